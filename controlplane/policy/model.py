@@ -1,0 +1,276 @@
+"""The values that the decision core takes and returns.
+
+Words and fields follow the contract of the product: decisions, error types, reasons
+and hints are exact strings because outside clients compare them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+
+class Verdict(StrEnum):
+    ALLOW = "allow"
+    DENY = "deny"
+    ASK = "ask"
+
+
+class ToolClass(StrEnum):
+    SAFE = "SAFE"
+    DESTRUCTIVE = "DESTRUCTIVE"
+    HANDSHAKE = "HANDSHAKE"
+
+
+class SessionState(StrEnum):
+    REQUEST = "REQUEST"
+    REASONING = "REASONING"
+    ACTION = "ACTION"
+    ENDED = "ENDED"
+
+
+class IntentStatus(StrEnum):
+    PENDING = "PENDING"
+    IN_PROGRESS = "IN_PROGRESS"
+    BLOCKED = "BLOCKED"
+    COMPLETED = "COMPLETED"
+    ABANDONED = "ABANDONED"
+
+
+class Registry(StrEnum):
+    """Whether the intents of a workspace can be relied upon."""
+
+    OK = "ok"
+    EMPTY = "empty"
+    MISSING = "missing"
+    CORRUPT = "corrupt"
+
+
+class ErrorType(StrEnum):
+    MISSING_OR_INVALID_INTENT = "MISSING_OR_INVALID_INTENT"
+    SCOPE_VIOLATION = "SCOPE_VIOLATION"
+    STALE_FILE = "STALE_FILE"
+    INTENT_IGNORED = "INTENT_IGNORED"
+    INTENTIGNORE_PATH_BLOCKED = "INTENTIGNORE_PATH_BLOCKED"
+    INTENT_LOCKED = "INTENT_LOCKED"
+    INTENT_CONFLICT = "INTENT_CONFLICT"
+    SESSION_ENDED = "SESSION_ENDED"
+    ORCHESTRATION_UNAVAILABLE = "ORCHESTRATION_UNAVAILABLE"
+    CONSTRAINT_VIOLATION = "CONSTRAINT_VIOLATION"
+    HOOK_BLOCKED = "HOOK_BLOCKED"
+
+
+class Reason(StrEnum):
+    """The finer word beside an `ErrorType`; a constraint's own type is used as a plain string."""
+
+    NONE_SELECTED = "none_selected"
+    NOT_FOUND = "not_found"
+    COMPLETED = "completed"
+    ABANDONED = "abandoned"
+    BLOCKED = "blocked"
+    MISMATCH = "mismatch"
+    NOT_IN_SCOPE = "not_in_scope"
+    OUTSIDE_WORKSPACE = "outside_workspace"
+    PROTECTED_PATH = "protected_path"
+    UNKNOWN_TARGET = "unknown_target"
+    EMPTY_SCOPE = "empty_scope"
+    HASH_MISMATCH = "hash_mismatch"
+    HASH_REQUIRED = "hash_required"
+    INTENTIGNORE = "intentignore"
+    ALREADY_SELECTED = "already_selected"
+    HELD_BY_OTHER_SESSION = "held_by_other_session"
+    DEPENDENCIES_UNMET = "dependencies_unmet"
+    ENDED = "ended"
+    FROZEN = "frozen"
+    EMPTY = "empty"
+    MISSING = "missing"
+    CORRUPT = "corrupt"
+    MUTATION_CLASS_REQUIRED = "mutation_class_required"
+    INVALID_INPUT = "invalid_input"
+    INVALID_PATH = "invalid_path"
+    INTERNAL_ERROR = "internal_error"
+
+
+ACTION_HINTS: Mapping[ErrorType, str] = {
+    ErrorType.MISSING_OR_INVALID_INTENT: "select_active_intent",
+    ErrorType.SCOPE_VIOLATION: "request_scope_expansion",
+    ErrorType.STALE_FILE: "read_file",
+    ErrorType.INTENT_IGNORED: "select_active_intent",
+    ErrorType.INTENTIGNORE_PATH_BLOCKED: "request_scope_expansion",
+    ErrorType.INTENT_LOCKED: "start_new_session",
+    ErrorType.INTENT_CONFLICT: "select_active_intent",
+    ErrorType.SESSION_ENDED: "start_new_session",
+    ErrorType.ORCHESTRATION_UNAVAILABLE: "create_intent",
+    ErrorType.CONSTRAINT_VIOLATION: "revise_change",
+    ErrorType.HOOK_BLOCKED: "retry",
+}
+
+HANDSHAKE_TOOL = "select_active_intent"
+
+DEFAULT_PROTECTED_PATHS = (
+    ".git/**",
+    "**/.git/**",
+    ".intentignore",
+    ".orchestration/**",
+    ".claude/**",
+    ".codex/**",
+    ".gemini/**",
+    ".cursor/**",
+    ".roo/**",
+    ".mcp.json",
+    ".vscode/settings.json",
+    ".husky/**",
+)
+
+DEFAULT_APPROVABLE = frozenset(
+    {
+        ErrorType.MISSING_OR_INVALID_INTENT,
+        ErrorType.SCOPE_VIOLATION,
+        ErrorType.INTENTIGNORE_PATH_BLOCKED,
+        ErrorType.STALE_FILE,
+        ErrorType.INTENT_IGNORED,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """A workspace's policy; the defaults are the product's defaults (contract 4, policy keys)."""
+
+    enforcement: str = "enforce"  # enforce | monitor | off
+    when_unavailable: str = "deny_all"  # deny_all | deny_destructive
+    reads_outside_workspace: str = "deny"  # deny | allow
+    empty_scope: str = "deny"  # deny | allow
+    shared_intents: str = "deny"  # deny | allow
+    session_idle_minutes: int = 30
+    completion: str = "human"  # agent | human
+    require_mutation_class: bool = False
+    require_content_hash: bool = False
+    case_insensitive_paths: bool = False
+    tool_classes: tuple[tuple[str, ToolClass], ...] = ()  # (name or glob, class), first match wins
+    safe_commands: tuple[str, ...] = ()
+    protected_paths: tuple[str, ...] = DEFAULT_PROTECTED_PATHS
+    approvable: frozenset[ErrorType] = DEFAULT_APPROVABLE
+    approval_timeout_minutes: int = 60
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """What an agent wants to do. `input` is hostile: any JSON value may stand in any field."""
+
+    tool: str
+    input: Any
+    root: str | None = None  # absolute folder that the workspace stands for on the agent's machine
+    cwd: str | None = None  # absolute, or relative to root; None = root
+    agent: str = ""  # "claude-code", "codex", …; chooses the table of tools
+    call_id: str | None = None  # the client's tool_use_id
+    current_content_hashes: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """The selected intent as the gate needs it."""
+
+    intent_id: str
+    status: IntentStatus
+    owned_scope: tuple[str, ...]
+    revision: int = 1
+    blocked_reason: str = ""
+    constraints: tuple[Any, ...] = ()  # text, or a mapping with a `type` (machine-checked)
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """A live exception that a reviewer gave.
+
+    `once` covers the call with this digest, one time (again for the same `used_by` call id).
+    `session` covers denials of the same error type whose offending paths all match `patterns`,
+    or, when it has none, the calls with this digest, until `expires_at`.
+    """
+
+    grant_id: str
+    kind: str  # once | session
+    error_type: ErrorType
+    digest: str
+    patterns: tuple[str, ...] = ()
+    expires_at: datetime | None = None
+    used_by: str | None = None
+    used: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """Everything about the workspace and the session that a decision may depend on."""
+
+    policy: Policy = field(default_factory=Policy)
+    registry: Registry = Registry.OK
+    state: SessionState = SessionState.REQUEST
+    frozen: bool = False
+    selected_intent_id: str | None = None
+    intent: Intent | None = None  # None although one is selected: it is gone
+    intentignore: str = ""
+    grants: tuple[Grant, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A path that a call would create, change, move or delete, or (op `read`) look at."""
+
+    path: str  # canonical: workspace-relative, POSIX, no `.`/`..`, NFC
+    op: str = "write"  # write | delete | move | mode | read
+    recursive: bool = False  # everything below it as well
+    physical: str | None = None  # where links lead, when that differs
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """A part of a call whose effect cannot be known, and why. `text` is what the agent wrote."""
+
+    text: str
+    why: str
+    start: int | None = None  # offsets into the command, in code points
+    end: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of a decision, for the Explain page. `number` is the step of the contract, 1–10."""
+
+    number: int
+    name: str
+    saw: str
+    outcome: str  # pass | deny | allow | skip
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The answer of the core.
+
+    `verdict` is what policy says. `offending` are the canonical paths that caused a denial,
+    strictest first. `grant_id` names the grant that turned a denial into an allow; `denial` keeps
+    what it overrode. `digest` binds approvals to this very call: tool, canonical input, folder,
+    known hashes of the targets, intent revision.
+    """
+
+    verdict: Verdict
+    tool_class: ToolClass
+    error_type: ErrorType | None = None
+    reason: str | None = None
+    error: str | None = None
+    targets: tuple[Target, ...] = ()
+    reads: tuple[Target, ...] = ()
+    unknown: tuple[Unknown, ...] = ()
+    offending: tuple[str, ...] = ()
+    intent_id: str | None = None
+    nearest_pattern: str | None = None
+    grant_id: str | None = None
+    digest: str = ""
+    steps: tuple[Step, ...] = ()
+
+    @property
+    def action_hint(self) -> str | None:
+        return ACTION_HINTS[self.error_type] if self.error_type else None

@@ -1,0 +1,81 @@
+"""What the core may ask about the files of a workspace.
+
+The core never touches a disk. Whoever calls it hands in a `World`; `NoWorld` is the world of a
+workspace that is not on this machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+
+class Where(StrEnum):
+    """Where a path leads on the workspace's disk."""
+
+    INSIDE = "inside"
+    OUTSIDE = "outside"
+    LOOP = "loop"  # more than 40 links
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """A canonical path followed through symlinks. `path` is workspace-relative when inside."""
+
+    where: Where
+    path: str = ""
+
+
+class World(Protocol):
+    """What the core may ask about files. Implementations live at the edge; they must not raise."""
+
+    def resolve(self, path: str) -> Resolved:
+        """Follow links component by component; `path` is canonical but may hold `..` segments,
+        which are applied after following. A rest that does not exist yet is kept as it is."""
+
+    def exists(self, path: str) -> bool | None:
+        """Whether the file is there; None when nobody knows (no disk, nothing in the ledger)."""
+
+    def is_dir(self, path: str) -> bool | None: ...
+
+    def below(self, path: str) -> Iterable[str] | None:
+        """Files below a folder, workspace-relative; None when unknown or too many."""
+
+    def content_hash(self, path: str) -> str | None:
+        """`sha256:…` of the current bytes; "" when known to be gone; None when unknown."""
+
+
+class NoWorld:
+    """The world of a workspace without a disk: links lead nowhere, nothing is known."""
+
+    def resolve(self, path: str) -> Resolved:
+        return follow_lexically(path)
+
+    def exists(self, path: str) -> bool | None:
+        return None
+
+    def is_dir(self, path: str) -> bool | None:
+        return None
+
+    def below(self, path: str) -> Iterable[str] | None:
+        return None
+
+    def content_hash(self, path: str) -> str | None:
+        return None
+
+
+def follow_lexically(path: str) -> Resolved:
+    """Apply `.` and `..` as text: what a path means where there are no links."""
+    kept: list[str] = []
+    for segment in path.split("/"):
+        if segment in {"", "."}:
+            continue
+        if segment != "..":
+            kept.append(segment)
+        elif kept:
+            kept.pop()
+        else:
+            return Resolved(Where.OUTSIDE)
+    return Resolved(Where.INSIDE, "/".join(kept))
