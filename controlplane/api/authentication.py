@@ -1,0 +1,52 @@
+"""Bearer tokens, the only way into the REST API. Session cookies count for nothing here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.request import Request
+
+from controlplane.tokens import Bearer, find_bearer
+
+SCHEME = "bearer "
+
+
+def bearer_secret(request: Request) -> str | None:
+    """The token's text from the Authorization header; None when there is no such header."""
+    header = request.META.get("HTTP_AUTHORIZATION", "")
+    if not header:
+        return None
+    if header[: len(SCHEME)].lower() != SCHEME:
+        raise AuthenticationFailed("Send a token: Authorization: Bearer icp_…")
+    return str(header[len(SCHEME) :].strip())
+
+
+class TokenAuthentication(BaseAuthentication):
+    """`request.auth` becomes a `Bearer`; `request.user` stays empty, as people sign in on pages."""
+
+    def authenticate(self, request: Request) -> tuple[None, Bearer] | None:
+        secret = bearer_secret(request)
+        if secret is None:
+            return None
+        bearer = self.find(secret)
+        if bearer is None:
+            raise AuthenticationFailed("This token is unknown or was revoked.")
+        return None, bearer
+
+    def find(self, secret: str) -> Bearer | None:
+        return find_bearer(secret)
+
+    def authenticate_header(self, request: Request) -> str:
+        return "Bearer"
+
+
+class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # untyped library hook
+    target_class = "controlplane.api.authentication.TokenAuthentication"
+    match_subclasses = True
+    name = "token"
+
+    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
+        return {"type": "http", "scheme": "bearer", "description": "A workspace token, `icp_…`."}

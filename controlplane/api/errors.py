@@ -1,0 +1,80 @@
+"""Errors of the REST API: one shape, `{"status": "error", "error_type", "error", …}`."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from django.core.exceptions import PermissionDenied
+from django.db import DatabaseError
+from django.http import Http404
+from rest_framework import exceptions, serializers, status
+from rest_framework.response import Response
+
+log = logging.getLogger(__name__)
+
+
+class ErrorAnswer(serializers.Serializer[Any]):
+    """The body of every answer with a status of 400 or more."""
+
+    status = serializers.ChoiceField(choices=["error"])
+    error_type = serializers.CharField(help_text="A word that programs may rely on.")
+    error = serializers.CharField(help_text="What was wrong, where, and what to do next.")
+    fields = serializers.DictField(
+        required=False, help_text="Problems by field, where the request body had any."
+    )
+
+
+class ApiError(Exception):
+    """Raised by a view or service to answer with `status_code` and a typed, worded error."""
+
+    def __init__(self, status_code: int, error_type: str, error: str, **extra: Any) -> None:
+        super().__init__(error)
+        self.status_code = status_code
+        self.error_type = error_type
+        self.error = error
+        self.extra = extra
+
+
+def error_body(error_type: str, error: str, **extra: Any) -> dict[str, Any]:
+    return {"status": "error", "error_type": error_type, "error": error, **extra}
+
+
+def handle(error: Exception, context: dict[str, Any]) -> Response | None:
+    """DRF's exception handler. Unknown exceptions become a 500 that reveals nothing."""
+    view = context.get("view")
+    shape = getattr(view, "error_body", error_body)
+    status_code, error_type, text, extra = _described(error)
+    headers = {}
+    if status_code == status.HTTP_401_UNAUTHORIZED:
+        headers["WWW-Authenticate"] = "Bearer"
+    if isinstance(error, exceptions.Throttled) and error.wait:
+        headers["Retry-After"] = str(int(error.wait) + 1)
+    return Response(shape(error_type, text, **extra), status=status_code, headers=headers)
+
+
+def _described(error: Exception) -> tuple[int, str, str, dict[str, Any]]:
+    if isinstance(error, ApiError):
+        return error.status_code, error.error_type, error.error, error.extra
+    if isinstance(error, exceptions.ValidationError):
+        return 400, "INVALID_INPUT", _sentence(error.detail), {"fields": error.get_full_details()}
+    if isinstance(error, exceptions.NotAuthenticated):
+        return 401, "UNAUTHENTICATED", "Send a token: Authorization: Bearer icp_…", {}
+    if isinstance(error, exceptions.APIException):
+        return error.status_code, str(error.default_code).upper(), str(error.detail), {}
+    if isinstance(error, Http404):
+        return 404, "NOT_FOUND", "There is no such thing in this workspace.", {}
+    if isinstance(error, PermissionDenied):
+        return 403, "PERMISSION_DENIED", "Not permitted.", {}
+    log.error("request failed", exc_info=error)
+    if isinstance(error, DatabaseError):
+        return 503, "UNAVAILABLE", "The database does not answer. Try again shortly.", {}
+    return 500, "INTERNAL_ERROR", "The server failed on this request. It has been logged.", {}
+
+
+def _sentence(detail: Any) -> str:
+    if isinstance(detail, dict):
+        return "; ".join(f"{name}: {_sentence(value)}" for name, value in detail.items())
+    if isinstance(detail, list):
+        return " ".join(_sentence(value) for value in detail)
+    return str(detail)

@@ -1,0 +1,63 @@
+"""Keyset pages: `{"results": […], "next": cursor}`. A cursor stays right while rows are added."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from typing import Any
+
+from django.db.models import QuerySet
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter
+from rest_framework.request import Request
+
+from controlplane.api.errors import ApiError
+
+PAGE_PARAMETERS = [
+    OpenApiParameter("limit", OpenApiTypes.INT, description="Rows a page, 1 to 200."),
+    OpenApiParameter("cursor", OpenApiTypes.STR, description="The `next` of the page before."),
+]
+
+
+def page_of(
+    rows: QuerySet[Any], request: Request, *, limit_default: int = 50, limit_max: int = 200
+) -> dict[str, Any]:
+    """One page, newest first (by descending primary key). 1 query."""
+    limit = whole_number(request, "limit", limit_default, low=1, high=limit_max)
+    cursor = request.query_params.get("cursor")
+    if cursor:
+        rows = rows.filter(pk__lt=_decode(cursor))
+    found = list(rows.order_by("-pk")[: limit + 1])
+    following = _encode(found[limit - 1].pk) if len(found) > limit else None
+    return {"results": found[:limit], "next": following}
+
+
+def whole_number(request: Request, name: str, default: int, *, low: int, high: int) -> int:
+    text = request.query_params.get(name, "")
+    if not text:
+        return default
+    if not (text.isascii() and text.isdigit() and low <= int(text) <= high):
+        raise ApiError(400, "INVALID_INPUT", f"{name} must be a whole number from {low} to {high}.")
+    return int(text)
+
+
+def flag(request: Request, name: str) -> bool:
+    """A query parameter that is on (`1`, `true`) or off (absent, empty, `0`, `false`)."""
+    text = request.query_params.get(name, "").lower()
+    if text not in {"", "0", "1", "true", "false"}:
+        raise ApiError(400, "INVALID_INPUT", f"{name} must be true or false.")
+    return text in {"1", "true"}
+
+
+def _encode(key: int) -> str:
+    return base64.urlsafe_b64encode(str(key).encode()).decode().rstrip("=")
+
+
+def _decode(cursor: str) -> int:
+    try:
+        key = int(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode("ascii"))
+    except (ValueError, binascii.Error) as error:
+        raise ApiError(400, "INVALID_INPUT", "cursor is not one that this server gave.") from error
+    if not 0 <= key < 2**63:
+        raise ApiError(400, "INVALID_INPUT", "cursor is not one that this server gave.")
+    return key

@@ -1,0 +1,68 @@
+"""Strict JSON: what two parsers could read differently is refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import IO, Any, NoReturn
+
+from rest_framework.exceptions import ParseError
+from rest_framework.parsers import BaseParser
+
+DEPTH_MOST = 64
+
+
+class StrictJSONParser(BaseParser):
+    """UTF-8 JSON without duplicate keys, NaN, lone surrogates, U+0000 or nesting over 64 levels."""
+
+    media_type = "application/json"
+
+    def parse(
+        self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
+    ) -> Any:
+        return parse_json(stream.read())
+
+
+def parse_json(raw: bytes) -> Any:
+    """Raises `ParseError` with words for the caller."""
+    try:
+        value = json.loads(raw.decode("utf-8"), object_pairs_hook=_without_duplicates, parse_constant=_refuse)
+        check_text(value)
+    except UnicodeDecodeError as error:
+        raise ParseError(f"The body is not UTF-8 (byte {error.start}).") from error
+    except RecursionError as error:
+        raise ParseError(f"The body nests deeper than {DEPTH_MOST} levels.") from error
+    except ValueError as error:
+        raise ParseError(f"The body is not valid JSON: {error}.") from error
+    return value
+
+
+def check_text(value: Any, depth: int = 0) -> None:
+    """Refuse what a database or a ledger could not keep as it is."""
+    if depth > DEPTH_MOST:
+        raise ValueError(f"nested deeper than {DEPTH_MOST} levels")
+    if isinstance(value, str):
+        if "\x00" in value:
+            raise ValueError("text holds U+0000")
+        if not value.isascii():
+            value.encode("utf-8")  # a lone surrogate raises UnicodeEncodeError, a ValueError
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            check_text(key, depth + 1)
+            check_text(item, depth + 1)
+    elif isinstance(value, list):
+        for item in value:
+            check_text(item, depth + 1)
+
+
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the key {twice!r} occurs twice")
+    return found
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not JSON")

@@ -1,0 +1,24 @@
+"""Roles of tokens. A view says which role it needs; saying nothing means admin."""
+
+from __future__ import annotations
+
+from rest_framework.exceptions import NotAuthenticated
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from controlplane.tokens import Bearer
+
+
+class HasRole(BasePermission):
+    """Reads the view's `required_role`: a role, or a mapping from HTTP method to role."""
+
+    message = "This token's role does not permit that."
+
+    def has_permission(self, request: Request, view: APIView) -> bool:
+        if not isinstance(request.auth, Bearer):
+            raise NotAuthenticated
+        wanted = getattr(view, "required_role", "admin")
+        if isinstance(wanted, dict):
+            wanted = wanted.get(request.method, "admin")
+        return request.auth.may(wanted)

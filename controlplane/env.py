@@ -1,0 +1,135 @@
+"""The environment variables of the product, read once and checked.
+
+A wrong value stops the start with the variable's name, because a control plane that runs
+with half of its configuration is worse than one that does not run.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+from urllib.parse import urlsplit
+
+import dj_database_url
+
+TRUE = frozenset({"1", "true", "yes", "on"})
+FALSE = frozenset({"", "0", "false", "no", "off"})
+
+
+def stop(variable: str, problem: str) -> NoReturn:
+    sys.exit(f"{variable}: {problem}")
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    data_dir: Path
+    port: int
+    debug: bool
+    secret_key: str
+    database: dict[str, object]
+    redis_url: str | None
+    public_url: str
+    allowed_hosts: tuple[str, ...]
+    rate_per_minute: int  # requests a token may send in a minute, 0 = no limit
+
+    @property
+    def https(self) -> bool:
+        return self.public_url.startswith("https://")
+
+
+def read_environment(base_dir: Path) -> Environment:
+    data_dir = _data_dir(base_dir)
+    port = _whole_number("ICP_PORT", default=8000, low=1, high=65535)
+    public_url = _public_url(port)
+    return Environment(
+        data_dir=data_dir,
+        port=port,
+        debug=_switch("ICP_DEBUG"),
+        secret_key=os.environ.get("ICP_SECRET_KEY") or kept_secret(data_dir / "secret_key"),
+        database=_database(data_dir),
+        redis_url=_redis_url(),
+        public_url=public_url,
+        allowed_hosts=_allowed_hosts(public_url),
+        rate_per_minute=_whole_number("ICP_RATE_PER_MINUTE", default=30_000, low=0, high=10**9),
+    )
+
+
+def kept_secret(path: Path) -> str:
+    """The secret in `path`, made on first use; `O_EXCL` so that two processes agree on one."""
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return path.read_text(encoding="ascii").strip()
+    secret = secrets.token_urlsafe(50)
+    with os.fdopen(descriptor, "w", encoding="ascii") as file:
+        file.write(secret)
+    return secret
+
+
+def _data_dir(base_dir: Path) -> Path:
+    path = Path(os.environ.get("ICP_DATA_DIR") or base_dir / "var").absolute()
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        stop("ICP_DATA_DIR", f"cannot make the folder {path}: {error.strerror}")
+    if not os.access(path, os.W_OK):
+        stop("ICP_DATA_DIR", f"the folder {path} is not writable")
+    return path
+
+
+def _whole_number(variable: str, *, default: int, low: int, high: int) -> int:
+    text = os.environ.get(variable, "")
+    if not text:
+        return default
+    if not (text.isascii() and text.isdigit() and low <= int(text) <= high):
+        stop(variable, f"{text!r} is not a whole number from {low} to {high}")
+    return int(text)
+
+
+def _switch(variable: str) -> bool:
+    text = os.environ.get(variable, "").lower()
+    if text not in TRUE | FALSE:
+        stop(variable, f"{text!r} is neither on (1, true, yes) nor off (0, false, no)")
+    return text in TRUE
+
+
+def _database(data_dir: Path) -> dict[str, object]:
+    url = os.environ.get("ICP_DATABASE_URL") or f"sqlite:///{data_dir / 'icp.sqlite3'}"
+    try:
+        found = dict(dj_database_url.parse(url))
+    except (ValueError, KeyError) as error:
+        stop("ICP_DATABASE_URL", f"cannot be read ({error}); wanted postgres://user:password@host:port/name")
+    engine = found.get("ENGINE")
+    if engine not in {"django.db.backends.postgresql", "django.db.backends.sqlite3"} or not found.get("NAME"):
+        stop("ICP_DATABASE_URL", "only postgres://… and sqlite:///… are supported, with a database name")
+    return found
+
+
+def _redis_url() -> str | None:
+    url = os.environ.get("ICP_REDIS_URL", "")
+    if not url:
+        return None
+    parts = urlsplit(url)
+    if parts.scheme not in {"redis", "rediss", "unix"} or not (parts.hostname or parts.path):
+        stop("ICP_REDIS_URL", "wanted redis://host:port/number")
+    return url
+
+
+def _public_url(port: int) -> str:
+    url = (os.environ.get("ICP_PUBLIC_URL") or f"http://127.0.0.1:{port}").rstrip("/")
+    parts = urlsplit(url)
+    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.path or parts.query:
+        stop("ICP_PUBLIC_URL", f"{url!r} is not of the form https://host[:port]")
+    return url
+
+
+def _allowed_hosts(public_url: str) -> tuple[str, ...]:
+    named = [host.strip() for host in os.environ.get("ICP_ALLOWED_HOSTS", "").split(",") if host.strip()]
+    for host in named:
+        if "/" in host or " " in host:
+            stop("ICP_ALLOWED_HOSTS", f"{host!r} is not a host name; separate names by commas")
+    return tuple(dict.fromkeys([urlsplit(public_url).hostname or "", "127.0.0.1", "localhost", "[::1]", *named]))

@@ -1,0 +1,91 @@
+"""Workspaces, the people in them, and the tokens that speak for agents and scripts."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.core.validators import RegexValidator
+from django.db import models
+
+SLUG = RegexValidator(
+    r"\A[a-z0-9](?:[a-z0-9-]{0,48}[a-z0-9])?\Z",
+    "Use 1 to 50 lower-case letters, digits and hyphens, with a letter or digit at both ends.",
+)
+
+
+class Workspace(models.Model):
+    """One governed repository. Nothing crosses workspaces: every query starts from one.
+
+    `revision` counts every change that could alter a decision: policy, `.intentignore`, intents, registry.
+    It is raised in the transaction of the change; the gate records a decision only while it still holds.
+    """
+
+    slug = models.CharField(max_length=50, unique=True, validators=[SLUG])
+    name = models.CharField(max_length=200)
+    local_root = models.CharField(max_length=1000, blank=True, default="")
+    revision = models.PositiveBigIntegerField(default=1)
+    policy: models.JSONField[dict[str, Any], dict[str, Any]] = models.JSONField(default=dict, blank=True)
+    intentignore = models.TextField(blank=True, default="")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["slug"]
+
+    def __str__(self) -> str:
+        return self.slug
+
+
+class Role(models.TextChoices):
+    """What a person may do in a workspace; an auditor reads everything and changes nothing."""
+
+    AUDITOR = "auditor", "Auditor"
+    REVIEWER = "reviewer", "Reviewer"
+    ADMIN = "admin", "Admin"
+
+
+class Membership(models.Model):
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
+    role = models.CharField(max_length=10, choices=Role.choices)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["workspace", "user"], name="one_membership_a_person")]
+
+    def __str__(self) -> str:
+        return f"{self.user} in {self.workspace} as {self.role}"
+
+
+class TokenRole(models.TextChoices):
+    """Each role includes the one before."""
+
+    AGENT = "agent", "Agent"
+    REVIEWER = "reviewer", "Reviewer"
+    ADMIN = "admin", "Admin"
+
+
+class Token(models.Model):
+    """A bearer token. Only the SHA-256 of its 256 random bits is kept; the text is shown once.
+
+    `acts_for` is the person in whose name it works: that person never decides on what its sessions ask.
+    A service identity has none.
+    """
+
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="tokens")
+    name = models.CharField(max_length=100)
+    role = models.CharField(max_length=10, choices=TokenRole.choices)
+    digest = models.CharField(max_length=64, unique=True, editable=False)
+    hint = models.CharField(max_length=12, editable=False, help_text="The first characters, to tell tokens apart.")
+    acts_for = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    last_used_at: models.DateTimeField[datetime | None, datetime | None] = models.DateTimeField(null=True, blank=True)
+    revoked_at: models.DateTimeField[datetime | None, datetime | None] = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["workspace", "-created_at"]
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.hint}…)"
