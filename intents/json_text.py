@@ -1,0 +1,29 @@
+"""A model field for JSON whose order of keys is part of the value."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from django.db import models
+
+if TYPE_CHECKING:
+    AnyTextField = models.TextField[Any, Any]
+else:
+    AnyTextField = models.TextField
+
+
+class JsonTextField(AnyTextField):
+    """JSON kept as text. PostgreSQL's `jsonb` would sort the keys of a document and so change it."""
+
+    def from_db_value(self, value: str | None, *_: Any) -> Any:
+        return None if value is None else json.loads(value)
+
+    def get_prep_value(self, value: Any) -> str | None:
+        return None if value is None else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+    def to_python(self, value: Any) -> Any:
+        return value
+
+    def value_to_string(self, obj: models.Model) -> str:
+        return self.get_prep_value(self.value_from_object(obj)) or ""

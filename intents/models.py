@@ -1,0 +1,105 @@
+"""The registry of a workspace as it is stored: intents, their revisions, and the file's own facts."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db import models
+
+from controlplane.models import Workspace
+from controlplane.policy.model import IntentStatus, Registry
+from intents.json_text import JsonTextField
+
+STATUS_CHOICES = [(status.value, status.value.replace("_", " ").capitalize()) for status in IntentStatus]
+
+
+class Intent(models.Model):
+    """One registered piece of business work, in the newest of its revisions.
+
+    `version` is the number of that revision. `raw_status` is the word that the document used where it was
+    not the status itself, and `created_at`/`updated_at` are the document's texts ("" when it has none).
+    `extra` holds, in order, the fields that the product does not know.
+    """
+
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="intents")
+    intent_id = models.CharField(max_length=200)
+    position = models.PositiveIntegerField(help_text="The place in the file, from 1.")
+    name = models.TextField(blank=True, default="")
+    description = models.TextField(blank=True, default="")
+    status = models.CharField(max_length=20, choices=STATUS_CHOICES, default=IntentStatus.PENDING.value)
+    raw_status = models.CharField(max_length=100, blank=True, default="")
+    owner = models.TextField(blank=True, default="")
+    created_at = models.CharField(max_length=64, blank=True, default="")
+    updated_at = models.CharField(max_length=64, blank=True, default="")
+    owned_scope = JsonTextField(default=list, help_text="Glob patterns, relative to the workspace.")
+    constraints = JsonTextField(default=list, help_text="Texts, or mappings with a `type`.")
+    acceptance_criteria = JsonTextField(default=list)
+    dependencies = JsonTextField(default=list, help_text="Ids of intents that come first.")
+    references = JsonTextField(default=list)
+    blocked_reason = models.TextField(blank=True, default="")
+    extra = JsonTextField(default=dict)
+    version = models.PositiveIntegerField(default=1)
+    registered_at: models.DateTimeField[datetime, datetime] = models.DateTimeField(auto_now_add=True)
+    changed_at: models.DateTimeField[datetime, datetime] = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ["workspace", "position", "pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["workspace", "intent_id"], name="one_intent_an_id"),
+        ]
+        indexes = [models.Index(fields=["workspace", "position"], name="intents_in_order")]
+
+    def __str__(self) -> str:
+        return self.intent_id
+
+    @property
+    def title(self) -> str:
+        """What people call it: the name, or the id where it has none."""
+        return self.name or self.intent_id
+
+
+class IntentRevision(models.Model):
+    """What an intent said at one point, and who made it so. Outlives the intent; `document` null: removed."""
+
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="intent_revisions")
+    intent_id = models.CharField(max_length=200)
+    number = models.PositiveIntegerField()
+    document = JsonTextField(null=True, blank=True)
+    author = models.CharField(max_length=200)
+    reason = models.TextField(blank=True, default="")
+    created_at: models.DateTimeField[datetime, datetime] = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["workspace", "intent_id", "-number"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["workspace", "intent_id", "number"], name="one_revision_a_number"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.intent_id} revision {self.number}"
+
+
+class RegistryDocument(models.Model):
+    """What `active_intents.yaml` says beside its intents, and how the synced file was last found.
+
+    `state` is `ok`, `missing` or `corrupt` (`error` says why); it counts only where `synced`.
+    """
+
+    workspace = models.OneToOneField(Workspace, on_delete=models.CASCADE, related_name="registry_document")
+    metadata = JsonTextField(default=dict)
+    extra = JsonTextField(default=dict, help_text="Unknown keys beside `active_intents`.")
+    synced = models.BooleanField(default=False, help_text="Whether the file under the local root rules.")
+    state = models.CharField(
+        max_length=10,
+        choices=[(word.value, word.value) for word in Registry if word is not Registry.EMPTY],
+        default=Registry.OK.value,
+    )
+    error = models.TextField(blank=True, default="")
+    read_at: models.DateTimeField[datetime | None, datetime | None] = models.DateTimeField(
+        null=True, blank=True
+    )
+
+    def __str__(self) -> str:
+        return f"registry file of {self.workspace}"
