@@ -211,6 +211,7 @@ class Snapshot:
     frozen: bool = False
     selected_intent_id: str | None = None
     intent: Intent | None = None  # None although one is selected: it is gone
+    intent_held_by_other: bool = False  # another session took it while this one was silent
     intentignore: str = ""
     grants: tuple[Grant, ...] = ()
 
