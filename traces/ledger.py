@@ -1,0 +1,221 @@
+"""Appending to the ledger and reading entries back.
+
+The write path takes no lock and reads no tail: entries are inserted here and put in order later by
+the sealer. `append` can be bound to a condition, so that a record is made only while what it was
+decided upon still holds: check and record are one statement.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+import uuid
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from django.db import connection
+
+from traces import canonical
+from traces.merkle import leaf_hash
+from traces.models import LedgerBody, LedgerEntry
+
+ENVELOPE_VERSION = 1
+SALT_SIZE = 16
+BATCH = 500
+
+# Text copies beside the evidence, and the most characters of each. `actor` stands in the envelope only.
+TEXTS = {
+    "session_id": 200,
+    "intent_id": 200,
+    "outcome": 40,
+    "agent": 100,
+    "tool": 200,
+    "error_type": 40,
+    "reason": 200,
+    "actor": 200,
+}
+COLUMNS = (
+    "workspace_id",
+    "kind",
+    "entry_id",
+    "idempotency_key",
+    "received_at",
+    *(name for name in TEXTS if name != "actor"),
+    "envelope",
+    "leaf_hash",
+    "body_digest",
+)
+INSERT_ENTRY = (
+    f"INSERT INTO traces_ledgerentry ({', '.join(COLUMNS)}) SELECT {', '.join(['%s'] * len(COLUMNS))} WHERE "
+)
+RETURN_ID = " ON CONFLICT DO NOTHING RETURNING id"
+INSERT_BODY = "INSERT INTO traces_ledgerbody (entry_id, salt, body) "
+
+
+@dataclass(frozen=True, slots=True)
+class NewEntry:
+    """What is to be recorded. `body` is any JSON object; `idempotency_key` makes a retry a no-op.
+
+    Without `entry_id` a time-ordered UUID is made. Texts longer than `TEXTS` allows are cut.
+    """
+
+    workspace_id: int
+    kind: str
+    body: dict[str, Any]
+    entry_id: str | None = None
+    idempotency_key: str | None = None
+    session_id: str = ""
+    intent_id: str = ""
+    outcome: str = ""
+    agent: str = ""
+    tool: str = ""
+    error_type: str = ""
+    reason: str = ""
+    actor: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """An SQL boolean expression over other tables; the entry is recorded only where it is true."""
+
+    sql: str
+    params: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Appended:
+    id: int
+    entry_id: str
+    received_at: datetime
+    leaf_hash: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """An entry as it will be stored: one value for each of `COLUMNS`, and the body with its salt."""
+
+    row: dict[str, Any]
+    salt: bytes
+    body: bytes
+
+    def appended(self, row_id: int) -> Appended:
+        return Appended(row_id, self.row["entry_id"], self.row["received_at"], self.row["leaf_hash"])
+
+
+ALWAYS = Condition("1 = 1")
+
+
+def append(entry: NewEntry, *, only_if: Condition = ALWAYS) -> Appended | None:
+    """Record one entry inside the caller's transaction. 1 statement on PostgreSQL, 2 on SQLite.
+
+    None when nothing was recorded: the condition did not hold, or an entry with this idempotency key
+    (or this kind and id) is there already. Raises CanonicalError for a body that is not strict JSON.
+    """
+    made = prepare(entry)
+    values = made.row | {"received_at": connection.ops.adapt_datetimefield_value(made.row["received_at"])}
+    insert = f"{INSERT_ENTRY}({only_if.sql}){RETURN_ID}"
+    params = [*(values[name] for name in COLUMNS), *only_if.params]
+    execute = _append_in_one if connection.vendor == "postgresql" else _append_in_two
+    row_id = execute(insert, params, made)
+    return None if row_id is None else made.appended(row_id)
+
+
+def append_many(entries: Iterable[NewEntry]) -> list[Appended]:
+    """Record entries in this order inside the caller's transaction, in batches.
+
+    Raises IntegrityError when one of them is there already; callers look first.
+    """
+    made = [prepare(entry) for entry in entries]
+    rows = LedgerEntry.objects.bulk_create([LedgerEntry(**one.row) for one in made], batch_size=BATCH)
+    LedgerBody.objects.bulk_create(
+        [LedgerBody(entry=row, salt=one.salt, body=one.body) for row, one in zip(rows, made, strict=True)],
+        batch_size=BATCH,
+    )
+    return [one.appended(row.pk) for row, one in zip(rows, made, strict=True)]
+
+
+def prepare(entry: NewEntry) -> Prepared:
+    """The stored form of an entry: canonical body, salted digest, envelope and its leaf hash."""
+    received_at = datetime.now(UTC)
+    salt = os.urandom(SALT_SIZE)
+    body = canonical.encode(entry.body)
+    digest = hashlib.sha256(salt + body).digest()
+    named = {
+        "workspace_id": entry.workspace_id,
+        "kind": entry.kind,
+        "entry_id": entry.entry_id or new_id(),
+        "idempotency_key": entry.idempotency_key,
+    }
+    texts = {name: getattr(entry, name)[:most] for name, most in TEXTS.items()}
+    envelope = canonical.encode(envelope_of(named | texts, received_at, digest))
+    texts.pop("actor")
+    row = named | texts | {
+        "received_at": received_at,
+        "envelope": envelope,
+        "leaf_hash": leaf_hash(envelope),
+        "body_digest": digest,
+    }  # fmt: skip
+    return Prepared(row, salt, body)
+
+
+def envelope_of(values: dict[str, Any], received_at: datetime, body_digest: bytes) -> dict[str, Any]:
+    """The signed part of an entry. What is empty or null is left out."""
+    filled = {name: value for name, value in values.items() if value not in {"", None}}
+    return filled | {
+        "v": ENVELOPE_VERSION,
+        "received_at": instant(received_at),
+        "body_digest": body_digest.hex(),
+    }
+
+
+def instant(moment: datetime) -> str:
+    """Microseconds always, `Z` always: one spelling for one instant."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def new_id() -> str:
+    """A UUID, version 7 (RFC 9562): ordered by time, so that indexes grow at their end."""
+    milliseconds = time.time_ns() // 1_000_000
+    randomness = int.from_bytes(os.urandom(10), "big")
+    high, low = randomness >> 62 & 0xFFF, randomness & (1 << 62) - 1
+    return str(uuid.UUID(int=milliseconds << 80 | 0x7 << 76 | high << 64 | 0b10 << 62 | low))
+
+
+def find(workspace_id: int, idempotency_key: str) -> LedgerEntry | None:
+    """The entry that was recorded under this key, with its body. 1 query."""
+    entries = LedgerEntry.objects.select_related("body")
+    return entries.filter(workspace_id=workspace_id, idempotency_key=idempotency_key).first()
+
+
+def body_of(entry: LedgerEntry) -> dict[str, Any] | None:
+    """What the entry says; None after a redaction. 1 query unless the body was fetched along."""
+    try:
+        stored = entry.body
+    except LedgerBody.DoesNotExist:
+        return None
+    body: dict[str, Any] = json.loads(bytes(stored.body))
+    return body
+
+
+def _append_in_one(insert: str, params: list[Any], made: Prepared) -> int | None:
+    select = "SELECT id, %s, %s FROM made RETURNING entry_id"
+    statement = f"WITH made AS ({insert}) {INSERT_BODY}{select}"
+    return _returned(statement, [*params, made.salt, made.body])
+
+
+def _append_in_two(insert: str, params: list[Any], made: Prepared) -> int | None:
+    row_id = _returned(insert, params)
+    if row_id is not None:
+        _returned(f"{INSERT_BODY}VALUES (%s, %s, %s) RETURNING entry_id", [row_id, made.salt, made.body])
+    return row_id
+
+
+def _returned(statement: str, params: list[Any]) -> int | None:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, params)
+        rows = cursor.fetchall()
+    return rows[0][0] if rows else None

@@ -1,0 +1,143 @@
+"""The Merkle tree of RFC 6962, section 2.1: hashes, frontier, proofs and their verifiers.
+
+A tree is spoken of through `Nodes`: a function from (level, index) to the root of the complete
+subtree over leaves [index·2^level, (index + 1)·2^level). Hashes are 32 bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+
+Nodes = Callable[[int, int], bytes]
+Range = tuple[int, int]  # leaves [start, end)
+HASH_SIZE = 32
+EMPTY_ROOT = hashlib.sha256(b"").digest()
+
+
+def leaf_hash(data: bytes) -> bytes:
+    return hashlib.sha256(b"\x00" + data).digest()
+
+
+def node_hash(left: bytes, right: bytes) -> bytes:
+    return hashlib.sha256(b"\x01" + left + right).digest()
+
+
+def complete_subtrees(start: int, end: int) -> Iterator[tuple[int, int]]:
+    """The (level, index) of the largest complete subtrees that make up [start, end), left to right."""
+    while start < end:
+        aligned = (start & -start).bit_length() - 1 if start else 64
+        level = min(aligned, (end - start).bit_length() - 1)
+        yield level, start >> level
+        start += 1 << level
+
+
+def fold(roots: Sequence[bytes]) -> bytes:
+    """Join the roots of complete subtrees, largest first, into one root."""
+    if not roots:
+        return EMPTY_ROOT
+    joined = roots[-1]
+    for left in reversed(roots[:-1]):
+        joined = node_hash(left, joined)
+    return joined
+
+
+def range_hash(nodes: Nodes, start: int, end: int) -> bytes:
+    return fold([nodes(level, index) for level, index in complete_subtrees(start, end)])
+
+
+def extend_frontier(frontier: list[bytes], size: int, leaf: bytes) -> None:
+    """Append one leaf hash to a tree of `size` leaves whose complete subtrees are `frontier`, in place."""
+    while size & 1:
+        leaf = node_hash(frontier.pop(), leaf)
+        size >>= 1
+    frontier.append(leaf)
+
+
+def inclusion_ranges(index: int, size: int) -> list[Range]:
+    """The subtrees that prove leaf `index` in a tree of `size`, lowest first (RFC 6962, 2.1.1)."""
+    if not 0 <= index < size:
+        raise ValueError(f"leaf {index} is not in a tree of {size}")
+    start, end = 0, size
+    ranges: list[Range] = []
+    while end - start > 1:
+        middle = start + _split(end - start)
+        if index < middle:
+            ranges.append((middle, end))
+            end = middle
+        else:
+            ranges.append((start, middle))
+            start = middle
+    return ranges[::-1]
+
+
+def consistency_ranges(old: int, new: int) -> list[Range]:
+    """The subtrees of a consistency proof between two sizes, lowest first (RFC 6962, 2.1.2)."""
+    if not 0 <= old <= new:
+        raise ValueError(f"a tree of {new} has no past of {old}")
+    if old in {0, new}:
+        return []
+    start, end = 0, new
+    ranges: list[Range] = []
+    while end != old:
+        middle = start + _split(end - start)
+        if old <= middle:
+            ranges.append((middle, end))
+            end = middle
+        else:
+            ranges.append((start, middle))
+            start = middle
+    if start:
+        ranges.append((start, end))
+    return ranges[::-1]
+
+
+def proof(nodes: Nodes, ranges: list[Range]) -> list[bytes]:
+    return [range_hash(nodes, start, end) for start, end in ranges]
+
+
+def verify_inclusion(leaf: bytes, index: int, size: int, path: Sequence[bytes], root: bytes) -> bool:
+    """Whether `path` proves that the leaf hash stands at `index` under `root` (RFC 9162, 2.1.3.2)."""
+    if not 0 <= index < size:
+        return False
+    place, last, found = index, size - 1, leaf
+    for sibling in path:
+        if last == 0:
+            return False
+        if place & 1 or place == last:
+            found = node_hash(sibling, found)
+            while not place & 1 and place:
+                place, last = place >> 1, last >> 1
+        else:
+            found = node_hash(found, sibling)
+        place, last = place >> 1, last >> 1
+    return last == 0 and found == root
+
+
+def verify_consistency(old: int, new: int, path: Sequence[bytes], old_root: bytes, new_root: bytes) -> bool:
+    """Whether the tree of `new` leaves begins with the tree of `old` leaves (RFC 9162, 2.1.4.2)."""
+    if old in {0, new}:
+        return not path and (old == 0 or old_root == new_root)
+    if not 0 < old < new or not path:
+        return False
+    hashes = list(path) if old & (old - 1) else [old_root, *path]
+    place, last = old - 1, new - 1
+    while place & 1:
+        place, last = place >> 1, last >> 1
+    first = second = hashes[0]
+    for sibling in hashes[1:]:
+        if last == 0:
+            return False
+        if place & 1 or place == last:
+            first, second = node_hash(sibling, first), node_hash(sibling, second)
+            while not place & 1 and place:
+                place, last = place >> 1, last >> 1
+        else:
+            second = node_hash(second, sibling)
+        place, last = place >> 1, last >> 1
+    return last == 0 and first == old_root and second == new_root
+
+
+def _split(size: int) -> int:
+    """The largest power of two below `size`."""
+    return 1 << ((size - 1).bit_length() - 1)

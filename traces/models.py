@@ -1,0 +1,193 @@
+"""The ledger's tables.
+
+Evidence (`Ledger…`, `Checkpoint`) is insert-only: triggers refuse UPDATE and DELETE on both
+databases, so no row is ever corrected, only answered by another. A body may be deleted when a
+`redaction` entry names it. `TraceFile` and `TraceRange` are projections that can be rebuilt.
+
+The ledger knows nobody: workspaces, sessions and intents are plain ids, so that a record outlives
+what it speaks of.
+"""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+
+class Kind(models.TextChoices):
+    DECISION = "decision", "Decision"
+    APPROVAL = "approval", "Approval"
+    TRACE = "trace", "Trace"
+    SESSION = "session", "Session"
+    INTENT = "intent", "Intent"
+    POLICY = "policy", "Policy"
+    LESSON = "lesson", "Lesson"
+    REDACTION = "redaction", "Redaction"
+    IMPORT = "import", "Import"
+
+
+class LedgerEntry(models.Model):
+    """One record. `envelope` is the evidence (RFC 8785 bytes); the other columns copy it for queries.
+
+    `leaf_hash` = SHA-256(0x00 ‖ envelope), the leaf of RFC 6962. The envelope commits to the body by
+    `body_digest` = SHA-256(salt ‖ body), so the body can be taken out while the tree still verifies.
+    """
+
+    workspace_id = models.BigIntegerField()
+    kind = models.CharField(max_length=10, choices=Kind.choices)
+    entry_id = models.CharField(max_length=200)
+    idempotency_key = models.CharField(max_length=300, null=True)
+    received_at = models.DateTimeField()
+    session_id = models.CharField(max_length=200)
+    intent_id = models.CharField(max_length=200)
+    outcome = models.CharField(max_length=40)
+    agent = models.CharField(max_length=100)
+    tool = models.CharField(max_length=200)
+    error_type = models.CharField(max_length=40)
+    reason = models.CharField(max_length=200)
+    envelope = models.BinaryField()
+    leaf_hash = models.BinaryField()
+    body_digest = models.BinaryField()
+
+    class Meta:
+        verbose_name_plural = "ledger entries"
+        constraints = [
+            models.UniqueConstraint(
+                fields=["workspace_id", "idempotency_key"],
+                condition=Q(idempotency_key__isnull=False),
+                name="ledger_entry_once",
+            ),
+            models.UniqueConstraint(
+                fields=["workspace_id", "kind", "entry_id"], name="ledger_entry_public_id"
+            ),
+            models.CheckConstraint(condition=Q(kind__in=Kind.values), name="ledger_entry_kind_is_known"),
+        ]
+        indexes = [
+            models.Index(fields=["workspace_id", "kind", "id"], name="ledger_entry_kind"),
+            models.Index(
+                fields=["workspace_id", "session_id", "id"],
+                condition=~Q(session_id=""),
+                name="ledger_entry_session",
+            ),
+            models.Index(
+                fields=["workspace_id", "intent_id", "id"],
+                condition=~Q(intent_id=""),
+                name="ledger_entry_intent",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.entry_id}"
+
+
+class LedgerBody(models.Model):
+    """What the entry says, apart from it so that it can be redacted."""
+
+    entry = models.OneToOneField(LedgerEntry, primary_key=True, on_delete=models.PROTECT, related_name="body")
+    salt = models.BinaryField()
+    body = models.BinaryField()
+
+    class Meta:
+        verbose_name_plural = "ledger bodies"
+
+    def __str__(self) -> str:
+        return f"body of {self.entry_id}"
+
+
+class LedgerLeaf(models.Model):
+    """An entry's place in the tree of its workspace, from 0, given once by the sealer."""
+
+    workspace_id = models.BigIntegerField()
+    seq = models.BigIntegerField()
+    entry = models.OneToOneField(LedgerEntry, on_delete=models.PROTECT, related_name="leaf")
+
+    class Meta:
+        verbose_name_plural = "ledger leaves"
+        constraints = [models.UniqueConstraint(fields=["workspace_id", "seq"], name="ledger_leaf_seq")]
+
+    def __str__(self) -> str:
+        return f"#{self.seq}"
+
+
+class LedgerTile(models.Model):
+    """256 neighbouring hashes of one level, as in C2SP tlog-tiles; only full tiles are stored.
+
+    Tile level 0 holds leaf hashes, level t the roots of tiles of level t - 1. `root` is its own.
+    """
+
+    workspace_id = models.BigIntegerField()
+    level = models.PositiveSmallIntegerField()
+    index = models.BigIntegerField()
+    root = models.BinaryField()
+    hashes = models.BinaryField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["workspace_id", "level", "index"], name="ledger_tile_place")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.level}/{self.index}"
+
+
+class Checkpoint(models.Model):
+    """A signed head of the tree. `frontier` holds the roots of its complete subtrees, left to right.
+
+    `sealed_through` is the highest entry id in the tree then: where the next search may begin.
+    """
+
+    workspace_id = models.BigIntegerField()
+    size = models.BigIntegerField()
+    root = models.BinaryField()
+    frontier = models.BinaryField()
+    note = models.TextField()
+    sealed_through = models.BigIntegerField()
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["workspace_id", "size"], name="checkpoint_size")]
+
+    def __str__(self) -> str:
+        return f"size {self.size}"
+
+
+class TraceFile(models.Model):
+    """One file of one trace entry, under one intent (or none). Rebuilt from bodies when needed.
+
+    `content_hash` is the file's whole content after the change, "" where the entry does not tell.
+    `imported` rows speak of a past that others recorded: they never override what was seen live.
+    """
+
+    entry = models.ForeignKey(LedgerEntry, on_delete=models.PROTECT, related_name="files")
+    workspace_id = models.BigIntegerField()
+    path = models.CharField(max_length=1000)
+    session_id = models.CharField(max_length=200)
+    intent_id = models.CharField(max_length=200)
+    received_at = models.DateTimeField()
+    mutation_class = models.CharField(max_length=40)
+    content_hash = models.CharField(max_length=200)
+    deleted = models.BooleanField()
+    imported = models.BooleanField()
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["workspace_id", "path", "imported", "-id"], name="trace_file_newest"),
+            models.Index(fields=["workspace_id", "intent_id", "-id"], name="trace_file_intent"),
+        ]
+
+    def __str__(self) -> str:
+        return self.path
+
+
+class TraceRange(models.Model):
+    """Lines of a file that an entry claims, 1-based and inclusive."""
+
+    file = models.ForeignKey(TraceFile, on_delete=models.CASCADE, related_name="ranges")
+    start_line = models.BigIntegerField()
+    end_line = models.BigIntegerField()
+    content_hash = models.CharField(max_length=200)
+    contributor = models.CharField(max_length=20)
+    model = models.CharField(max_length=250)
+
+    def __str__(self) -> str:
+        return f"{self.start_line}-{self.end_line}"
