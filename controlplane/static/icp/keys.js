@@ -1,0 +1,96 @@
+// Keys. An element says which key it answers with data-key; the places of the rail with data-go.
+// Never while typing, with a modifier held, during composition, or when single keys are turned off.
+
+const STORED = "icp-single-keys";
+const ARMED_FOR = 3000;
+const GO_WITHIN = 1500;
+const QUIET_AFTER_PUSH = 400; // a press meant for the card that was just replaced
+let goUntil = 0;
+let quietUntil = 0;
+
+const enabled = () => localStorage.getItem(STORED) !== "off";
+const openPopover = () => document.querySelector(".dialog:popover-open");
+
+function typing(target) {
+  return target.closest("textarea, select, [contenteditable], input:not([type=checkbox], [type=radio])");
+}
+
+function find(key) {
+  const within = openPopover() ?? document;
+  const found = [...within.querySelectorAll(`[data-key="${CSS.escape(key)}"]`)];
+  return found.find((element) => !element.disabled && !element.hidden && element.checkVisibility());
+}
+
+// Where an approval cannot be undone the first press arms the button and only the second presses it.
+function armed(button) {
+  if (!("arm" in button.dataset) || "armed" in button.dataset) return true;
+  const label = button.querySelector(".label");
+  const words = label.innerHTML;
+  button.dataset.armed = "";
+  label.textContent = "Press A again";
+  setTimeout(() => {
+    delete button.dataset.armed;
+    label.innerHTML = words;
+  }, ARMED_FOR);
+  return false;
+}
+
+function press(key) {
+  const element = find(key);
+  if (!element || ("decides" in element.dataset && performance.now() < quietUntil)) return false;
+  if (element.matches("textarea, input[type=text], input[type=search]")) element.focus();
+  else if (armed(element)) element.click();
+  return true;
+}
+
+function move(step) {
+  const items = [...document.querySelectorAll("[data-item]")];
+  if (!items.length) return false;
+  const current = items.findIndex((item) => item === document.activeElement || item.ariaCurrent);
+  const next = items[Math.min(items.length - 1, Math.max(0, current + step))];
+  next.focus();
+  next.scrollIntoView({ block: "nearest" });
+  if ("opens" in next.dataset) next.click();
+  return true;
+}
+
+function go(key) {
+  goUntil = 0;
+  const place = document.querySelector(`[data-go="${CSS.escape(key)}"]`);
+  place?.click();
+  return Boolean(place);
+}
+
+function handle(key) {
+  if (performance.now() < goUntil) return go(key);
+  if (key === "g") {
+    goUntil = performance.now() + GO_WITHIN;
+    return true;
+  }
+  if (key === "?") {
+    document.getElementById("keys").togglePopover();
+    return true;
+  }
+  if (!openPopover() && (key === "j" || key === "k")) return move(key === "j" ? 1 : -1);
+  return press(key);
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (typing(event.target)) {
+    if (event.key === "Escape") event.target.blur();
+    return;
+  }
+  if (enabled() && handle(event.key.toLowerCase())) event.preventDefault();
+});
+
+document.addEventListener("htmx:afterSettle", (event) => {
+  const pushed = event.detail.requestConfig?.triggeringEvent?.type.startsWith("icp:");
+  if (pushed && event.target.id === "card") quietUntil = performance.now() + QUIET_AFTER_PUSH;
+});
+
+const toggle = document.getElementById("single-keys");
+if (toggle) {
+  toggle.checked = enabled();
+  toggle.addEventListener("change", () => localStorage.setItem(STORED, toggle.checked ? "on" : "off"));
+}

@@ -1,0 +1,103 @@
+// The push connection of a page. A message is {seq, type, id?, say?}: `type` is an event of the
+// workspace such as "approval.requested", `id` what it is about, `say` a sentence to announce.
+// Each becomes two events on <body>, "icp:approval" and "icp:approval-<id>"; elements fetch their own
+// fragment on them (hx-trigger), so that a lost message costs nothing but a later fetch.
+
+const SUBJECTS = ["approval", "decision", "session", "trace"];
+const LONGEST_WAIT = 10_000;
+const POLL_EVERY = 15_000;
+
+class Live extends HTMLElement {
+  connectedCallback() {
+    this.seq = Number(this.dataset.seq);
+    this.failures = 0;
+    this.closing = false;
+    this.lostAt = Date.now();
+    this.onOnline = () => this.reconnect(0);
+    addEventListener("online", this.onOnline);
+    this.open();
+  }
+
+  disconnectedCallback() {
+    this.closing = true;
+    removeEventListener("online", this.onOnline);
+    clearTimeout(this.timer);
+    this.socket?.close();
+  }
+
+  open() {
+    const scheme = location.protocol === "https:" ? "wss:" : "ws:";
+    this.socket = new WebSocket(`${scheme}//${location.host}${this.dataset.socket}?since=${this.seq}`);
+    this.socket.onopen = () => this.opened();
+    this.socket.onmessage = (message) => this.received(JSON.parse(message.data));
+    this.socket.onclose = () => this.closed();
+  }
+
+  opened() {
+    this.failures = 0;
+    this.lostAt = null;
+    this.show("live");
+  }
+
+  closed() {
+    if (this.closing) return;
+    this.lostAt ??= Date.now();
+    this.failures += 1;
+    this.reconnect(Math.min(LONGEST_WAIT, 250 * 2 ** this.failures) * (0.75 + Math.random() / 2));
+    this.probe();
+  }
+
+  reconnect(wait) {
+    clearTimeout(this.timer);
+    if (this.socket?.readyState === WebSocket.OPEN) return;
+    this.timer = setTimeout(() => this.open(), wait);
+  }
+
+  // Pushes may be blocked where pages still load; only a server that does not answer is "offline".
+  async probe() {
+    const answered = await fetch("/healthz", { cache: "no-store" }).then((r) => r.ok, () => false);
+    if (this.lostAt === null || this.closing) return;
+    this.show(answered ? "reconnecting" : "offline");
+    if (answered && Date.now() - (this.polledAt ?? this.lostAt) > POLL_EVERY) {
+      this.polledAt = Date.now();
+      for (const subject of SUBJECTS) announce(`icp:${subject}`);
+    }
+  }
+
+  received(event) {
+    if (event.seq <= this.seq) return;
+    this.seq = event.seq ?? this.seq;
+    const subject = event.type.split(".")[0];
+    announce(`icp:${subject}`, event);
+    if (event.id) announce(`icp:${subject}-${event.id}`, event);
+    if (event.say) announce("icp:say", { text: event.say });
+  }
+
+  show(state) {
+    const seconds = this.lostAt ? Math.round((Date.now() - this.lostAt) / 1000) : 0;
+    const words = { live: "Live", reconnecting: "Reconnecting", offline: `Offline for ${seconds} s` };
+    this.dataset.tone = { live: "allow", reconnecting: "ask", offline: "deny" }[state];
+    this.querySelector(".state").textContent = words[state];
+    this.querySelector(".dot").classList.toggle("dot-live", state === "live");
+    document.documentElement.dataset.connection = state;
+    lock();
+  }
+}
+
+function announce(name, detail = {}) {
+  document.body.dispatchEvent(new CustomEvent(name, { detail, bubbles: true }));
+}
+
+// While the server is away nothing can be decided: the buttons say so instead of failing.
+function lock() {
+  const offline = document.documentElement.dataset.connection === "offline";
+  for (const button of document.querySelectorAll("[data-needs-server]")) {
+    if (offline && !button.disabled) button.dataset.locked = "";
+    if (!offline && !("locked" in button.dataset)) continue;
+    button.disabled = offline;
+    if (!offline) delete button.dataset.locked;
+  }
+}
+
+document.addEventListener("htmx:afterSettle", lock);
+customElements.define("icp-live", Live);

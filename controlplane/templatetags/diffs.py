@@ -1,0 +1,115 @@
+"""Line diffs as values that a template can draw: hunks of lines, lines of parts.
+
+A part is a run of text that did or did not change within its line, so that changed words
+can be marked up as `<ins>` and `<del>` and be heard as well as seen.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import zip_longest
+
+_WORDS = re.compile(r"\w+|\s+|.", re.DOTALL)
+_LIKE_ENOUGH = 0.4  # below this the words of two lines have nothing to say about each other
+_LONGEST_COMPARED = 2_000  # characters; word marks on longer lines cost more than they tell
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    text: str
+    changed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """`sign` is " ", "+" or "-"; line numbers count from 1 and are None on the side that lacks the line."""
+
+    sign: str
+    old: int | None
+    new: int | None
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Hunk:
+    header: str
+    lines: tuple[Line, ...]
+
+
+def hunks(before: str, after: str, context: int = 3) -> tuple[Hunk, ...]:
+    """The whole change from one text to the other, with `context` unchanged lines around each place."""
+    old, new = before.splitlines(), after.splitlines()
+    matcher = SequenceMatcher(None, old, new, autojunk=False)
+    return tuple(_hunk(group, old, new) for group in matcher.get_grouped_opcodes(context))
+
+
+def totals(parts: Iterable[Hunk]) -> tuple[int, int]:
+    """Lines added and lines removed."""
+    signs = [line.sign for hunk in parts for line in hunk.lines]
+    return signs.count("+"), signs.count("-")
+
+
+def split_rows(lines: Iterable[Line]) -> list[tuple[Line | None, Line | None]]:
+    """Pairs (old side, new side): removed lines stand beside the added ones that follow them."""
+    rows: list[tuple[Line | None, Line | None]] = []
+    removed: list[Line] = []
+    added: list[Line] = []
+    for line in lines:
+        if line.sign == " " or (line.sign == "-" and added):
+            rows += zip_longest(removed, added)
+            removed, added = [], []
+        if line.sign == " ":
+            rows.append((line, line))
+        else:
+            (removed if line.sign == "-" else added).append(line)
+    return rows + list(zip_longest(removed, added))
+
+
+def _hunk(group: Sequence[tuple[str, int, int, int, int]], old: Sequence[str], new: Sequence[str]) -> Hunk:
+    first, last = group[0], group[-1]
+    header = f"@@ -{_range(first[1], last[2])} +{_range(first[3], last[4])} @@"
+    return Hunk(header, tuple(line for code in group for line in _lines(code, old, new)))
+
+
+def _range(start: int, stop: int) -> str:
+    return f"{start + 1 if stop > start else start},{stop - start}"
+
+
+def _lines(code: tuple[str, int, int, int, int], old: Sequence[str], new: Sequence[str]) -> Iterator[Line]:
+    tag, old_from, old_to, new_from, new_to = code
+    if tag == "equal":
+        for offset, text in enumerate(old[old_from:old_to]):
+            yield Line(" ", old_from + offset + 1, new_from + offset + 1, (Part(text),))
+        return
+    gone, come = _paired_parts(old[old_from:old_to], new[new_from:new_to])
+    for number, parts in enumerate(gone, old_from + 1):
+        yield Line("-", number, None, parts)
+    for number, parts in enumerate(come, new_from + 1):
+        yield Line("+", None, number, parts)
+
+
+def _paired_parts(
+    gone: Sequence[str], come: Sequence[str]
+) -> tuple[list[tuple[Part, ...]], list[tuple[Part, ...]]]:
+    before: list[tuple[Part, ...]] = [(Part(text),) for text in gone]
+    after: list[tuple[Part, ...]] = [(Part(text),) for text in come]
+    for index, (old, new) in enumerate(zip(gone, come, strict=False)):
+        before[index], after[index] = _word_parts(old, new)
+    return before, after
+
+
+def _word_parts(old: str, new: str) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
+    if max(len(old), len(new)) > _LONGEST_COMPARED:
+        return (Part(old),), (Part(new),)
+    old_words, new_words = _WORDS.findall(old), _WORDS.findall(new)
+    matcher = SequenceMatcher(None, old_words, new_words, autojunk=False)
+    if matcher.ratio() < _LIKE_ENOUGH:
+        return (Part(old),), (Part(new),)
+    codes = matcher.get_opcodes()
+    return (
+        tuple(Part("".join(old_words[a:b]), tag != "equal") for tag, a, b, _, _ in codes if b > a),
+        tuple(Part("".join(new_words[a:b]), tag != "equal") for tag, _, _, a, b in codes if b > a),
+    )

@@ -1,0 +1,41 @@
+"""Times in words: rounded down for what is left, up for what has passed."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+_STEPS = ((60, 1, "s"), (3600, 60, "min"), (86_400, 3600, "h"))  # below, divide by, unit
+
+
+def since(then: datetime, now: datetime, suffix: str = "") -> str:
+    """`now`, `48 s`, `4 min`, `6 h`, `16 d`, followed by the suffix."""
+    seconds = int((now - then).total_seconds())
+    if seconds < 1:
+        return "now"
+    for below, unit, name in _STEPS:
+        amount = -(-seconds // unit)
+        if seconds < below and amount * unit < below:
+            return f"{amount} {name}{suffix}"
+    return f"{-(-seconds // 86_400)} d{suffix}"
+
+
+def left(until: datetime, now: datetime) -> str:
+    """`3 min left`, under a minute `expires in 40 s`, and after it `time is over`."""
+    seconds = int((until - now).total_seconds())
+    if seconds <= 0:
+        return "time is over"
+    if seconds < 60:
+        return f"expires in {seconds} s"
+    for below, unit, name in _STEPS[1:]:
+        if seconds < below:
+            return f"{seconds // unit} {name} left"
+    return f"{seconds // 86_400} d left"
+
+
+def moment(then: datetime, now: datetime) -> str:
+    """Today as `10:30:12`, this week as `Tue 10:30`, older as `12 Nov 2025`; both in one time zone."""
+    if then.date() == now.date():
+        return then.strftime("%H:%M:%S")
+    if timedelta(0) <= now - then < timedelta(days=7):
+        return then.strftime("%a %H:%M")
+    return f"{then.day} {then.strftime('%b %Y')}"
