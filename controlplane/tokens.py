@@ -36,6 +36,10 @@ class Bearer:
     def may(self, role: str) -> bool:
         return LEVELS[self.role] >= LEVELS[role]
 
+    def still_valid(self) -> bool:
+        """Asks the database (1 query): the gate's memory may be stale."""
+        return Token.objects.filter(pk=self.token_id, revoked_at=None).exists()
+
 
 def digest_of(secret: str) -> str:
     return hashlib.sha256(secret.encode()).hexdigest()

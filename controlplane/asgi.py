@@ -1,0 +1,30 @@
+"""One process for everything: REST and pages as WSGI on a pool of threads, sockets and waits on the loop."""
+
+from __future__ import annotations
+
+import os
+
+from django.core.wsgi import get_wsgi_application
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "controlplane.settings")
+django_application = get_wsgi_application()  # before anything that needs the app registry
+
+from a2wsgi import WSGIMiddleware  # noqa: E402
+from channels.auth import AuthMiddlewareStack  # noqa: E402
+from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
+from channels.security.websocket import AllowedHostsOriginValidator  # noqa: E402
+
+from controlplane.background import Lifespan  # noqa: E402
+from sessions.routing import websocket_urlpatterns  # noqa: E402
+from sessions.waiting import HoldOpen  # noqa: E402
+
+WORKER_THREADS = 8
+
+application = Lifespan(
+    ProtocolTypeRouter(
+        {
+            "http": HoldOpen(WSGIMiddleware(django_application, workers=WORKER_THREADS)),
+            "websocket": AllowedHostsOriginValidator(AuthMiddlewareStack(URLRouter(websocket_urlpatterns))),
+        }
+    )
+)

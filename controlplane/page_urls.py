@@ -1,0 +1,25 @@
+"""Pages. Everything of a workspace lives below `/w/<slug>/`."""
+
+from django.urls import include, path
+
+from controlplane import account, overview, styleguide
+
+urlpatterns = [
+    path("", account.home, name="home"),
+    path("styleguide", styleguide.styleguide, name="styleguide"),
+    path(
+        "w/<slug:slug>/",
+        include(
+            [
+                path("", overview.overview, name="overview"),
+                path("approvals/", include("sessions.approval_urls")),
+                path("sessions/", include("sessions.urls")),
+                path("connect/", overview.connect, name="connect"),
+                path("intents/", include("intents.urls")),
+                path("traces/", include("traces.urls")),
+                path("lessons/", include("traces.lesson_urls")),
+                path("settings/", include("controlplane.settings_urls")),
+            ]
+        ),
+    ),
+]

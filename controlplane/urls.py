@@ -1,0 +1,23 @@
+"""All routes. `/api/v1/` speaks tokens, everything else speaks signed-in people."""
+
+from django.contrib import admin
+from django.urls import include, path
+
+from controlplane import account, health
+from controlplane.api import docs
+
+urlpatterns = [
+    path("healthz", health.healthz, name="healthz"),
+    path("readyz", health.readyz, name="readyz"),
+    path("metrics", health.metrics, name="metrics"),
+    path("api/v1/", include("traces.api_urls")),
+    path("api/v1/", include("intents.api_urls")),
+    path("api/v1/", include("sessions.api_urls")),
+    path("api/v1/schema", docs.SchemaView.as_view(), name="schema"),
+    path("api/v1/docs", docs.docs, name="api-docs"),
+    path("login/", account.SignIn.as_view(), name="login"),
+    path("logout/", account.SignOut.as_view(), name="logout"),
+    path("theme/", account.set_theme, name="theme"),
+    path("admin/", admin.site.urls),
+    path("", include("controlplane.page_urls")),
+]

@@ -1,0 +1,98 @@
+"""The gate's answer, field by field (contract 3)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.urls import reverse
+
+from controlplane.policy.model import ACTION_HINTS, Decision, ErrorType, SessionState, Verdict
+from sessions.models import Approval
+
+FAILED = "The tool execution failed"
+
+EMPTY_ANSWER: dict[str, Any] = {
+    "decision": "deny",
+    "decision_id": None,
+    "session_id": None,
+    "state": None,
+    "status": "error",
+    "message": None,
+    "error": None,
+    "error_type": None,
+    "reason": None,
+    "recoverable": None,
+    "action_hint": None,
+    "classification": None,
+    "targets": [],
+    "intent_id": None,
+    "approval": None,
+    "override": None,
+    "context": None,
+    "would_be": None,
+}
+
+
+def answer_of(
+    decision: Decision, answered: Verdict, *, session_id: str, state: SessionState | str
+) -> dict[str, Any]:
+    """`answered` differs from the decision's verdict where policy only monitors."""
+    answer = EMPTY_ANSWER | {
+        "decision": answered.value,
+        "session_id": session_id,
+        "state": str(state),
+        "status": "ok" if answered is Verdict.ALLOW else "error",
+        "classification": decision.tool_class.value.lower(),
+        "targets": [target.path for target in decision.targets],
+        "intent_id": decision.intent_id,
+    }
+    if answered is not decision.verdict:
+        answer["would_be"] = decision.verdict.value
+    if answered is not Verdict.ALLOW:
+        answer |= failure(decision.error_type, decision.reason, decision.error)
+    return answer
+
+
+def failure(error_type: ErrorType | None, reason: str | None, error: str | None) -> dict[str, Any]:
+    return {
+        "message": FAILED,
+        "error": error,
+        "error_type": error_type.value if error_type else None,
+        "reason": str(reason) if reason else None,
+        "recoverable": reason not in UNRECOVERABLE,
+        "action_hint": ACTION_HINTS[error_type] if error_type else None,
+    }
+
+
+# In this session nothing the agent does can change the answer.
+UNRECOVERABLE = frozenset({"ended", "frozen", "already_selected"})
+
+
+def refusal_body(error_type: str, error: str, **extra: Any) -> dict[str, Any]:
+    """The same envelope for 400, 401, 403 and 500: a careless client still fails closed."""
+    known = error_type in ErrorType.__members__
+    answer = EMPTY_ANSWER | {
+        "message": FAILED,
+        "error": error,
+        "error_type": error_type if known else ErrorType.HOOK_BLOCKED.value,
+        "reason": extra.pop("reason", None) or error_type.lower(),
+        "recoverable": True,
+        "action_hint": ACTION_HINTS[ErrorType(error_type) if known else ErrorType.HOOK_BLOCKED],
+    }
+    return answer | extra
+
+
+def approval_brief(approval: Approval) -> dict[str, Any]:
+    """What an agent is told of an approval."""
+    return {
+        "id": approval.public_id,
+        "status": approval.status,
+        "url": approval_url(approval),
+        "expires_at": approval.expires_at.isoformat().replace("+00:00", "Z"),
+    }
+
+
+def approval_url(approval: Approval) -> str:
+    path = reverse("approvals:card", args=[approval.workspace.slug, approval.public_id])
+    return settings.PUBLIC_URL + path

@@ -1,0 +1,120 @@
+"""The body of a gate request, checked by hand: this runs before every tool call of every agent."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from controlplane.api.errors import ApiError
+from controlplane.policy.model import ToolCall
+from sessions.opening import Opening, opening_from
+
+INPUT_BYTES_MOST = 1024 * 1024
+WAIT_SECONDS_MOST = 55
+ID_MOST = 200
+PATH_MOST = 4096
+HASHES_MOST = 10_000
+KNOWN = frozenset(
+    {
+        "session_id", "tool", "input", "tool_use_id", "cwd", "root", "agent",
+        "current_content_hashes", "wait_seconds", "dry_run", "revision_id",
+    }
+)  # fmt: skip
+AGENT_FIELDS = {"name": 100, "version": 100, "model": 200}
+
+
+@dataclass(frozen=True, slots=True)
+class GateRequest:
+    session_id: str
+    call: ToolCall
+    opening: Opening
+    wait_seconds: float
+    dry_run: bool
+
+
+def invalid(error: str, reason: str = "invalid_input") -> ApiError:
+    return ApiError(400, "HOOK_BLOCKED", error, reason=reason)
+
+
+def parse_gate_request(data: Any, size: int) -> GateRequest:
+    """`size` is the length of the raw body in bytes. Raises `ApiError` 400, `HOOK_BLOCKED`, `invalid_input`."""
+    if not isinstance(data, dict):
+        raise invalid("The body must be a JSON object with session_id, tool and input.")
+    if size > INPUT_BYTES_MOST:
+        raise invalid(f"The call is over {INPUT_BYTES_MOST} bytes. Split the change into smaller ones.")
+    unknown = sorted(set(data) - KNOWN)
+    if unknown:
+        raise invalid(f"Unknown field {unknown[0]!r}. Known are: {', '.join(sorted(KNOWN))}.")
+    session_id = text_field(data, "session_id", ID_MOST, required=True)
+    tool = text_field(data, "tool", ID_MOST, required=True)
+    if "input" not in data:
+        raise invalid("The field input is missing: send the tool's input as a JSON object.")
+    clean = {**data, "agent": agent_field(data), "session_id": session_id}
+    for name in ("cwd", "root"):
+        clean[name] = text_field(data, name, PATH_MOST)
+    clean["revision_id"] = text_field(data, "revision_id", ID_MOST)
+    call = ToolCall(
+        tool=tool,
+        input=data["input"],
+        root=clean["root"] or None,
+        cwd=clean["cwd"] or None,
+        agent=clean["agent"].get("name", ""),
+        call_id=text_field(data, "tool_use_id", ID_MOST) or None,
+        current_content_hashes=hashes_field(data),
+    )
+    return GateRequest(session_id, call, opening_from(clean), wait_field(data), boolean_field(data, "dry_run"))
+
+
+def text_field(data: dict[str, Any], name: str, most: int, *, required: bool = False) -> str:
+    value = data.get(name)
+    if value is None and not required:
+        return ""
+    if not isinstance(value, str) or (required and not value.strip()):
+        raise invalid(f"The field {name} must be a text{' that is not empty' if required else ''}.")
+    if len(value) > most:
+        raise invalid(f"The field {name} is longer than {most} characters.")
+    if required and not value.isprintable():
+        raise invalid(f"The field {name} holds control or invisible characters.")
+    return value
+
+
+def agent_field(data: dict[str, Any]) -> dict[str, str]:
+    agent = data.get("agent")
+    if agent is None:
+        return {}
+    if not isinstance(agent, dict) or set(agent) - set(AGENT_FIELDS):
+        raise invalid("The field agent must be an object with name, version and model.")
+    return {name: text_field(agent, name, most) for name, most in AGENT_FIELDS.items()}
+
+
+def hashes_field(data: dict[str, Any]) -> dict[str, str]:
+    hashes = data.get("current_content_hashes")
+    if hashes is None:
+        return {}
+    if not isinstance(hashes, dict) or len(hashes) > HASHES_MOST:
+        raise invalid("current_content_hashes must be an object: path to sha256:… (or null for a missing file).")
+    return {path: known_hash(path, value) for path, value in hashes.items()}
+
+
+def known_hash(path: str, value: Any) -> str:
+    """`null` and an empty text say that there is no such file."""
+    if value is None or value == "":
+        return ""
+    if not (isinstance(value, str) and value.startswith("sha256:") and len(value) == 71):
+        raise invalid(f"current_content_hashes[{json.dumps(path)}] is not sha256: and 64 hex digits.")
+    return value.lower()
+
+
+def wait_field(data: dict[str, Any]) -> float:
+    value = data.get("wait_seconds", 0)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= WAIT_SECONDS_MOST:
+        raise invalid(f"wait_seconds must be a number from 0 to {WAIT_SECONDS_MOST}.")
+    return float(value)
+
+
+def boolean_field(data: dict[str, Any], name: str) -> bool:
+    value = data.get(name, False)
+    if not isinstance(value, bool):
+        raise invalid(f"{name} must be true or false.")
+    return value

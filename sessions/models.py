@@ -1,0 +1,163 @@
+"""Agent sessions, approvals and grants. What happened is in the ledger; this is what holds now."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from controlplane.models import Token, Workspace
+from controlplane.policy.model import SessionState
+from intents.models import Intent
+
+
+def new_id() -> str:
+    return uuid.uuid4().hex
+
+
+class AgentSession(models.Model):
+    """One conversation of one coding agent, locked to at most one intent for life.
+
+    `revision` counts every change that could alter a decision: state, intent, freeze, grants.
+    `last_seen_at` is written at most twice a minute; a call always counts as life.
+    """
+
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="agent_sessions")
+    session_id = models.CharField(max_length=200)
+    token = models.ForeignKey(Token, on_delete=models.PROTECT, related_name="+")
+    agent_name = models.CharField(max_length=100, blank=True, default="")
+    agent_version = models.CharField(max_length=100, blank=True, default="")
+    agent_model = models.CharField(max_length=200, blank=True, default="")
+    root = models.CharField(max_length=4096, blank=True, default="")
+    cwd = models.CharField(max_length=4096, blank=True, default="")
+    revision_id = models.CharField(max_length=200, blank=True, default="")
+    state = models.CharField(
+        max_length=10, choices=[(s.value, s.value) for s in SessionState], default=SessionState.REQUEST.value
+    )
+    frozen = models.BooleanField(default=False)
+    intent = models.ForeignKey(
+        Intent, null=True, blank=True, on_delete=models.SET_NULL, related_name="agent_sessions"
+    )
+    selected_intent_id = models.CharField(max_length=200, blank=True, default="")
+    revision = models.PositiveBigIntegerField(default=1)
+    opened_at = models.DateTimeField(auto_now_add=True)
+    last_seen_at = models.DateTimeField()
+    ended_at: models.DateTimeField[datetime | None, datetime | None] = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["workspace", "session_id"], name="one_session_an_id")]
+        indexes = [models.Index(fields=["workspace", "-last_seen_at"], name="session_seen")]
+
+    def __str__(self) -> str:
+        return self.session_id
+
+    @property
+    def ended(self) -> bool:
+        return self.state == SessionState.ENDED
+
+
+class Approval(models.Model):
+    """A question to a human, opened by an `ask`. One compare-and-set ends it; the first one wins.
+
+    `digest` binds it to the exact call. `call` keeps what a reviewer must see: tool, masked input,
+    targets, unknown parts, steps. Nothing of it is ever executed by this server.
+    """
+
+    class Kind(models.TextChoices):
+        CALL = "call", "Tool call"
+        SCOPE = "scope", "Scope request"
+        COMPLETION = "completion", "Completion"
+
+    class Status(models.TextChoices):
+        PENDING = "PENDING", "Pending"
+        APPROVED = "APPROVED", "Approved"
+        REJECTED = "REJECTED", "Rejected"
+        EXPIRED = "EXPIRED", "Expired"
+        CANCELLED = "CANCELLED", "Cancelled"
+
+    class Reach(models.IntegerChoices):
+        NARROW = 1, "Narrow"
+        MEDIUM = 2, "Medium"
+        WIDE = 3, "Wide"
+
+    public_id = models.CharField(max_length=32, unique=True, default=new_id, editable=False)
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="approvals")
+    session = models.ForeignKey(AgentSession, on_delete=models.CASCADE, related_name="approvals")
+    kind = models.CharField(max_length=10, choices=Kind.choices, default=Kind.CALL)
+    status = models.CharField(max_length=10, choices=Status.choices, default=Status.PENDING)
+    digest = models.CharField(max_length=80)
+    decision_id = models.CharField(max_length=64, blank=True, default="")
+    tool = models.CharField(max_length=200, blank=True, default="")
+    call: models.JSONField[dict[str, Any], dict[str, Any]] = models.JSONField(default=dict)
+    error_type = models.CharField(max_length=40, blank=True, default="")
+    reason = models.CharField(max_length=40, blank=True, default="")
+    message = models.TextField(blank=True, default="")
+    intent_id = models.CharField(max_length=200, blank=True, default="")
+    intent_revision = models.PositiveIntegerField(default=0)
+    workspace_revision = models.PositiveBigIntegerField(default=0)
+    reach = models.PositiveSmallIntegerField(choices=Reach.choices, default=Reach.MEDIUM)
+    reach_why = models.CharField(max_length=300, blank=True, default="")
+    requested_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+    extended = models.BooleanField(default=False)
+    asked_again_at: models.DateTimeField[datetime | None, datetime | None] = models.DateTimeField(null=True, blank=True)
+    decided_at: models.DateTimeField[datetime | None, datetime | None] = models.DateTimeField(null=True, blank=True)
+    decided_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    decided_by_token = models.ForeignKey(
+        Token, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    decider = models.CharField(max_length=200, blank=True, default="", help_text="A name that outlives the person.")
+    grant_kind = models.CharField(max_length=10, blank=True, default="")
+    patterns: models.JSONField[list[str], list[str]] = models.JSONField(default=list)
+    minutes: models.PositiveIntegerField[int | None, int | None] = models.PositiveIntegerField(null=True, blank=True)
+    comment = models.TextField(blank=True, default="")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["session", "digest"], condition=Q(status="PENDING"), name="identical_asks_are_one"
+            )
+        ]
+        indexes = [
+            models.Index(fields=["workspace", "status", "-reach", "requested_at"], name="approval_queue"),
+            models.Index(fields=["status", "expires_at"], name="approval_expiry"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.public_id} {self.status}"
+
+
+class ApprovalGrant(models.Model):
+    """What an approval lets through: one call once, or a rule until the session ends or `expires_at`.
+
+    A widened scope is no grant: it is a new revision of the intent.
+    """
+
+    class Kind(models.TextChoices):
+        ONCE = "once", "This call once"
+        SESSION = "session", "For the session"
+
+    public_id = models.CharField(max_length=32, unique=True, default=new_id, editable=False)
+    approval = models.ForeignKey(Approval, on_delete=models.CASCADE, related_name="grants")
+    session = models.ForeignKey(AgentSession, on_delete=models.CASCADE, related_name="grants")
+    kind = models.CharField(max_length=10, choices=Kind.choices)
+    error_type = models.CharField(max_length=40)
+    digest = models.CharField(max_length=80)
+    patterns: models.JSONField[list[str], list[str]] = models.JSONField(default=list)
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at: models.DateTimeField[datetime | None, datetime | None] = models.DateTimeField(null=True, blank=True)
+    used_at: models.DateTimeField[datetime | None, datetime | None] = models.DateTimeField(null=True, blank=True)
+    used_by = models.CharField(max_length=200, blank=True, default="", help_text="The tool_use_id that used it.")
+    revoked_at: models.DateTimeField[datetime | None, datetime | None] = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["session", "revoked_at"], name="grant_live")]
+
+    def __str__(self) -> str:
+        return f"{self.kind} grant {self.public_id}"

@@ -1,0 +1,165 @@
+"""Opening and resuming agent sessions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.db.models import F
+from django.utils import timezone
+
+from controlplane.api.errors import ApiError
+from controlplane.policy.model import SessionState
+from controlplane.tokens import Bearer
+from sessions.models import AgentSession, new_id
+from traces.ledger import NewEntry, append
+
+SEEN_EVERY = timedelta(seconds=30)
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """What a client says about itself when it opens a session or sends a first call."""
+
+    session_id: str = ""
+    agent_name: str = ""
+    agent_version: str = ""
+    agent_model: str = ""
+    root: str = ""
+    cwd: str = ""
+    revision_id: str = ""
+
+
+def opening_from(data: dict[str, Any]) -> Opening:
+    """From a validated request body of the gate or of `POST /sessions`."""
+    agent = data.get("agent") or {}
+    return Opening(
+        session_id=data.get("session_id") or "",
+        agent_name=agent.get("name", ""),
+        agent_version=agent.get("version", ""),
+        agent_model=agent.get("model", ""),
+        root=data.get("root") or "",
+        cwd=data.get("cwd") or "",
+        revision_id=data.get("revision_id") or "",
+    )
+
+
+def open_session(bearer: Bearer, opening: Opening) -> tuple[AgentSession, bool]:
+    """The session, and whether it is new. Raises `ApiError` 403 when another token owns it."""
+    session_id = opening.session_id or new_id()
+    found = find_session(bearer.workspace_id, session_id)
+    if found is None:
+        try:
+            with transaction.atomic():
+                return _create(bearer, session_id, opening), True
+        except IntegrityError:  # two first calls at once: one of them opened it
+            found = find_session(bearer.workspace_id, session_id)
+            if found is None:
+                raise
+    require_owner(found, bearer)
+    _learn(found, opening)
+    return found, False
+
+
+def find_session(workspace_id: int, session_id: str) -> AgentSession | None:
+    return (
+        AgentSession.objects.select_related("workspace", "intent", "token")
+        .filter(workspace_id=workspace_id, session_id=session_id)
+        .first()
+    )
+
+
+def require_owner(session: AgentSession, bearer: Bearer) -> None:
+    if session.token_id != bearer.token_id:
+        raise ApiError(403, "PERMISSION_DENIED", "This session belongs to another token. Open one of your own.")
+
+
+def end_session(session: AgentSession, actor: str) -> bool:
+    """End it and let go of its intent; False when it had ended before."""
+    with transaction.atomic():
+        ended = (
+            AgentSession.objects.filter(pk=session.pk)
+            .exclude(state=SessionState.ENDED.value)
+            .update(
+                state=SessionState.ENDED.value, ended_at=timezone.now(), intent=None, revision=F("revision") + 1
+            )
+        )
+        if ended:
+            record_session(session, "ended", actor)
+    return bool(ended)
+
+
+def freeze_session(session: AgentSession, actor: str, *, frozen: bool) -> bool:
+    """Stop (or let go on) every destructive call of a session; False when it was so already."""
+    with transaction.atomic():
+        changed = AgentSession.objects.filter(pk=session.pk, frozen=not frozen).update(
+            frozen=frozen, revision=F("revision") + 1
+        )
+        if changed:
+            record_session(session, "frozen" if frozen else "unfrozen", actor)
+    return bool(changed)
+
+
+def touch(session_pk: int) -> None:
+    AgentSession.objects.filter(pk=session_pk).update(last_seen_at=timezone.now())
+
+
+def record_session(session: AgentSession, what: str, actor: str, **more: Any) -> None:
+    """Write to the ledger what became of a session: opened, reasoning, selected, released, frozen, ended."""
+    append(
+        NewEntry(
+            workspace_id=session.workspace_id,
+            kind="session",
+            session_id=session.session_id,
+            intent_id=session.selected_intent_id,
+            outcome=what,
+            agent=session.agent_name,
+            actor=actor,
+            body={"event": what, "session_id": session.session_id, **more},
+        )
+    )
+
+
+def _create(bearer: Bearer, session_id: str, opening: Opening) -> AgentSession:
+    session = AgentSession.objects.create(
+        workspace_id=bearer.workspace_id,
+        session_id=session_id,
+        token_id=bearer.token_id,
+        agent_name=opening.agent_name,
+        agent_version=opening.agent_version,
+        agent_model=opening.agent_model,
+        root=opening.root or opening.cwd,
+        cwd=opening.cwd,
+        revision_id=opening.revision_id,
+        last_seen_at=timezone.now(),
+    )
+    record_session(
+        session,
+        "opened",
+        bearer.actor,
+        agent={"name": opening.agent_name, "version": opening.agent_version, "model": opening.agent_model},
+        root=session.root,
+        revision_id=opening.revision_id,
+    )
+    return session
+
+
+def _learn(session: AgentSession, opening: Opening) -> None:
+    """Fill in what was not known at opening; nothing that is known is overwritten but the revision.
+
+    The root is fixed once: a call could otherwise move the workspace under its own feet (CVE-2025-59532).
+    """
+    now = timezone.now()
+    news: dict[str, Any] = {}
+    for field in ("agent_name", "agent_version", "agent_model", "cwd"):
+        if getattr(opening, field) and not getattr(session, field):
+            news[field] = getattr(opening, field)
+    if not session.root and (opening.root or opening.cwd):
+        news |= {"root": opening.root or opening.cwd, "revision": F("revision") + 1}
+    if opening.revision_id and opening.revision_id != session.revision_id:
+        news["revision_id"] = opening.revision_id
+    if news or now - session.last_seen_at > SEEN_EVERY:
+        AgentSession.objects.filter(pk=session.pk).update(last_seen_at=now, **news)
+        session.refresh_from_db()

@@ -1,0 +1,195 @@
+"""What the gate knows of a session, kept in the process and checked by revision, never by time.
+
+A held snapshot may be stale. That is safe: a decision made on it is appended only while
+`holds` is true in the very statement of the append, so a stale one costs a second look and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import lru_cache
+from typing import Any
+
+from django.db.models import Q
+from django.utils import timezone
+
+from controlplane.models import Workspace
+from controlplane.policy import policies
+from controlplane.policy.model import ErrorType, Grant, Intent, IntentStatus, Policy, SessionState, Snapshot
+from controlplane.tokens import Bearer
+from intents.models import Intent as IntentRow
+from intents.registry import registry_state
+from sessions.models import AgentSession, ApprovalGrant
+from sessions.opening import Opening, open_session
+from traces.ledger import Condition
+
+HELD_MOST = 5_000
+
+HOLDS = Condition(
+    "EXISTS (SELECT 1 FROM controlplane_workspace w"
+    " JOIN agent_sessions_agentsession s ON s.workspace_id = w.id"
+    " JOIN controlplane_token t ON t.workspace_id = w.id"
+    " WHERE w.id = %s AND w.revision = %s AND s.id = %s AND s.revision = %s"
+    " AND t.id = %s AND t.revoked_at IS NULL)",
+    (),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A session as the gate needs it, with the revisions that it was read at."""
+
+    session: AgentSession
+    workspace_revision: int
+    session_revision: int
+    local_root: str
+    snapshot: Snapshot
+    overrides: dict[str, dict[str, Any]]  # grant id -> what the answer says of it
+    seen_at: datetime
+
+    @property
+    def holds(self) -> Condition:
+        """True in the database while nothing has changed that could change an answer."""
+        session = self.session
+        return replace(
+            HOLDS,
+            params=(
+                session.workspace_id, self.workspace_revision, session.pk, self.session_revision, session.token_id,
+            ),
+        )  # fmt: skip
+
+
+_held: OrderedDict[tuple[int, str], Held] = OrderedDict()
+
+
+def held_snapshot(bearer: Bearer, opening: Opening) -> Held:
+    """From memory (0 queries) or read anew (3); an unknown session is opened."""
+    key = (bearer.workspace_id, opening.session_id)
+    held = _held.get(key)
+    if held is None or (not held.session.root and (opening.root or opening.cwd)):
+        session, _ = open_session(bearer, opening)
+        held = remember(read_snapshot(session))
+    return held
+
+
+def read_snapshot(session: AgentSession) -> Held:
+    """Read the workspace first: whatever changes later makes `holds` false."""
+    workspace = Workspace.objects.get(pk=session.workspace_id)
+    if session.pk is not None:  # a dry run may ask for a session that nobody has opened
+        session = AgentSession.objects.select_related("intent").get(pk=session.pk)
+    grants = live_grants(session) if session.pk is not None else []
+    intent, held_by_other = _intent_of(session)
+    snapshot = Snapshot(
+        policy=policy_of(workspace),
+        registry=registry_state(workspace),
+        state=SessionState(session.state),
+        frozen=session.frozen,
+        selected_intent_id=session.selected_intent_id or None,
+        intent=intent,
+        intent_held_by_other=held_by_other,
+        intentignore=workspace.intentignore,
+        grants=tuple(_core_grant(grant) for grant in grants),
+    )
+    return Held(
+        session=session,
+        workspace_revision=workspace.revision,
+        session_revision=session.revision,
+        local_root=workspace.local_root,
+        snapshot=snapshot,
+        overrides={grant.public_id: _override(grant) for grant in grants},
+        seen_at=session.last_seen_at,
+    )
+
+
+def remember(held: Held) -> Held:
+    key = (held.session.workspace_id, held.session.session_id)
+    _held[key] = held
+    _held.move_to_end(key)
+    while len(_held) > HELD_MOST:
+        _held.popitem(last=False)
+    return held
+
+
+def forget(workspace_id: int, session_id: str) -> None:
+    _held.pop((workspace_id, session_id), None)
+
+
+def forget_all() -> None:
+    _held.clear()
+
+
+def live_grants(session: AgentSession) -> list[ApprovalGrant]:
+    """Grants that may still count. A used `once` stays, so that the same call sent again is the same call."""
+    return list(
+        ApprovalGrant.objects.select_related("approval")
+        .filter(Q(expires_at=None) | Q(expires_at__gt=timezone.now()), session=session, revoked_at=None)
+        .order_by("pk")
+    )
+
+
+def policy_of(workspace: Workspace) -> Policy:
+    return _policy(workspace.pk, workspace.revision, _Unhashed(workspace.policy))
+
+
+class _Unhashed:
+    """Carries a value through `lru_cache` without being part of the key."""
+
+    def __init__(self, value: dict[str, Any]) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Unhashed)
+
+    def __hash__(self) -> int:
+        return 0
+
+
+@lru_cache(maxsize=256)
+def _policy(workspace_id: int, revision: int, document: _Unhashed) -> Policy:  # noqa: ARG001  the first two are the key
+    return policies.parse(document.value)
+
+
+def _intent_of(session: AgentSession) -> tuple[Intent | None, bool]:
+    """The selected intent, and whether another session took it while this one was silent."""
+    row = session.intent
+    if row is None and session.selected_intent_id and not session.ended:
+        row = IntentRow.objects.filter(
+            workspace_id=session.workspace_id, intent_id=session.selected_intent_id
+        ).first()
+        return (core_intent(row), True) if row else (None, False)
+    return (core_intent(row) if row else None), False
+
+
+def core_intent(row: IntentRow) -> Intent:
+    return Intent(
+        intent_id=row.intent_id,
+        status=IntentStatus(row.status),
+        owned_scope=tuple(row.owned_scope),
+        revision=row.version,
+        blocked_reason=row.blocked_reason or "",
+        constraints=tuple(row.constraints),
+    )
+
+
+def _core_grant(grant: ApprovalGrant) -> Grant:
+    return Grant(
+        grant_id=grant.public_id,
+        kind=grant.kind,
+        error_type=ErrorType(grant.error_type),
+        digest=grant.digest,
+        patterns=tuple(grant.patterns),
+        expires_at=grant.expires_at,
+        used_by=grant.used_by or None,
+        used=grant.used_at is not None,
+    )
+
+
+def _override(grant: ApprovalGrant) -> dict[str, Any]:
+    return {
+        "approval_id": grant.approval.public_id,
+        "grant_id": grant.public_id,
+        "grant": grant.kind,
+        "decided_by": grant.approval.decider,
+    }
