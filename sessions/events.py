@@ -1,0 +1,85 @@
+"""Events for open pages: the ledger's own entries, each with a sequence number, so nothing can be missed.
+
+A client that was away sends the last number it saw and gets what came since. On PostgreSQL a lower number
+may become visible after a higher one; `events_since` therefore looks back over the last seconds, and whoever
+receives events drops the numbers it has seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from django.db.models import Q
+from django.utils import timezone
+
+from traces.ledger import body_of, instant
+from traces.models import LedgerEntry
+
+LATE = timedelta(seconds=5)
+MOST = 500
+
+APPROVAL_EVENTS = {
+    "PENDING": "approval.requested",
+    "APPROVED": "approval.decided",
+    "REJECTED": "approval.decided",
+    "CANCELLED": "approval.decided",
+    "REVOKED": "approval.decided",
+    "EXPIRED": "approval.expired",
+}
+KINDS = {"decision": "decision.made", "session": "session.changed", "trace": "trace.recorded"}
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    seq: int
+    type: str
+    at: str
+    data: dict[str, Any]
+
+    def message(self) -> dict[str, Any]:
+        return {"seq": self.seq, "type": self.type, "at": self.at, "data": self.data}
+
+
+def newest_seq(workspace_id: int) -> int:
+    newest = LedgerEntry.objects.filter(workspace_id=workspace_id).order_by("-pk").values_list("pk", flat=True)
+    return newest.first() or 0
+
+
+def events_since(workspace_id: int, seq: int, *, with_late: bool = False) -> list[Event]:
+    """At most `MOST` events after `seq`, oldest first (1 query)."""
+    later = Q(pk__gt=seq)
+    if with_late:
+        later |= Q(pk__gt=seq - MOST, received_at__gt=timezone.now() - LATE)
+    entries = (
+        LedgerEntry.objects.filter(later, workspace_id=workspace_id, kind__in=["approval", *KINDS])
+        .select_related("body")
+        .order_by("pk")
+    )
+    return list(_events(entries[:MOST]))
+
+
+def _events(entries: Iterable[LedgerEntry]) -> Iterable[Event]:
+    for entry in entries:
+        kind = APPROVAL_EVENTS.get(entry.outcome, "") if entry.kind == "approval" else KINDS[entry.kind]
+        if kind:
+            yield Event(entry.pk, kind, instant(entry.received_at), _data(entry))
+
+
+def _data(entry: LedgerEntry) -> dict[str, Any]:
+    """Ids and words that say what to fetch; never the input of a call."""
+    data: dict[str, Any] = {
+        "id": entry.entry_id,
+        "session_id": entry.session_id,
+        "intent_id": entry.intent_id or None,
+        "outcome": entry.outcome,
+        "agent": entry.agent,
+    }
+    if entry.kind in {"decision", "approval"}:
+        data |= {"tool": entry.tool, "error_type": entry.error_type or None, "reason": entry.reason or None}
+    if entry.kind == "approval":
+        body = body_of(entry) or {}
+        data |= {name: body.get(name) for name in ("approval_id", "status", "event", "decider", "reach", "expires_at")}
+    return data
