@@ -21,6 +21,7 @@ from controlplane.policy.model import ErrorType, Grant, Intent, IntentStatus, Po
 from controlplane.tokens import Bearer
 from intents.models import Intent as IntentRow
 from intents.registry import registry_state
+from sessions.holding import reclaim
 from sessions.models import AgentSession, ApprovalGrant
 from sessions.opening import Opening, open_session
 from traces.ledger import Condition
@@ -80,9 +81,10 @@ def read_snapshot(session: AgentSession) -> Held:
     if session.pk is not None:  # a dry run may ask for a session that nobody has opened
         session = AgentSession.objects.select_related("intent").get(pk=session.pk)
     grants = live_grants(session) if session.pk is not None else []
-    intent, held_by_other = _intent_of(session)
+    policy = policy_of(workspace)
+    intent, held_by_other = _intent_of(session, policy)
     snapshot = Snapshot(
-        policy=policy_of(workspace),
+        policy=policy,
         registry=registry_state(workspace),
         state=SessionState(session.state),
         frozen=session.frozen,
@@ -151,15 +153,18 @@ def _policy(workspace_id: int, revision: int, document: _Unhashed) -> Policy:  #
     return policies.parse(document.value)
 
 
-def _intent_of(session: AgentSession) -> tuple[Intent | None, bool]:
+def _intent_of(session: AgentSession, policy: Policy) -> tuple[Intent | None, bool]:
     """The selected intent, and whether another session took it while this one was silent."""
-    row = session.intent
-    if row is None and session.selected_intent_id and not session.ended:
-        row = IntentRow.objects.filter(
-            workspace_id=session.workspace_id, intent_id=session.selected_intent_id
-        ).first()
-        return (core_intent(row), True) if row else (None, False)
-    return (core_intent(row) if row else None), False
+    if session.intent is not None:
+        return core_intent(session.intent), False
+    if not session.selected_intent_id or session.ended:
+        return None, False
+    if reclaim(session, policy):
+        return core_intent(session.intent), False
+    row = IntentRow.objects.filter(
+        workspace_id=session.workspace_id, intent_id=session.selected_intent_id
+    ).first()
+    return (core_intent(row), True) if row else (None, False)
 
 
 def core_intent(row: IntentRow) -> Intent:
