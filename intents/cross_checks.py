@@ -1,0 +1,129 @@
+"""Checks between intents: ids that occur twice, dependencies, circles, scopes that share a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from graphlib import CycleError, TopologicalSorter
+from itertools import combinations
+
+from controlplane.policy.model import IntentStatus
+from controlplane.policy.scopes import Scope, overlap
+from intents.intent_reader import ReadIntent
+from intents.problems import Problem, ProblemType
+from intents.values import IntentValues
+
+LARGE = 1_000
+"""More intents than this are worth a warning."""
+
+CIRCLES_MOST = 20
+_NOT_READY = frozenset({IntentStatus.PENDING, IntentStatus.BLOCKED, IntentStatus.ABANDONED})
+
+
+def errors_between(read: Sequence[ReadIntent], kept: Sequence[IntentValues] = ()) -> list[Problem]:
+    """Errors among the intents of a document; `kept` are those that are registered and stay beside it."""
+    return [*_duplicates(read), *_unknown_dependencies(read, kept), *_circles(read, kept)]
+
+
+def warnings_between(read: Sequence[ReadIntent], kept: Sequence[IntentValues] = ()) -> list[Problem]:
+    """Doubts among the sound intents of a document and those that stay beside it."""
+    sound = _first_of_each_id(item for item in read if item.sound)
+    found = [*_not_ready(sound, kept), *_overlaps(sound, kept)]
+    if len(read) > LARGE:
+        found.append(Problem(ProblemType.LARGE_FILE, f"The file holds {len(read):,} intents."))
+    return found
+
+
+def _duplicates(read: Sequence[ReadIntent]) -> Iterator[Problem]:
+    first: dict[str, ReadIntent] = {}
+    for item in read:
+        intent_id = item.values.intent_id
+        earlier = first.setdefault(intent_id, item)
+        if earlier is not item and intent_id:
+            message = f"{intent_id} stands in the file already, at line {earlier.line}."
+            yield Problem(ProblemType.DUPLICATE_ID, message, intent_id, "id", item.line)
+
+
+def _unknown_dependencies(read: Sequence[ReadIntent], kept: Sequence[IntentValues]) -> Iterator[Problem]:
+    known = {item.values.intent_id for item in read} | {values.intent_id for values in kept}
+    for item in read:
+        for wanted in item.values.dependencies:
+            if wanted and wanted not in known:
+                yield _dependency_problem(
+                    ProblemType.INVALID_DEPENDENCY, f"It depends on {wanted}, which is not registered.", item
+                )
+
+
+def _circles(read: Sequence[ReadIntent], kept: Sequence[IntentValues]) -> Iterator[Problem]:
+    """One problem a circle: each that is found is cut open before the next is looked for."""
+    waits = {values.intent_id: set(values.dependencies) for values in kept}
+    waits |= {item.values.intent_id: set(item.values.dependencies) for item in read}
+    by_id = {item.values.intent_id: item for item in read}
+    for _ in range(CIRCLES_MOST):
+        circle = _circle(waits)
+        if not circle:
+            return
+        waits[circle[0]].discard(circle[1])
+        member = next((by_id[name] for name in circle if name in by_id), None)
+        message = f"The dependencies run in a circle: {' → '.join(circle)}."
+        if member:
+            yield _dependency_problem(ProblemType.CIRCULAR_DEPENDENCY, message, member)
+
+
+def _circle(waits: Mapping[str, set[str]]) -> list[str]:
+    """Ids from one that waits to what it waits for, and back to the first; empty when there is none."""
+    try:
+        TopologicalSorter(waits).prepare()
+    except CycleError as error:
+        return list(reversed(error.args[1]))
+    return []
+
+
+def _not_ready(read: Sequence[ReadIntent], kept: Sequence[IntentValues]) -> Iterator[Problem]:
+    status = {values.intent_id: values.status for values in kept}
+    status |= {item.values.intent_id: item.values.status for item in read}
+    for item in read:
+        if item.values.status is not IntentStatus.IN_PROGRESS:
+            continue
+        for wanted in item.values.dependencies:
+            if status.get(wanted) in _NOT_READY:
+                message = f"It is in progress and depends on {wanted}, which is {status[wanted].value}."
+                yield _dependency_problem(ProblemType.DEPENDENCY_NOT_READY, message, item)
+
+
+def _overlaps(read: Sequence[ReadIntent], kept: Sequence[IntentValues]) -> Iterator[Problem]:
+    lines = {item.values.intent_id: item.lines.get("owned_scope") for item in read}
+    running = [item.values for item in read] + [values for values in kept if values.intent_id not in lines]
+    running = [values for values in running if values.status is IntentStatus.IN_PROGRESS]
+    for one, other, witness in shared_paths(running):
+        if one.intent_id in lines:
+            message = f"{one.intent_id} and {other.intent_id} are both in progress and both own {witness}"
+            yield Problem(
+                ProblemType.SCOPE_OVERLAP,
+                message,
+                one.intent_id,
+                "owned_scope",
+                lines[one.intent_id],
+                path=witness,
+                other_intent_id=other.intent_id,
+            )
+
+
+def shared_paths(intents: Sequence[IntentValues]) -> Iterator[tuple[IntentValues, IntentValues, str]]:
+    """Each pair whose scopes meet, with a path that both match."""
+    scopes = [(values, Scope.of(values.owned_scope)) for values in intents]
+    for (one, left), (other, right) in combinations(scopes, 2):
+        witness = overlap(left, right)
+        if witness is not None:
+            yield one, other, witness
+
+
+def _first_of_each_id(read: Iterable[ReadIntent]) -> list[ReadIntent]:
+    first: dict[str, ReadIntent] = {}
+    for item in read:
+        first.setdefault(item.values.intent_id, item)
+    return list(first.values())
+
+
+def _dependency_problem(kind: ProblemType, message: str, item: ReadIntent) -> Problem:
+    line = item.lines.get("dependencies", item.line)
+    return Problem(kind, message, item.values.intent_id, "dependencies", line)

@@ -1,0 +1,151 @@
+"""What may be done to registered intents one at a time. Whole files are `transfer`'s work.
+
+`actor` is how the ledger names who acts. Each change is one transaction with its revision, its ledger entry
+and a new revision of the workspace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from controlplane.models import Workspace
+from controlplane.policy.model import IntentStatus, Registry
+from intents import store
+from intents.documents import read_intent
+from intents.models import Intent, RegistryDocument
+from intents.problems import Report
+from intents.statuses import MOVES, may_move
+from intents.values import IntentValues
+
+
+class InvalidIntentError(Exception):
+    """The intent would not be valid; `report` says why. Nothing was changed."""
+
+    def __init__(self, report: Report) -> None:
+        super().__init__(" ".join(problem.message for problem in report.errors))
+        self.report = report
+
+
+class IntentExistsError(Exception):
+    """An intent of this id is registered already."""
+
+
+class VersionConflictError(Exception):
+    """Somebody changed the intent since; `current` is its version now."""
+
+    def __init__(self, current: int) -> None:
+        super().__init__(f"The intent was changed meanwhile: its version is {current}.")
+        self.current = current
+
+
+class StatusMoveRefusedError(Exception):
+    """No move leads from the intent's status to that one."""
+
+    def __init__(self, intent_id: str, current: IntentStatus, target: IntentStatus) -> None:
+        allowed = ", ".join(sorted(MOVES[current])) or "nowhere, it is final"
+        super().__init__(f"{intent_id} is {current}; it cannot become {target}. Allowed: {allowed}.")
+
+
+def registry_state(workspace: Workspace) -> Registry:
+    """Whether the workspace's intents can be relied upon, as last synced. 2 queries."""
+    document = RegistryDocument.objects.filter(workspace=workspace, synced=True).only("state").first()
+    if document is not None and document.state != Registry.OK:
+        return Registry(document.state)
+    return Registry.OK if Intent.objects.filter(workspace=workspace).exists() else Registry.EMPTY
+
+
+def create(workspace: Workspace, document: Mapping[str, Any], *, actor: str, reason: str = "") -> Intent:
+    """Register one intent from its document form. Raises InvalidIntentError, IntentExistsError."""
+    now = store.now_text()
+    with store.changing(workspace.pk):
+        kept = store.all_values(workspace.pk)
+        if any(values.intent_id == document.get("id") for values in kept):
+            raise IntentExistsError(f"{document.get('id')} is registered already.")
+        values = _checked({"created_at": now, "updated_at": now, **document}, None, kept)
+        store.stamp_document(workspace.pk, now)
+        return store.add(workspace.pk, values, actor=actor, reason=reason)
+
+
+def edit(
+    intent: Intent, changes: Mapping[str, Any], *, actor: str, reason: str = "", version: int | None = None
+) -> Intent:
+    """Change fields, named as in the document. Without a difference there is no new revision.
+
+    `version` is the one that the caller saw. Raises VersionConflictError, InvalidIntentError and
+    StatusMoveRefusedError.
+    """
+    now = store.now_text()
+    with store.changing(intent.workspace_id):
+        row = _current(intent, version)
+        before = store.values_of(row)
+        kept = [values for values in store.all_values(row.workspace_id) if values.intent_id != row.intent_id]
+        after = _checked(_merged(before, changes), before, kept)
+        after = _with_status_of(before, after)
+        if after != before:
+            store.change(row, replace(after, updated_at=now), actor=actor, reason=reason)
+            store.stamp_document(row.workspace_id, now)
+        return row
+
+
+def move(
+    intent: Intent, target: IntentStatus, *, actor: str, reason: str = "", blocked_reason: str = ""
+) -> Intent:
+    """Take an intent to another status. Raises StatusMoveRefusedError; staying where it is changes nothing."""
+    now = store.now_text()
+    with store.changing(intent.workspace_id):
+        row = _current(intent, None)
+        before = store.values_of(row)
+        after = _with_status_of(before, replace(before, status=target, blocked_reason=blocked_reason))
+        if target is not before.status:
+            store.change(row, replace(after, updated_at=now), actor=actor, reason=reason)
+            store.stamp_document(row.workspace_id, now)
+        return row
+
+
+def complete(intent: Intent, *, actor: str, reason: str = "") -> Intent:
+    """Raises StatusMoveRefusedError where the intent is not in progress."""
+    return move(intent, IntentStatus.COMPLETED, actor=actor, reason=reason)
+
+
+def add_scope_patterns(intent: Intent, patterns: Iterable[str], *, actor: str, reason: str) -> Intent:
+    """Widen the scope by the patterns that it does not have yet. Raises InvalidIntentError."""
+    row = _current(intent, None)
+    scope = list(row.owned_scope)
+    scope += [pattern for pattern in dict.fromkeys(patterns) if pattern not in scope]
+    return edit(row, {"owned_scope": scope}, actor=actor, reason=reason, version=row.version)
+
+
+def _current(intent: Intent, version: int | None) -> Intent:
+    row = Intent.objects.get(pk=intent.pk)
+    if version is not None and version != row.version:
+        raise VersionConflictError(row.version)
+    return row
+
+
+def _checked(
+    document: Mapping[str, Any], registered: IntentValues | None, kept: list[IntentValues]
+) -> IntentValues:
+    reading = read_intent(document, registered=registered, kept=kept)
+    if reading.values is None:
+        raise InvalidIntentError(reading.report)
+    return reading.values
+
+
+def _merged(before: IntentValues, changes: Mapping[str, Any]) -> dict[str, Any]:
+    """The document with the changes in it; the id and the times of the document are not the caller's."""
+    document = replace(before, raw_status="").as_document()
+    fixed = {"id", "created_at", "updated_at"}
+    return {**document, **{name: value for name, value in changes.items() if name not in fixed}}
+
+
+def _with_status_of(before: IntentValues, after: IntentValues) -> IntentValues:
+    """Hold the moves; keep the document's own word while the status stays, the reason while it is blocked."""
+    if after.status is before.status:
+        return replace(after, raw_status=before.raw_status)
+    if not may_move(before.status, after.status):
+        raise StatusMoveRefusedError(before.intent_id, before.status, after.status)
+    if before.status is IntentStatus.BLOCKED:
+        return replace(after, blocked_reason="")
+    return after

@@ -1,0 +1,94 @@
+"""What others may ask about intents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from controlplane.policy.model import IntentStatus
+from controlplane.policy.scopes import Scope
+from intents.models import Intent
+from intents.statuses import SELECTABLE
+
+SHORT = 160
+"""Characters of a short description."""
+
+_OPEN = (IntentStatus.PENDING, IntentStatus.IN_PROGRESS, IntentStatus.BLOCKED)
+
+
+@dataclass(frozen=True, slots=True)
+class Available:
+    """An intent that an agent may select. Its texts are one line each."""
+
+    intent_id: str
+    name: str
+    description: str
+    status: str
+
+
+def available_intents(workspace_id: int) -> list[Available]:
+    """The intents that can be selected, in the order of the file. 1 query."""
+    rows = Intent.objects.filter(workspace_id=workspace_id, status__in=list(SELECTABLE))
+    rows = rows.order_by("position", "pk")
+    return [
+        Available(intent_id, one_line(name) or intent_id, one_line(description, SHORT), status)
+        for intent_id, name, description, status in rows.values_list(
+            "intent_id", "name", "description", "status"
+        )
+    ]
+
+
+def known_ids(workspace_id: int) -> list[str]:
+    """All ids of the registry, in the order of the file. 1 query."""
+    rows = Intent.objects.filter(workspace_id=workspace_id).order_by("position", "pk")
+    return list(rows.values_list("intent_id", flat=True))
+
+
+def find_intent(workspace_id: int, intent_id: str) -> Intent | None:
+    return Intent.objects.filter(workspace_id=workspace_id, intent_id=intent_id).first()
+
+
+def names_of(workspace_id: int) -> dict[str, str]:
+    """Id to name, in the order of the file. 1 query."""
+    rows = Intent.objects.filter(workspace_id=workspace_id).order_by("position", "pk")
+    return {row.intent_id: one_line(row.title) for row in rows.only("intent_id", "name")}
+
+
+def owners_of(workspace_id: int, paths: Iterable[str]) -> list[str]:
+    """Ids of open intents whose scope matches one of these canonical paths. 1 query."""
+    wanted = list(paths)
+    rows = Intent.objects.filter(workspace_id=workspace_id, status__in=_OPEN).order_by("position", "pk")
+    return [
+        intent_id
+        for intent_id, scope in rows.values_list("intent_id", "owned_scope")
+        if any(map(Scope.of(tuple(scope)).matches, wanted))
+    ]
+
+
+def intent_document(intent: Intent) -> dict[str, Any]:
+    """All fields of an intent, as the handshake and the REST API show them."""
+    return {
+        "id": intent.intent_id,
+        "name": intent.name,
+        "description": intent.description,
+        "status": intent.status,
+        "raw_status": intent.raw_status or intent.status,
+        "owner": intent.owner or None,
+        "created_at": intent.created_at or None,
+        "updated_at": intent.updated_at or None,
+        "owned_scope": intent.owned_scope,
+        "constraints": intent.constraints,
+        "acceptance_criteria": intent.acceptance_criteria,
+        "dependencies": intent.dependencies,
+        "references": intent.references,
+        "blocked_reason": intent.blocked_reason or None,
+        "extra": intent.extra,
+        "version": intent.version,
+    }
+
+
+def one_line(text: str, most: int = 0) -> str:
+    """The text in one line, without control characters; cut after `most` characters where given."""
+    line = " ".join("".join(mark if mark.isprintable() else " " for mark in text).split())
+    return f"{line[: most - 1].rstrip()}…" if most and len(line) > most else line

@@ -1,0 +1,54 @@
+"""The words for statuses: those of the product, those that files use, and the moves between them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from controlplane.policy.model import IntentStatus
+
+_P, _I, _B, _C, _A = (
+    IntentStatus.PENDING,
+    IntentStatus.IN_PROGRESS,
+    IntentStatus.BLOCKED,
+    IntentStatus.COMPLETED,
+    IntentStatus.ABANDONED,
+)
+
+MOVES: Mapping[IntentStatus, frozenset[IntentStatus]] = {
+    _P: frozenset({_I, _B, _A}),
+    _I: frozenset({_C, _B, _A}),
+    _B: frozenset({_I, _A}),
+    _C: frozenset(),
+    _A: frozenset(),
+}
+"""Where people and agents may take an intent. An import may set any status."""
+
+SELECTABLE = frozenset({_P, _I})
+"""What an agent can take at the handshake."""
+
+ALIASES: Mapping[str, IntentStatus] = {"DRAFT": _P, "DONE": _C}
+"""Old words that every import takes."""
+
+LENIENT_ALIASES: Mapping[str, IntentStatus] = {
+    **ALIASES,
+    "ACTIVE": _I,
+    "PLANNED": _P,
+    "TODO": _P,
+    "CREATED": _P,
+    "NOT_STARTED": _P,
+    "PROPOSED": _P,
+}
+"""Words of real files that a lenient import takes, in any case."""
+
+
+def status_of(word: str, *, lenient: bool) -> IntentStatus | None:
+    """The status that a document's word stands for; None when it stands for none."""
+    if lenient:
+        word = word.strip().upper()
+    if word in IntentStatus.__members__:
+        return IntentStatus[word]
+    return (LENIENT_ALIASES if lenient else ALIASES).get(word)
+
+
+def may_move(current: IntentStatus, target: IntentStatus) -> bool:
+    return target in MOVES[current]
