@@ -42,6 +42,14 @@ def fold(roots: Sequence[bytes]) -> bytes:
     return joined
 
 
+def fold_complete(hashes: Sequence[bytes]) -> bytes:
+    """The root over 2^n neighbouring hashes."""
+    level = list(hashes)
+    while len(level) > 1:
+        level = [node_hash(level[at], level[at + 1]) for at in range(0, len(level), 2)]
+    return level[0]
+
+
 def range_hash(nodes: Nodes, start: int, end: int) -> bytes:
     return fold([nodes(level, index) for level, index in complete_subtrees(start, end)])
 

@@ -21,6 +21,8 @@ POSTGRESQL_TRIGGERS = (
     "SELECT tgrelid::regclass::text, tgname FROM pg_trigger "
     "WHERE NOT tgisinternal AND tgname LIKE 'traces\\_%%'"
 )
+# A table with a deferred foreign key check waiting cannot be altered.
+PENDING_CHECKS_NOW = "SET CONSTRAINTS ALL IMMEDIATE"
 
 
 @contextmanager
@@ -45,11 +47,13 @@ def _lifted_on_sqlite() -> Iterator[None]:
 @contextmanager
 def _lifted_on_postgresql() -> Iterator[None]:
     triggers = _rows(POSTGRESQL_TRIGGERS)
+    _run(PENDING_CHECKS_NOW)
     for table, name in triggers:
         _run(f"ALTER TABLE {table} DISABLE TRIGGER {name}")
     try:
         yield
     finally:
+        _run(PENDING_CHECKS_NOW)
         for table, name in triggers:
             _run(f"ALTER TABLE {table} ENABLE ALWAYS TRIGGER {name}")
 

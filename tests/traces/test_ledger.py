@@ -8,23 +8,13 @@ import json
 import pytest
 from django.db import DatabaseError, connection, transaction
 
+from tests.traces.builders import HOME, append, decision
 from traces import canonical, ledger
-from traces.ledger import Condition, NewEntry
+from traces.ledger import Condition
 from traces.merkle import leaf_hash
 from traces.models import LedgerBody, LedgerEntry
 
 pytestmark = pytest.mark.django_db
-
-HOME = 7
-
-
-def decision(**fields):
-    return NewEntry(**{"workspace_id": HOME, "kind": "decision", "body": {"tool": "read_file"}, **fields})
-
-
-def append(entry, **options):
-    with transaction.atomic():
-        return ledger.append(entry, **options)
 
 
 def test_an_entry_is_stored_as_the_bytes_that_were_hashed():
@@ -95,7 +85,7 @@ EVERYWHERE = (
 )
 WAY_ROUND = {
     "sqlite": "INSERT OR REPLACE INTO traces_ledgerbody SELECT entry_id, body, salt FROM traces_ledgerbody",
-    "postgresql": "TRUNCATE traces_ledgerentry CASCADE",
+    "postgresql": "TRUNCATE traces_checkpoint",
 }
 
 

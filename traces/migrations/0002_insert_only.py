@@ -63,12 +63,12 @@ def sqlite_triggers(table):
 
 def install(apps, schema_editor):
     if schema_editor.connection.vendor == "postgresql":
-        schema_editor.execute(POSTGRESQL_FUNCTIONS)
+        schema_editor.execute(POSTGRESQL_FUNCTIONS, params=None)
         statements = [postgresql_triggers(table) for table in TABLES]
     else:
         statements = [statement for table in TABLES for statement in sqlite_triggers(table)]
     for statement in statements:
-        schema_editor.execute(statement)
+        schema_editor.execute(statement, params=None)
 
 
 def remove(apps, schema_editor):
@@ -76,9 +76,9 @@ def remove(apps, schema_editor):
     for table in TABLES:
         for suffix in ("rows", "all") if postgresql else ("update", "delete"):
             where = f" ON {table}" if postgresql else ""
-            schema_editor.execute(f"DROP TRIGGER {table}_{suffix}{where}")
+            schema_editor.execute(f"DROP TRIGGER {table}_{suffix}{where}", params=None)
     if postgresql:
-        schema_editor.execute("DROP FUNCTION ledger_refuse(); DROP FUNCTION ledger_refuse_unless_redacted()")
+        schema_editor.execute("DROP FUNCTION ledger_refuse(); DROP FUNCTION ledger_refuse_unless_redacted()", params=None)
 
 
 class Migration(migrations.Migration):

@@ -1,0 +1,33 @@
+"""Plain builders for ledger tests. Workspaces are only numbers here: the ledger knows nobody."""
+
+from __future__ import annotations
+
+from django.db import connection, transaction
+
+from traces import ledger
+from traces.ledger import NewEntry
+
+HOME = 7
+AWAY = 8
+
+
+def decision(**fields):
+    return NewEntry(**{"workspace_id": HOME, "kind": "decision", "body": {"tool": "read_file"}, **fields})
+
+
+def append(entry=None, **options):
+    with transaction.atomic():
+        return ledger.append(entry or decision(), **options)
+
+
+def append_many(count, **fields):
+    with transaction.atomic():
+        return ledger.append_many(decision(**fields) for _ in range(count))
+
+
+def tamper(statement, params=()):
+    """What somebody with the database's own password could do, once the triggers are off."""
+    from tests.traces.ledger_flush import triggers_off
+
+    with transaction.atomic(), triggers_off(), connection.cursor() as cursor:
+        cursor.execute(statement, params)

@@ -1,0 +1,86 @@
+"""Strict in, canonical out."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import rfc8785
+from hypothesis import given
+from hypothesis import strategies as st
+
+from traces import canonical
+from traces.canonical import CanonicalError
+
+TEXT = st.text(st.characters(exclude_characters="\x00", exclude_categories=("Cs",)))
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-canonical.INTEGER_MOST, canonical.INTEGER_MOST)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | TEXT,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXT, inner, max_size=4),
+    max_leaves=20,
+)
+
+
+@given(VALUES)
+def test_the_bytes_are_those_of_rfc_8785(value):
+    assert canonical.encode(value) == rfc8785.dumps(value)
+
+
+@given(VALUES)
+def test_reading_the_bytes_gives_the_same_bytes_again(value):
+    encoded = canonical.encode(value)
+    assert canonical.encode(canonical.parse(encoded)) == encoded
+
+
+def test_keys_sort_by_utf_16_as_the_standard_says():
+    assert canonical.encode({"\ufb33": 1, "\U0001f600": 2}) == '{"\U0001f600":2,"\ufb33":1}'.encode()
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "problem"),
+    [
+        ('{"a":{"b":1,"b":2}}', "$.a.b", "occurs twice"),
+        ('{"a":[1,NaN]}', "$.a[1]", "NaN is not JSON"),
+        ('{"a":-Infinity}', "$.a", "-Infinity is not JSON"),
+        ('{"a":1e400}', "$.a", "inf is not JSON"),
+        ('{"a":9007199254740992}', "$.a", "beyond 2^53"),
+        ('{"a":"x\\u0000"}', "$.a", "U+0000"),
+        ('{"a":"\\ud800"}', "$.a", "surrogate"),
+        ('{"\\udfff":1}', "$.\udfff", "surrogate"),
+        ("[" * 65 + "]" * 65, "$" + "[0]" * 64, "deeper than 64"),
+        ('{"a":' * 65 + "1" + "}" * 65, "$" + ".a" * 64, "deeper than 64"),
+        ("[" * 100_000, "$", "deeper than 64"),
+    ],
+)
+def test_what_readers_could_understand_differently_is_refused(text, path, problem):
+    with pytest.raises(CanonicalError) as refused:
+        canonical.parse(text)
+    assert refused.value.path == path
+    assert problem in refused.value.problem
+
+
+def test_64_levels_are_fine():
+    assert canonical.parse("[" * 64 + "]" * 64)
+
+
+def test_what_is_no_json_is_another_error():
+    for raw in (b"{", b"\xff", b"", b"{'a': 1}"):
+        with pytest.raises(ValueError) as refused:
+            canonical.parse(raw)
+        assert not isinstance(refused.value, CanonicalError)
+
+
+@pytest.mark.parametrize("value", [{1: 2}, object(), {"a": {1, 2}}, b"bytes"])
+def test_python_values_without_a_json_form_are_refused(value):
+    with pytest.raises(CanonicalError):
+        canonical.encode(value)
+
+
+def test_the_plain_encoder_is_used_where_it_is_enough():
+    value = {"b": ["é", 1, None, True, "\n\u2028\x7f\x1f"], "a": {}}
+    assert canonical.check(value)
+    assert json.loads(canonical.encode(value)) == value
+    assert not canonical.check({"a": 1.5})

@@ -1,0 +1,163 @@
+"""Signed heads of the tree (C2SP tlog-checkpoint, signed-note) and receipts, by Ed25519.
+
+The key never enters the database: whoever can rewrite rows must not be able to sign them.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import os
+import secrets
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from pathlib import Path
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    load_pem_private_key,
+)
+from django.conf import settings
+
+from traces.ledger import instant
+
+ED25519 = b"\x01"  # algorithm byte of C2SP signed notes
+KEY_ID_SIZE = 4
+SIGNATURE_MARK = "\u2014 "
+
+
+class NoteError(ValueError):
+    """A text is no checkpoint; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A checkpoint as it was read: `signed` is the text that the signatures cover."""
+
+    origin: str
+    size: int
+    root: bytes
+    signed: str
+    signatures: tuple[tuple[str, bytes], ...]  # (key name, 4 bytes of key id ‖ signature)
+
+
+def origin_of(workspace_id: int) -> str:
+    """The name of a workspace's log and of its key."""
+    return f"intent-control-plane/ledger/{workspace_id}"
+
+
+def signing_key() -> Ed25519PrivateKey:
+    """The installation's key, made on first use and kept readable by its owner only."""
+    return _load_key(Path(settings.LEDGER_KEY_FILE))
+
+
+def public_key() -> Ed25519PublicKey:
+    return signing_key().public_key()
+
+
+def key_id(name: str, key: Ed25519PublicKey) -> bytes:
+    return hashlib.sha256(name.encode() + b"\n" + ED25519 + key.public_bytes_raw()).digest()[:KEY_ID_SIZE]
+
+
+def verifier_key(name: str, key: Ed25519PublicKey) -> str:
+    """The public key in the form that tools for signed notes take: `name+id+key`."""
+    encoded = base64.b64encode(ED25519 + key.public_bytes_raw()).decode()
+    return f"{name}+{key_id(name, key).hex()}+{encoded}"
+
+
+def sign_checkpoint(workspace_id: int, size: int, root: bytes) -> str:
+    origin = origin_of(workspace_id)
+    signed = f"{origin}\n{size}\n{base64.b64encode(root).decode()}\n"
+    key = signing_key()
+    signature = key_id(origin, key.public_key()) + key.sign(signed.encode())
+    return f"{signed}\n{SIGNATURE_MARK}{origin} {base64.b64encode(signature).decode()}\n"
+
+
+def read_note(text: str) -> Note:
+    """Parse a checkpoint. Says nothing about its signatures: see `is_signed_by`."""
+    signed, separator, tail = text.partition("\n\n")
+    lines = signed.split("\n")
+    if not separator or len(lines) < 3:
+        raise NoteError("a checkpoint has three lines, an empty line and signatures")
+    origin, size, root = lines[:3]
+    if not (size.isascii() and size.isdigit()):
+        raise NoteError(f"{size!r} is not a tree size")
+    signatures = tuple(_signature(line) for line in tail.split("\n") if line)
+    return Note(origin, int(size), _base64(root), signed + "\n", signatures)
+
+
+def is_signed_by(note: Note, key: Ed25519PublicKey) -> bool:
+    """Whether one of the note's signatures is by `key` under the name of the log itself."""
+    wanted = key_id(note.origin, key)
+    return any(
+        name == note.origin and blob[:KEY_ID_SIZE] == wanted and _holds(key, blob[KEY_ID_SIZE:], note.signed)
+        for name, blob in note.signatures
+    )
+
+
+def receipt(workspace_id: int, leaf: bytes, received_at: datetime) -> dict[str, str]:
+    """The promise that an entry will be in the tree: it catches a deletion before sealing."""
+    origin = origin_of(workspace_id)
+    key = signing_key()
+    signature = key.sign(receipt_text(origin, leaf, instant(received_at)).encode())
+    return {
+        "key_id": key_id(origin, key.public_key()).hex(),
+        "signature": base64.b64encode(signature).decode(),
+    }
+
+
+def receipt_text(origin: str, leaf: bytes, received_at: str) -> str:
+    return f"receipt\n{origin}\n{leaf.hex()}\n{received_at}\n"
+
+
+@lru_cache(maxsize=4)
+def _load_key(path: Path) -> Ed25519PrivateKey:
+    if not path.exists():
+        _make_key(path)
+    key = load_pem_private_key(path.read_bytes(), password=None)
+    if not isinstance(key, Ed25519PrivateKey):
+        raise TypeError(f"{path} does not hold an Ed25519 key")
+    return key
+
+
+def _make_key(path: Path) -> None:
+    """Write a whole file beside, then link it into place: of two processes one wins, none reads half."""
+    pem = Ed25519PrivateKey.generate().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
+    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(pem)
+    try:
+        os.link(draft, path)
+    except FileExistsError:
+        pass
+    finally:
+        draft.unlink()
+
+
+def _signature(line: str) -> tuple[str, bytes]:
+    name, _, encoded = line.removeprefix(SIGNATURE_MARK).partition(" ")
+    blob = _base64(encoded)
+    if not line.startswith(SIGNATURE_MARK) or len(blob) <= KEY_ID_SIZE:
+        raise NoteError(f"{line!r} is not a signature line")
+    return name, blob
+
+
+def _base64(text: str) -> bytes:
+    try:
+        return base64.b64decode(text, validate=True)
+    except binascii.Error as error:
+        raise NoteError(f"{text!r} is not base64") from error
+
+
+def _holds(key: Ed25519PublicKey, signature: bytes, text: str) -> bool:
+    try:
+        key.verify(signature, text.encode())
+    except InvalidSignature:
+        return False
+    return True

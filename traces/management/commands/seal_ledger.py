@@ -1,0 +1,37 @@
+"""Seal what waits in the ledger, once or until stopped."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from argparse import ArgumentParser
+from types import FrameType
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from traces.sealing import Sealer
+
+
+class Command(BaseCommand):
+    help = "Give waiting entries their place in the tree and sign the new heads."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--loop", action="store_true", help="go on until SIGTERM or SIGINT")
+        parser.add_argument(
+            "--every", type=float, default=1.0, help="seconds between two looks (with --loop)"
+        )
+
+    def handle(self, *, loop: bool, every: float, **_: Any) -> None:
+        sealer = Sealer()
+        if not loop:
+            self.stdout.write(f"sealed {sealer.run_once()} entries")
+            return
+        stop = threading.Event()
+
+        def end(_signal: int, _frame: FrameType | None) -> None:
+            stop.set()
+
+        signal.signal(signal.SIGTERM, end)
+        signal.signal(signal.SIGINT, end)
+        sealer.run(stop, every)

@@ -1,0 +1,106 @@
+"""Proofs from the stored tree: that an entry is in it, and that a later tree begins with an earlier one.
+
+At a million leaves a proof reads a handful of tiles.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from traces import merkle
+from traces.models import Checkpoint, LedgerEntry, LedgerLeaf, LedgerTile
+
+TILE_BITS = 8
+TILE_WIDTH = 1 << TILE_BITS
+
+
+@dataclass(frozen=True, slots=True)
+class InclusionProof:
+    """That `leaf_hash` stands at `seq` under `root` in a tree of `size`; hashes from leaf to root."""
+
+    seq: int
+    size: int
+    leaf_hash: bytes
+    root: bytes
+    hashes: list[bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class ConsistencyProof:
+    old_size: int
+    new_size: int
+    old_root: bytes
+    new_root: bytes
+    hashes: list[bytes]
+
+
+class StoredNodes:
+    """Roots of complete subtrees of a workspace's tree, from tiles and, at its right edge, from rows."""
+
+    def __init__(self, workspace_id: int) -> None:
+        self.workspace_id = workspace_id
+        self._tiles: dict[tuple[int, int], list[bytes]] = {}
+
+    def __call__(self, level: int, index: int) -> bytes:
+        tile_level, height = divmod(level, TILE_BITS)
+        start = index << height
+        hashes = self.tile(tile_level, start >> TILE_BITS)
+        first = start % TILE_WIDTH
+        return merkle.fold_complete(hashes[first : first + (1 << height)])
+
+    def tile(self, level: int, index: int) -> list[bytes]:
+        """The hashes of a tile; fewer than 256 at the right edge of the tree. 1 or 2 queries, then none."""
+        key = (level, index)
+        if key not in self._tiles:
+            self._tiles[key] = self._full(level, index) or self._edge(level, index)
+        return self._tiles[key]
+
+    def _full(self, level: int, index: int) -> list[bytes]:
+        stored = LedgerTile.objects.filter(workspace_id=self.workspace_id, level=level, index=index)
+        hashes = stored.values_list("hashes", flat=True).first()
+        return split(bytes(hashes)) if hashes else []
+
+    def _edge(self, level: int, index: int) -> list[bytes]:
+        start, end = index << TILE_BITS, (index + 1) << TILE_BITS
+        if level == 0:
+            return leaf_hashes(self.workspace_id, start, end)
+        return tile_roots(self.workspace_id, level - 1, start, end)
+
+
+def split(hashes: bytes) -> list[bytes]:
+    return [hashes[at : at + merkle.HASH_SIZE] for at in range(0, len(hashes), merkle.HASH_SIZE)]
+
+
+def leaf_hashes(workspace_id: int, start: int, end: int) -> list[bytes]:
+    """The leaf hashes of [start, end), as far as sealed. 1 query."""
+    leaves = LedgerLeaf.objects.filter(workspace_id=workspace_id, seq__gte=start, seq__lt=end).order_by("seq")
+    return [bytes(leaf) for leaf in leaves.values_list("entry__leaf_hash", flat=True)]
+
+
+def tile_roots(workspace_id: int, level: int, start: int, end: int) -> list[bytes]:
+    """The roots of the full tiles of a level with an index in [start, end). 1 query."""
+    tiles = LedgerTile.objects.filter(
+        workspace_id=workspace_id, level=level, index__gte=start, index__lt=end
+    ).order_by("index")
+    return [bytes(root) for root in tiles.values_list("root", flat=True)]
+
+
+def head(workspace_id: int) -> Checkpoint | None:
+    """The newest checkpoint; None before the first entry is sealed. 1 query."""
+    return Checkpoint.objects.filter(workspace_id=workspace_id).order_by("-size").first()
+
+
+def prove_inclusion(entry: LedgerEntry, size: int) -> InclusionProof:
+    """Raises LedgerLeaf.DoesNotExist while the entry is unsealed, ValueError when it came after `size`."""
+    leaf = LedgerLeaf.objects.get(entry=entry)
+    nodes = StoredNodes(entry.workspace_id)
+    hashes = merkle.proof(nodes, merkle.inclusion_ranges(leaf.seq, size))
+    return InclusionProof(leaf.seq, size, bytes(entry.leaf_hash), merkle.range_hash(nodes, 0, size), hashes)
+
+
+def prove_consistency(workspace_id: int, old_size: int, new_size: int) -> ConsistencyProof:
+    """Raises ValueError unless 0 ≤ old_size ≤ new_size. `new_size` must be sealed."""
+    nodes = StoredNodes(workspace_id)
+    hashes = merkle.proof(nodes, merkle.consistency_ranges(old_size, new_size))
+    roots = [merkle.range_hash(nodes, 0, size) for size in (old_size, new_size)]
+    return ConsistencyProof(old_size, new_size, roots[0], roots[1], hashes)

@@ -1,0 +1,186 @@
+"""Sealing: entries get their place in the tree, in batches, and the new head is signed.
+
+One sealer works on a workspace at a time (an advisory lock on PostgreSQL, the write lock on SQLite);
+nobody who appends ever waits for it. Order is the order of sealing, never of clocks.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import deque
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.db import connection, transaction
+from django.utils import timezone
+
+from traces import merkle
+from traces.checkpoints import sign_checkpoint
+from traces.models import Checkpoint, Kind, LedgerEntry, LedgerLeaf, LedgerTile
+from traces.proofs import TILE_WIDTH, head, leaf_hashes, split, tile_roots
+
+log = logging.getLogger(__name__)
+
+BATCH = 4 * TILE_WIDTH
+INSERTS = 200  # rows a statement: SQLite allows a limited number of parameters
+LOCK_SPACE = 0x1CF0 << 40
+
+# PostgreSQL gives ids before it commits, so a row may appear below ids that are sealed already. No
+# transaction that appends one entry is open for a minute; whoever appends more seals thoroughly after.
+LATE_COMMITS = {"postgresql": timedelta(seconds=60), "sqlite": timedelta(0)}
+THOROUGH_EVERY = 600.0  # seconds between searches of the loop through everything, whatever was assumed
+
+
+@dataclass(frozen=True, slots=True)
+class Sealed:
+    """What one call did, and the size of the tree after it."""
+
+    entries: int
+    size: int
+
+
+def seal(workspace_id: int, *, thorough: bool = False, wait: bool = True) -> Sealed:
+    """Seal what is not sealed yet. 2 queries when there is nothing to do.
+
+    `thorough` searches the whole ledger instead of its newest part. Without `wait`, another sealer's
+    lock means that there is nothing for this one to do.
+    """
+    entries = 0
+    floor = 0 if thorough else _search_from(workspace_id)
+    while _unsealed(workspace_id, floor, 1):
+        done = _seal_batch(workspace_id, floor, wait=wait)
+        entries += done
+        if done == 0:
+            break
+    newest = head(workspace_id)
+    return Sealed(entries, newest.size if newest else 0)
+
+
+def workspaces_to_seal(after_id: int = 0) -> list[int]:
+    """Workspaces with an unsealed entry whose row id is above `after_id`. 1 query."""
+    entries = LedgerEntry.objects.filter(pk__gt=after_id, leaf=None)
+    return sorted(entries.values_list("workspace_id", flat=True).distinct())
+
+
+class Sealer:
+    """Seals all workspaces, again and again; one per process is enough, several do no harm."""
+
+    def __init__(self) -> None:
+        self._seen: deque[tuple[float, int]] = deque([(0.0, 0)])  # (when, highest row id then)
+        self._thorough_at = 0.0
+
+    def run(self, stop: threading.Event, every: float = 1.0) -> None:
+        """Work until `stop` is set. An error is logged and tried again: entries wait, none is lost."""
+        while not stop.is_set():
+            try:
+                self.run_once()
+            except Exception:
+                log.exception("sealing failed; trying again")
+            finally:
+                connection.close_if_unusable_or_obsolete()
+            stop.wait(every)
+
+    def run_once(self) -> int:
+        """Seal everything that waits; the number of entries sealed."""
+        now = time.monotonic()
+        thorough = now >= self._thorough_at
+        if thorough:
+            self._thorough_at = now + THOROUGH_EVERY
+        floor = 0 if thorough else self._floor(now)
+        newest = LedgerEntry.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
+        waiting = workspaces_to_seal(floor)
+        self._seen.append((now, newest))
+        return sum(seal(workspace_id, thorough=thorough, wait=False).entries for workspace_id in waiting)
+
+    def _floor(self, now: float) -> int:
+        late = LATE_COMMITS[connection.vendor].total_seconds()
+        while len(self._seen) > 1 and self._seen[1][0] <= now - late:
+            self._seen.popleft()
+        return self._seen[0][1]
+
+
+def _search_from(workspace_id: int) -> int:
+    settled = timezone.now() - LATE_COMMITS[connection.vendor]
+    checkpoints = Checkpoint.objects.filter(workspace_id=workspace_id, created_at__lte=settled)
+    return checkpoints.order_by("-size").values_list("sealed_through", flat=True).first() or 0
+
+
+def _unsealed(workspace_id: int, floor: int, most: int) -> list[tuple[int, bytes]]:
+    """(row id, leaf hash) of unsealed entries, oldest first. Naming all kinds lets one index do it."""
+    entries = LedgerEntry.objects.filter(
+        workspace_id=workspace_id, kind__in=Kind.values, pk__gt=floor, leaf=None
+    )
+    return list(entries.order_by("pk").values_list("pk", "leaf_hash")[:most])
+
+
+def _seal_batch(workspace_id: int, floor: int, *, wait: bool) -> int:
+    with transaction.atomic():
+        if not _lock(workspace_id, wait=wait):
+            return 0
+        waiting = _unsealed(workspace_id, floor, BATCH)
+        if waiting:
+            _extend(workspace_id, waiting)
+        return len(waiting)
+
+
+def _lock(workspace_id: int, *, wait: bool) -> bool:
+    """Keep other sealers out until the transaction ends; on SQLite its beginning did that already."""
+    if connection.vendor != "postgresql":
+        return True
+    with connection.cursor() as cursor:
+        if wait:
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK_SPACE + workspace_id])
+            return True
+        cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [LOCK_SPACE + workspace_id])
+        return bool(cursor.fetchone()[0])
+
+
+def _extend(workspace_id: int, waiting: list[tuple[int, bytes]]) -> None:
+    """Give places, write full tiles, sign the new head."""
+    last = head(workspace_id)
+    size = last.size if last else 0
+    frontier = split(bytes(last.frontier)) if last else []
+    hashes = [bytes(leaf) for _, leaf in waiting]
+    for place, leaf in enumerate(hashes, start=size):
+        merkle.extend_frontier(frontier, place, leaf)
+    LedgerLeaf.objects.bulk_create(
+        [
+            LedgerLeaf(workspace_id=workspace_id, seq=seq, entry_id=row_id)
+            for seq, (row_id, _) in enumerate(waiting, start=size)
+        ],
+        batch_size=INSERTS,
+    )
+    LedgerTile.objects.bulk_create(_full_tiles(workspace_id, size, hashes), batch_size=INSERTS)
+    root = merkle.fold(frontier)
+    Checkpoint.objects.create(
+        workspace_id=workspace_id,
+        size=size + len(waiting),
+        root=root,
+        frontier=b"".join(frontier),
+        note=sign_checkpoint(workspace_id, size + len(waiting), root),
+        sealed_through=max(waiting[-1][0], last.sealed_through if last else 0),
+        created_at=timezone.now(),
+    )
+
+
+def _full_tiles(workspace_id: int, size: int, fresh: list[bytes]) -> list[LedgerTile]:
+    """The tiles that `fresh` leaves complete in a tree of `size`, on every level."""
+    tiles: list[LedgerTile] = []
+    level, first = 0, size // TILE_WIDTH
+    hashes = leaf_hashes(workspace_id, first * TILE_WIDTH, size) + fresh
+    while len(hashes) >= TILE_WIDTH:
+        roots: list[bytes] = []
+        for at in range(0, len(hashes) - TILE_WIDTH + 1, TILE_WIDTH):
+            group = hashes[at : at + TILE_WIDTH]
+            roots.append(merkle.fold_complete(group))
+            tiles.append(_tile(workspace_id, level, first + at // TILE_WIDTH, roots[-1], group))
+        parent = first // TILE_WIDTH
+        hashes = tile_roots(workspace_id, level, parent * TILE_WIDTH, first) + roots
+        level, first = level + 1, parent
+    return tiles
+
+
+def _tile(workspace_id: int, level: int, index: int, root: bytes, hashes: list[bytes]) -> LedgerTile:
+    return LedgerTile(workspace_id=workspace_id, level=level, index=index, root=root, hashes=b"".join(hashes))
