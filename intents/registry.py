@@ -1,12 +1,13 @@
 """What may be done to registered intents one at a time. Whole files are `transfer`'s work.
 
 `actor` is how the ledger names who acts. Each change is one transaction with its revision, its ledger entry
-and a new revision of the workspace.
+and a new revision of the workspace. The intent that is passed in is brought up to date and returned.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -56,10 +57,31 @@ def registry_state(workspace: Workspace) -> Registry:
     return Registry.OK if Intent.objects.filter(workspace=workspace).exists() else Registry.EMPTY
 
 
+UNAVAILABLE: Mapping[Registry, str] = {
+    Registry.EMPTY: (
+        "This workspace has no intents. Ask an admin to create one: on the Intents page, with POST "
+        "/api/v1/intents, or by importing an active_intents.yaml."
+    ),
+    Registry.MISSING: (
+        "The registry .orchestration/active_intents.yaml is missing, so no intent can be relied upon. "
+        "Ask an admin to restore the file, or to create it with at least one intent."
+    ),
+    Registry.CORRUPT: (
+        "The registry .orchestration/active_intents.yaml cannot be read, so no intent can be relied upon. "
+        "Ask an admin to correct it; the import page shows each error with its line."
+    ),
+}
+"""What an agent is told while there is nothing to rely on."""
+
+
+def unavailable_text(state: Registry) -> str:
+    return UNAVAILABLE[state]
+
+
 def create(workspace: Workspace, document: Mapping[str, Any], *, actor: str, reason: str = "") -> Intent:
     """Register one intent from its document form. Raises InvalidIntentError, IntentExistsError."""
     now = store.now_text()
-    with store.changing(workspace.pk):
+    with store.changing(workspace.pk, Intent.objects.none()):
         kept = store.all_values(workspace.pk)
         if any(values.intent_id == document.get("id") for values in kept):
             raise IntentExistsError(f"{document.get('id')} is registered already.")
@@ -77,31 +99,30 @@ def edit(
     StatusMoveRefusedError.
     """
     now = store.now_text()
-    with store.changing(intent.workspace_id):
-        row = _current(intent, version)
-        before = store.values_of(row)
-        kept = [values for values in store.all_values(row.workspace_id) if values.intent_id != row.intent_id]
+    with _changing(intent, version):
+        before = store.values_of(intent)
+        others = store.all_values(intent.workspace_id)
+        kept = [values for values in others if values.intent_id != intent.intent_id]
         after = _checked(_merged(before, changes), before, kept)
         after = _with_status_of(before, after)
         if after != before:
-            store.change(row, replace(after, updated_at=now), actor=actor, reason=reason)
-            store.stamp_document(row.workspace_id, now)
-        return row
+            store.change(intent, replace(after, updated_at=now), actor=actor, reason=reason)
+            store.stamp_document(intent.workspace_id, now)
+    return intent
 
 
 def move(
     intent: Intent, target: IntentStatus, *, actor: str, reason: str = "", blocked_reason: str = ""
 ) -> Intent:
-    """Take an intent to another status. Raises StatusMoveRefusedError; staying where it is changes nothing."""
+    """Take an intent to another status; staying changes nothing. Raises StatusMoveRefusedError."""
     now = store.now_text()
-    with store.changing(intent.workspace_id):
-        row = _current(intent, None)
-        before = store.values_of(row)
+    with _changing(intent):
+        before = store.values_of(intent)
         after = _with_status_of(before, replace(before, status=target, blocked_reason=blocked_reason))
         if target is not before.status:
-            store.change(row, replace(after, updated_at=now), actor=actor, reason=reason)
-            store.stamp_document(row.workspace_id, now)
-        return row
+            store.change(intent, replace(after, updated_at=now), actor=actor, reason=reason)
+            store.stamp_document(intent.workspace_id, now)
+    return intent
 
 
 def complete(intent: Intent, *, actor: str, reason: str = "") -> Intent:
@@ -111,17 +132,20 @@ def complete(intent: Intent, *, actor: str, reason: str = "") -> Intent:
 
 def add_scope_patterns(intent: Intent, patterns: Iterable[str], *, actor: str, reason: str) -> Intent:
     """Widen the scope by the patterns that it does not have yet. Raises InvalidIntentError."""
-    row = _current(intent, None)
-    scope = list(row.owned_scope)
-    scope += [pattern for pattern in dict.fromkeys(patterns) if pattern not in scope]
-    return edit(row, {"owned_scope": scope}, actor=actor, reason=reason, version=row.version)
+    with _changing(intent):
+        scope = list(intent.owned_scope)
+        scope += [pattern for pattern in dict.fromkeys(patterns) if pattern not in scope]
+        return edit(intent, {"owned_scope": scope}, actor=actor, reason=reason)
 
 
-def _current(intent: Intent, version: int | None) -> Intent:
-    row = Intent.objects.get(pk=intent.pk)
-    if version is not None and version != row.version:
-        raise VersionConflictError(row.version)
-    return row
+@contextmanager
+def _changing(intent: Intent, version: int | None = None) -> Iterator[None]:
+    """Hold the intent, brought up to date first."""
+    with store.changing(intent.workspace_id, Intent.objects.filter(pk=intent.pk)):
+        intent.refresh_from_db()
+        if version is not None and version != intent.version:
+            raise VersionConflictError(intent.version)
+        yield
 
 
 def _checked(

@@ -3,28 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 from controlplane.policy.model import IntentStatus
 from controlplane.policy.scopes import Scope
+from intents.brief import SHORT, Available, one_line
 from intents.models import Intent
 from intents.statuses import SELECTABLE
 
-SHORT = 160
-"""Characters of a short description."""
-
 _OPEN = (IntentStatus.PENDING, IntentStatus.IN_PROGRESS, IntentStatus.BLOCKED)
-
-
-@dataclass(frozen=True, slots=True)
-class Available:
-    """An intent that an agent may select. Its texts are one line each."""
-
-    intent_id: str
-    name: str
-    description: str
-    status: str
 
 
 def available_intents(workspace_id: int) -> list[Available]:
@@ -53,6 +40,15 @@ def names_of(workspace_id: int) -> dict[str, str]:
     """Id to name, in the order of the file. 1 query."""
     rows = Intent.objects.filter(workspace_id=workspace_id).order_by("position", "pk")
     return {row.intent_id: one_line(row.title) for row in rows.only("intent_id", "name")}
+
+
+def unmet_dependencies(intent: Intent) -> list[str]:
+    """The intents that must be completed first and are not. 1 query, none without dependencies."""
+    if not intent.dependencies:
+        return []
+    rows = Intent.objects.filter(workspace_id=intent.workspace_id, intent_id__in=intent.dependencies)
+    done = set(rows.filter(status=IntentStatus.COMPLETED).values_list("intent_id", flat=True))
+    return [intent_id for intent_id in intent.dependencies if intent_id not in done]
 
 
 def owners_of(workspace_id: int, paths: Iterable[str]) -> list[str]:
@@ -86,9 +82,3 @@ def intent_document(intent: Intent) -> dict[str, Any]:
         "extra": intent.extra,
         "version": intent.version,
     }
-
-
-def one_line(text: str, most: int = 0) -> str:
-    """The text in one line, without control characters; cut after `most` characters where given."""
-    line = " ".join("".join(mark if mark.isprintable() else " " for mark in text).split())
-    return f"{line[: most - 1].rstrip()}…" if most and len(line) > most else line

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 
 from django.db import transaction
-from django.db.models import F, Max
+from django.db.models import F, Max, QuerySet
 
 from controlplane.models import Workspace
 from controlplane.policy.model import IntentStatus
@@ -20,9 +20,13 @@ TEXTS = ("name", "description", "raw_status", "owner", "created_at", "updated_at
 
 
 @contextmanager
-def changing(workspace_id: int) -> Iterator[None]:
-    """One transaction in which nobody else changes this workspace's registry."""
+def changing(workspace_id: int, intents: QuerySet[Intent]) -> Iterator[None]:
+    """One transaction in which nobody else changes these intents or adds any.
+
+    Locks are taken in one order everywhere: intents by key, then the workspace.
+    """
     with transaction.atomic():
+        list(intents.select_for_update().order_by("pk").values_list("pk"))
         Workspace.objects.select_for_update().only("pk").get(pk=workspace_id)
         yield
 
