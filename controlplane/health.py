@@ -7,6 +7,8 @@ from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.http import require_safe
 
+from controlplane.metrics import GATE
+
 
 @require_safe
 def healthz(request: HttpRequest) -> HttpResponse:
@@ -27,3 +29,9 @@ def readyz(request: HttpRequest) -> HttpResponse:
     if missing:
         return JsonResponse({"status": "unavailable", "error": "Migrations are missing: run migrate."}, status=503)
     return JsonResponse({"status": "ok"})
+
+
+@require_safe
+def metrics(request: HttpRequest) -> HttpResponse:
+    """What this process counted, in Prometheus' text format. Numbers only: no workspace is named."""
+    return HttpResponse("\n".join([*GATE.lines(), ""]), content_type="text/plain; version=0.0.4; charset=utf-8")

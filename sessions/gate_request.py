@@ -15,6 +15,8 @@ WAIT_SECONDS_MOST = 55
 ID_MOST = 200
 PATH_MOST = 4096
 HASHES_MOST = 10_000
+BODY_BYTES_MOST = INPUT_BYTES_MOST + 256 * 1024  # room for what stands beside the input
+TOO_LONG = f"The input is over {INPUT_BYTES_MOST} bytes. Split the change into smaller ones."
 KNOWN = frozenset(
     {
         "session_id", "tool", "input", "tool_use_id", "cwd", "root", "agent",
@@ -41,8 +43,8 @@ def parse_gate_request(data: Any, size: int) -> GateRequest:
     """`size` is the length of the raw body in bytes. Raises `ApiError` 400, `HOOK_BLOCKED`, `invalid_input`."""
     if not isinstance(data, dict):
         raise invalid("The body must be a JSON object with session_id, tool and input.")
-    if size > INPUT_BYTES_MOST:
-        raise invalid(f"The call is over {INPUT_BYTES_MOST} bytes. Split the change into smaller ones.")
+    if size > INPUT_BYTES_MOST and len(json.dumps(data.get("input"), ensure_ascii=False).encode()) > INPUT_BYTES_MOST:
+        raise invalid(TOO_LONG)
     unknown = sorted(set(data) - KNOWN)
     if unknown:
         raise invalid(f"Unknown field {unknown[0]!r}. Known are: {', '.join(sorted(KNOWN))}.")

@@ -149,7 +149,8 @@ def _closed(intent: Intent) -> Refusal | None:
 
 def _take(session: AgentSession, intent: Intent, policy: Policy, actor: str) -> None:
     if intent.status == IntentStatus.PENDING:
-        registry.move(intent, IntentStatus.IN_PROGRESS, actor=actor, reason=f"selected by session {session.session_id}")
+        reason = f"selected by session {session.session_id}"
+        intent = registry.move(intent, IntentStatus.IN_PROGRESS, actor=actor, reason=reason)
     take(session, intent, policy)
     record_session(session, "selected", actor, intent_id=intent.intent_id, intent_revision=intent.version)
 

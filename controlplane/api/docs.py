@@ -1,0 +1,19 @@
+"""The OpenAPI document, and a page to browse it. Both are open: they describe, they reveal nothing."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+from drf_spectacular.views import SpectacularAPIView
+
+
+class SchemaView(SpectacularAPIView):
+    authentication_classes = ()
+    permission_classes = ()
+    throttle_classes = ()
+
+
+@require_safe
+def docs(request: HttpRequest) -> HttpResponse:
+    return render(request, "api_docs.html")

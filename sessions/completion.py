@@ -1,0 +1,36 @@
+"""An agent says that its intent is done: completed at once, or confirmed by a human, as policy says."""
+
+from __future__ import annotations
+
+from django.db import transaction
+
+from intents import registry
+from sessions.approvals import open_request, pending_for
+from sessions.models import AgentSession, Approval
+from sessions.reach import Reach
+from sessions.scope_requests import active_snapshot, request_digest
+
+
+def complete_intent(session: AgentSession, notes: str, actor: str) -> Approval | None:
+    """None when completed; the pending approval when a human confirms. Raises `ApiError` 409."""
+    held = active_snapshot(session)
+    session, intent = held.session, held.snapshot.intent
+    assert intent is not None
+    assert session.intent is not None
+    if held.snapshot.policy.completion == "agent":
+        with transaction.atomic():
+            registry.complete(session.intent, actor=actor, reason=notes)
+        return None
+    digest = request_digest("completion", intent.intent_id, intent.revision, notes)
+    return pending_for(session, digest) or open_request(
+        session,
+        kind=Approval.Kind.COMPLETION,
+        digest=digest,
+        timeout_minutes=held.snapshot.policy.approval_timeout_minutes,
+        reach=Reach(Approval.Reach.NARROW, "completes one intent"),
+        call={"verification_notes": notes, "criteria": session.intent.acceptance_criteria},
+        message=notes,
+        intent_id=intent.intent_id,
+        intent_revision=intent.revision,
+        workspace_revision=held.workspace_revision,
+    )

@@ -1,0 +1,75 @@
+"""`POST /api/v1/gate`: parse, ask the gate, answer. It holds no rule."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from controlplane.api.authentication import TokenAuthentication
+from controlplane.api.views import WorkspaceView
+from controlplane.metrics import GATE
+from controlplane.tokens import Bearer, known_bearer
+from sessions import gate
+from sessions.answers import refusal_body
+from sessions.gate_request import BODY_BYTES_MOST, TOO_LONG, invalid, parse_gate_request
+from sessions.schema import GateAnswer, GateBody, GateRefusal
+from sessions.waiting import HOLD_HEADER
+
+
+class GateAuthentication(TokenAuthentication):
+    """From the gate's memory: the append itself makes sure that the token still holds."""
+
+    def find(self, secret: str) -> Bearer | None:
+        return known_bearer(secret)
+
+
+REFUSALS = {
+    400: OpenApiResponse(GateRefusal, description="Malformed: nothing was decided, so the tool must not run."),
+    401: OpenApiResponse(GateRefusal, description="No token, or one that is unknown or revoked."),
+    403: OpenApiResponse(GateRefusal, description="The session belongs to another token."),
+    415: OpenApiResponse(GateRefusal, description="The body is not application/json."),
+    429: OpenApiResponse(GateRefusal, description="Too many requests with this token; see Retry-After."),
+    503: OpenApiResponse(GateRefusal, description="The decision could not be recorded, so it is a denial."),
+}
+EXAMPLE = {
+    "session_id": "3f1c",
+    "tool": "Write",
+    "input": {"file_path": "src/auth/login.ts", "content": "…"},
+    "cwd": "/home/ada/acme",
+    "tool_use_id": "toolu_01",
+    "wait_seconds": 50,
+}
+
+
+class GateView(WorkspaceView):
+    authentication_classes = (GateAuthentication,)
+    required_role = "agent"
+    error_body = staticmethod(refusal_body)
+
+    @extend_schema(
+        operation_id="gate",
+        summary="Ask before a tool runs",
+        description="Run the tool only when `decision` is `allow`. The record is committed before the answer leaves.",
+        request=GateBody,
+        responses={200: GateAnswer, **REFUSALS},
+        examples=[OpenApiExample("A write", EXAMPLE, request_only=True)],
+    )
+    def post(self, request: Request) -> Response:
+        began = time.perf_counter()
+        size = int(request.META.get("CONTENT_LENGTH") or 0)
+        if size > BODY_BYTES_MOST:
+            raise invalid(TOO_LONG)
+        asked = parse_gate_request(request.data, size)
+        answer = gate.check(self.bearer, asked)
+        GATE.observe(answer["decision"], time.perf_counter() - began)
+        return Response(answer, headers=self._hold(answer, asked.wait_seconds))
+
+    def _hold(self, answer: dict[str, Any], wait_seconds: float) -> dict[str, str]:
+        resumed = "HTTP_X_ICP_RESUMED" in self.request.META
+        if answer["decision"] != "ask" or not answer["approval"] or not wait_seconds or resumed:
+            return {}
+        return {HOLD_HEADER: f"{answer['approval']['id']};{wait_seconds}"}

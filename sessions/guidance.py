@@ -1,0 +1,81 @@
+"""What an agent's model is told, and which tools it may be offered, before a prompt goes out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from controlplane.policy.model import ErrorType, Policy, Reason, Registry
+from controlplane.policy.tools import safe_tools
+from controlplane.policy.toolsets import COMMON, TABLES
+from intents import registry
+from intents.prompts import governance_section
+from sessions import snapshots
+from sessions.models import AgentSession
+from sessions.snapshots import Held
+
+NO_LONGER = {
+    "COMPLETED": Reason.COMPLETED,
+    "ABANDONED": Reason.ABANDONED,
+    "BLOCKED": Reason.BLOCKED,
+}
+Problem = tuple[ErrorType, Reason, str]
+
+
+def prompt_of(session: AgentSession) -> str:
+    """The governance section for this session's state."""
+    return prompt_for(snapshots.read_snapshot(session))
+
+
+def prompt_for(held: Held) -> str:
+    active = _problem(held) is None and held.session.selected_intent_id
+    return governance_section(held.session.workspace_id, held.session.intent if active else None)
+
+
+def preflight(session: AgentSession, tools: list[Any] | None) -> dict[str, Any]:
+    """`ok` false when the session's intent is no longer active or the registry is unavailable."""
+    held = snapshots.read_snapshot(session)
+    problem = _problem(held)
+    answer: dict[str, Any] = {"ok": problem is None, "prompt": prompt_for(held)}
+    if problem is not None:
+        error_type, reason, error = problem
+        answer |= {"error": error, "error_type": error_type.value, "reason": reason.value}
+    everything = problem is None and bool(held.session.selected_intent_id)
+    answer["tools"] = _offered(tools, held.snapshot.policy, held.session.agent_name, everything=everything)
+    return answer
+
+
+def _offered(tools: list[Any] | None, policy: Policy, agent: str, *, everything: bool) -> list[Any]:
+    """Of the client's tools (all that are known for it, when it names none) those to offer now."""
+    listed = list(TABLES.get(agent, COMMON)) if tools is None else tools
+    if everything:
+        return listed
+    shown = set(safe_tools([name for name in map(_name_of, listed) if name], policy, agent))
+    return [tool for tool in listed if _name_of(tool) in shown]
+
+
+def _name_of(tool: Any) -> str:
+    """A tool is a name, or an object that carries one, in OpenAI's or Anthropic's form."""
+    if isinstance(tool, dict):
+        tool = tool.get("name") or (tool.get("function") or {}).get("name")
+    return tool if isinstance(tool, str) else ""
+
+
+def _problem(held: Held) -> Problem | None:
+    snapshot, chosen = held.snapshot, held.session.selected_intent_id
+    if snapshot.registry is not Registry.OK:
+        text = registry.unavailable_text(snapshot.registry)
+        return ErrorType.ORCHESTRATION_UNAVAILABLE, Reason(snapshot.registry.value), text
+    if held.session.ended:
+        return ErrorType.SESSION_ENDED, Reason.ENDED, "This session has ended. Start a new session."
+    if not chosen:
+        return None
+    if snapshot.intent is None:
+        text = f"{chosen} is no longer in the registry. Start a new session and select another intent."
+        return ErrorType.MISSING_OR_INVALID_INTENT, Reason.NOT_FOUND, text
+    if snapshot.intent_held_by_other:
+        text = f"{chosen} was taken by another session while this one was silent. Start a new session."
+        return ErrorType.INTENT_CONFLICT, Reason.HELD_BY_OTHER_SESSION, text
+    if snapshot.intent.status in NO_LONGER:
+        text = f"{chosen} is {snapshot.intent.status.lower()}. Start a new session and select an active intent."
+        return ErrorType.MISSING_OR_INVALID_INTENT, NO_LONGER[snapshot.intent.status], text
+    return None
