@@ -120,6 +120,7 @@ def forget(workspace_id: int, session_id: str) -> None:
 
 def forget_all() -> None:
     _held.clear()
+    _policy.cache_clear()
 
 
 def live_grants(session: AgentSession) -> list[ApprovalGrant]:

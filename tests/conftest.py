@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import pytest
+
+from controlplane import tokens
+from controlplane.api import throttling
+from controlplane.models import Role
+from sessions import snapshots
+from tests import builders
+
+
+@pytest.fixture(autouse=True)
+def _forget_what_the_process_remembers():
+    """Tests roll back, so ids and revisions occur again: nothing may be remembered from one to the next."""
+    snapshots.forget_all()
+    tokens._known.clear()
+    throttling._buckets.clear()
+
+
+@pytest.fixture
+def acme(db):
+    return builders.workspace("acme")
+
+
+@pytest.fixture
+def ada(acme):
+    return builders.person("ada", acme, Role.ADMIN)
+
+
+@pytest.fixture
+def rex(acme):
+    return builders.person("rex", acme, Role.REVIEWER)
+
+
+@pytest.fixture
+def ivy(acme):
+    return builders.person("ivy", acme, Role.AUDITOR)
+
+
+@pytest.fixture
+def max_(db):
+    """The stranger: signed in, member of another workspace only."""
+    return builders.person("max", builders.workspace("elsewhere"), Role.ADMIN)
+
+
+@pytest.fixture
+def agent(acme):
+    return builders.speaker(acme, "agent")
+
+
+@pytest.fixture
+def reviewer(acme):
+    return builders.speaker(acme, "reviewer")
+
+
+@pytest.fixture
+def admin(acme):
+    return builders.speaker(acme, "admin")
