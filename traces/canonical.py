@@ -84,6 +84,7 @@ def check(value: Any, path: str = "$", depth: int = 0) -> bool:
     if isinstance(value, (list, tuple)):
         return _check_array(value, path, depth)
     if isinstance(value, float) and math.isfinite(value):
+        _check_float(value, path)
         return False
     word = value.text if isinstance(value, _Constant) else repr(value)
     raise CanonicalError(path, f"{word} is not JSON")
@@ -111,6 +112,12 @@ def _check_array(value: list[Any] | tuple[Any, ...], path: str, depth: int) -> b
     for index, item in enumerate(value):
         plain = check(item, f"{path}[{index}]", depth + 1) and plain
     return plain
+
+
+def _check_float(value: float, path: str) -> None:
+    """Below 10^21 a whole float is written like a whole number, and would be refused when read again."""
+    if value.is_integer() and INTEGER_MOST < abs(value) < 1e21:
+        raise CanonicalError(path, "is a whole number beyond 2^53 - 1")
 
 
 def _check_text(text: str, path: str) -> None:

@@ -2,7 +2,7 @@
 
 Evidence (`Ledger…`, `Checkpoint`) is insert-only: triggers refuse UPDATE and DELETE on both
 databases, so no row is ever corrected, only answered by another. A body may be deleted when a
-`redaction` entry names it. `TraceFile` and `TraceRange` are projections that can be rebuilt.
+`redaction` entry names it. The `Trace…` tables are projections that can be rebuilt.
 
 The ledger knows nobody: workspaces, sessions and intents are plain ids, so that a record outlives
 what it speaks of.
@@ -151,6 +151,25 @@ class Checkpoint(models.Model):
         return f"size {self.size}"
 
 
+class TraceEntry(models.Model):
+    """What a trace entry says of itself; `changed_at` is its own timestamp, the sender's claim."""
+
+    entry = models.OneToOneField(
+        LedgerEntry, primary_key=True, on_delete=models.PROTECT, related_name="trace"
+    )
+    workspace_id = models.BigIntegerField()
+    changed_at = models.DateTimeField()
+    revision_id = models.CharField(max_length=200)
+    imported = models.BooleanField()
+
+    class Meta:
+        verbose_name_plural = "trace entries"
+        indexes = [models.Index(fields=["workspace_id", "changed_at"], name="trace_entry_changed")]
+
+    def __str__(self) -> str:
+        return f"trace {self.entry_id}"
+
+
 class TraceFile(models.Model):
     """One file of one trace entry, under one intent (or none). Rebuilt from bodies when needed.
 
@@ -163,7 +182,7 @@ class TraceFile(models.Model):
     path = models.CharField(max_length=1000)
     session_id = models.CharField(max_length=200)
     intent_id = models.CharField(max_length=200)
-    received_at = models.DateTimeField()
+    changed_at = models.DateTimeField()
     mutation_class = models.CharField(max_length=40)
     content_hash = models.CharField(max_length=200)
     deleted = models.BooleanField()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.db import connection, transaction
 
+from tests.traces.ledger_flush import triggers_off
 from traces import ledger
 from traces.ledger import NewEntry
 
@@ -27,7 +28,5 @@ def append_many(count, **fields):
 
 def tamper(statement, params=()):
     """What somebody with the database's own password could do, once the triggers are off."""
-    from tests.traces.ledger_flush import triggers_off
-
     with transaction.atomic(), triggers_off(), connection.cursor() as cursor:
         cursor.execute(statement, params)
