@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
-from itertools import combinations
 
 from controlplane.policy.model import IntentStatus
-from controlplane.policy.scopes import Scope, overlap
+from controlplane.policy.scopes import Scope, overlaps
 from intents.intent_reader import ReadIntent
 from intents.problems import Problem, ProblemType
 from intents.values import IntentValues
@@ -108,13 +107,10 @@ def _overlaps(read: Sequence[ReadIntent], kept: Sequence[IntentValues]) -> Itera
             )
 
 
-def shared_paths(intents: Sequence[IntentValues]) -> Iterator[tuple[IntentValues, IntentValues, str]]:
-    """Each pair whose scopes meet, with a path that both match."""
-    scopes = [(values, Scope.of(values.owned_scope)) for values in intents]
-    for (one, left), (other, right) in combinations(scopes, 2):
-        witness = overlap(left, right)
-        if witness is not None:
-            yield one, other, witness
+def shared_paths(intents: Sequence[IntentValues]) -> list[tuple[IntentValues, IntentValues, str]]:
+    """Each pair whose scopes meet, in the order of the file, with a path that both match."""
+    found = sorted(overlaps([Scope.of(values.owned_scope) for values in intents]))
+    return [(intents[one], intents[other], path) for one, other, path in found]
 
 
 def _first_of_each_id(read: Iterable[ReadIntent]) -> list[ReadIntent]:

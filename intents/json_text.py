@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from django.db import models
 
-if TYPE_CHECKING:
-    AnyTextField = models.TextField[Any, Any]
-else:
-    AnyTextField = models.TextField
 
-
-class JsonTextField(AnyTextField):
+class JsonTextField(models.TextField):  # type: ignore[type-arg]  # the class is generic in stubs only
     """JSON kept as text. PostgreSQL's `jsonb` would sort the keys of a document and so change it."""
+
+    if TYPE_CHECKING:  # what the stubs read to know that any JSON value may be set and got
+        _pyi_private_set_type: Any
+        _pyi_private_get_type: Any
 
     def from_db_value(self, value: str | None, *_: Any) -> Any:
         return None if value is None else json.loads(value)

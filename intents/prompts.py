@@ -33,7 +33,7 @@ def before_selection(available: Sequence[Available]) -> str:
 
 
 def after_selection(intent: IntentValues, around: Surroundings) -> str:
-    """The intent, its limits, and what was done under it so far; the mandate is fulfilled and not repeated."""
+    """The intent, its limits, and what was done so far. The mandate is fulfilled, so not repeated."""
     name = one_line(intent.name) or intent.intent_id
     return _section(
         f"You are working under the intent {one_line(intent.intent_id)}: {name}.",

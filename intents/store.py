@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from typing import Any
 
 from django.db import transaction
 from django.db.models import F, Max, QuerySet
@@ -32,12 +33,10 @@ def changing(workspace_id: int, intents: QuerySet[Intent]) -> Iterator[None]:
 
 
 def values_of(row: Intent) -> IntentValues:
+    facts: dict[str, Any] = {name: getattr(row, name) for name in TEXTS}
+    facts |= {name: tuple(getattr(row, name)) for name in LISTS}
     return IntentValues(
-        intent_id=row.intent_id,
-        status=IntentStatus(row.status),
-        extra=dict(row.extra),
-        **{name: getattr(row, name) for name in TEXTS},
-        **{name: tuple(getattr(row, name)) for name in LISTS},
+        intent_id=row.intent_id, status=IntentStatus(row.status), extra=dict(row.extra), **facts
     )
 
 

@@ -1,0 +1,74 @@
+"""Each file of the bad-input set gets the answer that its index expects."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+
+from intents.documents import read_document
+from intents.yaml_writer import write_document
+from tests.intents.builders import DATA
+
+FOLDER = DATA / "bad_input"
+CASES = json.loads((FOLDER / "index.json").read_text())
+
+
+def matches(problem, wanted):
+    line = wanted.get("line")
+    return (
+        problem.type in wanted.get("types_in", [wanted["type"]])
+        and wanted.get("intent_id") in (None, problem.intent_id)
+        and (line is None or abs((problem.line or 0) - line) <= wanted.get("line_tolerance", 0))
+    )
+
+
+def test_every_file_of_the_set_is_tested():
+    assert {case["file"] for case in CASES} == {path.name for path in FOLDER.glob("*.yaml")}
+    assert len(CASES) == 22
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["file"])
+def test_the_report_is_the_one_that_is_expected(case):
+    began = time.perf_counter()
+    reading = read_document((FOLDER / case["file"]).read_bytes())
+    took = time.perf_counter() - began
+
+    assert reading.report.valid is (case["outcome"] == "accepted")
+    assert (reading.values is not None) is reading.report.valid
+    for wanted in case.get("errors", []):
+        found = [problem for problem in reading.report.errors if matches(problem, wanted)]
+        assert len(found) >= wanted.get("count", 1), (wanted, reading.report.errors)
+    assert sorted(problem.type for problem in reading.report.warnings) == sorted(case["warnings"])
+    assert took < case.get("max_seconds", 1)
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if "values" in case], ids=lambda case: case["file"])
+def test_the_values_are_the_text_that_was_written(case):
+    reading = read_document((FOLDER / case["file"]).read_bytes())
+    stored = {values.intent_id: values for values in reading.values.intents}
+    for place, wanted in case["values"].items():
+        intent_id, field = place.split(".")
+        value = getattr(stored[intent_id], field)
+        assert (list(value) if isinstance(value, tuple) else value) == wanted
+
+
+def test_an_overlap_comes_with_a_path_that_both_own():
+    case = next(case for case in CASES if "overlap_witness" in case)
+    reading = read_document((FOLDER / case["file"]).read_bytes())
+    overlaps = [problem for problem in reading.report.warnings if problem.type == "SCOPE_OVERLAP"]
+    found = {f"{problem.intent_id},{problem.other_intent_id}": problem.path for problem in overlaps}
+    assert found == case["overlap_witness"]
+    assert overlaps[0].path in overlaps[0].message
+
+
+@pytest.mark.parametrize(
+    "case", [case for case in CASES if case.get("roundtrip")], ids=lambda case: case["file"]
+)
+def test_an_export_gives_every_field_back(case):
+    values = read_document((FOLDER / case["file"]).read_bytes()).values
+    again = read_document(write_document(values).encode()).values
+    assert again == values
+    assert values.intents[0].extra == {"priority": "high", "x-team": {"lead": "ada"}}
+    assert values.metadata == {"version": "1"}
