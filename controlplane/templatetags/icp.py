@@ -5,6 +5,7 @@ Words and their tones follow one table, so that an outcome looks and reads the s
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -12,16 +13,24 @@ from datetime import datetime
 from typing import Any
 
 from django import template
+from django.forms import BoundField
 from django.template import Context
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.html import format_html, format_html_join
-from django.utils.safestring import SafeString
+from django.utils.html import conditional_escape, format_html, format_html_join
+from django.utils.safestring import SafeString, mark_safe
 
 from controlplane.templatetags import diffs, times
 
 register = template.Library()
 NONE = "\N{EN DASH}"
+
+# What changes how text reads without being seen: controls but tab and newline, format and bidirectional
+# characters, surrogates, private use, line and paragraph separators.
+_HOSTILE = re.compile(
+    "([\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u0600-\u0605\u061c\u06dd\u070f\u08e2\u180e\u200b-\u200f"
+    "\u2028-\u202e\u2060-\u206f\ud800-\udfff\ue000-\uf8ff\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff])"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +55,8 @@ MEANINGS: Mapping[str, Meaning] = {
     "rejected": Meaning("deny", "deny", "Rejected"),
     "expired": Meaning("pending", "timed-out", "Timed out"),
     "cancelled": Meaning("pending", "cross", "Cancelled"),
+    "yours": Meaning("ask", "ask", "Held"),
+    "reader": Meaning("ask", "ask", "Held"),
     # ledger
     "sealed": Meaning("sealed", "sealed", "Sealed"),
     "sealing": Meaning("pending", "pending", "Sealing"),
@@ -97,6 +108,9 @@ KIND_ICONS: Mapping[str, str] = {
     "handshake": "target",
     "phase": "terminal",
 }
+
+# What a command does to a target, as its mark in the command says.
+MARK_TONES: Mapping[str, str] = {"deletes": "deny", "writes": "sealed", "moves": "sealed"}
 
 AGENT_MARKS: Mapping[str, str] = {
     "claude code": "CC",
@@ -206,6 +220,11 @@ def kind_icon(kind: str) -> str:
     return KIND_ICONS.get(kind, "ask")
 
 
+@register.filter
+def mark_tone(mark: str) -> str:
+    return MARK_TONES.get(mark, "ask")
+
+
 @register.simple_tag
 def agent_mark(name: str) -> SafeString:
     """Two letters in a square; decoration, as the agent's name stands beside it."""
@@ -235,16 +254,18 @@ def path(value: object) -> SafeString:
 
 
 def _marked(text: str) -> SafeString:
-    return format_html_join("", "{}", ((_mark(character),) for character in text))
+    if not _HOSTILE.search(text):
+        return conditional_escape(text)
+    pieces = ((_mark(piece) if _HOSTILE.fullmatch(piece) else piece,) for piece in _HOSTILE.split(text))
+    return format_html_join("", "{}", pieces)
 
 
-def _mark(character: str) -> str | SafeString:
-    if character in "\n\t" or unicodedata.category(character) not in {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}:
-        return character
+def _mark(character: str) -> SafeString:
     name = unicodedata.name(character, "control character")
-    code = f"U+{ord(character):04X}"
     return format_html(
-        '<span class="control-character" data-tone="ask" title="{}">{}</span>', name.lower(), code
+        '<span class="control-character" data-tone="ask" title="{}">U+{}</span>',
+        name.lower(),
+        f"{ord(character):04X}",
     )
 
 
@@ -322,7 +343,92 @@ def keys_rows() -> dict[str, Any]:
     return {"rows": [(what, keys.split()) for what, keys in KEYS]}
 
 
+SIGN_CLASSES: Mapping[str, str] = {"+": "add", "-": "del", " ": ""}
+
+
+@register.filter
+def sign_class(line: diffs.Line | None) -> str:
+    """The class of a diff cell or row: add, del, missing (a half of the split view without a line) or none."""
+    return SIGN_CLASSES[line.sign] if line else "missing"
+
+
+@register.simple_tag
+def diff_line(line: diffs.Line | None) -> SafeString | str:
+    """The code of a line, its changed words as `<ins>` or `<del>` so that they are heard as well."""
+    if line is None:
+        return ""
+    change = "ins" if line.sign == "+" else "del"
+    pieces = ((_part(part, change),) for part in line.parts)
+    return format_html("<bdi>{}</bdi>", format_html_join("", "{}", pieces))
+
+
+def _part(part: diffs.Part, change: str) -> SafeString:
+    text = _marked(part.text)
+    return format_html("<{0}>{1}</{0}>", change, text) if part.changed else text
+
+
 @register.filter
 def split_rows(lines: Iterable[diffs.Line]) -> list[tuple[diffs.Line | None, diffs.Line | None]]:
     """The lines of a hunk as pairs for the split view."""
     return diffs.split_rows(lines)
+
+
+@register.simple_tag
+def field_input(field: BoundField, mono: object = None, error: str = "") -> SafeString:
+    """The control of a form field, styled, with its hint and error tied to it for those who listen."""
+    invalid = bool(field.errors or error)
+    attributes = {
+        "class": "input mono" if mono else "input",
+        "aria-describedby": f"{field.id_for_label}-hint {field.id_for_label}-error",
+    }
+    return field.as_widget(attrs=attributes | ({"aria-invalid": "true"} if invalid else {}))
+
+
+@register.filter
+def line_count(text: str) -> int:
+    """Rows for a textarea that shows its whole text and a line to write on, within reason."""
+    return min(24, max(3, text.count("\n") + 2))
+
+
+@register.filter
+def duration(milliseconds: int) -> str:
+    """`22 ms`, `8.4 s`, `2 min`."""
+    if milliseconds < 1000:
+        return f"{milliseconds} ms"
+    seconds = milliseconds / 1000
+    return f"{seconds:.1f} s" if seconds < 60 else f"{int(seconds // 60)} min"
+
+
+@register.inclusion_tag("components/seal.html")
+def seal(value: object) -> dict[str, Any]:
+    return {"seal": value}
+
+
+# The four states of a map cell: tone and drawing, so that they can be told apart without colour.
+SHAPES: Mapping[str, tuple[str, SafeString]] = {
+    "both": ("accent", mark_safe('<circle cx="6" cy="6" r="4.5"/>')),  # noqa: S308  constants
+    "owned": ("pending", mark_safe('<circle class="hollow" cx="6" cy="6" r="4"/>')),  # noqa: S308  constants
+    "outside": ("deny", mark_safe('<path d="M6 1.5 11 10.5H1z"/>')),  # noqa: S308  constants
+    "shared": (
+        "ask",
+        mark_safe(
+            '<circle class="hollow" cx="6" cy="6" r="4.25"/><path d="M6 1.75a4.25 4.25 0 0 1 0 8.5z"/>'
+        ),  # noqa: S308  constants
+    ),
+}
+
+
+@register.filter
+def shape_tone(state: str) -> str:
+    return SHAPES[state][0]
+
+
+@register.simple_tag
+def shape(state: str, label: str = "") -> SafeString:
+    """The mark of a map cell; with a label it is the name of the link around it."""
+    drawing = SHAPES[state][1]
+    if label:
+        return format_html(
+            '<svg class="shape" viewBox="0 0 12 12" role="img" aria-label="{}">{}</svg>', label, drawing
+        )
+    return format_html('<svg class="shape" viewBox="0 0 12 12" aria-hidden="true">{}</svg>', drawing)

@@ -1,15 +1,18 @@
-// The push connection of a page. A message is {seq, type, id?, say?}: `type` is an event of the
-// workspace such as "approval.requested", `id` what it is about, `say` a sentence to announce.
-// Each becomes two events on <body>, "icp:approval" and "icp:approval-<id>"; elements fetch their own
-// fragment on them (hx-trigger), so that a lost message costs nothing but a later fetch.
+// The push connection of a page. A message is {seq, type, at, data}: `type` is an event of the workspace
+// such as "approval.requested"; the first one is "hello". Each becomes events on <body>, "icp:approval" and
+// "icp:approval-<id>", on which elements fetch their own fragment (hx-trigger): a lost message costs nothing
+// but a later fetch.
 
 const SUBJECTS = ["approval", "decision", "session", "trace"];
+const REMEMBERED = 1000;
+const REFUSED = 4403; // signed out or no longer a member: coming back would not help
 const LONGEST_WAIT = 10_000;
 const POLL_EVERY = 15_000;
 
 class Live extends HTMLElement {
   connectedCallback() {
     this.seq = Number(this.dataset.seq);
+    this.seen = new Set(); // a lower number may arrive after a higher one, so numbers are remembered
     this.failures = 0;
     this.closing = false;
     this.lostAt = Date.now();
@@ -30,7 +33,7 @@ class Live extends HTMLElement {
     this.socket = new WebSocket(`${scheme}//${location.host}${this.dataset.socket}?since=${this.seq}`);
     this.socket.onopen = () => this.opened();
     this.socket.onmessage = (message) => this.received(JSON.parse(message.data));
-    this.socket.onclose = () => this.closed();
+    this.socket.onclose = ({ code }) => this.closed(code);
   }
 
   opened() {
@@ -39,8 +42,12 @@ class Live extends HTMLElement {
     this.show("live");
   }
 
-  closed() {
+  closed(code) {
     if (this.closing) return;
+    if (code === REFUSED) {
+      this.show("refused");
+      return;
+    }
     this.lostAt ??= Date.now();
     this.failures += 1;
     this.reconnect(Math.min(LONGEST_WAIT, 250 * 2 ** this.failures) * (0.75 + Math.random() / 2));
@@ -65,18 +72,24 @@ class Live extends HTMLElement {
   }
 
   received(event) {
-    if (event.seq <= this.seq) return;
-    this.seq = event.seq ?? this.seq;
+    if (event.type === "hello" || this.seen.has(event.seq)) return;
+    this.seen.add(event.seq);
+    if (this.seen.size > REMEMBERED) this.seen.delete(this.seen.values().next().value);
+    this.seq = Math.max(this.seq, event.seq);
     const subject = event.type.split(".")[0];
-    announce(`icp:${subject}`, event);
-    if (event.id) announce(`icp:${subject}-${event.id}`, event);
-    if (event.say) announce("icp:say", { text: event.say });
+    const { data } = event;
+    const id = subject === "approval" ? data.approval_id : data.session_id;
+    announce(`icp:${subject}`, data);
+    if (id) announce(`icp:${subject}-${id}`, data);
+    if (event.type === "approval.requested") {
+      announce("icp:say", { text: `New approval, ${data.reach} reach, ${data.tool} by ${data.agent}` });
+    }
   }
 
   show(state) {
     const seconds = this.lostAt ? Math.round((Date.now() - this.lostAt) / 1000) : 0;
-    const words = { live: "Live", reconnecting: "Reconnecting", offline: `Offline for ${seconds} s` };
-    this.dataset.tone = { live: "allow", reconnecting: "ask", offline: "deny" }[state];
+    const words = { live: "Live", refused: "Not live", reconnecting: "Reconnecting", offline: `Offline for ${seconds} s` };
+    this.dataset.tone = { live: "allow", reconnecting: "ask", offline: "deny", refused: "pending" }[state];
     this.querySelector(".state").textContent = words[state];
     this.querySelector(".dot").classList.toggle("dot-live", state === "live");
     document.documentElement.dataset.connection = state;

@@ -43,6 +43,7 @@ document.addEventListener("htmx:beforeSwap", () => {
 document.addEventListener("htmx:afterSettle", (event) => {
   for (const column of document.querySelectorAll("[data-keep-scroll]")) column.scrollTop = scrolled.get(column.id) ?? 0;
   if (event.target === queue() && pushed(event)) markArrivals();
+  if (event.target.id === "card" && !pushed(event)) document.querySelector("#next-approval, #card-title")?.focus();
   title();
 });
 
