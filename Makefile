@@ -1,0 +1,63 @@
+# Every target works with the ICP_* variables set (docs/operate.md says what each does).
+# `make` alone lists the targets.
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV := .venv
+PY := $(VENV)/bin/python
+MANAGE := $(PY) manage.py
+
+# Tests bring their own addresses, switches and secrets; the database, Redis and data folder stay yours.
+TESTING := env -u ICP_PORT -u ICP_PUBLIC_URL -u ICP_ALLOWED_HOSTS -u ICP_DEBUG -u ICP_SECRET_KEY -u ICP_RATE_PER_MINUTE
+# As on a server behind a proxy: an https address, no debugging, a secret of full length.
+DEPLOYED := ICP_DEBUG= ICP_PUBLIC_URL=https://icp.example.org ICP_SECRET_KEY="$$($(PY) -c 'import secrets; print(secrets.token_urlsafe(50))')"
+SCHEMA := docs/openapi.yaml
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run demo test check e2e bench bench-quick schema lock
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "%-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: ## Make .venv from requirements.txt; does nothing while that file is unchanged
+	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
+	@cmp -s requirements.txt $(VENV)/requirements.txt || \
+	  { $(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.txt \
+	    && cp requirements.txt $(VENV)/requirements.txt; }
+
+run: setup ## Migrate, then serve on 127.0.0.1, port ICP_PORT
+	@$(MANAGE) migrate --noinput --verbosity 0
+	@$(MANAGE) serve
+
+demo: setup ## Migrate, then serve with example data and a scripted agent
+	@$(MANAGE) migrate --noinput --verbosity 0
+	@$(MANAGE) demo
+
+test: setup ## Every test but those in a browser
+	$(TESTING) $(PY) -m pytest -m "not e2e"
+
+e2e: setup ## The tests in a real browser (Chromium must be installed)
+	$(TESTING) $(PY) -m pytest -m e2e
+
+check: setup ## Lint, types, import rules, migrations, deployment, templates, schema, sizes
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(TESTING) $(VENV)/bin/mypy .
+	$(VENV)/bin/lint-imports
+	$(VENV)/bin/djlint --lint --quiet templates
+	$(TESTING) $(MANAGE) makemigrations --check --dry-run
+	$(TESTING) $(DEPLOYED) $(MANAGE) check --deploy --fail-level WARNING
+	$(TESTING) $(MANAGE) spectacular --validate --fail-on-warn --file $(VENV)/openapi.yaml
+	diff -u $(SCHEMA) $(VENV)/openapi.yaml
+	$(TESTING) $(PY) -m pytest tests/test_make_sizes.py
+
+bench: setup ## Every figure that the README claims, one JSON object a line
+	@$(PY) -m benchmarks
+
+bench-quick: setup ## The same within five minutes
+	@$(PY) -m benchmarks --quick
+
+schema: setup ## Write the OpenAPI document that `make check` compares with
+	$(TESTING) $(MANAGE) spectacular --validate --fail-on-warn --file $(SCHEMA)
+
+lock: setup ## Pin requirements.in anew, with hashes (needs uv; nothing else does)
+	uv pip compile requirements.in -o requirements.txt --generate-hashes --universal --python-version 3.11
