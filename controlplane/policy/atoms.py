@@ -1,0 +1,209 @@
+"""What a glob is made of, and the regular expression that matches it in bounded time.
+
+Shared by `owned_scope` globs and `.intentignore` lines: both are segments of characters, classes
+and stars, divided by slashes; they differ only in how a line is read before it comes here.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import Enum
+
+_SLASH = ord("/")
+_LAST = 0x10FFFF
+_POSIX_CLASSES = {
+    "alnum": ((48, 57), (65, 90), (97, 122)),
+    "alpha": ((65, 90), (97, 122)),
+    "blank": ((9, 9), (32, 32)),
+    "cntrl": ((0, 31), (127, 127)),
+    "digit": ((48, 57),),
+    "graph": ((33, 126),),
+    "lower": ((97, 122),),
+    "print": ((32, 126),),
+    "punct": ((33, 47), (58, 64), (91, 96), (123, 126)),
+    "space": ((9, 13), (32, 32)),
+    "upper": ((65, 90),),
+    "xdigit": ((48, 57), (65, 70), (97, 102)),
+}
+
+
+class GlobSyntaxError(ValueError):
+    """A pattern that cannot be read; the message says where it goes wrong."""
+
+
+class Wild(Enum):
+    STAR = "*"  # any characters of one segment
+    GLOBSTAR = "**"  # as a whole segment: any number of segments, none too
+    SOME = "**\\/"  # git's reading of `**` before an escaped slash: at least one segment
+    SLASH = "/"
+    ESCAPED_SLASH = "\\/"
+
+
+@dataclass(frozen=True, slots=True)
+class Chars:
+    """One character out of inclusive ranges of code points, never a slash."""
+
+    ranges: tuple[tuple[int, int], ...]
+
+    def __contains__(self, char: str) -> bool:
+        code = ord(char)
+        return any(low <= code <= high for low, high in self.ranges)
+
+
+Atom = str | Chars | Wild  # a literal character, a class, or Wild.STAR
+Segment = tuple[Atom, ...]
+Part = Segment | Wild  # a segment, or Wild.GLOBSTAR / Wild.SOME
+
+
+def chars(ranges: list[tuple[int, int]], *, negated: bool = False) -> Chars:
+    """Sorted, disjoint ranges without the slash; `negated` takes all the other characters."""
+    merged: list[tuple[int, int]] = []
+    for low, high in sorted([*ranges, (_SLASH, _SLASH)] if negated else ranges):
+        if merged and low <= merged[-1][1] + 1:
+            merged[-1] = (merged[-1][0], max(high, merged[-1][1]))
+        elif low <= high:
+            merged.append((low, high))
+    if negated:
+        edges = [-1, *(edge for pair in merged for edge in pair), _LAST + 1]
+        return Chars(tuple((a + 1, b - 1) for a, b in zip(edges[::2], edges[1::2], strict=True) if a + 1 < b))
+    cut = [(max(low, start), min(high, end)) for low, high in merged for start, end in _AROUND_SLASH]
+    return Chars(tuple((low, high) for low, high in cut if low <= high))
+
+
+_AROUND_SLASH = ((0, _SLASH - 1), (_SLASH + 1, _LAST))
+ANY = chars([], negated=True)
+
+
+def read(text: str, *, braces: bool) -> list[Atom]:
+    """The atoms of a pattern, with its slashes and every single star among them.
+
+    `braces`: an opening brace that is neither escaped nor in a class is an error (its partner is
+    missing, since braces are expanded before); otherwise it is an ordinary character.
+    """
+    atoms: list[Atom] = []
+    at = 0
+    while at < len(text):
+        char = text[at]
+        at += 1
+        if char == "[":
+            atom, at = _read_class(text, at)
+            atoms.append(atom)
+        elif char == "\\":
+            if at == len(text):
+                raise GlobSyntaxError("it ends in a backslash that escapes nothing")
+            atoms.append(Wild.ESCAPED_SLASH if text[at] == "/" else text[at])
+            at += 1
+        elif char == "{" and braces:
+            raise GlobSyntaxError("a brace `{` is never closed")
+        else:
+            atoms.append({"*": Wild.STAR, "?": ANY, "/": Wild.SLASH}.get(char, char))
+    return atoms
+
+
+def _read_class(text: str, at: int) -> tuple[Chars, int]:
+    """The class that begins after `[` at `at`, and where the text goes on after its `]`."""
+    negated = text[at : at + 1] in {"!", "^"}
+    at += negated
+    ranges: list[tuple[int, int]] = []
+    first = at
+    while at == first or text[at : at + 1] != "]":
+        name = re.compile(r"\[:([^\]]*):\]").match(text, at)
+        if name:
+            ranges += _posix(name[1])
+            at = name.end()
+            continue
+        low, at = _class_char(text, at)
+        high = low
+        if text[at : at + 1] == "-" and text[at + 1 : at + 2] not in {"]", ""}:
+            high, at = _class_char(text, at + 1)
+        ranges.append((low, high))
+    return chars(ranges, negated=negated), at + 1
+
+
+def _class_char(text: str, at: int) -> tuple[int, int]:
+    at += text[at : at + 1] == "\\"
+    if at >= len(text):
+        raise GlobSyntaxError("a class `[` is never closed")
+    return ord(text[at]), at + 1
+
+
+def _posix(name: str) -> tuple[tuple[int, int], ...]:
+    if name not in _POSIX_CLASSES:
+        raise GlobSyntaxError(f"[:{name}:] is not the name of a class")
+    return _POSIX_CLASSES[name]
+
+
+def parts(atoms: list[Atom], *, long_stars: bool) -> tuple[Part, ...]:
+    """Cut atoms at the slashes; a segment that is just `**` spans any number of segments.
+
+    `long_stars` lets longer runs of stars do so too, as git has it. Neighbouring globstars are
+    one, and so are neighbouring stars.
+    """
+    cut: list[Part] = []
+    segment: list[Atom] = []
+    for atom in [*atoms, Wild.SLASH]:
+        if atom not in {Wild.SLASH, Wild.ESCAPED_SLASH}:
+            segment.append(atom)
+            continue
+        stars = len(segment) if set(segment) == {Wild.STAR} else 0
+        if stars == 2 or (long_stars and stars > 2):
+            cut.append(Wild.SOME if atom is Wild.ESCAPED_SLASH and long_stars else Wild.GLOBSTAR)
+        else:
+            cut.append(tuple(a for i, a in enumerate(segment) if a is not Wild.STAR or segment[i - 1 : i] != [a]))
+        segment = []
+    return tuple(p for i, p in enumerate(cut) if p is not Wild.GLOBSTAR or cut[i - 1 : i] != [p])
+
+
+def regex(pattern: tuple[Part, ...]) -> str:
+    """A regular expression for `fullmatch` on a canonical path, with the flag DOTALL.
+
+    What stands between two globstars (or two stars) is taken at its first place by an atomic
+    group: an earlier end can only leave more to the rest, so nothing is ever tried twice and the
+    time is at most the product of both lengths.
+    """
+    text = ""
+    at = 0
+    while at < len(pattern):
+        head = pattern[at]
+        wild = head if isinstance(head, Wild) else None
+        at += wild is not None
+        run: list[str] = []
+        while at < len(pattern) and not isinstance(pattern[at], Wild):
+            run.append(_segment_regex(pattern[at]))
+            at += 1
+        text += _run_regex(wild, run, last=at == len(pattern))
+    return text
+
+
+def _run_regex(wild: Wild | None, run: list[str], *, last: bool) -> str:
+    """Segments up to the next globstar, after the globstar (or none) that stands before them."""
+    body = "/".join(run) + ("" if last else "/")
+    if wild is None:
+        return body
+    if not run:  # at the end, or before another globstar, which takes all but what this one needs
+        return ".*" if last else {Wild.GLOBSTAR: "", Wild.SOME: "[^/]*/"}[wild]
+    times = "*" if wild is Wild.GLOBSTAR else "+"
+    return f"(?:[^/]*/){times}{body}" if last else f"(?>(?:[^/]*/){times}?{body})"
+
+
+def _segment_regex(segment: Part) -> str:
+    runs = [""]
+    for atom in segment if isinstance(segment, tuple) else ():
+        if atom is Wild.STAR:
+            runs.append("")
+        else:
+            runs[-1] += _atom_regex(atom)
+    first, *rest = runs
+    middle = "".join(f"(?>[^/]*?{run})" for run in rest[:-1])
+    return first + middle + "".join(f"[^/]*{'' if run else '+'}{run}" for run in rest[-1:])
+
+
+def _atom_regex(atom: Atom) -> str:
+    if isinstance(atom, str):
+        return re.escape(atom)
+    if atom is ANY:
+        return "[^/]"
+    ranges = atom.ranges if isinstance(atom, Chars) else ()
+    inside = "".join(f"\\U{low:08x}-\\U{high:08x}" for low, high in ranges)
+    return f"[{inside}]" if inside else "(?!)"

@@ -1,0 +1,235 @@
+"""Any spelling of a path that an agent may send, made into one canonical path or refused.
+
+A canonical path is workspace-relative, POSIX, NFC, without `.`, `..` and empty segments; "" is
+the workspace root itself. What could mean one thing to us and another to the program that acts on
+it later (look-alikes, residual escapes, home folders, streams) is refused, never guessed at.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import lru_cache
+
+from controlplane.policy.model import Reason
+
+MAX_PATH_BYTES = 4096
+MAX_SEGMENT_BYTES = 255  # NAME_MAX of the common file systems
+
+_WINDOWS_ROOT = re.compile(r"[A-Za-z]:[\\/]|\\\\[^\\/?.]|//[^\\/?.]")
+_DRIVE = re.compile(r"[A-Za-z]:")
+_NEEDS_DRIVE = re.compile(r"[\\/](?![\\/])|[A-Za-z]:(?![\\/])")
+_HOME = re.compile(r"~|(?i:\$HOME|\$\{HOME\}|\$USERPROFILE|%USERPROFILE%|%HOMEPATH%)(?=$|[/\\])")
+_VARIABLE = re.compile(r"(?:\$[A-Z_][A-Z0-9_]*|\$\{[^/]*\}|%[A-Z_][A-Z0-9_]*%)(?=$|[/\\])")
+_ESCAPED = re.compile(r"%(?:2e|2f|5c|00|25)", re.IGNORECASE)
+_URL = re.compile(r"file:|[a-z][a-z0-9+.-]+://", re.IGNORECASE)
+_GIT_SHORT_NAME = re.compile(r"git~[0-9]+", re.IGNORECASE)  # `.git` under its 8.3 name
+_WINDOWS_NAME = re.compile(
+    r".*~[0-9]|(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³]) *(?:\.|$)", re.IGNORECASE
+)
+_HIDDEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}  # control, format, surrogate, line and paragraph separator
+
+
+@dataclass(frozen=True, slots=True)
+class Canonical:
+    """A placed path. `dotted` is the same path before `..` was applied, for following links."""
+
+    path: str
+    dotted: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a spelling is not accepted: invalid_input, invalid_path or outside_workspace."""
+
+    reason: Reason
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Root:
+    """The segments of the session's root folder; None where the agent never told it."""
+
+    segments: list[str] | None
+    windows: bool = False
+
+    def is_absolute(self, path: str) -> bool:
+        return path[:1] == "/" or (self.windows and (path[:1] == "\\" or bool(_DRIVE.match(path))))
+
+
+def canonical(raw: object, *, root: str | None, cwd: str | None, writing: bool) -> Canonical | Refusal:
+    """Place `raw` in the workspace.
+
+    `root` is the absolute folder that the workspace stands for on the agent's machine, POSIX or
+    Windows; without it absolute paths cannot be placed. `cwd` is absolute or relative to `root`;
+    None is the root. `writing` also refuses wildcards and a trailing slash.
+    """
+    if not isinstance(raw, str) or not raw:
+        return Refusal(Reason.INVALID_INPUT, "A path must be a non-empty string.")
+    where = _root(root)
+    if where is None:
+        return _invalid(root or "", "the session's root must be an absolute folder without `..`")
+    problem = _spelling_problem(raw, windows=where.windows) or (_writing_problem(raw) if writing else None)
+    if problem:
+        return _invalid(raw, problem)
+    segments = _absolute(raw, cwd or "", where)
+    dotted = None if segments is None else _below(segments, where.segments or [])
+    if dotted is None:
+        return _outside(raw)
+    problem = _name_problem(dotted, windows=where.windows)
+    return _invalid(raw, problem) if problem else _placed(raw, dotted)
+
+
+def fold(path: str) -> str:
+    """The form in which two paths are the same on a file system that ignores case.
+
+    Full Unicode case folding on the decomposed text: wider than any one file system folds,
+    because it serves the side that denies.
+    """
+    if path.isascii():
+        return path.lower()
+    folded = unicodedata.normalize("NFD", path).casefold()
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFD", folded).casefold())
+
+
+def shown(raw: str) -> str:
+    """A hostile path as text for people: escapes visible, cut after 120 characters."""
+    visible = (c if c.isprintable() else c.encode("unicode_escape").decode() for c in raw[:120])
+    return "".join(visible) + ("…" if len(raw) > 120 else "")
+
+
+@lru_cache(maxsize=4096)
+def character_problem(char: str) -> str | None:
+    """Why a character may not stand in a path; None when it may."""
+    if unicodedata.category(char) in _HIDDEN:
+        return f"it holds the invisible or control character U+{ord(char):04X}"
+    if char in "\\:":
+        return f"it holds `{char}` (a separator, a drive or a stream elsewhere)"
+    if not char.isascii() and any(special in unicodedata.normalize("NFKC", char) for special in "/\\.:"):
+        return f"it holds U+{ord(char):04X}, which only looks like a separator or a dot"
+    return None
+
+
+def _invalid(raw: str, why: str) -> Refusal:
+    text = f"The path [{shown(raw)}] is refused: {why}. Send the plain path of a file in the workspace."
+    return Refusal(Reason.INVALID_PATH, text)
+
+
+def _outside(raw: str) -> Refusal:
+    text = f"The path [{shown(raw)}] is outside the workspace. Send a path below the session's root folder."
+    return Refusal(Reason.OUTSIDE_WORKSPACE, text)
+
+
+@lru_cache(maxsize=1024)
+def _root(root: str | None) -> _Root | None:
+    if root is None:
+        return _Root(None)
+    windows = bool(_WINDOWS_ROOT.match(root))
+    where = _Root(_segments(root, windows=windows), windows)
+    usable = where.is_absolute(root) and where.segments is not None and ".." not in where.segments
+    return where if usable else None
+
+
+def _segments(path: str, *, windows: bool) -> list[str]:
+    """The segments of a path. On Windows its drive, or its server and share, come in lower case."""
+    plain = path.replace("\\", "/") if windows else path
+    segments = [s for s in unicodedata.normalize("NFC", plain).split("/") if s not in {"", "."}]
+    if windows and plain.startswith("//"):
+        return ["//", *(s.lower() for s in segments[:2]), *segments[2:]]
+    if windows and _DRIVE.match(plain):
+        return [segments[0].lower(), *segments[1:]]
+    return segments
+
+
+def _absolute(raw: str, cwd: str, where: _Root) -> list[str] | None:
+    """All segments from the top of the disk, or from the root when that is not known."""
+    segments: list[str] = list(where.segments or ())
+    for step in (cwd, raw):
+        if _HOME.match(step) or (where.is_absolute(step) and where.segments is None):
+            return None
+        own = _segments(step, windows=where.windows)
+        segments = own if where.is_absolute(step) else segments + own
+    return segments
+
+
+def _below(segments: list[str], root: list[str]) -> list[str] | None:
+    """The part of an absolute path that lies below the root for good, with its `..`.
+
+    Before that part only the root's own folders may be walked, up and down. Any other folder
+    there, or a name below a root that is left again, could be a link that leads elsewhere, and
+    nobody here can look; such a detour counts as outside.
+    """
+    stack: list[str] = []
+    begin = None if root else 0
+    for index, segment in enumerate(segments):
+        if segment != "..":
+            stack.append(segment)
+        elif stack:
+            stack.pop()
+        else:
+            return None
+        if stack[: len(root)] == root:
+            begin = index + 1 if begin is None else begin
+        elif stack != root[: len(stack)] or (begin is not None and segments[begin:index]):
+            return None
+        else:
+            begin = None
+    return None if begin is None else segments[begin:]
+
+
+def _placed(raw: str, dotted: list[str]) -> Canonical | Refusal:
+    kept: list[str] = []
+    for segment in dotted:
+        if segment == "..":
+            kept.pop()
+        else:
+            kept.append(segment)
+    path = "/".join(kept)
+    if len(path.encode()) > MAX_PATH_BYTES:
+        return _invalid(raw, f"it is longer than {MAX_PATH_BYTES} bytes")
+    if _HOME.match(path) or _VARIABLE.match(path):
+        return _invalid(raw, "a name at the top of the workspace may not read as a home folder or a variable")
+    return Canonical(path, "/".join(dotted))
+
+
+def _spelling_problem(raw: str, *, windows: bool) -> str | None:
+    """What is wrong with the text as a whole, wherever it leads."""
+    if len(raw) > MAX_PATH_BYTES:
+        return f"it is longer than {MAX_PATH_BYTES} bytes"
+    if _URL.match(raw):
+        return "a URL is not a path, and tools disagree on what it names"
+    if _VARIABLE.match(raw) and not _HOME.match(raw):
+        return "variables are not expanded here"
+    if windows:
+        return "it depends on the current drive" if _NEEDS_DRIVE.match(raw) else None
+    if "\\" in raw:
+        return "it holds a backslash; segments are separated by `/`"
+    return "it begins with two slashes" if raw.startswith("//") else None
+
+
+def _writing_problem(raw: str) -> str | None:
+    if "*" in raw or "?" in raw:
+        return "a file that is written is named without the wildcards `*` and `?`"
+    return "a file that is written does not end in a slash" if raw.endswith(("/", "\\")) else None
+
+
+def _name_problem(segments: list[str], *, windows: bool) -> str | None:
+    names = (segment for segment in segments if segment != "..")
+    return next(filter(None, (_segment_problem(name, windows=windows) for name in names)), None)
+
+
+@lru_cache(maxsize=4096)
+def _segment_problem(name: str, *, windows: bool) -> str | None:
+    hostile = next(filter(None, map(character_problem, name)), None)
+    if hostile:
+        return hostile
+    if name[-1] == "." or name[-1].isspace():
+        return "a name in it ends in a dot or a space, which some systems drop"
+    if _ESCAPED.search(name):
+        return "it holds a percent-encoded character that could be decoded later"
+    if len(name.encode()) > MAX_SEGMENT_BYTES:
+        return f"a name in it is longer than {MAX_SEGMENT_BYTES} bytes"
+    if _GIT_SHORT_NAME.fullmatch(name) or (windows and _WINDOWS_NAME.match(name)):
+        return "a name in it is a short name or a device of Windows"
+    return None
