@@ -150,7 +150,7 @@ class Policy:
     require_mutation_class: bool = False
     require_content_hash: bool = False
     case_insensitive_paths: bool = False
-    tool_classes: tuple[tuple[str, ToolClass], ...] = ()  # (name or glob, class), first match wins
+    tool_classes: tuple[tuple[str, ToolClass], ...] = ()  # (name or glob, class), see `tools.declared_class`
     safe_commands: tuple[str, ...] = ()
     protected_paths: tuple[str, ...] = DEFAULT_PROTECTED_PATHS
     approvable: frozenset[ErrorType] = DEFAULT_APPROVABLE
@@ -214,6 +214,7 @@ class Snapshot:
     intent_held_by_other: bool = False  # another session took it while this one was silent
     intentignore: str = ""
     grants: tuple[Grant, ...] = ()
+    changed_paths: frozenset[str] = frozenset()  # what this session has changed already (constraints)
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +222,7 @@ class Target:
     """A path that a call would create, change, move or delete, or (op `read`) look at."""
 
     path: str  # canonical: workspace-relative, POSIX, no `.`/`..`, NFC
-    op: str = "write"  # write | delete | move | mode | read
+    op: str = "write"  # write | delete | move (away) | folder (made) | mode | read
     recursive: bool = False  # everything below it as well
     physical: str | None = None  # where links lead, when that differs
 
@@ -238,7 +239,7 @@ class Unknown:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step of a decision, for the Explain page. `number` is the step of the contract, 1–10."""
+    """One step of a decision, for the Explain page. `number` is the step of the contract, 1 to 10."""
 
     number: int
     name: str
@@ -248,13 +249,23 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
+class Denial:
+    """A denial that a grant overrode."""
+
+    error_type: ErrorType
+    reason: str
+    error: str
+    offending: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Decision:
     """The answer of the core.
 
-    `verdict` is what policy says. `offending` are the canonical paths that caused a denial,
-    strictest first. `grant_id` names the grant that turned a denial into an allow; `denial` keeps
-    what it overrode. `digest` binds approvals to this very call: tool, canonical input, folder,
-    known hashes of the targets, intent revision.
+    `verdict` is what policy says. `offending` are the paths that caused a denial. `grant_id` names the
+    grant that turned a denial into an allow; `denial` keeps what it overrode. `digest` binds approvals
+    to this very call: tool, canonical input, folder, known hashes of the targets, intent revision; it is
+    "" where nothing spoke against the call, because nothing has to be approved there.
     """
 
     verdict: Verdict
@@ -269,8 +280,8 @@ class Decision:
     intent_id: str | None = None
     nearest_pattern: str | None = None
     grant_id: str | None = None
+    denial: Denial | None = None
     digest: str = ""
-    steps: tuple[Step, ...] = ()
 
     @property
     def action_hint(self) -> str | None:

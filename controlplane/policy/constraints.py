@@ -1,0 +1,268 @@
+"""Structured constraints of an intent: mappings with a known `type`, checked on what a call would write.
+
+A constraint that is text, or of another type, is guidance for the agent and never a reason to
+refuse. Each type is one row of `CHECKS`; its fields are in the docstring of its function. Every
+one takes an optional `scope`, a glob or a list of globs: the files that it is about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import re2
+
+from controlplane.policy import dependencies, globs
+from controlplane.policy.model import Target
+from controlplane.policy.named import Named
+from controlplane.policy.scopes import Scope
+
+MAX_PATTERN = 1000  # characters of a regular expression
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a call does to one file. `after` is None when nobody knows the text."""
+
+    path: str
+    op: str
+    before: str
+    after: str | None
+    whole: bool
+
+    @classmethod
+    def of(cls, named: Named, target: Target) -> Written:
+        return cls(target.path, target.op, named.before, named.after, named.whole)
+
+
+@dataclass(frozen=True, slots=True)
+class Breach:
+    """A constraint that a call would break. `kind` is its type, which the answer gives as reason."""
+
+    kind: str
+    text: str
+    paths: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a check looks at: its own constraint, the files of the call that it is about, all files of
+    the call, and what the session has changed before."""
+
+    constraint: Mapping[str, Any]
+    about: Sequence[Written]
+    every: Sequence[Written]
+    changed: Collection[str]
+
+    def broken(self, paths: Iterable[str], what: str) -> Iterator[Breach]:
+        """One breach for all the paths; none without a path."""
+        found = tuple(dict.fromkeys(paths))
+        if found:
+            note = self.constraint.get("message")
+            text = f"Constraint Violation: [{', '.join(found)}] {what}{f' ({note})' if note else ''}."
+            yield Breach(self.constraint["type"], f"{text} Change the call so that it keeps to it.", found)
+
+
+def breaches(
+    constraints: Iterable[Any], written: Sequence[Written], changed: Collection[str]
+) -> Iterator[Breach]:
+    """Every structured constraint that the call would break. `changed`: paths that the session has
+    changed already. A constraint that cannot be read is broken by every change it could be about."""
+    for constraint in constraints:
+        if not is_structured(constraint):
+            continue
+        wrong = problem(constraint)
+        if wrong:
+            given = Given(constraint, written, written, changed)
+            yield from given.broken(
+                (w.path for w in written), f"cannot be checked: {wrong} Ask a person to repair it"
+            )
+            continue
+        scope = constraint.get("scope")
+        about = written if scope is None else [w for w in written if _matches(scope, w.path)]
+        yield from CHECKS[constraint["type"]].check(Given(constraint, about, written, changed))
+
+
+def is_structured(constraint: Any) -> bool:
+    return isinstance(constraint, Mapping) and constraint.get("type") in CHECKS
+
+
+def problem(constraint: Mapping[str, Any]) -> str | None:
+    """What is wrong with a structured constraint, as a sentence; None when it can be checked."""
+    check = CHECKS[constraint["type"]]
+    for field in ("scope", *check.globs):
+        if field in constraint and (wrong := _glob_problem(constraint[field])):
+            return f"`{field}`: {wrong}"
+    return next((f"`{f}`: {why}" for f, why in check.wrong(constraint)), None)
+
+
+# --- the checks --------------------------------------------------------------------------------
+
+
+def _forbid_pattern(given: Given) -> Iterator[Breach]:
+    """`pattern`: a regular expression (RE2) that no written text may hold. What an edit leaves as it
+    was is not its doing. For a shell command the command stands for the text."""
+    pattern = _regex(given.constraint["pattern"])
+    hits = (w.path for w in given.about if _adds(pattern, w))
+    yield from given.broken(
+        hits, f"would hold what matches `{given.constraint['pattern']}`, which the intent forbids"
+    )
+
+
+def _adds(pattern: Any, written: Written) -> bool:
+    after = len(list(pattern.finditer(written.after or "")))
+    return after > 0 and (written.whole or after > len(list(pattern.finditer(written.before))))
+
+
+def _max_file_lines(given: Given) -> Iterator[Breach]:
+    """`max_lines`: of a file whose whole text is written."""
+    most = given.constraint["max_lines"]
+    long = (w.path for w in given.about if w.whole and _lines(w.after) > most)
+    yield from given.broken(long, f"would be longer than {most} lines")
+
+
+def _lines(text: str | None) -> int:
+    return len((text or "").splitlines())
+
+
+def _max_files_changed(given: Given) -> Iterator[Breach]:
+    """`max_files`: that the session may change under this intent, this call included."""
+    most = given.constraint["max_files"]
+    before = [path for path in given.changed if _about(given, path)]
+    now = {*before, *(w.path for w in given.about)}
+    if len(now) > most:
+        new = (w.path for w in given.about if w.path not in given.changed)
+        yield from given.broken(new, f"would make {len(now)} changed files, and the intent allows {most}")
+
+
+def _about(given: Given, path: str) -> bool:
+    scope = given.constraint.get("scope")
+    return scope is None or _matches(scope, path)
+
+
+def _require_file(given: Given) -> Iterator[Breach]:
+    """`file`: a glob; a change of files in `scope` needs a change of such a file, before or with it."""
+    needed = given.constraint["file"]
+    done = {*given.changed, *(w.path for w in given.every)}
+    if not any(_matches(needed, path) for path in done):
+        yield from given.broken((w.path for w in given.about), f"may change only together with [{needed}]")
+
+
+def _library_version(given: Given) -> Iterator[Breach]:
+    """`library` with `version` (this version or one that begins with it) or `min_version`: what a
+    dependency file may ask for."""
+    rule = given.constraint
+    wanted = rule.get("version") or f"at least {rule['min_version']}"
+    wrong = (w.path for w in given.about if dependencies.wrong_version(rule, w.path, w.after or ""))
+    yield from given.broken(
+        wrong, f"asks for another version of {rule['library']} than the intent does: {wanted}"
+    )
+
+
+def _no_new_dependency(given: Given) -> Iterator[Breach]:
+    """No dependency file may name what it did not name before."""
+    for written in given.about:
+        if dependencies.is_manifest(written.path):
+            yield from _new_names(given, written)
+
+
+def _new_names(given: Given, written: Written) -> Iterator[Breach]:
+    if written.op == "delete":
+        return
+    if written.whole or written.after is None:
+        why = "lists dependencies; change it with an edit, so that what is new can be seen"
+        yield from given.broken([written.path], why)
+        return
+    new = dependencies.names(written.path, written.after) - dependencies.names(written.path, written.before)
+    if new:
+        told = ", ".join(sorted(new))
+        yield from given.broken(
+            [written.path], f"would add the dependency {told}, and the intent allows no new one"
+        )
+
+
+# --- what each type needs ----------------------------------------------------------------------
+
+Wrong = Iterator[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """How a type is checked, and which of its fields are wrong, each with the reason."""
+
+    check: Callable[[Given], Iterator[Breach]]
+    wrong: Callable[[Mapping[str, Any]], Wrong]
+    globs: tuple[str, ...] = ()
+
+
+def _needs_pattern(constraint: Mapping[str, Any]) -> Wrong:
+    pattern = constraint.get("pattern")
+    if not isinstance(pattern, str) or not 0 < len(pattern) <= MAX_PATTERN:
+        yield "pattern", f"must be a text of 1 to {MAX_PATTERN} characters."
+    elif _regex(pattern) is None:
+        yield "pattern", "is no regular expression that RE2 understands."
+
+
+def _needs_number(field: str) -> Callable[[Mapping[str, Any]], Wrong]:
+    def wrong(constraint: Mapping[str, Any]) -> Wrong:
+        value = constraint.get(field)
+        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+            yield field, "must be a number, 0 or more."
+
+    return wrong
+
+
+def _needs_file(constraint: Mapping[str, Any]) -> Wrong:
+    if "file" not in constraint:
+        yield "file", "must be a glob: the file that has to change too."
+
+
+def _needs_version(constraint: Mapping[str, Any]) -> Wrong:
+    if not isinstance(constraint.get("library"), str) or not constraint["library"]:
+        yield "library", "must be the name of a library."
+    versions = [constraint[field] for field in ("version", "min_version") if field in constraint]
+    if len(versions) != 1 or not dependencies.is_version(versions[0]):
+        yield "version", "give one of `version` and `min_version`, as a text like 5.2."
+
+
+def _needs_nothing(constraint: Mapping[str, Any]) -> Wrong:  # noqa: ARG001  one signature for all checks
+    return iter(())
+
+
+CHECKS: Mapping[str, Check] = {
+    "forbid_pattern": Check(_forbid_pattern, _needs_pattern),
+    "max_file_lines": Check(_max_file_lines, _needs_number("max_lines")),
+    "max_files_changed": Check(_max_files_changed, _needs_number("max_files")),
+    "require_file": Check(_require_file, _needs_file, globs=("file",)),
+    "library_version": Check(_library_version, _needs_version),
+    "no_new_dependency": Check(_no_new_dependency, _needs_nothing),
+}
+
+
+@lru_cache(maxsize=1024)
+def _regex(pattern: str) -> Any:
+    """The compiled expression, or None; RE2 matches in linear time whatever the pattern."""
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        return re2.compile(pattern, options)
+    except re2.error:
+        return None
+
+
+def _matches(scope: Any, path: str) -> bool:
+    return Scope.of(tuple(_patterns(scope))).matches(path)
+
+
+def _patterns(scope: Any) -> list[Any]:
+    return scope if isinstance(scope, list) else [scope]
+
+
+def _glob_problem(value: Any) -> str | None:
+    patterns = _patterns(value)
+    if not patterns:
+        return "an empty list matches nothing."
+    found = next(filter(None, map(globs.problem, patterns)), None)
+    return found.message if found else None

@@ -1,0 +1,109 @@
+"""Reading dependency files line by line, well enough to see which library in which version a text asks for.
+
+Only lines that a call writes are at hand, not the whole file, so nothing here parses a format.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+_NAME = r"(?P<name>[@A-Za-z0-9][\w.@/\-]*)"
+_JSON = re.compile(
+    rf'"{_NAME}"\s*:\s*"(?P<version>[\^~<>=v\s]*\d[^"]*|\*|latest|next|[a-z+]+:[^"]*)"', re.MULTILINE
+)
+_TOML = re.compile(
+    rf'^\s*{_NAME}\s*=\s*(?:\{{[^}}\n]*?version\s*=\s*)?"(?P<version>[\^~<>=\s]*[\d*][^"]*)"', re.MULTILINE
+)
+_QUOTED = re.compile(
+    r"""["'](?P<name>[A-Za-z0-9][\w.\-]*)(?:\[[^\]]*\])?\s*(?P<version>[<>=!~]=?[^"']*)?["']\s*(?:,|\]|$)""",
+    re.MULTILINE,
+)
+_LINE = re.compile(
+    r"^[ \t]*(?P<name>[A-Za-z0-9][\w.\-]*)(?:\[[^\]]*\])?[ \t]*(?P<version>[<>=!~]=?[^;#\n]*)?"
+    r"[ \t]*(?:[;#].*)?$",
+    re.MULTILINE,
+)
+_GO = re.compile(r"^\s*(?:require\s+)?(?P<name>[\w.\-]+\.[\w.\-/]+)\s+(?P<version>v\d\S*)", re.MULTILINE)
+_GEM = re.compile(
+    r"""^\s*gem\s+["'](?P<name>[\w.\-]+)["'](?:\s*,\s*["'](?P<version>[^"']*)["'])?""", re.MULTILINE
+)
+_XML = re.compile(
+    r"<artifactId>(?P<name>[^<]+)</artifactId>(?:\s*<version>(?P<version>[^<]*)</version>)?"
+    r"|<PackageReference\s+Include=\"(?P<name2>[^\"]+)\"(?:\s+Version=\"(?P<version2>[^\"]*)\")?"
+)
+_GRADLE = re.compile(r"""["'](?P<name>[\w.\-]+:[\w.\-]+)(?::(?P<version>[^"']+))?["']""")
+
+# How a file lists dependencies, by the end of its name.
+_FORMS: Mapping[str, tuple[re.Pattern[str], ...]] = {
+    "package.json": (_JSON,),
+    "composer.json": (_JSON,),
+    "pyproject.toml": (_TOML, _QUOTED),
+    "Cargo.toml": (_TOML,),
+    "Pipfile": (_TOML,),
+    "setup.py": (_QUOTED,),
+    "setup.cfg": (_LINE,),
+    "requirements.txt": (_LINE,),
+    "requirements.in": (_LINE,),
+    "go.mod": (_GO,),
+    "Gemfile": (_GEM,),
+    "pom.xml": (_XML,),
+    ".csproj": (_XML,),
+    "build.gradle": (_GRADLE,),
+    "build.gradle.kts": (_GRADLE,),
+}
+_REQUIREMENTS = re.compile(r"(?:^|/)requirements[^/]*\.(?:txt|in)$|(?:^|/)requirements/[^/]+\.(?:txt|in)$")
+_VERSION = re.compile(r"\d+(?:\.\d+)*")
+
+
+def is_manifest(path: str) -> bool:
+    return bool(_forms(path))
+
+
+def _forms(path: str) -> tuple[re.Pattern[str], ...]:
+    if _REQUIREMENTS.search(path):
+        return (_LINE,)
+    name = path.rpartition("/")[2]
+    return next(
+        (forms for end, forms in _FORMS.items() if name == end or (end[0] == "." and name.endswith(end))), ()
+    )
+
+
+def asked(path: str, text: str) -> dict[str, str]:
+    """The libraries that a text of a dependency file names, in lower case, each with the version part
+    of its line, "" where there is none."""
+    found: dict[str, str] = {}
+    for form in _forms(path):
+        for match in form.finditer(text):
+            groups = match.groupdict()
+            name = groups["name"] or groups["name2"]
+            found[name.lower()] = groups["version"] or groups.get("version2") or ""
+    return found
+
+
+def names(path: str, text: str) -> set[str]:
+    return set(asked(path, text))
+
+
+def is_version(value: Any) -> bool:
+    return isinstance(value, str) and bool(_VERSION.fullmatch(value))
+
+
+def wrong_version(rule: Mapping[str, Any], path: str, text: str) -> bool:
+    """Whether a text asks for `rule["library"]` in a version that `version` or `min_version` forbids.
+    A line without a number says nothing."""
+    found = _VERSION.search(asked(path, text).get(rule["library"].lower(), ""))
+    if found is None:
+        return False
+    if "version" in rule:
+        return not f"{found[0]}.".startswith(f"{rule['version']}.")
+    return _numbers(found[0]) < _numbers(rule["min_version"])
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """`5.0` and `5` are one version."""
+    numbers = [int(part) for part in version.split(".")]
+    while numbers and numbers[-1] == 0:
+        numbers.pop()
+    return tuple(numbers)

@@ -1,0 +1,143 @@
+"""A decision told step by step, for people; and the intents that an agent could take instead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from typing import Protocol
+
+from controlplane.policy.decision import conclude
+from controlplane.policy.findings import Case, Findings, examine
+from controlplane.policy.model import Decision, Snapshot, Step, Target, ToolCall, ToolClass, Verdict
+from controlplane.policy.world import NoWorld, World
+
+_NO_WORLD = NoWorld()
+
+LAST_OF_ALL = 10
+
+
+class Available(Protocol):
+    """An intent that could be selected."""
+
+    @property
+    def intent_id(self) -> str: ...
+
+    @property
+    def name(self) -> str: ...
+
+
+def with_available(text: str, intents: Iterable[Available]) -> str:
+    """A denial with the intents that could be selected instead; or how to get one."""
+    lines = [f"- {intent.intent_id}: {intent.name}" for intent in intents]
+    if not lines:
+        return f"{text}\nNo intent is available: a person must create or unblock one first."
+    return "\n".join((f"{text}\nAvailable intents:", *lines))
+
+
+def explain(call: ToolCall, snapshot: Snapshot, now: datetime, world: World = _NO_WORLD) -> tuple[Step, ...]:
+    """The ten steps of the contract for this call: what each one saw, and what came of it. A step that
+    the call never reached is a `skip`."""
+    try:
+        case = Case(call, snapshot, now, world)
+        findings = examine(case)
+        decision = conclude(findings, case)
+    except Exception as error:  # noqa: BLE001  step 10 is to be told, not to be raised
+        return (Step(LAST_OF_ALL, "Fail safe", repr(error), "deny", "An error inside the gate is a denial."),)
+    reached = _reached(findings)
+    steps = [_step(number, findings, snapshot, reached) for number in _STEPS]
+    return (*steps, _human(findings, decision), Step(LAST_OF_ALL, "Fail safe", "no error", "pass"))
+
+
+def _reached(findings: Findings) -> int:
+    """The last of steps 1 to 8 that had a say."""
+    if findings.effects.tool_class is ToolClass.HANDSHAKE:
+        return 3
+    early = [problem.step for problem in findings.problems if problem.step < 6]
+    if findings.effects.tool_class is ToolClass.SAFE:
+        return min(early, default=4)
+    went_on = len(findings.problems) > len(early) or findings.targets or findings.effects.unknown
+    return 8 if went_on or not early else min(early)
+
+
+def _step(number: int, findings: Findings, snapshot: Snapshot, reached: int) -> Step:
+    name, saw = _STEPS[number]
+    problems = [problem for problem in findings.problems if problem.step == number]
+    safe = findings.effects.tool_class is ToolClass.SAFE
+    if problems:
+        outcome = "deny"
+    elif number > reached or (number == 4 and not safe):
+        outcome = "skip"
+    else:
+        outcome = "allow" if number == 4 else "pass"
+    seen = saw(findings, snapshot)
+    return Step(number, name, seen, outcome, " ".join(problem.error for problem in problems))
+
+
+def _human(findings: Findings, decision: Decision) -> Step:
+    if not findings.problems:
+        return Step(9, "Human", "nothing to approve", "skip")
+    if decision.verdict is Verdict.ALLOW:
+        return Step(9, "Human", f"grant {decision.grant_id}", "allow", "A live grant covers this call.")
+    if decision.verdict is Verdict.ASK:
+        return Step(9, "Human", "no grant covers it", "ask", "A person may approve this call.")
+    return Step(9, "Human", "policy lets nobody approve it", "deny", decision.error or "")
+
+
+# --- what each step looks at -------------------------------------------------------------------
+
+
+def _registry(_: Findings, snapshot: Snapshot) -> str:
+    return f"registry {snapshot.registry}, when_unavailable {snapshot.policy.when_unavailable}"
+
+
+def _session(_: Findings, snapshot: Snapshot) -> str:
+    return f"session {snapshot.state}{', frozen' if snapshot.frozen else ''}"
+
+
+def _class(findings: Findings, _: Snapshot) -> str:
+    why = "; ".join(f"{part.text}: {part.why}" for part in findings.effects.unknown)
+    return f"{findings.effects.tool_class}{f' ({why})' if why else ''}"
+
+
+def _reads(findings: Findings, _: Snapshot) -> str:
+    return f"reads {_paths(findings.reads)}"
+
+
+def _intent(_: Findings, snapshot: Snapshot) -> str:
+    if snapshot.selected_intent_id is None:
+        return "no intent selected"
+    status = snapshot.intent.status if snapshot.intent else "not in the registry"
+    return f"{snapshot.selected_intent_id}, {status}"
+
+
+def _targets(findings: Findings, snapshot: Snapshot) -> str:
+    scope = ", ".join(snapshot.intent.owned_scope) if snapshot.intent else "none"
+    return f"changes {_paths(findings.targets)}; scope {scope or 'empty'}"
+
+
+def _stale(findings: Findings, snapshot: Snapshot) -> str:
+    data = findings.effects.input
+    given = data.get("expected_content_hash") if isinstance(data, dict) else None
+    return f"expected_content_hash {given}, require_content_hash {snapshot.policy.require_content_hash}"
+
+
+def _extra(_: Findings, snapshot: Snapshot) -> str:
+    count = len(snapshot.intent.constraints) if snapshot.intent else 0
+    return f"require_mutation_class {snapshot.policy.require_mutation_class}, {count} constraints"
+
+
+def _paths(targets: Iterable[Target]) -> str:
+    told = [f"{t.path or '.'}{f' -> {t.physical}' if t.physical is not None else ''}" for t in targets]
+    return ", ".join(told) or "nothing"
+
+
+_STEPS: dict[int, tuple[str, Callable[[Findings, Snapshot], str]]] = {
+    1: ("Registry", _registry),
+    2: ("Session", _session),
+    3: ("Class", _class),
+    4: ("Safe call", _reads),
+    5: ("Intent", _intent),
+    6: ("Targets", _targets),
+    7: ("Stale", _stale),
+    8: ("Extra rules", _extra),
+}

@@ -1,0 +1,37 @@
+"""Paths as an agent spells them, before anything is resolved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from controlplane.policy.model import Unknown
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A path as the agent spelled it. `cwd` is the folder it is relative to, in the form of
+    `ToolCall.cwd`; `before` and `after` are the texts taken out and put in, where they are known."""
+
+    raw: Any
+    cwd: str | None
+    op: str = "write"  # as in `Target.op`
+    recursive: bool = False
+    before: str = ""
+    after: str | None = None
+    whole: bool = False  # `after` is all that the file will hold
+    arrives: bool = False  # the place that a move leads to
+
+
+@dataclass(slots=True)
+class Found:
+    """What the input of a call names, gathered piece by piece."""
+
+    writes: list[Named] = field(default_factory=list)
+    reads: list[Named] = field(default_factory=list)
+    unknown: list[Unknown] = field(default_factory=list)
+
+
+def bare(raw: Any) -> Any:
+    """A spelling without the closing slash that a folder may have."""
+    return raw.rstrip("/") or raw if isinstance(raw, str) else raw

@@ -1,0 +1,67 @@
+"""From the agent's spelling of a path to a `Target`: canonical, and followed through links.
+
+A path has two names: the lexical one, and the physical one where links lead. Both must hold in
+every check, so that neither a link nor a `..` behind a link reaches another file than was judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from controlplane.policy.model import Reason, Target, ToolCall
+from controlplane.policy.named import Named
+from controlplane.policy.paths import Refusal, canonical, shown
+from controlplane.policy.world import Where, World
+
+_WHERE = {
+    Where.OUTSIDE: (Reason.OUTSIDE_WORKSPACE, "leads out of the workspace through a link"),
+    Where.LOOP: (Reason.INVALID_PATH, "leads through more links than can be followed"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Misplaced:
+    """A path that is no place in the workspace. `shown` is its spelling, made fit to be shown."""
+
+    shown: str
+    refusal: Refusal
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    named: Named
+    target: Target
+
+
+def place(named: Named, call: ToolCall, world: World) -> Placed | Misplaced:
+    """The target that a spelling means, or why it means none."""
+    where = canonical(named.raw, root=call.root, cwd=named.cwd, writing=named.op != "read")
+    if isinstance(where, Refusal):
+        return Misplaced(shown(named.raw if isinstance(named.raw, str) else repr(named.raw)), where)
+    led = world.resolve(where.dotted)
+    if led.where is not Where.INSIDE:
+        reason, text = _WHERE[led.where]
+        return Misplaced(where.path, Refusal(reason, f"The path [{where.path}] {text}."))
+    physical = None if led.path == where.path else led.path
+    return Placed(named, Target(where.path, named.op, named.recursive, physical))
+
+
+def place_all(
+    names: Iterable[Named], call: ToolCall, world: World
+) -> tuple[tuple[Placed, ...], tuple[Misplaced, ...]]:
+    """All of them, each place once for each thing that is done there."""
+    placed: dict[Target, Placed] = {}
+    misplaced: list[Misplaced] = []
+    for named in names:
+        found = place(named, call, world)
+        if isinstance(found, Misplaced):
+            misplaced.append(found)
+        else:
+            placed.setdefault(found.target, found)
+    return tuple(placed.values()), tuple(misplaced)
+
+
+def names_of(target: Target) -> tuple[str, ...]:
+    """Both names of a target, the lexical one first."""
+    return (target.path,) if target.physical is None else (target.path, target.physical)

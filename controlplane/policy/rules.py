@@ -1,0 +1,159 @@
+"""What a workspace and an intent say about one path: protected, ignored, in scope or not (step 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from controlplane.policy.ignore import IgnoreRules
+from controlplane.policy.model import ErrorType, Reason, Snapshot, Target
+from controlplane.policy.paths import fold
+from controlplane.policy.placing import names_of
+from controlplane.policy.scopes import Scope
+from controlplane.policy.world import World
+
+# The reasons for which a target is refused, the weightiest first.
+OUTSIDE = (ErrorType.SCOPE_VIOLATION, Reason.OUTSIDE_WORKSPACE)
+PROTECTED = (ErrorType.SCOPE_VIOLATION, Reason.PROTECTED_PATH)
+IGNORED = (ErrorType.INTENTIGNORE_PATH_BLOCKED, Reason.INTENTIGNORE)
+EMPTY_SCOPE = (ErrorType.SCOPE_VIOLATION, Reason.EMPTY_SCOPE)
+NOT_IN_SCOPE = (ErrorType.SCOPE_VIOLATION, Reason.NOT_IN_SCOPE)
+
+Ground = tuple[ErrorType, Reason]
+
+# Removing or moving a folder, or changing all modes in it, touches what is in it now.
+_TOUCHES_CONTENT = frozenset({"delete", "move", "mode"})
+# A file or link that takes a folder's place, or a folder that goes, decides over all below it.
+_REPLACES = frozenset({"write", "delete", "move"})
+_MAY_BE_FOLDER = frozenset({"delete", "move", "mode", "read", "folder"})
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """A snapshot's patterns, compiled. `scope` is None where none applies: no intent is selected, or an
+    empty scope allows everything."""
+
+    scope: Scope | None
+    protected: Scope
+    protected_roots: tuple[str, ...]  # folded, literal beginnings of the protected patterns
+    ignore: IgnoreRules
+    folded_ignore: IgnoreRules | None
+    no_scope_at_all: bool
+
+    def is_protected(self, path: str) -> bool:
+        """Whether a path is protected, or is the very folder whose content is. A scope that names the
+        path without wildcards opens it."""
+        hit = self.protected.matches(path) or self.protected.matches(f"{path}/-")
+        return hit and not (self.scope is not None and self.scope.names(path))
+
+    def holds_protected(self, folder: str) -> bool:
+        """Whether something below a folder is protected by name."""
+        prefix = f"{fold(folder)}/"
+        return any(root.startswith(prefix) for root in self.protected_roots)
+
+    def ignored_by(self, path: str, *, is_dir: bool) -> str | None:
+        """The line of `.intentignore` that holds a path off, or None."""
+        line = self.ignore.ignores(path, is_dir=is_dir)
+        if line is None and self.folded_ignore is not None:
+            line = self.folded_ignore.ignores(fold(path), is_dir=is_dir)
+        return line
+
+
+def rules_of(snapshot: Snapshot) -> Rules:
+    """The rules of a snapshot; compiled once for each policy, scope and ignore file."""
+    policy, intent = snapshot.policy, snapshot.intent
+    scope = intent.owned_scope if intent is not None else None
+    if scope == () and policy.empty_scope == "allow":
+        scope = None
+    return _compiled(scope, policy.protected_paths, policy.case_insensitive_paths, snapshot.intentignore)
+
+
+@lru_cache(maxsize=1024)
+def _compiled(
+    owned: tuple[str, ...] | None, protected: tuple[str, ...], ignore_case: bool, intentignore: str
+) -> Rules:
+    scope = None if owned is None else Scope.of(owned, case_insensitive=ignore_case)
+    return Rules(
+        scope=scope,
+        protected=Scope.of(protected, case_insensitive=True),
+        protected_roots=tuple(fold(_literal_beginning(pattern)) for pattern in protected),
+        ignore=IgnoreRules.parse(intentignore),
+        folded_ignore=IgnoreRules.parse(fold(intentignore)) if ignore_case else None,
+        no_scope_at_all=scope is not None and scope.is_empty,
+    )
+
+
+def _literal_beginning(pattern: str) -> str:
+    """A pattern up to its first wildcard; an exclusion begins with nothing that is protected."""
+    if pattern.startswith("!"):
+        return ""
+    cut = min((pattern.find(char) for char in "*?[{\\" if char in pattern), default=len(pattern))
+    return pattern[:cut]
+
+
+def objection(target: Target, rules: Rules, world: World) -> tuple[Ground, tuple[str, ...]] | None:
+    """The weightiest objection to changing a target, with the names it is about; None if there is none."""
+    found: dict[Ground, list[str]] = {}
+    for name, ground in _objections(target, rules, world):
+        names = found.setdefault(ground, [])
+        if name not in names:
+            names.append(name)
+    for ground in (PROTECTED, IGNORED, EMPTY_SCOPE, NOT_IN_SCOPE):
+        if ground in found:
+            return ground, tuple(found[ground])
+    return None
+
+
+def _objections(target: Target, rules: Rules, world: World) -> Iterator[tuple[str, Ground]]:
+    is_dir = target.op == "folder" or (target.op in _MAY_BE_FOLDER and _is_dir(target, world) is not False)
+    for name in names_of(target):
+        ground = _of_name(name, rules, is_dir=is_dir)
+        if ground is None and target.op in _REPLACES and rules.holds_protected(name):
+            ground = PROTECTED
+        if ground is not None:
+            yield name or ".", ground
+        if target.recursive or (target.op in _TOUCHES_CONTENT and _is_dir(target, world)):
+            yield from _below(name, target, rules, world)
+
+
+def _of_name(name: str, rules: Rules, *, is_dir: bool) -> Ground | None:
+    if rules.is_protected(name):
+        return PROTECTED
+    if name and rules.ignored_by(name, is_dir=is_dir) is not None:
+        return IGNORED
+    if rules.scope is None or (name and rules.scope.matches(name)):
+        return None
+    return EMPTY_SCOPE if rules.no_scope_at_all else NOT_IN_SCOPE
+
+
+def _below(name: str, target: Target, rules: Rules, world: World) -> Iterator[tuple[str, Ground]]:
+    """Objections to what lies below a folder. What is there now is looked at one by one; what may come
+    there, and what nobody knows, must be in scope whatever its name."""
+    is_dir = _is_dir(target, world)
+    if not name or (is_dir is False and target.op in _TOUCHES_CONTENT):
+        return
+    known = world.below(name) if is_dir and target.op in _TOUCHES_CONTENT else None
+    if known is None:
+        if rules.scope is not None and not rules.scope.covers_below(name):
+            yield name, NOT_IN_SCOPE
+        return
+    for path in known:
+        ground = _of_name(path, rules, is_dir=False)
+        if ground is not None:
+            yield path, ground
+
+
+def _is_dir(target: Target, world: World) -> bool | None:
+    return world.is_dir(target.path if target.physical is None else target.physical)
+
+
+def read_objection(target: Target, rules: Rules, world: World) -> str | None:
+    """The name under which a file that is read is ignored; None when it may be read."""
+    is_dir = _is_dir(target, world) is not False
+    names = (name for name in names_of(target) if name)
+    return next((name for name in names if rules.ignored_by(name, is_dir=is_dir) is not None), None)
+
+
+def nearest_pattern(path: str, rules: Rules) -> str | None:
+    return rules.scope.nearest(path) if rules.scope is not None else None

@@ -1,0 +1,229 @@
+"""What a call would touch, in the agent's own spelling: files written, files read, and what cannot be known.
+
+Nothing is resolved here; `placing` makes canonical paths of the spellings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from controlplane.policy import fields, patches
+from controlplane.policy.commands import of_shell
+from controlplane.policy.model import Policy, ToolCall, ToolClass, Unknown
+from controlplane.policy.named import Found, Named, bare
+from controlplane.policy.paths import shown
+from controlplane.policy.tools import Resolved, resolve, static_class
+from controlplane.policy.toolsets.kinds import READING_KINDS, Kind, Tool
+
+
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """What a call would do. `malformed` says why its input cannot be understood at all."""
+
+    tool_class: ToolClass
+    writes: tuple[Named, ...] = ()
+    reads: tuple[Named, ...] = ()
+    unknown: tuple[Unknown, ...] = ()
+    malformed: str | None = None
+    input: Any = None  # what the tool gets, out of any wrapping
+
+
+# A reader of inputs: what it finds, or why the input makes no sense.
+Reader = Callable[[ToolCall, Tool, Any, Policy], Found | str]
+
+
+def classify(call: ToolCall, policy: Policy) -> ToolClass:
+    """`SAFE`, `DESTRUCTIVE` or `HANDSHAKE`; a shell by its command."""
+    return effects(call, policy).tool_class
+
+
+def effects(call: ToolCall, policy: Policy) -> Effects:
+    """Class and effects of a call; a shell whose input cannot be understood is destructive."""
+    resolved = resolve(call)
+    cls = static_class(resolved, policy)
+    found = _found(call, resolved, policy)
+    if isinstance(found, str):
+        return Effects(cls or ToolClass.DESTRUCTIVE, malformed=found, input=resolved.input)
+    if cls is None:
+        cls = ToolClass.DESTRUCTIVE if found.writes or found.unknown else ToolClass.SAFE
+    if cls is ToolClass.DESTRUCTIVE and _is_reader(resolved):
+        # The workspace distrusts a reading tool: what it names may be what it changes.
+        found = Found([replace(named, op="write") for named in found.reads], [], [_not_known(resolved)])
+    elif cls is ToolClass.SAFE and resolved.tool is None:
+        found = Found([], [replace(named, op="read") for named in found.writes], [])
+    return Effects(cls, tuple(found.writes), tuple(found.reads), tuple(found.unknown), input=resolved.input)
+
+
+def _is_reader(resolved: Resolved) -> bool:
+    return resolved.tool is not None and resolved.tool.kind in READING_KINDS
+
+
+def _found(call: ToolCall, resolved: Resolved, policy: Policy) -> Found | str:
+    data, tool = resolved.input, resolved.tool
+    if not isinstance(resolved.name, str) or not resolved.name:
+        return "The tool's name must be a text that is not empty."
+    if isinstance(data, str) and tool is not None and tool.kind is Kind.PATCH:
+        data = {tool.patch[0]: data}
+    if not isinstance(data, dict):
+        return "The tool's input must be a JSON object."
+    if tool is None:
+        return Found([Named(raw, call.cwd) for raw in fields.named_paths(data)], [], [_not_known(resolved)])
+    return READERS[tool.kind](call, tool, data, policy)
+
+
+def _not_known(resolved: Resolved) -> Unknown:
+    return Unknown(shown(str(resolved.name)), "the gate does not know all that this tool changes")
+
+
+# --- one reader for each kind of tool ---------------------------------------------------------
+
+
+def _talking(call: ToolCall, tool: Tool, data: Any, policy: Policy) -> Found:  # noqa: ARG001  one signature
+    return Found()
+
+
+def _opaque(call: ToolCall, tool: Tool, data: Any, policy: Policy) -> Found:  # noqa: ARG001  the same
+    why = "this tool changes more than its input says"
+    writes = [Named(raw, call.cwd) for raw in fields.named_paths(data)]
+    return Found(writes, [], [Unknown(shown(call.tool), why)])
+
+
+def _reading(call: ToolCall, tool: Tool, data: Any, policy: Policy) -> Found | str:  # noqa: ARG001  the same
+    reads = [Named(raw, call.cwd, op="read") for raw in fields.named_paths(data)]
+    if not reads and tool.kind is Kind.READ and any(key in data for key in fields.PATH_KEYS):
+        return "A path must be a text that is not empty."
+    return Found([], reads)
+
+
+def _globbing(call: ToolCall, tool: Tool, data: Any, policy: Policy) -> Found | str:  # noqa: ARG001  the same
+    bases = list(fields.named_paths({key: value for key, value in data.items() if key != "paths"}))
+    found = Found([], [Named(base, call.cwd, op="read") for base in bases])
+    for value in fields.every(data, fields.PATTERN_KEYS):
+        patterns = fields.texts(value)
+        if patterns is None:
+            return "A pattern must be a text, or a list of texts."
+        for pattern in patterns:
+            folder = fields.literal_folder(pattern)
+            if folder is None:
+                return (
+                    f"The pattern [{shown(pattern)}] steps back behind a wildcard: begin at a plain folder."
+                )
+            found.reads.extend(_below_bases(folder, bases, call.cwd))
+    return found
+
+
+def _below_bases(folder: str, bases: list[Any], cwd: str | None) -> Iterator[Named]:
+    for base in bases or [""]:
+        joined = f"{base}/{folder}" if base and folder[:1] not in {"/", "~"} else folder
+        if joined:
+            yield Named(joined, cwd, op="read")
+
+
+def _writing(call: ToolCall, tool: Tool, data: Any, policy: Policy) -> Found | str:  # noqa: ARG001  the same
+    raws = list(fields.named_paths(data))
+    if not raws:
+        return _edit_without_path(call, data)
+    if tool.kind is Kind.WRITE:
+        before, after = "", fields.content(data)
+    else:
+        before, after = fields.replacements(data)
+    whole = tool.kind is Kind.WRITE
+    return Found([Named(raw, call.cwd, before=before, after=after, whole=whole) for raw in raws])
+
+
+def _edit_without_path(call: ToolCall, data: Any) -> Found | str:
+    """Some edits name their files in a unified diff only."""
+    found = _of_patches(call, [data["diff"]]) if isinstance(data.get("diff"), str) else Found()
+    return found if found.writes else "The input names no path."
+
+
+def _removing(call: ToolCall, tool: Tool, data: Any, policy: Policy) -> Found | str:  # noqa: ARG001  the same
+    tree = tool.kind is Kind.DELETE_TREE
+    writes = [Named(bare(raw), call.cwd, op="delete", recursive=tree) for raw in fields.named_paths(data)]
+    return Found(writes) if writes else "The input names no path."
+
+
+def _moving(call: ToolCall, tool: Tool, data: Any, policy: Policy) -> Found | str:  # noqa: ARG001  the same
+    """What is no destination is a source, so that a path under a third key is judged as well."""
+    destinations = fields.every(data, fields.DESTINATION_KEYS)
+    rest = {key: value for key, value in data.items() if key not in fields.DESTINATION_KEYS}
+    sources = [*fields.every(rest, fields.ODD_SOURCE_KEYS), *fields.named_paths(rest)]
+    if not destinations or not sources:
+        return "A move names a source and a destination."
+    writes = [Named(bare(raw), call.cwd, op="move") for raw in sources]
+    return Found(writes + [Named(bare(raw), call.cwd, arrives=True) for raw in destinations])
+
+
+def _making_folder(call: ToolCall, tool: Tool, data: Any, policy: Policy) -> Found | str:  # noqa: ARG001  the same
+    writes = [Named(bare(raw), call.cwd, op="folder") for raw in fields.named_paths(data)]
+    return Found(writes) if writes else "The input names no path."
+
+
+def _downloading(call: ToolCall, tool: Tool, data: Any, policy: Policy) -> Found:  # noqa: ARG001  the same
+    store = data.get("download_path")
+    return Found() if store is None else Found([Named(store, call.cwd)])
+
+
+def _patching(call: ToolCall, tool: Tool, data: Any, policy: Policy) -> Found | str:  # noqa: ARG001  the same
+    given = fields.every(data, tool.patch)
+    raws = list(fields.named_paths(data))
+    if not given and raws:
+        before, after = fields.replacements(data)
+        return Found([Named(raw, call.cwd, before=before, after=after) for raw in raws])
+    if not given or any(not isinstance(text, str) or not text.strip() for text in given):
+        return "A patch must be a text that is not empty."
+    found = _of_patches(call, given)
+    found.writes.extend(Named(raw, call.cwd) for raw in raws)
+    return found
+
+
+def _of_patches(call: ToolCall, given: list[str]) -> Found:
+    found = Found()
+    for text in given:
+        patch = patches.parse(text)
+        moving = False
+        for file in patch.files:
+            named = Named(
+                file.path,
+                call.cwd,
+                op=file.op,
+                before="\n".join(file.before),
+                after="\n".join(file.after),
+                whole=file.whole,
+                arrives=moving,
+            )
+            (found.reads if file.op == "read" else found.writes).append(named)
+            moving = file.op == "move"
+        if patch.why_unknown:
+            found.unknown.append(Unknown(shown(text), patch.why_unknown))
+    return found
+
+
+def _monitor(call: ToolCall, tool: Tool, data: Any, policy: Policy) -> Found | str:
+    """A command in the background, or a connection, which nobody can look into."""
+    if fields.first(data, tool.command) is not None:
+        return of_shell(call, tool, data, policy)
+    return _opaque(call, tool, data, policy)
+
+
+READERS: dict[Kind, Reader] = {
+    Kind.HANDSHAKE: _talking,
+    Kind.TALK: _talking,
+    Kind.READ: _reading,
+    Kind.SEARCH: _reading,
+    Kind.GLOB: _globbing,
+    Kind.WRITE: _writing,
+    Kind.EDIT: _writing,
+    Kind.DELETE: _removing,
+    Kind.DELETE_TREE: _removing,
+    Kind.MOVE: _moving,
+    Kind.FOLDER: _making_folder,
+    Kind.PATCH: _patching,
+    Kind.DOWNLOAD: _downloading,
+    Kind.SHELL: of_shell,
+    Kind.MONITOR: _monitor,
+    Kind.OPAQUE: _opaque,
+    Kind.EXTERNAL: _opaque,
+}

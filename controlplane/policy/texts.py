@@ -1,0 +1,107 @@
+"""What a denial says to the agent: why, and what to do next. Every text is in this table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from controlplane.policy.model import ErrorType, Reason
+
+MUST_CITE = "You must cite a valid active Intent ID."
+_NEW_SESSION = "A session keeps its intent for life: start a new session and call select_active_intent there."
+_SHOWN_AT_MOST = 20
+
+_HEAD = "Scope Violation: {intent} is not authorized to edit [{paths}]."
+
+TEXTS: Mapping[tuple[ErrorType, str], str] = {
+    (ErrorType.MISSING_OR_INVALID_INTENT, Reason.NONE_SELECTED): (
+        MUST_CITE + " Call select_active_intent with the id of the intent that this work belongs to,"
+        " then send this call again."
+    ),
+    (ErrorType.MISSING_OR_INVALID_INTENT, Reason.NOT_FOUND): (
+        MUST_CITE + " {intent} is not in the registry any more. " + _NEW_SESSION
+    ),
+    (ErrorType.MISSING_OR_INVALID_INTENT, Reason.COMPLETED): (
+        MUST_CITE + " {intent} is completed and takes no more changes. " + _NEW_SESSION
+    ),
+    (ErrorType.MISSING_OR_INVALID_INTENT, Reason.ABANDONED): (
+        MUST_CITE + " {intent} was abandoned. " + _NEW_SESSION
+    ),
+    (ErrorType.MISSING_OR_INVALID_INTENT, Reason.BLOCKED): (
+        MUST_CITE + " {intent} is blocked{detail}. Wait until its owner unblocks it, or start a new session"
+        " and call select_active_intent with another intent."
+    ),
+    (ErrorType.MISSING_OR_INVALID_INTENT, Reason.MISMATCH): (
+        MUST_CITE + " This call cites [{detail}], but the session works on {intent}. Cite {intent}, or leave"
+        " intent_id out."
+    ),
+    (ErrorType.INTENT_IGNORED, Reason.INTENTIGNORE): (
+        "{intent} is switched off by a line of .intentignore. Call select_active_intent with another intent"
+        " in a new session, or ask a person to take the line out."
+    ),
+    (ErrorType.SCOPE_VIOLATION, Reason.NOT_IN_SCOPE): _HEAD + " Request scope expansion.",
+    (ErrorType.SCOPE_VIOLATION, Reason.EMPTY_SCOPE): (
+        _HEAD + " Its owned scope is empty. Request scope expansion."
+    ),
+    (ErrorType.SCOPE_VIOLATION, Reason.PROTECTED_PATH): (
+        _HEAD + " The path is protected, and no pattern of the scope names it word for word. Leave it as it"
+        " is, or request scope expansion with the very path."
+    ),
+    (ErrorType.SCOPE_VIOLATION, Reason.OUTSIDE_WORKSPACE): (
+        "Scope Violation: [{paths}] lies outside the workspace. Nothing there may be touched; use paths of"
+        " the workspace."
+    ),
+    (ErrorType.SCOPE_VIOLATION, Reason.UNKNOWN_TARGET): (
+        "Scope Violation: what this call would change cannot be known: {detail}. Do it with a file tool or a"
+        " plainer command that names its files, or wait for a person to approve it."
+    ),
+    (ErrorType.INTENTIGNORE_PATH_BLOCKED, Reason.INTENTIGNORE): (
+        "[{paths}] is held off from agents by .intentignore. Work without it, or request scope expansion and"
+        " wait for a person."
+    ),
+    (ErrorType.STALE_FILE, Reason.HASH_MISMATCH): (
+        "Stale File: [{paths}] has changed or is gone since it was read. Re-read it with read_file and try"
+        " again with the new content hash."
+    ),
+    (ErrorType.STALE_FILE, Reason.HASH_REQUIRED): (
+        "Stale File: a change of [{paths}] must carry expected_content_hash. Read the file with read_file and"
+        " send the hash that it has."
+    ),
+    (ErrorType.SESSION_ENDED, Reason.ENDED): "This session has ended. Start a new session to go on.",
+    (ErrorType.SESSION_ENDED, Reason.FROZEN): (
+        "This session is frozen: a person must look at it first. Stop, or start a new session."
+    ),
+    (ErrorType.ORCHESTRATION_UNAVAILABLE, Reason.EMPTY): (
+        "This workspace has no intents yet, so nothing can be done in it. Create one on the Intents page,"
+        " with POST /api/v1/intents, or by importing an active_intents.yaml; then call select_active_intent."
+    ),
+    (ErrorType.ORCHESTRATION_UNAVAILABLE, Reason.MISSING): (
+        "The intent registry (.orchestration/active_intents.yaml) is missing. Ask a person to restore it, or"
+        " to create intents on the Intents page."
+    ),
+    (ErrorType.ORCHESTRATION_UNAVAILABLE, Reason.CORRUPT): (
+        "The intent registry (.orchestration/active_intents.yaml) cannot be read. Ask a person to repair it;"
+        " the import report says which line is wrong."
+    ),
+    (ErrorType.HOOK_BLOCKED, Reason.INVALID_INPUT): (
+        "{detail} Send the call again with input as the tool describes it."
+    ),
+    (ErrorType.HOOK_BLOCKED, Reason.INVALID_PATH): "{detail}",
+    (ErrorType.HOOK_BLOCKED, Reason.MUTATION_CLASS_REQUIRED): (
+        "write_to_file must include mutation_class: AST_REFACTOR when meaning stays the same,"
+        " INTENT_EVOLUTION when it changes. Send the call again with it."
+    ),
+    (ErrorType.HOOK_BLOCKED, Reason.INTERNAL_ERROR): (
+        "The gate failed while it judged this call, so the call is refused. Send it again; if that fails too,"
+        " tell the people who run the gate."
+    ),
+}
+
+
+def text_for(
+    ground: tuple[ErrorType, str], *, intent: str | None = None, paths: Sequence[str] = (), detail: str = ""
+) -> str:
+    """The text of a denial. Several paths are separated by commas; of very many the rest is counted."""
+    shown = ", ".join(paths[:_SHOWN_AT_MOST])
+    if len(paths) > _SHOWN_AT_MOST:
+        shown += f", and {len(paths) - _SHOWN_AT_MOST} more"
+    return TEXTS[ground].format(intent=intent or "The session", paths=shown, detail=detail)

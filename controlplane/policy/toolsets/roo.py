@@ -1,0 +1,60 @@
+"""Roo Code and Cline: the classic names of the extensions, and those of Cline's runtime since 3."""
+
+from __future__ import annotations
+
+from .kinds import (
+    DELETE,
+    EDIT,
+    EXTERNAL,
+    OPAQUE,
+    PATCH,
+    READ,
+    SEARCH,
+    SHELL,
+    TALK,
+    WRITE,
+    Kind,
+    Tool,
+    Toolset,
+    merged,
+    tools,
+)
+
+ROO: Toolset = merged(
+    (
+        tools(READ, "read_file"),
+        tools(SEARCH, "list_files search_files codebase_search list_code_definition_names"),
+        tools(
+            TALK,
+            "ask_followup_question attempt_completion switch_mode new_task update_todo_list skill"
+            " run_slash_command access_mcp_resource fetch_instructions read_command_output"
+            " plan_mode_respond act_mode_respond load_mcp_documentation condense summarize_task",
+        ),
+        tools(WRITE, "write_to_file generate_image"),
+        tools(
+            EDIT,
+            "apply_diff insert_content search_and_replace search_replace edit_file edit multi_edit"
+            " replace_in_file str_replace_editor str_replace_based_edit_tool",
+        ),
+        tools(PATCH, "apply_patch"),
+        tools(SHELL, "execute_command"),
+        tools(OPAQUE, "new_rule report_bug"),
+        tools(EXTERNAL, "browser_action"),
+    )
+)
+
+CLINE: Toolset = merged(
+    (
+        ROO,
+        tools(READ, "read_files"),
+        tools(SEARCH, "search_codebase"),
+        tools(EDIT, "editor"),
+        tools(WRITE, "write_file"),
+        tools(DELETE, "delete"),
+        tools(Tool(Kind.SHELL, command=("commands",)), "run_commands"),
+        tools(
+            TALK,
+            "fetch_web_content spawn_agent ask_question team_spawn team_message team_status team_wait",
+        ),
+    )
+)
