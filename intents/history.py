@@ -2,22 +2,40 @@
 
 from __future__ import annotations
 
-from django.db.models import Max
+from django.db.models import Max, Q
 
+from controlplane.policy.scopes import Scope
 from intents.brief import one_line
-from intents.context_xml import FileState, HistoryItem, Surroundings
+from intents.context_xml import FileState, HistoryItem, LessonNote, Surroundings
 from intents.models import Intent
+from traces.lessons import lessons
 from traces.models import LedgerEntry, TraceFile
 
 HISTORY_MOST = 20
 FILES_MOST = 50
+LESSONS_MOST = 10
+LESSONS_LOOKED_AT = 200
 _PATHS_MOST = 5
 _WORTH_TELLING = ("trace", "decision", "approval", "intent")
 
 
 def surroundings_of(intent: Intent) -> Surroundings:
-    """5 queries, whatever the size of the ledger."""
-    return Surroundings(history=recent_history(intent), files=touched_files(intent))
+    """6 queries, whatever the size of the ledger."""
+    return Surroundings(recent_history(intent), touched_files(intent), lessons_for(intent))
+
+
+def lessons_for(intent: Intent) -> list[LessonNote]:
+    """The newest lessons learned under the intent, about files of its scope, or about no file."""
+    scope = Scope.of(tuple(intent.owned_scope))
+    found = [
+        lesson
+        for lesson in lessons(intent.workspace_id, most=LESSONS_LOOKED_AT)
+        if not lesson.file or lesson.intent_id == intent.intent_id or scope.matches(lesson.file)
+    ]
+    return [
+        LessonNote(lesson.learned_on.isoformat(), lesson.file, lesson.problems)
+        for lesson in found[-LESSONS_MOST:]
+    ]
 
 
 def recent_history(intent: Intent) -> list[HistoryItem]:
@@ -41,13 +59,16 @@ def touched_files(intent: Intent) -> list[FileState]:
     latest = touched.values("path").annotate(last=Max("pk")).order_by("-last")[:FILES_MOST]
     paths = [row["path"] for row in latest]
     newest = TraceFile.objects.filter(workspace_id=intent.workspace_id, path__in=paths)
-    keys = [row["last"] for row in newest.values("path").annotate(last=Max("pk")).order_by()]
+    found = (
+        newest.values("path").annotate(seen=Max("pk", filter=Q(imported=False)), last=Max("pk")).order_by()
+    )
+    keys = [row["seen"] or row["last"] for row in found]
     rows = {row.path: row for row in TraceFile.objects.filter(pk__in=keys)}
     return [
         FileState(
             path=row.path,
             content_hash=row.content_hash,
-            last_changed=row.received_at.isoformat(timespec="seconds"),
+            last_changed=row.changed_at.isoformat(timespec="seconds"),
             intent_id=row.intent_id,
         )
         for row in (rows[path] for path in paths)

@@ -12,7 +12,8 @@ from dataclasses import replace
 from typing import Any
 
 from controlplane.models import Workspace
-from controlplane.policy.model import IntentStatus, Registry
+from controlplane.policy.model import ErrorType, IntentStatus, Reason, Registry
+from controlplane.policy.texts import TEXTS
 from intents import store
 from intents.documents import read_intent
 from intents.models import Intent, RegistryDocument
@@ -51,31 +52,19 @@ class StatusMoveRefusedError(Exception):
 
 def registry_state(workspace: Workspace) -> Registry:
     """Whether the workspace's intents can be relied upon, as last synced. 2 queries."""
-    document = RegistryDocument.objects.filter(workspace=workspace, synced=True).only("state").first()
+    return state_of(workspace.pk)
+
+
+def state_of(workspace_id: int) -> Registry:
+    document = RegistryDocument.objects.filter(workspace_id=workspace_id, synced=True).only("state").first()
     if document is not None and document.state != Registry.OK:
         return Registry(document.state)
-    return Registry.OK if Intent.objects.filter(workspace=workspace).exists() else Registry.EMPTY
-
-
-UNAVAILABLE: Mapping[Registry, str] = {
-    Registry.EMPTY: (
-        "This workspace has no intents. Ask an admin to create one: on the Intents page, with POST "
-        "/api/v1/intents, or by importing an active_intents.yaml."
-    ),
-    Registry.MISSING: (
-        "The registry .orchestration/active_intents.yaml is missing, so no intent can be relied upon. "
-        "Ask an admin to restore the file, or to create it with at least one intent."
-    ),
-    Registry.CORRUPT: (
-        "The registry .orchestration/active_intents.yaml cannot be read, so no intent can be relied upon. "
-        "Ask an admin to correct it; the import page shows each error with its line."
-    ),
-}
-"""What an agent is told while there is nothing to rely on."""
+    return Registry.OK if Intent.objects.filter(workspace_id=workspace_id).exists() else Registry.EMPTY
 
 
 def unavailable_text(state: Registry) -> str:
-    return UNAVAILABLE[state]
+    """What an agent is told while there is nothing to rely on."""
+    return TEXTS[ErrorType.ORCHESTRATION_UNAVAILABLE, Reason(state.value)]
 
 
 def create(workspace: Workspace, document: Mapping[str, Any], *, actor: str, reason: str = "") -> Intent:

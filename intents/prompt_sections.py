@@ -1,0 +1,66 @@
+"""The governance section of an agent's system prompt, for each state of its session. Values in, text out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from intents.brief import SHORT, Available, one_line
+from intents.context_xml import Surroundings, context_xml
+from intents.values import IntentValues
+
+TITLE = "# Intent governance"
+MANDATE = (
+    "You are an Intent-Driven Architect. You CANNOT write code immediately. Your first action MUST be to "
+    "analyze the user request and call select_active_intent to load the necessary context."
+)
+READING_IS_FREE = (
+    "Analysis and read-only actions are permitted, but an active intent is still required for mutations "
+    "(writes/commands)."
+)
+HOW_TO_CREATE = (
+    "There is no intent that can be selected. Ask the user to have an admin create one: on the Intents page, "
+    "with POST /api/v1/intents, or by importing an active_intents.yaml. Until then, only read and analyze."
+)
+ONE_FOR_LIFE = (
+    "This session keeps its intent for life. For work on another intent, a new session must be started."
+)
+
+
+def before_selection(available: Sequence[Available]) -> str:
+    """The mandate, and what there is to choose from."""
+    return _section(MANDATE, READING_IS_FREE, "", *_choices(available))
+
+
+def after_selection(intent: IntentValues, around: Surroundings) -> str:
+    """The intent, its limits, and what was done so far. The mandate is fulfilled, so not repeated."""
+    name = one_line(intent.name) or intent.intent_id
+    return _section(
+        f"You are working under the intent {one_line(intent.intent_id)}: {name}.",
+        "You may change only files that its owned_scope matches; reading is permitted everywhere in the "
+        "workspace. A change outside is refused as a Scope Violation: ask for it with request_scope instead.",
+        "Keep to its constraints, and work until its acceptance criteria hold. recent_history and files say "
+        "what was done under it so far: do not repeat it, and read a file again before you change it.",
+        ONE_FOR_LIFE,
+        "",
+        context_xml(intent, around),
+    )
+
+
+def unavailable(text: str) -> str:
+    """While the registry file is missing or corrupt. `text` says which, and what to do."""
+    return _section("Orchestration is unavailable: no tool may be used now.", text)
+
+
+def _choices(available: Sequence[Available]) -> list[str]:
+    if not available:
+        return [HOW_TO_CREATE]
+    return ["Available intents:", *(_choice(intent) for intent in available)]
+
+
+def _choice(intent: Available) -> str:
+    about = f" - {one_line(intent.description, SHORT)}" if intent.description else ""
+    return f"- {one_line(intent.intent_id)} [{intent.status}]: {one_line(intent.name)}{about}"
+
+
+def _section(*lines: str) -> str:
+    return "\n".join([TITLE, "", *lines]) + "\n"
