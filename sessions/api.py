@@ -22,7 +22,7 @@ from sessions.models import AgentSession
 from sessions.opening import Opening, end_session, find_session, open_session, opening_from, require_owner
 from sessions.representations import approval_answer, session_answer, session_counts
 from sessions.scope_requests import request_scope
-from traces import entries
+from sessions.session_traces import record_trace
 
 ERRORS = {
     400: OpenApiResponse(ErrorAnswer, description="The request is malformed; `error` says where."),
@@ -39,10 +39,6 @@ ERRORS = {
 def answers(status: int, body: Any, *errors: int) -> dict[int, Any]:
     """The documented answers of an operation: one success, the named errors and those that any has."""
     return {status: body, **{code: ERRORS[code] for code in sorted({400, 401, 403, 429, 503, *errors})}}
-
-
-def described(exchange: dict[str, Any]) -> Any:
-    return extend_schema(**exchange)
 
 
 class SessionViewBase(WorkspaceView):
@@ -182,8 +178,11 @@ class EndSessionView(SessionViewBase):
 class SessionTraceView(SessionViewBase):
     @extend_schema(
         operation_id="sessions_record_trace", summary="Record one mutation, in the simple form",
-        request=schema.TraceBody, responses=answers(201, schema.TraceAnswer, 404, 409, 415),
+        description="The same tool_use_id for the same path is recorded once; 200 says that it was there before.",
+        request=schema.TraceBody,
+        responses={**answers(200, schema.RecordedTrace, 404, 409, 415), 201: schema.RecordedTrace},
     )  # fmt: skip
     def post(self, request: Request, session_id: str) -> Response:
         data = self.body(schema.TraceBody)
-        return Response(entries.record_mutation(self.session(session_id), data), status=201)
+        answer, new = record_trace(self.session(session_id), data, self.actor)
+        return Response(answer, status=201 if new else 200)

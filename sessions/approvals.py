@@ -13,8 +13,6 @@ from django.utils import timezone
 from controlplane.api.errors import ApiError
 from controlplane.masking import storable
 from controlplane.policy.model import Verdict
-from controlplane.policy.scopes import Scope
-from intents.models import Intent
 from intents.selectors import owners_of
 from sessions.grants import Grant, check_grant, give
 from sessions.models import AgentSession, Approval

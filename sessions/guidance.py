@@ -7,8 +7,10 @@ from typing import Any
 from controlplane.policy.model import ErrorType, Policy, Reason, Registry
 from controlplane.policy.tools import safe_tools
 from controlplane.policy.toolsets import COMMON, TABLES
-from intents import registry
-from intents.prompts import governance_section
+from intents import prompts, registry
+from intents.history import surroundings_of
+from intents.selectors import available_intents
+from intents.store import values_of
 from sessions import snapshots
 from sessions.models import AgentSession
 from sessions.snapshots import Held
@@ -27,8 +29,19 @@ def prompt_of(session: AgentSession) -> str:
 
 
 def prompt_for(held: Held) -> str:
-    active = _problem(held) is None and held.session.selected_intent_id
-    return governance_section(held.session.workspace_id, held.session.intent if active else None)
+    """The section for what is so now: unavailable, ended, before selection, after it, or no longer active."""
+    session, snapshot = held.session, held.snapshot
+    if snapshot.registry is not Registry.OK:
+        return prompts.unavailable(snapshot.registry, registry.unavailable_text(snapshot.registry))
+    if session.ended:
+        return prompts.ended()
+    if not session.selected_intent_id:
+        return prompts.before_selection(available_intents(session.workspace_id))
+    if _problem(held) is not None or session.intent is None:
+        intent = snapshot.intent
+        status, blocked = (intent.status, intent.blocked_reason) if intent else (None, "")
+        return prompts.no_longer_active(session.selected_intent_id, status, blocked)
+    return prompts.after_selection(values_of(session.intent), surroundings_of(session.intent))
 
 
 def preflight(session: AgentSession, tools: list[Any] | None) -> dict[str, Any]:

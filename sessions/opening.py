@@ -13,6 +13,7 @@ from django.utils import timezone
 from controlplane.api.errors import ApiError
 from controlplane.policy.model import SessionState
 from controlplane.tokens import Bearer
+from sessions.approvals import cancel_for
 from sessions.models import AgentSession, new_id
 from traces.ledger import NewEntry, append
 
@@ -88,6 +89,7 @@ def end_session(session: AgentSession, actor: str) -> bool:
         )
         if ended:
             record_session(session, "ended", actor)
+            cancel_for(session, actor)
     return bool(ended)
 
 

@@ -190,6 +190,14 @@ class TraceBody(Body):
     problems = s.JSONField(required=False, help_text="What a verification found: a text or a list of texts.")
 
 
+class RecordedTrace(Body):
+    id = Text()
+    status = s.ChoiceField(choices=["pending"], help_text="Recorded; the sealer gives it a place in the tree.")
+    leaf_hash = Text(help_text="What the ledger commits to, 64 hex digits.")
+    received_at = s.DateTimeField()
+    entry = s.DictField(help_text="The trace entry, as it stands in agent_trace.jsonl.")
+
+
 class GateBody(Body):
     session_id = Text(max_length=200)
     tool = Text(max_length=200)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from rest_framework.exceptions import NotAuthenticated
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
-from rest_framework.views import APIView
 
 from controlplane.tokens import Bearer
+
+if TYPE_CHECKING:
+    from rest_framework.views import APIView
 
 
 class HasRole(BasePermission):

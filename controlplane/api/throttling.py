@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING
 
 from django.conf import settings
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
-from rest_framework.views import APIView
 
 from controlplane.tokens import Bearer
+
+if TYPE_CHECKING:
+    from rest_framework.views import APIView
 
 BURST_SECONDS = 10
 _MOST_BUCKETS = 10_000
