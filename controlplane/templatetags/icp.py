@@ -5,10 +5,7 @@ Words and their tones follow one table, so that an outcome looks and reads the s
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -17,159 +14,23 @@ from django.forms import BoundField
 from django.template import Context
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.html import conditional_escape, format_html, format_html_join
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
 
-from controlplane.templatetags import diffs, times
+from controlplane.templatetags import diffs, hostile, times
+from controlplane.templatetags.meanings import (
+    AGENT_MARKS,
+    KEYS,
+    KIND_ICONS,
+    MARK_TONES,
+    PLACES,
+    SHAPES,
+    Place,
+    meaning_of,
+)
 
 register = template.Library()
 NONE = "\N{EN DASH}"
-
-# What changes how text reads without being seen: controls but tab and newline, format and bidirectional
-# characters, surrogates, private use, line and paragraph separators.
-_HOSTILE = re.compile(
-    "([\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u0600-\u0605\u061c\u06dd\u070f\u08e2\u180e\u200b-\u200f"
-    "\u2028-\u202e\u2060-\u206f\ud800-\udfff\ue000-\uf8ff\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff])"
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Meaning:
-    tone: str  # a data-tone of tokens.css
-    icon: str  # a symbol of _icons.svg, without its prefix
-    word: str
-
-
-UNKNOWN_MEANING = Meaning("pending", "pending", "")
-
-MEANINGS: Mapping[str, Meaning] = {
-    # decisions and attempts
-    "allow": Meaning("allow", "allow", "Allowed"),
-    "ask": Meaning("ask", "ask", "Held"),
-    "deny": Meaning("deny", "deny", "Denied"),
-    "refused": Meaning("deny", "deny", "Refused"),
-    "stale": Meaning("stale", "stale", "Stale"),
-    "override": Meaning("allow", "override", "Override"),
-    # approvals
-    "approved": Meaning("allow", "allow", "Approved"),
-    "rejected": Meaning("deny", "deny", "Rejected"),
-    "expired": Meaning("pending", "timed-out", "Timed out"),
-    "cancelled": Meaning("pending", "cross", "Cancelled"),
-    "yours": Meaning("ask", "ask", "Held"),
-    "reader": Meaning("ask", "ask", "Held"),
-    # ledger
-    "sealed": Meaning("sealed", "sealed", "Sealed"),
-    "sealing": Meaning("pending", "pending", "Sealing"),
-    "broken": Meaning("deny", "warning", "Does not hold"),
-    # enforcement health
-    "governed": Meaning("allow", "sealed", "Governed"),
-    "degraded": Meaning("ask", "warning", "Degraded"),
-    "silent": Meaning("deny", "offline", "Silent"),
-    # intents
-    "pending": Meaning("pending", "pending", "Pending"),
-    "in_progress": Meaning("accent", "terminal", "In progress"),
-    "blocked": Meaning("deny", "stop", "Blocked"),
-    "completed": Meaning("allow", "check", "Completed"),
-    "abandoned": Meaning("pending", "cross", "Abandoned"),
-    # sessions
-    "request": Meaning("pending", "lines", "REQUEST"),
-    "reasoning": Meaning("pending", "search", "REASONING"),
-    "action": Meaning("accent", "terminal", "ACTION"),
-    "ended": Meaning("pending", "stop", "ENDED"),
-    "frozen": Meaning("ask", "pause", "Frozen"),
-    # attention, answers, plans
-    "overlap": Meaning("ask", "warning", "Overlaps"),
-    "yes": Meaning("allow", "check", "Yes"),
-    "no": Meaning("deny", "cross", "No"),
-    "unknown": Meaning("ask", "warning", "Cannot be known"),
-    "added": Meaning("allow", "plus", "Added"),
-    "changed": Meaning("accent", "pencil", "Changed"),
-    "removed": Meaning("deny", "bin", "Removed"),
-    "unchanged": Meaning("pending", "check", "Unchanged"),
-    "error": Meaning("deny", "warning", "Error"),
-    "warning": Meaning("ask", "warning", "Warning"),
-    "success": Meaning("allow", "allow", "Done"),
-    "info": Meaning("accent", "info", "Note"),
-    "live": Meaning("allow", "allow", "Live"),
-    "revoked": Meaning("pending", "cross", "Revoked"),
-}
-
-KIND_ICONS: Mapping[str, str] = {
-    "edit": "pencil",
-    "delete": "bin",
-    "shell": "prompt",
-    "scope": "scope",
-    "completion": "flag",
-    "stale": "stale",
-    "read": "file",
-    "trace": "lines",
-    "approval": "person",
-    "override": "override",
-    "handshake": "target",
-    "phase": "terminal",
-}
-
-# What a command does to a target, as its mark in the command says.
-MARK_TONES: Mapping[str, str] = {"deletes": "deny", "writes": "sealed", "moves": "sealed"}
-
-AGENT_MARKS: Mapping[str, str] = {
-    "claude code": "CC",
-    "codex": "CX",
-    "gemini cli": "GM",
-    "cursor": "CU",
-    "copilot cli": "CP",
-    "opencode": "OC",
-    "cline": "CL",
-    "roo code": "RC",
-    "qwen code": "QW",
-    "windsurf": "WS",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """One item of the rail. `views` are the URL names under which it is the current one."""
-
-    url_name: str
-    label: str
-    icon: str
-    key: str
-    views: str = ""  # a namespace with its colon, or a whole name; default: the namespace of url_name
-
-
-PLACES: tuple[Place, ...] = (
-    Place("approvals:list", "Approvals", "inbox", "a"),
-    Place("overview", "Overview", "bars", "o"),
-    Place("intents:list", "Intents", "target", "i"),
-    Place("sessions:list", "Sessions", "terminal", "s"),
-    Place("traces:list", "Traces", "lines", "t", "traces:list"),
-    Place("traces:map", "Map", "grid", "m", "traces:map traces:file"),
-    Place("lessons:list", "Lessons", "book", "l"),
-    Place("settings:policy", "Settings", "sliders", "e"),
-    Place("connect", "Connect", "plug", "c"),
-)
-
-KEYS: tuple[tuple[str, str], ...] = (
-    ("Next, previous", "J K"),
-    ("Approve", "A"),
-    ("Reject", "R"),
-    ("Select", "X"),
-    ("Select a range", "Shift X"),
-    ("Grant choice", "1 2 3 4"),
-    ("Note for the agent", "N"),
-    ("Unified or split", "D"),
-    ("Context", "C"),
-    ("Five more minutes", "+"),
-    ("Search", "/"),
-    ("Open, close", "Enter Esc"),
-    ("Go to a page", "G then A O I S T M"),
-    ("This table", "?"),
-)
-
-
-def meaning_of(value: object) -> Meaning:
-    """The meaning behind any status word of the product, whatever its case."""
-    return MEANINGS.get(str(value).lower(), UNKNOWN_MEANING)
 
 
 @register.simple_tag
@@ -243,29 +104,21 @@ def person(name: str) -> SafeString:
 @register.filter
 def visible(text: object) -> SafeString:
     """Text of an agent: isolated, control and bidirectional characters drawn as marks."""
-    return format_html("<bdi>{}</bdi>", _marked(str(text)))
+    return format_html("<bdi>{}</bdi>", hostile.marked(str(text)))
+
+
+@register.filter
+def legible(text: object) -> str:
+    """Text of an agent for a title or a label, hidden characters spelled out."""
+    return hostile.legible(str(text))
 
 
 @register.filter
 def path(value: object) -> SafeString:
     """A file path, folder part muted, file name in full contrast."""
     folder, slash, name = str(value).rpartition("/")
-    return format_html('<bdi class="path">{}<b>{}</b></bdi>', _marked(folder + slash), _marked(name))
-
-
-def _marked(text: str) -> SafeString:
-    if not _HOSTILE.search(text):
-        return conditional_escape(text)
-    pieces = ((_mark(piece) if _HOSTILE.fullmatch(piece) else piece,) for piece in _HOSTILE.split(text))
-    return format_html_join("", "{}", pieces)
-
-
-def _mark(character: str) -> SafeString:
-    name = unicodedata.name(character, "control character")
     return format_html(
-        '<span class="control-character" data-tone="ask" title="{}">U+{}</span>',
-        name.lower(),
-        f"{ord(character):04X}",
+        '<bdi class="path">{}<b>{}</b></bdi>', hostile.marked(folder + slash), hostile.marked(name)
     )
 
 
@@ -274,7 +127,7 @@ def count(value: int | None) -> SafeString | str:
     """A number with thin grouping; none is a dash, zero is faint."""
     if value is None:
         return NONE
-    return format_html('<span class="faint">0</span>') if value == 0 else f"{value:,}"
+    return f"{value:,}" if value else format_html('<span class="faint">{}</span>', value)
 
 
 @register.simple_tag
@@ -348,7 +201,7 @@ SIGN_CLASSES: Mapping[str, str] = {"+": "add", "-": "del", " ": ""}
 
 @register.filter
 def sign_class(line: diffs.Line | None) -> str:
-    """The class of a diff cell or row: add, del, missing (a half of the split view without a line) or none."""
+    """The class of a diff cell or row: add, del, none, or missing for the empty half of a split row."""
     return SIGN_CLASSES[line.sign] if line else "missing"
 
 
@@ -363,7 +216,7 @@ def diff_line(line: diffs.Line | None) -> SafeString | str:
 
 
 def _part(part: diffs.Part, change: str) -> SafeString:
-    text = _marked(part.text)
+    text = hostile.marked(part.text)
     return format_html("<{0}>{1}</{0}>", change, text) if part.changed else text
 
 
@@ -377,11 +230,13 @@ def split_rows(lines: Iterable[diffs.Line]) -> list[tuple[diffs.Line | None, dif
 def field_input(field: BoundField, mono: object = None, error: str = "") -> SafeString:
     """The control of a form field, styled, with its hint and error tied to it for those who listen."""
     invalid = bool(field.errors or error)
-    attributes = {
+    attributes: dict[str, str | bool] = {
         "class": "input mono" if mono else "input",
         "aria-describedby": f"{field.id_for_label}-hint {field.id_for_label}-error",
     }
-    return field.as_widget(attrs=attributes | ({"aria-invalid": "true"} if invalid else {}))
+    if invalid:
+        attributes["aria-invalid"] = "true"
+    return field.as_widget(attrs=attributes)
 
 
 @register.filter
@@ -402,20 +257,6 @@ def duration(milliseconds: int) -> str:
 @register.inclusion_tag("components/seal.html")
 def seal(value: object) -> dict[str, Any]:
     return {"seal": value}
-
-
-# The four states of a map cell: tone and drawing, so that they can be told apart without colour.
-SHAPES: Mapping[str, tuple[str, SafeString]] = {
-    "both": ("accent", mark_safe('<circle cx="6" cy="6" r="4.5"/>')),  # noqa: S308  constants
-    "owned": ("pending", mark_safe('<circle class="hollow" cx="6" cy="6" r="4"/>')),  # noqa: S308  constants
-    "outside": ("deny", mark_safe('<path d="M6 1.5 11 10.5H1z"/>')),  # noqa: S308  constants
-    "shared": (
-        "ask",
-        mark_safe(
-            '<circle class="hollow" cx="6" cy="6" r="4.25"/><path d="M6 1.75a4.25 4.25 0 0 1 0 8.5z"/>'
-        ),  # noqa: S308  constants
-    ),
-}
 
 
 @register.filter

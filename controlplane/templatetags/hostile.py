@@ -1,0 +1,38 @@
+"""Text that agents wrote, made safe to read: what would hide or reorder it is drawn as a mark."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from django.utils.html import conditional_escape, format_html, format_html_join
+from django.utils.safestring import SafeString
+
+# What changes how text reads without being seen: controls but tab and newline, format and bidirectional
+# characters, surrogates, private use, line and paragraph separators.
+_HOSTILE = re.compile(
+    "([\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u0600-\u0605\u061c\u06dd\u070f\u08e2\u180e\u200b-\u200f"
+    "\u2028-\u202e\u2060-\u206f\ud800-\udfff\ue000-\uf8ff\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff])"
+)
+
+
+def marked(text: str) -> SafeString:
+    """Escaped text with each hidden character as its code point."""
+    if not _HOSTILE.search(text):
+        return conditional_escape(text)
+    pieces = ((_mark(piece) if _HOSTILE.fullmatch(piece) else piece,) for piece in _HOSTILE.split(text))
+    return format_html_join("", "{}", pieces)
+
+
+def legible(text: str) -> str:
+    """The same for places that take no markup, such as titles and labels: `[U+202E]` for each hidden character."""
+    return _HOSTILE.sub(lambda match: f"[U+{ord(match[0]):04X}]", text)
+
+
+def _mark(character: str) -> SafeString:
+    name = unicodedata.name(character, "control character")
+    return format_html(
+        '<span class="control-character" data-tone="ask" title="{}">U+{}</span>',
+        name.lower(),
+        f"{ord(character):04X}",
+    )

@@ -1,0 +1,559 @@
+"""A context for each page, in the shapes that the templates write down, with hostile text where agents speak."""
+
+from datetime import date, timedelta
+
+from django import forms
+from django.contrib.auth.models import AnonymousUser, User
+from django.utils import timezone
+
+from controlplane import styleguide
+from controlplane.models import Workspace
+
+HOSTILE = "<script>alert(1)</script>\u202egnp.exe"
+NOW = timezone.now()
+AGO = NOW - timedelta(minutes=4)
+INTENT = {"id": "INT-001", "name": HOSTILE, "status": "IN_PROGRESS"}
+SEALED = {"state": "sealed", "number": 18_230, "url": "#seal"}
+PAGER = {"older_url": "?cursor=b", "newer_url": None, "note": "Rows 1 to 100"}
+
+
+class IntentForm(forms.Form):
+    name = forms.CharField(help_text="What people call it.")
+    scope = forms.CharField(widget=forms.Textarea)
+
+
+class SignInForm(forms.Form):
+    username = forms.CharField()
+    password = forms.CharField(widget=forms.PasswordInput)
+
+
+def queue():
+    rest, ending, done = styleguide.queue_samples(NOW)
+    return {
+        "groups": [
+            {"level": "wide", "approvals": [ending]},
+            {"level": "medium", "approvals": [rest | {"summary": HOSTILE}]},
+        ],
+        "decided": [done],
+        "strip": {"pending": 2, "oldest": AGO, "next_expiry": NOW + timedelta(seconds=40)},
+    }
+
+
+def context_column():
+    return {
+        "goal": {
+            **INTENT,
+            "description": "Replace session cookies by signed tokens on all write routes.",
+            "criteria": [
+                {"text": "Tokens signed with RS256", "met": True},
+                {"text": "Load test", "met": False},
+            ],
+        },
+        "session": {
+            "id": "s-7f3a",
+            "state": "ACTION",
+            "since": AGO,
+            "calls": 84,
+            "refused": 5,
+            "held": 2,
+            "gate": "governed",
+        },
+        "events": [
+            {"at": AGO, "outcome": "ask", "text": "This edit, held", "object": ""},
+            {"at": AGO, "outcome": "allow", "text": "Edit", "object": "src/auth/jwt.ts"},
+        ],
+        "alert": "Second wording of a call that was denied 5 min ago.",
+        "others": [{"agent": "Codex", "text": "Codex, INT-003 wrote lines 40-58, 12 min ago"}],
+        "others_note": "3 of 14 traces on this file came from INT-001.",
+        "past": [{"at": AGO, "outcome": "approved", "text": "Once, by reviewer-2, in 31 s"}],
+        "pattern": "src/billing/*.ts",
+    }
+
+
+def approvals(approval):
+    return {
+        "queue": queue(),
+        "approval": approval,
+        "context": context_column(),
+        "position": {"index": 2, "total": 2, "previous_url": "#previous", "next_url": None},
+        "batch_url": "/batch",
+    }
+
+
+def receipt(state, title):
+    steps = [{"meaning": "approved", "title": title, "detail": "10:41:02"}]
+    return styleguide.edit_sample(NOW) | {
+        "state": state,
+        "receipt": {"title": title, "steps": steps if state == "approved" else []},
+        "next_url": "#next",
+    }
+
+
+def scope_request():
+    preview = {
+        "note": "",
+        "added": None,
+        "adds": [{"pattern": "tests/billing/**", "files": ["tests/billing/a.ts"], "more": 8}],
+        "criteria": [{"text": "Integration tests pass", "met": True, "evidence": "trace #18,102"}],
+        "input": HOSTILE,
+        "complete": True,
+        "sentence": "These are all the files it would add.",
+    }
+    return styleguide.edit_sample(NOW) | {"kind": "scope", "object_is": "text", "preview": preview}
+
+
+def intent_detail():
+    intent = INTENT | {
+        "status": "BLOCKED",
+        "description": HOSTILE,
+        "owner": "admin-1",
+        "blocked_reason": HOSTILE,
+        "revision": 7,
+        "created_at": AGO,
+        "updated_at": None,
+        "scope": ["src/auth/**", "!src/auth/legacy/**"],
+        "references": ["docs/adr/014-jwt.md"],
+        "extra": [("team", HOSTILE)],
+        "constraints": [{"text": "Keep the cookie", "type": ""}, {"text": "limit 12", "type": "max_files"}],
+        "criteria": [{"text": HOSTILE, "met": False, "evidence": ""}],
+        "depends_on": [{"id": "INT-007", "status": "COMPLETED"}],
+        "needed_by": [{"id": "INT-005", "status": "BLOCKED"}],
+        "held_by": {"agent": "Codex", "session_id": "s-c91e", "since": AGO},
+    }
+    preview = {
+        "matches": ["src/auth/jwt.ts"],
+        "more": 3,
+        "new_overlaps": [{"id": "INT-003", "name": HOSTILE, "path": "src/billing/invoice.ts"}],
+        "flips": [{"before": "ask", "after": "allow", "path": "src/a.ts", "calls": 7, "last": AGO}],
+        "replayed": 2316,
+        "days": 14,
+        "errors": [{"line": 2, "message": "Ends in a slash."}],
+    }
+    return {
+        "intent": intent,
+        "moves": [{"status": "IN_PROGRESS", "label": "Go on", "danger": False}],
+        "may_edit": True,
+        "revisions": [{"number": 7, "summary": "criterion 4 added", "at": AGO, "by": "admin-1"}],
+        "sessions": [{"id": "s-7f3a", "agent": "Codex", "state": "ENDED", "at": AGO}],
+        "overlaps": [{"id": "INT-006", "name": "Migrate tests", "path": "tests/auth/login.test.ts"}],
+        "scope_form": {"text": "src/auth/**", "version": 7, "errors": [], "preview_url": "/preview"},
+        "scope_preview": preview,
+    }
+
+
+def intent_list():
+    row = INTENT | {
+        "scope": ["src/auth/**", "src/x.ts"],
+        "files": 32,
+        "held_by": {"agent": "Claude Code", "session_id": "s-7f3a"},
+        "overlaps": ["INT-006"],
+        "unmet": ["INT-005"],
+        "owner": "",
+        "criteria_met": 2,
+        "criteria": 4,
+        "writes": 0,
+        "last_activity": AGO,
+    }
+    return {
+        "intents": [
+            row,
+            row | {"id": "INT-007", "name": "Drop Node 18", "status": "COMPLETED", "held_by": None},
+        ],
+        "total": 2,
+        "in_progress": 1,
+        "overlaps": 1,
+        "filters": {"q": "", "status": "", "owner": ""},
+        "statuses": [
+            {"value": "", "label": "All", "count": 2},
+            {"value": "PENDING", "label": "Pending", "count": 0},
+        ],
+        "may_edit": True,
+    }
+
+
+def intent_import():
+    problem = {"type": "EMPTY_SCOPE", "message": HOSTILE, "intent_id": "INT-001", "field": "", "line": 7}
+    return {
+        "text": "active_intents: []",
+        "mode": "merge",
+        "report": {"valid": True, "errors": [], "warnings": [problem]},
+        "plan": [{"intent_id": "INT-001", "name": HOSTILE, "change": "added", "fields": ["owned_scope"]}],
+    }
+
+
+def session():
+    return {
+        "id": "s-7f3a",
+        "agent": "Claude Code",
+        "version": HOSTILE,
+        "state": "ACTION",
+        "frozen": False,
+        "intent": INTENT,
+        "calls": 84,
+        "refused": 5,
+        "held": 0,
+        "writes": 19,
+        "opened_at": AGO,
+        "last_call": AGO,
+        "intent_revision": 7,
+        "selected_at": AGO,
+    }
+
+
+def timeline_row(**changes):
+    return {
+        "id": "entry-1",
+        "at": AGO,
+        "kind": "call",
+        "outcome": "allow",
+        "verb": "Edit",
+        "note": "",
+        "object": "src/auth/jwt.ts",
+        "object_is": "path",
+        "meta": "allowed",
+        "took_ms": 30,
+        "times": 3,
+        "seal": None,
+        "approval_id": "",
+        "ran": None,
+    } | changes
+
+
+def session_detail():
+    rows = [
+        timeline_row(kind="phase", verb="ACTION", note="INT-001 selected", outcome=""),
+        timeline_row(),
+        timeline_row(kind="trace", verb="", seal=SEALED),
+        timeline_row(outcome="deny", verb="Shell refused", object=HOSTILE, object_is="command", ran=False),
+        timeline_row(outcome="stale", verb="Edit refused, stale", note="Changed by Gemini CLI", ran=False),
+        timeline_row(
+            outcome="ask", verb="Edit held", note="Outside INT-001.", approval_id="A-1", took_ms=72_000
+        ),
+        timeline_row(
+            kind="approval",
+            outcome="approved",
+            verb="Approved once",
+            object="by reviewer-2",
+            object_is="text",
+        ),
+    ]
+    for number, row in enumerate(rows):
+        row["id"] = f"entry-{number}"
+    return {
+        "session": session(),
+        "timeline": {"rows": rows, "earlier_url": "#earlier", "later_url": None},
+        "may_end": True,
+        "filters": {"q": "", "show": "everything"},
+    }
+
+
+def traces_map():
+    cells = [
+        {"state": state, "entries": 3, "words": f"src/a.ts, INT-001: {state}"}
+        for state in ("both", "outside")
+    ]
+    row = {
+        "path": "src/a.ts",
+        "name": "a.ts",
+        "depth": 1,
+        "is_folder": False,
+        "files": 0,
+        "contested": True,
+        "cells": cells,
+    }
+    folder = row | {
+        "path": "src",
+        "name": "src",
+        "depth": 0,
+        "is_folder": True,
+        "files": 4,
+        "cells": [*cells[:1], None],
+    }
+    return {
+        "matrix": {"intents": [INTENT, INTENT | {"id": "INT-003"}], "rows": [folder, row]},
+        "files": 164,
+        "open_intents": 7,
+        "owned_percent": 87,
+        "q": "billing",
+        "answers": [{"path": "src/billing", "intents": [INTENT], "last": AGO, "entries": 38}],
+        "overlaps": [{"a": "INT-001", "b": "INT-006", "path": "tests/auth/login.test.ts", "files": 8}],
+        "outside": [{"path": "docs/auth.md", "intent_id": "INT-001", "entries": 3}],
+        "unowned": [{"path": "src/db", "files": 14}],
+    }
+
+
+def map_file():
+    change = {
+        "at": AGO,
+        "agent": "Codex",
+        "session_id": "s-c91e",
+        "intent_id": "INT-003",
+        "lines": "31-44",
+        "mutation_class": "AST_REFACTOR",
+        "seal": {"state": "sealing", "number": 4},
+    }
+    owner = INTENT | {"pattern": "src/billing/**", "entries": 14, "last": AGO}
+    return {
+        "path": f"src/{HOSTILE}",
+        "known_hash": "sha256:9c41",
+        "intents": [owner],
+        "changes": [change],
+        **PAGER,
+    }
+
+
+def trace_list():
+    entry = {
+        "number": 18_230,
+        "at": AGO,
+        "kind": "trace",
+        "outcome": "allow",
+        "object": "src/auth/jwt.ts",
+        "object_is": "path",
+        "note": HOSTILE,
+        "lines": "60-71",
+        "agent": "Claude Code",
+        "session_id": "s-7f3a",
+        "intent_id": "INT-001",
+        "seal": SEALED,
+    }
+    return {
+        "entries": [
+            entry,
+            entry | {"number": 18_231, "object": HOSTILE, "object_is": "command", "outcome": "deny"},
+        ],
+        "filters": {"q": ""},
+        "tokens": [{"name": "intent", "value": HOSTILE, "remove_url": "?", "excluded": False}],
+        "head": {"size": 18_242, "sealed": 18_240, "waiting": 2},
+        "export_url": "/export",
+        **PAGER,
+    }
+
+
+def policy():
+    choice = {"value": "enforce", "label": "Enforce", "says": "Denials stop the call.", "checked": True}
+    field = {
+        "name": "enforcement",
+        "label": "Enforcement",
+        "help": "",
+        "error": "",
+        "value": "",
+        "kind": "choice",
+    }
+    return {
+        "groups": [
+            {
+                "title": "Enforcement",
+                "fields": [
+                    field | {"choices": [choice]},
+                    field | {"name": "require_content_hash", "kind": "switch", "value": True},
+                    field
+                    | {
+                        "name": "session_idle_minutes",
+                        "kind": "number",
+                        "value": 30,
+                        "error": "Write a number.",
+                    },
+                    field | {"name": "protected_paths", "kind": "lines", "value": ".git/**\n.claude/**"},
+                ],
+            }
+        ],
+        "version": 12,
+        "revision": 12,
+        "may_edit": True,
+    }
+
+
+def members():
+    member = {
+        "user_id": 1,
+        "name": "Rex Reviewer",
+        "username": "rex",
+        "role": "reviewer",
+        "is_you": False,
+        "last_login": None,
+    }
+    roles = [{"value": "reviewer", "label": "Reviewer", "says": "Decides approvals."}]
+    return {
+        "members": [member, member | {"is_you": True}],
+        "roles": roles,
+        "may_edit": True,
+        "error": HOSTILE,
+    }
+
+
+def tokens():
+    token = {
+        "id": 1,
+        "name": HOSTILE,
+        "role": "agent",
+        "hint": "icp_7Qd4",
+        "acts_for": "",
+        "created_at": AGO,
+        "last_used_at": None,
+        "revoked_at": None,
+    }
+    fresh = {"name": "Laptop", "role": "agent", "text": "icp_secret"}
+    return {
+        "tokens": [token, token | {"revoked_at": AGO}],
+        "roles": members()["roles"],
+        "may_edit": True,
+        "fresh": fresh,
+    }
+
+
+def overview():
+    rest, ending, _ = styleguide.queue_samples(NOW)
+    waiting = [item | {"agent": "Codex"} for item in (rest, ending)]
+    recent = {
+        "at": AGO,
+        "outcome": "deny",
+        "agent": "Codex",
+        "text": "Shell refused",
+        "object": HOSTILE,
+        "object_is": "command",
+    }
+    return {
+        "figures": {
+            "waiting": 2,
+            "oldest": AGO,
+            "decisions": 1842,
+            "allowed_percent": 92,
+            "sessions": 6,
+            "holding": 5,
+            "intents": 13,
+            "open_intents": 7,
+        },
+        "waiting": waiting,
+        "recent": [recent | {"session_id": "s-1"}],
+        "agents": [
+            {
+                "name": "Codex",
+                "version": HOSTILE,
+                "state": "silent",
+                "last_call": AGO,
+                "calls": 18,
+                "denied": 0,
+            }
+        ],
+        "denials": [{"reason": "Not in scope", "number": 34, "most": 34}],
+        "enforcement": "enforce",
+        "sealed": 18_240,
+    }
+
+
+def connect():
+    return {
+        "agents": [{"key": "claude-code", "name": "Claude Code", "says": "fails closed", "current": True}],
+        "snippets": [{"title": ".claude/settings.json", "text": '{"hooks": {}}'}],
+        "calls": [{"agent": "Codex", "session_id": "s-1", "text": HOSTILE, "outcome": "allow", "at": AGO}],
+    }
+
+
+def lessons():
+    lesson = {
+        "id": "l1",
+        "date": date(2025, 11, 24),
+        "path": "src/a.ts",
+        "problems": [HOSTILE],
+        "text": HOSTILE,
+        "session_id": "",
+        "intent_id": "INT-001",
+    }
+    return {"lessons": [lesson], "download_url": "/AGENT.md", **PAGER}
+
+
+def invalid(form):
+    form.is_valid()
+    return form
+
+
+PAGES = {
+    "approvals/edit": ("approvals/approval_list.html", lambda: approvals(styleguide.edit_sample(NOW))),
+    "approvals/shell": ("approvals/approval_list.html", lambda: approvals(styleguide.shell_sample(NOW))),
+    "approvals/scope": ("approvals/approval_list.html", lambda: approvals(scope_request())),
+    "approvals/approved": (
+        "approvals/approval_list.html",
+        lambda: approvals(receipt("approved", "Approved once by you")),
+    ),
+    "approvals/expired": (
+        "approvals/approval_list.html",
+        lambda: approvals(receipt("expired", "Timed out, nobody decided")),
+    ),
+    "approvals/yours": (
+        "approvals/approval_list.html",
+        lambda: approvals(receipt("yours", "You asked for this")),
+    ),
+    "approvals/queue": (
+        "approvals/approval_list.html",
+        lambda: {"queue": queue(), "approval": None, "batch_url": "/batch"},
+    ),
+    "approvals/empty": (
+        "approvals/approval_list.html",
+        lambda: {
+            "queue": {
+                "groups": [],
+                "decided": queue()["decided"],
+                "strip": {"pending": 0, "last_decision": AGO},
+            },
+            "empty": {
+                "sessions": 6,
+                "grants": [
+                    {
+                        "pattern": "docs/auth.md",
+                        "for_what": "INT-001, s-7f3a",
+                        "until": None,
+                        "used": 3,
+                        "by": "you",
+                        "revoke_url": "/r",
+                    }
+                ],
+            },
+        },
+    ),
+    "intents/list": ("intents/intent_list.html", intent_list),
+    "intents/detail": ("intents/intent_detail.html", intent_detail),
+    "intents/import": ("intents/intent_import.html", intent_import),
+    "intents/new": ("intents/intent_form.html", lambda: {"form": invalid(IntentForm({"name": ""}))}),
+    "sessions/list": ("sessions/session_list.html", lambda: {"sessions": [session()], "alive": 1, **PAGER}),
+    "sessions/detail": ("sessions/session_detail.html", session_detail),
+    "traces/list": ("traces/trace_list.html", trace_list),
+    "traces/map": ("traces/map.html", traces_map),
+    "traces/file": ("traces/map_file.html", map_file),
+    "settings/policy": ("settings/policy.html", policy),
+    "settings/intentignore": (
+        "settings/intentignore.html",
+        lambda: {
+            "text": HOSTILE,
+            "version": 3,
+            "may_edit": True,
+            "test": {"path": HOSTILE, "line": "*.pem"},
+            "intents": ["INT-007"],
+        },
+    ),
+    "settings/members": ("settings/members.html", members),
+    "settings/tokens": ("settings/tokens.html", tokens),
+    "overview": ("overview.html", overview),
+    "connect": ("connect/connect.html", connect),
+    "lessons": ("lessons/lesson_list.html", lessons),
+    "no-workspace": ("no_workspace.html", lambda: {"workspace": None}),
+    "login": (
+        "registration/login.html",
+        lambda: {"form": invalid(SignInForm({"username": "rex"})), "user": AnonymousUser()},
+    ),
+    "error-404": ("404.html", lambda: {"workspace": None}),
+    "error-500": ("500.html", dict),
+}
+
+
+def frame():
+    """What the context processors give."""
+    storefront = Workspace(slug="storefront", name="Storefront")
+    return {
+        "workspace": storefront,
+        "workspaces": [storefront, Workspace(slug="billing", name="Billing")],
+        "pending_count": 2,
+        "theme": "system",
+        "live_seq": 7,
+        "user": User(username="reviewer-1"),
+    }

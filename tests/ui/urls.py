@@ -1,0 +1,62 @@
+"""Names of every page that templates link to, so that they can be drawn before and apart from the views."""
+
+from django.http import HttpResponse
+from django.urls import include, path
+
+from controlplane import styleguide
+
+
+def nothing(request, **kwargs):
+    return HttpResponse()
+
+
+def group(name, **routes):
+    """`detail="<id>/"` becomes the URL name `name:detail`."""
+    return include(([path(route, nothing, name=key) for key, route in routes.items()], name))
+
+
+urlpatterns = [
+    path("login/", nothing, name="login"),
+    path("logout/", nothing, name="logout"),
+    path("theme/", nothing, name="theme"),
+    path("styleguide", styleguide.styleguide, name="styleguide"),
+    path("w/<slug:slug>/", nothing, name="overview"),
+    path("w/<slug:slug>/connect/", nothing, name="connect"),
+    path(
+        "w/<slug:slug>/approvals/",
+        group(
+            "approvals",
+            list="",
+            card="<approval_id>/",
+            decide="<approval_id>/decide/",
+            extend="<approval_id>/extend/",
+        ),
+    ),
+    path(
+        "w/<slug:slug>/intents/",
+        group(
+            "intents",
+            list="",
+            **{"import": "import/"},
+            export="export/",
+            new="new/",
+            detail="<intent_id>/",
+            edit="<intent_id>/edit/",
+        ),
+    ),
+    path(
+        "w/<slug:slug>/sessions/", group("sessions", list="", detail="<session_id>/", end="<session_id>/end/")
+    ),
+    path("w/<slug:slug>/traces/", group("traces", list="", map="map/", file="file/<path:path>")),
+    path("w/<slug:slug>/lessons/", group("lessons", list="")),
+    path(
+        "w/<slug:slug>/settings/",
+        group(
+            "settings",
+            policy="policy/",
+            intentignore="intentignore/",
+            members="members/",
+            tokens="tokens/",
+        ),
+    ),
+]
