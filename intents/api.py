@@ -162,7 +162,7 @@ class IgnoreView(WorkspaceView):
 
     @extend_schema(
         operation_id="intentignore_put", summary="Replace the workspace's .intentignore",
-        description="The rules of gitignore, and lines such as `intent: INT-007`. It holds from the next call.",
+        description="Rules as in gitignore, and lines like `intent: INT-007`. It holds from the next call.",
         request={"text/plain": OpenApiTypes.STR}, responses=schema.answers(200, schema.IgnoreAnswer, 415),
     )  # fmt: skip
     def put(self, request: Request) -> Response:

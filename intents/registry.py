@@ -107,7 +107,8 @@ def move(
     now = store.now_text()
     with _changing(intent):
         before = store.values_of(intent)
-        after = _with_status_of(before, replace(before, status=target, blocked_reason=blocked_reason))
+        wanted = replace(before, status=target, raw_status="", blocked_reason=blocked_reason)
+        after = _with_status_of(before, wanted)
         if target is not before.status:
             store.change(intent, replace(after, updated_at=now), actor=actor, reason=reason)
             store.stamp_document(intent.workspace_id, now)

@@ -134,7 +134,7 @@ _WORDS = {
     403: "The token's role does not permit that.",
     404: "No such intent in this workspace.",
     409: "`DUPLICATE_ID`: the id is taken. `STATUS_MOVE_REFUSED`: no move leads to that status.",
-    412: "`VERSION_REQUIRED`: say which you saw. `VERSION_CONFLICT`: it was changed; `version` is the current.",
+    412: "`VERSION_REQUIRED`: none named. `VERSION_CONFLICT`: `version` is now another.",
     415: "The body is of another content type.",
     429: "Too many requests with this token; see Retry-After.",
     503: "The database does not answer.",
@@ -154,9 +154,7 @@ def answers(status: Any, body: Any, *errors: int, refused: bool = False) -> dict
 IF_MATCH = OpenApiParameter(
     "If-Match", str, OpenApiParameter.HEADER, description='The version you saw, as `"3"`; or send `version`.'
 )
-LENIENT = OpenApiParameter(
-    "lenient", bool, description="Repair what real files hold; each repair is a warning."
-)
+LENIENT = OpenApiParameter("lenient", bool, description="Repair what real files hold, with a warning each.")
 DRY_RUN = OpenApiParameter("dry_run", bool, description="Report and plan only; change nothing.")
 MODE = OpenApiParameter(
     "mode", str, enum=["merge", "replace"],

@@ -19,7 +19,7 @@ def policy_document(workspace: Workspace) -> dict[str, Any]:
 
 
 def change_policy(workspace: Workspace, changes: Any, *, actor: str) -> dict[str, Any]:
-    """Set the named keys; they hold from the next call. Raises InvalidPolicyError, and changes nothing then."""
+    """Set the named keys; they hold from the next call. Raises InvalidPolicyError, changing nothing."""
     if not isinstance(changes, Mapping):
         policies.parse(changes)
     with transaction.atomic():

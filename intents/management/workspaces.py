@@ -1,0 +1,15 @@
+"""What the commands share."""
+
+from __future__ import annotations
+
+from django.core.management.base import CommandError
+
+from controlplane.models import Workspace
+
+
+def workspace_named(slug: str) -> Workspace:
+    found = Workspace.objects.filter(slug=slug).first()
+    if found is None:
+        known = ", ".join(Workspace.objects.values_list("slug", flat=True)) or "none"
+        raise CommandError(f"There is no workspace {slug!r}. Known: {known}.")
+    return found
