@@ -1,0 +1,139 @@
+"""A real server in a process of its own, on a scratch database: for tests that kill it, and for browsers."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+import psycopg
+
+ROOT = Path(__file__).resolve().parent.parent
+START_SECONDS = 30
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class LiveServer:
+    """`start`, `stop` (SIGTERM), `kill` (SIGKILL); `api` and `manage` speak to it."""
+
+    def __init__(self, data_dir: Path) -> None:
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.process: subprocess.Popen[bytes] | None = None
+        self.log = data_dir / "server.log"
+        self.env = {name: value for name, value in os.environ.items() if not name.startswith("ICP_PUBLIC")} | {
+            "ICP_DATA_DIR": str(data_dir),
+            "ICP_PORT": str(self.port),
+            "DJANGO_SETTINGS_MODULE": "controlplane.settings",
+        }
+        self._scratch_database()
+        self.manage("migrate", "-v0")
+
+    def _scratch_database(self) -> None:
+        """On PostgreSQL a database of its own, beside the one that the variable names."""
+        url = os.environ.get("ICP_DATABASE_URL", "")
+        self._admin_url = url if url.startswith("postgres") else ""
+        if self._admin_url:
+            self.database = f"icp_live_{secrets.token_hex(6)}"
+            self._on_postgresql(f"CREATE DATABASE {self.database}")
+            self.env["ICP_DATABASE_URL"] = urlunsplit(urlsplit(url)._replace(path=f"/{self.database}"))
+
+    def _on_postgresql(self, statement: str) -> None:
+        with psycopg.connect(self._admin_url, autocommit=True) as connection:
+            connection.execute(statement)
+
+    def manage(self, *arguments: str, text: str = "") -> str:
+        command = [sys.executable, "manage.py", *arguments]
+        done = subprocess.run(command, cwd=ROOT, env=self.env, capture_output=True, text=True, input=text, check=False)
+        assert done.returncode == 0, f"{arguments}: {done.stdout}{done.stderr}"
+        return done.stdout
+
+    def start(self) -> None:
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "manage.py", "serve"], cwd=ROOT, env=self.env, stdout=log, stderr=log
+            )
+        ends = time.monotonic() + START_SECONDS
+        while time.monotonic() < ends:
+            try:
+                with urllib.request.urlopen(f"{self.url}/healthz", timeout=1):
+                    return
+            except OSError:
+                assert self.process.poll() is None, self.log.read_text()
+                time.sleep(0.05)
+        raise AssertionError(f"the server did not start:\n{self.log.read_text()}")
+
+    def stop(self) -> float:
+        """SIGTERM; returns how many seconds it took to end."""
+        assert self.process is not None
+        began = time.monotonic()
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(15)
+        self.process = None
+        return time.monotonic() - began
+
+    def kill(self) -> None:
+        assert self.process is not None
+        self.process.kill()
+        self.process.wait(15)
+        self.process = None
+
+    def close(self) -> None:
+        if self.process is not None:
+            self.kill()
+        if self._admin_url:
+            self._on_postgresql(f"DROP DATABASE {self.database} WITH (FORCE)")
+
+    def api(self, token: str, method: str, path: str, body: Any = None, timeout: float = 70) -> tuple[int, Any]:
+        """(status, parsed body); status 0 when there was no answer."""
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(f"{self.url}/api/v1/{path}", data, method=method)
+        request.add_header("Authorization", f"Bearer {token}")
+        request.add_header("Content-Type", "application/json")
+        try:
+            with urllib.request.urlopen(request, timeout=timeout) as answer:
+                return answer.status, json.loads(answer.read())
+        except urllib.error.HTTPError as error:
+            text = error.read()
+            return error.code, json.loads(text) if text.startswith(b"{") else text
+        except OSError:
+            return 0, None
+
+    def workspace(self, slug: str) -> dict[str, str]:
+        """A new workspace with INT-001 (src/auth/**); role to token."""
+        tokens = json.loads(self.manage("create_workspace", slug, "--json"))["tokens"]
+        intent = {
+            "id": "INT-001", "name": "Sign in with tokens", "description": "Replace cookies by tokens",
+            "status": "PENDING", "owned_scope": ["src/auth/**"], "constraints": ["No new dependency"],
+            "acceptance_criteria": ["All tests pass"],
+        }  # fmt: skip
+        status, answer = self.api(tokens["admin"], "POST", "intents", intent)
+        assert status == 201, answer
+        return tokens
+
+    def select(self, token: str, session: str, intent_id: str = "INT-001") -> None:
+        agent = {"name": "claude-code", "version": "2.1"}
+        self.api(token, "POST", "sessions", {"session_id": session, "agent": agent})
+        status, answer = self.api(token, "POST", f"sessions/{session}/select-intent", {"intent_id": intent_id})
+        assert status == 200, answer
+        assert answer["success"], answer
+
+    def gate(self, token: str, session: str, tool: str, **call: Any) -> tuple[int, Any]:
+        wait, call_id = call.pop("wait_seconds", 0), call.pop("tool_use_id", None)
+        body = {"session_id": session, "tool": tool, "input": call, "wait_seconds": wait, "tool_use_id": call_id}
+        return self.api(token, "POST", "gate", body)
