@@ -14,6 +14,7 @@ from itertools import zip_longest
 
 _WORDS = re.compile(r"\w+|\s+|.", re.DOTALL)
 _LIKE_ENOUGH = 0.4  # below this the words of two lines have nothing to say about each other
+_MOST_PAIRS = 400  # lines removed times lines added in one place; beyond it lines are paired in order
 _LONGEST_COMPARED = 2_000  # characters; word marks on longer lines cost more than they tell
 
 
@@ -96,9 +97,29 @@ def _paired_parts(
 ) -> tuple[list[tuple[Part, ...]], list[tuple[Part, ...]]]:
     before: list[tuple[Part, ...]] = [(Part(text),) for text in gone]
     after: list[tuple[Part, ...]] = [(Part(text),) for text in come]
-    for index, (old, new) in enumerate(zip(gone, come, strict=False)):
-        before[index], after[index] = _word_parts(old, new)
+    for old, new in _alike(gone, come):
+        before[old], after[new] = _word_parts(gone[old], come[new])
     return before, after
+
+
+def _alike(gone: Sequence[str], come: Sequence[str]) -> list[tuple[int, int]]:
+    """Which removed line became which added one: the likest pairs, each line once."""
+    if len(gone) * len(come) > _MOST_PAIRS:
+        return list(zip(range(len(gone)), range(len(come)), strict=False))
+    scored = sorted(
+        ((-_likeness(old, new), i, j) for i, old in enumerate(gone) for j, new in enumerate(come)),
+    )
+    pairs: dict[int, int] = {}
+    for score, i, j in scored:
+        if -score >= _LIKE_ENOUGH and i not in pairs and j not in pairs.values():
+            pairs[i] = j
+    return list(pairs.items())
+
+
+def _likeness(old: str, new: str) -> float:
+    if max(len(old), len(new)) > _LONGEST_COMPARED:
+        return 0
+    return SequenceMatcher(None, _WORDS.findall(old), _WORDS.findall(new), autojunk=False).ratio()
 
 
 def _word_parts(old: str, new: str) -> tuple[tuple[Part, ...], tuple[Part, ...]]:

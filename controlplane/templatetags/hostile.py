@@ -25,7 +25,7 @@ def marked(text: str) -> SafeString:
 
 
 def legible(text: str) -> str:
-    """The same for places that take no markup, such as titles and labels: `[U+202E]` for each hidden character."""
+    """The same where no markup can stand, such as titles and labels: `[U+202E]` for a hidden character."""
     return _HOSTILE.sub(lambda match: f"[U+{ord(match[0]):04X}]", text)
 
 

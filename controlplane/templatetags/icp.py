@@ -161,7 +161,7 @@ def countdown(until: datetime, since: datetime | None = None) -> dict[str, Any]:
     whole = int((until - since).total_seconds()) if since else 0
     return {
         "until": until,
-        "words": times.left(until, now),
+        "words": times.left(until, now) if since else times.expiry(until, now),
         "left": left,
         "whole": whole,
         "tone": "deny" if left < 90 else "ask",

@@ -20,16 +20,20 @@ def since(then: datetime, now: datetime, suffix: str = "") -> str:
 
 
 def left(until: datetime, now: datetime) -> str:
-    """`3 min left`, under a minute `expires in 40 s`, and after it `time is over`."""
-    seconds = int((until - now).total_seconds())
-    if seconds <= 0:
-        return "time is over"
-    if seconds < 60:
-        return f"expires in {seconds} s"
-    for below, unit, name in _STEPS[1:]:
+    """`3 min left`, `40 s left`, and at the end `0 s left`."""
+    seconds = max(0, int((until - now).total_seconds()))
+    for below, unit, name in _STEPS:
         if seconds < below:
             return f"{seconds // unit} {name} left"
     return f"{seconds // 86_400} d left"
+
+
+def expiry(until: datetime, now: datetime) -> str:
+    """The same for a list, where the last minute must stand out: `expires in 40 s`, then `time is over`."""
+    seconds = int((until - now).total_seconds())
+    if seconds <= 0:
+        return "time is over"
+    return f"expires in {seconds} s" if seconds < 60 else left(until, now)
 
 
 def moment(then: datetime, now: datetime) -> str:

@@ -36,7 +36,14 @@ def test_what_has_passed_is_rounded_up(seconds, words):
     ],
 )
 def test_what_is_left_is_rounded_down(seconds, words):
-    assert times.left(NOON + timedelta(seconds=seconds), NOON) == words
+    assert times.expiry(NOON + timedelta(seconds=seconds), NOON) == words
+    if seconds >= 60:
+        assert times.left(NOON + timedelta(seconds=seconds), NOON) == words
+
+
+def test_the_card_counts_its_last_minute_down_to_nothing():
+    assert times.left(NOON + timedelta(seconds=40), NOON) == "40 s left"
+    assert times.left(NOON - timedelta(seconds=9), NOON) == "0 s left"
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ const URGENT = 60;
 function amount(seconds, round) {
   for (const [below, unit, name] of [[60, 1, "s"], [3600, 60, "min"], [86_400, 3600, "h"]]) {
     const value = round(seconds / unit);
-    if (seconds < below && value * unit < below) return `${value} ${name}`;
+    if (value * unit < below) return `${value} ${name}`;
   }
   return `${round(seconds / 86_400)} d`;
 }
@@ -26,15 +26,16 @@ class Countdown extends HTMLElement {
   tick() {
     const left = Math.floor((this.until - Date.now()) / 1000);
     const bar = this.querySelector("progress");
-    this.querySelector("time").textContent = this.words(left);
+    this.querySelector("time").textContent = this.words(left, bar);
     if (left < (bar ? URGENT_WITH_BAR : URGENT)) this.urge(bar);
     if (bar) bar.value = Math.max(0, left);
     if (left <= 0) clearInterval(this.timer);
   }
 
-  words(left) {
-    if (left <= 0) return "time is over";
-    return left < 60 ? `expires in ${left} s` : `${amount(left, Math.floor)} left`;
+  words(left, bar) {
+    if (!bar && left <= 0) return "time is over";
+    if (!bar && left < 60) return `expires in ${left} s`;
+    return `${amount(Math.max(0, left), Math.floor)} left`;
   }
 
   urge(bar) {
