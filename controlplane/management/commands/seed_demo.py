@@ -1,0 +1,18 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from controlplane import demo
+
+
+class Command(BaseCommand):
+    help = "Make the example workspace acme with people, tokens and intents, or find it again."
+
+    def handle(self, *_: Any, **__: Any) -> None:
+        try:
+            seeded = demo.seed()
+        except demo.NotOursError as error:
+            raise CommandError(str(error)) from error
+        self.stdout.write(demo.introduction(seeded))
