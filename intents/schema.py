@@ -166,7 +166,8 @@ EXAMPLE_FILE = OpenApiExample(
     "active_intents.yaml",
     value=(
         "active_intents:\n  - id: INT-001\n    name: Implement JWT authentication\n    status: IN_PROGRESS\n"
-        '    owned_scope: ["src/auth/**"]\n    constraints: [Use bcrypt]\n    acceptance_criteria: [Tests pass]\n'
+        '    owned_scope: ["src/auth/**"]\n    constraints: [Use bcrypt]\n'
+        "    acceptance_criteria: [Tests pass]\n"
     ),
     request_only=True,
 )
