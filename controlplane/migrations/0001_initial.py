@@ -10,8 +10,6 @@ class Migration(migrations.Migration):
 
     initial = True
 
-    initial = True
-
     dependencies = [
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]

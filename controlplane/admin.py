@@ -1,0 +1,44 @@
+"""For repair and looking; the daily work is on the pages."""
+
+from __future__ import annotations
+
+from django.contrib import admin
+from django.http import HttpRequest
+
+from controlplane.models import Membership, Token, Workspace
+
+
+class MembershipInline(admin.TabularInline[Membership, Workspace]):
+    model = Membership
+    extra = 0
+
+
+@admin.register(Workspace)
+class WorkspaceAdmin(admin.ModelAdmin[Workspace]):
+    """The local root is set by whoever runs the server (`create_workspace`), never over the web."""
+
+    list_display = ("slug", "name", "revision", "created_at")
+    search_fields = ("slug", "name")
+    readonly_fields = ("local_root", "revision", "policy", "intentignore", "created_at")
+    inlines = (MembershipInline,)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Workspace | None = None) -> bool:
+        return False
+
+
+@admin.register(Token)
+class TokenAdmin(admin.ModelAdmin[Token]):
+    """Tokens are made and revoked on the pages, where their text is shown once."""
+
+    list_display = ("name", "hint", "workspace", "role", "acts_for", "last_used_at", "revoked_at")
+    list_filter = ("workspace", "role")
+    search_fields = ("name", "hint")
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Token | None = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Token | None = None) -> bool:
+        return False
