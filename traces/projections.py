@@ -89,7 +89,7 @@ def _file_rows(one: Recorded, file: FileChange) -> list[TraceFile]:
             deleted=file.deleted,
             imported=one.imported,
         )
-        for intent in file.intents or (one.reading.intent_id,)
+        for intent in file.intents or ("",)
     ]
 
 

@@ -4,7 +4,8 @@
     "contributor": {"entity_type", "model_identifier"}, "ranges": [{"start_line", "end_line",
     "content_hash"}], "related": [{"type", "value"}]}]}]}
 
-`mutation_class` may stand beside `files`. Unknown fields are kept: an entry is stored as it was sent.
+`mutation_class` and `intent_id` may stand beside `files`. Unknown fields are kept: an entry is stored
+as it was sent.
 """
 
 from __future__ import annotations
@@ -74,8 +75,9 @@ def problems(entry: dict[str, Any]) -> list[tuple[str, str]]:
 
 def read_entry(entry: dict[str, Any]) -> Reading:
     """Read an entry that has no `problems`."""
-    files = tuple(_change(file) for file in entry["files"])
-    intents = [*_named(entry, "intent_id"), *(intent for file in files for intent in file.intents)]
+    named = _text(entry.get("intent_id"))
+    files = tuple(_change(file, named) for file in entry["files"])
+    intents = [named, *(intent for file in files for intent in file.intents)]
     sessions = [file.session_id for file in files if file.session_id]
     models = [one.model for file in files for one in file.ranges if one.model]
     return Reading(
@@ -83,7 +85,7 @@ def read_entry(entry: dict[str, Any]) -> Reading:
         revision_id=_text((entry.get("vcs") or {}).get("revision_id")),
         mutation_class=_text(entry.get("mutation_class")),
         session_id=(sessions or [""])[0],
-        intent_id=(intents or [""])[0],
+        intent_id=next(filter(None, intents), ""),
         model=(models or [""])[0],
         files=files,
     )
@@ -128,6 +130,7 @@ def _entry_problems(entry: dict[str, Any]) -> Found:
     yield from _required(entry, "$", "id", _id_problem)
     yield from _required(entry, "$", "timestamp", _time_problem)
     yield from _optional(entry, "$", "mutation_class", _text_problem)
+    yield from _optional(entry, "$", "intent_id", _text_problem)
     vcs = entry.get("vcs")
     if vcs is not None:
         if isinstance(vcs, dict):
@@ -231,7 +234,8 @@ def _is_line(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < LINE_MOST
 
 
-def _change(file: dict[str, Any]) -> FileChange:
+def _change(file: dict[str, Any], named: str) -> FileChange:
+    """`named` is the intent of the whole entry, for files that name none."""
     talks = file.get("conversations") or []
     ranges = tuple(line_range for talk in talks for line_range in _ranges(talk))
     raw = [
@@ -240,10 +244,11 @@ def _change(file: dict[str, Any]) -> FileChange:
     ]
     told = [text for text in raw if text]
     sessions = [session for talk in talks if (session := session_of(talk.get("url")))]
+    intents = tuple(dict.fromkeys(intent for talk in talks for intent in _intents(talk)))
     return FileChange(
         path=canonical_path(file["relative_path"]),
         session_id=(sessions or [""])[0],
-        intents=tuple(dict.fromkeys(intent for talk in talks for intent in _intents(talk))),
+        intents=intents or ((named,) if named else ()),
         content_hash=_whole_hash(told),
         deleted=bool(told) and all(text.upper() == DELETED for text in told),
         ranges=ranges,
@@ -272,11 +277,6 @@ def _intents(talk: dict[str, Any]) -> Iterator[str]:
     for related in talk.get("related", []):
         if related["type"] == INTENT_TYPE and related["value"]:
             yield related["value"][:TEXT_MOST]
-
-
-def _named(holder: dict[str, Any], name: str) -> list[str]:
-    value = holder.get(name)
-    return [value[:TEXT_MOST]] if isinstance(value, str) and value else []
 
 
 def _text(value: Any) -> str:

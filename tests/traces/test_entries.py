@@ -81,12 +81,11 @@ def test_posting_again_adds_nothing():
     assert len(post(entry("a"), workspace_id=AWAY).made) == 1
 
 
-def test_the_same_id_with_other_content_stores_nothing_of_the_batch():
+def test_the_same_id_with_other_content_is_an_error():
     post(entry("a"))
     refused = post(entry("new"), entry("a", path="src/b.ts"))
     assert [(one.type, one.line) for one in refused.errors] == [("DUPLICATE_ID", 2)]
-    assert not refused.made
-    assert LedgerEntry.objects.count() == 1
+    assert [one.entry_id for one in refused.made] == ["new"]
 
 
 def test_a_redacted_entry_can_be_sent_again_without_a_complaint():

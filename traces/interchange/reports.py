@@ -1,0 +1,55 @@
+"""What an import says about a file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+LISTED_MOST = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """`type` is a word for programs, `line` the line of the file on which the matter begins."""
+
+    type: str
+    message: str
+    line: int | None = None
+
+    def answer(self) -> dict[str, Any]:
+        return {"type": self.type, "message": self.message, "line": self.line}
+
+
+@dataclass(slots=True)
+class ImportReport:
+    """`entries` are new, `duplicates` were there already. Lists are cut at `LISTED_MOST`, counts are not."""
+
+    entries: int = 0
+    duplicates: int = 0
+    errors: list[Remark] = field(default_factory=list)
+    warnings: list[Remark] = field(default_factory=list)
+    error_count: int = 0
+    warning_count: int = 0
+
+    @property
+    def valid(self) -> bool:
+        return self.error_count == 0
+
+    def error(self, remark: Remark) -> None:
+        self.error_count += 1
+        if len(self.errors) < LISTED_MOST:
+            self.errors.append(remark)
+
+    def warn(self, remark: Remark) -> None:
+        self.warning_count += 1
+        if len(self.warnings) < LISTED_MOST:
+            self.warnings.append(remark)
+
+    def answer(self) -> dict[str, Any]:
+        return {
+            "valid": self.valid,
+            "entries": self.entries,
+            "duplicates": self.duplicates,
+            "errors": [remark.answer() for remark in self.errors],
+            "warnings": [remark.answer() for remark in self.warnings],
+        }

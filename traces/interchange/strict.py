@@ -1,0 +1,57 @@
+"""agent_trace.jsonl to the letter: one entry a line, anything else is an error with its line.
+
+Only a torn last line is set aside: a writer that died in the middle of a line left the rest whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from traces import canonical
+from traces.entries import Submitted, field_errors
+from traces.interchange import agent_trace
+from traces.interchange.lines import Line
+from traces.interchange.reports import ImportReport, Remark
+
+TORN = "TRUNCATED_LAST_LINE"
+
+
+def entries_of(lines: Iterable[Line], report: ImportReport) -> Iterator[Submitted]:
+    """The entries that have nothing wrong with them; the rest goes to the report."""
+    for line in lines:
+        if not line.blank:
+            entry = _entry(line, report)
+            if entry:
+                yield entry
+
+
+def checked(value: object, line: int | None, report: ImportReport) -> Submitted | None:
+    """A parsed value as an entry (an Agent Trace record is converted), or None and an error in the report."""
+    if not isinstance(value, dict):
+        report.error(Remark("NOT_AN_OBJECT", "An entry is a JSON object.", line))
+        return None
+    entry = Submitted(agent_trace.to_entry(value) if agent_trace.is_record(value) else value, line)
+    errors = field_errors(entry)
+    for error in errors:
+        report.error(Remark(error.type, error.message, error.line))
+    return None if errors else entry
+
+
+def _entry(line: Line, report: ImportReport) -> Submitted | None:
+    if line.too_long:
+        report.error(Remark("LINE_TOO_LONG", "A line has at most 1 MiB.", line.number))
+        return None
+    try:
+        value = canonical.parse(line.raw)
+    except canonical.CanonicalError as error:
+        report.error(Remark("INVALID_JSON", str(error), line.number))
+    except ValueError as error:
+        if not line.ended:
+            report.warn(Remark(TORN, "The last line breaks off; it was set aside.", line.number))
+        elif isinstance(error, UnicodeDecodeError):
+            report.error(Remark("INVALID_UTF8", f"Byte {error.start} of the line is not UTF-8.", line.number))
+        else:
+            report.error(Remark("INVALID_JSON", f"Not JSON: {error}.", line.number))
+    else:
+        return checked(value, line.number, report)
+    return None
