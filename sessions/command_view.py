@@ -1,0 +1,206 @@
+"""A shell command as a reviewer reads it: one line a part, its targets marked, a table of what each does."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from controlplane.policy import fields
+from controlplane.policy.paths import Canonical, canonical
+from controlplane.policy.scopes import Scope
+from controlplane.policy.shell import Part, ShellAnalysis, ShellPath, analyse, analyse_powershell
+from controlplane.policy.tools import Resolved
+
+# What a target's operation is called as a mark in the command.
+MARKS: Mapping[str, str] = {"delete": "deletes", "move": "moves"}
+CLASSES: Mapping[str, str] = {
+    "reads": "Safe",
+    "writes": "Destructive",
+    "deletes": "Destructive",
+    "moves": "Destructive",
+    "runs": "Runs a program",
+    "unknown": "Destructive",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Where the command would run, and what it is measured by."""
+
+    root: str | None = None  # the session's folder on the agent's machine
+    cwd: str | None = None
+    scope: tuple[str, ...] = ()
+    safe_commands: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    text: str
+    mark: str = ""  # deletes | writes | moves | runs | unknown | operator
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    number: int
+    what: str
+    target: str = ""
+    note: str = ""
+    in_scope: str = ""  # yes | no | unknown | "" where nobody asks
+    pattern: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CommandView:
+    text: str
+    lines: tuple[tuple[Piece, ...], ...]
+    parts: tuple[Row, ...]
+    deletes: bool = False
+    unknown: tuple[str, ...] = ()  # why it cannot be known, one sentence each
+    folder: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Mark:
+    start: int
+    end: int
+    word: str
+
+
+def command_of(resolved: Resolved) -> str:
+    """The command line of a shell call, "" when there is none. A list is one vector of arguments, except
+    where the tool takes a list of commands."""
+    data, tool = resolved.input, resolved.tool
+    if tool is None or not isinstance(data, Mapping):
+        return ""
+    lines: list[str] = []
+    for value in fields.every(data, tool.command):
+        texts = fields.texts(value) or []
+        many = not isinstance(value, list) or tool.command == ("commands",)
+        lines += texts if many else [shlex.join(texts)]
+    return "\n".join(lines)
+
+
+def command_view(resolved: Resolved, setting: Setting) -> CommandView:
+    """Analysed anew, from the text as it is stored: masked or cut texts show as what they are."""
+    command = command_of(resolved)
+    folder = _folder(resolved.input, setting)
+    analysis = _analysed(resolved.tool, command, folder, setting)
+    outer = _outer(analysis.parts, len(command))
+    return CommandView(
+        text=command,
+        lines=tuple(_lines(command, outer, _marks(analysis))),
+        parts=tuple(_rows(command, outer, analysis, setting)),
+        deletes=any(path.op == "delete" for path in analysis.writes),
+        unknown=tuple(dict.fromkeys(unknown.why for unknown in analysis.unknown)),
+        folder=folder or "",
+    )
+
+
+def _folder(data: Any, setting: Setting) -> str | None:
+    """The workspace-relative folder that it starts in; None when that is outside or not known."""
+    own = fields.first(data, fields.FOLDER_KEYS) if isinstance(data, Mapping) else None
+    start = canonical("." if own is None else own, root=setting.root, cwd=setting.cwd, writing=False)
+    return start.path if isinstance(start, Canonical) else None
+
+
+def _analysed(tool: Any, command: str, folder: str | None, setting: Setting) -> ShellAnalysis:
+    analyser = analyse_powershell if tool is not None and tool.powershell else analyse
+    return analyser(command, cwd=folder, root=setting.root, safe_commands=setting.safe_commands)
+
+
+def _outer(parts: Iterable[Part], length: int) -> list[Part]:
+    """The parts that stand beside each other; what runs inside another one belongs to it."""
+    outer: list[Part] = []
+    for part in sorted(parts, key=lambda part: (part.start, -part.end)):
+        if not outer or part.start >= outer[-1].end:
+            outer.append(part)
+    return outer or [Part("", 0, length, "unknown")]
+
+
+def _marks(analysis: ShellAnalysis) -> list[_Mark]:
+    """Spans to mark, by start; of two that overlap the one that says more stays: a target, then the unknown."""
+    marks = [_Mark(path.start, path.end, MARKS.get(path.op, "writes")) for path in analysis.writes]
+    runs = [(part.start, part.end) for part in analysis.parts if part.verdict == "runs"]
+    for unknown in analysis.unknown:
+        if unknown.start is not None and unknown.end is not None:
+            inside = any(start <= unknown.start and unknown.end <= end for start, end in runs)
+            marks.append(_Mark(unknown.start, unknown.end, "runs" if inside else "unknown"))
+    kept: list[_Mark] = []
+    for mark in marks:
+        if mark.start < mark.end and not any(mark.start < k.end and k.start < mark.end for k in kept):
+            kept.append(mark)
+    return sorted(kept, key=lambda mark: mark.start)
+
+
+def _lines(command: str, parts: list[Part], marks: list[_Mark]) -> Iterable[tuple[Piece, ...]]:
+    """One line a part; an operator begins the line of the part that it leads to."""
+    starts = [0, *(part.end for part in parts[:-1])]
+    ends = [*(part.end for part in parts[:-1]), len(command)]
+    for part, start, end in zip(parts, starts, ends, strict=True):
+        if not any(start < mark.end and mark.start < part.start for mark in marks):
+            yield tuple(_pieces(command, start, part.start, marks, "operator")) + tuple(
+                _pieces(command, part.start, end, marks)
+            )
+        else:  # a redirection stands between the two: its target is marked like any other
+            yield tuple(_pieces(command, start, end, marks))
+
+
+def _pieces(command: str, start: int, end: int, marks: list[_Mark], plain: str = "") -> Iterable[Piece]:
+    at = start
+    for mark in marks:
+        left, right = max(mark.start, at), min(mark.end, end)
+        if left >= right:
+            continue
+        if at < left:
+            yield Piece(command[at:left], plain)
+        yield Piece(command[left:right], mark.word)
+        at = right
+    if at < end:
+        yield Piece(command[at:end], plain)
+
+
+# --- the table ----------------------------------------------------------------------------------
+
+
+def _rows(command: str, parts: list[Part], analysis: ShellAnalysis, setting: Setting) -> Iterable[Row]:
+    for number, part in enumerate(parts, 1):
+        following = parts[number].start if number < len(parts) else len(command) + 1
+        span = range(0 if number == 1 else part.start, following)
+        found = [_target(number, path, setting) for path in analysis.writes if path.start in span]
+        found += [
+            Row(number, CLASSES[part.verdict], unknown.text, unknown.why, "unknown")
+            for unknown in analysis.unknown
+            if (unknown.start or 0) in span
+        ]
+        yield from found or [_plain_row(number, part, command)]
+
+
+def _plain_row(number: int, part: Part, command: str) -> Row:
+    if part.verdict == "reads":
+        return Row(number, CLASSES["reads"], note="reads only")
+    text = command[part.start : part.end]
+    return Row(number, CLASSES[part.verdict], text, "what this changes is not known", "unknown")
+
+
+def _target(number: int, path: ShellPath, setting: Setting) -> Row:
+    placed = canonical(path.raw, root=setting.root, cwd=path.cwd, writing=not path.recursive)
+    what = "Destructive"
+    if not isinstance(placed, Canonical):
+        return Row(number, what, path.raw, placed.text, "no")
+    name = f"{placed.path}/**" if path.recursive else placed.path
+    pattern = pattern_for(placed.path, setting.scope, recursive=path.recursive)
+    return Row(number, what, name, "", "yes" if pattern else "no", pattern)
+
+
+def pattern_for(path: str, scope: tuple[str, ...], *, recursive: bool = False) -> str:
+    """The pattern of a scope that lets a path through; "" when none does."""
+    whole = Scope.of(scope)
+    if not (whole.covers_below(path) if recursive else whole.matches(path)):
+        return ""
+    for pattern in scope:
+        one = Scope.of((pattern,))
+        if one.covers_below(path) if recursive else one.matches(path):
+            return pattern
+    return "the scope as a whole"
