@@ -46,7 +46,8 @@ function press(key) {
 function move(step) {
   const items = [...document.querySelectorAll("[data-item]")];
   if (!items.length) return false;
-  const current = items.findIndex((item) => item === document.activeElement || item.ariaCurrent);
+  const focused = items.indexOf(document.activeElement);
+  const current = focused < 0 ? items.findIndex((item) => item.ariaCurrent) : focused;
   const next = items[Math.min(items.length - 1, Math.max(0, current + step))];
   next.focus();
   next.scrollIntoView({ block: "nearest" });

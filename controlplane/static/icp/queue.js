@@ -77,6 +77,7 @@ document.addEventListener("change", (event) => {
 });
 
 document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape" && !document.querySelector(":popover-open")) select([]);
   const card = document.activeElement?.closest(".queue-card") ?? document.querySelector(".queue-card.current");
   const check = card?.querySelector("[name=selected]");
   if (event.key.toLowerCase() !== "x" || !check || event.ctrlKey || event.metaKey || event.altKey) return;

@@ -34,8 +34,11 @@ document.body.addEventListener("icp:say", (event) => {
   document.getElementById("announcer").textContent = event.detail.text;
 });
 const failed = "The server did not answer. The gate still holds the call; try again.";
-document.body.addEventListener("htmx:sendError", () => add(failed, "deny"));
+document.body.addEventListener("htmx:sendError", (event) => {
+  if (!event.detail.requestConfig.triggeringEvent?.type.startsWith("icp:")) add(failed, "deny");
+});
 document.body.addEventListener("htmx:responseError", (event) => {
   const { status } = event.detail.xhr;
+  if (event.detail.requestConfig.triggeringEvent?.type.startsWith("icp:")) return; // nobody asked for it
   add(status < 500 ? `The server refused this (${status}). Nothing was changed.` : failed, "deny");
 });
