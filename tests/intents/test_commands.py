@@ -1,0 +1,118 @@
+"""import_intents, export_intents, sync_orchestration: what they print, change and return."""
+
+from __future__ import annotations
+
+import json
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from controlplane.policy.model import Registry
+from intents.models import Intent, RegistryDocument
+from intents.registry import registry_state
+from tests import builders
+from tests.intents.builders import DATA, file_of, intent
+
+
+def run(name, *arguments):
+    out = StringIO()
+    call_command(name, *arguments, stdout=out)
+    return out.getvalue()
+
+
+def test_an_import_reports_plans_and_does(acme, tmp_path):
+    file = tmp_path / "active_intents.yaml"
+    file.write_bytes(file_of(intent("INT-001"), intent("INT-002", priority="high")))
+    out = run("import_intents", str(file), "--workspace", "acme")
+    assert "UNKNOWN_FIELD" in out
+    assert "add     INT-001" in out
+    assert out.endswith("2 to add, 0 to change, 0 to remove, 0 unchanged: imported.\n")
+    assert Intent.objects.count() == 2
+
+
+def test_an_invalid_file_fails_with_its_lines(acme):
+    out = StringIO()
+    with pytest.raises(CommandError, match="Nothing was changed"):
+        call_command(
+            "import_intents", str(DATA / "bad_input" / "y01-tab.yaml"), "--workspace", "acme", stdout=out
+        )
+    assert "error   line 3      YAML_PARSE_ERROR" in out.getvalue()
+
+
+def test_a_dry_run_in_json(acme):
+    path = str(DATA / "real_orchestration" / "13" / "active_intents.yaml")
+    out = json.loads(run("import_intents", path, "--workspace", "acme", "--lenient", "--dry-run", "--json"))
+    assert (out["valid"], out["applied"], out["plan"]["added"]) == (
+        True,
+        False,
+        ["INT-001", "INT-002", "INT-003"],
+    )
+    assert not Intent.objects.exists()
+
+
+def test_what_is_not_there_is_told(acme):
+    with pytest.raises(CommandError, match="Known: acme"):
+        run("import_intents", "x", "--workspace", "acne")
+    with pytest.raises(CommandError, match="cannot be read: No such file"):
+        run("import_intents", "/nowhere", "--workspace", "acme")
+    with pytest.raises(CommandError, match="cannot be written"):
+        run("export_intents", "--workspace", "acme", "--output", "/nowhere/file")
+
+
+def test_an_export_goes_to_a_file_or_to_the_screen(acme, tmp_path):
+    builders.intent(acme)
+    text = run("export_intents", "--workspace", "acme")
+    run("export_intents", "--workspace", "acme", "--output", str(tmp_path / "out.yaml"))
+    assert (tmp_path / "out.yaml").read_text() == text
+    assert text.startswith("active_intents:\n")
+
+
+@pytest.fixture
+def folder(acme, tmp_path):
+    acme.local_root = str(tmp_path)
+    acme.save()
+    (tmp_path / ".orchestration").mkdir()
+    return tmp_path / ".orchestration" / "active_intents.yaml"
+
+
+def test_the_folder_rules_the_registry(acme, folder):
+    folder.write_bytes(file_of(intent("INT-001"), intent("INT-002")))
+    assert run("sync_orchestration", "--workspace", "acme") == "ok: 2 added, 0 changed, 0 removed\n"
+    folder.write_bytes(file_of(intent("INT-002")))
+    assert run("sync_orchestration", "--workspace", "acme") == "ok: 0 added, 0 changed, 1 removed\n"
+    assert registry_state(acme) is Registry.OK
+
+
+def test_a_corrupt_file_is_told_with_its_line_and_keeps_the_intents(acme, folder):
+    folder.write_bytes(file_of(intent("INT-001")))
+    run("sync_orchestration", "--workspace", "acme")
+    acme.refresh_from_db()
+    before = acme.revision
+    folder.write_bytes(b"active_intents:\n- id: INT-001\n\tname: A\n")
+    with pytest.raises(CommandError, match=r"corrupt: Line 3: "):
+        run("sync_orchestration", "--workspace", "acme")
+    assert registry_state(acme) is Registry.CORRUPT
+    acme.refresh_from_db()
+    assert acme.revision > before
+    assert Intent.objects.count() == 1
+    folder.unlink()
+    with pytest.raises(CommandError, match="missing"):
+        run("sync_orchestration", "--workspace", "acme")
+    assert registry_state(acme) is Registry.MISSING
+    folder.mkdir()
+    with pytest.raises(CommandError, match=r"corrupt: .*cannot be read"):
+        run("sync_orchestration", "--workspace", "acme")
+
+
+def test_syncing_can_be_stopped(acme, folder):
+    with pytest.raises(CommandError):
+        run("sync_orchestration", "--workspace", "acme")
+    assert "not synced" in run("sync_orchestration", "--workspace", "acme", "--stop")
+    assert registry_state(acme) is Registry.EMPTY
+    assert RegistryDocument.objects.get().synced is False
+
+
+def test_without_a_local_root_there_is_nothing_to_sync(acme):
+    with pytest.raises(CommandError, match="no local root"):
+        run("sync_orchestration", "--workspace", "acme")
