@@ -69,8 +69,8 @@ def seed() -> Seeded:
         workspace = _workspace(repository, kept)
         for username, role in PEOPLE.items():
             _person(workspace, username, role, kept)
-        for role in TokenRole.values:
-            _token(workspace, role, kept)
+        for token_role in TokenRole.values:
+            _token(workspace, token_role, kept)
         end_earlier_sessions(workspace)
     write_kept(file, kept)
     return Seeded(workspace, repository, kept)
@@ -128,7 +128,7 @@ def _workspace(repository: Path, kept: Kept) -> Workspace:
 def _person(workspace: Workspace, username: str, role: Role, kept: Kept) -> None:
     """A person with the kept password. Whoever belongs to another workspace too is not the demo's."""
     user, _ = User.objects.get_or_create(username=username, defaults={"first_name": username.title()})
-    if user.is_staff or user.memberships.exclude(workspace=workspace).exists():  # type: ignore[attr-defined]  # the related name of Membership.user
+    if user.is_staff or user.memberships.exclude(workspace=workspace).exists():
         raise NotOursError(f"There is a person {username} who is not only in the demo; nothing is changed.")
     password = kept.passwords.setdefault(username, secrets.token_urlsafe(9))
     if not user.check_password(password):

@@ -1,0 +1,12 @@
+from django.urls import path
+
+from controlplane import settings_pages
+
+app_name = "settings"
+
+urlpatterns = [
+    path("", settings_pages.policy, name="policy"),
+    path("intentignore/", settings_pages.intentignore, name="intentignore"),
+    path("members/", settings_pages.member_list, name="members"),
+    path("tokens/", settings_pages.token_list, name="tokens"),
+]
