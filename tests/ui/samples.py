@@ -1,184 +1,22 @@
 """A context for each page, in the shapes that the templates write down, with hostile text where agents speak."""
 
-from datetime import date, timedelta
+from datetime import date
 
 from django import forms
 from django.contrib.auth.models import AnonymousUser, User
-from django.utils import timezone
 
 from controlplane import styleguide
 from controlplane.models import Workspace
+from tests.ui import approval_samples, intent_samples
+from tests.ui.hostile import AGO, HOSTILE, INTENT, NOW
 
-HOSTILE = "<script>alert(1)</script>\u202egnp.exe"
-NOW = timezone.now()
-AGO = NOW - timedelta(minutes=4)
-INTENT = {"id": "INT-001", "name": HOSTILE, "status": "IN_PROGRESS"}
 SEALED = {"state": "sealed", "number": 18_230, "url": "#seal"}
 PAGER = {"older_url": "?cursor=b", "newer_url": None, "note": "Rows 1 to 100"}
-
-
-class IntentForm(forms.Form):
-    name = forms.CharField(help_text="What people call it.")
-    scope = forms.CharField(widget=forms.Textarea)
 
 
 class SignInForm(forms.Form):
     username = forms.CharField()
     password = forms.CharField(widget=forms.PasswordInput)
-
-
-def queue():
-    rest, ending, done = styleguide.queue_samples(NOW)
-    return {
-        "groups": [
-            {"level": "wide", "approvals": [ending]},
-            {"level": "medium", "approvals": [rest | {"summary": HOSTILE}]},
-        ],
-        "decided": [done],
-        "strip": {"pending": 2, "oldest": AGO, "next_expiry": NOW + timedelta(seconds=40)},
-    }
-
-
-def context_column():
-    return {
-        "goal": {
-            **INTENT,
-            "description": "Replace session cookies by signed tokens on all write routes.",
-            "criteria": [
-                {"text": "Tokens signed with RS256", "met": True},
-                {"text": "Load test", "met": False},
-            ],
-        },
-        "session": {
-            "id": "s-7f3a",
-            "state": "ACTION",
-            "since": AGO,
-            "calls": 84,
-            "refused": 5,
-            "held": 2,
-            "gate": "governed",
-        },
-        "events": [
-            {"at": AGO, "outcome": "ask", "text": "This edit, held", "object": ""},
-            {"at": AGO, "outcome": "allow", "text": "Edit", "object": "src/auth/jwt.ts"},
-        ],
-        "alert": "Second wording of a call that was denied 5 min ago.",
-        "others": [{"agent": "Codex", "text": "Codex, INT-003 wrote lines 40-58, 12 min ago"}],
-        "others_note": "3 of 14 traces on this file came from INT-001.",
-        "past": [{"at": AGO, "outcome": "approved", "text": "Once, by reviewer-2, in 31 s"}],
-        "pattern": "src/billing/*.ts",
-    }
-
-
-def approvals(approval):
-    return {
-        "queue": queue(),
-        "approval": approval,
-        "context": context_column(),
-        "position": {"index": 2, "total": 2, "previous_url": "#previous", "next_url": None},
-        "batch_url": "/batch",
-    }
-
-
-def receipt(state, title):
-    steps = [{"meaning": "approved", "title": title, "detail": "10:41:02"}]
-    return styleguide.edit_sample(NOW) | {
-        "state": state,
-        "receipt": {"title": title, "steps": steps if state == "approved" else []},
-        "next_url": "#next",
-    }
-
-
-def scope_request():
-    preview = {
-        "note": "",
-        "added": None,
-        "adds": [{"pattern": "tests/billing/**", "files": ["tests/billing/a.ts"], "more": 8}],
-        "criteria": [{"text": "Integration tests pass", "met": True, "evidence": "trace #18,102"}],
-        "input": HOSTILE,
-        "complete": True,
-        "sentence": "These are all the files it would add.",
-    }
-    return styleguide.edit_sample(NOW) | {"kind": "scope", "object_is": "text", "preview": preview}
-
-
-def intent_detail():
-    intent = INTENT | {
-        "status": "BLOCKED",
-        "description": HOSTILE,
-        "owner": "admin-1",
-        "blocked_reason": HOSTILE,
-        "revision": 7,
-        "created_at": AGO,
-        "updated_at": None,
-        "scope": ["src/auth/**", "!src/auth/legacy/**"],
-        "references": ["docs/adr/014-jwt.md"],
-        "extra": [("team", HOSTILE)],
-        "constraints": [{"text": "Keep the cookie", "type": ""}, {"text": "limit 12", "type": "max_files"}],
-        "criteria": [{"text": HOSTILE, "met": False, "evidence": ""}],
-        "depends_on": [{"id": "INT-007", "status": "COMPLETED"}],
-        "needed_by": [{"id": "INT-005", "status": "BLOCKED"}],
-        "held_by": {"agent": "Codex", "session_id": "s-c91e", "since": AGO},
-    }
-    preview = {
-        "matches": ["src/auth/jwt.ts"],
-        "more": 3,
-        "new_overlaps": [{"id": "INT-003", "name": HOSTILE, "path": "src/billing/invoice.ts"}],
-        "flips": [{"before": "ask", "after": "allow", "path": "src/a.ts", "calls": 7, "last": AGO}],
-        "replayed": 2316,
-        "days": 14,
-        "errors": [{"line": 2, "message": "Ends in a slash."}],
-    }
-    return {
-        "intent": intent,
-        "moves": [{"status": "IN_PROGRESS", "label": "Go on", "danger": False}],
-        "may_edit": True,
-        "revisions": [{"number": 7, "summary": "criterion 4 added", "at": AGO, "by": "admin-1"}],
-        "sessions": [{"id": "s-7f3a", "agent": "Codex", "state": "ENDED", "at": AGO}],
-        "overlaps": [{"id": "INT-006", "name": "Migrate tests", "path": "tests/auth/login.test.ts"}],
-        "scope_form": {"text": "src/auth/**", "version": 7, "errors": [], "preview_url": "/preview"},
-        "scope_preview": preview,
-    }
-
-
-def intent_list():
-    row = INTENT | {
-        "scope": ["src/auth/**", "src/x.ts"],
-        "files": 32,
-        "held_by": {"agent": "Claude Code", "session_id": "s-7f3a"},
-        "overlaps": ["INT-006"],
-        "unmet": ["INT-005"],
-        "owner": "",
-        "criteria_met": 2,
-        "criteria": 4,
-        "writes": 0,
-        "last_activity": AGO,
-    }
-    return {
-        "intents": [
-            row,
-            row | {"id": "INT-007", "name": "Drop Node 18", "status": "COMPLETED", "held_by": None},
-        ],
-        "total": 2,
-        "in_progress": 1,
-        "overlaps": 1,
-        "filters": {"q": "", "status": "", "owner": ""},
-        "statuses": [
-            {"value": "", "label": "All", "count": 2},
-            {"value": "PENDING", "label": "Pending", "count": 0},
-        ],
-        "may_edit": True,
-    }
-
-
-def intent_import():
-    problem = {"type": "EMPTY_SCOPE", "message": HOSTILE, "intent_id": "INT-001", "field": "", "line": 7}
-    return {
-        "text": "active_intents: []",
-        "mode": "merge",
-        "report": {"valid": True, "errors": [], "warnings": [problem]},
-        "plan": [{"intent_id": "INT-001", "name": HOSTILE, "change": "added", "fields": ["owned_scope"]}],
-    }
 
 
 def session():
@@ -463,58 +301,9 @@ def lessons():
     return {"lessons": [lesson], "download_url": "/AGENT.md", **PAGER}
 
 
-def invalid(form):
-    form.is_valid()
-    return form
-
-
 PAGES = {
-    "approvals/edit": ("approvals/approval_list.html", lambda: approvals(styleguide.edit_sample(NOW))),
-    "approvals/shell": ("approvals/approval_list.html", lambda: approvals(styleguide.shell_sample(NOW))),
-    "approvals/scope": ("approvals/approval_list.html", lambda: approvals(scope_request())),
-    "approvals/approved": (
-        "approvals/approval_list.html",
-        lambda: approvals(receipt("approved", "Approved once by you")),
-    ),
-    "approvals/expired": (
-        "approvals/approval_list.html",
-        lambda: approvals(receipt("expired", "Timed out, nobody decided")),
-    ),
-    "approvals/yours": (
-        "approvals/approval_list.html",
-        lambda: approvals(receipt("yours", "You asked for this")),
-    ),
-    "approvals/queue": (
-        "approvals/approval_list.html",
-        lambda: {"queue": queue(), "approval": None, "batch_url": "/batch"},
-    ),
-    "approvals/empty": (
-        "approvals/approval_list.html",
-        lambda: {
-            "queue": {
-                "groups": [],
-                "decided": queue()["decided"],
-                "strip": {"pending": 0, "last_decision": AGO},
-            },
-            "empty": {
-                "sessions": 6,
-                "grants": [
-                    {
-                        "pattern": "docs/auth.md",
-                        "for_what": "INT-001, s-7f3a",
-                        "until": None,
-                        "used": 3,
-                        "by": "you",
-                        "revoke_url": "/r",
-                    }
-                ],
-            },
-        },
-    ),
-    "intents/list": ("intents/intent_list.html", intent_list),
-    "intents/detail": ("intents/intent_detail.html", intent_detail),
-    "intents/import": ("intents/intent_import.html", intent_import),
-    "intents/new": ("intents/intent_form.html", lambda: {"form": invalid(IntentForm({"name": ""}))}),
+    **approval_samples.PAGES,
+    **intent_samples.PAGES,
     "sessions/list": ("sessions/session_list.html", lambda: {"sessions": [session()], "alive": 1, **PAGER}),
     "sessions/detail": ("sessions/session_detail.html", session_detail),
     "traces/list": ("traces/trace_list.html", trace_list),
@@ -539,7 +328,7 @@ PAGES = {
     "no-workspace": ("no_workspace.html", lambda: {"workspace": None}),
     "login": (
         "registration/login.html",
-        lambda: {"form": invalid(SignInForm({"username": "rex"})), "user": AnonymousUser()},
+        lambda: {"form": intent_samples.invalid(SignInForm({"username": "rex"})), "user": AnonymousUser()},
     ),
     "error-404": ("404.html", lambda: {"workspace": None}),
     "error-500": ("500.html", dict),

@@ -6,7 +6,9 @@ from html.parser import HTMLParser
 import pytest
 from django.template.loader import render_to_string
 
-from tests.ui import samples
+from controlplane import styleguide
+from tests.ui import approval_samples, samples
+from tests.ui.hostile import NOW
 
 pytestmark = pytest.mark.urls("tests.ui.urls")
 
@@ -102,7 +104,7 @@ def test_the_tab_title_counts_what_waits(rf):
 
 
 def test_a_diff_can_be_read_side_by_side(rf):
-    context = samples.frame() | samples.approvals(samples.styleguide.edit_sample(samples.NOW))
+    context = samples.frame() | approval_samples.approvals(styleguide.edit_sample(NOW))
     page = render_to_string("approvals/approval_list.html", context, request=rf.get("/", {"diff": "split"}))
     assert 'class="no missing"' in page
 
@@ -111,5 +113,5 @@ def test_the_style_guide_draws_itself(rf):
     request = rf.get("/styleguide")
     request.user = samples.User(username="rex")
     reader = Reader()
-    reader.feed(samples.styleguide.styleguide(request).content.decode())
+    reader.feed(styleguide.styleguide(request).content.decode())
     assert reader.problems == []

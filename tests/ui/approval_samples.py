@@ -1,0 +1,127 @@
+"""Contexts for the approvals pages: every kind of card and every state it can be in."""
+
+from datetime import timedelta
+
+from controlplane import styleguide
+from tests.ui.hostile import AGO, HOSTILE, INTENT, NOW
+
+
+def queue():
+    rest, ending, done = styleguide.queue_samples(NOW)
+    return {
+        "groups": [
+            {"level": "wide", "approvals": [ending]},
+            {"level": "medium", "approvals": [rest | {"summary": HOSTILE}]},
+        ],
+        "decided": [done],
+        "strip": {"pending": 2, "oldest": AGO, "next_expiry": NOW + timedelta(seconds=40)},
+    }
+
+
+def context_column():
+    return {
+        "goal": {
+            **INTENT,
+            "description": "Replace session cookies by signed tokens on all write routes.",
+            "criteria": [
+                {"text": "Tokens signed with RS256", "met": True},
+                {"text": "Load test", "met": False},
+            ],
+        },
+        "session": {
+            "id": "s-7f3a",
+            "state": "ACTION",
+            "since": AGO,
+            "calls": 84,
+            "refused": 5,
+            "held": 2,
+            "gate": "governed",
+        },
+        "events": [
+            {"at": AGO, "outcome": "ask", "text": "This edit, held", "object": ""},
+            {"at": AGO, "outcome": "allow", "text": "Edit", "object": "src/auth/jwt.ts"},
+        ],
+        "alert": "Second wording of a call that was denied 5 min ago.",
+        "others": [{"agent": "Codex", "text": "Codex, INT-003 wrote lines 40-58, 12 min ago"}],
+        "others_note": "3 of 14 traces on this file came from INT-001.",
+        "past": [{"at": AGO, "outcome": "approved", "text": "Once, by reviewer-2, in 31 s"}],
+        "pattern": "src/billing/*.ts",
+    }
+
+
+def approvals(approval):
+    return {
+        "queue": queue(),
+        "approval": approval,
+        "context": context_column(),
+        "position": {"index": 2, "total": 2, "previous_url": "#previous", "next_url": None},
+        "batch_url": "/batch",
+    }
+
+
+def receipt(state, title):
+    steps = [{"meaning": "approved", "title": title, "detail": "10:41:02"}]
+    return styleguide.edit_sample(NOW) | {
+        "state": state,
+        "receipt": {"title": title, "steps": steps if state == "approved" else []},
+        "next_url": "#next",
+    }
+
+
+def scope_request():
+    preview = {
+        "note": "",
+        "added": None,
+        "adds": [{"pattern": "tests/billing/**", "files": ["tests/billing/a.ts"], "more": 8}],
+        "criteria": [{"text": "Integration tests pass", "met": True, "evidence": "trace #18,102"}],
+        "input": HOSTILE,
+        "complete": True,
+        "sentence": "These are all the files it would add.",
+    }
+    return styleguide.edit_sample(NOW) | {"kind": "scope", "object_is": "text", "preview": preview}
+
+
+PAGES = {
+    "approvals/edit": ("approvals/approval_list.html", lambda: approvals(styleguide.edit_sample(NOW))),
+    "approvals/shell": ("approvals/approval_list.html", lambda: approvals(styleguide.shell_sample(NOW))),
+    "approvals/scope": ("approvals/approval_list.html", lambda: approvals(scope_request())),
+    "approvals/approved": (
+        "approvals/approval_list.html",
+        lambda: approvals(receipt("approved", "Approved once by you")),
+    ),
+    "approvals/expired": (
+        "approvals/approval_list.html",
+        lambda: approvals(receipt("expired", "Timed out, nobody decided")),
+    ),
+    "approvals/yours": (
+        "approvals/approval_list.html",
+        lambda: approvals(receipt("yours", "You asked for this")),
+    ),
+    "approvals/queue": (
+        "approvals/approval_list.html",
+        lambda: {"queue": queue(), "approval": None, "batch_url": "/batch"},
+    ),
+    "approvals/empty": (
+        "approvals/approval_list.html",
+        lambda: {
+            "queue": {
+                "groups": [],
+                "decided": queue()["decided"],
+                "strip": {"pending": 0, "last_decision": AGO},
+            },
+            "empty": {
+                "sessions": 6,
+                "grants": [
+                    {
+                        "pattern": "docs/auth.md",
+                        "for_what": "INT-001, s-7f3a",
+                        "until": None,
+                        "used": 3,
+                        "by": "you",
+                        "revoke_url": "/r",
+                    }
+                ],
+            },
+        },
+    ),
+}

@@ -1,0 +1,10 @@
+"""What all samples share; wherever an agent speaks, it says HOSTILE."""
+
+from datetime import timedelta
+
+from django.utils import timezone
+
+HOSTILE = "<script>alert(1)</script>\u202egnp.exe"
+NOW = timezone.now()
+AGO = NOW - timedelta(minutes=4)
+INTENT = {"id": "INT-001", "name": HOSTILE, "status": "IN_PROGRESS"}
