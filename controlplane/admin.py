@@ -8,13 +8,13 @@ from django.http import HttpRequest
 from controlplane.models import Membership, Token, Workspace
 
 
-class MembershipInline(admin.TabularInline[Membership, Workspace]):
+class MembershipInline(admin.TabularInline):
     model = Membership
     extra = 0
 
 
 @admin.register(Workspace)
-class WorkspaceAdmin(admin.ModelAdmin[Workspace]):
+class WorkspaceAdmin(admin.ModelAdmin):
     """The local root is set by whoever runs the server (`create_workspace`), never over the web."""
 
     list_display = ("slug", "name", "revision", "created_at")
@@ -27,7 +27,7 @@ class WorkspaceAdmin(admin.ModelAdmin[Workspace]):
 
 
 @admin.register(Token)
-class TokenAdmin(admin.ModelAdmin[Token]):
+class TokenAdmin(admin.ModelAdmin):
     """Tokens are made and revoked on the pages, where their text is shown once."""
 
     list_display = ("name", "hint", "workspace", "role", "acts_for", "last_used_at", "revoked_at")

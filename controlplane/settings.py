@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from controlplane.env import read_environment
@@ -84,6 +85,8 @@ SQLITE_OPTIONS = {
 DATABASES = {"default": {**ENV.database, "CONN_MAX_AGE": None, "ATOMIC_REQUESTS": False}}
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     DATABASES["default"]["OPTIONS"] = SQLITE_OPTIONS
+    # Tests on a file, as in use (an in-memory database locks whole tables between threads); one a process.
+    DATABASES["default"]["TEST"] = {"NAME": DATA_DIR / f"test-{os.getpid()}.sqlite3"}
 
 if REDIS_URL:
     CHANNEL_LAYERS = {
@@ -109,6 +112,7 @@ USE_TZ = True
 
 STATIC_URL = "/static/"
 STATIC_ROOT = DATA_DIR / "static"
+STATIC_ROOT.mkdir(exist_ok=True)
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = DEBUG
 

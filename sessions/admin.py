@@ -10,7 +10,7 @@ from django.http import HttpRequest
 from sessions.models import AgentSession, Approval, ApprovalGrant
 
 
-class LookingOnly(admin.ModelAdmin[Any]):
+class LookingOnly(admin.ModelAdmin):
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
 

@@ -37,7 +37,7 @@ EMPTY_ANSWER: dict[str, Any] = {
 def answer_of(
     decision: Decision, answered: Verdict, *, session_id: str, state: SessionState | str
 ) -> dict[str, Any]:
-    """`answered` differs from the decision's verdict where policy only monitors."""
+    """`answered` differs from the decision's verdict where policy does not enforce."""
     answer = EMPTY_ANSWER | {
         "decision": answered.value,
         "session_id": session_id,
@@ -47,8 +47,6 @@ def answer_of(
         "targets": [target.path for target in decision.targets],
         "intent_id": decision.intent_id,
     }
-    if answered is not decision.verdict:
-        answer["would_be"] = decision.verdict.value
     if answered is not Verdict.ALLOW:
         answer |= failure(decision.error_type, decision.reason, decision.error)
     return answer

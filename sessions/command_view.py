@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from controlplane.policy import fields
@@ -37,6 +38,8 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
+    """A run of the command's text; blanks between parts are left out."""
+
     text: str
     mark: str = ""  # deletes | writes | moves | runs | unknown | operator
 
@@ -135,30 +138,31 @@ def _marks(analysis: ShellAnalysis) -> list[_Mark]:
 
 
 def _lines(command: str, parts: list[Part], marks: list[_Mark]) -> Iterable[tuple[Piece, ...]]:
-    """One line a part; an operator begins the line of the part that it leads to."""
-    starts = [0, *(part.end for part in parts[:-1])]
-    ends = [*(part.end for part in parts[:-1]), len(command)]
-    for part, start, end in zip(parts, starts, ends, strict=True):
-        if not any(start < mark.end and mark.start < part.start for mark in marks):
-            yield tuple(_pieces(command, start, part.start, marks, "operator")) + tuple(
-                _pieces(command, part.start, end, marks)
-            )
-        else:  # a redirection stands between the two: its target is marked like any other
-            yield tuple(_pieces(command, start, end, marks))
+    """One line a part. Redirections end the line of their part; an operator begins the line that it leads to."""
+    starts = [0, *(_end(part, following, marks) for part, following in pairwise(parts))]
+    for part, start, end in zip(parts, starts, [*starts[1:], len(command)], strict=True):
+        operator = command[start : part.start].strip()
+        lead = [Piece(f"{operator} ", "operator")] if operator else []
+        yield (*lead, *_pieces(command, part.start, max(part.start, end), marks))
 
 
-def _pieces(command: str, start: int, end: int, marks: list[_Mark], plain: str = "") -> Iterable[Piece]:
+def _end(part: Part, following: Part, marks: list[_Mark]) -> int:
+    """Where a part ends with what is redirected behind it."""
+    return max((mark.end for mark in marks if part.end <= mark.start and mark.end <= following.start), default=part.end)
+
+
+def _pieces(command: str, start: int, end: int, marks: list[_Mark]) -> Iterable[Piece]:
     at = start
     for mark in marks:
         left, right = max(mark.start, at), min(mark.end, end)
         if left >= right:
             continue
         if at < left:
-            yield Piece(command[at:left], plain)
+            yield Piece(command[at:left])
         yield Piece(command[left:right], mark.word)
         at = right
     if at < end:
-        yield Piece(command[at:end], plain)
+        yield Piece(command[at:end])
 
 
 # --- the table ----------------------------------------------------------------------------------
@@ -186,12 +190,11 @@ def _plain_row(number: int, part: Part, command: str) -> Row:
 
 def _target(number: int, path: ShellPath, setting: Setting) -> Row:
     placed = canonical(path.raw, root=setting.root, cwd=path.cwd, writing=not path.recursive)
-    what = "Destructive"
     if not isinstance(placed, Canonical):
-        return Row(number, what, path.raw, placed.text, "no")
-    name = f"{placed.path}/**" if path.recursive else placed.path
+        return Row(number, "Destructive", path.raw, placed.text.partition(". ")[0], "no")
     pattern = pattern_for(placed.path, setting.scope, recursive=path.recursive)
-    return Row(number, what, name, "", "yes" if pattern else "no", pattern)
+    note = "and all below it" if path.recursive else ""
+    return Row(number, "Destructive", placed.path, note, "yes" if pattern else "no", pattern)
 
 
 def pattern_for(path: str, scope: tuple[str, ...], *, recursive: bool = False) -> str:

@@ -12,7 +12,7 @@ import logging
 from dataclasses import dataclass, replace
 from typing import Any
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import F
 from django.utils import timezone
 
@@ -52,6 +52,7 @@ class Checked:
     held: Held
     decision: Decision
     answered: Verdict
+    would_be: Verdict | None = None  # the decision, where policy only monitors
     approval: Approval | None = None
 
     @property
@@ -59,6 +60,17 @@ class Checked:
         state = self.held.snapshot.state
         begins = state is SessionState.REQUEST and self.decision.tool_class is ToolClass.SAFE
         return SessionState.REASONING if begins and self.decision.verdict is Verdict.ALLOW else state
+
+    @property
+    def shows_life(self) -> bool:
+        """Whether the session's `last_seen_at` is due."""
+        return timezone.now() - self.held.seen_at > SEEN_EVERY
+
+    @property
+    def stands_alone(self) -> bool:
+        """Whether nothing but the decision itself is to be written."""
+        follows = self.answered is Verdict.ASK or self.decision.grant_id or self.shows_life
+        return not follows and self.state is self.held.snapshot.state
 
 
 def check(bearer: Bearer, request: GateRequest) -> dict[str, Any]:
@@ -90,8 +102,8 @@ def _judge(request: GateRequest, held: Held) -> Checked:
     if decision.error_type in LISTING:
         intents = available_intents(held.session.workspace_id)
         decision = replace(decision, error=with_available(decision.error or "", intents))
-    answered, _ = enforce(decision, held.snapshot.policy)
-    return Checked(replace(request, call=call), held, decision, answered)
+    answered, would_be = enforce(decision, held.snapshot.policy)
+    return Checked(replace(request, call=call), held, decision, answered, would_be)
 
 
 # Denials that list the intents one could take instead.
@@ -108,6 +120,8 @@ def _placed(call: ToolCall, held: Held) -> ToolCall:
 
 def _record(bearer: Bearer, checked: Checked) -> dict[str, Any] | None:
     """Commit the decision with all that follows from it; None when its snapshot no longer holds."""
+    if connection.vendor == "postgresql" and checked.stands_alone:
+        return _append_decision(bearer, checked)  # one statement is a transaction of its own
     with transaction.atomic():
         if checked.answered is Verdict.ASK:
             checked = approvals.open_or_join(checked)
@@ -144,7 +158,7 @@ def _answer(checked: Checked, decision_id: str) -> dict[str, Any]:
     answer = answer_of(
         checked.decision, checked.answered, session_id=checked.held.session.session_id, state=checked.state
     )
-    answer["decision_id"] = decision_id
+    answer |= {"decision_id": decision_id, "would_be": checked.would_be}
     if checked.approval is not None:
         answer["approval"] = approval_brief(checked.approval)
     if checked.decision.grant_id:
@@ -159,7 +173,7 @@ def _follow_up(bearer: Bearer, checked: Checked) -> bool:
         return False
     if checked.state is not checked.held.snapshot.state:
         _begin_reasoning(session, bearer.actor)
-    if timezone.now() - checked.held.seen_at > SEEN_EVERY:
+    if checked.shows_life:
         touch(session.pk)
         snapshots.remember(replace(checked.held, seen_at=timezone.now()))
     return True

@@ -106,6 +106,8 @@ def read_snapshot(session: AgentSession) -> Held:
 
 
 def remember(held: Held) -> Held:
+    if held.snapshot.intent_held_by_other:
+        return held  # no revision of this session's tells when the other one lets go: look each time
     key = (held.session.workspace_id, held.session.session_id)
     _held[key] = held
     _held.move_to_end(key)

@@ -7,6 +7,10 @@ from controlplane.api import throttling
 from controlplane.models import Role
 from sessions import snapshots
 from tests import builders
+from tests.traces import ledger_flush
+
+
+__all__ = ["ledger_flush"]  # the import lets tests that commit empty the insert-only tables
 
 
 @pytest.fixture(autouse=True)

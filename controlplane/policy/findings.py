@@ -78,7 +78,7 @@ class Findings:
 
 def examine(case: Case) -> Findings:
     """Go through steps 1 to 8. A problem of steps 1, 2 or 5 that nobody may approve ends the way."""
-    found = effects(case.call, case.policy)
+    found = effects(case.call, case.policy, case.world)
     if found.tool_class is ToolClass.HANDSHAKE:
         return Findings(found)
     closed = _registry(found.tool_class, case.snapshot) or _session(found.tool_class, case.snapshot)
@@ -115,6 +115,8 @@ def _intent(found: Effects, snapshot: Snapshot) -> Problem | None:
     reason, detail = _intent_trouble(found, snapshot)
     if reason is not None:
         return _problem(5, (ErrorType.MISSING_OR_INVALID_INTENT, reason), snapshot, detail=detail)
+    if snapshot.intent_held_by_other:
+        return _problem(5, (ErrorType.INTENT_CONFLICT, Reason.HELD_BY_OTHER_SESSION), snapshot)
     if snapshot.selected_intent_id in rules.rules_of(snapshot).ignore.intents:
         return _problem(5, (ErrorType.INTENT_IGNORED, Reason.INTENTIGNORE), snapshot)
     return None

@@ -34,6 +34,10 @@ TEXTS: Mapping[tuple[ErrorType, str], str] = {
         MUST_CITE + " This call cites [{detail}], but the session works on {intent}. Cite {intent}, or leave"
         " intent_id out."
     ),
+    (ErrorType.INTENT_CONFLICT, Reason.HELD_BY_OTHER_SESSION): (
+        "{intent} was taken by another session while this one was silent. Wait until that session lets go"
+        " of it, or start a new session and call select_active_intent with another intent."
+    ),
     (ErrorType.INTENT_IGNORED, Reason.INTENTIGNORE): (
         "{intent} is switched off by a line of .intentignore. Call select_active_intent with another intent"
         " in a new session, or ask a person to take the line out."

@@ -6,6 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from django.db import connection
+from django.db.models import F
+from django.test.utils import CaptureQueriesContext
 
 from controlplane.models import Workspace
 from controlplane.tokens import revoke_token
@@ -34,10 +36,8 @@ def at_work(acme, agent):
 
 
 def policy(workspace, **keys):
-    workspace.policy = workspace.policy | keys
-    workspace.save()
-    Workspace.objects.filter(pk=workspace.pk).update(revision=workspace.revision + 1)
-    workspace.refresh_from_db()
+    rows = Workspace.objects.filter(pk=workspace.pk)
+    rows.update(policy=rows.get().policy | keys, revision=F("revision") + 1)
 
 
 def decisions():
@@ -243,12 +243,14 @@ def test_secrets_are_masked_before_anything_is_stored(at_work):
 
 
 def test_an_allowed_call_of_a_known_session_takes_at_most_three_statements(
-    at_work, django_assert_max_num_queries
+    at_work,
 ):
     at_work.gate("Write", **IN_SCOPE)
-    with django_assert_max_num_queries(3) as captured:
+    with CaptureQueriesContext(connection) as captured:
         at_work.gate("Write", **IN_SCOPE | {"content": "again"})
-    assert any("INSERT INTO traces_ledgerentry" in query["sql"] for query in captured.captured_queries)
+    statements = [query["sql"] for query in captured if "SAVEPOINT" not in query["sql"]]
+    assert len(statements) <= 3
+    assert "traces_ledgerentry" in statements[0]
 
 
 def test_no_decision_is_recorded_against_a_policy_that_has_changed(acme, at_work, monkeypatch):
@@ -260,11 +262,8 @@ def test_no_decision_is_recorded_against_a_policy_that_has_changed(acme, at_work
         decision = real(*arguments)
         if not changed:
             changed.append(True)
-            acme.refresh_from_db()
-            acme.policy = {"tool_classes": {}, "require_content_hash": False, "approvable": []}
-            acme.intentignore = "src/auth/\n"
-            acme.revision += 1
-            acme.save()
+            policy(acme, approvable=[])
+            Workspace.objects.update(intentignore="src/auth/\n")
         return decision
 
     monkeypatch.setattr(gate, "decide", decide_then_change)

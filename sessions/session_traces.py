@@ -1,0 +1,35 @@
+"""A mutation that a session reports, under the intent that the session holds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from controlplane.masking import storable
+from sessions.models import AgentSession
+from sessions.representations import moment
+from traces.entries import Author, Mutation, record_mutation
+
+
+def record_trace(session: AgentSession, data: dict[str, Any], actor: str) -> tuple[dict[str, Any], bool]:
+    """The answer, and whether the mutation is new. Raises `ApiError` 400 and 409."""
+    problems = data.get("problems")
+    if isinstance(problems, list):
+        problems = "\n".join(str(problem) for problem in problems)
+    fields = {name: value for name, value in data.items() if name != "problems"}
+    mutation = Mutation(**fields, problems=storable(str(problems)) if problems else None)
+    author = Author(
+        session_id=session.session_id,
+        intent_id=session.selected_intent_id,
+        agent=session.agent_name,
+        model=session.agent_model,
+        actor=actor,
+    )
+    recorded = record_mutation(session.workspace_id, mutation, author)
+    answer = {
+        "id": recorded.entry["id"],
+        "status": "pending",
+        "leaf_hash": recorded.leaf_hash.hex(),
+        "received_at": moment(recorded.received_at),
+        "entry": recorded.entry,
+    }
+    return answer, recorded.new
