@@ -1,0 +1,92 @@
+"""Assignments: which variables may be set, and which values are certain."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from controlplane.policy.shell.state import Outcome, State, always
+from controlplane.policy.shell.values import UnclearError
+from controlplane.policy.shell.variables import vet_inert
+from controlplane.policy.shell.words import Constant
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+    from controlplane.policy.shell.walk import Walker
+
+TARGET = re.compile(r"([A-Za-z_]\w*)(?:\[\d+\])?")
+DECLARES = frozenset({"export", "readonly"})
+
+
+def vet_prefix(walker: Walker, node: Node, state: State) -> None:
+    """`NAME=value` in front of a command."""
+    _name_of(walker, node)
+    _value_of(walker, node, state)
+
+
+def assign(walker: Walker, node: Node, state: State, _feed: str) -> Outcome:
+    """`name=value` as a command of its own."""
+    name = _name_of(walker, node)
+    value = _value_of(walker, node, state)
+    is_whole = node.children[1].type == "=" and node.children[0].type == "variable_name"
+    return always(state.with_constant(name, value if is_whole else None))
+
+
+def assign_all(walker: Walker, node: Node, state: State, feed: str) -> Outcome:
+    for child in node.children:
+        state = assign(walker, child, state, feed).success
+    return always(state)
+
+
+def declare(walker: Walker, node: Node, state: State, feed: str) -> Outcome:
+    """`export NAME=value` of variables that nothing listens to; no other declaration."""
+    if node.children[0].type not in DECLARES:
+        raise UnclearError("a declaration may run code or change the shell")
+    for child in node.children[1:]:
+        if child.type == "variable_assignment":
+            state = assign(walker, child, state, feed).success
+        else:
+            _plain_name(walker, child)
+    return always(state)
+
+
+def unset(walker: Walker, node: Node, state: State, _feed: str) -> Outcome:
+    for child in node.children[1:]:
+        state = state.with_constant(_plain_name(walker, child), None)
+    return always(state)
+
+
+def _plain_name(walker: Walker, node: Node) -> str:
+    if node.type != "variable_name":
+        raise UnclearError("a declaration that is not understood", (node.start_byte, node.end_byte))
+    name = walker.source.of(node)
+    vet_inert(name, (node.start_byte, node.end_byte))
+    return name
+
+
+def _name_of(walker: Walker, node: Node) -> str:
+    """The variable; a subscript must be a number, for bash evaluates it."""
+    target = node.children[0]
+    match = TARGET.fullmatch(walker.source.of(target))
+    span = (node.start_byte, node.end_byte)
+    if match is None:
+        raise UnclearError("a subscript that may run code", span)
+    vet_inert(match[1], span)
+    return match[1]
+
+
+def _value_of(walker: Walker, node: Node, state: State) -> Constant | None:
+    """What is certain about the value, after judging the commands in it."""
+    value = node.child_by_field_name("value")
+    if value is None:
+        return Constant("")
+    if value.type == "array":
+        for child in value.children:
+            if child.is_named:
+                walker.words(child, state)
+        return None
+    words = walker.words(value, state)
+    word = words[0]
+    certain = len(words) == 1 and word.value is not None and not word.wild and not word.tilde
+    return Constant(word.value or "") if certain else None

@@ -1,0 +1,113 @@
+"""Builtins that change the shell itself: its folder, its variables, whether it goes on."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from controlplane.policy.shell.folders import enter, is_inside
+from controlplane.policy.shell.options import spec
+from controlplane.policy.shell.state import Outcome, always
+from controlplane.policy.shell.values import UnclearError
+from controlplane.policy.shell.variables import vet_inert
+from controlplane.policy.shell.words import Word
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from controlplane.policy.shell.call import Call
+    from controlplane.policy.shell.wrappers import Special
+
+CD = spec("-L", "-*", marks="open")
+READ = spec("-rs -p= -t= -n= -N= -d= -u= -a=", "-*")
+NAME = re.compile(r"[A-Za-z_]\w*")
+SET_FLAGS = frozenset({"-e", "-u", "-eu", "-ue", "+e", "+u", "-o", "-euo", "-eo", "-uo", "+o"})
+SET_NAMES = frozenset({"pipefail", "errexit", "nounset"})
+
+
+def _cd(call: Call) -> Outcome:
+    operands = call.parse(CD).operands
+    if len(operands) > 1:
+        raise UnclearError("cd with several folders", call.span)
+    target = operands[0] if operands else Word("~", "~", *call.span, tilde=True)
+    folders = _entered(call, target)
+    return Outcome(replace(call.state, folders=folders), call.state, _is_certain(call, folders))
+
+
+def _entered(call: Call, target: Word) -> tuple[str, ...] | None:
+    """Where `cd target` leads from every possible folder; None when that cannot be known."""
+    if target.value in (None, "", "-") or target.wild or call.state.folders is None:
+        return None
+    found = (enter(folder, target.value, call.scene.root) for folder in call.state.folders)
+    return tuple(dict.fromkeys(found))
+
+
+def _is_certain(call: Call, folders: tuple[str, ...] | None) -> bool:
+    """Whether the folders are there: on disk, and nothing in this command has removed any."""
+    scene = call.scene
+    if not folders or not scene.on_disk or scene.removes or scene.has_unknown:
+        return False
+    return all(is_inside(folder) and scene.world.is_dir(folder) for folder in folders)
+
+
+def _pushd(call: Call) -> Outcome:
+    operands = call.parse(CD).operands
+    if len(operands) != 1 or operands[0].prefix.startswith("+"):
+        raise UnclearError("the folder stack is not known", call.span)
+    old = call.state.folders
+    folders = _entered(call, operands[0])
+    stack = (*call.state.stack, old) if old is not None else ()
+    inside = replace(call.state, folders=folders, stack=stack)
+    return Outcome(inside, call.state, _is_certain(call, folders))
+
+
+def _popd(call: Call) -> Outcome:
+    if call.args:
+        raise UnclearError("the folder stack is not known", call.span)
+    *stack, folders = call.state.stack or (None,)
+    outside = replace(call.state, folders=folders, stack=tuple(stack))
+    return Outcome(outside, call.state, sure=folders is not None)
+
+
+def _exit(call: Call) -> Outcome:
+    if len(call.args) > 1 or not re.fullmatch(r"\d*", call.args[0].prefix if call.args else ""):
+        raise UnclearError("whether the shell goes on is not clear", call.span)
+    return always(call.state.gone())
+
+
+def _jump(call: Call) -> Outcome:
+    """`break` and `continue`: what follows in the loop may be left out."""
+    call.scene.jumps += 1
+    return always(call.state)
+
+
+def _read(call: Call) -> Outcome:
+    """`read 'a[$(cmd)]'` runs cmd, so only plain names will do."""
+    parsed = call.parse(READ)
+    state = call.state
+    for word in (*parsed.operands, *parsed.values("-a")):
+        if word.value is None or not NAME.fullmatch(word.value):
+            raise UnclearError("a variable name that may run code", (word.start, word.end))
+        vet_inert(word.value, (word.start, word.end))
+        state = state.with_constant(word.value, None)
+    return always(state)
+
+
+def _set(call: Call) -> Outcome:
+    """Only the options that make a script stricter."""
+    if not call.args or any(word.value not in SET_FLAGS | SET_NAMES for word in call.args):
+        raise UnclearError("changes how the shell works", call.span)
+    return always(call.state)
+
+
+BUILTINS: Mapping[str, Special] = {
+    "cd": _cd,
+    "pushd": _pushd,
+    "popd": _popd,
+    "exit": _exit,
+    "break": _jump,
+    "continue": _jump,
+    "read": _read,
+    "set": _set,
+}

@@ -1,0 +1,110 @@
+"""Expansions that run code although they look like data.
+
+Arithmetic evaluates the *values* of variables, array subscripts too: with `x='a[$(rm y)]'`, `$((x))`
+runs rm. `${x@P}` expands x as a prompt, `${!x}` reads a name out of a variable.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from controlplane.policy.shell.values import UnclearError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tree_sitter import Node
+
+    from controlplane.policy.shell.parse import Source
+
+OPERATORS = frozenset(
+    [":-", "-", ":+", "+", "%", "%%", "#", "##", "/", "//", "^", "^^", ",", ",,", ":?", "?"]
+)
+PLAIN_NODES = frozenset(
+    ["variable_name", "special_variable_name", "number", "word", "regex", "string_content"]
+)
+SUBSCRIPTS = frozenset({"@", "*"})
+ARITHMETIC = frozenset(
+    [
+        "binary_expression",
+        "unary_expression",
+        "postfix_expression",
+        "parenthesized_expression",
+        "ternary_expression",
+        "number",
+        "variable_name",
+        "word",
+        "simple_expansion",
+        "compound_statement",
+        "arithmetic_expansion",
+        "c_style_for_statement",
+        "variable_assignment",
+    ]
+)
+INTEGER = re.compile(r"-?\d+")
+NAME = re.compile(r"[A-Za-z_]\w*")
+# Builtins that fill a variable with text from outside.
+FILLERS = re.compile(rb"\b(?:read|mapfile|readarray|printf|getopts|declare|typeset|local|export|readonly)\b")
+
+
+def vet_parameter(node: Node, source: Source) -> Iterator[Node]:
+    """Check `${…}`; yields the words inside it that need judging themselves."""
+    span = (node.start_byte, node.end_byte)
+    for child in node.children:
+        text = source.of(child)
+        if child.type == "subscript":
+            index = text.partition("[")[2].rstrip("]")
+            if index not in SUBSCRIPTS and not INTEGER.fullmatch(index):
+                raise UnclearError("a subscript that may run code", span)
+        elif child.is_named and child.type not in PLAIN_NODES:
+            yield child
+        elif not child.is_named and text.strip() not in OPERATORS | {"${", "}", '"', ""}:
+            raise UnclearError(f"the expansion {text} is not understood", span)
+        elif child.type in ("word", "regex") and re.search(r"[`$]", text):
+            raise UnclearError("an expansion that was not understood", span)
+
+
+def vet_arithmetic(node: Node, source: Source) -> None:
+    """Check `$((…))`, `((…))` and the like: numbers, operators, variables that hold numbers."""
+    stack = [node]
+    while stack:
+        current = stack.pop()
+        if not current.is_named:
+            continue
+        span = (current.start_byte, current.end_byte)
+        if current.type not in ARITHMETIC:
+            raise UnclearError("arithmetic that may run code", span)
+        if current.type in ("variable_name", "word"):
+            _vet_number(source.of(current), source, span)
+        stack.extend(current.children)
+
+
+def _vet_number(name: str, source: Source, span: tuple[int, int]) -> None:
+    """A variable of arithmetic must not be given text anywhere in the command."""
+    if not NAME.fullmatch(name):
+        raise UnclearError("arithmetic that may run code", span)
+    if FILLERS.search(source.data) or name in text_variables(source.root, source):
+        raise UnclearError(f"{name} may hold text that arithmetic would run", span)
+
+
+def text_variables(root: Node, source: Source) -> set[str]:
+    """Variables that the command sets to anything but a whole number or arithmetic."""
+    found: set[str] = set()
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        stack.extend(node.children)
+        name = node.child_by_field_name("name" if node.type == "variable_assignment" else "variable")
+        if name is None or node.type not in ("variable_assignment", "for_statement"):
+            continue
+        values = node.children_by_field_name("value")
+        if not values or not all(_is_number(value, source) for value in values):
+            found.add(source.of(name).partition("[")[0])
+    return found
+
+
+def _is_number(value: Node, source: Source) -> bool:
+    if value.type in ("arithmetic_expansion", "binary_expression", "postfix_expression"):
+        return True
+    return INTEGER.fullmatch(source.of(value)) is not None

@@ -1,0 +1,151 @@
+"""`find`: roots, then an expression of a closed list of tests and actions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from controlplane.policy.shell.call import Call, Custom
+from controlplane.policy.shell.values import UnclearError
+from controlplane.policy.shell.words import Word
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+BARE = frozenset(
+    [
+        "-print",
+        "-print0",
+        "-prune",
+        "-depth",
+        "-d",
+        "-empty",
+        "-ls",
+        "-true",
+        "-false",
+        "-readable",
+        "-writable",
+        "-executable",
+        "-not",
+        "-a",
+        "-o",
+        "-and",
+        "-or",
+        "-nouser",
+        "-nogroup",
+        "-noleaf",
+        "-mount",
+        "-xdev",
+        "-daystart",
+        "-follow",
+        "-quit",
+        "-warn",
+        "-nowarn",
+        "-ignore_readdir_race",
+        "!",
+        "(",
+        ")",
+        ",",
+    ]
+)
+VALUED = frozenset(
+    [
+        "-name",
+        "-iname",
+        "-path",
+        "-ipath",
+        "-wholename",
+        "-iwholename",
+        "-regex",
+        "-iregex",
+        "-regextype",
+        "-type",
+        "-xtype",
+        "-size",
+        "-mtime",
+        "-mmin",
+        "-atime",
+        "-amin",
+        "-ctime",
+        "-cmin",
+        "-perm",
+        "-user",
+        "-group",
+        "-uid",
+        "-gid",
+        "-links",
+        "-inum",
+        "-maxdepth",
+        "-mindepth",
+        "-printf",
+        "-fstype",
+        "-used",
+        "-lname",
+        "-ilname",
+        "-newermt",
+        "-newerat",
+        "-newerct",
+    ]
+)
+REFERENCES = frozenset({"-newer", "-anewer", "-cnewer", "-samefile"})
+OUTPUTS = {"-fprint": 1, "-fprint0": 1, "-fls": 1, "-fprintf": 2}  # how many values follow
+GLOBAL = frozenset({"-H", "-L", "-P"})
+
+
+def _find(call: Call) -> None:
+    words = list(call.args)
+    while words and words[0].value in GLOBAL:
+        words.pop(0)
+    roots = _roots(words)
+    deletes = _expression(call, words[len(roots) :])
+    here = Word(".", ".", *call.span)
+    for root in roots or [here]:
+        call.read(root, recursive=True)
+        if deletes:
+            call.write(root, "delete", recursive=True)
+
+
+def _roots(words: list[Word]) -> list[Word]:
+    found: list[Word] = []
+    for word in words:
+        if word.prefix.startswith("-") or word.value in ("!", "(", ")", ","):
+            break
+        if not word.prefix:
+            raise UnclearError("may turn out to be an action", (word.start, word.end))
+        found.append(word)
+    return found
+
+
+def _expression(call: Call, words: list[Word]) -> bool:
+    """Judge tests and actions; returns whether it deletes."""
+    deletes = False
+    rest = iter(words)
+    for word in rest:
+        if word.value == "-delete":
+            deletes = True
+        elif word.value in REFERENCES:
+            call.read(_value(rest, word))
+        elif word.value in OUTPUTS:
+            call.write(_value(rest, word))
+            for _ in range(OUTPUTS[word.value] - 1):
+                _value(rest, word)
+        elif word.value in VALUED:
+            _harmless(_value(rest, word))
+        elif word.value not in BARE:
+            raise UnclearError("find runs something, or an action is not known", (word.start, word.end))
+    return deletes
+
+
+def _value(rest: Iterator[Word], word: Word) -> Word:
+    value = next(rest, None)
+    if value is None:
+        raise UnclearError("an action without its value", (word.start, word.end))
+    return value
+
+
+def _harmless(word: Word) -> None:
+    """A pattern left unquoted may become file names; none with a dot is an action of find."""
+    if word.many or (word.wild and "." not in word.prefix and word.prefix[:1] in "*?["):
+        raise UnclearError("may turn out to be an action", (word.start, word.end))
+
+
+FIND = Custom(_find)

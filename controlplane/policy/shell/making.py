@@ -1,0 +1,32 @@
+"""Making folders, and the folders on the way to them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from controlplane.policy.shell.words import Word
+
+if TYPE_CHECKING:
+    from controlplane.policy.shell.call import Call
+
+
+def make_folder(call: Call, word: Word, *, parents: bool) -> None:
+    """A folder, and the folders on the way to it that are known to be missing."""
+    for parent in parents_of(word) if parents else ():
+        for path in call.places(parent):
+            if call.scene.is_missing(path):
+                call.scene.add_write(path, "write", (word.start, word.end))
+                call.scene.folders_made.add(path.key)
+    call.write(word)
+    call.scene.folders_made.update(path.key for path in call.places(word))
+
+
+def parents_of(word: Word) -> list[Word]:
+    """`a/b`, then `a`, for `a/b/c`."""
+    segments = (word.value or "").rstrip("/").split("/")
+    texts = ["/".join(segments[:count]) for count in range(len(segments) - 1, 0, -1)]
+    return [
+        Word(text, text, word.start, word.end, word.wild, word.tilde)
+        for text in texts
+        if text.rpartition("/")[2] not in ("", ".", "..")
+    ]

@@ -1,0 +1,194 @@
+"""One analysis: what it knows about the workspace and what it has found so far."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from controlplane.policy.model import Unknown
+from controlplane.policy.shell.folders import Placed, is_inside, place
+from controlplane.policy.shell.values import Part, ShellAnalysis, ShellPath, UnclearError
+
+if TYPE_CHECKING:
+    from controlplane.policy.shell.parse import Source
+    from controlplane.policy.world import World
+
+MAX_COMMANDS = 400  # simple commands judged, loops unrolled; each costs some 30 µs
+MAX_PATHS = 2_000
+# What a part is called, the strongest first.
+VERDICTS = (
+    ("delete", "deletes"),
+    ("move", "moves"),
+    ("write", "writes"),
+    ("mode", "writes"),
+    ("link", "writes"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What an analysis may know about the workspace."""
+
+    root: str | None
+    world: World
+    safe_commands: tuple[str, ...]
+
+
+Nested = Callable[[str, str], ShellAnalysis]  # command, folder -> what it does
+
+
+@dataclass(frozen=True, slots=True)
+class _Link:
+    """A name that may lead elsewhere once the command has run, and the write that makes it."""
+
+    key: str
+    maker: ShellPath
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """How much was found before a part began."""
+
+    ops: int
+    unknown: int
+
+
+class Scene:
+    """Collects effects. Spans come in as byte offsets and go out as code points."""
+
+    def __init__(self, source: Source, surroundings: Surroundings, nested: Nested) -> None:
+        self.source = source
+        self._nested = nested
+        self.root = surroundings.root
+        self.world = surroundings.world
+        self.safe_commands = surroundings.safe_commands
+        self.on_disk = self.world.is_dir("") is True
+        self.removes = False  # something may be gone: what the disk says need not hold any more
+        self.jumps = 0  # how often `break` or `continue` stood in the command
+        self.ran = False  # the simple command at hand runs a program of its own
+        self.folders_made: set[str] = set()
+        self._ops: list[str] = []
+        self._links: list[_Link] = []
+        self._writes: dict[ShellPath, str] = {}
+        self._reads: dict[ShellPath, None] = {}
+        self._unknown: dict[Unknown, None] = {}
+        self._parts: list[Part] = []
+        self._commands = 0
+
+    def spend(self) -> None:
+        """Count one simple command; raises UnclearError when there are too many."""
+        self._commands += 1
+        if self._commands > MAX_COMMANDS or len(self._writes) + len(self._reads) > MAX_PATHS:
+            raise UnclearError("the command is too long to judge as a whole")
+
+    @property
+    def is_exhausted(self) -> bool:
+        return self._commands > MAX_COMMANDS
+
+    def add_write(
+        self, path: Placed, op: str, span: tuple[int, int], *, recursive: bool = False, links: bool = False
+    ) -> None:
+        """`links`: the write may put a link at `path`, or links below it."""
+        start, end = self._offsets(span)
+        found = ShellPath(path.raw, path.cwd, op, recursive, start, end)
+        self._writes[found] = path.key
+        self._ops.append(op)
+        self.removes |= op in ("delete", "move")
+        if links:
+            self._links.append(_Link(path.key, found))
+
+    def add_read(self, path: Placed, *, recursive: bool, span: tuple[int, int]) -> None:
+        start, end = self._offsets(span)
+        self._reads[ShellPath(path.raw, path.cwd, "read", recursive, start, end)] = None
+
+    def add_unknown(self, why: str, span: tuple[int, int]) -> None:
+        start, end = self._offsets(span)
+        self._unknown[Unknown(self.source.text[start:end], why, start, end)] = None
+
+    def mark(self) -> Mark:
+        self.ran = False
+        return Mark(len(self._ops), len(self._unknown))
+
+    def forget_unknown(self, mark: Mark) -> None:
+        """Drop what was unknown since: the workspace vouches for it."""
+        for unknown in list(self._unknown)[mark.unknown :]:
+            del self._unknown[unknown]
+
+    def add_part(self, span: tuple[int, int], mark: Mark) -> None:
+        """A simple command that has been judged since `mark`."""
+        start, end = self._offsets(span)
+        part = Part(self.source.text[start:end], start, end, self._verdict(mark))
+        if part not in self._parts[-8:]:  # a loop that is walked again repeats its commands
+            self._parts.append(part)
+
+    def _verdict(self, mark: Mark) -> str:
+        if self.ran:
+            return "runs"
+        if len(self._unknown) > mark.unknown:
+            return "unknown"
+        ops = self._ops[mark.ops :]
+        return next((verdict for op, verdict in VERDICTS if op in ops), "reads")
+
+    def add_nested(self, text: str, folders: tuple[str, ...], span: tuple[int, int]) -> None:
+        """What a string that is run as a command would write. Its offsets mean nothing here."""
+        for folder in folders:
+            for path in self._nested(text, folder).writes:
+                placed = place(path.cwd, path.raw, self.root)
+                self.add_write(placed, path.op, span, recursive=path.recursive)
+
+    @property
+    def has_unknown(self) -> bool:
+        return bool(self._unknown)
+
+    def is_folder(self, path: Placed) -> bool:
+        """Whether the disk says that a path is a folder.
+
+        It may have been removed by this very command, but then the path is among the writes already.
+        """
+        return path.key not in self.folders_made and self._ask_disk(path) is True
+
+    def may_be_folder(self, path: Placed) -> bool:
+        """Whether a path may be a folder when the command gets there.
+
+        Where no disk can be asked, a name with an extension is taken for a file: otherwise every copy
+        into a scope of `*.ts` would be refused.
+        """
+        if path.key in self.folders_made:
+            return True
+        known = self._ask_disk(path)
+        return "." not in path.key.rpartition("/")[2].lstrip(".") if known is None else known
+
+    def is_missing(self, path: Placed) -> bool:
+        """Whether there is no such folder as far as the disk knows."""
+        return self._ask_disk(path) is False
+
+    def _ask_disk(self, path: Placed) -> bool | None:
+        return self.world.is_dir(path.key) if self.on_disk and is_inside(path.key) else None
+
+    def result(self) -> ShellAnalysis:
+        self._check_links()
+        parts = sorted(self._parts, key=lambda part: (part.start, -part.end))
+        return ShellAnalysis(
+            safe=not self._writes and not self._unknown,
+            writes=tuple(self._writes),
+            reads=tuple(self._reads),
+            unknown=tuple(self._unknown),
+            parts=tuple(parts),
+        )
+
+    def _check_links(self) -> None:
+        """Nothing else may be written through a name that the same command turns into a link.
+
+        The order does not matter: loops and background jobs may run a write after the link is made.
+        """
+        for link in self._links:
+            for path, key in self._writes.items():
+                through = key.startswith(link.key + "/") or (key == link.key and path.op in ("write", "mode"))
+                if through and path != link.maker:
+                    text = self.source.text[path.start : path.end]
+                    why = "may be written through a link that the same command makes"
+                    self._unknown[Unknown(text, why, path.start, path.end)] = None
+
+    def _offsets(self, span: tuple[int, int]) -> tuple[int, int]:
+        return self.source.offset(span[0]), self.source.offset(span[1])

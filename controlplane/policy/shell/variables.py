@@ -1,0 +1,113 @@
+"""Which variables may be set without changing what later programs do."""
+
+from __future__ import annotations
+
+import re
+
+from controlplane.policy.shell.values import UnclearError
+
+LOWER = re.compile(r"[a-z_][a-z0-9_]*")
+# Lower-case names that a shell or a program listens to (zsh ties path to PATH).
+LISTENED = frozenset(
+    [
+        "path",
+        "cdpath",
+        "fpath",
+        "manpath",
+        "module_path",
+        "mailpath",
+        "prompt",
+        "histchars",
+        "argv",
+        "status",
+        "http_proxy",
+        "https_proxy",
+        "all_proxy",
+        "no_proxy",
+        "ftp_proxy",
+        "auto_resume",
+        "_",
+    ]
+)
+# Upper-case names that nothing listens to, or that only choose language, time zone and colours.
+INERT = frozenset(
+    [
+        "LANG",
+        "LANGUAGE",
+        "LC_ALL",
+        "LC_COLLATE",
+        "LC_CTYPE",
+        "LC_MESSAGES",
+        "LC_NUMERIC",
+        "LC_TIME",
+        "TZ",
+        "TERM",
+        "COLUMNS",
+        "LINES",
+        "NO_COLOR",
+        "FORCE_COLOR",
+        "CLICOLOR",
+        "CLICOLOR_FORCE",
+        "CI",
+        "NODE_ENV",
+        "RAILS_ENV",
+        "GIT_OPTIONAL_LOCKS",
+        "A",
+        "B",
+        "C",
+        "D",
+        "F",
+        "FILE",
+        "FILES",
+        "DIR",
+        "DIRS",
+        "FOLDER",
+        "OUT",
+        "OUTPUT",
+        "IN",
+        "INPUT",
+        "SRC",
+        "SOURCE",
+        "DST",
+        "DEST",
+        "DESTINATION",
+        "TARGET",
+        "NAME",
+        "NAMES",
+        "MSG",
+        "MESSAGE",
+        "TEXT",
+        "BASE",
+        "ROOT",
+        "REPO",
+        "BRANCH",
+        "COUNT",
+        "COUNTER",
+        "TOTAL",
+        "RESULT",
+        "I",
+        "J",
+        "K",
+        "N",
+        "X",
+        "Y",
+        "Z",
+        "VERSION",
+        "TAG",
+        "DATE",
+        "NOW",
+        "REPLY",
+    ]
+)
+
+
+def is_inert(name: str) -> bool:
+    return name in INERT or (
+        LOWER.fullmatch(name) is not None and name not in LISTENED and not name.startswith("npm_")
+    )
+
+
+def vet_inert(name: str, span: tuple[int, int]) -> None:
+    """Raises UnclearError for a variable that may change what a program does."""
+    if not is_inert(name):
+        raise UnclearError(f"programs may listen to the variable {name}", span)

@@ -1,0 +1,298 @@
+"""Walks the tree of a command the way bash runs it, carrying folder and variables along."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from tree_sitter import Node
+
+from controlplane.policy.shell import assigning, branches, redirects, testing
+from controlplane.policy.shell.call import Call
+from controlplane.policy.shell.expansions import vet_arithmetic, vet_parameter
+from controlplane.policy.shell.simple import run
+from controlplane.policy.shell.state import Outcome, State, always
+from controlplane.policy.shell.values import UnclearError
+from controlplane.policy.shell.words import Constant, Word, decode, decode_one
+
+if TYPE_CHECKING:
+    from controlplane.policy.shell.parse import Source
+    from controlplane.policy.shell.scene import Mark, Scene
+
+SEPARATORS = frozenset(
+    {";", "&", "\n", "&&", "||", "|", "|&", "(", ")", "{", "}", "do", "done", ";;", ";&", ";;&"}
+)
+BORDERS = frozenset({"$(", "`", ")", "<(", ">("})
+Late = tuple[Node, ...]  # redirects that stand behind a statement
+NONE: Late = ()
+LONE_TOKENS = frozenset({"$", "==", "=", "=~", "!"})
+LITERAL_FEED = "echo"  # what xargs is told when names may be given to it in the open
+
+
+@dataclass(frozen=True, slots=True)
+class Here:
+    """The place where words are decoded: a walker and its state."""
+
+    walker: Walker
+    state: State
+
+    @property
+    def source(self) -> Source:
+        return self.walker.source
+
+    def constant(self, name: str) -> Constant | None:
+        return self.state.constants.get(name)
+
+    def judge(self, node: Node) -> None:
+        self.walker.expansion(node, self.state)
+
+
+class Walker:
+    """Judges statements one by one; what it cannot judge becomes an unknown, never an exception."""
+
+    def __init__(self, scene: Scene) -> None:
+        self.scene = scene
+        self.source = scene.source
+
+    def statement(self, node: Node, state: State, feed: str = "") -> Outcome:
+        """One statement of any kind. An exhausted scene judges no further."""
+        if self.scene.is_exhausted:
+            return always(state)
+        try:
+            return STATEMENTS.get(node.type, _unsupported)(self, node, state, feed)
+        except UnclearError as error:
+            self.scene.add_unknown(error.why, error.span or (node.start_byte, node.end_byte))
+            return always(state)
+
+    def attached(self, node: Node, state: State, feed: str, late: Late) -> Outcome:
+        """A statement to which the grammar has hung redirects.
+
+        It hangs those behind `a && b > f` or `a | b > f` on the whole, for bash they are b's.
+        """
+        judge = RIGHTMOST.get(node.type)
+        if not late:
+            return self.statement(node, state, feed)
+        if judge is not None:
+            return judge(self, node, state, feed, late)
+        return _opened(self, node, state, feed, late)
+
+    def sequence(self, nodes: Iterable[Node], state: State) -> Outcome:
+        """Statements one after the other; one in front of `&` runs beside the shell."""
+        outcome = always(state)
+        statements = [node for node in nodes if node.type != "comment"]
+        for at, node in enumerate(statements):
+            if not node.is_named and node.type.strip() in SEPARATORS | BORDERS:
+                continue
+            found = self.statement(node, outcome.after)
+            follower = statements[at + 1].type if at + 1 < len(statements) else ""
+            outcome = always(outcome.after) if follower == "&" else found
+        return outcome
+
+    def here(self, state: State) -> Here:
+        return Here(self, state)
+
+    def words(self, node: Node, state: State) -> list[Word]:
+        return decode(node, Here(self, state))
+
+    def word(self, node: Node, state: State) -> Word:
+        return decode_one(node, Here(self, state))
+
+    def call(self, words: Sequence[Word], node: Node, state: State, feed: str = "") -> Call:
+        """A call for the program `words[0]`; without words, one that only resolves paths."""
+        name = (words[0].value or "") if words else ""
+        span = (node.start_byte, node.end_byte)
+        return Call(name, tuple(words[1:]), span, state, self.scene, run, feed)
+
+    def expansion(self, node: Node, state: State) -> None:
+        """Judge what an expansion runs; what it yields is not known."""
+        span = (node.start_byte, node.end_byte)
+        if node.type == "expansion":
+            for inner in vet_parameter(node, self.source):
+                self.words(inner, state)
+        elif node.type == "arithmetic_expansion":
+            for child in node.children:
+                vet_arithmetic(child, self.source)
+        elif node.type in ("command_substitution", "process_substitution"):
+            if node.children[0].type.strip() == "`" and "\\" in self.source.of(node):
+                raise UnclearError("a backslash between backticks", span)
+            self.sequence(node.children, state)
+
+
+def _list(walker: Walker, node: Node, state: State, feed: str, late: Late = NONE) -> Outcome:
+    first, *rest = node.children
+    outcome = walker.statement(first, state, feed)
+    for operator, following in zip(rest[::2], rest[1::2], strict=True):
+        attached = late if following.id == node.children[-1].id else NONE
+        outcome = branches.then(
+            outcome, operator.type, partial(walker.attached, following, feed="", late=attached)
+        )
+    return outcome
+
+
+def _pipeline(walker: Walker, node: Node, state: State, feed: str, late: Late = NONE) -> Outcome:
+    """Every stage runs in a shell of its own."""
+    for child in node.children:
+        if child.is_named and child.type != "comment":
+            attached = late if child.id == node.children[-1].id else NONE
+            walker.attached(child, state, feed, attached)
+            feed = _feed_of(child, walker.source, feed)
+    return always(state)
+
+
+def _feed_of(node: Node, source: Source, before: str) -> str:
+    """The program that feeds the next stage; a group, or echo anywhere before, counts as echo."""
+    name = node.child_by_field_name("name") if node.type == "command" else None
+    text = source.of(name) if name is not None else LITERAL_FEED
+    return before if before in ("echo", "printf") else text
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What stands around a simple command: the program that feeds it, arguments that the grammar put
+    behind a redirect, and where its effects begin."""
+
+    feed: str = ""
+    extra: Sequence[Word] = ()
+    mark: Mark | None = None
+
+
+def _command(walker: Walker, node: Node, state: State, feed: str) -> Outcome:
+    return simple_command(walker, node, state, Around(feed))
+
+
+def simple_command(walker: Walker, node: Node, state: State, around: Around) -> Outcome:
+    scene = walker.scene
+    mark = around.mark or scene.mark()
+    try:
+        scene.spend()
+        words, feed = _gather(walker, node, state, around.feed)
+        outcome = walker.call((), node, state, feed).inner([*words, *around.extra])
+    except UnclearError as error:
+        scene.add_unknown(error.why, error.span or (node.start_byte, node.end_byte))
+        outcome = always(state)
+    scene.add_part((node.start_byte, node.end_byte), mark)
+    return outcome
+
+
+def _gather(walker: Walker, node: Node, state: State, feed: str) -> tuple[list[Word], str]:
+    words: list[Word] = []
+    for at, child in enumerate(node.children):
+        if child.type == "variable_assignment":
+            _prefix(walker, child, state)
+        elif child.type in redirects.REDIRECTS:
+            found = redirects.redirect(walker, child, state)
+            words.extend(found.extra)
+            feed = LITERAL_FEED if found.literal else feed
+        elif child.type == "command_name":
+            words[:0] = [word for part in child.children for word in walker.words(part, state)]
+        elif child.is_named:
+            words.extend(walker.words(child, state))
+        else:
+            words.append(_token(walker, node, at))
+    return words, feed
+
+
+def _prefix(walker: Walker, node: Node, state: State) -> None:
+    """A variable that is not inert is unknown, but the command behind it may still be refused."""
+    try:
+        assigning.vet_prefix(walker, node, state)
+    except UnclearError as error:
+        walker.scene.add_unknown(error.why, error.span or (node.start_byte, node.end_byte))
+
+
+def _token(walker: Walker, node: Node, at: int) -> Word:
+    """A lone token among the arguments, such as `$` or `==`."""
+    child = node.children[at]
+    text = walker.source.of(child)
+    follows = node.children[at + 1].start_byte if at + 1 < len(node.children) else None
+    if follows == child.end_byte or text not in LONE_TOKENS:
+        raise UnclearError(f"{text} is not understood here", (child.start_byte, child.end_byte))
+    return Word(text, text, child.start_byte, child.end_byte)
+
+
+def _redirected(walker: Walker, node: Node, state: State, feed: str) -> Outcome:
+    body = node.child_by_field_name("body")
+    nodes = tuple(child for child in node.children if child.type in redirects.REDIRECTS)
+    if body is None:
+        return _opened(walker, None, state, feed, nodes)
+    return walker.attached(body, state, feed, nodes)
+
+
+def _opened(walker: Walker, body: Node | None, state: State, feed: str, late: Late) -> Outcome:
+    """Redirects are opened before the body runs, in the folder where the shell stands."""
+    mark = walker.scene.mark()
+    found = [redirects.redirect(walker, node, state) for node in late]
+    extra = [word for each in found for word in each.extra]
+    if any(each.literal for each in found):
+        feed = LITERAL_FEED
+    if body is not None and body.type == "command":
+        outcome = simple_command(walker, body, state, Around(feed, extra, mark))
+    elif extra:
+        raise UnclearError("words behind a redirect")
+    else:
+        outcome = always(state) if body is None else walker.statement(body, state, feed)
+    for each in found:
+        outcome = each.follow(walker, outcome, state)
+    return outcome
+
+
+def _negated(walker: Walker, node: Node, state: State, feed: str, late: Late = NONE) -> Outcome:
+    found = walker.attached(node.children[-1], state, feed, late)
+    return Outcome(found.success if found.sure else found.failure, found.success)
+
+
+def _subshell(walker: Walker, node: Node, state: State, _feed: str) -> Outcome:
+    walker.sequence(node.children, state)
+    return always(state)
+
+
+def _compound(walker: Walker, node: Node, state: State, _feed: str) -> Outcome:
+    if node.children[0].type != "((":
+        return walker.sequence(node.children, state)
+    for child in node.children:
+        vet_arithmetic(child, walker.source)
+    return always(state)
+
+
+def _do_group(walker: Walker, node: Node, state: State, _feed: str) -> Outcome:
+    return walker.sequence(node.children, state)
+
+
+def _unsupported(_walker: Walker, node: Node, _state: State, _feed: str) -> Outcome:
+    raise UnclearError(f"{node.type} is not understood here")
+
+
+def _function(_walker: Walker, _node: Node, _state: State, _feed: str) -> Outcome:
+    raise UnclearError("defines a function")
+
+
+RIGHTMOST: Mapping[str, Callable[[Walker, Node, State, str, Late], Outcome]] = {
+    "list": _list,
+    "pipeline": _pipeline,
+    "negated_command": _negated,
+}
+Statement = Callable[[Walker, Node, State, str], Outcome]
+STATEMENTS: Mapping[str, Statement] = {
+    "program": _do_group,
+    "list": _list,
+    "pipeline": _pipeline,
+    "command": _command,
+    "redirected_statement": _redirected,
+    "negated_command": _negated,
+    "subshell": _subshell,
+    "compound_statement": _compound,
+    "do_group": _do_group,
+    "function_definition": _function,
+    "test_command": testing.judge_test,
+    "if_statement": branches.if_statement,
+    "while_statement": branches.while_statement,
+    "for_statement": branches.for_statement,
+    "c_style_for_statement": branches.c_style_for_statement,
+    "case_statement": branches.case_statement,
+    "variable_assignment": assigning.assign,
+    "variable_assignments": assigning.assign_all,
+    "declaration_command": assigning.declare,
+    "unset_command": assigning.unset,
+}

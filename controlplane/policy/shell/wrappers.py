@@ -1,0 +1,133 @@
+"""Programs that run another command."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from controlplane.policy.shell.call import Call
+from controlplane.policy.shell.options import Parsed, Spec, spec
+from controlplane.policy.shell.programs import PROGRAMS, program_name
+from controlplane.policy.shell.state import Outcome, always
+from controlplane.policy.shell.values import UnclearError
+from controlplane.policy.shell.variables import vet_inert
+
+if TYPE_CHECKING:
+    from controlplane.policy.shell.words import Word
+
+Special = Callable[[Call], Outcome]
+ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=")
+LITERAL_FEEDS = frozenset({"echo", "printf"})
+
+
+def _stopping(options: str) -> Spec:
+    return spec(options, "-*", marks="stops digits")
+
+
+ENV = _stopping("-i0 -u= --ignore-environment --unset= --null")
+COMMAND = _stopping("-pvV")
+XARGS = _stopping(
+    "-0rtx -n= -P= -L= -I= -d= -s= -a=r --null --no-run-if-empty --max-args= --max-procs= --max-lines? "
+    "--delimiter= --max-chars= --arg-file=r --verbose --exit"
+)
+
+
+def _prefixed(options: str, skip: int = 0) -> Special:
+    """A program such as `nice` or `timeout 5`: options, `skip` operands, then a command."""
+    known = _stopping(options)
+
+    def run(call: Call) -> Outcome:
+        return call.inner(call.parse(known).operands[skip:])
+
+    return run
+
+
+def _untrusted(why: str, options: str = "") -> Special:
+    """The inner command is judged, so that a refusal still counts, but never trusted."""
+    known = _stopping(options)
+
+    def run(call: Call) -> Outcome:
+        call.unknown(why)
+        call.inner(call.parse(known).operands)
+        return always(call.state)
+
+    return run
+
+
+def _env(call: Call) -> Outcome:
+    words = list(call.parse(ENV).operands)
+    while words and (match := ASSIGNMENT.match(words[0].prefix)):
+        vet_inert(match[1], (words[0].start, words[0].end))
+        words.pop(0)
+    return call.inner(words)
+
+
+def _command(call: Call) -> Outcome:
+    """`command -v x` only asks; `command x` runs x."""
+    parsed = call.parse(COMMAND)
+    return always(call.state) if parsed.has("-v", "-V") else call.inner(parsed.operands)
+
+
+def _xargs(call: Call) -> Outcome:
+    """Arguments come from elsewhere, so the program must be one that no option can turn."""
+    parsed = call.parse(XARGS)
+    for file in parsed.values("-a", "--arg-file"):
+        call.read(file)
+    if call.feed in LITERAL_FEEDS:
+        raise UnclearError("xargs is given names that are not followed", call.span)
+    words = parsed.operands
+    name = program_name(words[0].value or "") if words else "echo"
+    entry = PROGRAMS.get(name)
+    if entry is None or not entry.is_open:
+        raise UnclearError(f"xargs passes arguments to {name or 'a program'} that are not known", call.span)
+    entry.judge(replace(call, name=name, args=_fixed(parsed, words[1:])))
+    return always(call.state)
+
+
+def _fixed(parsed: Parsed, words: Sequence[Word]) -> tuple[Word, ...]:
+    """The arguments that do not come from standard input."""
+    places = [word.value for word in parsed.values("-I")]
+    return tuple(word for word in words if not any(place and place in word.prefix for place in places))
+
+
+def _string(call: Call) -> Outcome:
+    """`bash -c '…'` and `eval …`: judged for what it names, never trusted."""
+    call.unknown("a string is run as a command")
+    words = call.args if call.name == "eval" else _command_string(call.args)
+    if words and all(word.value is not None for word in words):
+        text = " ".join(word.value or "" for word in words)
+        call.scene.add_nested(text, call.state.folders or (), (words[0].start, words[-1].end))
+    return always(call.state)
+
+
+def _command_string(args: Sequence[Word]) -> Sequence[Word]:
+    for at, word in enumerate(args):
+        if re.fullmatch(r"-[a-z]*c", word.prefix):
+            return args[at + 1 : at + 2]
+    return ()
+
+
+WRAPPERS: Mapping[str, Special] = {
+    "env": _env,
+    "command": _command,
+    "builtin": _prefixed(""),
+    "exec": _prefixed("-cl -a="),
+    "time": _prefixed("-p"),
+    "nice": _prefixed("-n= --adjustment="),
+    "ionice": _prefixed("-t -c= -n="),
+    "timeout": _prefixed(
+        "-v -k= -s= --foreground --kill-after= --preserve-status --signal= --verbose", skip=1
+    ),
+    "setsid": _prefixed("-cfw --ctty --fork --wait"),
+    "stdbuf": _prefixed("-i= -o= -e= --input= --output= --error="),
+    "nohup": _untrusted("nohup may write nohup.out"),
+    "sudo": _untrusted(
+        "runs as another user", "-EHnSk -u= -g= --user= --group= --preserve-env? --non-interactive"
+    ),
+    "doas": _untrusted("runs as another user", "-n -u="),
+    "coproc": _untrusted("runs beside the shell"),
+    "xargs": _xargs,
+    **dict.fromkeys(("bash", "sh", "dash", "zsh", "ksh", "eval"), _string),
+}
