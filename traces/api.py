@@ -1,0 +1,260 @@
+"""REST for trace entries, lessons and the intent map. Each view parses, calls one function, answers."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.http import HttpResponse, StreamingHttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from controlplane.api.errors import ApiError
+from controlplane.api.pages import PAGE_PARAMETERS, flag, page_of
+from controlplane.api.parsers import parse_json
+from controlplane.api.views import WorkspaceView
+from traces import api_schema as schema
+from traces import checkpoints
+from traces.filemap import map_sections
+from traces.filters import TraceFilter, traces_of
+from traces.interchange.agent_md import read_lessons, write_lessons
+from traces.interchange.exporting import agent_trace_lines, orchestration_lines
+from traces.interchange.importing import Import, import_file, post_entries
+from traces.interchange.intent_map import write_map
+from traces.interchange.reports import ImportReport
+from traces.ledger import Appended, body_of
+from traces.lessons import Lesson, NewLesson, lesson_of, lessons, record_lesson
+from traces.models import Kind, LedgerEntry, LedgerLeaf
+from traces.raw_body import (
+    ENTRY_TYPES,
+    JSON_TYPE,
+    MARKDOWN_TYPES,
+    OneForm,
+    body_bytes,
+    body_reader,
+    content_type,
+)
+from traces.shape import moment_of
+
+MARKDOWN = "text/markdown"
+FORMATS = {"orchestration": "agent_trace.jsonl", "agent-trace": "traces.jsonl"}
+
+
+class StreamView(WorkspaceView):
+    """Bodies are read by the view, answers are what the view gives."""
+
+    required_role = "agent"
+    content_negotiation_class = OneForm
+
+
+class TracesView(StreamView):
+    @extend_schema(
+        operation_id="traces_list", summary="List trace entries, newest first",
+        parameters=[*schema.FILTERS, *PAGE_PARAMETERS], responses=schema.answers({200: schema.TracePage}),
+    )  # fmt: skip
+    def get(self, request: Request) -> Response:
+        page = page_of(traces_of(self.bearer.workspace_id, _filter(request)), request)
+        return Response(page | {"results": [trace_answer(row) for row in page["results"]]})
+
+    @extend_schema(
+        operation_id="traces_post", summary="Record whole trace entries, all or nothing",
+        description="An entry, a list of entries, or one entry a line. Idempotent by `id`.",
+        request={JSON_TYPE: schema.EntryBody(many=True), **schema.FILE_REQUEST},
+        examples=[schema.EXAMPLE_ENTRY],
+        responses=schema.answers({200: schema.PostedAnswer, 201: schema.PostedAnswer}, 409, 413, 415),
+    )  # fmt: skip
+    def post(self, request: Request) -> Response:
+        raw = body_bytes(request, ENTRY_TYPES)
+        workspace_id = self.bearer.workspace_id
+        report, made = post_entries(workspace_id, raw, self.actor)
+        if not report.valid:
+            raise _refusal(report)
+        receipts = [_receipt(workspace_id, one) for one in made]
+        return Response(report.answer() | {"results": receipts}, status=201 if made else 200)
+
+
+class ImportView(StreamView):
+    @extend_schema(
+        operation_id="traces_import", summary="Bring a whole ledger file in",
+        description=(
+            "agent_trace.jsonl or Agent Trace records. Strict unless lenient: all or nothing, "
+            "only a torn last line is set aside."
+        ),
+        parameters=[schema.LENIENT, schema.DRY_RUN],
+        request={JSON_TYPE: OpenApiTypes.OBJECT, **schema.FILE_REQUEST},
+        responses=schema.answers({200: schema.ReportAnswer}, 413, 415),
+    )  # fmt: skip
+    def post(self, request: Request) -> Response:
+        how = Import(
+            self.bearer.workspace_id,
+            self.actor,
+            lenient=flag(request, "lenient"),
+            dry_run=flag(request, "dry_run"),
+        )
+        report = import_file(body_reader(request, ENTRY_TYPES), how)
+        if not report.valid:
+            raise _refusal(report, status=400)
+        return Response(report.answer())
+
+
+class ExportView(StreamView):
+    @extend_schema(
+        operation_id="traces_export", summary="Trace entries as a file, oldest first",
+        parameters=[schema.EXPORT_FORMAT, *schema.FILTERS],
+        responses=schema.answers({(200, "application/jsonl"): OpenApiTypes.STR}),
+    )  # fmt: skip
+    def get(self, request: Request) -> StreamingHttpResponse:
+        name = request.query_params.get("format") or "orchestration"
+        if name not in FORMATS:
+            raise ApiError(400, "INVALID_INPUT", f"format must be one of {', '.join(FORMATS)}.")
+        workspace_id = self.bearer.workspace_id
+        rows = traces_of(workspace_id, _filter(request))
+        lines = (
+            orchestration_lines(rows) if name == "orchestration" else agent_trace_lines(rows, workspace_id)
+        )
+        headers = {"Content-Disposition": f'attachment; filename="{FORMATS[name]}"'}
+        return StreamingHttpResponse(lines, content_type="application/jsonl", headers=headers)
+
+
+class IntentMapView(StreamView):
+    @extend_schema(
+        operation_id="intent_map_get", summary="Which files each intent has evolved",
+        description="`intent_map.md`, from mutations of class INTENT_EVOLUTION.",
+        parameters=[schema.MAP_FORMAT],
+        responses=schema.answers({(200, MARKDOWN): OpenApiTypes.STR, (200, JSON_TYPE): schema.MapAnswer}),
+    )  # fmt: skip
+    def get(self, request: Request) -> HttpResponse:
+        sections = map_sections(self.bearer.workspace_id)
+        if _format(request, "markdown") == "markdown":
+            return _markdown(write_map(sections), "intent_map.md")
+        found = [{"intent_id": one.intent_id, "name": one.name, "files": list(one.paths)} for one in sections]
+        return Response({"intents": found})
+
+
+class LessonsView(StreamView):
+    @extend_schema(
+        operation_id="lessons_list", summary="Lessons, newest first, or AGENT.md",
+        parameters=[schema.MAP_FORMAT, *PAGE_PARAMETERS],
+        responses=schema.answers({(200, JSON_TYPE): schema.LessonPage, (200, MARKDOWN): OpenApiTypes.STR}),
+    )  # fmt: skip
+    def get(self, request: Request) -> HttpResponse:
+        workspace_id = self.bearer.workspace_id
+        if _format(request, "json") == "markdown":
+            return _markdown(write_lessons(lessons(workspace_id)), "AGENT.md")
+        rows = LedgerEntry.objects.filter(workspace_id=workspace_id, kind=Kind.LESSON).select_related("body")
+        page = page_of(rows, request)
+        found = [lesson for row in page["results"] if (lesson := lesson_of(row))]
+        return Response(page | {"results": [_lesson_answer(lesson) for lesson in found]})
+
+    @extend_schema(
+        operation_id="lessons_post", summary="Record a lesson, or all of an AGENT.md",
+        description="The same problems of the same file are recorded once.",
+        request={JSON_TYPE: schema.LessonBody, **dict.fromkeys(MARKDOWN_TYPES, OpenApiTypes.STR)},
+        responses=schema.answers({200: schema.LearnedAnswer, 201: schema.LearnedAnswer}, 413, 415),
+    )  # fmt: skip
+    def post(self, request: Request) -> Response:
+        raw = body_bytes(request, (JSON_TYPE, *MARKDOWN_TYPES))
+        learned = [_new_lesson(raw)] if content_type(request) == JSON_TYPE else _lessons_of(raw)
+        with transaction.atomic():
+            recorded = sum(record_lesson(self.bearer.workspace_id, one, self.actor) for one in learned)
+        answer = {"recorded": recorded, "duplicates": len(learned) - recorded}
+        return Response(answer, status=201 if recorded else 200)
+
+
+def trace_answer(row: LedgerEntry) -> dict[str, Any]:
+    """The entry as it was recorded and its place in the ledger. 0 queries when both were fetched along."""
+    entry = body_of(row)
+    leaf = _leaf(row)
+    place = {
+        "status": "sealed" if leaf else "pending",
+        "seq": leaf.seq if leaf else None,
+        "leaf_hash": bytes(row.leaf_hash).hex(),
+        "received_at": row.received_at,
+        "session_id": row.session_id,
+        "intent_id": row.intent_id,
+        "redacted": entry is None,
+    }
+    return (entry or {"id": row.entry_id}) | {"ledger": place}
+
+
+def _leaf(row: LedgerEntry) -> LedgerLeaf | None:
+    try:
+        return row.leaf
+    except LedgerLeaf.DoesNotExist:
+        return None
+
+
+def _receipt(workspace_id: int, one: Appended) -> dict[str, Any]:
+    return {
+        "id": one.entry_id,
+        "status": "pending",
+        "leaf_hash": one.leaf_hash.hex(),
+        "received_at": one.received_at,
+        "receipt": checkpoints.receipt(workspace_id, one.leaf_hash, one.received_at),
+    }
+
+
+def _refusal(report: ImportReport, status: int | None = None) -> ApiError:
+    """A report with errors as an error: its type is the first one's, and the whole report comes along."""
+    first = report.errors[0]
+    text = f"Line {first.line}: {first.message}" if first.line else first.message
+    known = all(error.type == "DUPLICATE_ID" for error in report.errors)
+    return ApiError(status or (409 if known else 400), first.type, text, **report.answer())
+
+
+def _filter(request: Request) -> TraceFilter:
+    texts = {name: request.query_params.get(name, "") for name in ("intent", "path", "session")}
+    if any("\x00" in text for text in texts.values()):
+        raise ApiError(400, "INVALID_INPUT", "A filter holds U+0000.")
+    return TraceFilter(**texts, since=_moment(request, "since"), until=_moment(request, "until"))
+
+
+def _moment(request: Request, name: str) -> datetime | None:
+    text = request.query_params.get(name, "").replace(" ", "+")  # a plus sign that was not percent-encoded
+    if not text:
+        return None
+    try:
+        return moment_of(text)
+    except (ValueError, OverflowError) as error:
+        raise ApiError(400, "INVALID_INPUT", f"{name}: {error}.") from error
+
+
+def _format(request: Request, default: str) -> str:
+    name = request.query_params.get("format") or default
+    if name not in {"markdown", "json"}:
+        raise ApiError(400, "INVALID_INPUT", "format must be markdown or json.")
+    return name
+
+
+def _markdown(text: str, file: str) -> HttpResponse:
+    headers = {"Content-Disposition": f'inline; filename="{file}"'}
+    return HttpResponse(text.encode(), content_type=f"{MARKDOWN}; charset=utf-8", headers=headers)
+
+
+def _lesson_answer(lesson: Lesson) -> dict[str, Any]:
+    return {
+        "id": lesson.lesson_id,
+        "learned_on": lesson.learned_on,
+        "file": lesson.file,
+        "problems": lesson.problems,
+        "session_id": lesson.session_id,
+        "intent_id": lesson.intent_id,
+    }
+
+
+def _new_lesson(raw: bytes) -> NewLesson:
+    checked = schema.LessonBody(data=parse_json(raw))
+    checked.is_valid(raise_exception=True)
+    fields = checked.validated_data
+    return NewLesson(**{"file": "", **fields})
+
+
+def _lessons_of(raw: bytes) -> list[NewLesson]:
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ApiError(400, "INVALID_UTF8", f"The body is not UTF-8 (byte {error.start}).") from error
+    return read_lessons(text.replace("\x00", ""))

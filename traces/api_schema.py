@@ -1,0 +1,274 @@
+"""The bodies of the ledger's API for OpenAPI; what a field means is said here once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse
+from rest_framework import serializers as s
+
+from controlplane.api.errors import ErrorAnswer
+from controlplane.api.fields import Text, Whole, YesNo
+from traces.raw_body import LINES_TYPES, RECORD_TYPE
+
+Body = s.Serializer[Any]
+
+
+class RangeBody(Body):
+    start_line = Whole(min_value=0, help_text="From 1; 0 where no line is meant, as for a deleted file.")
+    end_line = Whole(min_value=0, help_text="Inclusive.")
+    content_hash = Text(
+        required=False, allow_null=True, help_text="`sha256:…`, or another algorithm's name and value."
+    )
+
+
+class RelatedBody(Body):
+    type = Text(help_text="`specification` for an intent.")
+    value = Text()
+
+
+class ContributorBody(Body):
+    entity_type = Text(required=False, allow_null=True, help_text="AI, HUMAN, …")
+    model_identifier = Text(required=False, allow_null=True)
+
+
+class ConversationBody(Body):
+    url = Text(required=False, allow_null=True, help_text="The session.")
+    contributor = ContributorBody(required=False, allow_null=True)
+    ranges = RangeBody(many=True, required=False)
+    related = RelatedBody(many=True, required=False)
+
+
+class FileBody(Body):
+    relative_path = Text(help_text="Relative to the workspace, with `/`.")
+    content_hash = Text(
+        required=False, allow_null=True, help_text="Of the whole file, where the ranges do not tell."
+    )
+    conversations = ConversationBody(many=True, required=False)
+
+
+class VcsBody(Body):
+    revision_id = Text(required=False, allow_null=True)
+
+
+class EntryBody(Body):
+    """One line of agent_trace.jsonl. Fields that are not named here are kept."""
+
+    id = Text(max_length=200, help_text="The same id with the same content is recorded once.")
+    timestamp = Text(help_text="RFC 3339.")
+    vcs = VcsBody(required=False, allow_null=True)
+    mutation_class = Text(required=False, allow_null=True, help_text="AST_REFACTOR, INTENT_EVOLUTION, …")
+    intent_id = Text(required=False, allow_null=True, help_text="For files that name no intent themselves.")
+    files = FileBody(many=True)
+
+
+class PlaceAnswer(Body):
+    status = s.ChoiceField(choices=["pending", "sealed"])
+    seq = Whole(allow_null=True, help_text="The place in the ledger, from 0; null while pending.")
+    leaf_hash = Text(help_text="Hex.")
+    received_at = s.DateTimeField()
+    session_id = Text()
+    intent_id = Text()
+    redacted = YesNo(help_text="True when the body was taken out; only the id is left of the entry.")
+
+
+class TraceAnswer(Body):
+    """The entry as it was recorded, with its place in the ledger beside it."""
+
+    id = Text()
+    timestamp = Text(required=False)
+    vcs = s.JSONField(required=False, allow_null=True)
+    mutation_class = Text(required=False, allow_null=True)
+    files = s.ListField(child=s.JSONField(), required=False)
+    ledger = PlaceAnswer()
+
+
+class TracePage(Body):
+    results = TraceAnswer(many=True)
+    next = Text(allow_null=True)
+
+
+class RemarkAnswer(Body):
+    type = Text()
+    message = Text()
+    line = Whole(allow_null=True, help_text="From 1; null where the matter has no line.")
+
+
+class ReceiptSignature(Body):
+    key_id = Text()
+    signature = Text(
+        help_text="Ed25519, base64, over `receipt`, log, leaf hash and received_at, a line each."
+    )
+
+
+class ReceiptAnswer(Body):
+    id = Text()
+    status = s.ChoiceField(choices=["pending"])
+    leaf_hash = Text()
+    received_at = s.DateTimeField()
+    receipt = ReceiptSignature()
+
+
+class ReportAnswer(Body):
+    valid = YesNo()
+    entries = Whole(help_text="New entries.")
+    duplicates = Whole(help_text="Entries that are there already, with the same content.")
+    errors = RemarkAnswer(many=True)
+    warnings = RemarkAnswer(many=True)
+
+
+class PostedAnswer(ReportAnswer):
+    results = ReceiptAnswer(many=True, help_text="One for each new entry, in order.")
+
+
+class RefusedReport(ErrorAnswer, ReportAnswer):
+    pass
+
+
+class HeadAnswer(Body):
+    log = Text(help_text="The name of this workspace's log.")
+    size = Whole(help_text="Sealed entries.")
+    root = Text(help_text="Hex.")
+    waiting = Whole(help_text="Entries that are not sealed yet.")
+    sealed_at = s.DateTimeField(allow_null=True)
+    checkpoint = Text(allow_null=True, help_text="The signed head (C2SP tlog-checkpoint).")
+    verifier_key = Text(help_text="The public key, `name+id+key`, as tools for signed notes take it.")
+
+
+class ProblemAnswer(Body):
+    kind = Text()
+    text = Text()
+    entry_id = Text(allow_null=True)
+    seq = Whole(allow_null=True)
+
+
+class VerifyAnswer(Body):
+    ok = YesNo()
+    size = Whole()
+    root = Text()
+    checked = Whole(help_text="Sealed entries that were recomputed.")
+    unsealed = Whole()
+    redacted = Whole()
+    checkpoints = Whole()
+    problem_count = Whole()
+    problems = ProblemAnswer(many=True, help_text="The first hundred.")
+
+
+class InclusionAnswer(Body):
+    log = Text()
+    entry_id = Text()
+    seq = Whole()
+    size = Whole()
+    leaf_hash = Text()
+    root = Text()
+    hashes = s.ListField(child=Text(), help_text="Siblings from leaf to root, hex (RFC 6962).")
+    envelope = Text(help_text="The bytes that the leaf hash is made of: SHA-256(0x00 ‖ envelope).")
+    checkpoint = Text(help_text="The signed head of this size.", allow_null=True)
+
+
+class ConsistencyAnswer(Body):
+    log = Text()
+    old_size = Whole()
+    new_size = Whole()
+    old_root = Text()
+    new_root = Text()
+    hashes = s.ListField(child=Text())
+
+
+class MapSection(Body):
+    intent_id = Text()
+    name = Text()
+    files = s.ListField(child=Text())
+
+
+class MapAnswer(Body):
+    intents = MapSection(many=True)
+
+
+class LessonBody(Body):
+    file = Text(required=False, allow_blank=True, max_length=1000, help_text="Workspace-relative.")
+    problems = Text(max_length=100_000)
+    learned_on = s.DateField(required=False, help_text="Today when absent.")
+    session_id = Text(required=False, allow_blank=True, max_length=200)
+    intent_id = Text(required=False, allow_blank=True, max_length=200)
+
+
+class LessonAnswer(Body):
+    id = Text()
+    learned_on = s.DateField()
+    file = Text()
+    problems = Text()
+    session_id = Text()
+    intent_id = Text()
+
+
+class LessonPage(Body):
+    results = LessonAnswer(many=True)
+    next = Text(allow_null=True)
+
+
+class LearnedAnswer(Body):
+    recorded = Whole()
+    duplicates = Whole(help_text="Lessons that were known already.")
+
+
+ERRORS = {
+    400: OpenApiResponse(ErrorAnswer, description="The request is malformed; `error` says where."),
+    401: OpenApiResponse(ErrorAnswer, description="No token, or one that is unknown or revoked."),
+    403: OpenApiResponse(ErrorAnswer, description="The token's role does not permit that."),
+    404: OpenApiResponse(ErrorAnswer, description="No such entry in this workspace."),
+    409: OpenApiResponse(RefusedReport, description="The same id was recorded with other content."),
+    413: OpenApiResponse(ErrorAnswer, description="The body is too large."),
+    415: OpenApiResponse(ErrorAnswer, description="The content type is none that this call reads."),
+    429: OpenApiResponse(ErrorAnswer, description="Too many requests with this token; see Retry-After."),
+    503: OpenApiResponse(ErrorAnswer, description="The database does not answer."),
+}
+
+
+def answers(successes: dict[Any, Any], *errors: int) -> dict[Any, Any]:
+    """The documented answers of an operation: its successes, the named errors and those that any has."""
+    return successes | {code: ERRORS[code] for code in sorted({400, 401, 403, 429, 503, *errors})}
+
+
+def query(name: str, text: str, kind: Any = OpenApiTypes.STR, **more: Any) -> OpenApiParameter:
+    return OpenApiParameter(name, kind, description=text, **more)
+
+
+FILTERS = [
+    query("intent", "Entries under this intent."),
+    query("path", "Entries that changed this file, or a file below this folder."),
+    query("session", "Entries of this session."),
+    query("since", "Entries with a timestamp from here on, RFC 3339.", OpenApiTypes.DATETIME),
+    query("until", "Entries with a timestamp before, RFC 3339.", OpenApiTypes.DATETIME),
+]
+LENIENT = query("lenient", "Recover what can be recovered, and list each repair.", OpenApiTypes.BOOL)
+DRY_RUN = query("dry_run", "Say what would happen and change nothing.", OpenApiTypes.BOOL)
+MAP_FORMAT = query("format", "markdown (the file) or json.", enum=["markdown", "json"])
+EXPORT_FORMAT = query(
+    "format", "agent_trace.jsonl, or Agent Trace 0.1.0.", enum=["orchestration", "agent-trace"]
+)
+FILE_REQUEST = dict.fromkeys((*LINES_TYPES, RECORD_TYPE, "application/octet-stream"), OpenApiTypes.STR)
+EXAMPLE_ENTRY = OpenApiExample(
+    "One write",
+    request_only=True,
+    value={
+        "id": "4a4c0d0e-7c8e-4b1e-9d57-0f3a4c2b1a00",
+        "timestamp": "2026-02-21T12:00:00.000Z",
+        "vcs": {"revision_id": "abc123"},
+        "mutation_class": "INTENT_EVOLUTION",
+        "files": [
+            {
+                "relative_path": "src/api/weather.ts",
+                "conversations": [
+                    {
+                        "url": "session-1",
+                        "contributor": {"entity_type": "AI", "model_identifier": "example-model"},
+                        "ranges": [{"start_line": 1, "end_line": 50, "content_hash": "sha256:" + "ab" * 32}],
+                        "related": [{"type": "specification", "value": "INT-001"}],
+                    }
+                ],
+            }
+        ],
+    },
+)

@@ -1,0 +1,222 @@
+"""Ledger entries in words, one row each, for timelines and lists.
+
+Bodies are hostile text: pages escape it, and nothing here may fail over an odd one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from traces.ledger import body_of
+from traces.models import Kind, LedgerEntry, LedgerLeaf
+
+OBJECT_MOST = 400
+NOTE_MOST = 300
+VERBS = {
+    "write": "Write",
+    "write_to_file": "Write",
+    "create_file": "Write",
+    "edit": "Edit",
+    "edit_file": "Edit",
+    "multiedit": "Edit",
+    "search_replace": "Edit",
+    "str_replace": "Edit",
+    "apply_diff": "Edit",
+    "apply_patch": "Patch",
+    "notebookedit": "Edit notebook",
+    "bash": "Shell",
+    "shell": "Shell",
+    "execute_command": "Shell",
+    "run_shell_command": "Shell",
+    "read": "Read",
+    "read_file": "Read",
+    "grep": "Search",
+    "search_files": "Search",
+    "codebase_search": "Search",
+    "glob": "List",
+    "list_files": "List",
+    "delete_file": "Delete",
+    "select_active_intent": "Select intent",
+}
+PATH_FIELDS = ("file_path", "path", "notebook_path", "filePath")
+TEXT_FIELDS = ("pattern", "regex", "query", "intent_id", "url")
+REFUSALS = {"ask": "asked", "deny": "refused"}
+SESSION_STATES = {"opened": "REQUEST", "reasoning": "REASONING", "selected": "ACTION", "ended": "ENDED"}
+APPROVALS = {
+    "PENDING": ("ask", "Asked"),
+    "APPROVED": ("approved", "Approved"),
+    "REJECTED": ("rejected", "Rejected"),
+    "EXPIRED": ("expired", "Timed out, nobody decided"),
+    "CANCELLED": ("cancelled", "Cancelled"),
+    "REVOKED": ("revoked", "Grant revoked"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Seal:
+    state: str  # sealed | sealing
+    number: int
+
+
+@dataclass(slots=True)
+class Row:
+    """A row of a timeline. `times` counts alike entries folded into it; `ran` is False for an attempt."""
+
+    id: str
+    at: datetime
+    kind: str  # call | trace | approval | phase
+    outcome: str
+    verb: str
+    object: str = ""
+    object_is: str = "text"  # path | command | text
+    note: str = ""
+    meta: str = ""
+    took_ms: int | None = None
+    times: int = 1
+    seal: Seal | None = None
+    approval_id: str = ""
+    ran: bool | None = None
+    lines: str = ""
+    tool: str = field(default="", repr=False)
+    safe: bool = field(default=False, repr=False)
+
+
+def describe(entry: LedgerEntry) -> Row:
+    """One entry as a row. 0 queries when body, leaf and files were fetched along."""
+    row = Row(
+        f"entry-{entry.pk}",
+        entry.received_at,
+        "call",
+        entry.outcome.lower(),
+        entry.kind.title(),
+        tool=entry.tool,
+    )
+    row.seal = seal_of(entry)
+    body = body_of(entry)
+    if body is None:
+        row.note = "The content was taken out of the ledger."
+    else:
+        _DESCRIBERS.get(entry.kind, _other)(row, entry, body)
+    row.object, row.note = _short(row.object, OBJECT_MOST), _short(row.note, NOTE_MOST)
+    return row
+
+
+def seal_of(entry: LedgerEntry) -> Seal:
+    try:
+        return Seal("sealed", entry.leaf.seq)
+    except LedgerLeaf.DoesNotExist:
+        return Seal("sealing", 0)
+
+
+def _decision(row: Row, entry: LedgerEntry, body: dict[str, Any]) -> None:
+    refusal = REFUSALS.get(entry.outcome, "")
+    verb = VERBS.get(entry.tool.lower(), entry.tool or "Call")
+    row.verb = f"{verb} {refusal}".strip()
+    row.object, row.object_is = _object(body)
+    row.safe = body.get("classification") == "SAFE"
+    row.approval_id = _text(body.get("approval_id"))
+    row.note = _text(body.get("error"))
+    row.meta = ", ".join(part for part in (_text(body.get("classification")).lower(), row.outcome) if part)
+    if refusal:
+        row.ran = body.get("answered", entry.outcome) == "allow" or False
+    if body.get("override"):
+        row.outcome = "override"
+        row.meta = "allowed by an approval"
+    if entry.error_type == "STALE_FILE" and row.outcome == "deny":
+        row.outcome = "stale"
+    if entry.tool == "select_active_intent" and row.outcome == "allow":
+        row.kind, row.verb, row.object, row.note = "phase", "ACTION", "", f"selected {entry.intent_id}"
+
+
+def _trace(row: Row, entry: LedgerEntry, body: dict[str, Any]) -> None:
+    paths = sorted({file.path for file in entry.files.all()})
+    row.kind, row.verb, row.outcome = "trace", "Changed", "allow"
+    row.object, row.object_is = (paths[0], "path") if paths else ("no file", "text")
+    row.note = f"and {len(paths) - 1} more" if len(paths) > 1 else ""
+    row.lines = lines_of(body)
+    row.meta = ", ".join(part for part in (row.lines and f"lines {row.lines}", entry.outcome) if part)
+
+
+def _approval(row: Row, entry: LedgerEntry, body: dict[str, Any]) -> None:
+    row.kind = "approval"
+    row.outcome, row.verb = APPROVALS.get(entry.outcome, (row.outcome, entry.outcome.title()))
+    grant = _text(body.get("grant"))
+    if entry.outcome == "APPROVED" and grant:
+        row.verb = {
+            "once": "Approved once",
+            "session": "Approved for the session",
+            "scope": "Widened the scope",
+        }.get(grant, "Approved")
+    targets = body.get("targets") or []
+    row.object, row.object_is = (_text(targets[0]), "path") if targets else (entry.tool, "text")
+    decider = _text(body.get("decider"))
+    row.note = ": ".join(part for part in (decider, _text(body.get("comment"))) if part)
+    row.approval_id = _text(body.get("approval_id"))
+
+
+def _session(row: Row, entry: LedgerEntry, body: dict[str, Any]) -> None:
+    row.kind, row.outcome = "phase", ""
+    row.verb = SESSION_STATES.get(entry.outcome, entry.outcome.title())
+    row.note = f"{entry.outcome} {_text(body.get('intent_id'))}".strip()
+
+
+def _lesson(row: Row, _entry: LedgerEntry, body: dict[str, Any]) -> None:
+    row.verb, row.outcome = "Learned", "info"
+    row.object, row.object_is, row.note = _text(body.get("file")), "path", _text(body.get("problems"))
+
+
+def _other(row: Row, entry: LedgerEntry, body: dict[str, Any]) -> None:
+    row.verb, row.outcome = f"{entry.kind.title()} {entry.outcome}".strip(), "info"
+    row.object = entry.intent_id or _text(body.get("entry_id"))
+    row.note = _text(body.get("reason"))
+
+
+_DESCRIBERS: dict[str, Callable[[Row, LedgerEntry, dict[str, Any]], None]] = {
+    Kind.DECISION: _decision,
+    Kind.TRACE: _trace,
+    Kind.APPROVAL: _approval,
+    Kind.SESSION: _session,
+    Kind.LESSON: _lesson,
+}
+
+
+def lines_of(body: dict[str, Any]) -> str:
+    """The lines of an entry's first file: "31-44", and how many ranges more."""
+    ranges = [
+        one
+        for file in body.get("files", [])[:1]
+        for talk in file.get("conversations") or []
+        for one in talk.get("ranges") or []
+    ]
+    if not ranges:
+        return ""
+    first, last = ranges[0]["start_line"], ranges[0]["end_line"]
+    more = f" and {len(ranges) - 1} more" if len(ranges) > 1 else ""
+    return f"{first}\N{EN DASH}{last}{more}"
+
+
+def _object(body: dict[str, Any]) -> tuple[str, str]:
+    """(what a call was about, what that is). Whole commands first: a target is only a part of them."""
+    sent = body.get("input")
+    given = sent if isinstance(sent, dict) else {}
+    targets = body.get("targets") or []
+    if isinstance(given.get("command"), str):
+        return given["command"], "command"
+    if targets:
+        more = f" and {len(targets) - 1} more" if len(targets) > 1 else ""
+        return f"{targets[0]}{more}", "text" if more else "path"
+    path = next((given[name] for name in PATH_FIELDS if isinstance(given.get(name), str)), "")
+    if path:
+        return path, "path"
+    return next((given[name] for name in TEXT_FIELDS if isinstance(given.get(name), str)), ""), "text"
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _short(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[:most]}…"

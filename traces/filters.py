@@ -1,0 +1,55 @@
+"""Which trace entries somebody wants to see."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Q, QuerySet
+from django.db.models.functions import Left
+
+from traces.models import Kind, LedgerEntry, TraceFile
+
+
+@dataclass(frozen=True, slots=True)
+class TraceFilter:
+    """Empty fields do not filter. `path` is a file, or a folder with all that is below it.
+
+    `since` (included) and `until` (excluded) speak of the entries' own timestamps.
+    """
+
+    intent: str = ""
+    path: str = ""
+    session: str = ""
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+def traces_of(workspace_id: int, wanted: TraceFilter) -> QuerySet[LedgerEntry]:
+    """The trace entries that fit, with body and place in the tree fetched along."""
+    rows = LedgerEntry.objects.filter(workspace_id=workspace_id, kind=Kind.TRACE)
+    rows = rows.select_related("body", "leaf")
+    if wanted.session:
+        rows = rows.filter(session_id=wanted.session)
+    if wanted.since:
+        rows = rows.filter(trace__changed_at__gte=wanted.since)
+    if wanted.until:
+        rows = rows.filter(trace__changed_at__lt=wanted.until)
+    if wanted.path:
+        return rows.filter(pk__in=_files(workspace_id, wanted).values("entry_id"))
+    if wanted.intent:
+        return rows.filter(
+            Q(intent_id=wanted.intent) | Q(pk__in=_files(workspace_id, wanted).values("entry_id"))
+        )
+    return rows
+
+
+def _files(workspace_id: int, wanted: TraceFilter) -> QuerySet[TraceFile]:
+    files = TraceFile.objects.filter(workspace_id=workspace_id)
+    if wanted.intent:
+        files = files.filter(intent_id=wanted.intent)
+    if wanted.path:
+        folder = wanted.path.rstrip("/") + "/"
+        # startswith would become LIKE, which ignores case on SQLite.
+        files = files.annotate(head=Left("path", len(folder))).filter(Q(path=wanted.path) | Q(head=folder))
+    return files

@@ -1,0 +1,53 @@
+"""intent_map.md: which files an intent has evolved, in the seeds' form.
+
+Sorted, without times, so that a map that says the same is the same text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+TITLE = "# Intent Map\n\nMaps business intents to files. Updated when INTENT_EVOLUTION occurs.\n"
+
+_SECTION = re.compile(r"##\s+(?P<id>[^\s:]+)(?::\s*(?P<name>.*))?$")
+_CODE = re.compile(r"(`+)(?P<path>.+?)\1")
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    intent_id: str
+    name: str = ""
+    paths: tuple[str, ...] = ()
+
+
+def write_map(sections: Iterable[Section]) -> str:
+    """The map as Markdown, sections by id and paths in order."""
+    parts = [TITLE]
+    for section in sorted(sections, key=lambda one: one.intent_id):
+        name = " ".join(section.name.split())
+        parts.append(f"\n## {section.intent_id}{f': {name}' if name else ''}\n\n")
+        parts += [f"- {_quoted(path)}\n" for path in sorted(set(section.paths))]
+    return "".join(parts)
+
+
+def read_map(text: str) -> list[Section]:
+    """The sections of a map, and the back-quoted paths of list and table rows below their headings."""
+    found: list[Section] = []
+    for line in text.replace("\r\n", "\n").split("\n"):
+        heading = _SECTION.match(line.strip())
+        if heading:
+            found.append(Section(heading["id"], (heading["name"] or "").strip()))
+        elif found and line.strip().startswith(("-", "*", "+", "|")):
+            paths = tuple(code["path"].strip() for code in _CODE.finditer(line))
+            found[-1] = Section(found[-1].intent_id, found[-1].name, found[-1].paths + paths)
+    return found
+
+
+def _quoted(path: str) -> str:
+    """Code in Markdown; a path that holds back-quotes gets a longer fence."""
+    longest = max((len(run) for run in re.findall("`+", path)), default=0)
+    fence = "`" * (longest + 1)
+    space = " " if longest else ""
+    return f"{fence}{space}{path}{space}{fence}"

@@ -1,0 +1,53 @@
+"""Requests and answers of the ledger's API that are not one JSON value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django.conf import settings
+from rest_framework.exceptions import UnsupportedMediaType
+from rest_framework.negotiation import DefaultContentNegotiation
+from rest_framework.renderers import BaseRenderer
+from rest_framework.request import Request
+
+from controlplane.api.errors import ApiError
+
+JSON_TYPE = "application/json"
+LINES_TYPES = ("application/x-ndjson", "application/jsonl", "application/x-jsonlines", "text/plain")
+RECORD_TYPE = "application/vnd.agent-trace.record+json"
+ENTRY_TYPES = (JSON_TYPE, *LINES_TYPES, RECORD_TYPE, "application/octet-stream")
+MARKDOWN_TYPES = ("text/markdown", "text/plain")
+
+
+class OneForm(DefaultContentNegotiation):
+    """Whatever the client says it takes, it gets what the view gives; `?format=` belongs to the view."""
+
+    def select_renderer(
+        self,
+        request: Request,
+        renderers: Any,
+        format_suffix: str | None = None,
+    ) -> tuple[BaseRenderer, str]:
+        return renderers[0], renderers[0].media_type
+
+
+def body_reader(request: Request, types: tuple[str, ...]) -> Callable[[int], bytes]:
+    """`read(size)` over the body. Raises 415 for another content type, 413 for a body over the limit."""
+    kind = content_type(request)
+    if kind not in types:
+        raise UnsupportedMediaType(kind or "none", f"Send one of: {', '.join(types)}.")
+    most = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+    if int(request.META.get("CONTENT_LENGTH") or 0) > most:
+        raise ApiError(413, "TOO_LARGE", f"The body is over {most:,} bytes. Send it in parts.")
+    read: Callable[[int], bytes] = request._request.read  # noqa: SLF001 - DRF has no public way to stream
+    return read
+
+
+def body_bytes(request: Request, types: tuple[str, ...]) -> bytes:
+    read = body_reader(request, types)
+    return b"".join(iter(lambda: read(64 * 1024), b""))
+
+
+def content_type(request: Request) -> str:
+    return (request.content_type or "").partition(";")[0].strip().lower()
