@@ -18,7 +18,7 @@ from intents import ignorefile, registry, schema, transfer
 from intents.documents import read_document
 from intents.models import Intent
 from intents.problems import Report
-from intents.raw_body import TEXT_TYPES, YAML_TYPES, AnyAccept, RawBodyParser, raw_body
+from intents.raw_body import TEXT_TYPES, YAML_TYPES, AnyAccept, RawBodyParser, raw_body, yaml_download
 from intents.selectors import find_intent, intent_document
 
 YAML_BODY = dict.fromkeys(YAML_TYPES, OpenApiTypes.STR)
@@ -180,11 +180,6 @@ def refusal(report: Report, **extra: Any) -> ApiError:
     first = report.errors[0]
     text = f"Line {first.line}: {first.message}" if first.line else first.message
     return ApiError(400, first.type.value, text, **report.as_json(), **extra)
-
-
-def yaml_download(text: str) -> HttpResponse:
-    headers = {"Content-Disposition": 'attachment; filename="active_intents.yaml"'}
-    return HttpResponse(text.encode(), content_type="application/yaml; charset=utf-8", headers=headers)
 
 
 def _answer(intent: Intent, status: int = 200) -> Response:

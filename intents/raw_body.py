@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import IO, Any
 
+from django.http import HttpResponse
 from rest_framework.exceptions import UnsupportedMediaType
 from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.parsers import BaseParser
@@ -42,3 +43,8 @@ def raw_body(request: Request, types: Collection[str]) -> bytes:
         raise UnsupportedMediaType(kind or "none", f"Send one of: {', '.join(types)}.")
     data = request.data
     return data if isinstance(data, bytes) else b""
+
+
+def yaml_download(text: str) -> HttpResponse:
+    headers = {"Content-Disposition": 'attachment; filename="active_intents.yaml"'}
+    return HttpResponse(text.encode(), content_type="application/yaml; charset=utf-8", headers=headers)

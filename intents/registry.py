@@ -68,13 +68,17 @@ def unavailable_text(state: Registry) -> str:
 
 
 def create(workspace: Workspace, document: Mapping[str, Any], *, actor: str, reason: str = "") -> Intent:
-    """Register one intent from its document form. Raises InvalidIntentError, IntentExistsError."""
+    """Register one intent from its document form, PENDING unless it says otherwise.
+
+    Raises InvalidIntentError, IntentExistsError.
+    """
     now = store.now_text()
+    defaults = {"status": IntentStatus.PENDING.value, "created_at": now, "updated_at": now}
     with store.changing(workspace.pk, Intent.objects.none()):
         kept = store.all_values(workspace.pk)
         if any(values.intent_id == document.get("id") for values in kept):
             raise IntentExistsError(f"{document.get('id')} is registered already.")
-        values = _checked({"created_at": now, "updated_at": now, **document}, None, kept)
+        values = _checked({**defaults, **document}, None, kept)
         store.stamp_document(workspace.pk, now)
         return store.add(workspace.pk, values, actor=actor, reason=reason)
 

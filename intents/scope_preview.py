@@ -1,0 +1,52 @@
+"""What the patterns in the scope editor would mean, before they are saved."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from controlplane.policy import globs
+from controlplane.policy.model import IntentStatus
+from controlplane.policy.scopes import Scope, overlap
+from intents import store
+from intents.item_lines import numbered_lines
+from intents.models import Intent
+from traces.models import TraceFile
+
+SHOWN = 20
+PATHS_MOST = 5_000
+
+
+def line_problems(text: str) -> list[dict[str, Any]]:
+    """`{line, message}` of each pattern that is none; lines count from 1."""
+    found = [(number, globs.problem(line)) for number, line in numbered_lines(text)]
+    return [
+        {"line": number, "message": f"{problem.message} {problem.suggestion or ''}".strip()}
+        for number, problem in found
+        if problem
+    ]
+
+
+def preview_of(intent: Intent, text: str) -> dict[str, Any]:
+    """Known files that would match, and overlaps that the saved scope does not have. 2 queries."""
+    scope = Scope.of(line for _, line in numbered_lines(text))
+    paths = TraceFile.objects.filter(workspace_id=intent.workspace_id).values_list("path", flat=True)
+    matches = sorted(filter(scope.matches, paths.distinct()[:PATHS_MOST]))
+    return {
+        "errors": line_problems(text),
+        "matches": matches[:SHOWN],
+        "more": max(0, len(matches) - SHOWN),
+        "new_overlaps": _new_overlaps(intent, scope),
+    }
+
+
+def _new_overlaps(intent: Intent, scope: Scope) -> list[dict[str, str]]:
+    before = Scope.of(tuple(intent.owned_scope))
+    found = []
+    for other in store.all_values(intent.workspace_id):
+        if other.intent_id == intent.intent_id or other.status is not IntentStatus.IN_PROGRESS:
+            continue
+        theirs = Scope.of(other.owned_scope)
+        path = overlap(scope, theirs)
+        if path is not None and overlap(before, theirs) is None:
+            found.append({"id": other.intent_id, "name": other.name, "path": path})
+    return found
