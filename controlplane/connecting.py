@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -50,6 +51,11 @@ def _canary(url: str) -> dict[str, str]:
     return {"title": 'Canary: the answer must say "decision": "deny"', "text": curl(url, "gate", call)}
 
 
+def _script(name: str) -> str:
+    """A bridge as a reader wants it: without the marks that our own linter needs."""
+    return re.sub(r"# noqa: \S+ +", "# ", (BRIDGES / name).read_text(encoding="utf-8"))
+
+
 def _claude_code(url: str) -> Snippets:
     hook = {
         "type": "command",
@@ -60,7 +66,7 @@ def _claude_code(url: str) -> Snippets:
     settings = {"env": {"ICP_URL": url}, "hooks": {"PreToolUse": [{"hooks": [hook]}]}}
     return [
         {"title": ".claude/settings.json", "text": json.dumps(settings, indent=2)},
-        {"title": ".claude/icp_gate.py", "text": (BRIDGES / "claude_code.py").read_text(encoding="utf-8")},
+        {"title": ".claude/icp_gate.py", "text": _script("claude_code.py")},
         {"title": "Shell, before Claude Code starts", "text": "export ICP_TOKEN=icp_…"},
     ]
 

@@ -1,0 +1,62 @@
+"""The sizes that keep the code readable, measured. Part of `make check`."""
+
+from __future__ import annotations
+
+import ast
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGES = ("controlplane", "sessions", "intents", "traces", "demo")
+FILES = sorted(
+    file for package in PACKAGES for file in (ROOT / package).rglob("*.py") if "migrations" not in file.parts
+)
+
+
+def functions(file: Path) -> list[tuple[str, int]]:
+    """Each function of a file with its length in lines, decorators left out."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    return [
+        (f"{file.relative_to(ROOT)}:{node.lineno} {node.name}", node.end_lineno - node.lineno + 1)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+
+
+def percentile(lengths: list[int], share: float) -> int:
+    return sorted(lengths)[int(share * (len(lengths) - 1))]
+
+
+@pytest.fixture(scope="module")
+def measured() -> list[tuple[str, int]]:
+    return [one for file in FILES for one in functions(file)]
+
+
+def test_no_function_is_longer_than_fifty_lines(measured):
+    assert [name for name, length in measured if length > 50] == []
+
+
+def test_functions_are_short(measured):
+    lengths = [length for _, length in measured]
+    assert percentile(lengths, 0.5) <= 8
+    assert percentile(lengths, 0.95) <= 30
+
+
+def test_files_are_short():
+    lengths = {file: len(file.read_text(encoding="utf-8").splitlines()) for file in FILES}
+    assert {str(file.relative_to(ROOT)): n for file, n in lengths.items() if n > 400} == {}
+    assert percentile(list(lengths.values()), 0.95) <= 300
+
+
+def test_every_module_of_the_project_package_has_its_layer():
+    """A module that no layer names would escape the direction of imports."""
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    layers = [name.strip() for layer in contracts[0]["layers"] for name in layer.replace("|", ":").split(":")]
+    package = ROOT / "controlplane"
+    modules = {file.stem for file in package.glob("*.py")} | {
+        file.parent.name for file in package.glob("*/__init__.py")
+    }
+    here = {f"controlplane.{name}" for name in modules - {"__init__", "migrations"}}
+    assert here == {name for name in layers if name.startswith("controlplane.")}
