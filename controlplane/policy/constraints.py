@@ -86,7 +86,8 @@ def breaches(
 
 
 def is_structured(constraint: Any) -> bool:
-    return isinstance(constraint, Mapping) and constraint.get("type") in CHECKS
+    kind = constraint.get("type") if isinstance(constraint, Mapping) else None
+    return isinstance(kind, str) and kind in CHECKS
 
 
 def problem(constraint: Mapping[str, Any]) -> str | None:

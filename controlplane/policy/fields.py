@@ -64,8 +64,18 @@ REPLACEMENTS = (
     ("old_str", "new_str"),
     ("search", "replace"),
 )
-CONTENT_KEYS = ("content", "contents", "file_text", "text", "insert_text", "new_source", "code_edit", "code")
-EDIT_LIST_KEYS = ("edits", "operations", "replacements")
+CONTENT_KEYS = (
+    "content",
+    "contents",
+    "file_text",
+    "text",
+    "insert_text",
+    "new_source",
+    "code_edit",
+    "code",
+    "args",
+)
+EDIT_LIST_KEYS = ("edits", "operations", "replacements", "files")
 
 _WILD = re.compile(r"[*?\[{]")
 # After a wildcard: a step up, or a brace alternative that begins anew, cannot be followed.

@@ -222,7 +222,7 @@ class Target:
     """A path that a call would create, change, move or delete, or (op `read`) look at."""
 
     path: str  # canonical: workspace-relative, POSIX, no `.`/`..`, NFC
-    op: str = "write"  # write | delete | move (away) | folder (made) | mode | read
+    op: str = "write"  # write | delete | move | link | folder (made) | mode | read
     recursive: bool = False  # everything below it as well
     physical: str | None = None  # where links lead, when that differs
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from controlplane.policy.model import Unknown
+from controlplane.policy.model import Policy, ToolCall, Unknown
+from controlplane.policy.toolsets.kinds import Tool
+from controlplane.policy.world import World
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,19 @@ class Found:
     unknown: list[Unknown] = field(default_factory=list)
 
 
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A call that is to be read: its tool, and the input that the tool gets, out of any wrapping."""
+
+    call: ToolCall
+    tool: Tool
+    data: dict[str, Any]
+    policy: Policy
+    world: World
+
+
 def bare(raw: Any) -> Any:
-    """A spelling without the closing slash that a folder may have."""
-    return raw.rstrip("/") or raw if isinstance(raw, str) else raw
+    """A spelling without the closing slash that a folder may have; the top of the disk stays a path."""
+    if not isinstance(raw, str) or not raw.endswith("/"):
+        return raw
+    return raw.rstrip("/") or "/."

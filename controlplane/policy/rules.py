@@ -24,8 +24,9 @@ Ground = tuple[ErrorType, Reason]
 
 # Removing or moving a folder, or changing all modes in it, touches what is in it now.
 _TOUCHES_CONTENT = frozenset({"delete", "move", "mode"})
+_NOTHING_ARRIVES = frozenset({"delete", "mode"})
 # A file or link that takes a folder's place, or a folder that goes, decides over all below it.
-_REPLACES = frozenset({"write", "delete", "move"})
+_REPLACES = frozenset({"write", "delete", "move", "link"})
 _MAY_BE_FOLDER = frozenset({"delete", "move", "mode", "read", "folder"})
 
 
@@ -131,7 +132,7 @@ def _below(name: str, target: Target, rules: Rules, world: World) -> Iterator[tu
     """Objections to what lies below a folder. What is there now is looked at one by one; what may come
     there, and what nobody knows, must be in scope whatever its name."""
     is_dir = _is_dir(target, world)
-    if not name or (is_dir is False and target.op in _TOUCHES_CONTENT):
+    if not name or (is_dir is False and target.op in _NOTHING_ARRIVES):
         return
     known = world.below(name) if is_dir and target.op in _TOUCHES_CONTENT else None
     if known is None:

@@ -12,10 +12,13 @@ from typing import Any
 from controlplane.policy import fields, patches
 from controlplane.policy.commands import of_shell
 from controlplane.policy.model import Policy, ToolCall, ToolClass, Unknown
-from controlplane.policy.named import Found, Named, bare
+from controlplane.policy.named import Ask, Found, Named, bare
 from controlplane.policy.paths import shown
 from controlplane.policy.tools import Resolved, resolve, static_class
-from controlplane.policy.toolsets.kinds import READING_KINDS, Kind, Tool
+from controlplane.policy.toolsets.kinds import READING_KINDS, Kind
+from controlplane.policy.world import NoWorld, World
+
+_NO_WORLD = NoWorld()
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +34,7 @@ class Effects:
 
 
 # A reader of inputs: what it finds, or why the input makes no sense.
-Reader = Callable[[ToolCall, Tool, Any, Policy], Found | str]
+Reader = Callable[[Ask], Found | str]
 
 
 def classify(call: ToolCall, policy: Policy) -> ToolClass:
@@ -39,11 +42,11 @@ def classify(call: ToolCall, policy: Policy) -> ToolClass:
     return effects(call, policy).tool_class
 
 
-def effects(call: ToolCall, policy: Policy) -> Effects:
+def effects(call: ToolCall, policy: Policy, world: World = _NO_WORLD) -> Effects:
     """Class and effects of a call; a shell whose input cannot be understood is destructive."""
     resolved = resolve(call)
     cls = static_class(resolved, policy)
-    found = _found(call, resolved, policy)
+    found = _found(call, resolved, policy, world)
     if isinstance(found, str):
         return Effects(cls or ToolClass.DESTRUCTIVE, malformed=found, input=resolved.input)
     if cls is None:
@@ -60,7 +63,7 @@ def _is_reader(resolved: Resolved) -> bool:
     return resolved.tool is not None and resolved.tool.kind in READING_KINDS
 
 
-def _found(call: ToolCall, resolved: Resolved, policy: Policy) -> Found | str:
+def _found(call: ToolCall, resolved: Resolved, policy: Policy, world: World) -> Found | str:
     data, tool = resolved.input, resolved.tool
     if not isinstance(resolved.name, str) or not resolved.name:
         return "The tool's name must be a text that is not empty."
@@ -70,7 +73,7 @@ def _found(call: ToolCall, resolved: Resolved, policy: Policy) -> Found | str:
         return "The tool's input must be a JSON object."
     if tool is None:
         return Found([Named(raw, call.cwd) for raw in fields.named_paths(data)], [], [_not_known(resolved)])
-    return READERS[tool.kind](call, tool, data, policy)
+    return READERS[tool.kind](Ask(call, tool, data, policy, world))
 
 
 def _not_known(resolved: Resolved) -> Unknown:
@@ -80,27 +83,27 @@ def _not_known(resolved: Resolved) -> Unknown:
 # --- one reader for each kind of tool ---------------------------------------------------------
 
 
-def _talking(call: ToolCall, tool: Tool, data: Any, policy: Policy) -> Found:  # noqa: ARG001  one signature
+def _talking(_: Ask) -> Found:
     return Found()
 
 
-def _opaque(call: ToolCall, tool: Tool, data: Any, policy: Policy) -> Found:  # noqa: ARG001  the same
+def _opaque(ask: Ask) -> Found:
     why = "this tool changes more than its input says"
-    writes = [Named(raw, call.cwd) for raw in fields.named_paths(data)]
-    return Found(writes, [], [Unknown(shown(call.tool), why)])
+    writes = [Named(raw, ask.call.cwd) for raw in fields.named_paths(ask.data)]
+    return Found(writes, [], [Unknown(shown(ask.call.tool), why)])
 
 
-def _reading(call: ToolCall, tool: Tool, data: Any, policy: Policy) -> Found | str:  # noqa: ARG001  the same
-    reads = [Named(raw, call.cwd, op="read") for raw in fields.named_paths(data)]
-    if not reads and tool.kind is Kind.READ and any(key in data for key in fields.PATH_KEYS):
+def _reading(ask: Ask) -> Found | str:
+    reads = [Named(raw, ask.call.cwd, op="read") for raw in fields.named_paths(ask.data)]
+    if not reads and ask.tool.kind is Kind.READ and any(key in ask.data for key in fields.PATH_KEYS):
         return "A path must be a text that is not empty."
     return Found([], reads)
 
 
-def _globbing(call: ToolCall, tool: Tool, data: Any, policy: Policy) -> Found | str:  # noqa: ARG001  the same
-    bases = list(fields.named_paths({key: value for key, value in data.items() if key != "paths"}))
-    found = Found([], [Named(base, call.cwd, op="read") for base in bases])
-    for value in fields.every(data, fields.PATTERN_KEYS):
+def _globbing(ask: Ask) -> Found | str:
+    bases = list(fields.named_paths({key: value for key, value in ask.data.items() if key != "paths"}))
+    found = Found([], [Named(base, ask.call.cwd, op="read") for base in bases])
+    for value in fields.every(ask.data, fields.PATTERN_KEYS):
         patterns = fields.texts(value)
         if patterns is None:
             return "A pattern must be a text, or a list of texts."
@@ -110,7 +113,7 @@ def _globbing(call: ToolCall, tool: Tool, data: Any, policy: Policy) -> Found | 
                 return (
                     f"The pattern [{shown(pattern)}] steps back behind a wildcard: begin at a plain folder."
                 )
-            found.reads.extend(_below_bases(folder, bases, call.cwd))
+            found.reads.extend(_below_bases(folder, bases, ask.call.cwd))
     return found
 
 
@@ -121,65 +124,68 @@ def _below_bases(folder: str, bases: list[Any], cwd: str | None) -> Iterator[Nam
             yield Named(joined, cwd, op="read")
 
 
-def _writing(call: ToolCall, tool: Tool, data: Any, policy: Policy) -> Found | str:  # noqa: ARG001  the same
-    raws = list(fields.named_paths(data))
+def _writing(ask: Ask) -> Found | str:
+    raws = list(fields.named_paths(ask.data))
     if not raws:
-        return _edit_without_path(call, data)
-    if tool.kind is Kind.WRITE:
-        before, after = "", fields.content(data)
+        return _edit_without_path(ask)
+    if ask.tool.kind is Kind.WRITE:
+        before, after = "", fields.content(ask.data)
     else:
-        before, after = fields.replacements(data)
-    whole = tool.kind is Kind.WRITE
-    return Found([Named(raw, call.cwd, before=before, after=after, whole=whole) for raw in raws])
+        before, after = fields.replacements(ask.data)
+    whole = ask.tool.kind is Kind.WRITE
+    return Found([Named(raw, ask.call.cwd, before=before, after=after, whole=whole) for raw in raws])
 
 
-def _edit_without_path(call: ToolCall, data: Any) -> Found | str:
+def _edit_without_path(ask: Ask) -> Found | str:
     """Some edits name their files in a unified diff only."""
-    found = _of_patches(call, [data["diff"]]) if isinstance(data.get("diff"), str) else Found()
+    diff = ask.data.get("diff")
+    found = _of_patches([diff], ask.call.cwd) if isinstance(diff, str) else Found()
     return found if found.writes else "The input names no path."
 
 
-def _removing(call: ToolCall, tool: Tool, data: Any, policy: Policy) -> Found | str:  # noqa: ARG001  the same
-    tree = tool.kind is Kind.DELETE_TREE
-    writes = [Named(bare(raw), call.cwd, op="delete", recursive=tree) for raw in fields.named_paths(data)]
+def _removing(ask: Ask) -> Found | str:
+    tree = ask.tool.kind is Kind.DELETE_TREE
+    writes = [
+        Named(bare(raw), ask.call.cwd, op="delete", recursive=tree) for raw in fields.named_paths(ask.data)
+    ]
     return Found(writes) if writes else "The input names no path."
 
 
-def _moving(call: ToolCall, tool: Tool, data: Any, policy: Policy) -> Found | str:  # noqa: ARG001  the same
+def _moving(ask: Ask) -> Found | str:
     """What is no destination is a source, so that a path under a third key is judged as well."""
-    destinations = fields.every(data, fields.DESTINATION_KEYS)
-    rest = {key: value for key, value in data.items() if key not in fields.DESTINATION_KEYS}
+    destinations = fields.every(ask.data, fields.DESTINATION_KEYS)
+    rest = {key: value for key, value in ask.data.items() if key not in fields.DESTINATION_KEYS}
     sources = [*fields.every(rest, fields.ODD_SOURCE_KEYS), *fields.named_paths(rest)]
     if not destinations or not sources:
         return "A move names a source and a destination."
-    writes = [Named(bare(raw), call.cwd, op="move") for raw in sources]
-    return Found(writes + [Named(bare(raw), call.cwd, arrives=True) for raw in destinations])
+    writes = [Named(bare(raw), ask.call.cwd, op="move") for raw in sources]
+    return Found(writes + [Named(bare(raw), ask.call.cwd, arrives=True) for raw in destinations])
 
 
-def _making_folder(call: ToolCall, tool: Tool, data: Any, policy: Policy) -> Found | str:  # noqa: ARG001  the same
-    writes = [Named(bare(raw), call.cwd, op="folder") for raw in fields.named_paths(data)]
+def _making_folder(ask: Ask) -> Found | str:
+    writes = [Named(bare(raw), ask.call.cwd, op="folder") for raw in fields.named_paths(ask.data)]
     return Found(writes) if writes else "The input names no path."
 
 
-def _downloading(call: ToolCall, tool: Tool, data: Any, policy: Policy) -> Found:  # noqa: ARG001  the same
-    store = data.get("download_path")
-    return Found() if store is None else Found([Named(store, call.cwd)])
+def _downloading(ask: Ask) -> Found:
+    store = ask.data.get("download_path")
+    return Found() if store is None else Found([Named(store, ask.call.cwd)])
 
 
-def _patching(call: ToolCall, tool: Tool, data: Any, policy: Policy) -> Found | str:  # noqa: ARG001  the same
-    given = fields.every(data, tool.patch)
-    raws = list(fields.named_paths(data))
+def _patching(ask: Ask) -> Found | str:
+    given = fields.every(ask.data, ask.tool.patch)
+    raws = list(fields.named_paths(ask.data))
     if not given and raws:
-        before, after = fields.replacements(data)
-        return Found([Named(raw, call.cwd, before=before, after=after) for raw in raws])
+        before, after = fields.replacements(ask.data)
+        return Found([Named(raw, ask.call.cwd, before=before, after=after) for raw in raws])
     if not given or any(not isinstance(text, str) or not text.strip() for text in given):
         return "A patch must be a text that is not empty."
-    found = _of_patches(call, given)
-    found.writes.extend(Named(raw, call.cwd) for raw in raws)
+    found = _of_patches(given, ask.call.cwd)
+    found.writes.extend(Named(raw, ask.call.cwd) for raw in raws)
     return found
 
 
-def _of_patches(call: ToolCall, given: list[str]) -> Found:
+def _of_patches(given: list[str], cwd: str | None) -> Found:
     found = Found()
     for text in given:
         patch = patches.parse(text)
@@ -187,7 +193,7 @@ def _of_patches(call: ToolCall, given: list[str]) -> Found:
         for file in patch.files:
             named = Named(
                 file.path,
-                call.cwd,
+                cwd,
                 op=file.op,
                 before="\n".join(file.before),
                 after="\n".join(file.after),
@@ -201,11 +207,11 @@ def _of_patches(call: ToolCall, given: list[str]) -> Found:
     return found
 
 
-def _monitor(call: ToolCall, tool: Tool, data: Any, policy: Policy) -> Found | str:
+def _monitor(ask: Ask) -> Found | str:
     """A command in the background, or a connection, which nobody can look into."""
-    if fields.first(data, tool.command) is not None:
-        return of_shell(call, tool, data, policy)
-    return _opaque(call, tool, data, policy)
+    if fields.first(ask.data, ask.tool.command) is not None:
+        return of_shell(ask)
+    return _opaque(ask)
 
 
 READERS: dict[Kind, Reader] = {

@@ -1,0 +1,51 @@
+"""A `World` on a real folder, for tests: small and plain, the product's own stands at its edge."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
+from controlplane.policy.world import Resolved, Where
+
+
+class DiskWorld:
+    def __init__(self, root: Path):
+        self.root = root.resolve()
+
+    def resolve(self, path: str) -> Resolved:
+        at, waiting, links = self.root, [s for s in reversed(path.split("/")) if s not in {"", "."}], 0
+        while waiting:
+            segment = waiting.pop()
+            if segment == "..":
+                at = at.parent
+                continue
+            step = at / segment
+            if not step.is_symlink():
+                at = step
+                continue
+            links += 1
+            if links > 40:
+                return Resolved(Where.LOOP)
+            target = str(step.readlink())
+            at = Path("/") if target.startswith("/") else at
+            waiting.extend(s for s in reversed(target.split("/")) if s not in {"", "."})
+        if not at.is_relative_to(self.root):
+            return Resolved(Where.OUTSIDE)
+        inside = at.relative_to(self.root).as_posix()
+        return Resolved(Where.INSIDE, "" if inside == "." else inside)
+
+    def exists(self, path: str) -> bool | None:
+        return os.path.lexists(self.root / path)
+
+    def is_dir(self, path: str) -> bool | None:
+        return (self.root / path).is_dir()
+
+    def below(self, path: str):
+        return [file.relative_to(self.root).as_posix() for file in (self.root / path).rglob("*")]
+
+    def content_hash(self, path: str) -> str | None:
+        file = self.root / path
+        if not os.path.lexists(file):
+            return ""
+        return "sha256:" + hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else None

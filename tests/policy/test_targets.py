@@ -1,0 +1,256 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from controlplane.policy import fields
+from controlplane.policy.model import Policy, ToolClass
+from controlplane.policy.targets import effects
+from tests.policy.workspace import FakeWorld, bash, call, intent, judge, no_intent, said, snapshot
+
+
+def found(the_call, **policy):
+    return effects(the_call, Policy(**policy))
+
+
+def writes(the_call):
+    return [(named.raw, named.op) for named in found(the_call).writes]
+
+
+def reads(the_call):
+    return [named.raw for named in found(the_call).reads]
+
+
+@pytest.mark.parametrize(
+    ("agent", "tool", "data", "expected"),
+    [
+        ("claude-code", "Write", {"file_path": "a", "content": "x"}, [("a", "write")]),
+        ("claude-code", "MultiEdit", {"file_path": "a", "edits": []}, [("a", "write")]),
+        ("claude-code", "NotebookEdit", {"notebook_path": "a.ipynb", "new_source": "x"}, [("a.ipynb", "write")]),
+        ("roo", "write_to_file", {"path": "a", "content": "x"}, [("a", "write")]),
+        ("roo", "apply_diff", {"args": "<file><path>a</path></file><file><path>b</path></file>"}, [("a", "write"), ("b", "write")]),
+        ("roo", "apply_diff", {"diff": "--- a/x\n+++ b/x\n--- a/y\n+++ b/y\n"}, [("x", "write"), ("y", "write")]),
+        ("roo", "apply_diff", {"files": [{"path": "a", "diff": "x"}, {"path": "b"}]}, [("a", "write"), ("b", "write")]),
+        ("roo", "generate_image", {"path": "a.png", "prompt": "x"}, [("a.png", "write")]),
+        ("cline", "editor", {"path": "a", "old_text": "x", "new_text": "y"}, [("a", "write")]),
+        ("cline", "delete", {"path": "a"}, [("a", "delete")]),
+        ("gemini-cli", "replace", {"file_path": "a", "old_string": "x"}, [("a", "write")]),
+        ("qwen-code", "notebook_edit", {"notebook_path": "a.ipynb"}, [("a.ipynb", "write")]),
+        ("opencode", "patch", {"filePath": "a", "edits": []}, [("a", "write")]),
+        ("opencode", "apply_patch", {"patchText": "*** Add File: a\n+x"}, [("a", "write")]),
+        ("codex", "apply_patch", {"command": "*** Update File: a\n*** Move to: b\n"}, [("a", "move"), ("b", "write")]),
+        ("copilot", "apply_patch", "*** Begin Patch\n*** Delete File: a\n*** End Patch", [("a", "delete")]),
+        ("copilot", "create", {"path": "a", "file_text": "x"}, [("a", "write")]),
+        ("vscode", "editFiles", {"files": ["a", "b"]}, [("a", "write"), ("b", "write")]),
+        ("vscode", "createDirectory", {"dirPath": "a/"}, [("a", "folder")]),
+        ("cursor", "Delete", {"file_path": "a"}, [("a", "delete")]),
+        ("cursor", "FetchMcpResource", {"uri": "x", "download_path": "a"}, [("a", "write")]),
+        ("windsurf", "pre_write_code", {"file_path": "a", "edits": []}, [("a", "write")]),
+        ("", "delete_file", {"path": "a/"}, [("a", "delete")]),
+        ("", "delete_directory", {"path": "/"}, [("/.", "delete")]),
+        ("", "move_file", {"source": "a", "destination": "b"}, [("a", "move"), ("b", "write")]),
+        ("", "rename_file", {"from": "a", "to": "b"}, [("a", "move"), ("b", "write")]),
+        ("", "move_file", {"path": "a", "new_path": "b", "file": "c"}, [("a", "move"), ("c", "move"), ("b", "write")]),
+        ("", "apply_patch", {"path": "a", "old_string": "x", "new_string": "y"}, [("a", "write")]),
+        ("", "apply_patch", {"patch": "*** Add File: a\n", "path": "b"}, [("a", "write"), ("b", "write")]),
+        ("", "Write", {"file_path": "a", "path": "b", "content": "x"}, [("a", "write"), ("b", "write")]),
+        ("", "Write", {"file_path": ["a"], "content": "x"}, [(["a"], "write")]),
+        ("", "Frobnicate", {"path": "a", "paths": ["b", 5]}, [("a", "write"), ("b", "write"), (5, "write")]),
+        ("", "Frobnicate", {"files": "a"}, [("a", "write")]),
+    ],
+)  # fmt: skip
+def test_what_a_call_would_change(agent, tool, data, expected):
+    assert writes(call(tool, data, agent=agent)) == expected
+
+
+@pytest.mark.parametrize(
+    ("agent", "tool", "data", "expected"),
+    [
+        ("", "Read", {"file_path": "a"}, ["a"]),
+        ("", "Read", {}, []),
+        ("", "Grep", {"pattern": "/etc/*", "path": None}, []),
+        ("roo", "read_file", {"files": [{"path": "a", "line_ranges": []}, {"path": "b"}]}, ["a", "b"]),
+        ("cline", "read_files", {"files": [{"path": "a"}]}, ["a"]),
+        ("", "Glob", {"pattern": "**/*.ts"}, []),
+        ("", "Glob", {"pattern": "/etc/*.conf"}, ["/etc"]),
+        ("", "Glob", {"pattern": "/*"}, ["/"]),
+        ("", "Glob", {"pattern": "../x/*", "path": "src"}, ["src", "src/../x"]),
+        ("", "Glob", {"pattern": "/etc/*", "path": "src"}, ["src", "/etc"]),
+        ("", "Glob", {"pattern": "*", "path": "src"}, ["src", "src/"]),
+        ("", "Glob", {"pattern": "src/a.ts"}, ["src/a.ts"]),
+        ("gemini-cli", "read_many_files", {"paths": ["a/*.ts", "b"]}, ["a", "b"]),
+        ("gemini-cli", "read_many_files", {"include": [".env"]}, [".env"]),
+        ("", "access_mcp_resource", {"uri": "x", "path": "/etc"}, []),
+        ("", "apply_patch", {"patch": "diff --git a/x b/y\ncopy from x\ncopy to y\n"}, ["x"]),
+    ],
+)
+def test_what_a_call_would_read(agent, tool, data, expected):
+    assert reads(call(tool, data, agent=agent)) == expected
+
+
+@pytest.mark.parametrize(
+    ("tool", "data"),
+    [
+        ("Write", "src/a.ts"),
+        ("Write", None),
+        ("Write", []),
+        ("Write", {}),
+        ("Write", {"file_path": None}),
+        ("Read", {"file_path": None}),
+        ("Read", "a"),
+        ("Glob", {"pattern": 5}),
+        ("Glob", {"pattern": []}),
+        ("Glob", {"pattern": "*/../../x"}),
+        ("Glob", {"pattern": "{/etc,src}/x"}),
+        ("apply_diff", {"diff": "x"}),
+        ("apply_diff", {}),
+        ("apply_patch", {}),
+        ("apply_patch", {"patch": " "}),
+        ("apply_patch", {"patch": ["x"]}),
+        ("delete_file", {}),
+        ("move_file", {"source": "a"}),
+        ("move_file", {"destination": "a"}),
+        ("create_directory", {}),
+        ("Bash", {}),
+        ("Bash", {"command": None}),
+        ("Bash", {"command": ""}),
+        ("Bash", {"command": " \n"}),
+        ("Bash", {"command": []}),
+        ("Bash", {"command": ["ls", 5]}),
+        (None, {}),
+        ("", {}),
+        ({"name": "Read"}, {}),
+        ("Frobnicate", "x"),
+    ],
+)
+def test_input_that_makes_no_sense_is_refused(tool, data):
+    assert found(call(tool, data) if data is not None else call(tool, None)).malformed
+    decision = judge(call(tool, data), snapshot("**"))
+    assert said(decision)[1:] == ("HOOK_BLOCKED", "invalid_input")
+    assert decision.verdict.value == "deny"
+
+
+def test_a_text_that_is_no_patch_has_unknown_targets():
+    assert said(judge(call("apply_patch", {"patch": "x"}), snapshot("**")))[2] == "unknown_target"
+
+
+def test_a_carried_call_keeps_its_paths():
+    data = {"server_name": "fs", "tool_name": "write", "arguments": {"path": "a"}}
+    assert writes(call("use_mcp_tool", data)) == [("a", "write")]
+
+
+def test_an_unknown_tool_is_judged_by_its_paths_and_yet_unknown():
+    effect = found(call("mcp__fs__write_file", {"path": "src/a.ts"}))
+    assert [named.raw for named in effect.writes] == ["src/a.ts"]
+    assert [part.why for part in effect.unknown] == ["the gate does not know all that this tool changes"]
+
+
+def test_a_tool_declared_safe_reads_the_paths_that_it_names():
+    safe = (("mcp__fs__read", ToolClass.SAFE),)
+    the_call = call("mcp__fs__read", {"path": ".env"})
+    assert [named.raw for named in found(the_call, tool_classes=safe).reads] == [".env"]
+    decision = judge(the_call, no_intent(policy=Policy(tool_classes=safe), intentignore=".env\n"))
+    assert said(decision) == ("ask", "INTENTIGNORE_PATH_BLOCKED", "intentignore")
+
+
+def test_a_reading_tool_that_is_distrusted_may_change_what_it_names():
+    distrust = (("Read", ToolClass.DESTRUCTIVE),)
+    effect = found(call("Read", {"file_path": "a.ts"}), tool_classes=distrust)
+    assert [(named.raw, named.op) for named in effect.writes] == [("a.ts", "write")]
+    assert not effect.reads
+    assert effect.unknown
+
+
+# --- shells ---------------------------------------------------------------------------------------
+
+
+def test_a_shell_is_classed_by_its_command():
+    assert found(bash("ls")).tool_class is ToolClass.SAFE
+    assert found(bash("echo x > a.ts")).tool_class is ToolClass.DESTRUCTIVE
+    assert (
+        found(call("run_commands", {"commands": ["ls", "echo x > a.ts"]}, agent="cline")).tool_class
+        is ToolClass.DESTRUCTIVE
+    )
+    assert found(call("run_commands", {"commands": ["ls", "ls"]}, agent="cline")).tool_class is ToolClass.SAFE
+
+
+def test_a_shell_that_policy_calls_destructive_needs_an_intent_even_to_read():
+    classes = {"tool_classes": (("Bash", ToolClass.DESTRUCTIVE),)}
+    assert found(bash("ls"), **classes).tool_class is ToolClass.DESTRUCTIVE
+
+
+def test_a_vector_of_arguments_is_one_command():
+    effect = found(call("shell", {"command": ["rm", "-rf", "src/billing"]}))
+    assert [named.raw for named in effect.writes] == ["src/billing"]
+
+
+def test_a_command_runs_in_the_folder_that_it_names():
+    decision = judge(bash("echo x > a.ts", cwd="src"), snapshot("src/**"))
+    assert [target.path for target in decision.targets] == ["src/a.ts"]
+    moved = call("run_shell_command", {"command": "echo x > a.ts", "dir_path": "src"}, cwd="/home/ada/shop")
+    assert [target.path for target in judge(moved, snapshot("src/**")).targets] == ["src/a.ts"]
+
+
+def test_a_folder_outside_the_workspace_is_refused():
+    assert said(judge(bash("ls", cwd="../x"), no_intent())) == (
+        "deny",
+        "SCOPE_VIOLATION",
+        "outside_workspace",
+    )
+    assert said(judge(bash("echo x > a", cwd="../x"), snapshot("**")))[:2] == ("deny", "SCOPE_VIOLATION")
+    assert said(judge(bash("ls", cwd=5), snapshot("**"))) == ("deny", "HOOK_BLOCKED", "invalid_input")
+    assert said(judge(bash("echo x > a", cwd="/etc"), snapshot("**")))[2] == "outside_workspace"
+    assert said(judge(replace(bash("cat a", cwd="x"), cwd="/etc"), no_intent()))[2] == "outside_workspace"
+
+
+def test_a_command_in_the_background_is_never_safe():
+    effect = found(call("Monitor", {"command": "ls"}))
+    assert effect.tool_class is ToolClass.DESTRUCTIVE
+    assert not effect.unknown
+    assert found(call("Monitor", {"ws": "wss://x"})).unknown
+
+
+def test_what_types_into_an_open_shell_is_unknown():
+    decision = judge(call("write_stdin", {"chars": "rm -rf /\n"}, agent="codex"), snapshot("**"))
+    assert said(decision) == ("ask", "SCOPE_VIOLATION", "unknown_target")
+
+
+def test_powershell_is_not_read_as_bash():
+    effect = found(call("PowerShell", {"command": "Get-ChildItem | Remove-Item"}))
+    assert effect.tool_class is ToolClass.DESTRUCTIVE
+
+
+# --- placing --------------------------------------------------------------------------------------
+
+
+def test_the_same_place_twice_is_one_target():
+    decision = judge(call("Write", {"file_path": "src/a.ts", "path": "./src//a.ts"}), snapshot("src/**"))
+    assert [target.path for target in decision.targets] == ["src/a.ts"]
+
+
+def test_a_folder_that_is_moved_brings_all_below_it_along():
+    world = FakeWorld(src__a__x="1")
+    move = call("move_file", {"source": "src/a", "destination": "src/b"})
+    assert said(judge(move, snapshot("src/**"), world)) == ("allow", None, None)
+    narrow = intent("src/a", "src/a/**", "src/b")
+    assert said(judge(move, snapshot(intent=narrow), world))[2] == "not_in_scope"
+    assert said(judge(move, snapshot(intent=narrow)))[0] == "allow"  # nobody knows that it is a folder
+
+
+# --- content --------------------------------------------------------------------------------------
+
+
+def test_replacements_of_every_spelling():
+    for old, new in fields.REPLACEMENTS:
+        assert fields.replacements({old: "a", new: "b"}) == ("a", "b")
+    edits = {"edits": [{"old_string": "a", "new_string": "b"}, "junk"], "operations": None}
+    assert fields.replacements(edits) == ("a", "b")
+    assert fields.replacements({"diff": "plain"}) == ("", "plain")
+
+
+def test_whole_content_of_every_spelling():
+    for key in fields.CONTENT_KEYS:
+        assert fields.content({key: "x"}) == "x"
+    assert fields.content({}) == ""
+    assert fields.content({"content": ["ä"]}) == '["ä"]'
