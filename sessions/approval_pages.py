@@ -24,7 +24,7 @@ from intents import registry
 from intents.models import Intent
 from sessions import approvals
 from sessions.approvals import Choice
-from sessions.cards import Card, Draft, Reader, card_of
+from sessions.cards import NO_DRAFT, Card, Draft, Reader, card_of
 from sessions.grants import MINUTES_MOST, revoke
 from sessions.live_grants import find_grant, grant_rows, sessions_at_work
 from sessions.models import Approval
@@ -33,7 +33,7 @@ from sessions.receipts import outcome_line
 
 COMMENT_MOST = 2000
 PATTERNS_MOST = 50
-REFRESH_QUEUE = {"HX-Trigger": "icp:approval"}
+REFRESH_QUEUE = "icp:approval"  # the event that the queue listens to
 
 
 class DecideForm(forms.Form):
@@ -108,7 +108,9 @@ def decide_approval(request: MemberRequest, approval_id: str) -> HttpResponse:
 @require_POST
 @member_page(Role.REVIEWER)
 def extend_approval(request: MemberRequest, approval_id: str) -> HttpResponse:
-    return _act(request, approval_id, lambda approval: approvals.extend(approval, _decider(request)), Draft())
+    return _act(
+        request, approval_id, lambda approval: approvals.extend(approval, _decider(request)), NO_DRAFT
+    )
 
 
 @require_POST
@@ -139,9 +141,11 @@ def _act(
         error = "The intent is gone from the registry."
     approval = _approval(request, approval_id)
     if request.htmx:  # type: ignore[attr-defined]  # set by django_htmx's middleware
-        card = _card(request, approval, draft if error else Draft())
+        card = _card(request, approval, draft if error else NO_DRAFT)
         context = {"approval": card, "error": error}
-        return render(request, "approvals/_card.html", context, headers=REFRESH_QUEUE)
+        response = render(request, "approvals/_card.html", context)
+        response.headers["HX-Trigger"] = REFRESH_QUEUE
+        return response
     if error:
         return _page(request, approval, draft, error)
     return _onward(request, approval)
@@ -168,13 +172,15 @@ def _approval(request: MemberRequest, approval_id: str) -> Approval:
     return found
 
 
-def _card(request: MemberRequest, approval: Approval, draft: Draft = Draft()) -> Card:  # noqa: B008  frozen
+def _card(request: MemberRequest, approval: Approval, draft: Draft = NO_DRAFT) -> Card:
     reader = Reader(request.user, request.role)
     following = _next_url(request, approval)
     return card_of(approval, request.workspace, reader, next_url=following, draft=draft)
 
 
-def _page(request: MemberRequest, approval: Approval, draft: Draft = Draft(), error: str = "") -> HttpResponse:  # noqa: B008  frozen
+def _page(
+    request: MemberRequest, approval: Approval, draft: Draft = NO_DRAFT, error: str = ""
+) -> HttpResponse:
     card = _card(request, approval, draft)
     queue = queue_of(request.workspace, request.user)
     context = {

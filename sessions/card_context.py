@@ -12,11 +12,12 @@ from django.utils import timezone
 from controlplane.templatetags.times import since
 from intents.models import Intent
 from sessions.agents import agent_title
-from sessions.models import Approval
+from sessions.models import AgentSession, Approval
 from sessions.ownership import Owner
 from sessions.previews import Criterion
 from sessions.representations import session_counts
 from sessions.subjects import paths_of
+from traces.describing import describe
 from traces.ledger import body_of
 from traces.models import LedgerEntry, TraceFile
 
@@ -25,17 +26,6 @@ EVENTS_READ = 20
 PAST_SHOWN = 5
 PAST_READ = 200
 ALERT_WITHIN = timedelta(minutes=30)
-WORDS = {
-    "decision": {"allow": "Allowed", "deny": "Refused", "ask": "Held"},
-    "session": {
-        "opened": "Session opened", "reasoning": "Began to read", "selected": "Selected", "released": "Let go of",
-        "frozen": "Frozen", "unfrozen": "Goes on", "ended": "Ended",
-    },
-    "approval": {
-        "PENDING": "Asked", "APPROVED": "Approved", "REJECTED": "Rejected", "EXPIRED": "Timed out",
-        "CANCELLED": "Cancelled", "REVOKED": "Grant revoked",
-    },
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,14 +74,14 @@ class CardContext:
 
 
 def context_of(approval: Approval, intent: Intent | None, owners: list[Owner]) -> CardContext:
-    """6 queries, whatever the workspace holds."""
+    """8 queries, whatever the workspace holds."""
     paths = paths_of(approval)
     entries = _entries(approval)
     bodies = [(entry, body_of(entry) or {}) for entry in entries]
     return CardContext(
         goal=_goal(intent) if intent else None,
         session=_session(approval),
-        events=tuple(_event(entry, body) for entry, body in bodies[:EVENTS_SHOWN]),
+        events=tuple(_event(entry) for entry in entries[:EVENTS_SHOWN]),
         alert=_alert(bodies, set(paths)),
         others=tuple(_others(approval, owners, paths)),
         others_note="" if owners else "No other open intent owns it.",
@@ -126,35 +116,21 @@ def _entries(approval: Approval) -> list[LedgerEntry]:
     rows = LedgerEntry.objects.filter(
         workspace_id=approval.workspace_id, session_id=approval.session.session_id
     )
-    return list(rows.select_related("body").order_by("-pk")[:EVENTS_READ])
+    return list(rows.select_related("body", "leaf").prefetch_related("files").order_by("-pk")[:EVENTS_READ])
 
 
-def _event(entry: LedgerEntry, body: dict[str, Any]) -> Event:
-    text = WORDS.get(entry.kind, {}).get(entry.outcome, entry.kind.capitalize())
-    if entry.kind == "trace":
-        return Event(entry.received_at, "trace", "Wrote", _listed(_trace_paths(body)))
-    if entry.kind == "decision":
-        return Event(entry.received_at, entry.outcome, f"{text}: {entry.tool}", _listed(body.get("targets", [])))
-    named = entry.intent_id if entry.kind == "session" else ""
-    return Event(entry.received_at, entry.outcome.lower(), text, named)
-
-
-def _trace_paths(body: dict[str, Any]) -> list[str]:
-    files = body.get("files")
-    return [str(file.get("relative_path", "")) for file in files if isinstance(file, dict)] if isinstance(files, list) else []
-
-
-def _listed(paths: list[str]) -> str:
-    if len(paths) < 2:
-        return paths[0] if paths else ""
-    return f"{paths[0]} and {len(paths) - 1} more"
+def _event(entry: LedgerEntry) -> Event:
+    row = describe(entry)
+    return Event(row.at, row.outcome, row.verb, row.object)
 
 
 def _alert(bodies: Iterable[tuple[LedgerEntry, dict[str, Any]]], paths: set[str]) -> str:
     """Another wording of what was refused a moment ago is how agents walk around a gate."""
     now = timezone.now()
     for entry, body in bodies:
-        refused = entry.kind == "decision" and entry.outcome == "deny" and now - entry.received_at < ALERT_WITHIN
+        refused = (
+            entry.kind == "decision" and entry.outcome == "deny" and now - entry.received_at < ALERT_WITHIN
+        )
         if refused and paths.intersection(body.get("targets", [])):
             return f"Second wording of a call that was denied {since(entry.received_at, now)} ago."
     return ""
@@ -167,10 +143,17 @@ def _others(approval: Approval, owners: list[Owner], paths: list[str]) -> Iterab
             seen = since(session.last_seen_at, now, " ago")
             yield Other(agent_title(session.agent_name), f"holds {owner.intent_id}, last seen {seen}")
     rows = TraceFile.objects.filter(workspace_id=approval.workspace_id, path__in=paths[:100])
-    rows = rows.exclude(session_id=approval.session.session_id).select_related("entry").order_by("-pk")
-    for file in rows[:3]:
+    files = list(rows.exclude(session_id=approval.session.session_id).order_by("-pk")[:3])
+    agents = _agents(approval.workspace_id, [file.session_id for file in files])
+    for file in files:
         under = f"{file.intent_id} wrote" if file.intent_id else "wrote"
-        yield Other(agent_title(file.entry.agent), f"{under} {file.path} {since(file.changed_at, now, ' ago')}")
+        title = agent_title(agents.get(file.session_id, ""))
+        yield Other(title, f"{under} {file.path} {since(file.changed_at, now, ' ago')}")
+
+
+def _agents(workspace_id: int, session_ids: list[str]) -> dict[str, str]:
+    sessions = AgentSession.objects.filter(workspace_id=workspace_id, session_id__in=session_ids)
+    return dict(sessions.values_list("session_id", "agent_name"))
 
 
 def _past(approval: Approval, paths: set[str]) -> Iterable[Event]:
@@ -200,5 +183,7 @@ def _past_text(entry: LedgerEntry, body: dict[str, Any]) -> str:
     if entry.outcome == "EXPIRED":
         return "Timed out, nobody decided"
     comment = f": {body['comment']}" if body.get("comment") else ""
-    how = {"once": "Once", "session": "For the session", "scope": "Scope widened"}.get(body.get("grant", ""), "Rejected")
+    how = {"once": "Once", "session": "For the session", "scope": "Scope widened"}.get(
+        body.get("grant", ""), "Rejected"
+    )
     return f"{how}, by {body.get('decider', '')}{comment}"

@@ -105,8 +105,16 @@ class Draft:
     comment: str = ""
 
 
+NO_DRAFT = Draft()
+
+
 def card_of(
-    approval: Approval, workspace: Workspace, reader: Reader, *, next_url: str | None = None, draft: Draft = Draft()
+    approval: Approval,
+    workspace: Workspace,
+    reader: Reader,
+    *,
+    next_url: str | None = None,
+    draft: Draft = NO_DRAFT,
 ) -> Card:
     """At most 13 queries, whatever the workspace holds; session and token must be fetched along."""
     intent = _intent(approval)

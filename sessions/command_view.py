@@ -123,7 +123,7 @@ def _outer(parts: Iterable[Part], length: int) -> list[Part]:
 
 
 def _marks(analysis: ShellAnalysis) -> list[_Mark]:
-    """Spans to mark, by start; of two that overlap the one that says more stays: a target, then the unknown."""
+    """Spans to mark, by start. Of two that overlap the one that says more stays: a target before the unknown."""
     marks = [_Mark(path.start, path.end, MARKS.get(path.op, "writes")) for path in analysis.writes]
     runs = [(part.start, part.end) for part in analysis.parts if part.verdict == "runs"]
     for unknown in analysis.unknown:
@@ -138,7 +138,7 @@ def _marks(analysis: ShellAnalysis) -> list[_Mark]:
 
 
 def _lines(command: str, parts: list[Part], marks: list[_Mark]) -> Iterable[tuple[Piece, ...]]:
-    """One line a part. Redirections end the line of their part; an operator begins the line that it leads to."""
+    """One line a part. Redirections end the line of their part, an operator begins that of the next."""
     starts = [0, *(_end(part, following, marks) for part, following in pairwise(parts))]
     for part, start, end in zip(parts, starts, [*starts[1:], len(command)], strict=True):
         operator = command[start : part.start].strip()
@@ -148,7 +148,10 @@ def _lines(command: str, parts: list[Part], marks: list[_Mark]) -> Iterable[tupl
 
 def _end(part: Part, following: Part, marks: list[_Mark]) -> int:
     """Where a part ends with what is redirected behind it."""
-    return max((mark.end for mark in marks if part.end <= mark.start and mark.end <= following.start), default=part.end)
+    return max(
+        (mark.end for mark in marks if part.end <= mark.start and mark.end <= following.start),
+        default=part.end,
+    )
 
 
 def _pieces(command: str, start: int, end: int, marks: list[_Mark]) -> Iterable[Piece]:

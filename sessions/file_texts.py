@@ -23,7 +23,7 @@ _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC  # a FIFO mus
 
 @dataclass(frozen=True, slots=True)
 class FileText:
-    """`text` is None where it is not known; `why` then says so in a sentence. A missing file is "" and `gone`."""
+    """`text` is None where it is not known; then `why` says so. A missing file is "" and `gone`."""
 
     text: str | None
     gone: bool = False

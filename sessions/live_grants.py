@@ -35,7 +35,9 @@ def grant_rows(workspace: Workspace, role: Role) -> list[GrantRow]:
         Q(expires_at=None) | Q(expires_at__gt=timezone.now()),
         session__workspace=workspace,
         revoked_at=None,
-    ).exclude(Q(session__state=SessionState.ENDED.value) | Q(kind=ApprovalGrant.Kind.ONCE, used_at__isnull=False))
+    ).exclude(
+        Q(session__state=SessionState.ENDED.value) | Q(kind=ApprovalGrant.Kind.ONCE, used_at__isnull=False)
+    )
     rows = rows.select_related("session", "approval__session").order_by("-pk")
     return [_row(grant, workspace, role) for grant in rows[:MOST]]
 

@@ -61,7 +61,9 @@ def offers_for(ground: Ground, chosen: str = "") -> list[Offer]:
     if ground.approval.kind == Approval.Kind.SCOPE:
         return [_scope(ground, checked=True)]
     makers = {"once": _once, "session": _session, "minutes": _minutes, "scope": _scope}
-    why_not = {value: refusal(ground.approval, "session" if value == "minutes" else value) for value in makers}
+    why_not = {
+        value: refusal(ground.approval, "session" if value == "minutes" else value) for value in makers
+    }
     chosen = chosen if chosen in makers and not why_not[chosen] else "once"
     return [
         _disabled(value, why) if (why := why_not[value]) else make(ground, checked=value == chosen)
@@ -82,7 +84,11 @@ LABELS: Mapping[str, str] = {
 
 def _stays(ground: Ground) -> str:
     approval = ground.approval
-    return f" {approval.intent_id} stays at revision {ground.version}." if approval.intent_id and ground.version else ""
+    return (
+        f" {approval.intent_id} stays at revision {ground.version}."
+        if approval.intent_id and ground.version
+        else ""
+    )
 
 
 def _once(ground: Ground, *, checked: bool) -> Offer:
@@ -100,13 +106,21 @@ def _once(ground: Ground, *, checked: bool) -> Offer:
 def _lasting(ground: Ground, value: str, until: str, *, checked: bool) -> Offer:
     patterns = default_patterns(ground.approval)
     if patterns:
-        effect = f"Calls of this session stopped for the same reason run without asking, {until}, on these paths."
+        effect = (
+            f"Calls of this session stopped for the same reason run without asking, {until}, on these paths."
+        )
         detail = f"Changes there by this session, {until}"
     else:
         effect = f"This exact {ground.noun} runs without asking again, {until}."
         detail = f"This very {ground.noun}, as often as it comes, {until}"
     return Offer(
-        value, LABELS[value], BUTTONS[value], effect + _stays(ground), ", ".join(patterns), detail, checked=checked
+        value,
+        LABELS[value],
+        BUTTONS[value],
+        effect + _stays(ground),
+        ", ".join(patterns),
+        detail,
+        checked=checked,
     )
 
 
@@ -154,7 +168,9 @@ def _shared(others: list[Owner]) -> str:
 def _completion(ground: Ground) -> Offer:
     intent_id = ground.approval.intent_id
     effect = f"{intent_id} becomes COMPLETED, which is final. The session can change nothing more under it."
-    return Offer("once", "Complete it", f"Complete {intent_id}", effect, detail="COMPLETED is final.", checked=True)
+    return Offer(
+        "once", "Complete it", f"Complete {intent_id}", effect, detail="COMPLETED is final.", checked=True
+    )
 
 
 # --- the other answer ---------------------------------------------------------------------------
@@ -171,8 +187,16 @@ def reject_effect(approval: Approval) -> str:
 def presets(kind: str, owners: list[Owner]) -> list[str]:
     """Rejection texts: instructions for the agent, the most fitting first."""
     if kind == "completion":
-        return ["Show evidence for each criterion first.", "Not done: read the criteria again.", "Stop, and wait for me."]
-    yours = f"Not yours: leave this file to {owners[0].intent_id}." if owners else "Not yours: stay inside your scope."
+        return [
+            "Show evidence for each criterion first.",
+            "Not done: read the criteria again.",
+            "Stop, and wait for me.",
+        ]
+    yours = (
+        f"Not yours: leave this file to {owners[0].intent_id}."
+        if owners
+        else "Not yours: stay inside your scope."
+    )
     split, wait = "Too much at once: split it.", "Stop, and wait for me."
     if kind == "shell":
         return ["Split the command and name its targets.", yours, "Ask for the scope first.", wait]

@@ -31,7 +31,11 @@ class Ownership:
     def owners(self, paths: Iterable[str], *, but: str = "") -> list[Owner]:
         """In the order of the registry, without the intent `but`."""
         wanted = list(paths)
-        return [owner for intent in self.intents if intent.intent_id != but and (owner := self._owner(intent, wanted))]
+        return [
+            owner
+            for intent in self.intents
+            if intent.intent_id != but and (owner := self._owner(intent, wanted))
+        ]
 
     def _owner(self, intent: Intent, paths: list[str]) -> Owner | None:
         scope = tuple(intent.owned_scope)

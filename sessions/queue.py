@@ -95,7 +95,9 @@ def queue_of(workspace: Workspace, user: Any) -> Queue:
 
 def next_waiting(workspace: Workspace, after: Approval) -> str | None:
     """The id of what follows a card in the queue, or of the first one behind its end. 1 query."""
-    rows = waiting(workspace).exclude(pk=after.pk).values_list("public_id", "reach", "requested_at")[:ROWS_MOST]
+    rows = (
+        waiting(workspace).exclude(pk=after.pk).values_list("public_id", "reach", "requested_at")[:ROWS_MOST]
+    )
     return following(rows, after)
 
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlencode
+
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from controlplane.access import MemberRequest, member_page, person_name
+from controlplane.access import MemberRequest, may, member_page, person_name
 from controlplane.models import Role
 from sessions.models import AgentSession
 from sessions.opening import end_session, find_session, freeze_session
-from sessions.session_rows import alive, session_page
+from sessions.session_rows import alive, detail_of, session_page
+from traces.timeline import Window, session_timeline
 
 DONE = {
     "end": ("The session is ended and has let go of its intent.", "The session had ended before."),
@@ -37,6 +40,52 @@ def session_list(request: MemberRequest) -> HttpResponse:
         "note": f"{len(page.rows)} on this page",
     }
     return render(request, "sessions/session_list.html", context)
+
+
+@require_safe
+@never_cache
+@member_page()
+def session_detail(request: MemberRequest, session_id: str) -> HttpResponse:
+    """`?fragment=timeline` is the timeline alone; `q`, `show`, `after` and `before` say which part of it."""
+    session = _session(request, session_id)
+    page = session_timeline(request.workspace.pk, session.session_id, _window(request))
+    timeline = {
+        "rows": page.rows,
+        "earlier_url": _url(request, before=page.earlier),
+        "later_url": _url(request, after=page.later),
+    }
+    shown = detail_of(session)
+    if request.GET.get("fragment") == "timeline":
+        return render(request, "sessions/_timeline.html", {"timeline": timeline, "session": shown})
+    context = {
+        "session": shown,
+        "timeline": timeline,
+        "may_end": may(request.role, Role.REVIEWER),
+        "filters": {"q": request.GET.get("q", ""), "show": request.GET.get("show", "everything")},
+    }
+    return render(request, "sessions/session_detail.html", context)
+
+
+def _window(request: MemberRequest) -> Window:
+    query = request.GET
+    return Window(
+        after=_cursor(query.get("after", "")),
+        before=_cursor(query.get("before", "")),
+        only_changes=query.get("show") == "changes",
+        text=query.get("q", "").replace("\0", "").strip()[:200],
+    )
+
+
+def _cursor(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
+
+
+def _url(request: MemberRequest, **cursor: int | None) -> str | None:
+    """The same filters from another cursor on; None where there is none."""
+    if None in cursor.values():
+        return None
+    kept = {name: request.GET[name] for name in ("q", "show") if request.GET.get(name)}
+    return f"?{urlencode(kept | cursor)}"
 
 
 @require_POST

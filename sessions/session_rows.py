@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from django.db.models import Case, Count, IntegerField, Q, QuerySet, Value, When
@@ -14,6 +14,7 @@ from controlplane.policy.model import SessionState
 from intents.models import Intent
 from sessions.agents import agent_title
 from sessions.models import AgentSession
+from traces.ledger import body_of
 from traces.models import LedgerEntry
 
 PAGE = 50
@@ -41,6 +42,8 @@ class SessionRow:
     writes: int
     opened_at: datetime
     last_call: datetime
+    selected_at: datetime | None = None  # these two on the page of one session only
+    intent_revision: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +58,7 @@ def alive(workspace: Workspace) -> QuerySet[AgentSession]:
 
 
 def session_page(workspace: Workspace, *, everything: bool, cursor: str = "") -> SessionPage:
-    """Live ones first, then by last sign of life. 3 queries. A cursor that is none of ours is the first page."""
+    """Live ones first, then by last sign of life. 3 queries. A cursor of nobody's is the first page."""
     rows = AgentSession.objects.filter(workspace=workspace) if everything else alive(workspace)
     over = When(state=SessionState.ENDED.value, then=Value(1))
     rows = rows.annotate(over=Case(over, default=Value(0), output_field=IntegerField()))
@@ -72,6 +75,17 @@ def rows_of(workspace: Workspace, sessions: Sequence[AgentSession]) -> Iterable[
     counts = _counts(workspace.pk, [session.session_id for session in sessions])
     names = _names(workspace.pk, {session.selected_intent_id for session in sessions} - {""})
     return [_row(session, counts[session.session_id], names) for session in sessions]
+
+
+def detail_of(session: AgentSession) -> SessionRow:
+    """With when it took which revision of its intent. 3 queries."""
+    (row,) = rows_of(session.workspace, [session])
+    selected = LedgerEntry.objects.filter(
+        workspace_id=session.workspace_id, session_id=session.session_id, kind="session", outcome="selected"
+    )
+    entry = selected.select_related("body").order_by("-pk").first()
+    revision = (body_of(entry) or {}).get("intent_revision") if entry else None
+    return replace(row, selected_at=entry.received_at if entry else None, intent_revision=revision)
 
 
 def _row(session: AgentSession, counts: Counter[str], names: dict[str, str]) -> SessionRow:

@@ -24,20 +24,30 @@ class Words:
     sentence: str
 
 
-# {intent} the session's intent, {what} "this file" or "these files", {unknown} why the first part is not known
+# {intent} the session's intent, {what} "this file" or "these files", {unknown} why the first part is unknown
 WORDS: Mapping[str, Words] = {
     Reason.NOT_IN_SCOPE: Words("Outside {intent}", "Not in scope.", "No pattern of {intent} matches {what}."),
     Reason.EMPTY_SCOPE: Words("{intent} owns nothing", "Empty scope.", "{intent} owns no path yet."),
     Reason.PROTECTED_PATH: Words("Protected path", "Protected path,", "not named by the scope of {intent}."),
     Reason.UNKNOWN_TARGET: Words("Targets cannot be known", "Targets cannot be known:", "{unknown}."),
-    Reason.NONE_SELECTED: Words("No intent selected", "No intent selected.", "The session has not taken an intent."),
+    Reason.NONE_SELECTED: Words(
+        "No intent selected", "No intent selected.", "The session has not taken an intent."
+    ),
     Reason.HASH_MISMATCH: Words("Stale", "Stale.", "{what_start} changed since the agent last read it."),
-    Reason.HASH_REQUIRED: Words("No content hash", "No content hash.", "The workspace asks for the hash of what is replaced."),
-    Reason.INTENTIGNORE: Words("Kept out by .intentignore", "Kept out by .intentignore.", "A line there matches {what}."),
+    Reason.HASH_REQUIRED: Words(
+        "No content hash", "No content hash.", "The workspace asks for the hash of what is replaced."
+    ),
+    Reason.INTENTIGNORE: Words(
+        "Kept out by .intentignore", "Kept out by .intentignore.", "A line there matches {what}."
+    ),
 }
-INTENT_IGNORED = Words("{intent} is switched off", "Intent switched off.", "A line of .intentignore names {intent}.")
+INTENT_IGNORED = Words(
+    "{intent} is switched off", "Intent switched off.", "A line of .intentignore names {intent}."
+)
 SCOPE = Words("Asks for a wider scope of {intent}", "A wider scope was asked for.", "{message}")
-COMPLETION = Words("Asks to complete {intent}", "Completion needs a person.", "The policy of this workspace says so.")
+COMPLETION = Words(
+    "Asks to complete {intent}", "Completion needs a person.", "The policy of this workspace says so."
+)
 OTHER = Words("{reason}", "Stopped:", "{message}")
 
 

@@ -39,9 +39,7 @@ class Subject:
 
 def resolved_tool(approval: Approval) -> Resolved:
     """The tool that the call really means, with its input."""
-    call = ToolCall(
-        tool=approval.tool, input=approval.call.get("input"), agent=approval.session.agent_name
-    )
+    call = ToolCall(tool=approval.tool, input=approval.call.get("input"), agent=approval.session.agent_name)
     return resolve(call)
 
 

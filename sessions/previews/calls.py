@@ -93,7 +93,9 @@ def _sentence(why: str) -> str:
 def _raw(desk: Desk, resolved: Resolved) -> Preview:
     text = json.dumps(desk.call.get("input"), indent=2, ensure_ascii=False)
     known = resolved.tool is not None and resolved.tool.kind in DRAWERS
-    return Preview(complete=False, sentence=RAW if known else UNKNOWN_TOOL, input=text, note=desk.approval.tool)
+    return Preview(
+        complete=False, sentence=RAW if known else UNKNOWN_TOOL, input=text, note=desk.approval.tool
+    )
 
 
 def _write(desk: Desk, resolved: Resolved) -> Preview:
@@ -138,7 +140,9 @@ def _patch_texts(desk: Desk, given: list[str]) -> Preview:
     elif hidden:
         sentence = f"What {hidden[0]} holds now is not shown."
     raw = "\n".join(given) if left else ""
-    return Preview(complete=not (left or hidden), sentence=sentence, note=_files(len(files)), files=files, input=raw)
+    return Preview(
+        complete=not (left or hidden), sentence=sentence, note=_files(len(files)), files=files, input=raw
+    )
 
 
 def _with_content(desk: Desk, file: FilePreview) -> FilePreview:
@@ -238,4 +242,3 @@ DRAWERS: Mapping[Kind, Drawer] = {
     Kind.SHELL: _shell,
     Kind.MONITOR: _shell,
 }
-

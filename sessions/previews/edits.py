@@ -18,7 +18,8 @@ LINE_KEYS = ("line", "insert_line", "line_number", "start_line")
 NEW_SOURCE = "new_source"
 # Roo's apply_diff: the line where the searched text should stand may follow the SEARCH marker.
 _BLOCK = re.compile(
-    r"^[<-]{6,} ?SEARCH[^\n]*\n(?::start_line: ?(?P<line>\d{1,9})[^\n]*\n)?(?::end_line:[^\n]*\n)?(?:-{5,}\n)?"
+    r"^[<-]{6,} ?SEARCH[^\n]*\n"
+    r"(?::start_line: ?(?P<line>\d{1,9})[^\n]*\n)?(?::end_line:[^\n]*\n)?(?:-{5,}\n)?"
     r"(?P<before>.*?)^={6,}[^\n]*\n(?P<after>.*?)^[>+]{6,} ?REPLACE",
     re.MULTILINE | re.DOTALL,
 )
@@ -48,9 +49,13 @@ def whole_file(path: str, content: str, now: FileText) -> Preview:
     """A tool that sets the whole text of a file."""
     if now.text is None:
         file = FilePreview(path, "all that it will hold", hunks_between("", content))
-        return Preview(complete=False, sentence=OVERWRITES.format(why=now.why), note="1 file written", files=(file,))
+        return Preview(
+            complete=False, sentence=OVERWRITES.format(why=now.why), note="1 file written", files=(file,)
+        )
     file = FilePreview(path, "new file" if now.gone else "", hunks_between(now.text, content))
-    return Preview(complete=True, sentence=_sentence(now, file, content), note="1 file changed", files=(file,))
+    return Preview(
+        complete=True, sentence=_sentence(now, file, content), note="1 file changed", files=(file,)
+    )
 
 
 def edit(path: str, data: Mapping[str, Any], now: FileText) -> Preview | None:
@@ -155,7 +160,9 @@ def _notebook(path: str, data: Mapping[str, Any], now: FileText) -> Preview:
     mode = data.get("edit_mode") or "replace"
     after = "" if mode == "delete" else fields.as_text(data[NEW_SOURCE])
     before = "" if mode == "insert" else _source_of(now.text or "", cell)
-    note = f"cell {fields.as_text(cell)}, {fields.as_text(mode)}" if cell is not None else fields.as_text(mode)
+    note = (
+        f"cell {fields.as_text(cell)}, {fields.as_text(mode)}" if cell is not None else fields.as_text(mode)
+    )
     hunks = unnumbered(hunks_between(before or "", after), note)
     sentence = "This is the whole change of the cell." if before is not None else (
         f"{now.why or 'The cell is not in the notebook as it is now.'} What the cell holds now is not shown."
@@ -169,7 +176,9 @@ def _source_of(notebook: str, cell: object) -> str | None:
     try:
         cells = json.loads(notebook)["cells"]
         found = next(
-            one for number, one in enumerate(cells) if cell == one.get("id") or (cell == number and cell is not False)
+            one
+            for number, one in enumerate(cells)
+            if cell == one.get("id") or (cell == number and cell is not False)
         )
         source = found["source"]
     except (ValueError, TypeError, KeyError, AttributeError, StopIteration, RecursionError):

@@ -65,7 +65,11 @@ def _as_a_whole(before: str, after: str) -> tuple[Hunk, ...]:
 
 def _shifted(hunk: Hunk, old: int, new: int) -> Hunk:
     lines = tuple(
-        replace(line, old=None if line.old is None else line.old + old, new=None if line.new is None else line.new + new)
+        replace(
+            line,
+            old=None if line.old is None else line.old + old,
+            new=None if line.new is None else line.new + new,
+        )
         for line in hunk.lines
     )
     return Hunk(_header(lines), lines)
@@ -75,4 +79,3 @@ def _header(lines: tuple[Line, ...]) -> str:
     olds = [line.old for line in lines if line.old is not None]
     news = [line.new for line in lines if line.new is not None]
     return f"@@ -{olds[0] if olds else 0},{len(olds)} +{news[0] if news else 0},{len(news)} @@"
-

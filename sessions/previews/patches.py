@@ -19,8 +19,15 @@ _NOTES = {"Add File": "new file", "Update File": "", "Delete File": "deleted"}
 _RANGE = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@")
 _GIT_NOTES = (("new file mode", "new file"), ("deleted file mode", "deleted"))
 _MOVES = ("*** Move to: ", "rename to ")
-_SILENT = ("*** Begin Patch", "*** End Patch", "*** End of File", "index ", "similarity index ", "rename from ",
-           "\\ No newline at end of file")  # fmt: skip
+_SILENT = (
+    "*** Begin Patch",
+    "*** End Patch",
+    "*** End of File",
+    "index ",
+    "similarity index ",
+    "rename from ",
+    "\\ No newline at end of file",
+)
 
 
 @dataclass(slots=True)

@@ -11,7 +11,9 @@ from sessions.models import Approval
 from sessions.previews.values import Added, Criterion, Preview
 
 FILES_SHOWN = 8
-ALL_KNOWN = "These are the known files that it would let through; files that do not exist yet are let through too."
+ALL_KNOWN = (
+    "These are the known files that it would let through; files that do not exist yet are let through too."
+)
 NOT_ALL = "There are more files than were looked at; others may be let through as well."
 NOT_CHECKED = "The notes are the agent's own words; nothing in them was checked here."
 
