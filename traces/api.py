@@ -157,7 +157,7 @@ class LessonsView(StreamView):
     )  # fmt: skip
     def post(self, request: Request) -> Response:
         raw = body_bytes(request, (JSON_TYPE, *MARKDOWN_TYPES))
-        learned = [_new_lesson(raw)] if content_type(request) == JSON_TYPE else _lessons_of(raw)
+        learned = _lessons_of(raw) if content_type(request) in MARKDOWN_TYPES else [_new_lesson(raw)]
         with transaction.atomic():
             recorded = sum(record_lesson(self.bearer.workspace_id, one, self.actor) for one in learned)
         answer = {"recorded": recorded, "duplicates": len(learned) - recorded}

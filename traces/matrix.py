@@ -13,7 +13,7 @@ from traces.known_intents import KnownIntent
 
 OPEN = frozenset({"PENDING", "IN_PROGRESS", "BLOCKED"})
 ROWS_MOST = 2000
-DEPTH_MOST = 8
+DEPTH_MOST = 6  # as far as the style sheet indents
 STATES = ("outside", "shared", "both", "owned")  # what is worth a look first
 WORDS = {
     "both": "owned and touched",

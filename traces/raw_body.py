@@ -35,8 +35,8 @@ class OneForm(DefaultContentNegotiation):
 def body_reader(request: Request, types: tuple[str, ...]) -> Callable[[int], bytes]:
     """`read(size)` over the body. Raises 415 for another content type, 413 for a body over the limit."""
     kind = content_type(request)
-    if kind not in types:
-        raise UnsupportedMediaType(kind or "none", f"Send one of: {', '.join(types)}.")
+    if kind and kind not in types:
+        raise UnsupportedMediaType(kind, f"Send one of: {', '.join(types)}.")
     most = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
     if int(request.META.get("CONTENT_LENGTH") or 0) > most:
         raise ApiError(413, "TOO_LARGE", f"The body is over {most:,} bytes. Send it in parts.")
