@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from controlplane.policy.shell.expansions import INTEGER
 from controlplane.policy.shell.state import Outcome, State, always
 from controlplane.policy.shell.values import UnclearError
 from controlplane.policy.shell.variables import vet_inert
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from controlplane.policy.shell.walk import Walker
 
 TARGET = re.compile(r"([A-Za-z_]\w*)(?:\[\d+\])?")
-DECLARES = frozenset({"export", "readonly"})
 
 
 def vet_prefix(walker: Walker, node: Node, state: State) -> None:
@@ -41,7 +41,7 @@ def assign_all(walker: Walker, node: Node, state: State, feed: str) -> Outcome:
 
 def declare(walker: Walker, node: Node, state: State, feed: str) -> Outcome:
     """`export NAME=value` of variables that nothing listens to; no other declaration."""
-    if node.children[0].type not in DECLARES:
+    if node.children[0].type != "export":
         raise UnclearError("a declaration may run code or change the shell")
     for child in node.children[1:]:
         if child.type == "variable_assignment":
@@ -88,5 +88,6 @@ def _value_of(walker: Walker, node: Node, state: State) -> Constant | None:
         return None
     words = walker.words(value, state)
     word = words[0]
-    certain = len(words) == 1 and word.value is not None and not word.wild and not word.tilde
-    return Constant(word.value or "") if certain else None
+    if len(words) != 1 or word.value is None or word.wild or word.tilde:
+        return None
+    return None if INTEGER.fullmatch(word.value) else Constant(word.value)  # arithmetic may change it

@@ -17,7 +17,8 @@ from controlplane.policy.shell.values import UnclearError
 if TYPE_CHECKING:
     from controlplane.policy.shell.words import Word
 
-FORBIDDEN = re.compile(r"system|getline|close|fflush|ARG|ENVIRON|PROCINFO|@|(?<!\|)\|(?!\|)|\|\|\|")
+FORBIDDEN = re.compile(r"system|getline|close|fflush|ARG|ENVIRON|PROCINFO|@")
+SENDS = re.compile(r">|(?<!\|)\|(?!\|)|\|\|\|")  # `||` is an or
 ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 
 
@@ -32,14 +33,15 @@ def _awk(call: Call, parsed: Parsed) -> None:
 def vet(program: Word) -> None:
     """Raises UnclearError unless the program can only print to standard output.
 
-    A `>` in front of the first brace compares; behind it, it may write.
+    In front of the first brace a `>` compares and a `|` stands in a regular expression, for printing
+    needs an action; behind it, they may write or run.
     """
     span = (program.start, program.end)
     text = program.value
     if text is None:
         raise UnclearError("the awk program is not known", span)
     actions = text[text.find("{") :] if "{" in text else ""
-    if FORBIDDEN.search(text) or ">" in actions:
+    if FORBIDDEN.search(text) or SENDS.search(actions):
         raise UnclearError("the awk program may write or run something", span)
 
 

@@ -114,16 +114,19 @@ def _is_known(word: Word) -> bool:
 
 
 def _each(walker: Walker, body: Node, name: str, words: Sequence[Word], state: State) -> Outcome:
+    """After `break` or `continue` nothing is certain about the variables that the body sets."""
     jumps = walker.scene.jumps
     now = state
     for word in words:
+        if walker.scene.jumps != jumps:
+            now = replace(now, constants={})
         now = now.with_constant(name, Constant(word.value or "", word.wild))
         now = walker.sequence([body], now).after
     if walker.scene.jumps == jumps:
         return always(now)
     if now.folders != state.folders:
         raise UnclearError("the folder changes inside a loop")
-    return always(replace(merge(state, now), constants={}))
+    return always(replace(now, constants={}, stack=()))
 
 
 def case_statement(walker: Walker, node: Node, state: State, _feed: str) -> Outcome:

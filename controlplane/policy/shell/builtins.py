@@ -71,9 +71,9 @@ def _popd(call: Call) -> Outcome:
 
 
 def _exit(call: Call) -> Outcome:
-    if len(call.args) > 1 or not re.fullmatch(r"\d*", call.args[0].prefix if call.args else ""):
-        raise UnclearError("whether the shell goes on is not clear", call.span)
-    return always(call.state.gone())
+    """An argument that is not one number may keep the shell alive."""
+    leaves = not call.args or (len(call.args) == 1 and re.fullmatch(r"\d+", call.args[0].value or ""))
+    return always(call.state.gone() if leaves else call.state)
 
 
 def _jump(call: Call) -> Outcome:

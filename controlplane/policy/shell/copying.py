@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from controlplane.policy.shell.call import Call, Program
 from controlplane.policy.shell.folders import is_inside
-from controlplane.policy.shell.making import make_folder
+from controlplane.policy.shell.making import make_folder, make_parents
 from controlplane.policy.shell.options import Parsed, spec
 from controlplane.policy.shell.values import UnclearError
 from controlplane.policy.shell.words import Word
@@ -147,6 +147,8 @@ def _install(call: Call, parsed: Parsed) -> None:
             make_folder(call, word, parents=True)
         return
     way = route(call, parsed)
+    if parsed.has("-D"):
+        make_parents(call, way.destination)
     for source in way.sources:
         call.read(source)
         arrive(call, way, source, recursive=False, links=False)

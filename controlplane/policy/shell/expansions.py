@@ -42,6 +42,7 @@ ARITHMETIC = frozenset(
         "variable_assignment",
     ]
 )
+SETS = re.compile(rb"(?<![=!<>])=(?!=)|\+\+|--|<<=|>>=")
 INTEGER = re.compile(r"-?\d+")
 NAME = re.compile(r"[A-Za-z_]\w*")
 # Builtins that fill a variable with text from outside.
@@ -66,7 +67,10 @@ def vet_parameter(node: Node, source: Source) -> Iterator[Node]:
 
 
 def vet_arithmetic(node: Node, source: Source) -> None:
-    """Check `$((…))`, `((…))` and the like: numbers, operators, variables that hold numbers."""
+    """Check `$((…))`, `((…))` and the like: numbers, operators, variables that hold numbers.
+
+    A loop variable must not be set there, for its values are taken from the loop's head.
+    """
     stack = [node]
     while stack:
         current = stack.pop()
@@ -77,6 +81,10 @@ def vet_arithmetic(node: Node, source: Source) -> None:
             raise UnclearError("arithmetic that may run code", span)
         if current.type in ("variable_name", "word"):
             _vet_number(source.of(current), source, span)
+        elif SETS.search(source.data, *span) and _loop_variables(source.root, source) & _names(
+            current, source
+        ):
+            raise UnclearError("arithmetic that changes a loop's variable", span)
         stack.extend(current.children)
 
 
@@ -86,6 +94,21 @@ def _vet_number(name: str, source: Source, span: tuple[int, int]) -> None:
         raise UnclearError("arithmetic that may run code", span)
     if FILLERS.search(source.data) or name in text_variables(source.root, source):
         raise UnclearError(f"{name} may hold text that arithmetic would run", span)
+
+
+def _names(node: Node, source: Source) -> set[str]:
+    return set(NAME.findall(source.of(node)))
+
+
+def _loop_variables(root: Node, source: Source) -> set[str]:
+    found: set[str] = set()
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        stack.extend(node.children)
+        if node.type == "for_statement" and (variable := node.child_by_field_name("variable")):
+            found.add(source.of(variable))
+    return found
 
 
 def text_variables(root: Node, source: Source) -> set[str]:

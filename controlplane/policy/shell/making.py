@@ -12,13 +12,19 @@ if TYPE_CHECKING:
 
 def make_folder(call: Call, word: Word, *, parents: bool) -> None:
     """A folder, and the folders on the way to it that are known to be missing."""
-    for parent in parents_of(word) if parents else ():
+    if parents:
+        make_parents(call, word)
+    call.write(word)
+    call.scene.folders_made.update(path.key for path in call.places(word))
+
+
+def make_parents(call: Call, word: Word) -> None:
+    """The folders above a path that are known to be missing."""
+    for parent in parents_of(word):
         for path in call.places(parent):
             if call.scene.is_missing(path):
                 call.scene.add_write(path, "write", (word.start, word.end))
                 call.scene.folders_made.add(path.key)
-    call.write(word)
-    call.scene.folders_made.update(path.key for path in call.places(word))
 
 
 def parents_of(word: Word) -> list[Word]:

@@ -187,6 +187,7 @@ READERS: Mapping[str, Entry] = {
     "false": ANYTHING,
     ":": ANYTHING,
     "sleep": _plain("", "-*"),
+    "wait": _plain("-nf", "-*"),
     "seq": _plain("-w -f= -s= --equal-width --format= --separator=", "-*", "open digits"),
     "expr": _plain("", "-*"),
     "nl": _plain("-p -b= -d= -f= -h= -i= -l= -n= -s= -v= -w=", marks="open"),

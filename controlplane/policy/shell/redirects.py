@@ -25,6 +25,7 @@ WRITES = frozenset({">", ">>", ">|", "&>", "&>>"})
 READS = frozenset({"<"})
 DUPLICATES = frozenset({">&", "<&"})
 CLOSES = frozenset({">&-", "<&-"})
+NAMED_DESCRIPTOR = re.compile(rb"\{\w+\}\Z")
 DESCRIPTOR = re.compile(r"\d+-?|-")
 
 
@@ -52,6 +53,8 @@ class Redirect:
 
 def redirect(walker: Walker, node: Node, state: State) -> Redirect:
     """Judge one redirect; raises UnclearError."""
+    if NAMED_DESCRIPTOR.search(walker.source.data, 0, node.start_byte):
+        raise UnclearError("a redirect that sets a variable", (node.start_byte, node.end_byte))
     if node.type == "herestring_redirect":
         for child in node.children:
             if child.is_named:

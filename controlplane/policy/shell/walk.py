@@ -13,12 +13,13 @@ from controlplane.policy.shell import assigning, branches, redirects, testing
 from controlplane.policy.shell.call import Call
 from controlplane.policy.shell.expansions import vet_arithmetic, vet_parameter
 from controlplane.policy.shell.simple import run
-from controlplane.policy.shell.state import Outcome, State, always
+from controlplane.policy.shell.state import Outcome, State, always, merge
 from controlplane.policy.shell.values import UnclearError
 from controlplane.policy.shell.words import Constant, Word, decode, decode_one
 
 if TYPE_CHECKING:
-    from controlplane.policy.shell.parse import Source
+    from controlplane.policy.shell.folders import is_inside
+from controlplane.policy.shell.parse import Source
     from controlplane.policy.shell.scene import Mark, Scene
 
 SEPARATORS = frozenset(
@@ -43,7 +44,16 @@ class Here:
         return self.walker.source
 
     def constant(self, name: str) -> Constant | None:
+        if name == "PWD":
+            return self._folder()
         return self.state.constants.get(name)
+
+    def _folder(self) -> Constant | None:
+        """`$PWD`, where the shell is for certain in one folder of the workspace."""
+        root, folders = self.walker.scene.root, self.state.folders
+        if root is None or folders is None or len(folders) != 1 or not is_inside(folders[0]):
+            return None
+        return Constant(f"{root}/{folders[0]}" if folders[0] else root)
 
     def judge(self, node: Node) -> None:
         self.walker.expansion(node, self.state)
@@ -169,6 +179,8 @@ def simple_command(walker: Walker, node: Node, state: State, around: Around) -> 
         scene.spend()
         words, feed = _gather(walker, node, state, around.feed)
         outcome = walker.call((), node, state, feed).inner([*words, *around.extra])
+        if node.child_count > 2:
+            outcome = _may_not_run(outcome, state)
     except UnclearError as error:
         scene.add_unknown(error.why, error.span or (node.start_byte, node.end_byte))
         outcome = always(state)
@@ -233,9 +245,15 @@ def _opened(walker: Walker, body: Node | None, state: State, feed: str, late: La
         raise UnclearError("words behind a redirect")
     else:
         outcome = always(state) if body is None else walker.statement(body, state, feed)
+    outcome = _may_not_run(outcome, state)
     for each in found:
         outcome = each.follow(walker, outcome, state)
     return outcome
+
+
+def _may_not_run(outcome: Outcome, state: State) -> Outcome:
+    """A redirect or an expansion that fails keeps a command from running."""
+    return Outcome(outcome.success, merge(outcome.failure, state))
 
 
 def _negated(walker: Walker, node: Node, state: State, feed: str, late: Late = NONE) -> Outcome:
@@ -258,6 +276,13 @@ def _compound(walker: Walker, node: Node, state: State, _feed: str) -> Outcome:
 
 def _do_group(walker: Walker, node: Node, state: State, _feed: str) -> Outcome:
     return walker.sequence(node.children, state)
+
+
+def _bare_redirect(walker: Walker, node: Node, state: State, _feed: str) -> Outcome:
+    """`$(< file)`."""
+    if redirects.redirect(walker, node, state).extra:
+        raise UnclearError("words behind a redirect")
+    return always(state)
 
 
 def _unsupported(_walker: Walker, node: Node, _state: State, _feed: str) -> Outcome:
@@ -293,6 +318,7 @@ STATEMENTS: Mapping[str, Statement] = {
     "case_statement": branches.case_statement,
     "variable_assignment": assigning.assign,
     "variable_assignments": assigning.assign_all,
+    "file_redirect": _bare_redirect,
     "declaration_command": assigning.declare,
     "unset_command": assigning.unset,
 }

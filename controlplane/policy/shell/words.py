@@ -94,6 +94,8 @@ def _word(cells: list[Cell], node: Node) -> Word:
     bare = "".join(cell.char if cell.kind is Kind.BARE else "\0" for cell in cells)
     if "=~" in bare or ":~" in bare:
         raise UnclearError("a ~ that bash may expand", (node.start_byte, node.end_byte))
+    if re.match(r"~[-+0-9]", bare):
+        raise UnclearError("a ~ that stands for another folder", (node.start_byte, node.end_byte))
     tilde = bare.startswith("~")
     if prefix.startswith("~") and not tilde:
         prefix = "./" + prefix

@@ -12,7 +12,7 @@ from controlplane.policy.shell.options import Parsed, Spec, spec
 from controlplane.policy.shell.programs import PROGRAMS, program_name
 from controlplane.policy.shell.state import Outcome, always
 from controlplane.policy.shell.values import UnclearError
-from controlplane.policy.shell.variables import vet_inert
+from controlplane.policy.shell.variables import is_inert
 
 if TYPE_CHECKING:
     from controlplane.policy.shell.words import Word
@@ -59,8 +59,9 @@ def _untrusted(why: str, options: str = "") -> Special:
 def _env(call: Call) -> Outcome:
     words = list(call.parse(ENV).operands)
     while words and (match := ASSIGNMENT.match(words[0].prefix)):
-        vet_inert(match[1], (words[0].start, words[0].end))
-        words.pop(0)
+        variable = words.pop(0)
+        if not is_inert(match[1]):
+            call.scene.add_unknown(f"programs may listen to {match[1]}", (variable.start, variable.end))
     return call.inner(words)
 
 

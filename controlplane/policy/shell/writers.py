@@ -143,7 +143,7 @@ WRITERS: Mapping[str, Program] = {
     ),
     "dd": Program(spec("", "-*"), _dd),
     "sort": _writer(
-        "-bdfghiMnRrVcCmsuz -k= -o=w -S= -t= -T= --key= --output=w --field-separator= --buffer-size= "
+        "-bdfghiMnRrVcCmsuz -k= -o=w -S= -t= --key= --output=w --field-separator= --buffer-size= "
         "--ignore-leading-blanks --dictionary-order --ignore-case --general-numeric-sort "
         "--ignore-nonprinting --month-sort --human-numeric-sort --numeric-sort --random-sort --reverse "
         "--sort= --version-sort --check? --merge --stable --unique --zero-terminated --parallel= "
@@ -165,11 +165,11 @@ WRITERS: Mapping[str, Program] = {
         _shuf,
     ),
     "split": Program(
-        spec("-dexz -a= -b= -C= -l= -n= -t= --additional-suffix= --bytes= --lines= --number= --verbose"),
+        spec("-ez -b= -C= -l= -n= -t= --bytes= --lines= --number= --verbose"),
         _split,
     ),
     "csplit": Program(
-        spec("-ksqz -b= -f= -n= --prefix= --digits= --keep-files --quiet --silent --elide-empty-files"),
+        spec("-ksqz -f= --prefix= --keep-files --quiet --silent --elide-empty-files"),
         _csplit,
     ),
     "sed": SED_PROGRAM,
