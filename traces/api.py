@@ -85,7 +85,7 @@ class ImportView(StreamView):
         ),
         parameters=[schema.LENIENT, schema.DRY_RUN],
         request={JSON_TYPE: OpenApiTypes.OBJECT, **schema.FILE_REQUEST},
-        responses=schema.answers({200: schema.ReportAnswer}, 413, 415),
+        responses=schema.answers({200: schema.TraceReport}, 413, 415),
     )  # fmt: skip
     def post(self, request: Request) -> Response:
         how = Import(

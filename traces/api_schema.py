@@ -110,26 +110,26 @@ class ReceiptAnswer(Body):
     receipt = ReceiptSignature()
 
 
-class ReportAnswer(Body):
+class TraceReport(Body):
     valid = YesNo()
     entries = Whole(help_text="New entries.")
     duplicates = Whole(help_text="Entries that are there already, with the same content.")
-    errors = RemarkAnswer(many=True)
+    errors = RemarkAnswer(many=True)  # type: ignore[assignment]  # the metaclass takes fields out
     warnings = RemarkAnswer(many=True)
 
 
-class PostedAnswer(ReportAnswer):
+class PostedAnswer(TraceReport):
     results = ReceiptAnswer(many=True, help_text="One for each new entry, in order.")
 
 
-class RefusedReport(ErrorAnswer, ReportAnswer):
+class RefusedReport(ErrorAnswer, TraceReport):
     pass
 
 
 class HeadAnswer(Body):
     log = Text(help_text="The name of this workspace's log.")
     size = Whole(help_text="Sealed entries.")
-    root = Text(help_text="Hex.")
+    root = Text(help_text="Hex.")  # type: ignore[assignment]  # the metaclass takes fields out
     waiting = Whole(help_text="Entries that are not sealed yet.")
     sealed_at = s.DateTimeField(allow_null=True)
     checkpoint = Text(allow_null=True, help_text="The signed head (C2SP tlog-checkpoint).")
@@ -146,7 +146,7 @@ class ProblemAnswer(Body):
 class VerifyAnswer(Body):
     ok = YesNo()
     size = Whole()
-    root = Text()
+    root = Text()  # type: ignore[assignment]  # the metaclass takes fields out
     checked = Whole(help_text="Sealed entries that were recomputed.")
     unsealed = Whole()
     redacted = Whole()
@@ -161,7 +161,7 @@ class InclusionAnswer(Body):
     seq = Whole()
     size = Whole()
     leaf_hash = Text()
-    root = Text()
+    root = Text()  # type: ignore[assignment]  # the metaclass takes fields out
     hashes = s.ListField(child=Text(), help_text="Siblings from leaf to root, hex (RFC 6962).")
     envelope = Text(help_text="The bytes that the leaf hash is made of: SHA-256(0x00 ‖ envelope).")
     checkpoint = Text(help_text="The signed head of this size.", allow_null=True)

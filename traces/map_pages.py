@@ -114,13 +114,15 @@ def _gaps(files: list[FileView]) -> list[dict[str, Any]]:
 
 
 def _outside(files: list[FileView], intents: list[KnownIntent]) -> list[dict[str, Any]]:
+    """What was touched outside of its intent's scope, the most often first."""
     found = [
-        {"path": file.path, "intent_id": one.intent_id, "entries": cell.entries}
+        (cell.entries, file.path, one.intent_id)
         for file in files
         for one, cell in zip(intents, file.cells, strict=True)
         if cell and cell.state == "outside"
     ]
-    return sorted(found, key=lambda touch: -int(touch["entries"]))[:GAPS_MOST]
+    most = sorted(found, key=lambda touch: -touch[0])[:GAPS_MOST]
+    return [{"path": path, "intent_id": intent_id, "entries": entries} for entries, path, intent_id in most]
 
 
 def _intent_view(intent: KnownIntent, path: str, touch: Touch | None) -> dict[str, Any] | None:

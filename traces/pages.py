@@ -50,7 +50,8 @@ def trace_list(request: MemberRequest) -> HttpResponse:
 @member_page()
 def trace_export(request: MemberRequest) -> HttpResponseBase:
     """The trace entries that fit the filters of the list, as agent_trace.jsonl."""
-    wanted = TraceFilter(**{name: request.GET.get(name, "").replace("\x00", "") for name in FILTERS})
+    intent, path, session = (request.GET.get(name, "").replace("\x00", "") for name in FILTERS)
+    wanted = TraceFilter(intent=intent, path=path, session=session)
     lines = orchestration_lines(traces_of(request.workspace.pk, wanted))
     headers = {"Content-Disposition": 'attachment; filename="agent_trace.jsonl"'}
     return StreamingHttpResponse(lines, content_type="application/jsonl", headers=headers)

@@ -120,7 +120,8 @@ def _unsealed(workspace_id: int, floor: int, most: int) -> list[tuple[int, bytes
     entries = LedgerEntry.objects.filter(
         workspace_id=workspace_id, kind__in=Kind.values, pk__gt=floor, leaf=None
     )
-    return list(entries.order_by("pk").values_list("pk", "leaf_hash")[:most])
+    found = entries.order_by("pk").values_list("pk", "leaf_hash")[:most]
+    return [(row_id, bytes(leaf)) for row_id, leaf in found]
 
 
 def _seal_batch(workspace_id: int, floor: int, *, wait: bool) -> int:
@@ -150,7 +151,7 @@ def _extend(workspace_id: int, waiting: list[tuple[int, bytes]]) -> None:
     last = head(workspace_id)
     size = last.size if last else 0
     frontier = split(bytes(last.frontier)) if last else []
-    hashes = [bytes(leaf) for _, leaf in waiting]
+    hashes = [leaf for _, leaf in waiting]
     for place, leaf in enumerate(hashes, start=size):
         merkle.extend_frontier(frontier, place, leaf)
     LedgerLeaf.objects.bulk_create(

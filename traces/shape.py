@@ -165,7 +165,7 @@ def _range_problems(lines: dict[str, Any], at: str) -> Found:
         yield from _required(lines, at, name, _line_problem)
     yield from _optional(lines, at, "content_hash", _text_problem)
     start, end = lines.get("start_line"), lines.get("end_line")
-    if _is_line(start) and _is_line(end) and end < start:
+    if isinstance(start, int) and isinstance(end, int) and end < start:
         yield f"{at}.end_line", "is before start_line"
 
 

@@ -1,0 +1,135 @@
+"""The pages of the ledger, the map and the lessons, as signed-in members see them."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests import builders
+from traces.models import LedgerEntry
+
+pytestmark = pytest.mark.django_db
+
+HOSTILE = "<script>alert(1)</script>"
+
+
+@pytest.fixture
+def story(acme, agent):
+    """An intent, a session with decisions, two traces and a lesson."""
+    builders.intent(acme, "INT-001", name="Build Weather API", owned_scope=["src/**"])
+    agent.select("INT-001")
+    agent.gate("Read", file_path="src/a.ts")
+    agent.gate("Write", file_path="docs/b.md", content="x")
+    for path in ("src/a.ts", "docs/b.md"):
+        mutation = {
+            "path": path,
+            "content": "one\n",
+            "mutation_class": "INTENT_EVOLUTION",
+            "problems": HOSTILE,
+        }
+        assert agent.post("sessions/s-1/traces", mutation).status_code == 201
+    return acme
+
+
+def page(client, path, user, **query):
+    client.force_login(user)
+    return client.get(f"/w/acme/{path}", query)
+
+
+def text(response):
+    assert response.status_code == 200, response.content[:500]
+    return response.content.decode()
+
+
+def test_the_list_shows_decisions_and_traces_newest_first(client, story, ivy):
+    body = text(page(client, "traces/", ivy))
+    assert body.index("docs/<b>b.md") or body.index("b.md")
+    entries = page(client, "traces/", ivy).context["entries"]
+    assert [entry["kind"] for entry in entries[:2]] == ["trace", "trace"]
+    assert {entry["kind"] for entry in entries} == {"trace", "decision", "approval"}
+    numbers = [entry["number"] for entry in entries]
+    assert numbers == sorted(numbers, reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("query", "kinds"),
+    [
+        ({"path": "src/a.ts"}, ["trace"]),
+        ({"intent": "INT-404"}, []),
+        ({"session": "s-1", "q": "b.md"}, ["trace"]),
+        ({"q": "nothing like it"}, []),
+        ({"q": "\x00"}, None),
+    ],
+)
+def test_filters_are_in_the_address(client, story, ivy, query, kinds):
+    entries = page(client, "traces/", ivy, **query).context["entries"]
+    if kinds is not None:
+        assert [entry["kind"] for entry in entries] == kinds
+
+
+def test_pages_lead_back_and_forth(client, story, ivy, monkeypatch):
+    monkeypatch.setattr("traces.pages.ROWS", 2)
+    first = page(client, "traces/", ivy)
+    assert first.context["newer_url"] is None
+    second = client.get(f"/w/acme/traces/{first.context['older_url']}")
+    assert second.context["entries"][0]["number"] < first.context["entries"][-1]["number"]
+    back = client.get(f"/w/acme/traces/{second.context['newer_url']}")
+    assert back.context["entries"] == first.context["entries"]
+
+
+def test_the_export_holds_what_the_list_shows(client, story, ivy):
+    response = page(client, "traces/export", ivy, path="src/a.ts")
+    assert b"".join(response.streaming_content).count(b"\n") == 1
+
+
+def test_the_map_shows_files_by_intents_and_answers_questions(client, story, ivy):
+    response = page(client, "traces/map/", ivy, q="weather src")
+    body = text(response)
+    assert "Build Weather API" in body
+    assert [answer["path"] for answer in response.context["answers"]] == ["src/a.ts"]
+    assert [touch["path"] for touch in response.context["outside"]] == ["docs/b.md"]
+    assert response.context["unowned"] == [{"path": "docs/", "files": 1}]
+    assert response.context["owned_percent"] == 50
+    assert "## INT-001: Build Weather API" in text(page(client, "traces/map/", ivy, format="markdown"))
+
+
+def test_a_file_shows_its_intents_and_its_changes(client, story, ivy):
+    response = page(client, "traces/map/file/src/a.ts", ivy)
+    assert "src/**" in text(response)
+    assert response.context["known_hash"].startswith("sha256:")
+    assert [change["lines"] for change in response.context["changes"]] == ["1\N{EN DASH}1"]
+    assert page(client, "traces/map/file/never/seen.ts", ivy).status_code == 404
+
+
+def test_lessons_are_listed_and_escaped(client, story, ivy):
+    body = text(page(client, "lessons/", ivy))
+    assert HOSTILE not in body
+    assert "&lt;script&gt;" in body
+    markdown = text(page(client, "lessons/", ivy, format="markdown"))
+    assert markdown.count("## Lesson Learned (") == 2
+
+
+def test_empty_workspaces_have_pages_too(client, acme, ivy):
+    for path in ("traces/", "traces/map/", "lessons/"):
+        assert page(client, path, ivy).status_code == 200
+
+
+def test_pages_cost_the_same_however_much_is_on_them(
+    client, story, agent, ivy, django_assert_max_num_queries
+):
+    for number in range(20):
+        agent.post("sessions/s-1/traces", {"path": f"src/{number}.ts", "content": "x"})
+    client.force_login(ivy)
+    for path, most in (
+        ("traces/", 14),
+        ("traces/map/", 10),
+        ("traces/map/file/src/1.ts", 14),
+        ("lessons/", 9),
+    ):
+        with django_assert_max_num_queries(most):
+            assert client.get(f"/w/acme/{path}").status_code == 200
+    assert LedgerEntry.objects.filter(kind="trace").count() == 22
+
+
+def test_strangers_see_nothing(client, story, max_):
+    for path in ("traces/", "traces/export", "traces/map/", "traces/map/file/src/a.ts", "lessons/"):
+        assert page(client, path, max_).status_code == 404

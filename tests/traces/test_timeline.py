@@ -1,0 +1,180 @@
+"""What happened in a session, in order and in words."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import transaction
+
+from tests.traces.builders import AWAY, HOME, append
+from traces.describing import Seal, describe
+from traces.entries import Author, Mutation, record_mutation
+from traces.ledger import NewEntry
+from traces.models import LedgerEntry
+from traces.redaction import redact
+from traces.sealing import seal
+from traces.timeline import Window, session_timeline
+
+pytestmark = pytest.mark.django_db
+
+
+def call(tool="read_file", outcome="allow", session="s-1", **body):
+    body = {"tool": tool, "classification": "SAFE", "answered": outcome, "targets": [], **body}
+    entry = NewEntry(
+        HOME, "decision", body, session_id=session, tool=tool, outcome=outcome, intent_id="INT-001"
+    )
+    return append(entry)
+
+
+def approval(outcome, **body):
+    body = {"approval_id": "ap-1", "targets": ["docs/a.md"], "grant": "", **body}
+    return append(NewEntry(HOME, "approval", body, session_id="s-1", outcome=outcome, tool="Write"))
+
+
+def write(path="src/a.ts"):
+    return record_mutation(HOME, Mutation(path, content="a\nb"), Author("s-1", "INT-001"))
+
+
+def rows(**window):
+    return session_timeline(HOME, "s-1", Window(**window)).rows
+
+
+def verbs(**window):
+    return [row.verb for row in rows(**window)]
+
+
+def test_a_session_reads_as_a_story():
+    append(NewEntry(HOME, "session", {"event": "opened"}, session_id="s-1", outcome="opened"))
+    call("read_file", input={"path": "src/a.ts"})
+    call("select_active_intent", input={"intent_id": "INT-001"})
+    refused = {"error": "Scope Violation: …", "approval_id": "ap-1", "classification": "DESTRUCTIVE"}
+    call("write_to_file", "ask", targets=["docs/a.md"], input={"path": "docs/a.md"}, **refused)
+    approval("PENDING")
+    approval("APPROVED", grant="once", decider="Rex", comment="fine")
+    call("write_to_file", targets=["docs/a.md"], classification="DESTRUCTIVE", override={"by": "Rex"})
+    write("docs/a.md")
+    call("execute_command", "deny", input={"command": "rm -rf /"}, error="No.", classification="DESTRUCTIVE")
+    story = [(row.kind, row.verb, row.outcome, row.object, row.ran) for row in rows()]
+    assert story == [
+        ("phase", "REQUEST", "", "", None),
+        ("call", "Read", "allow", "src/a.ts", None),
+        ("phase", "ACTION", "allow", "", None),
+        ("call", "Write asked", "ask", "docs/a.md", False),
+        ("approval", "Asked", "ask", "docs/a.md", None),
+        ("approval", "Approved once", "approved", "docs/a.md", None),
+        ("call", "Write", "override", "docs/a.md", None),
+        ("trace", "Changed", "allow", "docs/a.md", None),
+        ("call", "Shell refused", "deny", "rm -rf /", False),
+    ]
+    assert rows()[3].approval_id == "ap-1"
+    assert rows()[5].note == "Rex: fine"
+    assert rows()[7].meta == "lines 1\N{EN DASH}2"
+    assert rows()[8].object_is == "command"
+
+
+def test_a_stale_write_and_a_monitored_denial_are_told_apart():
+    stale = NewEntry(
+        HOME,
+        "decision",
+        {"answered": "deny"},
+        session_id="s-1",
+        tool="Edit",
+        outcome="deny",
+        error_type="STALE_FILE",
+    )
+    append(stale)
+    call("Edit", "deny", answered="allow")
+    found = rows()
+    assert [(row.outcome, row.ran) for row in found] == [("stale", False), ("deny", True)]
+
+
+def test_runs_of_alike_safe_calls_are_folded():
+    for _ in range(3):
+        call()
+    call("grep")
+    call()
+    assert [(row.verb, row.times) for row in rows()] == [("Read", 3), ("Search", 1), ("Read", 1)]
+
+
+def test_only_changes_and_refusals_can_be_shown():
+    call()
+    write()
+    call("Write", "deny")
+    assert verbs(only_changes=True) == ["Changed", "Write refused"]
+
+
+def test_a_text_is_looked_for_in_paths_tools_and_ids():
+    call("grep")
+    write("src/billing.ts")
+    assert verbs(text="billing") == ["Changed"]
+    assert verbs(text="GREP") == ["Search"]
+    assert verbs(text="nothing") == []
+
+
+def test_pages_hang_together():
+    for number in range(25):
+        call(f"tool-{number}")
+    newest = session_timeline(HOME, "s-1", Window(limit=10))
+    assert [row.tool for row in newest.rows] == [f"tool-{n}" for n in range(15, 25)]
+    assert newest.later is None
+    before = session_timeline(HOME, "s-1", Window(before=newest.earlier, limit=10))
+    assert [row.tool for row in before.rows] == [f"tool-{n}" for n in range(5, 15)]
+    first = session_timeline(HOME, "s-1", Window(before=before.earlier, limit=10))
+    assert [row.tool for row in first.rows] == [f"tool-{n}" for n in range(5)]
+    assert first.earlier is None
+    after = session_timeline(HOME, "s-1", Window(after=first.later, limit=10))
+    assert [row.tool for row in after.rows] == [f"tool-{n}" for n in range(5, 15)]
+    last = session_timeline(HOME, "s-1", Window(after=after.later, limit=10))
+    assert ([row.tool for row in last.rows], last.later) == ([f"tool-{n}" for n in range(15, 25)], None)
+
+
+def test_other_sessions_and_workspaces_stay_out():
+    call(session="s-2")
+    append(NewEntry(AWAY, "decision", {}, session_id="s-1", tool="x"))
+    assert rows() == []
+
+
+def test_a_page_costs_the_same_however_long_it_is(django_assert_num_queries):
+    for number in range(30):
+        call(f"tool-{number}")
+        write(f"f{number}")
+    with django_assert_num_queries(2):
+        assert len(rows()) == 60
+
+
+def test_each_row_says_whether_it_is_sealed():
+    write()
+    assert rows()[0].seal == Seal("sealing", 0)
+    seal(HOME)
+    assert rows()[0].seal == Seal("sealed", 0)
+
+
+def test_a_redacted_entry_is_still_a_row():
+    made = call()
+    redact(LedgerEntry.objects.get(pk=made.id), reason="secret", actor="Ada")
+    assert "taken out" in rows()[0].note
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"input": "text", "targets": []},
+        {"input": {"command": 5, "path": ["x"]}, "targets": ["a", "b"]},
+        {"input": None, "error": 7, "classification": None},
+        {"input": {"command": "x" * 5000}, "error": "y" * 5000},
+    ],
+)
+def test_odd_calls_never_break_the_page(body):
+    made = append(NewEntry(HOME, "decision", body, session_id="s-1", tool="", outcome="deny"))
+    row = describe(LedgerEntry.objects.get(pk=made.id))
+    assert len(row.object) < 500
+    assert len(row.note) < 500
+
+
+@pytest.mark.parametrize(
+    "kind", ["intent", "policy", "lesson", "redaction", "import", "session", "approval", "trace"]
+)
+def test_every_kind_has_words(kind):
+    with transaction.atomic():
+        made = append(NewEntry(HOME, kind, {"files": []}, session_id="s-1", outcome="done"))
+    assert describe(LedgerEntry.objects.get(pk=made.id)).verb
