@@ -12,14 +12,14 @@ from tree_sitter import Node
 from controlplane.policy.shell import assigning, branches, redirects, testing
 from controlplane.policy.shell.call import Call
 from controlplane.policy.shell.expansions import vet_arithmetic, vet_parameter
+from controlplane.policy.shell.folders import is_inside
 from controlplane.policy.shell.simple import run
 from controlplane.policy.shell.state import Outcome, State, always, merge
 from controlplane.policy.shell.values import UnclearError
 from controlplane.policy.shell.words import Constant, Word, decode, decode_one
 
 if TYPE_CHECKING:
-    from controlplane.policy.shell.folders import is_inside
-from controlplane.policy.shell.parse import Source
+    from controlplane.policy.shell.parse import Source
     from controlplane.policy.shell.scene import Mark, Scene
 
 SEPARATORS = frozenset(
