@@ -136,7 +136,7 @@ class HeadAnswer(Body):
     verifier_key = Text(help_text="The public key, `name+id+key`, as tools for signed notes take it.")
 
 
-class ProblemAnswer(Body):
+class LedgerProblem(Body):
     kind = Text()
     text = Text()
     entry_id = Text(allow_null=True)
@@ -152,7 +152,7 @@ class VerifyAnswer(Body):
     redacted = Whole()
     checkpoints = Whole()
     problem_count = Whole()
-    problems = ProblemAnswer(many=True, help_text="The first hundred.")
+    problems = LedgerProblem(many=True, help_text="The first hundred.")
 
 
 class InclusionAnswer(Body):

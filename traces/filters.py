@@ -1,7 +1,8 @@
-"""Which trace entries somebody wants to see."""
+"""Which entries somebody wants to see."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -15,7 +16,8 @@ from traces.models import Kind, LedgerEntry, TraceFile
 class TraceFilter:
     """Empty fields do not filter. `path` is a file, or a folder with all that is below it.
 
-    `since` (included) and `until` (excluded) speak of the entries' own timestamps.
+    `since` (included) and `until` (excluded) speak of the trace entries' own timestamps. `text` is looked
+    for in ids (whole), and in paths, tools and agents (part, whatever the case).
     """
 
     intent: str = ""
@@ -23,28 +25,36 @@ class TraceFilter:
     session: str = ""
     since: datetime | None = None
     until: datetime | None = None
+    text: str = ""
 
 
 def traces_of(workspace_id: int, wanted: TraceFilter) -> QuerySet[LedgerEntry]:
     """The trace entries that fit, with body and place in the tree fetched along."""
-    rows = LedgerEntry.objects.filter(workspace_id=workspace_id, kind=Kind.TRACE)
-    rows = rows.select_related("body", "leaf")
+    return entries_of(workspace_id, wanted, [Kind.TRACE])
+
+
+def entries_of(workspace_id: int, wanted: TraceFilter, kinds: Sequence[str]) -> QuerySet[LedgerEntry]:
+    """The entries of these kinds that fit, with body and place in the tree fetched along."""
+    rows = LedgerEntry.objects.filter(workspace_id=workspace_id, kind__in=kinds).select_related(
+        "body", "leaf"
+    )
     if wanted.session:
         rows = rows.filter(session_id=wanted.session)
     if wanted.since:
         rows = rows.filter(trace__changed_at__gte=wanted.since)
     if wanted.until:
         rows = rows.filter(trace__changed_at__lt=wanted.until)
+    if wanted.text:
+        rows = rows.filter(_mentions(workspace_id, wanted.text))
     if wanted.path:
-        return rows.filter(pk__in=_files(workspace_id, wanted).values("entry_id"))
+        return rows.filter(pk__in=_files(workspace_id, wanted))
     if wanted.intent:
-        return rows.filter(
-            Q(intent_id=wanted.intent) | Q(pk__in=_files(workspace_id, wanted).values("entry_id"))
-        )
+        return rows.filter(Q(intent_id=wanted.intent) | Q(pk__in=_files(workspace_id, wanted)))
     return rows
 
 
-def _files(workspace_id: int, wanted: TraceFilter) -> QuerySet[TraceFile]:
+def _files(workspace_id: int, wanted: TraceFilter) -> QuerySet[TraceFile, int]:
+    """Row ids of entries with a file that fits path and intent."""
     files = TraceFile.objects.filter(workspace_id=workspace_id)
     if wanted.intent:
         files = files.filter(intent_id=wanted.intent)
@@ -52,4 +62,10 @@ def _files(workspace_id: int, wanted: TraceFilter) -> QuerySet[TraceFile]:
         folder = wanted.path.rstrip("/") + "/"
         # startswith would become LIKE, which ignores case on SQLite.
         files = files.annotate(head=Left("path", len(folder))).filter(Q(path=wanted.path) | Q(head=folder))
-    return files
+    return files.values_list("entry_id", flat=True)
+
+
+def _mentions(workspace_id: int, text: str) -> Q:
+    files = TraceFile.objects.filter(workspace_id=workspace_id, path__icontains=text)
+    ids = Q(entry_id=text) | Q(session_id=text) | Q(intent_id=text)
+    return ids | Q(agent__icontains=text) | Q(tool__icontains=text) | Q(pk__in=files.values("entry_id"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import urlencode
 
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.http import HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -14,11 +14,11 @@ from django.views.decorators.http import require_safe
 from controlplane.access import MemberRequest, member_page
 from traces import proofs
 from traces.describing import Row, describe
-from traces.filters import TraceFilter, traces_of
+from traces.filters import TraceFilter, entries_of, traces_of
 from traces.interchange.agent_md import write_lessons
 from traces.interchange.exporting import orchestration_lines
 from traces.lessons import Lesson, lessons
-from traces.models import Kind, LedgerEntry, TraceFile
+from traces.models import Kind, LedgerEntry
 
 ROWS = 100
 SHOWN = (Kind.TRACE, Kind.DECISION, Kind.APPROVAL)
@@ -29,8 +29,8 @@ FILTERS = ("intent", "path", "session")
 @member_page()
 def trace_list(request: MemberRequest) -> HttpResponse:
     """Decisions, approvals and traces, newest first. 7 queries."""
-    filters = {name: request.GET.get(name, "").replace("\x00", "") for name in ("q", *FILTERS)}
-    entries = _filtered(request.workspace.pk, filters)
+    filters, wanted = _wanted(request)
+    entries = entries_of(request.workspace.pk, wanted, SHOWN).prefetch_related("files")
     before, after = _cursor(request, "before"), _cursor(request, "after")
     rows, older, newer = _page(entries, before, after)
     context = {
@@ -50,8 +50,7 @@ def trace_list(request: MemberRequest) -> HttpResponse:
 @member_page()
 def trace_export(request: MemberRequest) -> HttpResponseBase:
     """The trace entries that fit the filters of the list, as agent_trace.jsonl."""
-    intent, path, session = (request.GET.get(name, "").replace("\x00", "") for name in FILTERS)
-    wanted = TraceFilter(intent=intent, path=path, session=session)
+    _, wanted = _wanted(request)
     lines = orchestration_lines(traces_of(request.workspace.pk, wanted))
     headers = {"Content-Disposition": 'attachment; filename="agent_trace.jsonl"'}
     return StreamingHttpResponse(lines, content_type="application/jsonl", headers=headers)
@@ -80,21 +79,10 @@ def lesson_list(request: MemberRequest) -> HttpResponse:
     return render(request, "lessons/lesson_list.html", context)
 
 
-def _filtered(workspace_id: int, filters: dict[str, str]) -> QuerySet[LedgerEntry]:
-    entries = LedgerEntry.objects.filter(workspace_id=workspace_id, kind__in=SHOWN)
-    files = TraceFile.objects.filter(workspace_id=workspace_id)
-    if filters["session"]:
-        entries = entries.filter(session_id=filters["session"])
-    if filters["intent"]:
-        under = files.filter(intent_id=filters["intent"]).values("entry_id")
-        entries = entries.filter(Q(intent_id=filters["intent"]) | Q(pk__in=under))
-    if filters["path"]:
-        entries = entries.filter(pk__in=files.filter(path=filters["path"]).values("entry_id"))
-    if text := filters["q"].strip():
-        words = Q(entry_id=text) | Q(session_id=text) | Q(intent_id=text) | Q(agent__icontains=text)
-        words |= Q(tool__icontains=text) | Q(pk__in=files.filter(path__icontains=text).values("entry_id"))
-        entries = entries.filter(words)
-    return entries.select_related("body", "leaf").prefetch_related("files")
+def _wanted(request: MemberRequest) -> tuple[dict[str, str], TraceFilter]:
+    """The filters as they stand in the address, and what they mean."""
+    filters = {name: request.GET.get(name, "").replace("\x00", "").strip() for name in ("q", *FILTERS)}
+    return filters, TraceFilter(filters["intent"], filters["path"], filters["session"], text=filters["q"])
 
 
 def _page(

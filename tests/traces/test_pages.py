@@ -30,7 +30,7 @@ def story(acme, agent):
     return acme
 
 
-def page(client, path, user, **query):
+def page(client, path, user, /, **query):
     client.force_login(user)
     return client.get(f"/w/acme/{path}", query)
 
@@ -77,8 +77,9 @@ def test_pages_lead_back_and_forth(client, story, ivy, monkeypatch):
 
 
 def test_the_export_holds_what_the_list_shows(client, story, ivy):
-    response = page(client, "traces/export", ivy, path="src/a.ts")
-    assert b"".join(response.streaming_content).count(b"\n") == 1
+    for query in ({"path": "src/a.ts"}, {"path": "src"}, {"q": "A.TS"}):
+        response = page(client, "traces/export", ivy, **query)
+        assert b"".join(response.streaming_content).count(b"\n") == 1
 
 
 def test_the_map_shows_files_by_intents_and_answers_questions(client, story, ivy):
