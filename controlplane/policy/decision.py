@@ -53,7 +53,7 @@ _WEIGHT: tuple[str, ...] = (
 def decide(call: ToolCall, snapshot: Snapshot, now: datetime, world: World = _NO_WORLD) -> Decision:
     """What policy answers to a call. Never raises. A handshake is let through: its own rules judge it."""
     try:
-        case = Case(call, snapshot, now, world)
+        case = Case.of(call, snapshot, now, world)
         return conclude(examine(case), case)
     except Exception:  # step 10: any error inside the gate is a denial
         log.exception("the gate failed while it judged a call")
@@ -169,15 +169,15 @@ def _refused(problems: list[Problem], findings: Findings, case: Case, digest: st
         reason=told.reason,
         error=told.error,
         offending=told.offending,
-        nearest_pattern=_nearest(told, case.snapshot),
+        nearest_pattern=_nearest(told, case.rules),
         digest=digest,
     )
 
 
-def _nearest(problem: Problem, snapshot: Snapshot) -> str | None:
+def _nearest(problem: Problem, book: rules.Rules) -> str | None:
     if problem.reason != Reason.NOT_IN_SCOPE:
         return None
-    return rules.nearest_pattern(problem.offending[0], rules.rules_of(snapshot))
+    return rules.nearest_pattern(problem.offending[0], book)
 
 
 def _failed() -> Decision:

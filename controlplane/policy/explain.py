@@ -38,7 +38,7 @@ def explain(call: ToolCall, snapshot: Snapshot, now: datetime, world: World = _N
     """The ten steps of the contract for this call: what each one saw, and what came of it. A step that
     the call never reached is a `skip`."""
     try:
-        case = Case(call, snapshot, now, world)
+        case = Case.of(call, snapshot, now, world)
         findings = examine(case)
         decision = conclude(findings, case)
     except Exception as error:  # noqa: BLE001  step 10 is to be told, not to be raised

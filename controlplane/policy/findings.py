@@ -27,7 +27,7 @@ from controlplane.policy.model import (
 )
 from controlplane.policy.paths import shown
 from controlplane.policy.placing import Misplaced, Placed, place_all
-from controlplane.policy.rules import Ground
+from controlplane.policy.rules import Ground, Rules
 from controlplane.policy.targets import Effects, effects
 from controlplane.policy.world import World
 
@@ -49,10 +49,12 @@ class Case:
     snapshot: Snapshot
     now: datetime
     world: World
+    policy: Policy
+    rules: Rules
 
-    @property
-    def policy(self) -> Policy:
-        return self.snapshot.policy
+    @classmethod
+    def of(cls, call: ToolCall, snapshot: Snapshot, now: datetime, world: World) -> Case:
+        return cls(call, snapshot, now, world, snapshot.policy, rules.rules_of(snapshot))
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +88,7 @@ def examine(case: Case) -> Findings:
         return Findings(found, (closed,))
     if found.tool_class is ToolClass.SAFE:
         return _examine_safe(found, case)
-    intent = _intent(found, case.snapshot)
+    intent = _intent(found, case)
     if intent and intent.reason not in {Reason.NONE_SELECTED, Reason.INTENTIGNORE}:
         return Findings(found, (intent,))
     return _examine_destructive(found, intent, case)
@@ -111,13 +113,12 @@ def _session(tool_class: ToolClass, snapshot: Snapshot) -> Problem | None:
     return _problem(2, (ErrorType.SESSION_ENDED, Reason.FROZEN), snapshot) if snapshot.frozen else None
 
 
-def _intent(found: Effects, snapshot: Snapshot) -> Problem | None:
+def _intent(found: Effects, case: Case) -> Problem | None:
+    snapshot = case.snapshot
     reason, detail = _intent_trouble(found, snapshot)
     if reason is not None:
         return _problem(5, (ErrorType.MISSING_OR_INVALID_INTENT, reason), snapshot, detail=detail)
-    if snapshot.intent_held_by_other:
-        return _problem(5, (ErrorType.INTENT_CONFLICT, Reason.HELD_BY_OTHER_SESSION), snapshot)
-    if snapshot.selected_intent_id in rules.rules_of(snapshot).ignore.intents:
+    if snapshot.selected_intent_id in case.rules.ignore.intents:
         return _problem(5, (ErrorType.INTENT_IGNORED, Reason.INTENTIGNORE), snapshot)
     return None
 
@@ -131,6 +132,8 @@ def _intent_trouble(found: Effects, snapshot: Snapshot) -> tuple[Reason | None, 
         return Reason.MISMATCH, shown(cited if isinstance(cited, str) else repr(cited))
     if intent is None:
         return Reason.NOT_FOUND, ""
+    if intent.status is IntentStatus.IN_PROGRESS:
+        return None, ""
     return _INACTIVE.get(intent.status), _blocked_detail(intent)
 
 
@@ -155,8 +158,7 @@ def _reading(
 ) -> Iterator[Problem]:
     free = Reason.OUTSIDE_WORKSPACE if case.policy.reads_outside_workspace == "allow" else None
     yield from _misplaced(step, [m for m in misplaced if m.refusal.reason is not free], case)
-    book = rules.rules_of(case.snapshot)
-    names = (rules.read_objection(placed.target, book, case.world) for placed in reads)
+    names = (rules.read_objection(placed.target, case.rules, case.world) for placed in reads)
     ignored = tuple(name for name in names if name is not None)
     if ignored:
         yield _problem(step, rules.IGNORED, case.snapshot, offending=ignored)
@@ -172,8 +174,10 @@ def _examine_destructive(found: Effects, intent: Problem | None, case: Case) -> 
     writes, lost = place_all(found.writes, case.call, case.world)
     reads, lost_reads = place_all(found.reads, case.call, case.world)
     writes = _with_moved_folders(writes, case.world)
-    problems += _misplaced(6, lost, case)
-    problems += _reading(6, reads, lost_reads, case)
+    if lost:
+        problems += _misplaced(6, lost, case)
+    if reads or lost_reads:
+        problems += _reading(6, reads, lost_reads, case)
     problems += _scope(writes, case)
     problems += _stale(writes, found.input, case)
     problems += _extra(writes, found.input, case)
@@ -187,7 +191,7 @@ def _targets(placed: Iterable[Placed]) -> tuple[Target, ...]:
 
 def _with_moved_folders(writes: tuple[Placed, ...], world: World) -> tuple[Placed, ...]:
     """Where a folder is moved to, all that is in it arrives."""
-    moves = (each.target for each in writes if each.named.op == "move")
+    moves = [each.target for each in writes if each.target.op == "move"]
     if not any(world.is_dir(target.physical or target.path) for target in moves):
         return writes
     return tuple(
@@ -212,10 +216,9 @@ def _misplaced(step: int, lost: Iterable[Misplaced], case: Case) -> Iterator[Pro
 
 
 def _scope(writes: Iterable[Placed], case: Case) -> Iterator[Problem]:
-    book = rules.rules_of(case.snapshot)
     by_ground: dict[Ground, list[str]] = {}
     for placed in writes:
-        objection = rules.objection(placed.target, book, case.world)
+        objection = rules.objection(placed.target, case.rules, case.world)
         if objection:
             ground, names = objection
             by_ground.setdefault(ground, []).extend(names)

@@ -6,18 +6,22 @@ every check, so that neither a link nor a `..` behind a link reaches another fil
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from controlplane.policy.model import Reason, Target, ToolCall
 from controlplane.policy.named import Named
-from controlplane.policy.paths import Refusal, canonical, shown
+from controlplane.policy.paths import Canonical, Refusal, canonical, shown
 from controlplane.policy.world import Where, World
 
 _WHERE = {
     Where.OUTSIDE: (Reason.OUTSIDE_WORKSPACE, "leads out of the workspace through a link"),
     Where.LOOP: (Reason.INVALID_PATH, "leads through more links than can be followed"),
 }
+
+
+# Agents come back to the same files again and again.
+_REMEMBERED_LENGTH = 512
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +40,11 @@ class Placed:
 
 def place(named: Named, call: ToolCall, world: World) -> Placed | Misplaced:
     """The target that a spelling means, or why it means none."""
-    where = canonical(named.raw, root=call.root, cwd=named.cwd, writing=named.op != "read")
+    raw, writing = named.raw, named.op != "read"
+    if isinstance(raw, str) and len(raw) <= _REMEMBERED_LENGTH:
+        where = _remembered(raw, call.root, named.cwd, writing)
+    else:
+        where = canonical(raw, root=call.root, cwd=named.cwd, writing=writing)
     if isinstance(where, Refusal):
         return Misplaced(shown(named.raw if isinstance(named.raw, str) else repr(named.raw)), where)
     led = world.resolve(where.dotted)
@@ -47,10 +55,17 @@ def place(named: Named, call: ToolCall, world: World) -> Placed | Misplaced:
     return Placed(named, Target(where.path, named.op, named.recursive, physical))
 
 
+@lru_cache(maxsize=8192)
+def _remembered(raw: str, root: str | None, cwd: str | None, writing: bool) -> Canonical | Refusal:
+    return canonical(raw, root=root, cwd=cwd, writing=writing)
+
+
 def place_all(
-    names: Iterable[Named], call: ToolCall, world: World
+    names: tuple[Named, ...], call: ToolCall, world: World
 ) -> tuple[tuple[Placed, ...], tuple[Misplaced, ...]]:
     """All of them, each place once for each thing that is done there."""
+    if not names:
+        return (), ()
     placed: dict[Target, Placed] = {}
     misplaced: list[Misplaced] = []
     for named in names:

@@ -22,6 +22,8 @@ NOT_IN_SCOPE = (ErrorType.SCOPE_VIOLATION, Reason.NOT_IN_SCOPE)
 
 Ground = tuple[ErrorType, Reason]
 
+_WEIGHTIEST = (PROTECTED, IGNORED, EMPTY_SCOPE, NOT_IN_SCOPE)
+
 # Removing or moving a folder, or changing all modes in it, touches what is in it now.
 _TOUCHES_CONTENT = frozenset({"delete", "move", "mode"})
 _NOTHING_ARRIVES = frozenset({"delete", "mode"})
@@ -37,7 +39,7 @@ class Rules:
 
     scope: Scope | None
     protected: Scope
-    protected_roots: tuple[str, ...]  # folded, literal beginnings of the protected patterns
+    above_protected: frozenset[str]  # folded names of folders in which something is protected
     ignore: IgnoreRules
     folded_ignore: IgnoreRules | None
     no_scope_at_all: bool
@@ -45,13 +47,11 @@ class Rules:
     def is_protected(self, path: str) -> bool:
         """Whether a path is protected, or is the very folder whose content is. A scope that names the
         path without wildcards opens it."""
-        hit = self.protected.matches(path) or self.protected.matches(f"{path}/-")
-        return hit and not (self.scope is not None and self.scope.names(path))
+        return self.protected.matches(path) and not (self.scope is not None and self.scope.names(path))
 
     def holds_protected(self, folder: str) -> bool:
         """Whether something below a folder is protected by name."""
-        prefix = f"{fold(folder)}/"
-        return any(root.startswith(prefix) for root in self.protected_roots)
+        return fold(folder) in self.above_protected
 
     def ignored_by(self, path: str, *, is_dir: bool) -> str | None:
         """The line of `.intentignore` that holds a path off, or None."""
@@ -75,39 +75,39 @@ def _compiled(
     owned: tuple[str, ...] | None, protected: tuple[str, ...], ignore_case: bool, intentignore: str
 ) -> Rules:
     scope = None if owned is None else Scope.of(owned, case_insensitive=ignore_case)
+    folders = tuple(pattern.removesuffix("/**") for pattern in protected if pattern.endswith("/**"))
     return Rules(
         scope=scope,
-        protected=Scope.of(protected, case_insensitive=True),
-        protected_roots=tuple(fold(_literal_beginning(pattern)) for pattern in protected),
+        protected=Scope.of((*protected, *folders), case_insensitive=True),
+        above_protected=frozenset(name for pattern in protected for name in _literal_folders(pattern)),
         ignore=IgnoreRules.parse(intentignore),
         folded_ignore=IgnoreRules.parse(fold(intentignore)) if ignore_case else None,
         no_scope_at_all=scope is not None and scope.is_empty,
     )
 
 
-def _literal_beginning(pattern: str) -> str:
-    """A pattern up to its first wildcard; an exclusion begins with nothing that is protected."""
+def _literal_folders(pattern: str) -> Iterator[str]:
+    """The folders, folded, that a pattern names before its first wildcard; an exclusion names none."""
     if pattern.startswith("!"):
-        return ""
+        return
     cut = min((pattern.find(char) for char in "*?[{\\" if char in pattern), default=len(pattern))
-    return pattern[:cut]
+    segments = fold(pattern[:cut]).split("/")
+    for count in range(1, len(segments)):
+        yield "/".join(segments[:count])
 
 
 def objection(target: Target, rules: Rules, world: World) -> tuple[Ground, tuple[str, ...]] | None:
     """The weightiest objection to changing a target, with the names it is about; None if there is none."""
-    found: dict[Ground, list[str]] = {}
-    for name, ground in _objections(target, rules, world):
-        names = found.setdefault(ground, [])
-        if name not in names:
-            names.append(name)
-    for ground in (PROTECTED, IGNORED, EMPTY_SCOPE, NOT_IN_SCOPE):
-        if ground in found:
-            return ground, tuple(found[ground])
-    return None
+    found = dict.fromkeys(_objections(target, rules, world))
+    if not found:
+        return None
+    ground = min((ground for _, ground in found), key=_WEIGHTIEST.index)
+    return ground, tuple(name for name, own in found if own == ground)
 
 
 def _objections(target: Target, rules: Rules, world: World) -> Iterator[tuple[str, Ground]]:
-    is_dir = target.op == "folder" or (target.op in _MAY_BE_FOLDER and _is_dir(target, world) is not False)
+    may_be_folder = target.op in _MAY_BE_FOLDER
+    is_dir = may_be_folder and (target.op == "folder" or _is_dir(target, world) is not False)
     for name in names_of(target):
         ground = _of_name(name, rules, is_dir=is_dir)
         if ground is None and target.op in _REPLACES and rules.holds_protected(name):
