@@ -90,6 +90,7 @@ def _read(call: Call) -> Outcome:
         if word.value is None or not NAME.fullmatch(word.value):
             raise UnclearError("a variable name that may run code", (word.start, word.end))
         vet_inert(word.value, (word.start, word.end))
+        call.scene.source.filled.add(word.value)
         state = state.with_constant(word.value, None)
     return always(state)
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from controlplane.policy.shell.scene import Scene
 
+MAX_WRAPPERS = 8  # `nice timeout 5 env …`
+
 # Files that hold nothing of anybody's.
 DEVICES = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", PIPE})
 SOURCES = DEVICES | {"/dev/stdin", "/dev/zero", "/dev/urandom", "/dev/random"}
@@ -39,16 +41,19 @@ class Call:
     scene: Scene
     run: Runner
     feed: str = ""
+    depth: int = 0  # how many wrappers stand in front
 
-    def inner(self, words: Sequence[Word], state: State | None = None) -> Outcome:
+    def inner(self, words: Sequence[Word]) -> Outcome:
         """Judge `words` as a command of their own."""
         if not words:
             return always(self.state)
         first = words[0]
         if first.value is None or first.wild or first.tilde:
             raise UnclearError("the program is not known", (first.start, first.end))
-        call = replace(self, name=first.value, args=tuple(words[1:]), state=state or self.state)
-        return self.run(call)
+        if self.depth > MAX_WRAPPERS:
+            raise UnclearError("too many wrappers", self.span)
+        args = tuple(words[1:])
+        return self.run(replace(self, name=first.value, args=args, depth=self.depth + 1))
 
     def parse(self, known: Spec) -> Parsed:
         return parse_options(self.args, known)

@@ -7,6 +7,7 @@ runs rm. `${x@P}` expands x as a prompt, `${!x}` reads a name out of a variable.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from controlplane.policy.shell.values import UnclearError
@@ -45,8 +46,7 @@ ARITHMETIC = frozenset(
 SETS = re.compile(rb"(?<![=!<>])=(?!=)|\+\+|--|<<=|>>=")
 INTEGER = re.compile(r"-?\d+")
 NAME = re.compile(r"[A-Za-z_]\w*")
-# Builtins that fill a variable with text from outside.
-FILLERS = re.compile(rb"\b(?:read|mapfile|readarray|printf|getopts|declare|typeset|local|export|readonly)\b")
+NAMED_BY = {"variable_assignment": "name", "for_statement": "variable"}
 
 
 def vet_parameter(node: Node, source: Source) -> Iterator[Node]:
@@ -61,7 +61,7 @@ def vet_parameter(node: Node, source: Source) -> Iterator[Node]:
         elif child.is_named and child.type not in PLAIN_NODES:
             yield child
         elif not child.is_named and text.strip() not in OPERATORS | {"${", "}", '"', ""}:
-            raise UnclearError(f"the expansion {text} is not understood", span)
+            raise UnclearError(f"the expansion {text[:20]} is not understood", span)
         elif child.type in ("word", "regex") and re.search(r"[`$]", text):
             raise UnclearError("an expansion that was not understood", span)
 
@@ -81,8 +81,8 @@ def vet_arithmetic(node: Node, source: Source) -> None:
             raise UnclearError("arithmetic that may run code", span)
         if current.type in ("variable_name", "word"):
             _vet_number(source.of(current), source, span)
-        elif SETS.search(source.data, *span) and _loop_variables(source.root, source) & _names(
-            current, source
+        elif SETS.search(source.data, *span) and source.variables.loops & set(
+            NAME.findall(source.of(current))
         ):
             raise UnclearError("arithmetic that changes a loop's variable", span)
         stack.extend(current.children)
@@ -92,39 +92,36 @@ def _vet_number(name: str, source: Source, span: tuple[int, int]) -> None:
     """A variable of arithmetic must not be given text anywhere in the command."""
     if not NAME.fullmatch(name):
         raise UnclearError("arithmetic that may run code", span)
-    if FILLERS.search(source.data) or name in text_variables(source.root, source):
-        raise UnclearError(f"{name} may hold text that arithmetic would run", span)
+    if name in source.filled or name in source.variables.texts:
+        raise UnclearError(f"{name[:40]} may hold text that arithmetic would run", span)
 
 
-def _names(node: Node, source: Source) -> set[str]:
-    return set(NAME.findall(source.of(node)))
+@dataclass(frozen=True, slots=True)
+class Variables:
+    """`texts`: set somewhere to anything but a whole number or arithmetic. `loops`: set by `for`."""
+
+    texts: frozenset[str]
+    loops: frozenset[str]
 
 
-def _loop_variables(root: Node, source: Source) -> set[str]:
-    found: set[str] = set()
+def variables_of(root: Node, source: Source) -> Variables:
+    """All variables that a command sets, wherever it does."""
+    texts: set[str] = set()
+    loops: set[str] = set()
     stack = [root]
     while stack:
         node = stack.pop()
         stack.extend(node.children)
-        if node.type == "for_statement" and (variable := node.child_by_field_name("variable")):
-            found.add(source.of(variable))
-    return found
-
-
-def text_variables(root: Node, source: Source) -> set[str]:
-    """Variables that the command sets to anything but a whole number or arithmetic."""
-    found: set[str] = set()
-    stack = [root]
-    while stack:
-        node = stack.pop()
-        stack.extend(node.children)
-        name = node.child_by_field_name("name" if node.type == "variable_assignment" else "variable")
-        if name is None or node.type not in ("variable_assignment", "for_statement"):
+        name = node.child_by_field_name(NAMED_BY[node.type]) if node.type in NAMED_BY else None
+        if name is None:
             continue
+        text = source.of(name).partition("[")[0]
         values = node.children_by_field_name("value")
         if not values or not all(_is_number(value, source) for value in values):
-            found.add(source.of(name).partition("[")[0])
-    return found
+            texts.add(text)
+        if node.type == "for_statement":
+            loops.add(text)
+    return Variables(frozenset(texts), frozenset(loops))
 
 
 def _is_number(value: Node, source: Source) -> bool:

@@ -10,18 +10,22 @@ from __future__ import annotations
 import re
 import time
 from bisect import bisect_right
+from functools import cached_property
 from itertools import accumulate
 
 import tree_sitter_bash
 from tree_sitter import Language, Node, Parser, Point
 
+from controlplane.policy.shell.expansions import Variables, variables_of
 from controlplane.policy.shell.values import UnclearError
 
 LANGUAGE = Language(tree_sitter_bash.language())
 
 MAX_BYTES = 16 * 1024
 FREE_BYTES = 2 * 1024  # below this the slowest input that we found parses in 25 ms
-CPU_SECONDS = 0.05  # above it the parser is quadratic on hostile input (1.9 s for 16 KiB of `a|`)
+CPU_SECONDS = 0.03  # above it the parser is quadratic on hostile input
+MAX_PIPES = 250  # a long chain that breaks off is quadratic in one step, which nothing can interrupt
+MAX_NODES = 4_000
 MAX_DEPTH = 40
 
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
@@ -121,7 +125,12 @@ class Source:
     def __init__(self, text: str, data: bytes) -> None:
         self.text = text
         self.data = data
+        self.filled: set[str] = set()  # variables that `read` has filled with text from outside
         self._starts: list[int] | None = None
+
+    @cached_property
+    def variables(self) -> Variables:
+        return variables_of(self.root, self)
 
     def slice(self, start: int, end: int) -> str:
         return self.data[start:end].decode("utf-8", "replace")
@@ -143,6 +152,8 @@ def parse(command: str) -> Source:
     """Parse and verify; raises UnclearError for all that cannot be believed."""
     source = plain(command)
     source.root = _tree(source.data)
+    if source.root.descendant_count > MAX_NODES:
+        raise UnclearError("the command is too long to judge as a whole")
     if source.root.has_error:
         raise UnclearError("the command does not parse as bash")
     _verify(source)
@@ -159,6 +170,8 @@ def plain(command: str) -> Source:
         raise UnclearError("the command is not valid Unicode") from None
     if len(data) > MAX_BYTES:
         raise UnclearError(f"the command is longer than {MAX_BYTES} bytes")
+    if data.count(b"|") > MAX_PIPES:
+        raise UnclearError(f"the command holds more than {MAX_PIPES} pipes")
     return Source(command, data)
 
 

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from controlplane.policy.shell.parse import Source
     from controlplane.policy.world import World
 
-MAX_COMMANDS = 400  # simple commands judged, loops unrolled; each costs some 30 µs
-MAX_PATHS = 2_000
+MAX_COMMANDS = 300  # simple commands judged, loops unrolled
+MAX_PATHS = 1_000
+MAX_LINKS = 40
 # What a part is called, the strongest first.
 VERDICTS = (
     ("delete", "deletes"),
@@ -182,6 +183,9 @@ class Scene:
 
         The order does not matter: loops and background jobs may run a write after the link is made.
         """
+        if len(self._links) > MAX_LINKS:
+            self.add_unknown("makes too many links to follow", (0, len(self.source.data)))
+            return
         for link in self._links:
             for path, key in self._writes.items():
                 through = key.startswith(link.key + "/") or (key == link.key and path.op in ("write", "mode"))
