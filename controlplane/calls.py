@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from controlplane.policy.fields import named_paths
 from controlplane.policy.model import ToolCall
-from controlplane.policy.tools import resolve
+from controlplane.policy.tools import Resolved, resolve
+from controlplane.policy.toolsets.kinds import Kind as ToolKind
 from sessions.agents import agent_title
 from sessions.command_view import command_of
 from sessions.subjects import OTHER, WORDS
@@ -17,6 +20,12 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 OBJECT_MOST = 120  # characters
+LOOKS = {
+    ToolKind.READ: ("read", "Read"),
+    ToolKind.SEARCH: ("read", "Search"),
+    ToolKind.GLOB: ("read", "List"),
+}
+SAID = {**WORDS, **LOOKS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +62,19 @@ def _line(entry: LedgerEntry) -> CallLine:
 
 
 def _words(entry: LedgerEntry, body: dict[str, Any]) -> tuple[str, str, str]:
+    """Verb, object and what the object is. The object of a call without targets is what it looks at."""
     resolved = resolve(ToolCall(tool=entry.tool, input=body.get("input"), agent=entry.agent))
-    kind, verb = WORDS.get(resolved.tool.kind, OTHER) if resolved.tool else OTHER
+    kind, verb = SAID.get(resolved.tool.kind, OTHER) if resolved.tool else OTHER
     if kind == "shell":
         return verb, next(iter(command_of(resolved).strip().splitlines()), ""), "command"
-    targets = body.get("targets") or []
-    if not targets:
+    paths = body.get("targets") or _looked_at(resolved)
+    if not paths:
         return verb, entry.tool, "text"
-    more = f" and {len(targets) - 1} more" if len(targets) > 1 else ""
-    return verb, targets[0] + more, "text" if more else "path"
+    more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
+    return verb, paths[0] + more, "text" if more else "path"
+
+
+def _looked_at(resolved: Resolved) -> list[str]:
+    if resolved.tool is None or resolved.tool.kind not in LOOKS or not isinstance(resolved.input, Mapping):
+        return []
+    return [path for path in named_paths(resolved.input) if isinstance(path, str)]

@@ -65,7 +65,7 @@ class Calls:
 @require_safe
 @member_page()
 def overview(request: MemberRequest) -> HttpResponse:
-    """10 queries, whatever the workspace holds."""
+    """8 queries of its own, whatever the workspace holds."""
     workspace = request.workspace
     now = timezone.now()
     calls = calls_since(workspace.pk, now - DAY)

@@ -98,13 +98,16 @@ class Agent:
         self.plane.post("sessions", opening)
         say(f"opens session {self.session_id}")
 
-    def ask(self, tool: str, arguments: Json, *, wait: bool = False) -> Json:
-        """The gate's decision on a call; with `wait`, not before a human has decided."""
+    def ask(self, tool: str, arguments: Json, *, call_id: str = "", wait: bool = False) -> Json:
+        """The gate's decision on a call; with `wait`, not before a human has decided.
+
+        With the `call_id` of a call before, it is that call again.
+        """
         call = {
             "session_id": self.session_id,
             "tool": tool,
             "input": arguments,
-            "tool_use_id": f"call-{uuid.uuid4().hex}",
+            "tool_use_id": call_id or new_call_id(),
             "cwd": str(self.root),
             "wait_seconds": WAIT_SECONDS if wait else 0,
         }
@@ -126,6 +129,10 @@ class Agent:
         file = self.root / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(content, encoding="utf-8")
+        self.report(path, content)
+
+    def report(self, path: str, content: str) -> None:
+        """Tell the ledger what a file holds now."""
         trace = {
             "path": path,
             "content": content,
@@ -144,6 +151,7 @@ class Agent:
         with (self.root / output).open("w", encoding="utf-8") as file:
             done = subprocess.run(shlex.split(words), cwd=self.root, stdout=file, check=False, timeout=30)  # noqa: S603  a fixed command of this script
         say(f"ran it: exit {done.returncode}, {output} is written")
+        self.report(output, (self.root / output).read_text(encoding="utf-8"))
 
 
 def work(agent: Agent) -> None:
@@ -164,15 +172,15 @@ def work(agent: Agent) -> None:
 
 def hold_for_people(agent: Agent) -> None:
     """Two calls that only a human can let through: a command, and an edit outside the scope."""
-    command = {"command": "python3 scripts/check-links > docs/links.txt"}
-    say(f"runs a command: {told(agent.ask('execute_command', command))}")
-    edit, content = design_edit(agent)
-    say(f"edits docs/design.md: {told(agent.ask('edit_file', edit))}")
+    command, command_id = {"command": "python3 scripts/check-links > docs/links.txt"}, new_call_id()
+    say(f"runs a command: {told(agent.ask('execute_command', command, call_id=command_id))}")
+    (edit, content), edit_id = design_edit(agent), new_call_id()
+    say(f"edits docs/design.md: {told(agent.ask('edit_file', edit, call_id=edit_id))}")
     say("waits for a human: sign in as rex and decide under Approvals")
-    answer = agent.ask("edit_file", edit, wait=True)
+    answer = agent.ask("edit_file", edit, call_id=edit_id, wait=True)
     say(f"hears about docs/design.md: {told(answer)}")
     agent.write(edit["path"], content, answer)
-    answer = agent.ask("execute_command", command, wait=True)
+    answer = agent.ask("execute_command", command, call_id=command_id, wait=True)
     say(f"hears about the command: {told(answer)}")
     agent.run(command["command"], answer)
 
@@ -190,6 +198,10 @@ def design_edit(agent: Agent) -> tuple[Json, str]:
         "expected_content_hash": f"sha256:{digest}",
     }
     return edit, before.replace(old, new, 1)
+
+
+def new_call_id() -> str:
+    return f"call-{uuid.uuid4().hex}"
 
 
 def told(answer: Json) -> str:

@@ -1,0 +1,182 @@
+"""The overview and the connect page: what happened, in words, and how to begin."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+import pytest
+from django.utils import timezone
+
+from controlplane.bridges import claude_code
+from controlplane.calls import latest_calls
+from controlplane.connecting import AGENTS, snippets
+from sessions.models import AgentSession
+from tests.builders import intent, signed_in
+
+
+def overview(workspace, someone):
+    answer = signed_in(someone).get(f"/w/{workspace.slug}/")
+    assert answer.status_code == 200
+    return answer
+
+
+@pytest.fixture
+def busy(acme, agent):
+    """A session that read, wrote inside its scope, and stepped outside with an edit and a command."""
+    intent(acme)
+    agent.gate("read_file", path="src/auth/login.ts", agent={"name": "claude-code"})
+    agent.select("INT-001")
+    agent.gate("write_to_file", path="src/auth/login.ts", content="x")
+    agent.gate("write_to_file", path="docs/design.md", content="x")
+    agent.gate("execute_command", command="npm run build > out.txt")
+    return acme
+
+
+def test_an_empty_workspace_has_an_overview(acme, ivy):
+    figures = overview(acme, ivy).context["figures"]
+    assert (figures["waiting"], figures["decisions"], figures["allowed_percent"]) == (0, 0, None)
+
+
+def test_max_the_stranger_finds_neither_page(acme, max_):
+    for page in ("", "connect/"):
+        assert signed_in(max_).get(f"/w/acme/{page}").status_code == 404
+
+
+def test_ivy_sees_what_waits_and_what_was_decided(busy, ivy):
+    context = overview(busy, ivy).context
+    figures = context["figures"]
+    assert (figures["waiting"], figures["decisions"], figures["allowed_percent"]) == (2, 4, 50)
+    assert (figures["sessions"], figures["holding"]) == (1, 1)
+    assert (figures["intents"], figures["open_intents"]) == (1, 1)
+    assert [row["object"] for row in context["waiting"]] == ["docs/design.md", "npm run build > out.txt"]
+    assert sum(denial["number"] for denial in context["denials"]) == 2
+    assert (context["agents"][0]["state"], context["agents"][0]["calls"]) == ("governed", 4)
+
+
+def test_calls_are_told_in_words(busy):
+    told = [(call.text, call.object, call.object_is) for call in latest_calls(busy.pk, 8)]
+    assert told == [
+        ("Run a shell command", "npm run build > out.txt", "command"),
+        ("Write", "docs/design.md", "path"),
+        ("Write", "src/auth/login.ts", "path"),
+        ("Read", "src/auth/login.ts", "path"),
+    ]
+
+
+def test_an_agent_with_an_open_session_that_asks_nothing_is_silent(busy, ivy, agent):
+    AgentSession.objects.create(
+        workspace=busy, session_id="quiet", token=agent.token, agent_name="codex", last_seen_at=timezone.now()
+    )
+    states = {row["name"]: row["state"] for row in overview(busy, ivy).context["agents"]}
+    assert states["Codex"] == "silent"
+
+
+def test_agents_are_degraded_where_the_gate_only_watches(busy, ivy, admin):
+    admin.patch("policy", {"enforcement": "monitor"})
+    assert overview(busy, ivy).context["agents"][0]["state"] == "degraded"
+
+
+def test_the_overview_takes_as_many_queries_for_many_decisions(
+    busy, ivy, agent, django_assert_max_num_queries
+):
+    for number in range(10):
+        agent.gate("write_to_file", path=f"docs/{number}.md", content="x")
+    client = signed_in(ivy)
+    with django_assert_max_num_queries(14):
+        client.get("/w/acme/")
+
+
+@pytest.mark.parametrize("key", AGENTS)
+def test_connect_shows_what_to_copy_for_each_agent(acme, ivy, key):
+    answer = signed_in(ivy).get("/w/acme/connect/", {"agent": key})
+    assert [row["current"] for row in answer.context["agents"]].count(True) == 1
+    assert all(row["text"] for row in answer.context["snippets"])
+    assert "noqa" not in answer.content.decode()
+
+
+def test_the_canary_is_denied(acme, agent):
+    """The call on the Connect page, as it stands there."""
+    intent(acme)
+    body = json.loads(snippets("rest", "http://icp.example")[-1]["text"].split("-d '")[1].rstrip("'"))
+    answer = agent.post("gate", body).json()
+    assert (answer["decision"], answer["reason"]) == ("deny", "outside_workspace")
+
+
+class StubGate(BaseHTTPRequestHandler):
+    """Answers every call with the server's `answer`, and keeps what was asked."""
+
+    def do_POST(self):
+        self.server.asked.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+        status, body = self.server.answer
+        self.send_response(status)
+        self.end_headers()
+        self.wfile.write(json.dumps(body).encode())
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def stub_gate():
+    server = HTTPServer(("127.0.0.1", 0), StubGate)
+    server.asked = []
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+class TestBridgeOfClaudeCode:
+    EVENT = {
+        "session_id": "s",
+        "tool_name": "Write",
+        "tool_input": {"file_path": "a"},
+        "tool_use_id": "t",
+        "cwd": "/r",
+    }
+
+    def run(self, url, event=None):
+        done = subprocess.run(
+            [sys.executable, claude_code.__file__],
+            input=json.dumps(event or self.EVENT),
+            env={"ICP_URL": url, "ICP_TOKEN": "icp_x", "CLAUDE_PROJECT_DIR": "/r"},
+            capture_output=True,
+            text=True,
+            timeout=30,
+            check=False,
+        )
+        return done.returncode, json.loads(done.stdout), done.stderr
+
+    def address(self, server):
+        return f"http://127.0.0.1:{server.server_port}"
+
+    def test_an_allowed_call_meets_no_objection(self, stub_gate):
+        stub_gate.answer = 200, {"decision": "allow"}
+        assert self.run(self.address(stub_gate))[:2] == (0, {})
+        asked = stub_gate.asked[0]
+        assert (asked["tool"], asked["root"], asked["agent"]) == ("Write", "/r", {"name": "claude-code"})
+
+    @pytest.mark.parametrize(
+        "answer",
+        [
+            (200, {"decision": "deny", "error": "Scope Violation"}),
+            (200, {"decision": "ask", "error": "Scope Violation", "approval": {"url": "http://x/1"}}),
+            (401, {"decision": "deny"}),
+            (500, {}),
+            (200, {}),
+        ],
+    )
+    def test_anything_else_denies_in_every_way_that_a_client_knows(self, stub_gate, answer):
+        stub_gate.answer = answer
+        status, output, said = self.run(self.address(stub_gate))
+        assert status == 2
+        assert output["hookSpecificOutput"]["permissionDecision"] == "deny"
+        assert said.strip()
+
+    def test_no_server_and_no_sense_deny_too(self):
+        assert self.run("http://127.0.0.1:9")[0] == 2
+        assert self.run("http://127.0.0.1:9", event={"nothing": True})[0] == 2
