@@ -9,34 +9,34 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+import re2
+
+
+def _linear(pattern: str) -> Any:
+    """Compiled by RE2, whose time is bounded for any text; `^` and `$` hold for every line."""
+    return re2.compile(f"(?m){pattern}")
+
+
 _NAME = r"(?P<name>[@A-Za-z0-9][\w.@/\-]*)"
-_JSON = re.compile(
-    rf'"{_NAME}"\s*:\s*"(?P<version>[\^~<>=v\s]*\d[^"]*|\*|latest|next|[a-z+]+:[^"]*)"', re.MULTILINE
+_JSON = _linear(rf'"{_NAME}"\s*:\s*"(?P<version>[\^~<>=v\s]*\d[^"]*|\*|latest|next|[a-z+]+:[^"]*)"')
+_TOML = _linear(
+    rf'^[ \t]*{_NAME}[ \t]*=[ \t]*(?:\{{[^}}\n]*?version[ \t]*=[ \t]*)?"(?P<version>[\^~<>=\s]*[\d*][^"]*)"'
 )
-_TOML = re.compile(
-    rf'^\s*{_NAME}\s*=\s*(?:\{{[^}}\n]*?version\s*=\s*)?"(?P<version>[\^~<>=\s]*[\d*][^"]*)"', re.MULTILINE
+_QUOTED = _linear(
+    r"""["'](?P<name>[A-Za-z0-9][\w.\-]*)(?:\[[^\]]*\])?\s*(?P<version>[<>=!~]=?[^"']*)?["']\s*(?:,|\]|$)"""
 )
-_QUOTED = re.compile(
-    r"""["'](?P<name>[A-Za-z0-9][\w.\-]*)(?:\[[^\]]*\])?\s*(?P<version>[<>=!~]=?[^"']*)?["']\s*(?:,|\]|$)""",
-    re.MULTILINE,
-)
-_LINE = re.compile(
+_LINE = _linear(
     r"^[ \t]*(?P<name>[A-Za-z0-9][\w.\-]*)(?:\[[^\]]*\])?[ \t]*(?P<version>[<>=!~]=?[^;#\n]*)?"
-    r"[ \t]*(?:[;#].*)?$",
-    re.MULTILINE,
+    r"[ \t]*(?:[;#].*)?$"
 )
-_GO = re.compile(r"^\s*(?:require\s+)?(?P<name>[\w.\-]+\.[\w.\-/]+)\s+(?P<version>v\d\S*)", re.MULTILINE)
-_GEM = re.compile(
-    r"""^\s*gem\s+["'](?P<name>[\w.\-]+)["'](?:\s*,\s*["'](?P<version>[^"']*)["'])?""", re.MULTILINE
-)
-_XML = re.compile(
-    r"<artifactId>(?P<name>[^<]+)</artifactId>(?:\s*<version>(?P<version>[^<]*)</version>)?"
-    r"|<PackageReference\s+Include=\"(?P<name2>[^\"]+)\"(?:\s+Version=\"(?P<version2>[^\"]*)\")?"
-)
-_GRADLE = re.compile(r"""["'](?P<name>[\w.\-]+:[\w.\-]+)(?::(?P<version>[^"']+))?["']""")
+_GO = _linear(r"^[ \t]*(?:require[ \t]+)?(?P<name>[\w.\-]+\.[\w.\-/]+)[ \t]+(?P<version>v\d\S*)")
+_GEM = _linear(r"""^[ \t]*gem[ \t]+["'](?P<name>[\w.\-]+)["'](?:\s*,\s*["'](?P<version>[^"']*)["'])?""")
+_MAVEN = _linear(r"<artifactId>(?P<name>[^<]+)</artifactId>(?:\s*<version>(?P<version>[^<]*)</version>)?")
+_NUGET = _linear(r'<PackageReference\s+Include="(?P<name>[^"]+)"(?:\s+Version="(?P<version>[^"]*)")?')
+_GRADLE = _linear(r"""["'](?P<name>[\w.\-]+:[\w.\-]+)(?::(?P<version>[^"']+))?["']""")
 
 # How a file lists dependencies, by the end of its name.
-_FORMS: Mapping[str, tuple[re.Pattern[str], ...]] = {
+_FORMS: Mapping[str, tuple[Any, ...]] = {
     "package.json": (_JSON,),
     "composer.json": (_JSON,),
     "pyproject.toml": (_TOML, _QUOTED),
@@ -48,8 +48,8 @@ _FORMS: Mapping[str, tuple[re.Pattern[str], ...]] = {
     "requirements.in": (_LINE,),
     "go.mod": (_GO,),
     "Gemfile": (_GEM,),
-    "pom.xml": (_XML,),
-    ".csproj": (_XML,),
+    "pom.xml": (_MAVEN,),
+    ".csproj": (_NUGET,),
     "build.gradle": (_GRADLE,),
     "build.gradle.kts": (_GRADLE,),
 }
@@ -61,7 +61,7 @@ def is_manifest(path: str) -> bool:
     return bool(_forms(path))
 
 
-def _forms(path: str) -> tuple[re.Pattern[str], ...]:
+def _forms(path: str) -> tuple[Any, ...]:
     if _REQUIREMENTS.search(path):
         return (_LINE,)
     name = path.rpartition("/")[2]
@@ -76,9 +76,7 @@ def asked(path: str, text: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for form in _forms(path):
         for match in form.finditer(text):
-            groups = match.groupdict()
-            name = groups["name"] or groups["name2"]
-            found[name.lower()] = groups["version"] or groups.get("version2") or ""
+            found[match["name"].lower()] = match["version"] or ""
     return found
 
 

@@ -81,9 +81,10 @@ _WILD = re.compile(r"[*?\[{]")
 # After a wildcard: a step up, or a brace alternative that begins anew, cannot be followed.
 _DETOUR = re.compile(r"(?:^|[/{,])\.\.(?:$|[/},])|[{,][/~$\\]")
 _TAGGED_PATH = re.compile(r"<path>([^<]*)</path>")
-_BLOCK = re.compile(
-    r"^[<-]{6,} ?SEARCH[^\n]*\n(?P<before>.*?)^={6,}[^\n]*\n(?P<after>.*?)^[>+]{6,} ?REPLACE",
-    re.MULTILINE | re.DOTALL,
+_BLOCK_SIDES = (
+    (re.compile(r"[<-]{6,} ?SEARCH"), "before"),
+    (re.compile(r"={6,}\s*$"), "after"),
+    (re.compile(r"[>+]{6,} ?REPLACE"), None),
 )
 
 
@@ -166,12 +167,19 @@ def _edits(data: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 
 def search_and_replace(diff: str) -> tuple[str, str]:
-    """The two sides of `<<<<<<< SEARCH … ======= … >>>>>>> REPLACE` blocks; a text without such
-    blocks counts as new text altogether."""
-    blocks = list(_BLOCK.finditer(diff))
-    if not blocks:
+    """The two sides of `<<<<<<< SEARCH … ======= … >>>>>>> REPLACE` blocks, read line by line; a text
+    without such blocks counts as new text altogether."""
+    sides: dict[str | None, list[str]] = {"before": [], "after": [], None: []}
+    side: str | None = None
+    for line in diff.splitlines():
+        turned = next((to for pattern, to in _BLOCK_SIDES if pattern.match(line)), "stays")
+        if turned == "stays":
+            sides[side].append(line)
+        else:
+            side = turned
+    if not (sides["before"] or sides["after"]):
         return "", diff
-    return "".join(b["before"] for b in blocks), "".join(b["after"] for b in blocks)
+    return "\n".join(sides["before"]), "\n".join(sides["after"])
 
 
 def as_text(value: Any) -> str:

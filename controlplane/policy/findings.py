@@ -134,7 +134,7 @@ def _intent_trouble(found: Effects, snapshot: Snapshot) -> tuple[Reason | None, 
         return Reason.NOT_FOUND, ""
     if intent.status is IntentStatus.IN_PROGRESS:
         return None, ""
-    return _INACTIVE.get(intent.status), _blocked_detail(intent)
+    return _INACTIVE[intent.status], _blocked_detail(intent)
 
 
 def _blocked_detail(intent: Intent) -> str:

@@ -18,6 +18,8 @@ from controlplane.policy.tools import Resolved, resolve, static_class
 from controlplane.policy.toolsets.kinds import READING_KINDS, Kind
 from controlplane.policy.world import NoWorld, World
 
+MAX_PATHS = 2000  # of one call: bounds the time that it may take
+
 _NO_WORLD = NoWorld()
 
 
@@ -47,6 +49,8 @@ def effects(call: ToolCall, policy: Policy, world: World = _NO_WORLD) -> Effects
     resolved = resolve(call)
     cls = static_class(resolved, policy)
     found = _found(call, resolved, policy, world)
+    if isinstance(found, Found) and len(found.writes) + len(found.reads) > MAX_PATHS:
+        found = f"The call names more than {MAX_PATHS} paths; make several calls of it."
     if isinstance(found, str):
         return Effects(cls or ToolClass.DESTRUCTIVE, malformed=found, input=resolved.input)
     if cls is None:
@@ -207,6 +211,11 @@ def _of_patches(given: list[str], cwd: str | None) -> Found:
     return found
 
 
+def _finishing(ask: Ask) -> Found | str:
+    """Closing words; some agents let a command to show the result come along with them."""
+    return Found() if fields.first(ask.data, ask.tool.command) is None else of_shell(ask)
+
+
 def _monitor(ask: Ask) -> Found | str:
     """A command in the background, or a connection, which nobody can look into."""
     if fields.first(ask.data, ask.tool.command) is not None:
@@ -228,6 +237,7 @@ READERS: dict[Kind, Reader] = {
     Kind.FOLDER: _making_folder,
     Kind.PATCH: _patching,
     Kind.DOWNLOAD: _downloading,
+    Kind.FINISH: _finishing,
     Kind.SHELL: of_shell,
     Kind.MONITOR: _monitor,
     Kind.OPAQUE: _opaque,

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
-from .model import Policy, ToolCall, ToolClass
-from .toolsets import COMMON, MUTATING_NAMES, TABLES
-from .toolsets.kinds import READING_KINDS, Kind, Tool
+from controlplane.policy.model import Policy, ToolCall, ToolClass
+from controlplane.policy.toolsets import COMMON, MUTATING_NAMES, TABLES
+from controlplane.policy.toolsets.kinds import HARMLESS_WHEN_BARE, INPUT_DECIDES, READING_KINDS, Kind, Tool
 
 # Tools that only pass a call on to an MCP server: where they keep server, tool and arguments.
 _CARRIERS = {
@@ -71,21 +71,24 @@ def static_class(resolved: Resolved, policy: Policy) -> ToolClass | None:
     if tool and tool.kind is Kind.HANDSHAKE:
         return ToolClass.HANDSHAKE
     declared = declared_class(name, policy) if isinstance(name, str) else None
-    if declared is ToolClass.DESTRUCTIVE or (declared and name not in MUTATING_NAMES):
+    by_input = tool is not None and tool.kind in INPUT_DECIDES
+    if declared is ToolClass.DESTRUCTIVE or (declared and not by_input and name not in MUTATING_NAMES):
         return declared
     if tool is None:
         return ToolClass.DESTRUCTIVE
     if tool.kind in READING_KINDS:
         return ToolClass.SAFE
-    return None if tool.kind in {Kind.SHELL, Kind.DOWNLOAD} else ToolClass.DESTRUCTIVE
+    return None if by_input else ToolClass.DESTRUCTIVE
 
 
 def safe_tools(names: Iterable[str], policy: Policy, agent: str = "") -> list[str]:
     """Of the tools that a client offers, those that may be shown before an intent is selected: the
     safe ones and the handshake. Shells are left out, they are safe for some commands only."""
-    shown = {ToolClass.SAFE, ToolClass.HANDSHAKE}
-    return [
-        name
-        for name in names
-        if static_class(resolve(ToolCall(tool=name, input={}, agent=agent)), policy) in shown
-    ]
+    return [name for name in names if _is_shown(resolve(ToolCall(name, {}, agent=agent)), policy)]
+
+
+def _is_shown(resolved: Resolved, policy: Policy) -> bool:
+    cls = static_class(resolved, policy)
+    if cls is None:
+        return resolved.tool is not None and resolved.tool.kind in HARMLESS_WHEN_BARE
+    return cls is not ToolClass.DESTRUCTIVE

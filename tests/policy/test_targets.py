@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
 import pytest
 
-from controlplane.policy import fields
+from controlplane.policy import commands, fields
 from controlplane.policy.model import Policy, ToolClass
+from controlplane.policy.shell import ShellAnalysis
 from controlplane.policy.targets import effects
 from tests.policy.workspace import FakeWorld, bash, call, intent, judge, no_intent, said, snapshot
 
@@ -162,6 +164,13 @@ def test_a_reading_tool_that_is_distrusted_may_change_what_it_names():
     assert effect.unknown
 
 
+def test_a_call_may_not_name_thousands_of_paths():
+    many = call("apply_patch", {"patch": "".join(f"*** Add File: src/f{n}\n" for n in range(2001))})
+    assert said(judge(many, snapshot("**"))) == ("deny", "HOOK_BLOCKED", "invalid_input")
+    enough = call("apply_patch", {"patch": "".join(f"*** Add File: src/f{n}\n" for n in range(2000))})
+    assert said(judge(enough, snapshot("**"))) == ("allow", None, None)
+
+
 # --- shells ---------------------------------------------------------------------------------------
 
 
@@ -216,6 +225,25 @@ def test_what_types_into_an_open_shell_is_unknown():
     assert said(decision) == ("ask", "SCOPE_VIOLATION", "unknown_target")
 
 
+def test_an_analysis_that_says_nothing_is_unknown(monkeypatch):
+    monkeypatch.setattr(commands, "analyse", lambda *_, **__: ShellAnalysis(safe=False))
+    assert said(judge(bash("ls"), snapshot("**")))[2] == "unknown_target"
+
+
+def test_on_windows_a_shell_is_powershell_unless_it_is_bash_by_name(monkeypatch):
+    seen = []
+
+    def analyser(name):
+        return lambda *_, **__: seen.append(name) or ShellAnalysis(safe=True)
+
+    monkeypatch.setattr(commands, "analyse", analyser("bash"))
+    monkeypatch.setattr(commands, "analyse_powershell", analyser("powershell"))
+    for tool, root in (("Bash", "C:\\shop"), ("execute_command", "C:\\shop"), ("execute_command", "/shop"),
+                       ("execute_command", "\\\\host\\shop"), ("PowerShell", None), ("Bash", None)):  # fmt: skip
+        found(call(tool, {"command": "ls"}, root=root))
+    assert seen == ["bash", "powershell", "bash", "powershell", "powershell", "bash"]
+
+
 def test_powershell_is_not_read_as_bash():
     effect = found(call("PowerShell", {"command": "Get-ChildItem | Remove-Item"}))
     assert effect.tool_class is ToolClass.DESTRUCTIVE
@@ -254,3 +282,29 @@ def test_whole_content_of_every_spelling():
         assert fields.content({key: "x"}) == "x"
     assert fields.content({}) == ""
     assert fields.content({"content": ["ä"]}) == '["ä"]'
+
+
+@pytest.mark.parametrize(
+    "the_call",
+    [
+        call("apply_diff", {"path": "src/a.ts", "diff": "<<<<<<< SEARCH\n" * 60_000}),
+        call("apply_diff", {"path": "src/a.ts", "diff": "<<<<<<< SEARCH\n=======\n" * 40_000}),
+        call("apply_patch", {"patch": "*** Update File: src/a\n" + "+x\n" * 300_000}),
+        call("Edit", {"file_path": "package.json", "new_string": "\n" * 900_000}),
+        call("Edit", {"file_path": "pyproject.toml", "new_string": '"a[' * 300_000}),
+        call("Edit", {"file_path": "requirements.txt", "new_string": "a" * 900_000 + "!"}),
+        call("Glob", {"pattern": "*/" + "../" * 100_000}),
+        call("apply_diff", {"args": "<path>" * 150_000}),
+        call("apply_patch", {"patch": "".join(f"*** Add File: f{n}\n" for n in range(50_000))}),
+        call("editFiles", {"files": [f"f{n}" for n in range(100_000)]}, agent="vscode"),
+    ],
+    ids=range(10),
+)
+def test_no_input_takes_long(the_call):
+    """A mebibyte of anything, under constraints that look at every line."""
+    own = intent(
+        "**", constraints=({"type": "no_new_dependency"}, {"type": "forbid_pattern", "pattern": "(x+)+y"})
+    )
+    began = time.perf_counter()
+    judge(the_call, snapshot(intent=own))
+    assert time.perf_counter() - began < 5  # about 0.3 s on a quiet machine; quadratic would be minutes

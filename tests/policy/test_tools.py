@@ -55,6 +55,15 @@ def test_a_name_that_is_no_text_is_destructive(name):
     assert cls(name, {}) is DESTRUCTIVE
 
 
+def test_closing_words_that_carry_a_command_are_judged_by_it():
+    assert cls("attempt_completion", {"result": "done", "command": None}) is SAFE
+    assert cls("attempt_completion", {"result": "done", "command": "ls"}) is SAFE
+    for classes in ({}, {"attempt_completion": SAFE}):
+        assert cls("attempt_completion", {"command": "rm -rf src"}, classes=classes) is DESTRUCTIVE
+    assert cls("attempt_completion", {"command": 5}) is DESTRUCTIVE
+    assert cls("attempt_completion", {}, classes={"attempt_completion": DESTRUCTIVE}) is DESTRUCTIVE
+
+
 def test_an_agent_brings_its_own_names():
     assert cls("read", {"filePath": "a.ts"}, agent="opencode") is SAFE
     assert cls("Read", {"file_path": "a.ts"}, agent="opencode") is SAFE
@@ -118,7 +127,8 @@ def test_before_an_intent_is_selected_safe_tools_and_the_handshake_are_shown():
     offered = ["Read", "Write", "Bash", "select_active_intent", "mcp__x__y", "attempt_completion", "Lookup"]
     policy = Policy(tool_classes=(("Lookup", SAFE),))
     assert safe_tools(offered, policy) == ["Read", "select_active_intent", "attempt_completion", "Lookup"]
-    assert safe_tools(["read", "FetchMcpResource"], policy, "opencode") == ["read"]
+    assert safe_tools(["read", "Shell", "mcp__x"], policy, "opencode") == ["read"]
+    assert safe_tools(["FetchMcpResource", "Shell"], policy, "cursor") == ["FetchMcpResource"]
 
 
 def test_every_table_knows_the_common_tools_and_our_own():

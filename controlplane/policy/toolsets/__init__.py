@@ -6,16 +6,16 @@ support another agent, write its table and add one row here.
 
 from __future__ import annotations
 
-from .claude import CLAUDE
-from .codex import CODEX
-from .copilot import COPILOT, VSCODE
-from .cursor import CURSOR, WINDSURF
-from .google import GEMINI, QWEN
-from .kinds import MUTATING_KINDS, Toolset, merged
-from .opencode import OPENCODE
-from .own import OWN
-from .plain import PLAIN
-from .roo import CLINE, ROO
+from controlplane.policy.toolsets.claude import CLAUDE
+from controlplane.policy.toolsets.codex import CODEX
+from controlplane.policy.toolsets.copilot import COPILOT, VSCODE
+from controlplane.policy.toolsets.cursor import CURSOR, WINDSURF
+from controlplane.policy.toolsets.google import GEMINI, QWEN
+from controlplane.policy.toolsets.kinds import MUTATING_KINDS, Toolset, merged
+from controlplane.policy.toolsets.opencode import OPENCODE
+from controlplane.policy.toolsets.own import OWN
+from controlplane.policy.toolsets.plain import PLAIN
+from controlplane.policy.toolsets.roo import CLINE, ROO
 
 COMMON: Toolset = merged((PLAIN, GEMINI, CLAUDE, ROO, OWN))
 

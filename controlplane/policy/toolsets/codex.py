@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .kinds import OPAQUE, READ, SHELL, TALK, Kind, Tool, Toolset, merged, tools
+from controlplane.policy.toolsets.kinds import OPAQUE, READ, SHELL, TALK, Kind, Tool, Toolset, merged, tools
 
 CODEX: Toolset = merged(
     (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .kinds import (
+from controlplane.policy.toolsets.kinds import (
     EDIT,
     GLOB,
     MONITOR,

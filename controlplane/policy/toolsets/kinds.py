@@ -21,6 +21,7 @@ class Kind(StrEnum):
     FOLDER = "folder"  # creates a folder
     PATCH = "patch"  # the files are named inside a text
     DOWNLOAD = "download"  # safe, unless it is told where to store what it gets
+    FINISH = "finish"  # safe, unless it carries a command to run
     SHELL = "shell"  # safe or not by its command
     MONITOR = "monitor"  # a command that goes on in the background: never safe
     OPAQUE = "opaque"  # changes something that its input does not name
@@ -29,8 +30,12 @@ class Kind(StrEnum):
 
 READING_KINDS = frozenset({Kind.TALK, Kind.READ, Kind.SEARCH, Kind.GLOB})
 
+# Safe or not by what their input holds; the first two are safe with an input that asks for nothing.
+HARMLESS_WHEN_BARE = frozenset({Kind.FINISH, Kind.DOWNLOAD})
+INPUT_DECIDES = HARMLESS_WHEN_BARE | {Kind.SHELL}
+
 # The kinds whose class no workspace may lower: file tools, shells, and what hides its effect.
-MUTATING_KINDS = frozenset(Kind) - READING_KINDS - {Kind.HANDSHAKE, Kind.EXTERNAL}
+MUTATING_KINDS = frozenset(Kind) - READING_KINDS - HARMLESS_WHEN_BARE - {Kind.HANDSHAKE, Kind.EXTERNAL}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +61,7 @@ MOVE = Tool(Kind.MOVE)
 FOLDER = Tool(Kind.FOLDER)
 PATCH = Tool(Kind.PATCH)
 DOWNLOAD = Tool(Kind.DOWNLOAD)
+FINISH = Tool(Kind.FINISH)
 SHELL = Tool(Kind.SHELL)
 MONITOR = Tool(Kind.MONITOR)
 OPAQUE = Tool(Kind.OPAQUE)

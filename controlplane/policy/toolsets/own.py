@@ -7,8 +7,7 @@ is called `icp` in every recipe.
 from __future__ import annotations
 
 from controlplane.policy.model import HANDSHAKE_TOOL
-
-from .kinds import HANDSHAKE, TALK, Toolset
+from controlplane.policy.toolsets.kinds import HANDSHAKE, TALK, Toolset
 
 # Claude Code, Codex, Qwen; Gemini; OpenCode, Kilo; Copilot (two forms); Cline; Cursor
 SPELLINGS = (

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from .kinds import DELETE, DELETE_TREE, FOLDER, MOVE, PATCH, SHELL, WRITE, Toolset, merged, tools
+from controlplane.policy.toolsets.kinds import (
+    DELETE,
+    DELETE_TREE,
+    FOLDER,
+    MOVE,
+    PATCH,
+    SHELL,
+    WRITE,
+    Toolset,
+    merged,
+    tools,
+)
 
 PLAIN: Toolset = merged(
     (

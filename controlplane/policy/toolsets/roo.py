@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from .kinds import (
+from controlplane.policy.toolsets.kinds import (
     DELETE,
     EDIT,
     EXTERNAL,
+    FINISH,
     OPAQUE,
     PATCH,
     READ,
@@ -26,10 +27,11 @@ ROO: Toolset = merged(
         tools(SEARCH, "list_files search_files codebase_search list_code_definition_names"),
         tools(
             TALK,
-            "ask_followup_question attempt_completion switch_mode new_task update_todo_list skill"
+            "ask_followup_question switch_mode new_task update_todo_list skill"
             " run_slash_command access_mcp_resource fetch_instructions read_command_output"
             " plan_mode_respond act_mode_respond load_mcp_documentation condense summarize_task",
         ),
+        tools(FINISH, "attempt_completion"),
         tools(WRITE, "write_to_file generate_image"),
         tools(
             EDIT,
