@@ -32,8 +32,8 @@ COPILOT: Toolset = merged(
             " report_intent",
         ),
         tools(WRITE, "create"),
-        tools(EDIT, "edit"),
-        tools(PATCH, "apply_patch"),
+        # With some models an edit is a patch, which comes as the whole input.
+        tools(Tool(Kind.PATCH, patch=("patch", "input")), "edit Edit apply_patch"),
         tools(SHELL, "bash"),
         {"powershell": Tool(Kind.SHELL, powershell=True)},
         tools(OPAQUE, "write_bash write_powershell"),
