@@ -51,9 +51,25 @@ class Chars:
         return any(low <= code <= high for low, high in self.ranges)
 
 
-Atom = str | Chars | Wild  # a literal character, a class, or Wild.STAR
+Atom = str | Chars | Wild  # literal characters, a class, or Wild.STAR
 Segment = tuple[Atom, ...]
 Part = Segment | Wild  # a segment, or Wild.GLOBSTAR / Wild.SOME
+
+Alternative = tuple[Part, ...]  # a pattern without braces
+
+
+def literal(alternative: Alternative) -> str | None:
+    """The path that an alternative without wildcards is."""
+    names = [name_of(part) for part in alternative]
+    return None if None in names else "/".join(filter(None, names))
+
+
+def name_of(part: Part) -> str | None:
+    """The name that a segment without wildcards is."""
+    if isinstance(part, Wild):
+        return None
+    texts = [atom for atom in part if isinstance(atom, str)]
+    return "".join(texts) if len(texts) == len(part) else None
 
 
 def chars(ranges: list[tuple[int, int]], *, negated: bool = False) -> Chars:
@@ -73,6 +89,8 @@ def chars(ranges: list[tuple[int, int]], *, negated: bool = False) -> Chars:
 
 _AROUND_SLASH = ((0, _SLASH - 1), (_SLASH + 1, _LAST))
 ANY = chars([], negated=True)
+_PLAIN = re.compile(r"[^\\*?\[/{]+")
+_SPECIAL: dict[str, Atom] = {"*": Wild.STAR, "?": ANY, "/": Wild.SLASH}
 
 
 def read(text: str, *, braces: bool) -> list[Atom]:
@@ -84,21 +102,30 @@ def read(text: str, *, braces: bool) -> list[Atom]:
     atoms: list[Atom] = []
     at = 0
     while at < len(text):
+        run = _PLAIN.match(text, at)
+        if run:
+            atoms.append(run[0])
+            at = run.end()
+            continue
         char = text[at]
         at += 1
         if char == "[":
             atom, at = _read_class(text, at)
             atoms.append(atom)
         elif char == "\\":
-            if at == len(text):
-                raise GlobSyntaxError("it ends in a backslash that escapes nothing")
-            atoms.append(Wild.ESCAPED_SLASH if text[at] == "/" else text[at])
+            atoms.append(_escaped(text, at))
             at += 1
         elif char == "{" and braces:
             raise GlobSyntaxError("a brace `{` is never closed")
         else:
-            atoms.append({"*": Wild.STAR, "?": ANY, "/": Wild.SLASH}.get(char, char))
+            atoms.append(_SPECIAL.get(char, char))
     return atoms
+
+
+def _escaped(text: str, at: int) -> Atom:
+    if at == len(text):
+        raise GlobSyntaxError("it ends in a backslash that escapes nothing")
+    return Wild.ESCAPED_SLASH if text[at] == "/" else text[at]
 
 
 def _read_class(text: str, at: int) -> tuple[Chars, int]:
@@ -134,7 +161,7 @@ def _posix(name: str) -> tuple[tuple[int, int], ...]:
     return _POSIX_CLASSES[name]
 
 
-def parts(atoms: list[Atom], *, long_stars: bool) -> tuple[Part, ...]:
+def parts(atoms: list[Atom], *, long_stars: bool) -> Alternative:
     """Cut atoms at the slashes; a segment that is just `**` spans any number of segments.
 
     `long_stars` lets longer runs of stars do so too, as git has it. Neighbouring globstars are
@@ -142,20 +169,30 @@ def parts(atoms: list[Atom], *, long_stars: bool) -> tuple[Part, ...]:
     """
     cut: list[Part] = []
     segment: list[Atom] = []
+    stars = 0  # how many atoms of the segment are stars, each one counted
     for atom in [*atoms, Wild.SLASH]:
-        if atom not in {Wild.SLASH, Wild.ESCAPED_SLASH}:
-            segment.append(atom)
-            continue
-        stars = len(segment) if set(segment) == {Wild.STAR} else 0
-        if stars == 2 or (long_stars and stars > 2):
-            cut.append(Wild.SOME if atom is Wild.ESCAPED_SLASH and long_stars else Wild.GLOBSTAR)
+        if atom is Wild.STAR:
+            stars += 1
+            if segment[-1:] != [atom]:
+                segment.append(atom)
+        elif atom is not Wild.SLASH and atom is not Wild.ESCAPED_SLASH:
+            before = segment[-1] if segment else None
+            if isinstance(atom, str) and isinstance(before, str):
+                segment[-1] = before + atom
+            else:
+                segment.append(atom)
         else:
-            cut.append(tuple(a for i, a in enumerate(segment) if a is not Wild.STAR or segment[i - 1 : i] != [a]))
-        segment = []
-    return tuple(p for i, p in enumerate(cut) if p is not Wild.GLOBSTAR or cut[i - 1 : i] != [p])
+            spans = segment == [Wild.STAR] and (stars == 2 or (stars > 2 and long_stars))
+            wild = Wild.SOME if atom is Wild.ESCAPED_SLASH and long_stars else Wild.GLOBSTAR
+            if not spans:
+                cut.append(tuple(segment))
+            elif wild is Wild.SOME or cut[-1:] != [wild]:
+                cut.append(wild)
+            segment, stars = [], 0
+    return tuple(cut)
 
 
-def regex(pattern: tuple[Part, ...]) -> str:
+def regex(pattern: Alternative) -> str:
     """A regular expression for `fullmatch` on a canonical path, with the flag DOTALL.
 
     What stands between two globstars (or two stars) is taken at its first place by an atomic

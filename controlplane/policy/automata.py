@@ -12,14 +12,16 @@ from __future__ import annotations
 
 import unicodedata
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise, product
+from typing import TYPE_CHECKING
 
-from controlplane.policy.atoms import Chars, Part, Wild
+from controlplane.policy.atoms import Alternative, Chars, Wild
 from controlplane.policy.paths import character_problem
 
-Alternative = tuple[Part, ...]
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
 MAX_STEPS = 100_000  # walks of one question; bounds its time to about a second
 
 _START, _NEXT, _NAMED, _UNENDED = range(4)  # of a path, of a segment; a segment may or may not end here
@@ -58,7 +60,8 @@ class Automaton:
                 self._add_globstar(last=last)
                 continue
             for atom in part if last else (*part, "/"):
-                self._add_atom(atom)
+                for each in atom if isinstance(atom, str) else (atom,):
+                    self._add_atom(each)
         self.accept |= self._state()
 
     def _state(self) -> int:
@@ -135,7 +138,9 @@ def find(wanted: Sequence[Automaton], avoided: Automaton = NOTHING) -> str | Non
     raise TooTangledError
 
 
-def _is_new(seen: dict[tuple[int, tuple[int, ...]], list[int]], key: tuple[int, tuple[int, ...]], shadow: int) -> bool:
+def _is_new(
+    seen: dict[tuple[int, tuple[int, ...]], list[int]], key: tuple[int, tuple[int, ...]], shadow: int
+) -> bool:
     """Whether no walk came here with as little or less of what is to be avoided; notes it if so."""
     shadows = seen.setdefault(key, [])
     if any(not smaller & ~shadow for smaller in shadows):
@@ -203,6 +208,8 @@ def _example(low: int, high: int) -> str | None:
     nice = next((char for char in _NICE if low <= ord(char) < high), None)
     if nice:
         return nice
-    usable = [c for c in map(chr, range(low, min(high, low + 4096))) if c not in "*?/" and not character_problem(c)]
+    usable = [
+        c for c in map(chr, range(low, min(high, low + 4096))) if c not in "*?/" and not character_problem(c)
+    ]
     whole = (c for c in usable if c != "." and not c.isspace() and unicodedata.category(c)[0] != "M")
     return next(whole, usable[0] if usable else None)

@@ -8,12 +8,13 @@ does, so a brace without a comma is plain text and a comma in a class still divi
 
 from __future__ import annotations
 
+import itertools
 import re
 import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 
-from controlplane.policy.atoms import Chars, GlobSyntaxError, Part, Wild, parts, read
+from controlplane.policy.atoms import Alternative, Chars, GlobSyntaxError, Wild, literal, name_of, parts, read
 from controlplane.policy.paths import character_problem
 
 MAX_LENGTH = 512
@@ -42,7 +43,7 @@ class Glob:
 
     pattern: str
     excludes: bool
-    alternatives: tuple[tuple[Part, ...], ...]
+    alternatives: tuple[Alternative, ...]
     exact: str | None
 
 
@@ -79,13 +80,6 @@ def _parse(pattern: str) -> Glob | GlobProblem:
     if found:
         return found
     return Glob(pattern, excludes, alternatives, literal(alternatives[0]) if texts == [body] else None)
-
-
-def literal(alternative: tuple[Part, ...]) -> str | None:
-    """The path that an alternative without wildcards is."""
-    names = ["".join(a for a in part if isinstance(a, str)) for part in alternative if isinstance(part, tuple)]
-    plain = all(isinstance(part, tuple) and all(isinstance(a, str) for a in part) for part in alternative)
-    return "/".join(names) if plain else None
 
 
 def expand(text: str) -> list[str]:
@@ -131,11 +125,11 @@ def _first_group(text: str) -> tuple[str, list[str], str] | None:
     if not commas:
         return text[:start], [f"\\{text[start:end]}\\}}"], text[end + 1 :]
     edges = [start, *commas, end]
-    choices = [text[a + 1 : b] for a, b in zip(edges, edges[1:], strict=False)]
+    choices = [text[a + 1 : b] for a, b in itertools.pairwise(edges)]
     return text[:start], choices, text[end + 1 :]
 
 
-def _alternative(text: str) -> tuple[Part, ...]:
+def _alternative(text: str) -> Alternative:
     cut = parts(read(text, braces=True), long_stars=False)
     if cut.count(Wild.GLOBSTAR) > MAX_GLOBSTARS:
         raise GlobSyntaxError(f"it holds more than {MAX_GLOBSTARS} separate `**`")
@@ -148,7 +142,9 @@ def _text_problem(pattern: str, body: str) -> GlobProblem | None:
         return GlobProblem("INVALID_GLOB", "The pattern is empty.", "**")
     hidden = next((c for c in body if c not in "\\:" and character_problem(c)), None)
     if hidden:
-        return GlobProblem("INVALID_GLOB", f"No path can hold the character U+{ord(hidden):04X} of the pattern.")
+        return GlobProblem(
+            "INVALID_GLOB", f"No path can hold the character U+{ord(hidden):04X} of the pattern."
+        )
     repaired = pattern[: pattern.startswith("!")] + _repaired(body)
     if _ANOTHER_PLACE.match(body):
         message = f"[{pattern}] leaves the workspace; patterns are relative to its root."
@@ -166,14 +162,15 @@ def _repaired(body: str) -> str:
     return f"{inside.rstrip('/')}/**".lstrip("/") if inside.endswith("/") or not inside else inside
 
 
-def _segments_problem(alternative: tuple[Part, ...]) -> GlobProblem | None:
+def _segments_problem(alternative: Alternative) -> GlobProblem | None:
     """What is wrong with one brace expansion: segments that no canonical path has."""
     depth = 0
     for part in alternative:
-        depth += -1 if part == (".", ".") else part is not Wild.GLOBSTAR
+        name = name_of(part)
+        depth += -1 if name == ".." else part is not Wild.GLOBSTAR
         if depth < 0:
             return GlobProblem("ABSOLUTE_PATH", "The pattern leaves the workspace through `..`.")
-        if part in {(), (".",), (".", ".")}:
+        if name in {"", ".", ".."}:
             return GlobProblem("INVALID_GLOB", "The pattern holds an empty, `.` or `..` segment.")
         if isinstance(part, tuple) and any(isinstance(a, Chars) and not a.ranges for a in part):
             return GlobProblem("INVALID_GLOB", "The pattern holds a class that no character is in.")

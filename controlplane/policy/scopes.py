@@ -3,31 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import islice, product, takewhile
+from itertools import takewhile
+from typing import TYPE_CHECKING
 
-from controlplane.policy.atoms import Atom, Part, Wild, regex
-from controlplane.policy.automata import Alternative, TooTangledError, automaton, find
-from controlplane.policy.globs import Glob, literal, parse
+from controlplane.policy.atoms import Alternative, Part, Wild
+from controlplane.policy.automata import TooTangledError, automaton, find
+from controlplane.policy.globs import Glob, parse
+from controlplane.policy.matching import Matcher, matcher
+from controlplane.policy.meetings import Index, meeting
 from controlplane.policy.paths import fold
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
 _CASED_CLASS = re.compile(r"\[:(?:upper|lower):\]")
-
-
-@dataclass(frozen=True, slots=True)
-class _Matcher:
-    """Alternatives by what it takes to match them: whole names, folders (`a/b/**`), the rest."""
-
-    names: frozenset[str]
-    folders: tuple[str, ...]
-    others: re.Pattern[str] | None
-
-    def matches(self, path: str) -> bool:
-        if path in self.names or path.startswith(self.folders):
-            return True
-        return self.others is not None and path != "" and self.others.fullmatch(path) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +35,8 @@ class Scope:
     included: tuple[Alternative, ...] = field(compare=False, repr=False)
     excluded: tuple[Alternative, ...] = field(compare=False, repr=False)
     _exact: frozenset[str] = field(compare=False, repr=False)
-    _take: _Matcher = field(compare=False, repr=False)
-    _leave: _Matcher = field(compare=False, repr=False)
+    _take: Matcher = field(compare=False, repr=False)
+    _leave: Matcher = field(compare=False, repr=False)
 
     @staticmethod
     def of(patterns: Iterable[str], *, case_insensitive: bool = False) -> Scope:
@@ -74,9 +65,11 @@ class Scope:
         own = fold(path) if self.case_insensitive else path
         globs = [(pattern, _parsed(pattern, folded=self.case_insensitive)) for pattern in self.patterns]
         for pattern, glob in globs:
-            if pattern.startswith("!") and (glob is None or _matcher(glob.alternatives).matches(own)):
+            if pattern.startswith("!") and (glob is None or matcher(glob.alternatives).matches(own)):
                 return pattern
-        shares = [(max(_shared(a, own) for a in glob.alternatives), pattern) for pattern, glob in globs if glob]
+        shares = [
+            (max(_shared(a, own) for a in glob.alternatives), pattern) for pattern, glob in globs if glob
+        ]
         best = max((s for s in shares if not s[1].startswith("!")), key=lambda s: s[0], default=None)
         return best[1] if best and best[0] > (0, 0) else None
 
@@ -103,65 +96,66 @@ def overlaps(scopes: Sequence[Scope]) -> Iterator[tuple[int, int, str]]:
     Decided exactly, exclusions included. Only where these tangle a pair beyond `MAX_STEPS` the
     answer errs towards an overlap, with a path that the inclusions share.
     """
-    found: set[tuple[int, int]] = set()
-    shut: dict[tuple[int, int], list[tuple[str, Alternative, Alternative]]] = {}
-    for path, one, other in _meetings(scopes):
-        for pair in {(min(p), max(p)) for p in product(one.owners, other.owners) if p[0] != p[1]} - found:
-            if all(scopes[owner].matches(path) for owner in pair):
-                found.add(pair)
-                yield (*pair, path)
-            else:
-                shut.setdefault(pair, []).append((path, one.alternative, other.alternative))
-    for pair in shut.keys() - found:
-        open_path = _around_exclusions(shut[pair], [scopes[owner] for owner in pair])
-        if open_path is not None:
-            yield (*pair, open_path)
-
-
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    """An alternative with the scopes that include it. No wildcard stands in `head` and `tail`."""
-
-    head: str
-    tail: str
-    alternative: Alternative
-    owners: list[int]
-
-
-def _meetings(scopes: Sequence[Scope]) -> Iterator[tuple[str, _Entry, _Entry]]:
-    """Pairs of inclusions that share a path, with the path.
-
-    Two patterns can only meet where the head of one begins with that of the other. Sorted by
-    head, the partners of a pattern follow it without a gap.
-    """
     owners: dict[Alternative, list[int]] = {}
     for owner, scope in enumerate(scopes):
         for alternative in scope.included:
             owners.setdefault(alternative, []).append(owner)
-    entries = sorted((_Entry(*_ends(a), a, own) for a, own in owners.items()), key=lambda entry: entry.head)
-    for index, one in enumerate(entries):
-        for other in takewhile(lambda e, head=one.head: e.head.startswith(head), islice(entries, index, None)):
-            if one.tail.endswith(other.tail) or other.tail.endswith(one.tail):
-                path = _meeting(one.alternative, other.alternative)
-                if path is not None:
-                    yield path, one, other
+    alternatives = list(owners)
+    index = Index(alternatives)
+    pairs = _Pairs(len(scopes))
+    shut: dict[tuple[int, int], list[tuple[Alternative, Alternative]]] = {}
+    for number, one in enumerate(alternatives):
+        for partner in index.partners(number):
+            if pairs.are_complete(owners[one]):
+                break
+            other = alternatives[partner]
+            wanted = pairs.missing(owners[one], owners[other])
+            path = meeting(one, other) if wanted else None
+            if path is None:
+                continue
+            for pair in wanted:
+                if all(scopes[owner].matches(path) for owner in pair):
+                    pairs.add(pair)
+                    yield (*pair, path)
+                else:
+                    shut.setdefault(pair, []).append((one, other))
+    for pair in shut.keys() - pairs.found:
+        path = _around_exclusions(shut[pair], [scopes[owner] for owner in pair])
+        if path is not None:
+            yield (*pair, path)
 
 
-def _around_exclusions(tried: list[tuple[str, Alternative, Alternative]], pair: list[Scope]) -> str | None:
+class _Pairs:
+    """Which pairs of scopes are known to overlap."""
+
+    def __init__(self, count: int) -> None:
+        self.found: set[tuple[int, int]] = set()
+        self._partners = [1] * count  # each is its own
+
+    def add(self, pair: tuple[int, int]) -> None:
+        self.found.add(pair)
+        for owner in pair:
+            self._partners[owner] += 1
+
+    def missing(self, ours: list[int], theirs: list[int]) -> list[tuple[int, int]]:
+        every = ((a, b) if a < b else (b, a) for a in ours for b in theirs if a != b)
+        return [pair for pair in every if pair not in self.found]
+
+    def are_complete(self, owners: list[int]) -> bool:
+        return all(self._partners[owner] == len(self._partners) for owner in owners)
+
+
+def _around_exclusions(tried: list[tuple[Alternative, Alternative]], pair: list[Scope]) -> str | None:
+    """A path that two inclusions share and no exclusion of either scope holds."""
     shadow = automaton(pair[0].excluded + pair[1].excluded)
-    for path, one, other in tried:
+    for one, other in tried:
         try:
-            open_path = find([automaton((one,)), automaton((other,))], shadow)
+            path = find([automaton((one,)), automaton((other,))], shadow)
         except TooTangledError:
+            return meeting(one, other)
+        if path is not None:
             return path
-        if open_path is not None:
-            return open_path
     return None
-
-
-@lru_cache(maxsize=65_536)
-def _meeting(one: Alternative, other: Alternative) -> str | None:
-    return find([automaton((one,)), automaton((other,))])
 
 
 def _within(inner: Sequence[Alternative], without: tuple[Alternative, ...], outer: Scope) -> bool:
@@ -169,19 +163,12 @@ def _within(inner: Sequence[Alternative], without: tuple[Alternative, ...], oute
     questions = [([each], without + outer.included) for each in inner]
     questions += [([each, hole], without) for each in inner for hole in outer.excluded]
     try:
-        return all(find([automaton((w,)) for w in wanted], automaton(avoided)) is None for wanted, avoided in questions)
+        return all(
+            find([automaton((w,)) for w in wanted], automaton(avoided)) is None
+            for wanted, avoided in questions
+        )
     except TooTangledError:
         return False
-
-
-def _ends(alternative: Alternative) -> tuple[str, str]:
-    """The text before the first wildcard and the text after the last one."""
-    text = "/".join("*" if isinstance(p, Wild) else "".join(map(_as_text, p)) for p in alternative)
-    return text.split("*", 1)[0], text.rsplit("*", 1)[-1]
-
-
-def _as_text(atom: Atom) -> str:
-    return atom if isinstance(atom, str) and atom != "*" else "*"
 
 
 def _shared(alternative: Alternative, path: str) -> tuple[int, int]:
@@ -193,7 +180,9 @@ def _shared(alternative: Alternative, path: str) -> tuple[int, int]:
 
 
 def _run(pairs: Iterable[tuple[Part, str]]) -> int:
-    fits = takewhile(lambda pair: isinstance(pair[0], tuple) and _matcher(((pair[0],),)).matches(pair[1]), pairs)
+    fits = takewhile(
+        lambda pair: isinstance(pair[0], tuple) and matcher(((pair[0],),)).matches(pair[1]), pairs
+    )
     return sum(1 for _ in fits)
 
 
@@ -211,20 +200,4 @@ def _scope(patterns: tuple[str, ...], case_insensitive: bool) -> Scope:
     included = tuple(alternative for glob in taking for alternative in glob.alternatives)
     excluded = tuple(alternative for glob in leaving for alternative in glob.alternatives)
     exact = frozenset(glob.exact for glob in taking if glob.exact is not None)
-    return Scope(patterns, case_insensitive, included, excluded, exact, _matcher(included), _matcher(excluded))
-
-
-@lru_cache(maxsize=4096)
-def _matcher(alternatives: tuple[Alternative, ...]) -> _Matcher:
-    names, folders, others = set(), [], []
-    for alternative in alternatives:
-        name = literal(alternative)
-        folder = literal(alternative[:-1]) if alternative[-1] is Wild.GLOBSTAR else None
-        if name is not None:
-            names.add(name)
-        elif folder:
-            folders.append(f"{folder}/")
-        else:
-            others.append(regex(alternative))
-    compiled = re.compile("|".join(others), re.DOTALL) if others else None
-    return _Matcher(frozenset(names), tuple(folders), compiled)
+    return Scope(patterns, case_insensitive, included, excluded, exact, matcher(included), matcher(excluded))

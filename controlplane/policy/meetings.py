@@ -1,0 +1,162 @@
+"""Which of many patterns share a path, and a path that they share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from controlplane.policy.atoms import Alternative, Atom, Part, Segment, Wild, name_of
+from controlplane.policy.automata import automaton, find
+from controlplane.policy.matching import matcher
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_ANY_NAME: Segment = (Wild.STAR,)
+_SPAN: Alternative = (Wild.GLOBSTAR,)
+
+
+@dataclass(slots=True)
+class _Node:
+    """The alternatives that begin with the same segments, by their numbers."""
+
+    children: dict[Part, _Node] = field(default_factory=dict)
+    wild: list[_Node] = field(default_factory=list)  # the children under a segment with wildcards
+    ending: list[int] = field(default_factory=list)
+    below: list[int] = field(default_factory=list)  # all that end here or further down
+
+
+class Index:
+    """A tree of alternatives by segment, to find the few that one of them can meet."""
+
+    def __init__(self, alternatives: Sequence[Alternative]) -> None:
+        self._alternatives = alternatives
+        self._tails = [_tail(each[-1]) for each in alternatives]
+        self._top = _Node()
+        for number, alternative in enumerate(alternatives):
+            self._insert(number, alternative)
+
+    def partners(self, number: int) -> Iterator[int]:
+        """Who may share a path with an alternative, itself among them.
+
+        Whoever is left out shares none: it differs in a literal segment before a `**`, or in the
+        text after the last wildcard.
+        """
+        alternative, tail = self._alternatives[number], self._tails[number]
+        waiting = [(self._top, 0)]
+        while waiting:
+            node, at = waiting.pop()
+            if at == len(alternative):
+                found = node.ending
+            elif alternative[at] is Wild.GLOBSTAR:
+                found = node.below
+            else:
+                spanning = node.children.get(Wild.GLOBSTAR)
+                found = spanning.below if spanning else []
+                waiting += [(child, at + 1) for child in _next_nodes(node, alternative[at])]
+            for other in found:
+                if _compatible(tail, self._tails[other]):
+                    yield other
+
+    def _insert(self, number: int, alternative: Alternative) -> None:
+        node = self._top
+        node.below.append(number)
+        for part in alternative:
+            child = node.children.get(part)
+            if child is None:
+                child = node.children[part] = _Node()
+                if name_of(part) is None and part is not Wild.GLOBSTAR:
+                    node.wild.append(child)
+            node = child
+            node.below.append(number)
+        node.ending.append(number)
+
+
+def meeting(one: Alternative, other: Alternative) -> str | None:
+    """A path that both match; None when there is none.
+
+    Walks both segment by segment: a `**` may be passed over or take one more segment, whatever
+    else stands there must share a name.
+    """
+    ours, theirs = _spelled(one), _spelled(other)
+    seen = set()
+    waiting = [(0, 0, "")]
+    while waiting:
+        i, j, path = waiting.pop()
+        if (i, j) in seen:
+            continue
+        seen.add((i, j))
+        if i == len(ours) and j == len(theirs):
+            return path[1:] if path[1] != "~" else find([automaton((one,)), automaton((other,))])
+        waiting += _steps(ours[i : i + 1], theirs[j : j + 1], (i, j, path))
+    return None
+
+
+def _spelled(alternative: Alternative) -> Alternative:
+    """With the one segment that a `**` at the end asks for."""
+    return (*alternative, _ANY_NAME) if alternative[-1] is Wild.GLOBSTAR else alternative
+
+
+def _steps(mine: Alternative, yours: Alternative, at: tuple[int, int, str]) -> Iterator[tuple[int, int, str]]:
+    """How two patterns can go on from their next parts (none at the end), the best way last."""
+    i, j, path = at
+    my_name = _ANY_NAME if mine == _SPAN else mine[0] if mine else None
+    your_name = _ANY_NAME if yours == _SPAN else yours[0] if yours else None
+    if isinstance(my_name, tuple) and isinstance(your_name, tuple):
+        name = _shared_name(my_name, your_name)
+        if name is not None:
+            yield i + (mine != _SPAN), j + (yours != _SPAN), f"{path}/{name}"
+    if mine == _SPAN:
+        yield i + 1, j, path
+    if yours == _SPAN:
+        yield i, j + 1, path
+
+
+@lru_cache(maxsize=32_768)
+def _shared_name(one: Segment, other: Segment) -> str | None:
+    """A name that both segments match."""
+    names = [name for name in (name_of(one), name_of(other)) if name is not None]
+    if names:
+        fits = all(_fits(segment, names[0]) for segment in (one, other))
+        return names[0] if fits and _can_exist(names[0]) else None
+    if not _compatible(_tail(one), _tail(other)) or not _alike(one[0], other[0]):
+        return None
+    name = find([automaton(((one,),)), automaton(((other,),))])
+    longer = f"x{name}"  # reads better than a bare `.py`
+    return longer if name and _fits(one, longer) and _fits(other, longer) else name
+
+
+def _fits(segment: Segment, name: str) -> bool:
+    known = name_of(segment)
+    return known == name if known is not None else matcher(((segment,),)).matches(name)
+
+
+@lru_cache(maxsize=32_768)
+def _can_exist(name: str) -> bool:
+    return find([automaton((((name,),),))]) is not None
+
+
+def _next_nodes(node: _Node, part: Part) -> list[_Node]:
+    """The children that a segment may share; a `**` among them is taken care of elsewhere."""
+    if name_of(part) is None:
+        return [child for key, child in node.children.items() if key is not Wild.GLOBSTAR]
+    same = node.children.get(part)
+    return [*node.wild, same] if same else node.wild
+
+
+def _tail(part: Part) -> str:
+    """The literal text that every match of a segment ends with."""
+    atom = part[-1] if isinstance(part, tuple) else None
+    return atom if isinstance(atom, str) else ""
+
+
+def _compatible(tail: str, other: str) -> bool:
+    return tail.endswith(other) or other.endswith(tail)
+
+
+def _alike(first: Atom, other: Atom) -> bool:
+    """Whether two beginnings may be those of one name."""
+    if not isinstance(first, str) or not isinstance(other, str):
+        return True
+    return first.startswith(other) or other.startswith(first)
