@@ -93,11 +93,12 @@ _PLAIN = re.compile(r"[^\\*?\[/{]+")
 _SPECIAL: dict[str, Atom] = {"*": Wild.STAR, "?": ANY, "/": Wild.SLASH}
 
 
-def read(text: str, *, braces: bool) -> list[Atom]:
+def read(text: str, *, strict: bool) -> list[Atom]:
     """The atoms of a pattern, with its slashes and every single star among them.
 
-    `braces`: an opening brace that is neither escaped nor in a class is an error (its partner is
-    missing, since braces are expanded before); otherwise it is an ordinary character.
+    `strict` refuses what a writer of `owned_scope` cannot have meant: a range from high to low, and
+    a brace that is neither escaped nor in a class (braces are expanded before, so its partner is
+    missing). git takes both: only the first character of the range, an ordinary character.
     """
     atoms: list[Atom] = []
     at = 0
@@ -110,12 +111,12 @@ def read(text: str, *, braces: bool) -> list[Atom]:
         char = text[at]
         at += 1
         if char == "[":
-            atom, at = _read_class(text, at)
+            atom, at = _read_class(text, at, strict=strict)
             atoms.append(atom)
         elif char == "\\":
             atoms.append(_escaped(text, at))
             at += 1
-        elif char == "{" and braces:
+        elif char == "{" and strict:
             raise GlobSyntaxError("a brace `{` is never closed")
         else:
             atoms.append(_SPECIAL.get(char, char))
@@ -128,7 +129,7 @@ def _escaped(text: str, at: int) -> Atom:
     return Wild.ESCAPED_SLASH if text[at] == "/" else text[at]
 
 
-def _read_class(text: str, at: int) -> tuple[Chars, int]:
+def _read_class(text: str, at: int, *, strict: bool) -> tuple[Chars, int]:
     """The class that begins after `[` at `at`, and where the text goes on after its `]`."""
     negated = text[at : at + 1] in {"!", "^"}
     at += negated
@@ -144,7 +145,9 @@ def _read_class(text: str, at: int) -> tuple[Chars, int]:
         high = low
         if text[at : at + 1] == "-" and text[at + 1 : at + 2] not in {"]", ""}:
             high, at = _class_char(text, at + 1)
-        ranges.append((low, high))
+        if strict and high < low:
+            raise GlobSyntaxError("a range in a class goes from high to low")
+        ranges += [(low, low), (low, high)]
     return chars(ranges, negated=negated), at + 1
 
 

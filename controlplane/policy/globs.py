@@ -130,7 +130,7 @@ def _first_group(text: str) -> tuple[str, list[str], str] | None:
 
 
 def _alternative(text: str) -> Alternative:
-    cut = parts(read(text, braces=True), long_stars=False)
+    cut = parts(read(text, strict=True), long_stars=False)
     if cut.count(Wild.GLOBSTAR) > MAX_GLOBSTARS:
         raise GlobSyntaxError(f"it holds more than {MAX_GLOBSTARS} separate `**`")
     return cut

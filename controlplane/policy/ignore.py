@@ -1,0 +1,139 @@
+"""`.intentignore`: gitignore rules as git itself reads them, and the intents that are switched off.
+
+git matches bytes, so lines and paths are compared as UTF-8 (each byte one character here); walks a
+path from the top, the last fitting line deciding at each step; and never looks below a folder that
+is ignored. Where its documentation and its code differ, the code is followed (git 2.39, `dir.c`
+and `wildmatch.c`), because `git check-ignore` is what people try their rules with.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import groupby
+
+from controlplane.policy.atoms import GlobSyntaxError, Wild, parts, read, regex
+
+_INTENT = re.compile(r"\s*intent\s*:(?P<id>.*)", re.IGNORECASE)
+_COMMENT = re.compile(r"\s#")
+_WILDCARD = re.compile(r"[*?\[\\]|$")
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A rule. `text` is the line as written; the pattern matches a whole path, as bytes."""
+
+    text: str
+    negated: bool
+    folders_only: bool
+    pattern: str
+
+
+class _Run:
+    """Neighbouring lines of one sign, which can be asked together."""
+
+    def __init__(self, lines: list[_Line]) -> None:
+        self.negated = lines[0].negated
+        self._lines = lines[::-1]
+        self._files = _joined([line for line in lines if not line.folders_only])
+        self._folders = _joined(lines)
+
+    def matches(self, entry: str, *, is_dir: bool) -> bool:
+        pattern = self._folders if is_dir else self._files
+        return pattern is not None and pattern.fullmatch(entry) is not None
+
+    def deciding(self, entry: str, *, is_dir: bool) -> str:
+        """The last line that matches, given that one does. Only asked for a refusal, so not kept compiled."""
+        fitting = (line for line in self._lines if is_dir or not line.folders_only)
+        return next(line.text for line in fitting if re.compile(line.pattern, re.DOTALL).fullmatch(entry))
+
+
+@dataclass(frozen=True, slots=True)
+class IgnoreRules:
+    """A parsed `.intentignore`. `intents` are the ids of its `intent:` lines."""
+
+    text: str
+    intents: frozenset[str] = field(compare=False)
+    _runs: tuple[_Run, ...] = field(compare=False, repr=False)  # the last one first
+
+    @staticmethod
+    def parse(text: str) -> IgnoreRules:
+        return _parse(text)
+
+    def ignores(self, path: str, *, is_dir: bool = False) -> str | None:
+        """The line that ignores a canonical path, itself or a folder above it; None when none does."""
+        if not path or not self._runs:
+            return None
+        entry = _as_bytes(path)
+        end = entry.find("/")
+        while end >= 0:
+            line = self._decide(entry[:end], is_dir=True)
+            if line is not None:
+                return line
+            end = entry.find("/", end + 1)
+        return self._decide(entry, is_dir=is_dir)
+
+    def _decide(self, entry: str, *, is_dir: bool) -> str | None:
+        for run in self._runs:
+            if run.matches(entry, is_dir=is_dir):
+                return None if run.negated else run.deciding(entry, is_dir=is_dir)
+        return None
+
+
+@lru_cache(maxsize=256)
+def _parse(text: str) -> IgnoreRules:
+    lines = unicodedata.normalize("NFC", text).removeprefix("\ufeff").split("\n")
+    switches = [_INTENT.fullmatch(line.removesuffix("\r")) for line in lines]
+    ids = {_COMMENT.split(switch["id"], maxsplit=1)[0].strip() for switch in switches if switch}
+    rules = [
+        _rule(line.removesuffix("\r")) for line, switch in zip(lines, switches, strict=True) if not switch
+    ]
+    runs = [_Run(list(run)) for _, run in groupby(filter(None, rules), key=lambda rule: rule.negated)]
+    return IgnoreRules(text, frozenset(ids - {""}), tuple(reversed(runs)))
+
+
+def _rule(text: str) -> _Line | None:
+    """A line as a rule; None for comments and for what can never match."""
+    if text.startswith("#"):
+        return None
+    body = _without_trailing_spaces(text)
+    negated = body.startswith("!")
+    folders_only = body.endswith("/")
+    pattern = _pattern(_as_bytes(body[negated:].removesuffix("/")))
+    return None if pattern is None else _Line(text, negated, folders_only, pattern)
+
+
+def _without_trailing_spaces(text: str) -> str:
+    """Only blanks are cut, and a blank that a backslash escapes stays."""
+    body = text.rstrip(" ")
+    escapes = len(body) - len(body.rstrip("\\"))
+    return body + " " if escapes % 2 and len(body) < len(text) else body
+
+
+def _pattern(text: str) -> str | None:
+    """The regular expression of a line without its sign and its last slash."""
+    anchored = text.removeprefix("/")
+    # git compares the text before the first wildcard by itself and starts its matcher behind it,
+    # so that a `**` directly after a name counts as one that begins the pattern.
+    head = _WILDCARD.split(anchored, maxsplit=1)[0] if "/" in text else ""
+    try:
+        rest = parts(read(anchored[len(head) :], strict=False), long_stars=True)
+    except GlobSyntaxError:
+        return None  # git lets such a line match nothing
+    if not anchored:
+        return None
+    if "/" in text:
+        return re.escape(head) + regex(rest)
+    name = (Wild.STAR,) if isinstance(rest[0], Wild) else rest[0]  # within a name `**` is a `*`
+    return regex((Wild.GLOBSTAR, name))
+
+
+def _joined(lines: list[_Line]) -> re.Pattern[str] | None:
+    return re.compile("|".join(line.pattern for line in lines), re.DOTALL) if lines else None
+
+
+def _as_bytes(text: str) -> str:
+    """UTF-8 with a character for each byte, as git's matcher sees it."""
+    return text if text.isascii() else text.encode("utf-8", "surrogatepass").decode("latin-1")
