@@ -51,6 +51,8 @@ def _tar(call: Call, parsed: Parsed) -> None:
         call.read_all(archives)
         return
     for archive in archives:
+        if archive.value == "-":
+            continue
         if ":" in archive.prefix:
             raise UnclearError("an archive on another machine", (archive.start, archive.end))
         call.write(archive)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from controlplane.policy.shell.walk import Walker
 
-MAX_ROUNDS = 16  # values of a `for` loop that are walked one by one
+MAX_ROUNDS = 32  # values of a `for` loop that are walked one by one
 
 
 def then(first: Outcome, operator: str, run: Callable[[State], Outcome]) -> Outcome:

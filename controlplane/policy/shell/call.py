@@ -42,6 +42,7 @@ class Call:
     run: Runner
     feed: str = ""
     depth: int = 0  # how many wrappers stand in front
+    has_opened: bool = False  # its redirects write to files
 
     def inner(self, words: Sequence[Word]) -> Outcome:
         """Judge `words` as a command of their own."""

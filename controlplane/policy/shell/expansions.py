@@ -52,6 +52,8 @@ NAMED_BY = {"variable_assignment": "name", "for_statement": "variable"}
 def vet_parameter(node: Node, source: Source) -> Iterator[Node]:
     """Check `${…}`; yields the words inside it that need judging themselves."""
     span = (node.start_byte, node.end_byte)
+    if _is_slice(node):
+        return
     for child in node.children:
         text = source.of(child)
         if child.type == "subscript":
@@ -64,6 +66,13 @@ def vet_parameter(node: Node, source: Source) -> Iterator[Node]:
             raise UnclearError(f"the expansion {text[:20]} is not understood", span)
         elif child.type in ("word", "regex") and re.search(r"[`$]", text):
             raise UnclearError("an expansion that was not understood", span)
+
+
+def _is_slice(node: Node) -> bool:
+    """`${x:1:2}` with plain numbers; anything else between the colons is arithmetic."""
+    inner = node.children[1:-1]
+    marks = all(child.type == ":" for child in inner[1::2])
+    return len(inner) > 2 and marks and all(child.type == "number" for child in inner[2::2])
 
 
 def vet_arithmetic(node: Node, source: Source) -> None:

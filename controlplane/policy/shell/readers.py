@@ -181,7 +181,7 @@ READERS: Mapping[str, Entry] = {
         _date,
     ),
     "echo": ANYTHING,
-    "printf": Program(spec("", "-*"), _printf),
+    "printf": Program(spec("", "-*", marks="stops"), _printf),
     "test": Custom(_test, is_open=True),
     "true": ANYTHING,
     "false": ANYTHING,

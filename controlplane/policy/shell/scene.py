@@ -111,6 +111,9 @@ class Scene:
         self.ran = False
         return Mark(len(self._ops), len(self._unknown))
 
+    def has_written(self, mark: Mark) -> bool:
+        return len(self._ops) > mark.ops
+
     def forget_unknown(self, mark: Mark) -> None:
         """Drop what was unknown since: the workspace vouches for it."""
         for unknown in list(self._unknown)[mark.unknown :]:

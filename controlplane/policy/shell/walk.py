@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ from controlplane.policy.shell.folders import is_inside
 from controlplane.policy.shell.simple import run
 from controlplane.policy.shell.state import Outcome, State, always, merge
 from controlplane.policy.shell.values import UnclearError
-from controlplane.policy.shell.words import Constant, Word, decode, decode_one
+from controlplane.policy.shell.words import EXPANSIONS, Constant, Word, decode, decode_one
 
 if TYPE_CHECKING:
     from controlplane.policy.shell.parse import Source
@@ -127,7 +127,10 @@ class Walker:
         elif node.type in ("command_substitution", "process_substitution"):
             if node.children[0].type.strip() == "`" and "\\" in self.source.of(node):
                 raise UnclearError("a backslash between backticks", span)
+            mark = self.scene.mark()
             self.sequence(node.children, state)
+            if self.scene.has_written(mark):
+                self.scene.add_unknown("a substitution that writes", span)
 
 
 def _list(walker: Walker, node: Node, state: State, feed: str, late: Late = NONE) -> Outcome:
@@ -178,7 +181,8 @@ def simple_command(walker: Walker, node: Node, state: State, around: Around) -> 
     try:
         scene.spend()
         words, feed = _gather(walker, node, state, around.feed)
-        outcome = walker.call((), node, state, feed).inner([*words, *around.extra])
+        call = replace(walker.call((), node, state, feed), has_opened=scene.has_written(mark))
+        outcome = call.inner([*words, *around.extra])
         if node.child_count > 2:
             outcome = _may_not_run(outcome, state)
     except UnclearError as error:
@@ -198,12 +202,23 @@ def _gather(walker: Walker, node: Node, state: State, feed: str) -> tuple[list[W
             words.extend(found.extra)
             feed = LITERAL_FEED if found.literal else feed
         elif child.type == "command_name":
+            _vet_name(child)
             words[:0] = [word for part in child.children for word in walker.words(part, state)]
         elif child.is_named:
             words.extend(walker.words(child, state))
         else:
             words.append(_token(walker, node, at))
     return words, feed
+
+
+def _vet_name(node: Node) -> None:
+    """A program whose name comes out of an expansion is not known, whatever the value seems to be."""
+    stack = [node]
+    while stack:
+        part = stack.pop()
+        if part.type in EXPANSIONS:
+            raise UnclearError("the program is not known", (node.start_byte, node.end_byte))
+        stack.extend(part.children)
 
 
 def _prefix(walker: Walker, node: Node, state: State) -> None:

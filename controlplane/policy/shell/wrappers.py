@@ -27,6 +27,7 @@ def _stopping(options: str) -> Spec:
 
 
 ENV = _stopping("-i0 -u= --ignore-environment --unset= --null")
+EXEC = _stopping("-cl -a=")
 COMMAND = _stopping("-pvV")
 XARGS = _stopping(
     "-0rtx -n= -P= -L= -I= -d= -s= -a=r --null --no-run-if-empty --max-args= --max-procs= --max-lines? "
@@ -62,6 +63,14 @@ def _env(call: Call) -> Outcome:
         variable = words.pop(0)
         if not is_inert(match[1]):
             call.scene.add_unknown(f"programs may listen to {match[1]}", (variable.start, variable.end))
+    return call.inner(words)
+
+
+def _exec(call: Call) -> Outcome:
+    """`exec cmd`, or `exec > file`, behind which every later command may write to the file."""
+    words = call.parse(EXEC).operands
+    if not words and call.has_opened:
+        call.unknown("redirects all that follows")
     return call.inner(words)
 
 
@@ -114,7 +123,7 @@ WRAPPERS: Mapping[str, Special] = {
     "env": _env,
     "command": _command,
     "builtin": _prefixed(""),
-    "exec": _prefixed("-cl -a="),
+    "exec": _exec,
     "time": _prefixed("-p"),
     "nice": _prefixed("-n= --adjustment="),
     "ionice": _prefixed("-t -c= -n="),

@@ -1,0 +1,103 @@
+"""A small workspace in a temporary folder: what bash really does to it, against what the analysis says."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from typing import TYPE_CHECKING
+
+from controlplane.policy.world import NoWorld
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from controlplane.policy.shell import ShellAnalysis, ShellPath
+
+FILES = {
+    "src/auth/a.ts": "one\n",
+    "src/auth/b.ts": "two\n",
+    "src/b.txt": "b\na\n",
+    "docs/g.md": "# g\n",
+    "top.txt": "x\ny\n",
+    "v1.d/in.txt": "i\n",
+}
+FOLDERS = ("empty",)
+
+
+class Scratch:
+    """`root` is the workspace, beside it lie a home and a folder that does not belong to it."""
+
+    def __init__(self, base: Path):
+        self.base = base.resolve()
+        self.root = self.base / "ws"
+        self.lay_out()
+
+    def lay_out(self):
+        shutil.rmtree(self.base, ignore_errors=True)
+        for name, text in FILES.items():
+            file = self.root / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+        for name in FOLDERS:
+            (self.root / name).mkdir()
+        (self.base / "outside").mkdir()
+        (self.base / "home").mkdir()
+
+    def world(self):
+        return FolderWorld(self.root)
+
+    def changed_by(self, command: str) -> set[str]:
+        """Absolute paths that differ after bash has run the command; the tree is laid out again."""
+        before = self._snapshot()
+        env = {"PATH": "/usr/bin:/bin", "HOME": str(self.base / "home"), "LANG": "C.UTF-8"}
+        subprocess.run(
+            ["bash", "-c", command],
+            cwd=self.root,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=10,
+            check=False,
+        )
+        after = self._snapshot()
+        if before != after:
+            self.lay_out()
+        return {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
+
+    def missed(self, command: str, analysis: ShellAnalysis) -> set[str]:
+        """What bash changed and the analysis did not report."""
+        reported = [(self.absolute(path), path.recursive) for path in analysis.writes]
+        return {
+            path
+            for path in self.changed_by(command)
+            if not any(path == name or (deep and path.startswith(name + "/")) for name, deep in reported)
+        }
+
+    def absolute(self, path: ShellPath) -> str:
+        raw = str(self.base / "home") + path.raw[1:] if path.raw.startswith("~") else path.raw
+        return os.path.normpath(self.root / path.cwd / raw)
+
+    def _snapshot(self):
+        return {str(path): _state(path) for path in self.base.rglob("*")}
+
+
+def _state(path: Path):
+    mode = path.lstat().st_mode
+    if path.is_symlink():
+        return ("link", path.readlink())
+    return (mode, path.read_bytes() if path.is_file() else None)
+
+
+class FolderWorld(NoWorld):
+    """A `World` on a folder, as far as the shell analysis asks."""
+
+    def __init__(self, root: Path):
+        self.root = root
+
+    def is_dir(self, path):
+        return (self.root / path).is_dir()
+
+    def below(self, path):
+        files = (file for file in (self.root / path).rglob("*") if file.is_file())
+        return [file.relative_to(self.root).as_posix() for file in files]

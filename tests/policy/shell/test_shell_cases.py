@@ -1,0 +1,115 @@
+"""The shell cases of the gate, as far as the analysis alone decides them."""
+
+from __future__ import annotations
+
+import json
+import posixpath
+from pathlib import Path
+
+import pytest
+
+from controlplane.policy.shell import analyse
+from controlplane.policy.world import NoWorld
+
+CASES = Path(__file__).parents[2] / "data" / "gate_cases"
+STD = json.loads((CASES / "workspaces" / "std.json").read_text())
+BASE = "/base"
+PLACES = {"@ROOT@": f"{BASE}/acme", "@OUTSIDE@": f"{BASE}/outside", "@HOME@": f"{BASE}/home"}
+# Decided by whoever follows links, which this analysis does not.
+THROUGH_LINKS = {"sh-168", "sh-169"}
+# The file lies beside the workspace: its observed name is relative to the base.
+BESIDE = {"sh-198": f"{BASE}/acme/brace.txt"}
+# git also takes away a folder when its last file goes.
+EMPTIED = {"sh-138": f"{BASE}/acme/src/billing"}
+
+
+class CaseWorld(NoWorld):
+    def __init__(self, files):
+        self.files = files
+
+    def is_dir(self, path):
+        return path == "" or any(file.startswith(path + "/") for file in self.files)
+
+    def below(self, path):
+        return [file for file in self.files if not path or file.startswith(path + "/")]
+
+
+def cases(name):
+    found = json.loads((CASES / f"shell-{name}.json").read_text())
+    return [pytest.param(case, id=case["id"]) for case in found]
+
+
+def place(text):
+    for token, folder in PLACES.items():
+        text = text.replace(token, folder)
+    return text
+
+
+def analysis_of(case, *, on_disk=True):
+    given = case["call"]["input"]
+    cwd = given.get("cwd", "")
+    files = [*STD["files"], *case["workspace"].get("files_extra", {}), ".intentignore", ".git/hooks/sample"]
+    return analyse(
+        place(given["command"]),
+        cwd=None if cwd.startswith("..") else cwd,
+        root=PLACES["@ROOT@"],
+        world=CaseWorld(files) if on_disk else None,
+    )
+
+
+def absolute(path):
+    raw = PLACES["@HOME@"] + path.raw[1:] if path.raw.startswith("~") else path.raw
+    return posixpath.normpath(posixpath.join(PLACES["@ROOT@"], path.cwd, raw))
+
+
+def missed(case, analysis):
+    observed = [path for paths in (case.get("observed") or {}).values() for path in paths]
+    reported = [(absolute(path), path.recursive) for path in analysis.writes]
+    wanted = (posixpath.normpath(posixpath.join(PLACES["@ROOT@"], place(path))) for path in observed)
+    return [
+        path
+        for path in wanted
+        if not any(path == name or (deep and path.startswith(name + "/")) for name, deep in reported)
+        and path not in (EMPTIED.get(case["id"]), BESIDE.get(case["id"]))
+    ]
+
+
+@pytest.mark.parametrize("on_disk", [True, False])
+@pytest.mark.parametrize("case", cases("readonly"))
+def test_a_command_that_only_reads_is_safe(case, on_disk):
+    analysis = analysis_of(case, on_disk=on_disk)
+    assert analysis.safe, analysis.unknown
+    assert analysis.parts
+
+
+@pytest.mark.parametrize("case", cases("writes"))
+def test_what_bash_changed_is_reported_or_known_to_be_unknown(case):
+    analysis = analysis_of(case)
+    assert not analysis.safe
+    if case["id"] not in THROUGH_LINKS:
+        assert analysis.unknown or not missed(case, analysis)
+
+
+@pytest.mark.parametrize("case", cases("writes"))
+def test_a_command_that_must_be_allowed_has_known_targets(case):
+    expected = case["expect"]
+    if expected["decision"] == "allow" and "ask" not in expected.get("decision_in", []):
+        assert not analysis_of(case).unknown
+        assert not analysis_of(case, on_disk=False).unknown
+
+
+@pytest.mark.parametrize("case", cases("writes"))
+def test_a_command_that_must_be_refused_names_a_target(case):
+    expected = case["expect"]
+    if expected["decision"] == "deny" and "decision_in" not in expected and case["session"]["intent"]:
+        assert analysis_of(case).writes
+
+
+@pytest.mark.parametrize("on_disk", [True, False])
+@pytest.mark.parametrize("case", cases("tricks"))
+def test_a_trick_is_never_safe(case, on_disk):
+    analysis = analysis_of(case, on_disk=on_disk)
+    assert not analysis.safe
+    assert analysis.unknown or not missed(case, analysis)
+    if case["expect"]["decision"] == "ask":
+        assert analysis.unknown
