@@ -22,7 +22,8 @@ from controlplane.policy.paths import character_problem
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-MAX_STEPS = 100_000  # walks of one question; bounds its time to about a second
+MAX_STEPS = 50_000  # walks of one question; bounds its time to about a second
+_Place = tuple[int, tuple[int, ...]]  # where in a path, and the state of each wanted automaton
 
 _START, _NEXT, _NAMED, _UNENDED = range(4)  # of a path, of a segment; a segment may or may not end here
 _NICE = "xabcdefghijklmnopqrstuvwyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
@@ -120,7 +121,7 @@ def find(wanted: Sequence[Automaton], avoided: Automaton = NOTHING) -> str | Non
     Raises TooTangledError when the search was given up.
     """
     walker = _Walker(wanted, _alphabet([*wanted, avoided]))
-    seen: dict[tuple[int, tuple[int, ...]], list[int]] = {}
+    seen: dict[_Place, list[int]] = {}
     queue: deque[tuple[int, tuple[int, ...], int, str]] = deque()
     for states in product(*(_bits(each.start) for each in wanted)):
         queue.append((_START, states, avoided.start, ""))
@@ -138,9 +139,7 @@ def find(wanted: Sequence[Automaton], avoided: Automaton = NOTHING) -> str | Non
     raise TooTangledError
 
 
-def _is_new(
-    seen: dict[tuple[int, tuple[int, ...]], list[int]], key: tuple[int, tuple[int, ...]], shadow: int
-) -> bool:
+def _is_new(seen: dict[_Place, list[int]], key: _Place, shadow: int) -> bool:
     """Whether no walk came here with as little or less of what is to be avoided; notes it if so."""
     shadows = seen.setdefault(key, [])
     if any(not smaller & ~shadow for smaller in shadows):
@@ -208,8 +207,7 @@ def _example(low: int, high: int) -> str | None:
     nice = next((char for char in _NICE if low <= ord(char) < high), None)
     if nice:
         return nice
-    usable = [
-        c for c in map(chr, range(low, min(high, low + 4096))) if c not in "*?/" and not character_problem(c)
-    ]
+    near = map(chr, range(low, min(high, low + 4096)))  # no run of unusable characters is as long
+    usable = [char for char in near if char not in "*?/" and not character_problem(char)]
     whole = (c for c in usable if c != "." and not c.isspace() and unicodedata.category(c)[0] != "M")
     return next(whole, usable[0] if usable else None)

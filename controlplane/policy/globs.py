@@ -13,6 +13,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 from controlplane.policy.atoms import Alternative, Chars, GlobSyntaxError, Wild, literal, name_of, parts, read
 from controlplane.policy.paths import character_problem

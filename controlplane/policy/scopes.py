@@ -12,11 +12,13 @@ from controlplane.policy.atoms import Alternative, Part, Wild
 from controlplane.policy.automata import TooTangledError, automaton, find
 from controlplane.policy.globs import Glob, parse
 from controlplane.policy.matching import Matcher, matcher
-from controlplane.policy.meetings import Index, meeting
+from controlplane.policy.overlaps import overlap, overlaps
 from controlplane.policy.paths import fold
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
+
+__all__ = ["Scope", "overlap", "overlaps", "subset"]
 
 _CASED_CLASS = re.compile(r"\[:(?:upper|lower):\]")
 
@@ -63,99 +65,27 @@ class Scope:
         then from the right. None when no inclusion shares anything.
         """
         own = fold(path) if self.case_insensitive else path
-        globs = [(pattern, _parsed(pattern, folded=self.case_insensitive)) for pattern in self.patterns]
-        for pattern, glob in globs:
-            if pattern.startswith("!") and (glob is None or matcher(glob.alternatives).matches(own)):
-                return pattern
-        shares = [
-            (max(_shared(a, own) for a in glob.alternatives), pattern) for pattern, glob in globs if glob
-        ]
-        best = max((s for s in shares if not s[1].startswith("!")), key=lambda s: s[0], default=None)
-        return best[1] if best and best[0] > (0, 0) else None
+        best, most = None, (0, 0)
+        for pattern in self.patterns:
+            glob = _parsed(pattern, folded=self.case_insensitive)
+            if pattern.startswith("!"):
+                if glob is None or matcher(glob.alternatives).matches(own):
+                    return pattern
+            elif glob is not None:
+                shared = max(_shared(alternative, own) for alternative in glob.alternatives)
+                best, most = (pattern, shared) if shared > most else (best, most)
+        return best
 
     def covers_below(self, folder: str) -> bool:
         """Whether every path below a canonical folder is in scope (the folder itself apart)."""
         own = fold(folder) if self.case_insensitive else folder
-        below: Alternative = (*(tuple(name) for name in own.split("/") if name), Wild.GLOBSTAR)
+        below: Alternative = (*((name,) for name in own.split("/") if name), Wild.GLOBSTAR)
         return _within((below,), (), self)
 
 
 def subset(inner: Scope, outer: Scope) -> bool:
     """Whether every path of `inner` is in `outer`; False as well when that is too hard to tell."""
     return _within(inner.included, inner.excluded, outer)
-
-
-def overlap(a: Scope, b: Scope) -> str | None:
-    """A path that both scopes match; None when there is none."""
-    return next((path for _, _, path in overlaps((a, b))), None)
-
-
-def overlaps(scopes: Sequence[Scope]) -> Iterator[tuple[int, int, str]]:
-    """All pairs of scopes (by index, lower first) that share a path, each with such a path.
-
-    Decided exactly, exclusions included. Only where these tangle a pair beyond `MAX_STEPS` the
-    answer errs towards an overlap, with a path that the inclusions share.
-    """
-    owners: dict[Alternative, list[int]] = {}
-    for owner, scope in enumerate(scopes):
-        for alternative in scope.included:
-            owners.setdefault(alternative, []).append(owner)
-    alternatives = list(owners)
-    index = Index(alternatives)
-    pairs = _Pairs(len(scopes))
-    shut: dict[tuple[int, int], list[tuple[Alternative, Alternative]]] = {}
-    for number, one in enumerate(alternatives):
-        for partner in index.partners(number):
-            if pairs.are_complete(owners[one]):
-                break
-            other = alternatives[partner]
-            wanted = pairs.missing(owners[one], owners[other])
-            path = meeting(one, other) if wanted else None
-            if path is None:
-                continue
-            for pair in wanted:
-                if all(scopes[owner].matches(path) for owner in pair):
-                    pairs.add(pair)
-                    yield (*pair, path)
-                else:
-                    shut.setdefault(pair, []).append((one, other))
-    for pair in shut.keys() - pairs.found:
-        path = _around_exclusions(shut[pair], [scopes[owner] for owner in pair])
-        if path is not None:
-            yield (*pair, path)
-
-
-class _Pairs:
-    """Which pairs of scopes are known to overlap."""
-
-    def __init__(self, count: int) -> None:
-        self.found: set[tuple[int, int]] = set()
-        self._partners = [1] * count  # each is its own
-
-    def add(self, pair: tuple[int, int]) -> None:
-        self.found.add(pair)
-        for owner in pair:
-            self._partners[owner] += 1
-
-    def missing(self, ours: list[int], theirs: list[int]) -> list[tuple[int, int]]:
-        every = ((a, b) if a < b else (b, a) for a in ours for b in theirs if a != b)
-        return [pair for pair in every if pair not in self.found]
-
-    def are_complete(self, owners: list[int]) -> bool:
-        return all(self._partners[owner] == len(self._partners) for owner in owners)
-
-
-def _around_exclusions(tried: list[tuple[Alternative, Alternative]], pair: list[Scope]) -> str | None:
-    """A path that two inclusions share and no exclusion of either scope holds."""
-    shadow = automaton(pair[0].excluded + pair[1].excluded)
-    for one, other in tried:
-        try:
-            path = find([automaton((one,)), automaton((other,))], shadow)
-        except TooTangledError:
-            return meeting(one, other)
-        if path is not None:
-            return path
-    return None
 
 
 def _within(inner: Sequence[Alternative], without: tuple[Alternative, ...], outer: Scope) -> bool:
