@@ -15,7 +15,7 @@ from controlplane.api.errors import ApiError
 from traces import canonical
 from traces.ledger import Appended, NewEntry, append, append_many, body_of, find
 from traces.lessons import NewLesson, record_lesson
-from traces.models import Kind, LedgerEntry
+from traces.models import Kind
 from traces.projections import Recorded, project
 from traces.shape import DELETED, INTENT_TYPE, Reading, canonical_path, comparable_hash, problems, read_entry
 
@@ -27,6 +27,11 @@ NEWEST_HASHES = """
         WHERE file.workspace_id = %s AND file.path = wanted.path
         ORDER BY file.imported, file.id DESC LIMIT 1
     ) FROM wanted
+"""
+RECORDED_BEFORE = """
+    SELECT entry.entry_id, body.body FROM traces_ledgerentry entry
+    LEFT JOIN traces_ledgerbody body ON body.entry_id = entry.id
+    WHERE entry.workspace_id = %s AND entry.kind = %s AND entry.entry_id IN ({ids})
 """
 
 
@@ -187,27 +192,30 @@ def _newest_hashes(workspace_id: int, paths: list[str]) -> dict[str, str]:
 
 def _sort_out(workspace_id: int, batch: Sequence[Submitted]) -> tuple[list[Submitted], int, list[EntryError]]:
     """(entries that are new, how many are there already, those that contradict what is there)."""
-    known = _stored_bytes(workspace_id, [one.value["id"] for one in batch])
-    fresh: list[Submitted] = []
+    known = _stored_bytes(workspace_id, [one.value["id"] for one in batch]) if batch else {}
+    fresh: dict[str, Submitted] = {}
     errors: list[EntryError] = []
     duplicates = 0
     for one in batch:
-        entry_id, content = one.value["id"], canonical.encode(one.value)
-        if entry_id not in known:
-            known[entry_id] = content
-            fresh.append(one)
-        elif known[entry_id] in {None, content}:
+        entry_id = one.value["id"]
+        if entry_id not in known and entry_id not in fresh:
+            fresh[entry_id] = one
+            continue
+        before = canonical.encode(fresh[entry_id].value) if entry_id in fresh else known[entry_id]
+        if before in {None, canonical.encode(one.value)}:
             duplicates += 1
         else:
             errors.append(EntryError("DUPLICATE_ID", f"{entry_id} was recorded with other content", one.line))
-    return fresh, duplicates, errors
+    return list(fresh.values()), duplicates, errors
 
 
 def _stored_bytes(workspace_id: int, entry_ids: list[str]) -> dict[str, bytes | None]:
     """The recorded bytes of these trace entries; None for one that was redacted and cannot be compared."""
-    rows = LedgerEntry.objects.filter(workspace_id=workspace_id, kind=Kind.TRACE, entry_id__in=entry_ids)
-    stored = rows.values_list("entry_id", "body__body")
-    return {entry_id: None if body is None else bytes(body) for entry_id, body in stored}
+    marks = ", ".join(["%s"] * len(entry_ids))
+    with connection.cursor() as cursor:
+        cursor.execute(RECORDED_BEFORE.replace("{ids}", marks), [workspace_id, Kind.TRACE, *entry_ids])
+        rows = cursor.fetchall()
+    return {entry_id: None if body is None else bytes(body) for entry_id, body in rows}
 
 
 def _ledger_entry(workspace_id: int, entry: dict[str, Any], reading: Reading, actor: str) -> NewEntry:

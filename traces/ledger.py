@@ -22,10 +22,10 @@ from django.db import connection
 from traces import canonical
 from traces.merkle import leaf_hash
 from traces.models import LedgerBody, LedgerEntry
+from traces.rows import insert_rows
 
 ENVELOPE_VERSION = 1
 SALT_SIZE = 16
-BATCH = 500
 
 # Text copies beside the evidence, and the most characters of each. `actor` stands in the envelope only.
 TEXTS = {
@@ -130,12 +130,13 @@ def append_many(entries: Iterable[NewEntry]) -> list[Appended]:
     Raises IntegrityError when one of them is there already; callers look first.
     """
     made = [prepare(entry) for entry in entries]
-    rows = LedgerEntry.objects.bulk_create([LedgerEntry(**one.row) for one in made], batch_size=BATCH)
-    LedgerBody.objects.bulk_create(
-        [LedgerBody(entry=row, salt=one.salt, body=one.body) for row, one in zip(rows, made, strict=True)],
-        batch_size=BATCH,
-    )
-    return [one.appended(row.pk) for row, one in zip(rows, made, strict=True)]
+    ids = insert_rows("traces_ledgerentry", [one.row for one in made], returning=True)
+    bodies = [
+        {"entry_id": row_id, "salt": one.salt, "body": one.body}
+        for row_id, one in zip(ids, made, strict=True)
+    ]
+    insert_rows("traces_ledgerbody", bodies)
+    return [one.appended(row_id) for row_id, one in zip(ids, made, strict=True)]
 
 
 def prepare(entry: NewEntry) -> Prepared:

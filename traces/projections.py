@@ -7,9 +7,12 @@ from dataclasses import dataclass
 
 from django.db import transaction
 
-from traces.ledger import BATCH, body_of
-from traces.models import Kind, LedgerEntry, TraceEntry, TraceFile, TraceRange
+from traces.ledger import body_of
+from traces.models import Kind, LedgerEntry, TraceEntry, TraceFile
+from traces.rows import Row, insert_rows
 from traces.shape import FileChange, Reading, read_entry
+
+BATCH = 250
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,17 +28,15 @@ class Recorded:
 def project(recorded: Iterable[Recorded]) -> None:
     """Write the rows of these entries, inside the caller's transaction. 3 statements a batch."""
     known = list(recorded)
-    TraceEntry.objects.bulk_create([_entry_row(one) for one in known], batch_size=BATCH)
-    pairs = [(row, file) for one in known for file in one.reading.files for row in _file_rows(one, file)]
-    rows = TraceFile.objects.bulk_create([row for row, _ in pairs], batch_size=BATCH)
-    TraceRange.objects.bulk_create(
-        [
-            range_row
-            for row, (_, file) in zip(rows, pairs, strict=True)
-            for range_row in _range_rows(row, file)
-        ],
-        batch_size=BATCH,
-    )
+    insert_rows("traces_traceentry", [_entry_row(one) for one in known])
+    files = [
+        (one, file, intent) for one in known for file in one.reading.files for intent in file.intents or ("",)
+    ]
+    ids = insert_rows("traces_tracefile", [_file_row(*of) for of in files], returning=True)
+    ranges = [
+        row for row_id, (_, file, _) in zip(ids, files, strict=True) for row in _range_rows(row_id, file)
+    ]
+    insert_rows("traces_tracerange", ranges)
 
 
 def rebuild(workspace_id: int) -> int:
@@ -65,43 +66,40 @@ def rebuild(workspace_id: int) -> int:
     return count
 
 
-def _entry_row(one: Recorded) -> TraceEntry:
-    return TraceEntry(
-        entry_id=one.id,
-        workspace_id=one.workspace_id,
-        changed_at=one.reading.changed_at,
-        revision_id=one.reading.revision_id,
-        imported=one.imported,
-    )
+def _entry_row(one: Recorded) -> Row:
+    return {
+        "entry_id": one.id,
+        "workspace_id": one.workspace_id,
+        "changed_at": one.reading.changed_at,
+        "revision_id": one.reading.revision_id,
+        "imported": one.imported,
+    }
 
 
-def _file_rows(one: Recorded, file: FileChange) -> list[TraceFile]:
+def _file_row(one: Recorded, file: FileChange, intent: str) -> Row:
+    return {
+        "entry_id": one.id,
+        "workspace_id": one.workspace_id,
+        "path": file.path,
+        "session_id": file.session_id or one.reading.session_id,
+        "intent_id": intent,
+        "changed_at": one.reading.changed_at,
+        "mutation_class": one.reading.mutation_class[:40],
+        "content_hash": file.content_hash,
+        "deleted": file.deleted,
+        "imported": one.imported,
+    }
+
+
+def _range_rows(file_id: int, file: FileChange) -> list[Row]:
     return [
-        TraceFile(
-            entry_id=one.id,
-            workspace_id=one.workspace_id,
-            path=file.path,
-            session_id=file.session_id or one.reading.session_id,
-            intent_id=intent,
-            changed_at=one.reading.changed_at,
-            mutation_class=one.reading.mutation_class[:40],
-            content_hash=file.content_hash,
-            deleted=file.deleted,
-            imported=one.imported,
-        )
-        for intent in file.intents or ("",)
-    ]
-
-
-def _range_rows(row: TraceFile, file: FileChange) -> list[TraceRange]:
-    return [
-        TraceRange(
-            file=row,
-            start_line=lines.start_line,
-            end_line=lines.end_line,
-            content_hash=lines.content_hash,
-            contributor=lines.contributor,
-            model=lines.model,
-        )
+        {
+            "file_id": file_id,
+            "start_line": lines.start_line,
+            "end_line": lines.end_line,
+            "content_hash": lines.content_hash,
+            "contributor": lines.contributor,
+            "model": lines.model,
+        }
         for lines in file.ranges
     ]

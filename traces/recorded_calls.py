@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from controlplane.masking import MASK, was_cut
-from controlplane.policy.model import HANDSHAKE_TOOL, ToolCall, ToolClass
+from controlplane.policy.model import HANDSHAKE_TOOL, ToolCall
 from controlplane.policy.replay import NOT_WHOLE, TAKEN_OUT, Recorded
 from traces.ledger import body_of
 from traces.models import Kind, LedgerEntry
@@ -21,12 +21,10 @@ CHUNK = 500
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which calls: those since a moment; of one intent, or of all; with `only_destructive`, what was safe is
-    left out. The newest `most` of them."""
+    """Which calls: those since a moment; of one intent, or of all. The newest `most` of them."""
 
     since: datetime
     intent_id: str = ""
-    only_destructive: bool = False
     most: int = CALLS_MOST
 
 
@@ -44,9 +42,7 @@ def recorded_calls(
         entries = entries.filter(intent_id=selection.intent_id)
     newest = entries.select_related("body").order_by("-pk")[: selection.most]
     for entry in newest.iterator(chunk_size=CHUNK):
-        found = recorded(entry, root=roots.get(entry.session_id, "") or local_root)
-        if not (selection.only_destructive and found.tool_class == ToolClass.SAFE):
-            yield found
+        yield recorded(entry, root=roots.get(entry.session_id, "") or local_root)
 
 
 def find_decision(workspace_id: int, decision_id: str) -> LedgerEntry | None:

@@ -1,0 +1,214 @@
+"""The ledger in process: appends beside bare inserts, empty and full; proofs, verification, import.
+
+    python benchmarks/ledger.py [--quick]
+
+Works on a scratch database beside the configured one (ICP_DATABASE_URL is used when set) and drops it. Prints
+one JSON object a line; exit status 1 when a bar does not hold.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import os
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+os.environ["ICP_DATA_DIR"] = SCRATCH = tempfile.mkdtemp()
+os.environ["DJANGO_SETTINGS_MODULE"] = "controlplane.settings"
+
+import django
+
+django.setup()
+
+from django.db import connection, transaction  # noqa: E402
+
+from traces import proofs  # noqa: E402
+from traces.entries import Submitted, store  # noqa: E402
+from traces.interchange.importing import Import, import_file  # noqa: E402
+from traces.ledger import NewEntry, append, append_many  # noqa: E402
+from traces.models import LedgerEntry  # noqa: E402
+from traces.sealing import seal  # noqa: E402
+from traces.verifying import verify  # noqa: E402
+
+HOME, BARE = 1, 2
+PUBLIC, PARENT = object(), object()  # what a bare insert fills in: a fresh public id, the parent's row id
+EVIDENCE = ["traces_ledgerentry", "traces_ledgerbody"]
+PROJECTIONS = ["traces_traceentry", "traces_tracefile", "traces_tracerange"]
+ROUND_SECONDS = 0.5
+
+
+def decision() -> NewEntry:
+    body = {
+        "tool": "Write",
+        "input": {"file_path": "src/a.ts", "content": "x = 1\n" * 40},
+        "targets": ["src/a.ts"],
+    }
+    return NewEntry(
+        HOME, "decision", body, session_id="s-1", intent_id="INT-001", outcome="allow", tool="Write"
+    )
+
+
+def trace(number: int) -> dict[str, object]:
+    lines = {"start_line": 1, "end_line": 50, "content_hash": "sha256:" + "ab" * 32}
+    talk = {
+        "url": f"s-{number % 50}",
+        "contributor": {"entity_type": "AI", "model_identifier": "model-x"},
+        "ranges": [lines],
+        "related": [{"type": "specification", "value": f"INT-{number % 20:03}"}],
+    }
+    files = [{"relative_path": f"src/area{number % 10}/file{number % 997}.ts", "conversations": [talk]}]
+    return {
+        "id": f"t-{time.time_ns()}-{number}", "timestamp": "2026-02-21T12:00:00Z",
+        "vcs": {"revision_id": "a" * 40}, "files": files,
+    }  # fmt: skip
+
+
+def in_transaction(work: Callable[[], object]) -> Callable[[], None]:
+    def run() -> None:
+        with transaction.atomic():
+            work()
+
+    return run
+
+
+def plain_inserts(tables: list[str], sample: int) -> Callable[[], None]:
+    """The rows of the entry `sample` again, under another workspace and fresh ids, by bare INSERTs."""
+    statements = [insert_like(table, sample) for table in tables]
+    numbers = iter(range(10**9))
+
+    def work() -> None:
+        fresh, row_id = f"bare-{next(numbers)}", None
+        with connection.cursor() as cursor:
+            for sql, values in statements:
+                cursor.execute(sql, [{PUBLIC: fresh, PARENT: row_id}.get(value, value) for value in values])
+                if sql.endswith("RETURNING id"):
+                    row_id = cursor.fetchall()[0][0]
+
+    return in_transaction(work)
+
+
+def insert_like(table: str, sample: int) -> tuple[str, list[object]]:
+    key = {"traces_ledgerentry": "id", "traces_tracerange": "file_id"}.get(table, "entry_id")
+    of = LedgerEntry.objects.get(pk=sample).files.get().pk if key == "file_id" else sample
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT * FROM {table} WHERE {key} = %s", [of])
+        row = dict(zip([one[0] for one in cursor.description], cursor.fetchone(), strict=True))
+    row.pop("id", None)
+    public = {"entry_id": PUBLIC} if table == "traces_ledgerentry" else {key: PARENT}
+    row |= public | ({"workspace_id": BARE} if "workspace_id" in row else {})
+    returning = " RETURNING id" if table in {"traces_ledgerentry", "traces_tracefile"} else ""
+    sql = f"INSERT INTO {table} ({', '.join(row)}) VALUES ({', '.join(['%s'] * len(row))}){returning}"
+    return sql, list(row.values())
+
+
+def rate(work: Callable[[], object]) -> float:
+    count, began = 0, time.perf_counter()
+    while time.perf_counter() - began < ROUND_SECONDS:
+        work()
+        count += 1
+    return count / (time.perf_counter() - began)
+
+
+def in_turn(*works: Callable[[], object], rounds: int) -> list[list[float]]:
+    """Rates in rounds in which all take turns, so that a drifting machine touches all alike."""
+    for work in works:
+        work()
+    return [[rate(work) for work in works] for _ in range(rounds)]
+
+
+def report(name: str, figure: float, unit: str, bar: str = "", *, holds: bool = True) -> bool:
+    line = {"name": f"ledger.{name}", "figure": round(figure, 3), "unit": unit, "bar": bar, "holds": holds}
+    print(json.dumps(line), flush=True)
+    return holds
+
+
+def beside_plain_inserts(rounds: int) -> bool:
+    with transaction.atomic():
+        made = append(decision())
+        posted = store(HOME, [Submitted(trace(0))], actor="bench").made[0]
+    bare = plain_inserts(EVIDENCE, made.id)
+    bare_trace = plain_inserts(EVIDENCE + PROJECTIONS, posted.id)
+    number = iter(range(10**9))
+    works = (
+        in_transaction(lambda: append(decision())),
+        bare,
+        in_transaction(lambda: store(HOME, [Submitted(trace(next(number)))], actor="bench")),
+        bare_trace,
+    )
+    rates = in_turn(*works, rounds=rounds)
+    appends, _, posts, _ = (statistics.median(column) for column in zip(*rates, strict=True))
+    append_ratio = statistics.median(row[0] / row[1] for row in rates)
+    post_ratio = statistics.median(row[2] / row[3] for row in rates)
+    report("append", appends, "entries/s")
+    report("post", posts, "entries/s")
+    held = report("append_beside_plain_inserts", append_ratio, "ratio", ">= 0.5", holds=append_ratio >= 0.5)
+    return (
+        report("post_beside_plain_inserts", post_ratio, "ratio", ">= 0.5", holds=post_ratio >= 0.5) and held
+    )
+
+
+def flat_while_it_grows(entries: int, rounds: int) -> bool:
+    work = in_transaction(lambda: append(decision()))
+    before = statistics.median(rate(work) for _ in range(rounds))
+    began = time.perf_counter()
+    for _ in range(entries // 1000):
+        with transaction.atomic():
+            append_many(decision() for _ in range(1000))
+    report("append_many", entries / (time.perf_counter() - began), "entries/s")
+    began = time.perf_counter()
+    sealed = seal(HOME)
+    report("seal", sealed.entries / (time.perf_counter() - began), "entries/s")
+    after = statistics.median(rate(work) for _ in range(rounds))
+    slower = before / after
+    return report(f"append_slower_with_{entries}_entries", slower, "ratio", "<= 1.3", holds=slower <= 1.3)
+
+
+def proofs_and_verification() -> bool:
+    seal(HOME)
+    size = proofs.head(HOME).size
+    taken = []
+    for seq in range(0, size, max(1, size // 200)):
+        entry = LedgerEntry.objects.get(workspace_id=HOME, leaf__seq=seq)
+        began = time.perf_counter()
+        proofs.prove_inclusion(entry, size)
+        taken.append((time.perf_counter() - began) * 1000)
+    median = statistics.median(taken)
+    began = time.perf_counter()
+    found = verify(HOME)
+    report("verify", found.checked / (time.perf_counter() - began), "entries/s")
+    held = report(f"inclusion_proof_of_{size}", median, "ms", "< 5", holds=median < 5)
+    return report("verifies", float(found.ok), "yes or no", "1", holds=found.ok) and held
+
+
+def importing(lines: int) -> None:
+    raw = b"".join(json.dumps(trace(number)).encode() + b"\n" for number in range(lines))
+    began = time.perf_counter()
+    done = import_file(io.BytesIO(raw).read, Import(3, "bench"))
+    assert done.entries == lines
+    report("import", lines / (time.perf_counter() - began), "lines/s")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="a tenth of the entries")
+    quick = parser.parse_args().quick
+    connection.creation.create_test_db(verbosity=0, autoclobber=True)
+    try:
+        held = beside_plain_inserts(rounds=3 if quick else 7)
+        held &= flat_while_it_grows(20_000 if quick else 200_000, rounds=3 if quick else 7)
+        held &= proofs_and_verification()
+        importing(5_000 if quick else 50_000)
+    finally:
+        connection.creation.destroy_test_db(connection.settings_dict["NAME"], verbosity=0)
+    sys.exit(0 if held else 1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,39 @@
+"""Inserting many rows by plain SQL: for these narrow tables the ORM costs several times the insert itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from django.db import connection
+
+Row = dict[str, Any]
+STATEMENT_ROWS = 250  # 15 columns of them stay well below SQLite's limit on parameters
+
+
+def insert_rows(table: str, rows: Sequence[Row], *, returning: bool = False) -> list[int]:
+    """Insert rows of equal columns into `table`, in order; their ids where `returning`.
+
+    1 statement for `STATEMENT_ROWS` rows.
+    """
+    ids: list[int] = []
+    with connection.cursor() as cursor:
+        for at in range(0, len(rows), STATEMENT_ROWS):
+            batch = rows[at : at + STATEMENT_ROWS]
+            cursor.execute(_statement(table, batch, returning=returning), _values(batch))
+            if returning:
+                ids += [row_id for (row_id,) in cursor.fetchall()]
+    return ids
+
+
+def _statement(table: str, batch: Sequence[Row], *, returning: bool) -> str:
+    columns = ", ".join(batch[0])
+    marks = ", ".join([f"({', '.join(['%s'] * len(batch[0]))})"] * len(batch))
+    end = " RETURNING id" if returning else ""
+    return f"INSERT INTO {table} ({columns}) VALUES {marks}{end}"  # noqa: S608 - names are constants of this app
+
+
+def _values(batch: Sequence[Row]) -> list[Any]:
+    adapt = connection.ops.adapt_datetimefield_value
+    return [adapt(value) if isinstance(value, datetime) else value for row in batch for value in row.values()]
