@@ -3,6 +3,7 @@
 from django.urls import include, path
 
 from controlplane import account, overview, styleguide
+from sessions import explain_pages
 
 urlpatterns = [
     path("", account.home, name="home"),
@@ -14,6 +15,7 @@ urlpatterns = [
                 path("", overview.overview, name="overview"),
                 path("approvals/", include("sessions.approval_urls")),
                 path("sessions/", include("sessions.urls")),
+                path("explain/", explain_pages.explain, name="explain"),
                 path("connect/", overview.connect, name="connect"),
                 path("intents/", include("intents.urls")),
                 path("traces/", include("traces.urls")),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import zlib
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import messages
@@ -13,14 +14,15 @@ from django.db.models import F
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_POST
 
 from controlplane import issued_tokens, members, policy_form
 from controlplane.access import MemberRequest, may, member_page, person_name
 from controlplane.models import Membership, Role, Token, TokenRole, Workspace
 from controlplane.policy.ignore import IgnoreRules
 from controlplane.policy.policies import InvalidPolicyError
-from intents import ignorefile
+from controlplane.starters import STARTERS, detected
+from intents import ignorefile, recommendations
 from intents.selectors import known_ids
 from intents.workspace_policy import change_policy, policy_document
 
@@ -112,8 +114,28 @@ def _policy_page(
         "version": fingerprint(policy_document(workspace)),
         "revision": workspace.revision,
         "may_edit": may(request.role, Role.ADMIN),
+        "starters": _starters(workspace),
     }
     return render(request, "settings/policy.html", context, status=status)
+
+
+def _starters(workspace: Workspace) -> list[dict[str, Any]]:
+    """What each kind of project is recommended and the workspace lacks; the one its files tell first."""
+    own = detected(Path(workspace.local_root)) if workspace.local_root else None
+    kinds = sorted(STARTERS.values(), key=lambda starter: starter is not own)
+    rows = [(starter, recommendations.missing(workspace, starter)) for starter in kinds]
+    return [{"starter": one, "missing": lacks, "detected": one is own} for one, lacks in rows if lacks]
+
+
+@require_POST
+@member_page(Role.ADMIN)
+def apply_starter(request: MemberRequest) -> HttpResponse:
+    starter = STARTERS.get(request.POST.get("starter", ""))
+    if starter is None:
+        raise Http404
+    recommendations.take_over(request.workspace, starter, actor=actor_of(request))
+    messages.success(request, f"The recommendations for {starter.label} are taken over.")
+    return redirect("settings:policy", request.workspace.slug)
 
 
 @settings_page

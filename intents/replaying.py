@@ -45,12 +45,12 @@ def replay_proposal(
 ) -> Replay:
     """4 queries, and on PostgreSQL one more each 500 calls. Raises InvalidPolicyError.
 
-    A scope decides over changes of its own intent only, so nothing else is looked at for it.
+    A scope decides over calls of its own intent only, so no others are looked at for it.
     """
     today = terms_of(workspace)
     proposed = _proposed(today, workspace.policy, proposal)
     since = timezone.now() - timedelta(days=days)
-    selection = Selection(since, proposal.one_intent, only_destructive=bool(proposal.one_intent), most=most)
+    selection = Selection(since, proposal.one_intent, most)
     calls = recorded_calls(
         workspace.pk, selection, roots=_roots(workspace, since), local_root=workspace.local_root
     )

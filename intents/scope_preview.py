@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from controlplane.models import Workspace
 from controlplane.policy import globs
 from controlplane.policy.model import IntentStatus
 from controlplane.policy.scopes import Scope, overlap
 from intents import store
 from intents.item_lines import numbered_lines
-from intents.models import Intent
+from intents.replaying import DAYS, Proposal, replay_proposal
 from traces.models import TraceFile
+
+if TYPE_CHECKING:
+    from intents.models import Intent
 
 SHOWN = 20
 PATHS_MOST = 5_000
+CALLS_REPLAYED = 1_000  # the newest: the answer comes while one types
 
 
 def line_problems(text: str) -> list[dict[str, Any]]:
@@ -27,8 +32,10 @@ def line_problems(text: str) -> list[dict[str, Any]]:
 
 
 def preview_of(intent: Intent, text: str) -> dict[str, Any]:
-    """Known files that would match, and overlaps that the saved scope does not have. 2 queries."""
-    scope = Scope.of(line for _, line in numbered_lines(text))
+    """Known files that would match, overlaps that the saved scope does not have, and recorded calls whose
+    answer would flip. At most 8 queries."""
+    patterns = tuple(line for _, line in numbered_lines(text))
+    scope = Scope.of(patterns)
     paths = TraceFile.objects.filter(workspace_id=intent.workspace_id).values_list("path", flat=True)
     matches = sorted(filter(scope.matches, paths.distinct()[:PATHS_MOST]))
     return {
@@ -36,6 +43,23 @@ def preview_of(intent: Intent, text: str) -> dict[str, Any]:
         "matches": matches[:SHOWN],
         "more": max(0, len(matches) - SHOWN),
         "new_overlaps": _new_overlaps(intent, scope),
+        **_replayed(intent, patterns),
+    }
+
+
+def _replayed(intent: Intent, patterns: tuple[str, ...]) -> dict[str, Any]:
+    workspace = Workspace.objects.get(pk=intent.workspace_id)
+    proposal = Proposal(owned_scope={intent.intent_id: patterns})
+    found = replay_proposal(workspace, proposal, most=CALLS_REPLAYED)
+    return {
+        "flips": [
+            {"before": f.before, "after": f.after, "path": f.path, "calls": f.calls, "last": f.at}
+            for f in found.flips[:SHOWN]
+        ],
+        "more_flips": max(0, len(found.flips) - SHOWN),
+        "replayed": found.replayed,
+        "not_replayable": found.looked_at - found.replayed,
+        "days": DAYS,
     }
 
 

@@ -1,19 +1,21 @@
 from django.urls import path
 
-from sessions import api, approvals_api, gate_api
+from sessions import api, approvals_api, explain_api, gate_api, replay_api
 
 urlpatterns = [
     path("gate", gate_api.GateView.as_view()),
+    path("explain", explain_api.ExplainView.as_view()),
+    path("replay", replay_api.ReplayView.as_view()),
     path("sessions", api.SessionsView.as_view()),
-    path("sessions/<session_id>", api.SessionView.as_view()),
-    path("sessions/<session_id>/select-intent", api.SelectIntentView.as_view()),
-    path("sessions/<session_id>/prompt", api.PromptView.as_view()),
-    path("sessions/<session_id>/preflight", api.PreflightView.as_view()),
-    path("sessions/<session_id>/request-scope", api.RequestScopeView.as_view()),
-    path("sessions/<session_id>/complete-intent", api.CompleteIntentView.as_view()),
-    path("sessions/<session_id>/end", api.EndSessionView.as_view()),
-    path("sessions/<session_id>/traces", api.SessionTraceView.as_view()),
+    path("sessions/<str:session_id>", api.SessionView.as_view()),
+    path("sessions/<str:session_id>/select-intent", api.SelectIntentView.as_view()),
+    path("sessions/<str:session_id>/prompt", api.PromptView.as_view()),
+    path("sessions/<str:session_id>/preflight", api.PreflightView.as_view()),
+    path("sessions/<str:session_id>/request-scope", api.RequestScopeView.as_view()),
+    path("sessions/<str:session_id>/complete-intent", api.CompleteIntentView.as_view()),
+    path("sessions/<str:session_id>/end", api.EndSessionView.as_view()),
+    path("sessions/<str:session_id>/traces", api.SessionTraceView.as_view()),
     path("approvals", approvals_api.ApprovalsView.as_view()),
-    path("approvals/<approval_id>", approvals_api.ApprovalView.as_view()),
-    path("approvals/<approval_id>/decide", approvals_api.DecideView.as_view()),
+    path("approvals/<str:approval_id>", approvals_api.ApprovalView.as_view()),
+    path("approvals/<str:approval_id>/decide", approvals_api.DecideView.as_view()),
 ]

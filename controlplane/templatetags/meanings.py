@@ -123,6 +123,7 @@ PLACES: tuple[Place, ...] = (
     Place("traces:list", "Traces", "lines", "t", "traces:list"),
     Place("traces:map", "Map", "grid", "m", "traces:map traces:file"),
     Place("lessons:list", "Lessons", "book", "l"),
+    Place("explain", "Explain", "flask", "x"),
     Place("settings:policy", "Settings", "sliders", "e"),
     Place("connect", "Connect", "plug", "c"),
 )
@@ -140,7 +141,7 @@ KEYS: tuple[tuple[str, str], ...] = (
     ("Five more minutes", "+"),
     ("Search", "/"),
     ("Open, close", "Enter Esc"),
-    ("Go to a page", "G then A O I S T M"),
+    ("Go to a page", "G then A O I S T M X"),
     ("This table", "?"),
 )
 

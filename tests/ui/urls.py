@@ -22,6 +22,7 @@ urlpatterns = [
     path("styleguide", styleguide.styleguide, name="styleguide"),
     path("w/<slug:slug>/", nothing, name="overview"),
     path("w/<slug:slug>/connect/", nothing, name="connect"),
+    path("w/<slug:slug>/explain/", nothing, name="explain"),
     path(
         "w/<slug:slug>/approvals/",
         group(
@@ -54,6 +55,7 @@ urlpatterns = [
         group(
             "settings",
             policy="policy/",
+            starter="starter/",
             intentignore="intentignore/",
             members="members/",
             tokens="tokens/",

@@ -1,12 +1,18 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from controlplane.starters import STARTERS, Starter, detected
 from controlplane.workspaces import create_workspace
+from intents.recommendations import missing, take_over
+
+if TYPE_CHECKING:
+    from controlplane.models import Workspace
 
 
 class Command(BaseCommand):
@@ -20,6 +26,12 @@ class Command(BaseCommand):
             default="",
             help="The folder of the repository on this machine: symlinks and hashes are then read from it.",
         )
+        parser.add_argument(
+            "--starter",
+            default="none",
+            choices=["none", "auto", *STARTERS],
+            help="Take over what this kind of project is recommended; auto: told by the files of the local root.",
+        )
         parser.add_argument("--json", action="store_true", help="Print one JSON object.")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -28,9 +40,34 @@ class Command(BaseCommand):
         except ValidationError as error:
             problems = "; ".join(f"{field}: {' '.join(texts)}" for field, texts in error.message_dict.items())
             raise CommandError(problems) from error
+        chosen = options["starter"]
+        if chosen != "none":
+            take_over(made.workspace, starter_for(made.workspace, chosen), actor="command:create_workspace")
         if options["json"]:
             self.stdout.write(json.dumps({"workspace": made.workspace.slug, "tokens": made.tokens}))
             return
         self.stdout.write(f"Workspace {made.workspace.slug} is made. Its tokens, shown this once:")
         for role, token in made.tokens.items():
             self.stdout.write(f"  {role:<9} {token}")
+        if chosen == "none":
+            self._recommend(made.workspace)
+
+    def _recommend(self, workspace: Workspace) -> None:
+        starter = starter_for(workspace, "auto")
+        found = missing(workspace, starter)
+        self.stdout.write(
+            f"Recommended ({starter.label}); the settings page takes it over, nothing is set yet:"
+        )
+        for name, values in (
+            (".intentignore", found.ignored),
+            ("protected_paths", found.protected_paths),
+            ("safe_commands", found.safe_commands),
+        ):
+            self.stdout.write(f"  {name:<16}{', '.join(values) or 'nothing more'}")
+
+
+def starter_for(workspace: Workspace, kind: str) -> Starter:
+    """`auto` looks at the local root; without one nothing tells, so it is generic."""
+    if kind != "auto":
+        return STARTERS[kind]
+    return detected(Path(workspace.local_root)) if workspace.local_root else STARTERS["generic"]

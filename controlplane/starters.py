@@ -1,0 +1,146 @@
+"""What a new workspace is recommended for its kind of project: files to hold off, paths to protect, commands
+that count as safe. Recommendations only: nothing is set until somebody says so.
+
+A safe command is listed word for word: with a `*` behind it `pytest` would write wherever its options say.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+# Secrets: neither read nor written. The rules of gitignore; examples without secrets stay readable.
+SECRETS = (
+    "# Secrets: agents neither read nor change them.",
+    ".env",
+    ".env.*",
+    "!.env.example",
+    "!.env.sample",
+    "!.env.template",
+    "*.pem",
+    "*.key",
+    "*.p12",
+    "*.pfx",
+    "*.jks",
+    "*.keystore",
+    "id_rsa",
+    "id_dsa",
+    "id_ecdsa",
+    "id_ed25519",
+    ".netrc",
+    ".pgpass",
+    "credentials.json",
+    "service-account*.json",
+    "*.tfstate",
+    "*.tfstate.*",
+)
+
+# What runs elsewhere with rights of its own: readable, and changed only by an intent that names it.
+PIPELINES = (
+    ".github/workflows/**",
+    ".github/actions/**",
+    ".gitlab-ci.yml",
+    ".circleci/**",
+    "azure-pipelines.yml",
+    "Jenkinsfile",
+    ".buildkite/**",
+    ".pre-commit-config.yaml",
+    "**/CODEOWNERS",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Starter:
+    """Recommendations for one kind of project. `marks` are files at the top of a repository that tell it."""
+
+    kind: str
+    label: str
+    marks: tuple[str, ...] = ()
+    secrets: tuple[str, ...] = ()
+    protected_paths: tuple[str, ...] = ()
+    safe_commands: tuple[str, ...] = ()
+
+    @property
+    def intentignore(self) -> str:
+        """The text of a `.intentignore`."""
+        return "\n".join((*SECRETS, *self.secrets)) + "\n"
+
+    @property
+    def protected(self) -> tuple[str, ...]:
+        """Paths to protect beside the product's own."""
+        return (*PIPELINES, *self.protected_paths)
+
+
+# Most specific first: a repository with several marks is of the first kind that fits.
+_ALL = (
+    Starter(
+        "rust",
+        "Rust",
+        marks=("Cargo.toml",),
+        secrets=(".cargo/credentials", ".cargo/credentials.toml"),
+        protected_paths=("**/Cargo.lock",),
+        safe_commands=("cargo test", "cargo check", "cargo clippy", "cargo fmt --check", "cargo tree"),
+    ),
+    Starter(
+        "go",
+        "Go",
+        marks=("go.mod", "go.work"),
+        protected_paths=("**/go.sum",),
+        safe_commands=("go test ./...", "go vet ./...", "go list ./..."),
+    ),
+    Starter(
+        "java",
+        "Java or Kotlin",
+        marks=("pom.xml", "build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"),
+        secrets=("keystore.properties",),
+        protected_paths=(
+            "gradle/wrapper/**",
+            "gradlew",
+            "gradlew.bat",
+            ".mvn/wrapper/**",
+            "mvnw",
+            "mvnw.cmd",
+            "**/gradle.lockfile",
+        ),
+        safe_commands=("mvn test", "mvn verify", "./mvnw test", "gradle test", "./gradlew test"),
+    ),
+    Starter(
+        "node",
+        "JavaScript or TypeScript",
+        marks=("package.json",),
+        secrets=(".npmrc",),
+        protected_paths=(
+            "**/package-lock.json",
+            "**/npm-shrinkwrap.json",
+            "**/yarn.lock",
+            "**/pnpm-lock.yaml",
+            "**/bun.lock",
+            "**/bun.lockb",
+        ),
+        safe_commands=("npm test", "npm run test", "npm run typecheck", "yarn test", "pnpm test"),
+    ),
+    Starter(
+        "python",
+        "Python",
+        marks=("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "Pipfile", "manage.py"),
+        secrets=(".pypirc",),
+        protected_paths=("**/poetry.lock", "**/uv.lock", "**/Pipfile.lock", "**/pdm.lock"),
+        safe_commands=("pytest", "pytest -q", "pytest -x", "python -m pytest", "ruff check", "mypy ."),
+    ),
+    Starter("generic", "Anything else"),
+)
+
+STARTERS: Mapping[str, Starter] = {starter.kind: starter for starter in _ALL}
+
+
+def detected(root: Path) -> Starter:
+    """The starter for a repository on this machine, by the files at its top; generic where none tells."""
+    try:
+        names = {entry.name for entry in root.iterdir()}
+    except OSError:
+        names = set()
+    return next((one for one in _ALL if names.intersection(one.marks)), STARTERS["generic"])

@@ -1,0 +1,60 @@
+"""Taking over what a starter recommends: added to what a workspace has, nothing of its own replaced."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+
+from controlplane.models import Workspace
+from intents import ignorefile
+from intents.workspace_policy import change_policy, policy_document
+
+if TYPE_CHECKING:
+    from controlplane.starters import Starter
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """What a starter recommends and the workspace does not have."""
+
+    ignored: tuple[str, ...]
+    protected_paths: tuple[str, ...]
+    safe_commands: tuple[str, ...]
+
+    def __bool__(self) -> bool:
+        return bool(self.ignored or self.protected_paths or self.safe_commands)
+
+
+def missing(workspace: Workspace, starter: Starter) -> Missing:
+    policy = policy_document(workspace)
+    has = {line.strip() for line in workspace.intentignore.splitlines()}
+    rules = [line for line in starter.intentignore.splitlines() if not line.startswith("#")]
+    return Missing(
+        ignored=tuple(line for line in rules if line not in has),
+        protected_paths=tuple(path for path in starter.protected if path not in policy["protected_paths"]),
+        safe_commands=tuple(one for one in starter.safe_commands if one not in policy["safe_commands"]),
+    )
+
+
+def take_over(workspace: Workspace, starter: Starter, *, actor: str) -> Missing:
+    """Add what is missing; what was added. The ledger names the actor."""
+    with transaction.atomic():
+        held = Workspace.objects.select_for_update().get(pk=workspace.pk)
+        found = missing(held, starter)
+        if found.ignored:
+            before = held.intentignore.rstrip("\n")
+            ignorefile.save(held, "\n".join((*filter(None, [before]), *found.ignored, "")), actor=actor)
+        policy = policy_document(held)
+        changes = {
+            key: [*policy[key], *more]
+            for key, more in (
+                ("protected_paths", found.protected_paths),
+                ("safe_commands", found.safe_commands),
+            )
+            if more
+        }
+        if changes:
+            change_policy(held, changes, actor=actor)
+    return found

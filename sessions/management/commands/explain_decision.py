@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from controlplane.models import Workspace
+from sessions.explaining import Explanation, explain_call, held_of, session_of
+from traces.ledger import body_of
+from traces.models import Kind, LedgerEntry
+from traces.recorded_calls import recorded
+
+if TYPE_CHECKING:
+    from django.core.management.base import CommandParser
+
+# What of the record is printed, in this order, where the ledger has it.
+SHOWN = (
+    "decision",
+    "answered",
+    "error_type",
+    "reason",
+    "error",
+    "classification",
+    "targets",
+    "cwd",
+    "approval_id",
+)
+
+
+class Command(BaseCommand):
+    help = "Print what was recorded of a decision, and each step of it decided anew today."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("decision_id", help="`decision_id` of the gate's answer.")
+        parser.add_argument(
+            "--workspace", default="", help="Its slug; needed where two workspaces know the id."
+        )
+
+    def handle(self, *_: Any, **options: Any) -> None:
+        entry = self._entry(options["decision_id"], options["workspace"])
+        workspace = Workspace.objects.get(pk=entry.workspace_id)
+        self._tell_record(entry, workspace)
+        call = recorded(entry, root=workspace.local_root)
+        if call.call is None:
+            self.stdout.write(f"\nIt cannot be decided again: {call.lost}.")
+            return
+        session = session_of(workspace, entry.session_id, agent=entry.agent)
+        self._tell_today(explain_call(call.call, held_of(session)))
+
+    def _entry(self, decision_id: str, slug: str) -> LedgerEntry:
+        entries = LedgerEntry.objects.select_related("body").filter(kind=Kind.DECISION, entry_id=decision_id)
+        if slug:
+            found = Workspace.objects.filter(slug=slug).first()
+            if found is None:
+                raise CommandError(f"There is no workspace {slug!r}.")
+            entries = entries.filter(workspace_id=found.pk)
+        several = list(entries[:2])
+        if len(several) > 1:
+            raise CommandError("Two workspaces know this id. Say which with --workspace.")
+        if not several:
+            raise CommandError(f"No decision {decision_id!r} is in the ledger.")
+        return several[0]
+
+    def _tell_record(self, entry: LedgerEntry, workspace: Workspace) -> None:
+        body = body_of(entry) or {}
+        self.stdout.write(
+            f"Recorded {entry.received_at.isoformat()} in {workspace.slug}, session {entry.session_id}"
+        )
+        self.stdout.write(f"  {'intent':<15}{entry.intent_id or 'none'}")
+        self.stdout.write(f"  {'tool':<15}{entry.tool}")
+        for name in SHOWN:
+            if body.get(name):
+                value = body[name]
+                told = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+                self.stdout.write(f"  {name:<15}{told}")
+
+    def _tell_today(self, explanation: Explanation) -> None:
+        self.stdout.write(f"\nToday: {explanation.decision.verdict}")
+        for step in explanation.steps:
+            self.stdout.write(f"{step.number:>3}  {step.outcome:<5} {step.name}: {step.saw}")
+            if step.text:
+                self.stdout.write(f"{'':11}{step.text}")

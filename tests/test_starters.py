@@ -1,0 +1,117 @@
+"""Starters: told by files, taken over on request, and fit to be a policy."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.core.management import call_command
+
+from controlplane.models import Workspace
+from controlplane.policy import globs, policies
+from controlplane.policy.ignore import IgnoreRules
+from controlplane.policy.scopes import Scope
+from controlplane.policy.shell import analyse
+from controlplane.starters import STARTERS, detected
+from intents import recommendations
+from tests import builders
+
+
+@pytest.mark.parametrize(
+    ("files", "kind"),
+    [
+        (["package.json", "README.md"], "node"),
+        (["pyproject.toml"], "python"),
+        (["requirements.txt"], "python"),
+        (["go.mod"], "go"),
+        (["Cargo.toml", "package.json"], "rust"),
+        (["build.gradle.kts"], "java"),
+        (["README.md"], "generic"),
+    ],
+)
+def test_a_repository_is_told_by_the_files_at_its_top(tmp_path, files, kind):
+    for name in files:
+        (tmp_path / name).touch()
+    assert detected(tmp_path).kind == kind
+
+
+def test_a_folder_that_is_not_there_tells_nothing(tmp_path):
+    assert detected(tmp_path / "nowhere").kind == "generic"
+
+
+@pytest.mark.parametrize("starter", STARTERS.values(), ids=STARTERS)
+def test_a_starter_makes_a_policy_that_can_be_read(starter):
+    assert [globs.problem(path) for path in starter.protected if globs.problem(path)] == []
+    policies.parse({"protected_paths": [*starter.protected], "safe_commands": [*starter.safe_commands]})
+
+
+@pytest.mark.parametrize("starter", STARTERS.values(), ids=STARTERS)
+def test_secrets_are_held_off_and_examples_are_not(starter):
+    rules = IgnoreRules.parse(starter.intentignore)
+    for path in (".env", "api/.env.production", "keys/server.pem", "home/id_ed25519"):
+        assert rules.ignores(path), path
+    for path in (".env.example", "src/environment.ts", "docs/keys.md"):
+        assert not rules.ignores(path), path
+
+
+@pytest.mark.parametrize("starter", STARTERS.values(), ids=STARTERS)
+def test_pipelines_are_protected(starter):
+    protected = Scope.of(starter.protected, case_insensitive=True)
+    assert protected.matches(".github/workflows/ci.yml")
+    assert not protected.matches("src/main.py")
+
+
+@pytest.mark.parametrize("starter", STARTERS.values(), ids=STARTERS)
+def test_safe_commands_are_those_words_and_no_more(starter):
+    for command in starter.safe_commands:
+        assert analyse(command, safe_commands=starter.safe_commands).safe, command
+        longer = analyse(f"{command} --output=src/a.txt > b.txt", safe_commands=starter.safe_commands)
+        assert not longer.safe, command
+
+
+@pytest.mark.django_db
+def test_taking_over_adds_and_keeps_what_was_there(acme):
+    acme.intentignore = "dist/\n.env"
+    acme.policy = {"safe_commands": ["make lint", "pytest"]}
+    acme.save()
+    added = recommendations.take_over(acme, STARTERS["python"], actor="test")
+    acme.refresh_from_db()
+    assert acme.intentignore.startswith("dist/\n.env\n")
+    assert acme.intentignore.count("\n.env\n") == 1
+    assert acme.policy["safe_commands"][:2] == ["make lint", "pytest"]
+    assert ".git/**" in acme.policy["protected_paths"]
+    assert "**/uv.lock" in acme.policy["protected_paths"]
+    assert "pytest" not in added.safe_commands
+    assert not recommendations.take_over(acme, STARTERS["python"], actor="test")
+
+
+@pytest.mark.django_db
+def test_create_workspace_takes_over_what_fits_the_local_root(tmp_path, capsys):
+    (tmp_path / "go.mod").touch()
+    call_command("create_workspace", "shop", "--local-root", str(tmp_path), "--starter", "auto", "--json")
+    assert set(json.loads(capsys.readouterr().out)) == {"workspace", "tokens"}
+    made = Workspace.objects.get(slug="shop")
+    assert "go test ./..." in made.policy["safe_commands"]
+    assert ".env" in made.intentignore
+
+
+@pytest.mark.django_db
+def test_create_workspace_only_recommends_by_itself(capsys):
+    call_command("create_workspace", "shop")
+    told = capsys.readouterr().out
+    assert "Recommended (Anything else)" in told
+    assert "safe_commands   nothing more" in told
+    made = Workspace.objects.get(slug="shop")
+    assert (made.policy, made.intentignore) == ({}, "")
+
+
+@pytest.mark.django_db
+def test_an_admin_takes_over_recommendations_on_the_policy_page(acme, ada, rex):
+    page = builders.signed_in(ada)
+    assert "Take over for Rust" in page.get("/w/acme/settings/").content.decode()
+    assert page.post("/w/acme/settings/starter/", {"starter": "rust"}).status_code == 302
+    acme.refresh_from_db()
+    assert "cargo test" in acme.policy["safe_commands"]
+    assert "Take over for Rust" not in page.get("/w/acme/settings/").content.decode()
+    assert page.post("/w/acme/settings/starter/", {"starter": "cobol"}).status_code == 404
+    assert builders.signed_in(rex).post("/w/acme/settings/starter/", {"starter": "go"}).status_code == 403
