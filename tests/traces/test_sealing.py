@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import threading
 
 import pytest
@@ -134,6 +135,24 @@ def test_many_post_while_one_seals_and_nothing_is_lost_or_forked():
     assert report.ok, report.problems
     assert report.checked == LedgerEntry.objects.count() == posters * each
     assert report.unsealed == 0
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+def test_sixteen_processes_post_two_thousand_entries_while_one_seals():
+    connection.close()
+    context = multiprocessing.get_context("fork")
+    processes = [context.Process(target=_post, args=(125,)) for _ in range(16)]
+    for process in processes:
+        process.start()
+    sealer = Sealer()
+    while any(process.is_alive() for process in processes):
+        sealer.run_once()
+    assert [process.exitcode for process in processes] == [0] * 16
+    seal(HOME, thorough=True)
+    report = verify(HOME)
+    assert report.ok, report.problems
+    assert (report.checked, report.unsealed) == (2000, 0)
 
 
 def _post(count):
