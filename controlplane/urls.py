@@ -6,6 +6,8 @@ from django.urls import include, path
 from controlplane import account, health
 from controlplane.api import docs
 
+handler404 = "controlplane.api.errors.not_found"
+
 urlpatterns = [
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),

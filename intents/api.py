@@ -142,7 +142,7 @@ class ExportView(WorkspaceView):
 
     @extend_schema(
         operation_id="intents_export", summary="The registry as active_intents.yaml",
-        responses=schema.answers((200, "application/yaml"), OpenApiTypes.STR),
+        responses=schema.answers((200, "application/yaml"), OpenApiTypes.OBJECT),
     )  # fmt: skip
     def get(self, request: Request) -> HttpResponse:
         return yaml_download(transfer.export_document(self.workspace))

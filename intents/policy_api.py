@@ -58,7 +58,7 @@ class PolicyProblemAnswer(schema.Body):
 
 
 class RefusedPolicy(ErrorAnswer):
-    problems = PolicyProblemAnswer(many=True)
+    problems = PolicyProblemAnswer(many=True, required=False)
 
 
 INVALID = OpenApiResponse(RefusedPolicy, description="`INVALID_POLICY`: nothing was changed.")

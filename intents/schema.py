@@ -86,7 +86,7 @@ class ProblemAnswer(Body):
 
 class ReportAnswer(Body):
     valid = YesNo()
-    errors = ProblemAnswer(many=True)  # type: ignore[assignment]  # declared, not the property
+    errors = ProblemAnswer(many=True, required=False)  # type: ignore[assignment]  # declared, not the property
     warnings = ProblemAnswer(many=True)
 
 
@@ -112,9 +112,9 @@ class ImportAnswer(ReportAnswer):
 class RefusedIntents(ErrorAnswer):
     """An error with the report that explains it."""
 
-    valid = YesNo()
-    errors = ProblemAnswer(many=True)  # type: ignore[assignment]  # declared, not the property
-    warnings = ProblemAnswer(many=True)
+    valid = YesNo(required=False)
+    errors = ProblemAnswer(many=True, required=False)  # type: ignore[assignment]  # declared, not the property
+    warnings = ProblemAnswer(many=True, required=False)
 
 
 class IgnoreWarning(Body):

@@ -6,25 +6,19 @@ import time
 from typing import Any
 
 from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema
+from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from controlplane.api.authentication import TokenAuthentication
 from controlplane.api.views import WorkspaceView
 from controlplane.metrics import GATE
-from controlplane.tokens import Bearer, known_bearer
+from controlplane.tokens import known_bearer
 from sessions import gate
 from sessions.answers import refusal_body
 from sessions.gate_request import BODY_BYTES_MOST, TOO_LONG, invalid, parse_gate_request
 from sessions.schema import GateAnswer, GateBody, GateRefusal
 from sessions.waiting import HOLD_HEADER
-
-
-class GateAuthentication(TokenAuthentication):
-    """From the gate's memory: the append itself makes sure that the token still holds."""
-
-    def find(self, secret: str) -> Bearer | None:
-        return known_bearer(secret)
 
 
 REFUSALS = {
@@ -46,9 +40,12 @@ EXAMPLE = {
 
 
 class GateView(WorkspaceView):
-    authentication_classes = (GateAuthentication,)
     required_role = "agent"
     error_body = staticmethod(refusal_body)
+
+    def get_authenticators(self) -> list[BaseAuthentication]:
+        """From the gate's memory: the append itself makes sure that the token still holds."""
+        return [TokenAuthentication(known_bearer)]
 
     @extend_schema(
         operation_id="gate",

@@ -39,7 +39,8 @@ class LiveServer:
         self.env = {name: value for name, value in os.environ.items() if not name.startswith("ICP_PUBLIC")} | {
             "ICP_DATA_DIR": str(data_dir),
             "ICP_PORT": str(self.port),
-            "DJANGO_SETTINGS_MODULE": "controlplane.settings",
+            "ICP_RATE_PER_MINUTE": "0",
+            "DJANGO_SETTINGS_MODULE": os.environ.get("DJANGO_SETTINGS_MODULE", "controlplane.settings"),
         }
         self._scratch_database()
         self.manage("migrate", "-v0")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
@@ -27,6 +28,9 @@ def bearer_secret(request: Request) -> str | None:
 class TokenAuthentication(BaseAuthentication):
     """`request.auth` becomes a `Bearer`; `request.user` stays empty, as people sign in on pages."""
 
+    def __init__(self, find: Callable[[str], Bearer | None] = find_bearer) -> None:
+        self.find = find
+
     def authenticate(self, request: Request) -> tuple[None, Bearer] | None:
         secret = bearer_secret(request)
         if secret is None:
@@ -36,16 +40,12 @@ class TokenAuthentication(BaseAuthentication):
             raise AuthenticationFailed("This token is unknown or was revoked.")
         return None, bearer
 
-    def find(self, secret: str) -> Bearer | None:
-        return find_bearer(secret)
-
     def authenticate_header(self, request: Request) -> str:
         return "Bearer"
 
 
 class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # untyped library hook
     target_class = "controlplane.api.authentication.TokenAuthentication"
-    match_subclasses = True
     name = "token"
 
     def get_security_definition(self, auto_schema: Any) -> dict[str, str]:

@@ -7,7 +7,8 @@ from typing import Any
 
 from django.core.exceptions import PermissionDenied
 from django.db import DatabaseError
-from django.http import Http404
+from django.http import Http404, HttpRequest, HttpResponseBase, JsonResponse
+from django.views.defaults import page_not_found
 from rest_framework import exceptions, serializers, status
 from rest_framework.response import Response
 
@@ -78,3 +79,10 @@ def _sentence(detail: Any) -> str:
     if isinstance(detail, list):
         return " ".join(_sentence(value) for value in detail)
     return str(detail)
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponseBase:
+    """The project's 404: JSON below `/api/`, where only programs read, else the page."""
+    if request.path.startswith("/api/"):
+        return JsonResponse(error_body("NOT_FOUND", f"There is no {request.path} in this API."), status=404)
+    return page_not_found(request, exception)
