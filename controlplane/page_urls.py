@@ -16,6 +16,7 @@ urlpatterns = [
                 path("approvals/", include("sessions.approval_urls")),
                 path("sessions/", include("sessions.urls")),
                 path("explain/", explain_pages.explain, name="explain"),
+                path("explain/preview/", explain_pages.preview, name="explain-preview"),
                 path("connect/", overview.connect, name="connect"),
                 path("intents/", include("intents.urls")),
                 path("traces/", include("traces.urls")),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_POST, require_safe
 
 from controlplane.access import MemberRequest, member_page
 from controlplane.api.errors import ApiError
@@ -63,15 +63,12 @@ class Result:
     command: CommandView | None
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
+@require_safe
 @never_cache
 @member_page()
 def explain(request: MemberRequest) -> HttpResponse:
-    """`?decision=<id>` explains a recorded call; a post tries one. Nothing is changed either way."""
+    """`?decision=<id>` shows a recorded decision, and decides its call anew."""
     workspace = request.workspace
-    if request.method == "POST":
-        trial = explain_form.from_post(request.POST)
-        return _page(request, trial, **_tried(workspace, trial))
     decision_id = request.GET.get("decision", "")
     if not decision_id:
         return _page(request, Trial())
@@ -79,6 +76,15 @@ def explain(request: MemberRequest) -> HttpResponse:
     if entry is None:
         raise Http404
     return _page(request, _trial_of(entry), **_recorded(workspace, entry))
+
+
+@require_POST
+@never_cache
+@member_page()
+def preview(request: MemberRequest) -> HttpResponse:
+    """What the gate would answer to the call in the form. A post because calls are long; it changes nothing."""
+    trial = explain_form.from_post(request.POST)
+    return _page(request, trial, **_tried(request.workspace, trial))
 
 
 def _page(request: MemberRequest, trial: Trial, **found: Any) -> HttpResponse:

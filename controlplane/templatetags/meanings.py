@@ -123,7 +123,7 @@ PLACES: tuple[Place, ...] = (
     Place("traces:list", "Traces", "lines", "t", "traces:list"),
     Place("traces:map", "Map", "grid", "m", "traces:map traces:file"),
     Place("lessons:list", "Lessons", "book", "l"),
-    Place("explain", "Explain", "flask", "x"),
+    Place("explain", "Explain", "flask", "x", "explain explain-preview"),
     Place("settings:policy", "Settings", "sliders", "e"),
     Place("connect", "Connect", "plug", "c"),
 )

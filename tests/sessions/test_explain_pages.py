@@ -26,7 +26,7 @@ def at_work(acme, agent):
 
 
 def tried(page, text, **form):
-    answer = page.post(PAGE, {"kind": "command", "text": text, **form})
+    answer = page.post(f"{PAGE}preview/", {"kind": "command", "text": text, **form})
     return answer, answer.content.decode()
 
 
@@ -62,7 +62,7 @@ def test_nothing_is_recorded(page, at_work):
     ],
 )
 def test_paths_and_tools_can_be_tried(page, at_work, form, says):
-    answer = page.post(PAGE, form)
+    answer = page.post(f"{PAGE}preview/", form)
     assert answer.status_code == 200
     assert says in answer.content.decode()
 
@@ -78,7 +78,7 @@ def test_paths_and_tools_can_be_tried(page, at_work, form, says):
     ],
 )
 def test_what_cannot_be_tried_is_said_on_the_page_and_nothing_typed_is_lost(page, at_work, form, says):
-    answer = page.post(PAGE, form)
+    answer = page.post(f"{PAGE}preview/", form)
     assert answer.status_code == 400
     assert says in answer.content.decode()
     assert f"{form['text'][:20]}" in answer.content.decode()

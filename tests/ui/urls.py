@@ -23,6 +23,7 @@ urlpatterns = [
     path("w/<slug:slug>/", nothing, name="overview"),
     path("w/<slug:slug>/connect/", nothing, name="connect"),
     path("w/<slug:slug>/explain/", nothing, name="explain"),
+    path("w/<slug:slug>/explain/preview/", nothing, name="explain-preview"),
     path(
         "w/<slug:slug>/approvals/",
         group(
