@@ -82,7 +82,7 @@ def explain(request: MemberRequest) -> HttpResponse:
 @never_cache
 @member_page()
 def preview(request: MemberRequest) -> HttpResponse:
-    """What the gate would answer to the call in the form. A post because calls are long; it changes nothing."""
+    """What the gate would answer to the call in the form. A post, because calls are long."""
     trial = explain_form.from_post(request.POST)
     return _page(request, trial, **_tried(request.workspace, trial))
 
