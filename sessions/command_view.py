@@ -123,7 +123,7 @@ def _outer(parts: Iterable[Part], length: int) -> list[Part]:
 
 
 def _marks(analysis: ShellAnalysis) -> list[_Mark]:
-    """Spans to mark, by start. Of two that overlap the one that says more stays: a target before the unknown."""
+    """Spans to mark, by start. Of two that overlap the one saying more stays: a target before the unknown."""
     marks = [_Mark(path.start, path.end, MARKS.get(path.op, "writes")) for path in analysis.writes]
     runs = [(part.start, part.end) for part in analysis.parts if part.verdict == "runs"]
     for unknown in analysis.unknown:

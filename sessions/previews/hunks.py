@@ -6,6 +6,7 @@ changed middle is shown as removed and added as a whole: more to read, nothing h
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
@@ -13,15 +14,26 @@ from dataclasses import replace
 from controlplane.templatetags.diffs import Hunk, Line, Part
 from controlplane.templatetags.diffs import hunks as compared
 
-PAIRS_MOST = 100_000  # equal pairs of lines that the comparison would have to weigh
-MARKS_MOST = 3_000_000  # sum of squared line lengths: what marking changed words may cost
+PAIRS_MOST = 40_000  # equal pairs of lines that the comparison would have to weigh
+MARKS_MOST = 12_000_000  # pairs of words that marking the changed ones may weigh, at the very worst
+RIVALS = 20  # lines that each changed line may be compared with, about
 CONTEXT = 3
+_WORD = re.compile(r"\w+|\s+|.", re.DOTALL)
 
 
 def hunks_between(before: str, after: str, *, old: int = 1, new: int = 1) -> tuple[Hunk, ...]:
     """The whole change; the first lines of the two texts are lines `old` and `new` of their files."""
-    found = compared(before, after, CONTEXT) if _affordable(before, after) else _as_a_whole(before, after)
-    return tuple(_shifted(hunk, old - 1, new - 1) for hunk in found)
+    gone, come = before.splitlines(), after.splitlines()
+    start, end = _shared_ends(gone, come)
+    if start == len(gone) == len(come):
+        return ()
+    first, tail = max(0, start - CONTEXT), max(0, end - CONTEXT)
+    middle = (gone[first : len(gone) - tail], come[first : len(come) - tail])
+    if _affordable(*middle):
+        found = compared("\n".join(middle[0]), "\n".join(middle[1]), CONTEXT)
+    else:
+        found = (_as_a_whole(*middle, start - first, end - tail),)
+    return tuple(_shifted(hunk, old - 1 + first, new - 1 + first) for hunk in found)
 
 
 def unnumbered(found: Iterable[Hunk], header: str) -> tuple[Hunk, ...]:
@@ -31,13 +43,11 @@ def unnumbered(found: Iterable[Hunk], header: str) -> tuple[Hunk, ...]:
     )
 
 
-def _affordable(before: str, after: str) -> bool:
-    old, new = before.splitlines(), after.splitlines()
-    start, end = _shared_ends(old, new)
-    gone, come = old[start : len(old) - end], new[start : len(new) - end]
-    there = Counter(come)
-    pairs = sum(count * there[line] for line, count in Counter(gone).items())
-    marks = sum(len(line) ** 2 for line in (*gone, *come))
+def _affordable(gone: list[str], come: list[str]) -> bool:
+    old, new = Counter(gone), Counter(come)
+    pairs = sum(count * new[line] for line, count in old.items())
+    differing = [*(old - new).elements(), *(new - old).elements()]
+    marks = RIVALS * sum(len(_WORD.findall(line)) ** 2 for line in differing)
     return pairs <= PAIRS_MOST and marks <= MARKS_MOST
 
 
@@ -49,18 +59,14 @@ def _shared_ends(old: list[str], new: list[str]) -> tuple[int, int]:
     return start, next((i for i in range(rest) if old[-1 - i] != new[-1 - i]), rest)
 
 
-def _as_a_whole(before: str, after: str) -> tuple[Hunk, ...]:
-    old, new = before.splitlines(), after.splitlines()
-    start, end = _shared_ends(old, new)
-    first = max(0, start - CONTEXT)
-    last_old = len(old) - end
-    shift = len(new) - len(old)
-    lines = [Line(" ", i + 1, i + 1, (Part(old[i]),)) for i in range(first, start)]
-    lines += [Line("-", i + 1, None, (Part(old[i]),)) for i in range(start, last_old)]
-    lines += [Line("+", None, i + 1, (Part(new[i]),)) for i in range(start, len(new) - end)]
-    tail = range(last_old, min(len(old), last_old + CONTEXT))
-    lines += [Line(" ", i + 1, i + 1 + shift, (Part(old[i]),)) for i in tail]
-    return (Hunk("", tuple(lines)),)
+def _as_a_whole(gone: list[str], come: list[str], start: int, end: int) -> Hunk:
+    """All between the `start` first and the `end` last lines as removed and added."""
+    last, shift = len(gone) - end, len(come) - len(gone)
+    lines = [Line(" ", i + 1, i + 1, (Part(gone[i]),)) for i in range(start)]
+    lines += [Line("-", i + 1, None, (Part(gone[i]),)) for i in range(start, last)]
+    lines += [Line("+", None, i + 1, (Part(come[i]),)) for i in range(start, len(come) - end)]
+    lines += [Line(" ", i + 1, i + 1 + shift, (Part(gone[i]),)) for i in range(last, len(gone))]
+    return Hunk("", tuple(lines))
 
 
 def _shifted(hunk: Hunk, old: int, new: int) -> Hunk:
