@@ -15,7 +15,7 @@ from controlplane.models import Role
 from sessions.models import AgentSession
 from sessions.opening import end_session, find_session, freeze_session
 from sessions.session_rows import alive, detail_of, session_page
-from traces.timeline import Window, session_timeline
+from traces.timeline import ROWS, Window, session_timeline
 
 DONE = {
     "end": ("The session is ended and has let go of its intent.", "The session had ended before."),
@@ -71,6 +71,7 @@ def _window(request: MemberRequest) -> Window:
     return Window(
         after=_cursor(query.get("after", "")),
         before=_cursor(query.get("before", "")),
+        limit=ROWS,
         only_changes=query.get("show") == "changes",
         text=query.get("q", "").replace("\0", "").strip()[:200],
     )
