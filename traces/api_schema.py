@@ -164,6 +164,10 @@ class InclusionAnswer(Body):
     root = Text()  # type: ignore[assignment]  # the metaclass takes fields out
     hashes = s.ListField(child=Text(), help_text="Siblings from leaf to root, hex (RFC 6962).")
     envelope = Text(help_text="The bytes that the leaf hash is made of: SHA-256(0x00 ‖ envelope).")
+    salt = Text(
+        allow_null=True, help_text="Hex; null after a redaction, and where the token may not read the body."
+    )
+    body = Text(allow_null=True, help_text="The envelope's body_digest is SHA-256(salt ‖ body).")
     checkpoint = Text(help_text="The signed head of this size.", allow_null=True)
 
 

@@ -16,7 +16,7 @@ from controlplane.api.pages import whole_number
 from traces import api_schema as schema
 from traces import checkpoints, merkle, proofs
 from traces.api import StreamView
-from traces.models import Checkpoint, LedgerEntry, LedgerLeaf
+from traces.models import Checkpoint, Kind, LedgerBody, LedgerEntry, LedgerLeaf
 from traces.sealing import seal
 from traces.verifying import verify
 
@@ -99,6 +99,7 @@ class InclusionView(StreamView):
                 "root": proof.root.hex(),
                 "hashes": [one.hex() for one in proof.hashes],
                 "envelope": bytes(entry.envelope).decode(),
+                **_body(entry, shown=entry.kind == Kind.TRACE or self.bearer.may("reviewer")),
                 "checkpoint": _note(workspace_id, size),
             }
         )
@@ -156,6 +157,14 @@ def _entry(workspace_id: int, named: str) -> LedgerEntry:
     if found is None:
         raise ApiError(404, "NOT_FOUND", "There is no such entry in this workspace.")
     return found
+
+
+def _body(entry: LedgerEntry, *, shown: bool) -> dict[str, str | None]:
+    """What the envelope's digest commits to; nothing after a redaction, nor for eyes it is not meant for."""
+    stored = LedgerBody.objects.filter(entry=entry).first() if shown else None
+    if stored is None:
+        return {"salt": None, "body": None}
+    return {"salt": bytes(stored.salt).hex(), "body": bytes(stored.body).decode()}
 
 
 def _note(workspace_id: int, size: int) -> str | None:

@@ -212,6 +212,13 @@ def test_an_inclusion_proof_holds_for_whoever_checks_it(agent):
     assert agent.get("ledger/proof/inclusion", entry="e-3", size=8).status_code == 400
 
 
+def test_only_reviewers_get_the_bodies_of_decisions_with_a_proof(agent, reviewer):
+    agent.gate("Read", file_path="a.ts")
+    decision = LedgerEntry.objects.get(kind="decision").entry_id
+    assert agent.get("ledger/proof/inclusion", entry=decision).json()["body"] is None
+    assert "a.ts" in reviewer.get("ledger/proof/inclusion", entry=decision).json()["body"]
+
+
 def test_a_consistency_proof_holds_for_whoever_checks_it(agent):
     agent.post("traces", [entry(f"e-{n}") for n in range(7)])
     proof = agent.get("ledger/proof/consistency", **{"from": 3}).json()

@@ -1,0 +1,136 @@
+"""The auditor's own program: it agrees with the product, and with nobody who cheats."""
+
+from __future__ import annotations
+
+import base64
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from tests.traces.test_merkle import leaves_of, nodes_over, tree_hash
+from traces import checkpoints, merkle, standalone_verifier
+from traces.models import LedgerEntry
+from traces.redaction import redact
+from traces.standalone_verifier import DoesNotHoldError, check_signature, root_of_path, roots_of_growth
+
+pytestmark = pytest.mark.django_db
+PROGRAM = Path(standalone_verifier.__file__)
+
+
+def entry(number):
+    return {"id": f"e-{number}", "timestamp": "2026-02-21T12:00:00Z", "files": []}
+
+
+def run(folder, *arguments, **files):
+    for name, content in files.items():
+        (folder / name).write_text(
+            content if isinstance(content, str) else json.dumps(content), encoding="utf-8"
+        )
+    command = [sys.executable, "-I", str(PROGRAM), *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def grown(agent):
+    """(agent, key, an early checkpoint): a ledger that has grown since."""
+    agent.post("traces", [entry(n) for n in range(5)])
+    early = agent.get("ledger").json()
+    agent.post("traces", [entry(n) for n in range(5, 12)])
+    return agent, early["verifier_key"], early["checkpoint"]
+
+
+def test_an_entry_is_proven_with_its_body(grown, tmp_path):
+    agent, key, _ = grown
+    proof = agent.get("ledger/proof/inclusion", entry="e-3").json()
+    done = run(tmp_path, "inclusion", "proof", "--key", key, proof=proof)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "HOLDS: Entry e-3 is number 3 of 12, with this very body.\n"
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"body": '{"id":"forged"}'}, "the body is not the one"),
+        ({"seq": 4}, "does not lead to the signed root"),
+        ({"seq": 40}, "not in the tree"),
+        ({"envelope": "{}"}, "does not lead"),
+        ({"hashes": []}, "too short"),
+        ({"size": 11}, "of size 12"),
+        ({"checkpoint": None}, "no checkpoint"),
+    ],
+)
+def test_a_forged_proof_does_not_hold(grown, tmp_path, change, words):
+    agent, key, _ = grown
+    proof = agent.get("ledger/proof/inclusion", entry="e-3").json() | change
+    done = run(tmp_path, "inclusion", "proof", "--key", key, proof=proof)
+    assert done.returncode == 1
+    assert words in done.stderr
+
+
+def test_a_head_by_another_key_or_of_another_log_does_not_hold(grown, tmp_path):
+    agent, key, _ = grown
+    proof = agent.get("ledger/proof/inclusion", entry="e-3").json()
+    for name, words in ((checkpoints.origin_of(999), "is of"), (key.split("+")[0], "no signature")):
+        other = checkpoints.verifier_key(name, Ed25519PrivateKey.generate().public_key())
+        done = run(tmp_path, "inclusion", "proof", "--key", other, proof=proof)
+        assert done.returncode == 1
+        assert words in done.stderr
+
+
+def test_a_redacted_entry_is_proven_without_its_body(grown, tmp_path):
+    agent, key, _ = grown
+    redact(LedgerEntry.objects.get(entry_id="e-3"), reason="secret", actor="Ada")
+    proof = agent.get("ledger/proof/inclusion", entry="e-3").json()
+    assert "did not come along" in run(tmp_path, "inclusion", "proof", "--key", key, proof=proof).stdout
+
+
+def test_growth_is_proven_and_an_old_backup_is_not(grown, tmp_path):
+    agent, key, early = grown
+    late = agent.get("ledger").json()["checkpoint"]
+    proof = agent.get("ledger/proof/consistency", **{"from": 5, "to": 12}).json()
+    arguments = ("consistency", "proof", "--key", key, "--old", "old", "--new", "new")
+    done = run(tmp_path, *arguments, proof=proof, old=early, new=late)
+    assert done.stdout == "HOLDS: The ledger of 12 entries begins with the very ledger of 5.\n", done.stderr
+    done = run(tmp_path, *arguments, proof=proof | {"hashes": proof["hashes"][:-1]}, old=early, new=late)
+    assert done.returncode == 1
+    done = run(tmp_path, *arguments, proof=proof | {"old_size": 12, "new_size": 5}, old=late, new=early)
+    assert "shrunk" in done.stderr
+
+
+def test_what_cannot_be_read_is_said(tmp_path):
+    done = run(tmp_path, "inclusion", "proof", "--key", "k", proof="{}")
+    assert (done.returncode, done.stderr[:14]) == (1, "CANNOT BE READ")
+
+
+def test_it_agrees_with_the_product_on_every_small_tree():
+    for new in range(1, 20):
+        leaves = leaves_of(new)
+        for index in range(new):
+            path = merkle.proof(nodes_over(leaves), merkle.inclusion_ranges(index, new))
+            assert root_of_path(leaves[index], index, new, path) == tree_hash(leaves)
+        for old in range(1, new + 1):
+            path = merkle.proof(nodes_over(leaves), merkle.consistency_ranges(old, new))
+            roots = tree_hash(leaves[:old]), tree_hash(leaves)
+            assert roots_of_growth(old, new, path, roots[0], whole=True) == roots
+
+
+def test_signatures_are_judged_as_the_library_judges_them():
+    for number in range(8):
+        private = Ed25519PrivateKey.from_private_bytes(bytes([number]) * 32)
+        key, text = private.public_key().public_bytes_raw(), b"text" * number
+        signature = private.sign(text)
+        check_signature(key, signature, text)
+        for at in (0, 31, 32, 63):
+            changed = bytes(byte ^ (at == place) for place, byte in enumerate(signature))
+            with pytest.raises(DoesNotHoldError):
+                check_signature(key, changed, text)
+        malleable = signature[:32] + (
+            int.from_bytes(signature[32:], "little") + standalone_verifier.ORDER
+        ).to_bytes(32, "little")
+        with pytest.raises(DoesNotHoldError, match="malleable"):
+            check_signature(key, malleable, text)
+    assert base64.b64encode(key)

@@ -1,0 +1,201 @@
+"""Check proofs of the ledger without the product: one file, Python 3.11 or later, nothing else.
+
+    python standalone_verifier.py inclusion proof.json --key 'log+id+key' [--checkpoint saved.txt]
+    python standalone_verifier.py consistency proof.json --key 'log+id+key' --old old.txt --new new.txt
+
+`proof.json` is the answer of /api/v1/ledger/proof/…, the key is `verifier_key` of /api/v1/ledger, kept since
+the first day rather than fetched today, and checkpoints are texts of /api/v1/ledger/checkpoint. Prints what
+holds; exit status 1 with the reason when something does not.
+
+Written against RFC 6962 (tree), RFC 8032 (Ed25519) and C2SP signed notes on purpose without a line of the
+product's own code or a library, so that an auditor can read all of what is relied upon.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import hashlib
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+P = 2**255 - 19
+ORDER = 2**252 + 27742317777372353535851937790883648493
+D = -121665 * pow(121666, -1, P) % P
+BASE_Y = 4 * pow(5, -1, P) % P
+
+Point = tuple[int, int]
+
+
+class DoesNotHoldError(Exception):
+    """The evidence does not show what it should; the message says which part."""
+
+
+def require(holds: bool, problem: str) -> None:
+    if not holds:
+        raise DoesNotHoldError(problem)
+
+
+def leaf_hash(data: bytes) -> bytes:
+    return hashlib.sha256(b"\x00" + data).digest()
+
+
+def node_hash(left: bytes, right: bytes) -> bytes:
+    return hashlib.sha256(b"\x01" + left + right).digest()
+
+
+def split(size: int) -> int:
+    """The largest power of two below `size`."""
+    return 1 << ((size - 1).bit_length() - 1)
+
+
+def root_of_path(leaf: bytes, index: int, size: int, path: list[bytes]) -> bytes:
+    """The root that a leaf and its path lead to, by the recursion of RFC 6962, 2.1.1, read upwards."""
+    require(0 <= index < size, "the place is not in the tree")
+    if size == 1:
+        require(not path, "the path is too long")
+        return leaf
+    require(bool(path), "the path is too short")
+    middle, sibling = split(size), path[-1]
+    if index < middle:
+        return node_hash(root_of_path(leaf, index, middle, path[:-1]), sibling)
+    return node_hash(sibling, root_of_path(leaf, index - middle, size - middle, path[:-1]))
+
+
+def roots_of_growth(
+    old: int, new: int, path: list[bytes], old_root: bytes, whole: bool
+) -> tuple[bytes, bytes]:
+    """(old root, new root) that a consistency path leads to, by the recursion of RFC 6962, 2.1.2.
+
+    `whole` while the old tree is the left edge untouched: then its root is known and not in the path.
+    """
+    if old == new:
+        if whole:
+            require(not path, "the path is too long")
+            return old_root, old_root
+        require(len(path) == 1, "the path has a wrong length")
+        return path[0], path[0]
+    require(bool(path), "the path is too short")
+    middle, sibling = split(new), path[-1]
+    if old <= middle:
+        before, after = roots_of_growth(old, middle, path[:-1], old_root, whole)
+        return before, node_hash(after, sibling)
+    before, after = roots_of_growth(old - middle, new - middle, path[:-1], old_root, whole=False)
+    return node_hash(sibling, before), node_hash(sibling, after)
+
+
+def add(one: Point, other: Point) -> Point:
+    (x1, y1), (x2, y2) = one, other
+    product = D * x1 * x2 * y1 * y2 % P
+    x = (x1 * y2 + x2 * y1) * pow(1 + product, -1, P) % P
+    y = (y1 * y2 + x1 * x2) * pow(1 - product, -1, P) % P
+    return x, y
+
+
+def times(count: int, point: Point) -> Point:
+    total = (0, 1)
+    while count:
+        if count & 1:
+            total = add(total, point)
+        point, count = add(point, point), count >> 1
+    return total
+
+
+def decode_point(raw: bytes) -> Point:
+    number = int.from_bytes(raw, "little")
+    sign, y = number >> 255, number & ((1 << 255) - 1)
+    require(y < P, "a point is not canonical")
+    square = (y * y - 1) * pow(D * y * y + 1, -1, P) % P
+    x = pow(square, (P + 3) // 8, P)
+    if (x * x - square) % P:
+        x = x * pow(2, (P - 1) // 4, P) % P
+    require((x * x - square) % P == 0 and not (x == 0 and sign), "a point is not on the curve")
+    return (P - x if x & 1 != sign else x), y
+
+
+def check_signature(key: bytes, signature: bytes, text: bytes) -> None:
+    """RFC 8032, 5.1.7, without the cofactor: what signers produce passes, everything malleable is refused."""
+    require(len(key) == 32 and len(signature) == 64, "key or signature has a wrong length")
+    scalar = int.from_bytes(signature[32:], "little")
+    require(scalar < ORDER, "the signature is malleable")
+    digest = hashlib.sha512(signature[:32] + key + text).digest()
+    challenge = int.from_bytes(digest, "little") % ORDER
+    base = decode_point(BASE_Y.to_bytes(32, "little"))
+    expected = add(decode_point(signature[:32]), times(challenge, decode_point(key)))
+    require(times(scalar, base) == expected, "the signature is not by this key")
+
+
+def read_checkpoint(text: str, verifier_key: str) -> tuple[int, bytes]:
+    """(size, root) of a checkpoint that is signed by the key."""
+    name, key_id, encoded = verifier_key.split("+", 2)
+    key = base64.b64decode(encoded)
+    require(
+        hashlib.sha256(name.encode() + b"\n" + key).hexdigest()[:8] == key_id, "the key does not fit its id"
+    )
+    signed, _, signatures = text.partition("\n\n")
+    origin, size, root = signed.split("\n")[:3]
+    require(origin == name, f"the checkpoint is of {origin}, the key of {name}")
+    for line in signatures.splitlines():
+        who, _, blob = line.removeprefix("\u2014 ").partition(" ")
+        raw = base64.b64decode(blob)
+        if who == name and raw[:4].hex() == key_id:
+            check_signature(key[1:], raw[4:], f"{signed}\n".encode())
+            return int(size), base64.b64decode(root)
+    raise DoesNotHoldError("the checkpoint has no signature by this key")
+
+
+def check_inclusion(proof: dict[str, Any], key: str, saved: str | None) -> str:
+    """The envelope is in the tree of the signed head; the body, where it is there, is the one recorded."""
+    text = saved or proof["checkpoint"]
+    require(bool(text), "the proof brings no checkpoint; give one of the same size with --checkpoint")
+    size, root = read_checkpoint(text, key)
+    require(size == proof["size"], f"the checkpoint is of size {size}, the proof of {proof['size']}")
+    envelope = proof["envelope"].encode()
+    path = [bytes.fromhex(one) for one in proof["hashes"]]
+    found = root_of_path(leaf_hash(envelope), proof["seq"], size, path)
+    require(found == root, "the entry does not lead to the signed root")
+    if proof.get("body") is None:
+        return f"Entry {proof['entry_id']} is number {proof['seq']} of {size}. Its body did not come along."
+    digest = hashlib.sha256(bytes.fromhex(proof["salt"]) + proof["body"].encode()).hexdigest()
+    require(json.loads(envelope)["body_digest"] == digest, "the body is not the one that was recorded")
+    return f"Entry {proof['entry_id']} is number {proof['seq']} of {size}, with this very body."
+
+
+def check_consistency(proof: dict[str, Any], key: str, old: str, new: str) -> str:
+    (old_size, old_root), (new_size, new_root) = read_checkpoint(old, key), read_checkpoint(new, key)
+    require((old_size, new_size) == (proof["old_size"], proof["new_size"]), "the proof is of other sizes")
+    require(old_size <= new_size, "the ledger has shrunk")
+    path = [bytes.fromhex(one) for one in proof["hashes"]]
+    before, after = roots_of_growth(old_size, new_size, path, old_root, whole=True)
+    require((before, after) == (old_root, new_root), "the later ledger does not begin with the earlier one")
+    return f"The ledger of {new_size} entries begins with the very ledger of {old_size}."
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("what", choices=["inclusion", "consistency"])
+    parser.add_argument("proof", type=Path)
+    parser.add_argument("--key", required=True)
+    for name in ("checkpoint", "old", "new"):
+        parser.add_argument(f"--{name}", type=Path)
+    options = parser.parse_args()
+    texts = {name: path.read_text("utf-8") for name, path in vars(options).items() if isinstance(path, Path)}
+    try:
+        proof = json.loads(texts["proof"])
+        if options.what == "inclusion":
+            words = check_inclusion(proof, options.key, texts.get("checkpoint"))
+        else:
+            words = check_consistency(proof, options.key, texts["old"], texts["new"])
+    except DoesNotHoldError as problem:
+        sys.exit(f"DOES NOT HOLD: {problem}.")
+    except (KeyError, ValueError) as error:
+        sys.exit(f"CANNOT BE READ: {error!r}.")
+    sys.stdout.write(f"HOLDS: {words}\n")
+
+
+if __name__ == "__main__":
+    main()
