@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
+from time import monotonic
 
 from controlplane.policy.model import IntentStatus
-from controlplane.policy.scopes import Scope, overlaps
+from controlplane.policy.scopes import Scope, overlap, overlaps
 from intents.intent_reader import ReadIntent
 from intents.problems import Problem, ProblemType
 from intents.values import IntentValues
@@ -15,6 +17,8 @@ LARGE = 1_000
 """More intents than this are worth a warning."""
 
 CIRCLES_MOST = 20
+PAIRS_MOST = 2_000
+SECONDS_MOST = 0.5
 _NOT_READY = frozenset({IntentStatus.PENDING, IntentStatus.BLOCKED, IntentStatus.ABANDONED})
 
 
@@ -92,25 +96,58 @@ def _not_ready(read: Sequence[ReadIntent], kept: Sequence[IntentValues]) -> Iter
 def _overlaps(read: Sequence[ReadIntent], kept: Sequence[IntentValues]) -> Iterator[Problem]:
     lines = {item.values.intent_id: item.lines.get("owned_scope") for item in read}
     running = [item.values for item in read] + [values for values in kept if values.intent_id not in lines]
-    running = [values for values in running if values.status is IntentStatus.IN_PROGRESS]
-    for one, other, witness in shared_paths(running):
+    shared = shared_paths([values for values in running if values.status is IntentStatus.IN_PROGRESS])
+    for one, other, path in shared.pairs:
         if one.intent_id in lines:
-            message = f"{one.intent_id} and {other.intent_id} are both in progress and both own {witness}"
-            yield Problem(
-                ProblemType.SCOPE_OVERLAP,
-                message,
-                one.intent_id,
-                "owned_scope",
-                lines[one.intent_id],
-                path=witness,
-                other_intent_id=other.intent_id,
-            )
+            yield _overlap_problem(one, other, path, lines[one.intent_id])
+    if not shared.complete:
+        message = "Scopes are too many or too tangled to compare all: more of them may overlap."
+        yield Problem(ProblemType.LARGE_FILE, message)
 
 
-def shared_paths(intents: Sequence[IntentValues]) -> list[tuple[IntentValues, IntentValues, str]]:
-    """Each pair whose scopes meet, in the order of the file, with a path that both match."""
-    found = sorted(overlaps([Scope.of(values.owned_scope) for values in intents]))
-    return [(intents[one], intents[other], path) for one, other, path in found]
+def _overlap_problem(one: IntentValues, other: IntentValues, path: str, line: int | None) -> Problem:
+    return Problem(
+        ProblemType.SCOPE_OVERLAP,
+        f"{one.intent_id} and {other.intent_id} are both in progress and both own {path}",
+        one.intent_id,
+        "owned_scope",
+        line,
+        path=path,
+        other_intent_id=other.intent_id,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """Pairs of intents with a path that both own. Not `complete`: there may be more."""
+
+    pairs: tuple[tuple[IntentValues, IntentValues, str], ...]
+    complete: bool
+
+
+def shared_paths(intents: Sequence[IntentValues]) -> Shared:
+    """The pairs whose scopes meet, in the order of the file, within limits on their number and on time.
+
+    Inclusions alone are compared fast. Exclusions can make a pair costly, so only pairs that meet without
+    theirs are decided with them, one by one, where the path found first is excluded.
+    """
+    scopes = [Scope.of(values.owned_scope) for values in intents]
+    inclusions = [Scope.of(part for part in scope.patterns if part[:1] != "!") for scope in scopes]
+    ends = monotonic() + SECONDS_MOST
+    decided: dict[tuple[int, int], str | None] = {}
+    complete = True
+    for one, other, path in overlaps(inclusions):
+        if (one, other) not in decided:
+            decided[one, other] = _witness(scopes[one], scopes[other], path)
+        if len(decided) >= PAIRS_MOST or monotonic() > ends:
+            complete = False
+            break
+    found = sorted((pair, path) for pair, path in decided.items() if path is not None)
+    return Shared(tuple((intents[one], intents[other], path) for (one, other), path in found), complete)
+
+
+def _witness(one: Scope, other: Scope, path: str) -> str | None:
+    return path if one.matches(path) and other.matches(path) else overlap(one, other)
 
 
 def _first_of_each_id(read: Iterable[ReadIntent]) -> list[ReadIntent]:

@@ -128,7 +128,7 @@ def _overlaps(intent: Intent, others: list[Intent]) -> list[dict[str, str]]:
     values = [store.values_of(row) for row in (intent, *running)]
     return [
         {"id": other.intent_id, "name": other.name, "path": path}
-        for one, other, path in cross_checks.shared_paths(values)
+        for one, other, path in cross_checks.shared_paths(values).pairs
         if one.intent_id == intent.intent_id
     ]
 

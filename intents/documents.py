@@ -10,7 +10,7 @@ from intents import cross_checks
 from intents.intent_reader import IntentReader, ReadIntent
 from intents.problems import Problem, ProblemType, Report
 from intents.values import IntentValues, RegistryValues, is_null, json_of
-from intents.yaml_tree import Entry, Listing, Node, Table, UnreadableError, read_tree, tree_of_json
+from intents.yaml_tree import Entry, Listing, Node, Table, Text, UnreadableError, read_tree, tree_of_json
 
 ROOT = "active_intents"
 _METADATA_TEXTS = frozenset({"version", "last_updated", "schema_version"})
@@ -30,8 +30,13 @@ class IntentReading:
     values: IntentValues | None = None
 
 
+BRACES_MOST = 200
+"""Patterns with braces in one file: each can stand for hundreds."""
+
+
 class _Findings:
     def __init__(self) -> None:
+        self.braces = 0
         self.errors: list[Problem] = []
         self.warnings: list[Problem] = []
 
@@ -124,7 +129,17 @@ def _one(item: Node, lenient: bool, found: _Findings) -> ReadIntent | None:
         message = "An intent must be a mapping of fields."
         found.errors.append(Problem(ProblemType.INVALID_FIELD, message, line=item.line))
         return None
+    found.braces += _braces(item)
+    if found.braces > BRACES_MOST:
+        message = f"The file holds more than {BRACES_MOST:,} patterns with braces."
+        found.errors.append(Problem(ProblemType.INVALID_GLOB, message, line=item.line))
+        return None
     return _read(IntentReader(item, lenient=lenient), found)
+
+
+def _braces(table: Table) -> int:
+    lists = [entry.value for entry in table.entries.values() if isinstance(entry.value, Listing)]
+    return sum(isinstance(item, Text) and "{" in item.value for listing in lists for item in listing.items)
 
 
 def _read(reader: IntentReader, found: _Findings) -> ReadIntent:

@@ -60,7 +60,7 @@ def overlapping(intents: Iterable[IntentValues]) -> dict[str, list[str]]:
     """Id to the ids of intents in progress that own some path of it too."""
     running = [values for values in intents if values.status is IntentStatus.IN_PROGRESS]
     found: dict[str, list[str]] = {}
-    for one, other, _ in cross_checks.shared_paths(running):
+    for one, other, _ in cross_checks.shared_paths(running).pairs:
         found.setdefault(one.intent_id, []).append(other.intent_id)
         found.setdefault(other.intent_id, []).append(one.intent_id)
     return found

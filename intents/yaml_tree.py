@@ -18,6 +18,9 @@ from intents.problems import Problem, ProblemType
 
 BYTES_MOST = 8 * 1024 * 1024
 DEPTH_MOST = 40
+NODES_MOST = 100_000
+"""Some 3,000 intents; more is refused while it is read, before it can cost seconds."""
+
 REPEATED_MOST = 10_000
 """How many nodes may come from aliases before a document counts as an attack."""
 
@@ -85,7 +88,7 @@ def read_tree(data: bytes, *, lenient: bool = False) -> Tree:
     builder = _Builder(lenient)
     text = builder.without_control_characters(_decoded(data))
     try:
-        root = yaml.compose(_with_whole_characters(text), Loader=yaml.CSafeLoader)
+        root = yaml.compose(_with_whole_characters(text), Loader=_Loader)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         raise UnreadableError(_sentence(error), mark.line + 1 if mark else None) from error
@@ -127,6 +130,23 @@ def _joined(pair: re.Match[str]) -> str:
 def _sentence(error: yaml.MarkedYAMLError) -> str:
     words = [error.context, error.problem]
     return f"Not valid YAML: {', '.join(word for word in words if word)}."
+
+
+class _Loader(yaml.CSafeLoader):
+    """Composes at most `NODES_MOST` nodes."""
+
+    def __init__(self, stream: str) -> None:
+        super().__init__(stream)
+        self._nodes = 0
+
+    def descend_resolver(self, current_node: yaml.Node | None, current_index: Any) -> None:
+        """libyaml's binding calls this once a node; tags by path, its purpose, are not used here."""
+        self._nodes += 1
+        if self._nodes > NODES_MOST:
+            raise UnreadableError(f"The document has more than {NODES_MOST:,} nodes.")
+
+    def ascend_resolver(self) -> None:
+        pass
 
 
 class _Builder:

@@ -31,9 +31,9 @@ def test_every_file_of_the_set_is_tested():
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["file"])
 def test_the_report_is_the_one_that_is_expected(case):
-    began = time.perf_counter()
+    began = time.process_time()
     reading = read_document((FOLDER / case["file"]).read_bytes())
-    took = time.perf_counter() - began
+    took = time.process_time() - began
 
     assert reading.report.valid is (case["outcome"] == "accepted")
     assert (reading.values is not None) is reading.report.valid

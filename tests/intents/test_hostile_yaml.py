@@ -1,7 +1,8 @@
-"""Documents made to hurt are refused within a second, with a report."""
+"""Documents made to hurt are refused within a second of work, with a report."""
 
 from __future__ import annotations
 
+import json
 import time
 
 import pytest
@@ -32,6 +33,7 @@ HOSTILE = {
     "UTF-16": INTENT.decode().encode("utf-16"),
     "a control character": INTENT + b"name: a\x07b",
     "an escaped control character": INTENT + b'name: "a\\u0000b"',
+    "half a million items": b"a: [" + b"1," * 500_000 + b"]",
     "a million of nothing": b"- " * 1_000_000,
     "a very long key": b"? " + b"k" * 1_000_000 + b"\n: v",
     "only anchors": b"".join(b"- &a%d\n" % n for n in range(50_000)),
@@ -43,18 +45,18 @@ HOSTILE = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_it_is_refused_within_a_second(name):
-    began = time.perf_counter()
+    began = time.process_time()
     reading = read_document(HOSTILE[name])
-    assert time.perf_counter() - began < 1
+    assert time.process_time() - began < 1
     assert not reading.report.valid
     assert reading.values is None
 
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_lenient_read_is_no_softer_on_attacks(name):
-    began = time.perf_counter()
+    began = time.process_time()
     reading = read_document(HOSTILE[name], lenient=True)
-    assert time.perf_counter() - began < 1
+    assert time.process_time() - began < 1
     assert not reading.report.valid or "control character" in name
 
 
@@ -87,13 +89,47 @@ def test_a_byte_order_mark_is_no_text():
     assert read_document(b"\xef\xbb\xbf" + INTENT).report.valid
 
 
+def scopes(count, patterns):
+    """A valid file of intents in progress with the scopes that `patterns` makes of their numbers."""
+    documents = [
+        {"id": f"INT-{n:03}", "status": "IN_PROGRESS", "owned_scope": patterns(n), "constraints": ["c"],
+         "acceptance_criteria": ["a"]}
+        for n in range(1, count + 1)
+    ]  # fmt: skip
+    return json.dumps({"active_intents": documents}).encode()
+
+
+@pytest.mark.parametrize(
+    "patterns",
+    [
+        lambda n: ["**"],
+        lambda n: ["a/**", "!a/**", f"b{n}/**"],
+        lambda n: [f"**/a*b{n}*/**/c*/**", "!**/*c*", f"!*{n}/**"],
+    ],
+)
+def test_scopes_that_are_costly_to_compare_are_compared_in_part(patterns):
+    began = time.process_time()
+    report = read_document(scopes(500, patterns)).report
+    assert time.process_time() - began < 4
+    assert report.valid
+    assert report.warnings[-1].type == "LARGE_FILE"
+    assert len(report.warnings) <= 2_001
+
+
+def test_braces_cannot_multiply_without_end():
+    began = time.process_time()
+    report = read_document(scopes(300, lambda n: ["{a,b}" * 8 + str(n)])).report
+    assert time.process_time() - began < 3
+    assert "patterns with braces" in report.errors[0].message
+
+
 def test_a_thousand_intents_are_quick():
     many = b"active_intents:\n" + b"".join(
         b"- id: INT-%03d\n  name: N\n  status: IN_PROGRESS\n  owned_scope: [src/m%d/**, docs/m%d.md]\n"
         b"  constraints: [c]\n  acceptance_criteria: [a]\n" % (n, n, n)
         for n in range(1, 1_002)
     )
-    began = time.perf_counter()
+    began = time.process_time()
     report = read_document(many).report
-    assert time.perf_counter() - began < 3
+    assert time.process_time() - began < 3
     assert [problem.type for problem in report.warnings] == ["LARGE_FILE"]
