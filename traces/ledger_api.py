@@ -17,7 +17,7 @@ from traces import api_schema as schema
 from traces import checkpoints, merkle, proofs
 from traces.api import StreamView
 from traces.models import Checkpoint, Kind, LedgerBody, LedgerEntry, LedgerLeaf
-from traces.sealing import seal
+from traces.sealing import seal, waiting
 from traces.verifying import verify
 
 SIZE_MOST = 2**53 - 1
@@ -38,7 +38,7 @@ class LedgerView(StreamView):
                 "log": log,
                 "size": head.size if head else 0,
                 "root": (bytes(head.root) if head else merkle.EMPTY_ROOT).hex(),
-                "waiting": LedgerEntry.objects.filter(workspace_id=workspace_id, leaf=None).count(),
+                "waiting": waiting(workspace_id),
                 "sealed_at": head.created_at if head else None,
                 "checkpoint": head.note if head else None,
                 "verifier_key": checkpoints.verifier_key(log, checkpoints.public_key()),

@@ -19,6 +19,7 @@ from traces.interchange.agent_md import write_lessons
 from traces.interchange.exporting import orchestration_lines
 from traces.lessons import Lesson, lessons
 from traces.models import Kind, LedgerEntry
+from traces.sealing import waiting
 
 ROWS = 100
 SHOWN = (Kind.TRACE, Kind.DECISION, Kind.APPROVAL)
@@ -121,13 +122,7 @@ def _head(workspace_id: int) -> dict[str, int]:
     """How far the ledger is sealed; `sealed` is the highest place, as the badges number them."""
     newest = proofs.head(workspace_id)
     size = newest.size if newest else 0
-    waiting = LedgerEntry.objects.filter(
-        workspace_id=workspace_id,
-        kind__in=Kind.values,
-        leaf=None,
-        pk__gt=newest.sealed_through if newest else 0,
-    ).count()
-    return {"size": size, "sealed": max(0, size - 1), "waiting": waiting}
+    return {"size": size, "sealed": max(0, size - 1), "waiting": waiting(workspace_id)}
 
 
 def _tokens(filters: dict[str, str]) -> list[dict[str, Any]]:
