@@ -118,6 +118,8 @@ def _intent(found: Effects, case: Case) -> Problem | None:
     reason, detail = _intent_trouble(found, snapshot)
     if reason is not None:
         return _problem(5, (ErrorType.MISSING_OR_INVALID_INTENT, reason), snapshot, detail=detail)
+    if snapshot.intent_held_by_other:
+        return _problem(5, (ErrorType.INTENT_CONFLICT, Reason.HELD_BY_OTHER_SESSION), snapshot)
     if snapshot.selected_intent_id in case.rules.ignore.intents:
         return _problem(5, (ErrorType.INTENT_IGNORED, Reason.INTENTIGNORE), snapshot)
     return None

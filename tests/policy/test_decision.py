@@ -172,6 +172,12 @@ def test_an_intent_that_is_no_longer_active(own, reason, told):
     assert told in decision.error
 
 
+def test_an_intent_that_another_session_took_in_the_meantime():
+    state = snapshot("src/**", intent_held_by_other=True)
+    assert said(judge(write("src/a.ts"), state)) == ("deny", "INTENT_CONFLICT", "held_by_other_session")
+    assert said(judge(call("Read", {"file_path": "src/a.ts"}), state)) == ALLOW
+
+
 def test_an_intent_that_intentignore_switches_off():
     state = snapshot("src/**", intentignore="intent: INT-001\n")
     assert said(judge(write("src/a.ts"), state)) == ("ask", "INTENT_IGNORED", "intentignore")
