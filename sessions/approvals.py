@@ -47,21 +47,27 @@ class Choice:
     comment: str = ""
 
 
-def open_or_join(checked: Checked) -> Checked:
-    """The pending approval for exactly this call: a new one, or the one that is open already.
+def join_or_plan(checked: Checked) -> Checked:
+    """With the approval for exactly this call: the one that is open already, or a new one, not yet saved.
 
     A call that a human has rejected in this session is refused with the human's own words.
-    Inside the caller's transaction.
     """
     session, decision = checked.held.session, checked.decision
     rejected = _latest(session, decision.digest, Approval.Status.REJECTED)
     if rejected is not None:
-        error = f"{decision.error}\nRejected by {rejected.decider}: {rejected.comment or 'no reason given'}. Do not retry."
+        why = rejected.comment or "no reason given"
+        error = f"{decision.error}\nRejected by {rejected.decider}: {why}. Do not retry."
         return replace(
             checked, decision=replace(decision, verdict=Verdict.DENY, error=error), answered=Verdict.DENY
         )
-    approval = pending_for(session, decision.digest) or _open(checked)
-    return replace(checked, approval=approval)
+    return replace(checked, approval=pending_for(session, decision.digest) or _planned(checked))
+
+
+def open_planned(approval: Approval, decision_id: str) -> None:
+    """Save a planned approval after its decision. Raises `IntegrityError` when an identical one won the race."""
+    approval.decision_id = decision_id
+    approval.save(force_insert=True)
+    record(approval, "requested", f"session:{approval.session.session_id}")
 
 
 def pending_for(session: AgentSession, digest: str) -> Approval | None:
@@ -73,36 +79,37 @@ def pending_for(session: AgentSession, digest: str) -> Approval | None:
     return approval
 
 
-def open_request(
-    session: AgentSession, *, kind: Approval.Kind, digest: str, timeout_minutes: int, reach: Reach, **fields: Any
-) -> Approval:
-    """A new pending approval with its ledger entry; joins an identical one that won the race."""
-    now = timezone.now()
+def open_request(session: AgentSession, **fields: Any) -> Approval:
+    """A new pending approval that no call led to; joins an identical one that won the race."""
+    planned = new_approval(session, **fields)
     try:
         with transaction.atomic():
-            approval = Approval.objects.create(
-                workspace_id=session.workspace_id,
-                session=session,
-                kind=kind,
-                digest=digest,
-                requested_at=now,
-                expires_at=now + timedelta(minutes=timeout_minutes),
-                reach=reach.level,
-                reach_why=reach.why,
-                **fields,
-            )
+            open_planned(planned, "")
     except IntegrityError:
         return Approval.objects.select_related("workspace").get(
-            session=session, digest=digest, status=Approval.Status.PENDING
+            session=session, digest=planned.digest, status=Approval.Status.PENDING
         )
-    record(approval, "requested", f"session:{session.session_id}")
-    return approval
+    return planned
 
 
-def _open(checked: Checked) -> Approval:
+def new_approval(session: AgentSession, *, timeout_minutes: int, reach: Reach, **fields: Any) -> Approval:
+    """Not yet saved."""
+    now = timezone.now()
+    return Approval(
+        workspace_id=session.workspace_id,
+        session=session,
+        requested_at=now,
+        expires_at=now + timedelta(minutes=timeout_minutes),
+        reach=reach.level,
+        reach_why=reach.why,
+        **fields,
+    )
+
+
+def _planned(checked: Checked) -> Approval:
     session, decision, held = checked.held.session, checked.decision, checked.held
     owners = set(owners_of(session.workspace_id, [target.path for target in decision.targets]))
-    return open_request(
+    return new_approval(
         session,
         kind=Approval.Kind.CALL,
         digest=decision.digest,

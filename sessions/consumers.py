@@ -7,11 +7,14 @@ import logging
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+from channels.auth import get_user
 from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncJsonWebsocketConsumer
-from django.contrib.auth import get_user
+from django.conf import settings
+from django.contrib.sessions.backends.db import SessionStore
 
 from controlplane.access import membership_of
+from controlplane.models import Membership
 from sessions.events import MOST, Event, events_since
 from sessions.hub import hub
 
@@ -91,15 +94,11 @@ class WorkspaceConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # ch
                 await self.close(code=NOT_PERMITTED)
                 return
 
-    async def _membership(self) -> Any:
-        return await database_sync_to_async(self._read_membership)()
-
-    def _read_membership(self) -> Any:
-        session = self.scope.get("session")
-        if session is None or not session.session_key or not session.exists(session.session_key):
-            return None
-        request = type("SocketRequest", (), {"session": type(session)(session.session_key)})()
-        return membership_of(get_user(request), self.scope["url_route"]["kwargs"]["slug"])
+    async def _membership(self) -> Membership | None:
+        """Read anew each time: the session may have ended, the person may have been removed."""
+        session = SessionStore(self.scope["cookies"].get(settings.SESSION_COOKIE_NAME))
+        user = await get_user({**self.scope, "session": session})
+        return await database_sync_to_async(membership_of)(user, self.scope["url_route"]["kwargs"]["slug"])
 
     def _same_origin(self) -> bool:
         headers = dict(self.scope["headers"])

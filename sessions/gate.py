@@ -12,7 +12,7 @@ import logging
 from dataclasses import dataclass, replace
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import IntegrityError, connection, transaction
 from django.db.models import F
 from django.utils import timezone
 
@@ -122,16 +122,16 @@ def _record(bearer: Bearer, checked: Checked) -> dict[str, Any] | None:
     """Commit the decision with all that follows from it; None when its snapshot no longer holds."""
     if connection.vendor == "postgresql" and checked.stands_alone:
         return _append_decision(bearer, checked)  # one statement is a transaction of its own
-    with transaction.atomic():
-        if checked.answered is Verdict.ASK:
-            checked = approvals.open_or_join(checked)
-        answer = _append_decision(bearer, checked)
-        if answer is None:
-            transaction.set_rollback(True)
-            return None
-        if not _follow_up(bearer, checked):
-            transaction.set_rollback(True)
-            return None
+    try:
+        with transaction.atomic():
+            if checked.answered is Verdict.ASK:
+                checked = approvals.join_or_plan(checked)
+            answer = _append_decision(bearer, checked)
+            if answer is None or not _follow_up(bearer, checked, answer):
+                transaction.set_rollback(True)
+                return None
+    except IntegrityError:
+        return None  # an identical ask opened its approval first: the next look joins it
     return answer
 
 
@@ -166,9 +166,11 @@ def _answer(checked: Checked, decision_id: str) -> dict[str, Any]:
     return answer
 
 
-def _follow_up(bearer: Bearer, checked: Checked) -> bool:
-    """What a recorded decision changes: a used grant, the session's state, the sign of life."""
+def _follow_up(bearer: Bearer, checked: Checked, answer: dict[str, Any]) -> bool:
+    """What a recorded decision changes: a new approval, a used grant, the session's state, its sign of life."""
     session = checked.held.session
+    if checked.approval is not None and checked.approval.pk is None:
+        approvals.open_planned(checked.approval, answer["decision_id"])
     if checked.decision.grant_id and not _use_grant(checked):
         return False
     if checked.state is not checked.held.snapshot.state:
