@@ -224,7 +224,11 @@ def _run_regex(wild: Wild | None, run: list[str], *, last: bool) -> str:
     if not run:  # at the end, or before another globstar, which takes all but what this one needs
         return ".*" if last else {Wild.GLOBSTAR: "", Wild.SOME: "[^/]*/"}[wild]
     times = "*" if wild is Wild.GLOBSTAR else "+"
-    return f"(?:[^/]*/){times}{body}" if last else f"(?>(?:[^/]*/){times}?{body})"
+    if not last:
+        return f"(?>(?:[^/]*/){times}?{body})"
+    # At the end only one place is left: as many segments from the end as the run is long.
+    ahead = rf"(?=(?:[^/]*/){{{len(run) - 1}}}[^/]*\Z)" if len(run) > 1 else ""
+    return f"(?>(?:[^/]*/){times}{ahead}){body}"
 
 
 def _segment_regex(segment: Part) -> str:

@@ -115,8 +115,10 @@ def automaton(alternatives: tuple[Alternative, ...]) -> Automaton:
     return Automaton(alternatives)
 
 
-def find(wanted: Sequence[Automaton], avoided: Automaton = NOTHING) -> str | None:
+def find(wanted: Sequence[Automaton], avoided: Automaton = NOTHING, *, top: bool = True) -> str | None:
     """A shortest path that all `wanted` accept and `avoided` does not; None when there is none.
+
+    Not `top`: the rest of a path below some folder, where a name may begin with `~`.
 
     Raises TooTangledError when the search was given up.
     """
@@ -124,7 +126,7 @@ def find(wanted: Sequence[Automaton], avoided: Automaton = NOTHING) -> str | Non
     seen: dict[_Place, list[int]] = {}
     queue: deque[tuple[int, tuple[int, ...], int, str]] = deque()
     for states in product(*(_bits(each.start) for each in wanted)):
-        queue.append((_START, states, avoided.start, ""))
+        queue.append((_START if top else _NEXT, states, avoided.start, ""))
     for _ in range(MAX_STEPS):
         if not queue:
             return None

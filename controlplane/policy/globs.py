@@ -8,12 +8,11 @@ does, so a brace without a comma is plain text and a comma in a class still divi
 
 from __future__ import annotations
 
-import itertools
 import re
 import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from controlplane.policy.atoms import Alternative, Chars, GlobSyntaxError, Wild, literal, name_of, parts, read
 from controlplane.policy.paths import character_problem
@@ -126,7 +125,7 @@ def _first_group(text: str) -> tuple[str, list[str], str] | None:
     if not commas:
         return text[:start], [f"\\{text[start:end]}\\}}"], text[end + 1 :]
     edges = [start, *commas, end]
-    choices = [text[a + 1 : b] for a, b in itertools.pairwise(edges)]
+    choices = [text[a + 1 : b] for a, b in pairwise(edges)]
     return text[:start], choices, text[end + 1 :]
 
 
@@ -165,14 +164,14 @@ def _repaired(body: str) -> str:
 
 def _segments_problem(alternative: Alternative) -> GlobProblem | None:
     """What is wrong with one brace expansion: segments that no canonical path has."""
-    depth = 0
-    for part in alternative:
-        name = name_of(part)
-        depth += -1 if name == ".." else part is not Wild.GLOBSTAR
-        if depth < 0:
-            return GlobProblem("ABSOLUTE_PATH", "The pattern leaves the workspace through `..`.")
-        if name in {"", ".", ".."}:
-            return GlobProblem("INVALID_GLOB", "The pattern holds an empty, `.` or `..` segment.")
-        if isinstance(part, tuple) and any(isinstance(a, Chars) and not a.ranges for a in part):
-            return GlobProblem("INVALID_GLOB", "The pattern holds a class that no character is in.")
+    names = [name_of(part) for part in alternative]
+    named = zip(names, alternative, strict=True)
+    steps = ({"..": -1, None: part is not Wild.GLOBSTAR}.get(name, 1) for name, part in named)
+    if min(accumulate(steps)) < 0:
+        return GlobProblem("ABSOLUTE_PATH", "The pattern leaves the workspace through `..`.")
+    if not {"", ".", ".."}.isdisjoint(names):
+        return GlobProblem("INVALID_GLOB", "The pattern holds an empty, `.` or `..` segment.")
+    atoms = (atom for part in alternative if isinstance(part, tuple) for atom in part)
+    if any(isinstance(atom, Chars) and not atom.ranges for atom in atoms):
+        return GlobProblem("INVALID_GLOB", "The pattern holds a class that no character is in.")
     return None

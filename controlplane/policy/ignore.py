@@ -23,11 +23,12 @@ _WILDCARD = re.compile(r"[*?\[\\]|$")
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A rule. `text` is the line as written; the pattern matches a whole path, as bytes."""
+    """A rule. `text` is the line as written; `pattern` matches a name, or a whole path."""
 
     text: str
     negated: bool
     folders_only: bool
+    names: bool
     pattern: str
 
 
@@ -37,17 +38,20 @@ class _Run:
     def __init__(self, lines: list[_Line]) -> None:
         self.negated = lines[0].negated
         self._lines = lines[::-1]
-        self._files = _joined([line for line in lines if not line.folders_only])
-        self._folders = _joined(lines)
+        self._names = {is_dir: _joined(lines, names=True, is_dir=is_dir) for is_dir in (False, True)}
+        self._paths = {is_dir: _joined(lines, names=False, is_dir=is_dir) for is_dir in (False, True)}
 
-    def matches(self, entry: str, *, is_dir: bool) -> bool:
-        pattern = self._folders if is_dir else self._files
-        return pattern is not None and pattern.fullmatch(entry) is not None
+    def matches(self, entry: str, name: str, *, is_dir: bool) -> bool:
+        return bool(self._names[is_dir].fullmatch(name) or self._paths[is_dir].fullmatch(entry))
 
-    def deciding(self, entry: str, *, is_dir: bool) -> str:
-        """The last line that matches, given that one does. Only asked for a refusal, so not kept compiled."""
+    def deciding(self, entry: str, name: str, *, is_dir: bool) -> str:
+        """The last line that matches, given that one does. Only asked to explain a refusal."""
         fitting = (line for line in self._lines if is_dir or not line.folders_only)
-        return next(line.text for line in fitting if re.compile(line.pattern, re.DOTALL).fullmatch(entry))
+        return next(
+            line.text
+            for line in fitting
+            if re.compile(line.pattern, re.DOTALL).fullmatch(name if line.names else entry)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +80,10 @@ class IgnoreRules:
         return self._decide(entry, is_dir=is_dir)
 
     def _decide(self, entry: str, *, is_dir: bool) -> str | None:
+        name = entry[entry.rfind("/") + 1 :]
         for run in self._runs:
-            if run.matches(entry, is_dir=is_dir):
-                return None if run.negated else run.deciding(entry, is_dir=is_dir)
+            if run.matches(entry, name, is_dir=is_dir):
+                return None if run.negated else run.deciding(entry, name, is_dir=is_dir)
         return None
 
 
@@ -101,8 +106,14 @@ def _rule(text: str) -> _Line | None:
     body = _without_trailing_spaces(text)
     negated = body.startswith("!")
     folders_only = body.endswith("/")
-    pattern = _pattern(_as_bytes(body[negated:].removesuffix("/")))
-    return None if pattern is None else _Line(text, negated, folders_only, pattern)
+    body = _as_bytes(body[negated:].removesuffix("/"))
+    if not body:
+        return None
+    try:
+        pattern = _path_pattern(body) if "/" in body else _name_pattern(body)
+    except GlobSyntaxError:
+        return None  # git lets such a line match nothing
+    return _Line(text, negated, folders_only, "/" not in body, pattern)
 
 
 def _without_trailing_spaces(text: str) -> str:
@@ -112,26 +123,26 @@ def _without_trailing_spaces(text: str) -> str:
     return body + " " if escapes % 2 and len(body) < len(text) else body
 
 
-def _pattern(text: str) -> str | None:
-    """The regular expression of a line without its sign and its last slash."""
+def _name_pattern(text: str) -> str:
+    """The regular expression of a line without a slash, which holds at any depth."""
+    name = parts(read(text, strict=False), long_stars=False)[0]
+    return regex(((Wild.STAR,) if isinstance(name, Wild) else name,))  # within a name `**` is a `*`
+
+
+def _path_pattern(text: str) -> str:
+    """The regular expression of a line with a slash, which is taken from the top.
+
+    git compares the text before the first wildcard by itself and starts its matcher behind it, so
+    a `**` directly after a name counts as one that begins the pattern.
+    """
     anchored = text.removeprefix("/")
-    # git compares the text before the first wildcard by itself and starts its matcher behind it,
-    # so that a `**` directly after a name counts as one that begins the pattern.
-    head = _WILDCARD.split(anchored, maxsplit=1)[0] if "/" in text else ""
-    try:
-        rest = parts(read(anchored[len(head) :], strict=False), long_stars=True)
-    except GlobSyntaxError:
-        return None  # git lets such a line match nothing
-    if not anchored:
-        return None
-    if "/" in text:
-        return re.escape(head) + regex(rest)
-    name = (Wild.STAR,) if isinstance(rest[0], Wild) else rest[0]  # within a name `**` is a `*`
-    return regex((Wild.GLOBSTAR, name))
+    head = _WILDCARD.split(anchored, maxsplit=1)[0]
+    return re.escape(head) + regex(parts(read(anchored[len(head) :], strict=False), long_stars=True))
 
 
-def _joined(lines: list[_Line]) -> re.Pattern[str] | None:
-    return re.compile("|".join(line.pattern for line in lines), re.DOTALL) if lines else None
+def _joined(lines: list[_Line], *, names: bool, is_dir: bool) -> re.Pattern[str]:
+    fitting = [line.pattern for line in lines if line.names == names and (is_dir or not line.folders_only)]
+    return re.compile("|".join(fitting) if fitting else "(?!)", re.DOTALL)
 
 
 def _as_bytes(text: str) -> str:

@@ -122,9 +122,10 @@ def _shared_name(one: Segment, other: Segment) -> str | None:
         return names[0] if fits and _can_exist(names[0]) else None
     if not _compatible(_tail(one), _tail(other)) or not _alike(one[0], other[0]):
         return None
-    name = find([automaton(((one,),)), automaton(((other,),))])
-    longer = f"x{name}"  # reads better than a bare `.py`
-    return longer if name and _fits(one, longer) and _fits(other, longer) else name
+    name = find([automaton(((one,),)), automaton(((other,),))], top=False)
+    readable = f"x{name}"
+    wanted = name is not None and name.startswith(".") and _fits(one, readable) and _fits(other, readable)
+    return readable if wanted else name
 
 
 def _fits(segment: Segment, name: str) -> bool:
@@ -134,7 +135,7 @@ def _fits(segment: Segment, name: str) -> bool:
 
 @lru_cache(maxsize=32_768)
 def _can_exist(name: str) -> bool:
-    return find([automaton((((name,),),))]) is not None
+    return find([automaton((((name,),),))], top=False) is not None
 
 
 def _next_nodes(node: _Node, part: Part) -> list[_Node]:
