@@ -26,6 +26,7 @@ from traces.models import LedgerEntry
 @pytest.fixture
 def data(tmp_path, settings):
     settings.DATA_DIR = tmp_path
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]  # three people a test
     return tmp_path
 
 

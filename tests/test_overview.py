@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import threading
@@ -104,6 +105,14 @@ def test_the_canary_is_denied(acme, agent):
     body = json.loads(snippets("rest", "http://icp.example")[-1]["text"].split("-d '")[1].rstrip("'"))
     answer = agent.post("gate", body).json()
     assert (answer["decision"], answer["reason"]) == ("deny", "outside_workspace")
+
+
+def test_the_api_can_be_browsed_without_a_token_or_inline_code(client, db):
+    page = client.get("/api/v1/docs")
+    assert page.status_code == 200
+    assert not re.search(r"<script(?![^>]* src=)|<style| style=| on\w+=", page.content.decode())
+    schema = client.get("/api/v1/schema", {"format": "json"})
+    assert "/api/v1/gate" in schema.json()["paths"]
 
 
 class StubGate(BaseHTTPRequestHandler):
