@@ -74,13 +74,14 @@ def create(workspace: Workspace, document: Mapping[str, Any], *, actor: str, rea
     """
     now = store.now_text()
     defaults = {"status": IntentStatus.PENDING.value, "created_at": now, "updated_at": now}
-    with store.changing(workspace.pk, Intent.objects.none()):
+    with store.changing(workspace.pk, Intent.objects.none(), actor=actor, reason=reason) as changes:
         kept = store.all_values(workspace.pk)
         if any(values.intent_id == document.get("id") for values in kept):
             raise IntentExistsError(f"{document.get('id')} is registered already.")
         values = _checked({**defaults, **document}, None, kept)
         store.stamp_document(workspace.pk, now)
-        return store.add(workspace.pk, values, actor=actor, reason=reason)
+        (intent,) = changes.add([values])
+    return intent
 
 
 def edit(
@@ -91,16 +92,10 @@ def edit(
     `version` is the one that the caller saw. Raises VersionConflictError, InvalidIntentError and
     StatusMoveRefusedError.
     """
-    now = store.now_text()
-    with _changing(intent, version):
-        before = store.values_of(intent)
-        others = store.all_values(intent.workspace_id)
-        kept = [values for values in others if values.intent_id != intent.intent_id]
-        after = _checked(_merged(before, changes), before, kept)
-        after = _with_status_of(before, after)
-        if after != before:
-            store.change(intent, replace(after, updated_at=now), actor=actor, reason=reason)
-            store.stamp_document(intent.workspace_id, now)
+    with _changing(intent, actor, reason) as held:
+        if version is not None and version != intent.version:
+            raise VersionConflictError(intent.version)
+        _edit(intent, changes, held)
     return intent
 
 
@@ -108,14 +103,11 @@ def move(
     intent: Intent, target: IntentStatus, *, actor: str, reason: str = "", blocked_reason: str = ""
 ) -> Intent:
     """Take an intent to another status; staying changes nothing. Raises StatusMoveRefusedError."""
-    now = store.now_text()
-    with _changing(intent):
+    with _changing(intent, actor, reason) as held:
         before = store.values_of(intent)
         wanted = replace(before, status=target, raw_status="", blocked_reason=blocked_reason)
-        after = _with_status_of(before, wanted)
         if target is not before.status:
-            store.change(intent, replace(after, updated_at=now), actor=actor, reason=reason)
-            store.stamp_document(intent.workspace_id, now)
+            _save(intent, _with_status_of(before, wanted), held)
     return intent
 
 
@@ -126,20 +118,35 @@ def complete(intent: Intent, *, actor: str, reason: str = "") -> Intent:
 
 def add_scope_patterns(intent: Intent, patterns: Iterable[str], *, actor: str, reason: str) -> Intent:
     """Widen the scope by the patterns that it does not have yet. Raises InvalidIntentError."""
-    with _changing(intent):
+    with _changing(intent, actor, reason) as held:
         scope = list(intent.owned_scope)
         scope += [pattern for pattern in dict.fromkeys(patterns) if pattern not in scope]
-        return edit(intent, {"owned_scope": scope}, actor=actor, reason=reason)
+        _edit(intent, {"owned_scope": scope}, held)
+    return intent
 
 
 @contextmanager
-def _changing(intent: Intent, version: int | None = None) -> Iterator[None]:
+def _changing(intent: Intent, actor: str, reason: str) -> Iterator[store.Changes]:
     """Hold the intent, brought up to date first."""
-    with store.changing(intent.workspace_id, Intent.objects.filter(pk=intent.pk)):
+    own = Intent.objects.filter(pk=intent.pk)
+    with store.changing(intent.workspace_id, own, actor=actor, reason=reason) as held:
         intent.refresh_from_db()
-        if version is not None and version != intent.version:
-            raise VersionConflictError(intent.version)
-        yield
+        yield held
+
+
+def _edit(intent: Intent, changes: Mapping[str, Any], held: store.Changes) -> None:
+    before = store.values_of(intent)
+    others = store.all_values(intent.workspace_id)
+    kept = [values for values in others if values.intent_id != intent.intent_id]
+    after = _with_status_of(before, _checked(_merged(before, changes), before, kept))
+    if after != before:
+        _save(intent, after, held)
+
+
+def _save(intent: Intent, after: IntentValues, held: store.Changes) -> None:
+    now = store.now_text()
+    held.change(intent, replace(after, updated_at=now))
+    store.stamp_document(intent.workspace_id, now)
 
 
 def _checked(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
@@ -14,22 +14,108 @@ from controlplane.models import Workspace
 from controlplane.policy.model import IntentStatus
 from intents.models import Intent, IntentRevision, RegistryDocument
 from intents.values import IntentValues
-from traces.ledger import NewEntry, append
+from traces.ledger import NewEntry, append_many
 
+BATCH = 250  # rows a statement
 LISTS = ("owned_scope", "constraints", "acceptance_criteria", "dependencies", "references")
 TEXTS = ("name", "description", "raw_status", "owner", "created_at", "updated_at", "blocked_reason")
 
 
+class Changes:
+    """What one transaction does to the registry of a workspace, for one reason.
+
+    Rows are written at once; their revisions, ledger entries and the new revision of the workspace when the
+    transaction ends.
+    """
+
+    def __init__(self, workspace_id: int, actor: str, reason: str) -> None:
+        self._workspace_id = workspace_id
+        self._actor = actor
+        self._reason = reason
+        self._revisions: list[IntentRevision] = []
+        self._entries: list[NewEntry] = []
+
+    def add(self, every: Sequence[IntentValues]) -> list[Intent]:
+        """Register intents behind the others. Numbers go on where an earlier intent of an id ended."""
+        present = Intent.objects.filter(workspace_id=self._workspace_id)
+        place = present.aggregate(last=Max("position"))["last"] or 0
+        numbers = self._last_numbers([values.intent_id for values in every])
+        rows = []
+        for position, values in enumerate(every, place + 1):
+            row = Intent(workspace_id=self._workspace_id, intent_id=values.intent_id, position=position)
+            row.version = numbers.get(values.intent_id, 0) + 1
+            put(row, values)
+            rows.append(row)
+            self._record(row, "added")
+        return Intent.objects.bulk_create(rows, batch_size=BATCH)
+
+    def change(self, row: Intent, values: IntentValues) -> None:
+        """Save new values as the next revision; the row was read in this transaction."""
+        put(row, values)
+        row.version += 1
+        row.save()
+        self._record(row, "changed")
+
+    def remove(self, row: Intent) -> None:
+        """Take an intent out of the registry; its revisions stay, and the last says that it is gone."""
+        row.version += 1
+        self._record(row, "removed")
+        row.delete()
+
+    def finish(self) -> None:
+        """Write down what was done. Called by `changing`."""
+        if self._revisions:
+            IntentRevision.objects.bulk_create(self._revisions, batch_size=BATCH)
+            append_many(self._entries)
+            bump(self._workspace_id)
+
+    def _last_numbers(self, ids: list[str]) -> dict[str, int]:
+        rows = IntentRevision.objects.filter(workspace_id=self._workspace_id, intent_id__in=ids).order_by()
+        return dict(rows.values_list("intent_id").annotate(Max("number")))
+
+    def _record(self, row: Intent, action: str) -> None:
+        document = None if action == "removed" else values_of(row).as_document()
+        self._revisions.append(
+            IntentRevision(
+                workspace_id=self._workspace_id,
+                intent_id=row.intent_id,
+                number=row.version,
+                document=document,
+                author=self._actor[:200],
+                reason=self._reason,
+            )
+        )
+        body = {
+            "action": action,
+            "intent_id": row.intent_id,
+            "revision": row.version,
+            "document": document,
+            "reason": self._reason,
+        }
+        self._entries.append(
+            NewEntry(
+                workspace_id=self._workspace_id,
+                kind="intent",
+                body=body,
+                intent_id=row.intent_id,
+                outcome=action,
+                actor=self._actor,
+            )
+        )
+
+
 @contextmanager
-def changing(workspace_id: int, intents: QuerySet[Intent]) -> Iterator[None]:
+def changing(workspace_id: int, intents: QuerySet[Intent], *, actor: str, reason: str) -> Iterator[Changes]:
     """One transaction in which nobody else changes these intents or adds any.
 
     Locks are taken in one order everywhere: intents by key, then the workspace.
     """
+    changes = Changes(workspace_id, actor, reason)
     with transaction.atomic():
         list(intents.select_for_update().order_by("pk").values_list("pk"))
         Workspace.objects.select_for_update().only("pk").get(pk=workspace_id)
-        yield
+        yield changes
+        changes.finish()
 
 
 def values_of(row: Intent) -> IntentValues:
@@ -57,32 +143,6 @@ def put(row: Intent, values: IntentValues) -> None:
         setattr(row, name, list(getattr(values, name)))
 
 
-def add(workspace_id: int, values: IntentValues, *, actor: str, reason: str) -> Intent:
-    """Register an intent behind the others. Numbers go on where an earlier intent of this id ended."""
-    last = Intent.objects.filter(workspace_id=workspace_id).aggregate(last=Max("position"))["last"] or 0
-    row = Intent(workspace_id=workspace_id, intent_id=values.intent_id, position=last + 1)
-    row.version = _last_revision(workspace_id, values.intent_id) + 1
-    put(row, values)
-    row.save(force_insert=True)
-    _record(row, "added", actor, reason)
-    return row
-
-
-def change(row: Intent, values: IntentValues, *, actor: str, reason: str) -> None:
-    """Save new values as the next revision. Call inside `changing`, with a row read inside it."""
-    put(row, values)
-    row.version += 1
-    row.save()
-    _record(row, "changed", actor, reason)
-
-
-def remove(row: Intent, *, actor: str, reason: str) -> None:
-    """Take an intent out of the registry; its revisions stay, and the last says that it is gone."""
-    row.version += 1
-    _record(row, "removed", actor, reason)
-    row.delete()
-
-
 def bump(workspace_id: int) -> None:
     """Say that what decisions depend on has changed."""
     Workspace.objects.filter(pk=workspace_id).update(revision=F("revision") + 1)
@@ -99,38 +159,3 @@ def stamp_document(workspace_id: int, now: str) -> None:
     if document is not None and "last_updated" in document.metadata:
         document.metadata = {**document.metadata, "last_updated": now}
         document.save(update_fields=["metadata"])
-
-
-def _last_revision(workspace_id: int, intent_id: str) -> int:
-    revisions = IntentRevision.objects.filter(workspace_id=workspace_id, intent_id=intent_id)
-    return int(revisions.aggregate(last=Max("number"))["last"] or 0)
-
-
-def _record(row: Intent, action: str, actor: str, reason: str) -> None:
-    document = None if action == "removed" else values_of(row).as_document()
-    IntentRevision.objects.create(
-        workspace_id=row.workspace_id,
-        intent_id=row.intent_id,
-        number=row.version,
-        document=document,
-        author=actor[:200],
-        reason=reason,
-    )
-    body = {
-        "action": action,
-        "intent_id": row.intent_id,
-        "revision": row.version,
-        "document": document,
-        "reason": reason,
-    }
-    append(
-        NewEntry(
-            workspace_id=row.workspace_id,
-            kind="intent",
-            body=body,
-            intent_id=row.intent_id,
-            outcome=action,
-            actor=actor,
-        )
-    )
-    bump(row.workspace_id)

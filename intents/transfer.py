@@ -83,11 +83,13 @@ def import_document(workspace: Workspace, data: bytes, how: How, *, actor: str) 
 
     Any status may be set: the moves bind people and agents, not files.
     """
-    with store.changing(workspace.pk, Intent.objects.filter(workspace=workspace)):
+    present = Intent.objects.filter(workspace=workspace)
+    with store.changing(workspace.pk, present, actor=actor, reason=f"import ({how.mode})") as changes:
         found = preview(workspace.pk, data, how)
         if found.values is None:
             return found
-        _apply(workspace.pk, found, actor)
+        _apply(workspace.pk, found, changes)
+        _tell(workspace.pk, found, actor)
     return replace(found, applied=True)
 
 
@@ -128,19 +130,21 @@ def _differing(before: IntentValues, after: IntentValues) -> tuple[str, ...]:
     return tuple(name for name in {**one, **other} if one.get(name) != other.get(name))
 
 
-def _apply(workspace_id: int, found: Imported, actor: str) -> None:
-    plan, reason = found.plan, f"import ({found.how.mode})"
+def _apply(workspace_id: int, found: Imported, changes: store.Changes) -> None:
     rows = {row.intent_id: row for row in Intent.objects.filter(workspace_id=workspace_id)}
-    for change in plan.removed:
-        store.remove(rows.pop(change.intent_id), actor=actor, reason=reason)
-    for change in plan.changed:
+    for change in found.plan.removed:
+        changes.remove(rows.pop(change.intent_id))
+    for change in found.plan.changed:
         if change.after:
-            store.change(rows[change.intent_id], change.after, actor=actor, reason=reason)
-    for change in plan.added:
-        if change.after:
-            rows[change.intent_id] = store.add(workspace_id, change.after, actor=actor, reason=reason)
+            changes.change(rows[change.intent_id], change.after)
+    added = changes.add([change.after for change in found.plan.added if change.after])
+    rows |= {row.intent_id: row for row in added}
     _keep_order(rows, found)
     _keep_document(workspace_id, found)
+
+
+def _tell(workspace_id: int, found: Imported, actor: str) -> None:
+    plan = found.plan
     if plan.added or plan.changed or plan.removed:
         body = {"what": "intents", "mode": found.how.mode, "plan": plan.as_json()}
         append(NewEntry(workspace_id=workspace_id, kind="import", body=body, outcome="applied", actor=actor))
