@@ -25,7 +25,6 @@ from controlplane.workspaces import create_workspace
 from intents.ignorefile import save as save_intentignore
 from intents.transfer import How, import_document
 from intents.workspace_policy import change_policy
-from sessions.approvals import cancel_for
 from sessions.models import AgentSession
 from sessions.opening import end_session
 
@@ -106,7 +105,6 @@ def end_earlier_sessions(workspace: Workspace) -> None:
     left = AgentSession.objects.filter(workspace=workspace, session_id__startswith="demo-")
     for session in left.exclude(state=SessionState.ENDED):
         end_session(session, ACTOR)
-        cancel_for(session, ACTOR)
 
 
 def _workspace(repository: Path, kept: Kept) -> Workspace:
