@@ -41,7 +41,7 @@ from traces.ledger import NewEntry, append, find
 
 log = logging.getLogger(__name__)
 
-ATTEMPTS = 8  # each one means that somebody changed the session or the workspace in between
+ATTEMPTS = 50  # each one means that somebody changed the session or the workspace in between
 
 
 @dataclass(frozen=True, slots=True)

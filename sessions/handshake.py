@@ -51,7 +51,8 @@ class Refusal:
 def select_intent(session: AgentSession, intent_id: object, actor: str) -> dict[str, Any]:
     """The handshake's answer (contract 4); `success` false with `error` and `error_type` when refused."""
     with transaction.atomic():
-        session = AgentSession.objects.select_for_update().select_related("workspace", "intent").get(pk=session.pk)
+        sessions = AgentSession.objects.select_for_update(of=("self",)).select_related("workspace", "intent")
+        session = sessions.get(pk=session.pk)
         policy = snapshots.policy_of(session.workspace)
         intent = _locked(session.workspace, intent_id)
         refusal = _refusal(session, intent_id, intent, policy)
