@@ -172,16 +172,18 @@ def _approval(request: MemberRequest, approval_id: str) -> Approval:
     return found
 
 
-def _card(request: MemberRequest, approval: Approval, draft: Draft = NO_DRAFT) -> Card:
+def _card(
+    request: MemberRequest, approval: Approval, draft: Draft = NO_DRAFT, *, with_context: bool = False
+) -> Card:
     reader = Reader(request.user, request.role)
     following = _next_url(request, approval)
-    return card_of(approval, request.workspace, reader, next_url=following, draft=draft)
+    return card_of(approval, reader, next_url=following, draft=draft, with_context=with_context)
 
 
 def _page(
     request: MemberRequest, approval: Approval, draft: Draft = NO_DRAFT, error: str = ""
 ) -> HttpResponse:
-    card = _card(request, approval, draft)
+    card = _card(request, approval, draft, with_context=True)
     queue = queue_of(request.workspace, request.user)
     context = {
         "queue": queue,

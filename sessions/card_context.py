@@ -84,7 +84,7 @@ def context_of(approval: Approval, intent: Intent | None, owners: list[Owner]) -
         events=tuple(_event(entry) for entry in entries[:EVENTS_SHOWN]),
         alert=_alert(bodies, set(paths)),
         others=tuple(_others(approval, owners, paths)),
-        others_note="" if owners else "No other open intent owns it.",
+        others_note="No other open intent owns it." if paths and not owners else "",
         past=tuple(_past(approval, set(paths))),
         pattern=paths[0] if len(paths) == 1 else "",
     )

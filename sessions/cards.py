@@ -80,7 +80,7 @@ class Card:
     irreversible: bool
     receipt: Receipt | None
     presets: list[str]
-    context: CardContext
+    context: CardContext | None
     next_url: str | None = None
     comment: str = ""
     minutes: int = MINUTES
@@ -110,14 +110,14 @@ NO_DRAFT = Draft()
 
 def card_of(
     approval: Approval,
-    workspace: Workspace,
     reader: Reader,
     *,
     next_url: str | None = None,
     draft: Draft = NO_DRAFT,
+    with_context: bool = False,
 ) -> Card:
-    """At most 13 queries, whatever the workspace holds; session and token must be fetched along."""
-    intent = _intent(approval)
+    """At most 6 queries, 14 with context; workspace, session and token must be fetched along."""
+    workspace, intent = approval.workspace, _intent(approval)
     subject = subject_of(approval)
     held = ownership(workspace.pk)
     owners = held.owners(paths_of(approval), but=approval.intent_id)
@@ -144,10 +144,10 @@ def card_of(
         effects=Effects(reject_effect(approval)),
         ids=_ids(approval),
         state=state,
-        irreversible=not preview.complete or _deletes(approval, preview),
+        irreversible=not preview.complete or _cannot_be_undone(approval, preview),
         receipt=_receipt(approval, state, reader, draft),
         presets=presets(subject.kind, owners),
-        context=context_of(approval, intent, owners),
+        context=context_of(approval, intent, owners) if with_context else None,
         next_url=next_url,
         comment=draft.comment,
     )
@@ -183,8 +183,9 @@ def _ground(
     return Ground(approval, subject.kind, scope, intent.version if intent else 0, known, held)
 
 
-def _deletes(approval: Approval, preview: Preview) -> bool:
-    if preview.command is not None and preview.command.deletes:
+def _cannot_be_undone(approval: Approval, preview: Preview) -> bool:
+    """A deletion, or an intent that is completed for good."""
+    if approval.kind == Approval.Kind.COMPLETION or (preview.command is not None and preview.command.deletes):
         return True
     return any(target["op"] == "delete" for target in approval.call.get("targets", []))
 

@@ -74,9 +74,12 @@ def _bytes(root: str, path: str) -> bytes | None:
         for folder in folders:
             at = os.open(folder, _FOLDER, dir_fd=at)
             stack.callback(os.close, at)
-        with os.fdopen(os.open(name, _FILE, dir_fd=at), "rb") as file:
-            regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
-            return file.read(BYTES_MOST + 1) if regular else None
+        found = os.open(name, _FILE, dir_fd=at)
+        stack.callback(os.close, found)
+        if not stat.S_ISREG(os.fstat(found).st_mode):
+            return None
+        with os.fdopen(found, "rb", closefd=False) as file:
+            return file.read(BYTES_MOST + 1)
 
 
 def _text(content: bytes | None) -> FileText:

@@ -19,6 +19,7 @@ BUTTONS: Mapping[str, str] = {
     "minutes": f"Approve for {MINUTES} min",
     "scope": "Widen the scope",
 }
+NO_PATTERN = "no pattern covers targets that cannot be known."
 NOUNS: Mapping[str, str] = {"shell": "command", "edit": "edit", "stale": "edit", "delete": "deletion"}
 
 
@@ -61,14 +62,19 @@ def offers_for(ground: Ground, chosen: str = "") -> list[Offer]:
     if ground.approval.kind == Approval.Kind.SCOPE:
         return [_scope(ground, checked=True)]
     makers = {"once": _once, "session": _session, "minutes": _minutes, "scope": _scope}
-    why_not = {
-        value: refusal(ground.approval, "session" if value == "minutes" else value) for value in makers
-    }
+    why_not = {value: _refused(ground.approval, value) for value in makers}
     chosen = chosen if chosen in makers and not why_not[chosen] else "once"
     return [
         _disabled(value, why) if (why := why_not[value]) else make(ground, checked=value == chosen)
         for value, make in makers.items()
     ]
+
+
+def _refused(approval: Approval, value: str) -> str | None:
+    """What the service refuses, and what would not help: a pattern lets no unknown target through."""
+    if value != "once" and approval.call.get("unknown") and default_patterns(approval):
+        return NO_PATTERN
+    return refusal(approval, "session" if value == "minutes" else value)
 
 
 def _disabled(value: str, why: str) -> Offer:
@@ -109,7 +115,7 @@ def _lasting(ground: Ground, value: str, until: str, *, checked: bool) -> Offer:
         effect = (
             f"Calls of this session stopped for the same reason run without asking, {until}, on these paths."
         )
-        detail = f"Changes there by this session, {until}"
+        detail = f"by this session, {until}"
     else:
         effect = f"This exact {ground.noun} runs without asking again, {until}."
         detail = f"This very {ground.noun}, as often as it comes, {until}"

@@ -72,13 +72,20 @@ def why_of(approval: Approval, owners: list[Owner]) -> Why:
     nearest = approval.call.get("nearest_pattern") or ""
     return Why(
         rule=words.rule,
-        sentence=_filled(words.sentence, approval),
+        sentence=f"{_filled(words.sentence, approval)}{_besides(approval)}",
         intent_revision=approval.intent_revision or None,
         policy_revision=approval.workspace_revision or None,
         nearest=nearest,
         nearest_note=_parting(nearest, next(iter(paths_of(approval)), "")),
         owner="; ".join(owned_by(owner) for owner in owners[:3]),
     )
+
+
+def _besides(approval: Approval) -> str:
+    """The first objection names the rule; targets that cannot be known are told with it."""
+    if approval.reason == Reason.UNKNOWN_TARGET or not approval.call.get("unknown"):
+        return ""
+    return f" Besides, not all of its targets can be known: {approval.call['unknown'][0]['why']}."
 
 
 def owned_by(owner: Owner) -> str:

@@ -328,9 +328,9 @@ def test_nothing_an_agent_says_becomes_markup(acme, agent, rexs):
 
 def test_queries_do_not_grow_with_what_waits(acme, asked, agent, rexs, django_assert_max_num_queries):
     def costs():
-        with django_assert_max_num_queries(14):
+        with django_assert_max_num_queries(12):
             page(rexs, LIST)
-        with django_assert_max_num_queries(32):
+        with django_assert_max_num_queries(27):
             page(rexs, card(asked))
 
     costs()

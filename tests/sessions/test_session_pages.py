@@ -101,7 +101,9 @@ def test_a_cursor_of_nobodys_is_the_first_page(working, rexs, cursor):
 
 def test_a_timeline_in_order(working, rexs):
     text = page(rexs, detail())
-    order = [text.index(word) for word in ("×2", "selected INT-001", "Changed", "docs/")]
+    order = [
+        text.index(word) for word in ("\N{MULTIPLICATION SIGN}2", "selected INT-001", "Changed", "docs/")
+    ]
     assert order == sorted(order)
     assert "revision 2" in text
     assert "<b>1</b> writes" in text
@@ -112,7 +114,7 @@ def test_the_timeline_comes_alone_and_filtered(working, rexs):
     fragment = page(rexs, detail(), fragment="timeline")
     assert "<html" not in fragment
     assert 'id="timeline"' in fragment
-    assert "×2" not in page(rexs, detail(), fragment="timeline", show="changes")
+    assert "\N{MULTIPLICATION SIGN}2" not in page(rexs, detail(), fragment="timeline", show="changes")
     found = page(rexs, detail(), fragment="timeline", q="Read")
     assert "Changed" not in found
     assert page(rexs, detail(), q="nothing \0 like it")
