@@ -38,10 +38,6 @@ TEXTS: Mapping[tuple[ErrorType, str], str] = {
         "{intent} was taken by another session while this one was silent. Wait until that session lets go"
         " of it, or start a new session and call select_active_intent with another intent."
     ),
-    (ErrorType.INTENT_CONFLICT, Reason.HELD_BY_OTHER_SESSION): (
-        "{intent} was taken by another session while this one was silent. Wait until that session ends, or"
-        " start a new session and call select_active_intent with another intent."
-    ),
     (ErrorType.INTENT_IGNORED, Reason.INTENTIGNORE): (
         "{intent} is switched off by a line of .intentignore. Call select_active_intent with another intent"
         " in a new session, or ask a person to take the line out."
