@@ -49,10 +49,14 @@ class Hub:
         announce.stop_listening(self._listener)
         for task in self._tasks:
             task.cancel()
+        self.release()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def release(self) -> None:
+        """Let every held call go on with the answer that it has."""
         for futures in self._held.values():
             for future in futures:
                 future.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def subscribe(self, workspace_id: int, receiver: Receiver) -> int:
         """Have events delivered from now on; returns the sequence number before the first of them."""
@@ -78,6 +82,10 @@ class Hub:
             await asyncio.wait_for(future, seconds)
         except TimeoutError:
             return False
+        except asyncio.CancelledError:
+            if future.cancelled() and not _being_cancelled():
+                return False  # released: the server is stopping
+            raise
         finally:
             self._held[approval_id].discard(future)
             if not self._held[approval_id]:
@@ -154,6 +162,19 @@ def hub() -> Hub:
         _hubs[loop] = Hub()
         _hubs[loop].start()
     return _hubs[loop]
+
+
+def _being_cancelled() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
+async def release_held_calls() -> None:
+    """Before the server closes connections: a held call is better answered than cut off."""
+    found = _hubs.get(asyncio.get_running_loop())
+    if found is not None:
+        found.release()
+        await asyncio.sleep(0)
 
 
 async def stop_hub() -> None:

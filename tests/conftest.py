@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from django.conf import settings
 
 from controlplane import tokens
 from controlplane.api import throttling
@@ -11,6 +12,11 @@ from tests.traces import ledger_flush
 
 
 __all__ = ["ledger_flush"]  # the import lets tests that commit empty the insert-only tables
+
+
+def pytest_configure():
+    """People sign in often here, and a slow hash guards nothing."""
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
 @pytest.fixture(autouse=True)

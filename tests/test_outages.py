@@ -66,7 +66,7 @@ def test_kill_9_under_load_loses_no_acknowledged_decision(server):
     assert before > 20
     assert len(acknowledged) > before, "service must resume by itself"
     assert set(acknowledged) <= recorded(server)
-    assert '"valid": true' in server.manage("verify_ledger", "--workspace", "acme", "--json").replace("'", '"')
+    server.manage("verify_ledger", "--workspace", "acme")  # exit status 0: every entry verifies
 
 
 def test_sigterm_ends_within_five_seconds_with_calls_waiting(server):
@@ -81,7 +81,7 @@ def test_sigterm_ends_within_five_seconds_with_calls_waiting(server):
     assert server.stop() < 5
     waiting.join(10)
     status, answer = answers[0]
-    assert status == 0 or answer["decision"] == "ask"
+    assert (status, answer["decision"]) == (200, "ask"), "a held call is answered, not cut off"
 
 
 def test_a_pending_approval_outlives_a_restart(server):

@@ -10,7 +10,10 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import transaction
 
+from controlplane import members
 from controlplane.models import Membership, Role, Workspace
+
+OPERATOR = "operator"
 
 
 class Command(BaseCommand):
@@ -31,10 +34,17 @@ class Command(BaseCommand):
             raise CommandError(f"There is no workspace {options['workspace']}; make it with create_workspace.")
         with transaction.atomic():
             user = User.objects.filter(username=options["username"]).first() or self._create(options)
-            Membership.objects.update_or_create(
-                workspace=workspace, user=user, defaults={"role": options["role"]}
-            )
+            self._give(workspace, user, Role(options["role"]))
         self.stdout.write(f"{user.username} is {options['role']} in {workspace.slug}.")
+
+    def _give(self, workspace: Workspace, user: User, role: Role) -> None:
+        try:
+            if Membership.objects.filter(workspace=workspace, user=user).exists():
+                members.change_role(workspace, user.pk, role, actor=OPERATOR)
+            else:
+                members.add(workspace, user.username, role, actor=OPERATOR)
+        except members.MemberError as error:
+            raise CommandError(str(error)) from error
 
     def _create(self, options: dict[str, Any]) -> User:
         user = User(username=options["username"], first_name=options["name"])

@@ -1,12 +1,23 @@
 from __future__ import annotations
 
+import socket
 from typing import Any
 
 import uvicorn
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 
-GRACE_SECONDS = 2  # SIGTERM ends cleanly within five seconds, waiting calls included
+from sessions.hub import release_held_calls
+
+GRACE_SECONDS = 2  # SIGTERM ends cleanly within five seconds
+
+
+class Server(uvicorn.Server):
+    """Answers the calls that wait for a human before it closes their connections."""
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        await release_held_calls()
+        await super().shutdown(sockets)
 
 
 class Command(BaseCommand):
@@ -17,7 +28,7 @@ class Command(BaseCommand):
         parser.add_argument("--port", type=int, default=settings.ICP_PORT, help="Default: ICP_PORT or 8000.")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        uvicorn.run(
+        config = uvicorn.Config(
             "controlplane.asgi:application",
             host=options["host"],
             port=options["port"],
@@ -32,3 +43,4 @@ class Command(BaseCommand):
             proxy_headers=False,
             ws_max_size=64 * 1024,
         )
+        Server(config).run()
