@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.test import Client
+
 from sessions.models import Approval
 from tests.builders import Speaker
 
 ROOT = "/srv/shop"
 AGENT = {"name": "claude-code"}
+HTMX = {"HX-Request": "true"}
+LIST = "/w/acme/approvals/"
 
 
 def ask(agent: Speaker, tool: str, session: str = "s-1", **call: Any) -> Approval:
@@ -22,3 +26,19 @@ def edit(agent: Speaker, path: str = "docs/design.md", session: str = "s-1", **c
     """Outside `src/auth/**` unless the path says otherwise."""
     change = {"old_string": "one", "new_string": "two"}
     return ask(agent, "Edit", session, **{"file_path": f"{ROOT}/{path}", **change, **call})
+
+
+def card(approval: Approval, action: str = "") -> str:
+    """The address of a card, or of what is posted about it."""
+    return f"{LIST}{approval.public_id}/{action}{'/' if action else ''}"
+
+
+def page(client: Client, url: str, **query: str) -> str:
+    response = client.get(url, query)
+    assert response.status_code == 200, response.status_code
+    return response.content.decode()
+
+
+def decide(client: Client, approval: Approval, *, htmx: bool = True, **form: Any):
+    form.setdefault("action", "approve")
+    return client.post(card(approval, "decide"), form, headers=HTMX if htmx else {})

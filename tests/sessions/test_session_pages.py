@@ -17,11 +17,6 @@ LIST = "/w/acme/sessions/"
 
 
 @pytest.fixture
-def rexs(rex):
-    return builders.signed_in(rex)
-
-
-@pytest.fixture
 def working(acme, agent):
     """A session that has read, selected, written, and waits for a person."""
     builders.intent(acme)
