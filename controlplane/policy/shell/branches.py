@@ -69,27 +69,23 @@ def _merge_all(states: Sequence[State]) -> State:
 
 
 def while_statement(walker: Walker, node: Node, state: State, _feed: str) -> Outcome:
-    body = node.child_by_field_name("body")
     condition = [child for child in node.children[1:] if child.type != "do_group"]
-    return _rounds(walker, condition, body, state)
+    return _rounds(walker, condition, node.children_by_field_name("body"), state)
 
 
 def c_style_for_statement(walker: Walker, node: Node, state: State, _feed: str) -> Outcome:
-    body = node.child_by_field_name("body")
     for child in node.children:
-        if body is None or child.id != body.id:
+        if child.type not in ("do_group", "compound_statement"):
             vet_arithmetic(child, walker.source)
-    return _rounds(walker, [], body, state)
+    return _rounds(walker, [], node.children_by_field_name("body"), state)
 
 
-def _rounds(walker: Walker, condition: Sequence[Node], body: Node | None, state: State) -> Outcome:
+def _rounds(walker: Walker, condition: Sequence[Node], body: Sequence[Node], state: State) -> Outcome:
     """Any number of rounds. Two are walked: the second sees what the first has made."""
-    if body is None:
-        raise UnclearError("a loop without a body")
     start = replace(state, constants={})
     for _ in range(2):
         asked = walker.sequence(condition, start)
-        after = walker.sequence([body], merge(asked.success, asked.failure)).after
+        after = walker.sequence(body, merge(asked.success, asked.failure)).after
         if {start.folders} != {asked.after.folders, after.folders} - {()}:
             raise UnclearError("the folder changes inside a loop")
     return always(replace(start, stack=()))
@@ -105,7 +101,7 @@ def for_statement(walker: Walker, node: Node, state: State, _feed: str) -> Outco
     given = node.children_by_field_name("value")
     words = [word for value in given for word in walker.words(value, state)]
     if not words or len(words) > MAX_ROUNDS or not all(_is_known(word) for word in words):
-        return _rounds(walker, [], body, state)
+        return _rounds(walker, [], [body], state)
     return _each(walker, body, name, words, state)
 
 

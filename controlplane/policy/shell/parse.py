@@ -221,12 +221,10 @@ def _verify_node(source: Source, node: Node) -> None:
 
 def _verify_gaps(data: bytes, node: Node) -> None:
     at = node.start_byte
-    for child in node.children:
-        if at < child.start_byte and not BLANK.fullmatch(data, at, child.start_byte):
-            raise UnclearError("the command does not parse as bash", (at, child.start_byte))
-        at = child.end_byte
-    if at < node.end_byte and not BLANK.fullmatch(data, at, node.end_byte):
-        raise UnclearError("the command does not parse as bash", (at, node.end_byte))
+    for start, end in (*(child.byte_range for child in node.children), (node.end_byte, node.end_byte)):
+        if at < start and not BLANK.fullmatch(data, at, start):
+            raise UnclearError("the command does not parse as bash", (at, start))
+        at = end
 
 
 def _verify_places(source: Source) -> None:

@@ -293,11 +293,9 @@ def _do_group(walker: Walker, node: Node, state: State, _feed: str) -> Outcome:
     return walker.sequence(node.children, state)
 
 
-def _bare_redirect(walker: Walker, node: Node, state: State, _feed: str) -> Outcome:
+def _bare_redirect(walker: Walker, node: Node, state: State, feed: str) -> Outcome:
     """`$(< file)`."""
-    if redirects.redirect(walker, node, state).extra:
-        raise UnclearError("words behind a redirect")
-    return always(state)
+    return _opened(walker, None, state, feed, (node,))
 
 
 def _unsupported(_walker: Walker, node: Node, _state: State, _feed: str) -> Outcome:

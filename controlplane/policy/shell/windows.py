@@ -56,7 +56,7 @@ ALIASES = {
 READS_HERE = frozenset({"get-childitem"})
 # Letters, digits and marks that no Windows shell gives a meaning inside or outside of quotes.
 TOKEN = re.compile(r"""'([\w .,:/\\=+*?-]*)'|"([\w .,:/\\=+*?-]*)"|([\w.,:/\\=+*?-]+)""")
-BORDER = re.compile(r"[ \t]+|[ \t]*[|][ \t]*")
+BORDER = re.compile(r"[ \t]*[|][ \t]*|[ \t]+")
 
 
 def _parameters() -> dict[str, dict[str, str]]:

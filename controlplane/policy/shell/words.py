@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from controlplane.policy.shell.parse import Source
 
 PLAIN = re.compile(r"[A-Za-z0-9_./:,@%+=-]*")
+UNPLAIN = re.compile(r"[~\\$`]")  # in quotes, what has to be looked at character by character
+MAX_WORD = 8_192
 WORD_CHARS = re.compile(r"""[^\s'"$`;&|<>()\\]|\\[^\n]""")
 ANSI = re.compile(
     r"\\(?:(?P<octal>[0-7]{1,3})|x(?P<hex>[0-9A-Fa-f]{1,2})|u(?P<short>[0-9A-Fa-f]{1,4})"
@@ -72,10 +74,13 @@ class Scope(Protocol):
 
 def decode(node: Node, scope: Scope) -> list[Word]:
     """The words that one node of the tree stands for: several when it holds braces."""
-    if node.type in ("word", "number"):
-        text = scope.source.of(node)
-        if PLAIN.fullmatch(text):
-            return [Word(text, text, node.start_byte, node.end_byte)]
+    text = scope.source.of(node)
+    if node.type in ("word", "number") and PLAIN.fullmatch(text):
+        return [Word(text, text, node.start_byte, node.end_byte)]
+    if node.type in ("raw_string", "string") and not UNPLAIN.search(text, 1):
+        return [Word(text[1:-1], text[1:-1], node.start_byte, node.end_byte)]
+    if len(text) > MAX_WORD and node.type in ("word", "concatenation"):
+        raise UnclearError("a word longer than any path", (node.start_byte, node.end_byte))
     cells = list(_cells(node, scope))
     return [_word(found, node) for found in expand(cells)]
 

@@ -1,0 +1,106 @@
+"""Random commands out of harmless pieces, to be run for real in a scratch folder.
+
+Every piece names files of the scratch tree or new ones beside them. Nothing leaves the workspace but
+through `..` of the folder that a `cd` has entered, which ends in the scratch base.
+"""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+FILES = ["top.txt", "src/b.txt", "src/auth/a.ts", "docs/g.md", "v1.d/in.txt"]
+NEW = ["n1", "n.txt", "src/n2", "docs/n3.md", "empty/n4", "a b", "src/auth/../n5", "./n6", "v1.d/n7"]
+FOLDERS = ["src", "docs", "empty", "src/auth", "v1.d", "new.d", "nd", "nosuch", "..", "."]
+QUOTES = ["{}", "'{}'", '"{}"']
+
+
+def quoted(names):
+    """A name, spelled in a way that bash takes back to the same name."""
+
+    def spell(name, quote):
+        return quote.format(name) if quote != "{}" else name.replace(" ", "\\ ")
+
+    return st.builds(spell, st.sampled_from(names), st.sampled_from(QUOTES))
+
+
+old, new, folder = quoted(FILES), quoted(NEW), quoted(FOLDERS)
+anywhere = st.one_of(old, new)
+braces = st.sampled_from(["src/{x,y}", "n{1..3}", "{docs,src}/z", "{a,b}{1,2}", "docs/{p,q{r,s}}.md"])
+variable = st.sampled_from(['"$v"', "$v", "${v}.x", '"src/$v"'])
+target = st.one_of(anywhere, braces, variable)
+
+
+def built(pattern, *parts):
+    return st.builds(pattern.format, *parts)
+
+
+SIMPLE = st.one_of(
+    built("touch {}", target),
+    built("touch {} {}", new, target),
+    built("rm -f {}", target),
+    built("rm -rf {}", st.sampled_from(["src/auth", "docs", "nd", "new.d", "empty"])),
+    built("mkdir {}", st.sampled_from(["nd", "new.d", "src/nd"])),
+    built("mkdir -p {}", st.sampled_from(["nd/e/f", "new.d/g", "src/auth/h"])),
+    built("rmdir {}", st.sampled_from(["empty", "nd", "-p nd/e/f"])),
+    built("cp {} {}", old, st.one_of(anywhere, folder)),
+    built("cp {} {} {}", old, old, folder),
+    built("cp -r {} {}", st.sampled_from(["src", "docs/.", "src/auth", "v1.d"]), folder),
+    built("cp -t {} {}", folder, old),
+    built("mv {} {}", old, st.one_of(anywhere, folder)),
+    built("mv {} {}", st.sampled_from(["src/auth", "docs", "empty", "v1.d"]), folder),
+    built("ln -s {} {}", st.sampled_from(["src", "top.txt", "../docs", "nosuch"]), st.one_of(new, folder)),
+    built("ln -f {} {}", old, st.one_of(new, folder)),
+    built("install -m 600 {} {}", old, st.one_of(new, folder)),
+    built("install -d {}", st.sampled_from(["nd/i", "new.d"])),
+    built("chmod {} {}", st.sampled_from(["600", "+x", "-w"]), anywhere),
+    built("truncate -s 3 {}", target),
+    built("dd if=top.txt of={} status=none", st.sampled_from(["n1", "src/b.txt", "nd/x"])),
+    built("sed -i s/x/y/ {}", old),
+    built("sed -i.bak -e s/x/y/ {}", old),
+    built("sed -n 'w n1' {}", old),
+    built("sort -o {} {}", new, old),
+    built("uniq {} {}", old, new),
+    built("tee {} {} < top.txt", target, new),
+    built("find {} -name '*.ts' -delete", st.sampled_from(["src", "docs", ". -maxdepth 2"])),
+    built("gzip -f {}", old),
+    built("tar -cf {} src", new),
+    built("v={}", st.sampled_from(["n1", "'a b'", "docs/w", "x.d"])),
+    st.sampled_from(["ls", "cat top.txt", "true", "false", "pwd", "echo hi", "exit", ":"]),
+    built("cd {}", folder),
+    built("pushd {}", folder),
+    st.just("popd"),
+)
+REDIRECTED = st.one_of(
+    SIMPLE,
+    built("{} > {}", SIMPLE, target),
+    built("echo x >> {} 2>&1", target),
+    built("{} 2> {} > /dev/null", SIMPLE, new),
+    built("[ a > {} ]", new),
+    built("cat <<E > {}\nhi $v\nE\n", new),
+    built("{} < {}", SIMPLE, anywhere),
+)
+
+
+def joined(inner):
+    return st.one_of(
+        built("{} && {}", inner, inner),
+        built("{} || {}", inner, inner),
+        built("{}; {}", inner, inner),
+        built("{}\n{}", inner, inner),
+        built("{} | {}", inner, inner),
+        built("({})", inner),
+        built("{{ {}\n}}", inner),
+        built("! {{ {}\n}}", inner),
+        built("if {}\nthen {}\nelse {}\nfi", inner, inner, inner),
+        built("if {}\nthen {}\nfi", inner, inner),
+        built("for v in n1 docs/w 'a b'; do {}\ndone", inner),
+        built("for v in src docs; do {}\nbreak\ndone", inner),
+        built("while {}\ndo {}\nbreak\ndone", inner, inner),
+        built('case "$v" in n*) {}\n;; *) {}\n;; esac', inner, inner),
+        built("echo $({})", inner),
+        built("{{ {}\n}} & wait", inner),
+    )
+
+
+# A here-document must end its line, so nothing may follow it there.
+COMMANDS = st.recursive(REDIRECTED, joined, max_leaves=6)
