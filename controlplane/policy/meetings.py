@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from controlplane.policy.atoms import Alternative, Atom, Part, Segment, Wild, name_of
+from controlplane.policy.atoms import Alternative, Part, Segment, Wild, name_of
 from controlplane.policy.automata import automaton, find
 from controlplane.policy.matching import matcher
 
@@ -21,6 +21,8 @@ _SPAN: Alternative = (Wild.GLOBSTAR,)
 class _Node:
     """The alternatives that begin with the same segments, by their numbers."""
 
+    head: str = ""  # of its segment, see `_alike`; the head is kept backwards
+    tail: str = ""
     children: dict[Part, _Node] = field(default_factory=dict)
     wild: list[_Node] = field(default_factory=list)  # the children under a segment with wildcards
     ending: list[int] = field(default_factory=list)
@@ -38,10 +40,10 @@ class Index:
             self._insert(number, alternative)
 
     def partners(self, number: int) -> Iterator[int]:
-        """Who may share a path with an alternative, itself among them.
+        """Who of this and the later alternatives may share a path with this one.
 
-        Whoever is left out shares none: it differs in a literal segment before a `**`, or in the
-        text after the last wildcard.
+        Whoever is left out shares none: a segment before a `**` begins or ends with other text, or
+        the last segment ends with other text.
         """
         alternative, tail = self._alternatives[number], self._tails[number]
         waiting = [(self._top, 0)]
@@ -56,7 +58,7 @@ class Index:
                 found = spanning.below if spanning else []
                 waiting += [(child, at + 1) for child in _next_nodes(node, alternative[at])]
             for other in found:
-                if _compatible(tail, self._tails[other]):
+                if other >= number and _alike(tail, self._tails[other]):
                     yield other
 
     def _insert(self, number: int, alternative: Alternative) -> None:
@@ -65,7 +67,7 @@ class Index:
         for part in alternative:
             child = node.children.get(part)
             if child is None:
-                child = node.children[part] = _Node()
+                child = node.children[part] = _Node(_head(part), _tail(part))
                 if name_of(part) is None and part is not Wild.GLOBSTAR:
                     node.wild.append(child)
             node = child
@@ -76,9 +78,14 @@ class Index:
 def meeting(one: Alternative, other: Alternative) -> str | None:
     """A path that both match; None when there is none.
 
-    Walks both segment by segment: a `**` may be passed over or take one more segment, whatever
+    Where one ends in `**` and the other begins with it, they meet one behind the other. Else both
+    are walked segment by segment: a `**` may be passed over or take one more segment, whatever
     else stands there must share a name.
     """
+    for first, second in ((one, other), (other, one)):
+        if len(first) > 1 and first[-1] is Wild.GLOBSTAR and second[0] is Wild.GLOBSTAR:
+            start, rest = _example(first[:-1]), _example(second)
+            return f"{start}/{rest}" if start and rest else None
     ours, theirs = _spelled(one), _spelled(other)
     seen = set()
     waiting = [(0, 0, "")]
@@ -120,7 +127,7 @@ def _shared_name(one: Segment, other: Segment) -> str | None:
     if names:
         fits = all(_fits(segment, names[0]) for segment in (one, other))
         return names[0] if fits and _can_exist(names[0]) else None
-    if not _compatible(_tail(one), _tail(other)) or not _alike(one[0], other[0]):
+    if not _alike(_tail(one), _tail(other)) or not _alike(_head(one), _head(other)):
         return None
     name = find([automaton(((one,),)), automaton(((other,),))], top=False)
     readable = f"x{name}"
@@ -134,16 +141,30 @@ def _fits(segment: Segment, name: str) -> bool:
 
 
 @lru_cache(maxsize=32_768)
+def _example(alternative: Alternative) -> str | None:
+    return find([automaton((alternative,))])
+
+
+@lru_cache(maxsize=32_768)
 def _can_exist(name: str) -> bool:
     return find([automaton((((name,),),))], top=False) is not None
 
 
 def _next_nodes(node: _Node, part: Part) -> list[_Node]:
     """The children that a segment may share; a `**` among them is taken care of elsewhere."""
-    if name_of(part) is None:
-        return [child for key, child in node.children.items() if key is not Wild.GLOBSTAR]
     same = node.children.get(part)
-    return [*node.wild, same] if same else node.wild
+    if name_of(part) is None:
+        nodes = [child for key, child in node.children.items() if key is not Wild.GLOBSTAR]
+    else:
+        nodes = [*node.wild, same] if same else node.wild
+    head, tail = _head(part), _tail(part)
+    return [each for each in nodes if _alike(tail, each.tail) and _alike(head, each.head)]
+
+
+def _head(part: Part) -> str:
+    """The literal text that every match of a segment begins with, backwards."""
+    atom = part[0] if isinstance(part, tuple) else None
+    return atom[::-1] if isinstance(atom, str) else ""
 
 
 def _tail(part: Part) -> str:
@@ -152,12 +173,6 @@ def _tail(part: Part) -> str:
     return atom if isinstance(atom, str) else ""
 
 
-def _compatible(tail: str, other: str) -> bool:
-    return tail.endswith(other) or other.endswith(tail)
-
-
-def _alike(first: Atom, other: Atom) -> bool:
-    """Whether two beginnings may be those of one name."""
-    if not isinstance(first, str) or not isinstance(other, str):
-        return True
-    return first.startswith(other) or other.startswith(first)
+def _alike(end: str, other: str) -> bool:
+    """Whether one name can have both ends."""
+    return end.endswith(other) or other.endswith(end)
