@@ -52,10 +52,17 @@ def if_statement(walker: Walker, node: Node, state: State, _feed: str) -> Outcom
 
 def _split(clause: Node) -> tuple[list[Node], list[Node]]:
     """The statements before and after `then`."""
-    types = [child.type for child in clause.children]
-    border = types.index("then")
+    border = _border(clause, "then")
     inner = [child for child in clause.children[border + 1 :] if child.type not in IF_PARTS]
     return clause.children[1:border], inner
+
+
+def _border(node: Node, token: str) -> int:
+    """Where a token stands among the children."""
+    for at, child in enumerate(node.children):
+        if child.type == token:
+            return at
+    raise UnclearError(f"{node.type} is not understood")
 
 
 IF_PARTS = frozenset({"elif_clause", "else_clause", "fi"})
@@ -137,7 +144,7 @@ def case_statement(walker: Walker, node: Node, state: State, _feed: str) -> Outc
 
 
 def _item(walker: Walker, item: Node, state: State) -> State:
-    border = [child.type for child in item.children].index(")")
+    border = _border(item, ")")
     for pattern in item.children[:border]:
         if pattern.type == "extglob_pattern":
             vet_pattern(walker.source.of(pattern), pattern)

@@ -66,7 +66,7 @@ def redirect(walker: Walker, node: Node, state: State) -> Redirect:
 
 
 def _file(walker: Walker, node: Node, state: State) -> Redirect:
-    operator = next(child.type for child in node.children if not child.is_named)
+    operator = next((child.type for child in node.children if not child.is_named), "")
     first, *others = node.children_by_field_name("destination") or (None,)
     extra = tuple(word for other in others if other is not None for word in walker.words(other, state))
     if first is None:

@@ -134,13 +134,15 @@ class Walker:
 
 
 def _list(walker: Walker, node: Node, state: State, feed: str, late: Late = NONE) -> Outcome:
-    first, *rest = node.children
-    outcome = walker.statement(first, state, feed)
-    for operator, following in zip(rest[::2], rest[1::2], strict=True):
-        attached = late if following.id == node.children[-1].id else NONE
-        outcome = branches.then(
-            outcome, operator.type, partial(walker.attached, following, feed="", late=attached)
-        )
+    outcome, operator = always(state), ""
+    last = node.children[-1].id
+    for child in node.children:
+        if not child.is_named:
+            operator = child.type
+        elif child.type != "comment":
+            step = partial(walker.attached, child, feed=feed, late=late if child.id == last else NONE)
+            outcome = branches.then(outcome, operator, step) if operator else step(state)
+            operator, feed = "none", ""
     return outcome
 
 

@@ -25,6 +25,11 @@ def test_a_list_knows_two_operators():
         branches.then(always(STATE), "!", always)
 
 
+def test_a_clause_needs_its_border():
+    with pytest.raises(UnclearError):
+        branches._border(leaf("elif_clause", named=True), "then")
+
+
 def test_a_redirect_needs_a_target():
     node = leaf("file_redirect", named=True)
     node.children = [leaf(">")]
