@@ -20,8 +20,6 @@ from django.views.decorators.http import require_POST, require_safe
 from controlplane.access import MemberRequest, member_page, person_name
 from controlplane.api.errors import ApiError
 from controlplane.models import Role
-from intents import registry
-from intents.models import Intent
 from sessions import approvals
 from sessions.approvals import Choice
 from sessions.cards import NO_DRAFT, Card, Draft, Reader, card_of
@@ -135,10 +133,6 @@ def _act(
         act(_approval(request, approval_id))
     except ApiError as refused:
         error = refused.error
-    except (registry.StatusMoveRefusedError, registry.InvalidIntentError) as refused:
-        error = str(refused)
-    except Intent.DoesNotExist:
-        error = "The intent is gone from the registry."
     approval = _approval(request, approval_id)
     if request.htmx:  # type: ignore[attr-defined]  # set by django_htmx's middleware
         card = _card(request, approval, draft if error else NO_DRAFT)

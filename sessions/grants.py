@@ -15,6 +15,7 @@ from controlplane.policy import globs
 from controlplane.policy.scopes import Scope
 from intents import registry
 from intents.models import Intent
+from intents.selectors import find_intent
 from sessions.models import AgentSession, Approval, ApprovalGrant
 from traces.ledger import NewEntry, append
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 MINUTES_MOST = 7 * 24 * 60
 KINDS = ("once", "session", "scope")
+LEFT_THE_SCOPE = frozenset({"not_in_scope", "empty_scope", "protected_path"})
+NO_PATTERN = "What else the call would change is not known, so no pattern can cover it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +60,9 @@ def refusal(approval: Approval, kind: str) -> str | None:
         return f"grant must be one of {', '.join(KINDS)}."
     if kind != "scope":
         return None
-    if approval.kind == Approval.Kind.CALL and approval.reason not in {"not_in_scope", "empty_scope", "protected_path"}:
+    if approval.call.get("unknown"):
+        return NO_PATTERN
+    if approval.kind == Approval.Kind.CALL and approval.reason not in LEFT_THE_SCOPE:
         return "Only a call that left the scope can widen it."
     if not approval.intent_id:
         return "No intent is selected whose scope could be widened."
@@ -65,7 +70,12 @@ def refusal(approval: Approval, kind: str) -> str | None:
 
 
 def default_patterns(approval: Approval) -> tuple[str, ...]:
-    """The narrowest patterns that let this call through: the very paths, or what the agent requested."""
+    """The narrowest patterns that let this call through: the very paths, or what the agent requested.
+
+    None where targets are unknown: a grant for the session then covers this very call, as often as it comes.
+    """
+    if approval.call.get("unknown"):
+        return ()
     if approval.kind == Approval.Kind.SCOPE:
         return tuple(approval.call.get("patterns", ()))
     return tuple(escape(path) for path in approval.call.get("offending", ()))
@@ -78,17 +88,25 @@ def escape(path: str) -> str:
 
 
 def give(approval: Approval, grant: Grant, decider: Decider) -> None:
-    """Make the grant hold, inside the transaction that approved."""
-    if approval.kind == Approval.Kind.COMPLETION:
-        intent = Intent.objects.get(workspace_id=approval.workspace_id, intent_id=approval.intent_id)
-        registry.complete(intent, actor=decider.actor, reason=approval.call.get("verification_notes", ""))
-    elif grant.kind == "scope":
-        intent = Intent.objects.get(workspace_id=approval.workspace_id, intent_id=approval.intent_id)
-        registry.add_scope_patterns(
-            intent, list(grant.patterns), actor=decider.actor, reason=f"approval {approval.public_id}"
-        )
-    else:
+    """Make the grant hold, in the approving transaction. Raises `ApiError` 409 when the intent moved on."""
+    if approval.kind != Approval.Kind.COMPLETION and grant.kind != "scope":
         _create(approval, grant)
+        return
+    intent = find_intent(approval.workspace_id, approval.intent_id)
+    if intent is None:
+        raise ApiError(409, "INTENT_GONE", f"{approval.intent_id} is no longer in the registry.")
+    try:
+        _change_intent(intent, approval, grant, decider)
+    except (registry.StatusMoveRefusedError, registry.InvalidIntentError) as error:
+        raise ApiError(409, "INTENT_CHANGED", str(error)) from error
+
+
+def _change_intent(intent: Intent, approval: Approval, grant: Grant, decider: Decider) -> None:
+    if approval.kind == Approval.Kind.COMPLETION:
+        registry.complete(intent, actor=decider.actor, reason=approval.call.get("verification_notes", ""))
+        return
+    reason = f"approval {approval.public_id}"
+    registry.add_scope_patterns(intent, list(grant.patterns), actor=decider.actor, reason=reason)
 
 
 def _create(approval: Approval, grant: Grant) -> None:
@@ -130,6 +148,8 @@ def revoke(grant: ApprovalGrant, actor: str) -> bool:
 
 
 def _check_patterns(approval: Approval, patterns: tuple[str, ...]) -> None:
+    if patterns and approval.call.get("unknown"):
+        raise ApiError(400, "INVALID_INPUT", f"patterns: {NO_PATTERN}")
     for pattern in patterns:
         problem = globs.problem(pattern)
         if problem is not None:
@@ -138,5 +158,5 @@ def _check_patterns(approval: Approval, patterns: tuple[str, ...]) -> None:
             raise ApiError(400, "INVALID_INPUT", "patterns: a grant cannot exclude; leave out the leading !.")
     scope = Scope.of(patterns)
     left = [path for path in approval.call.get("offending", ()) if not scope.matches(path)]
-    if approval.kind == Approval.Kind.CALL and left:
+    if approval.kind == Approval.Kind.CALL and left and not approval.call.get("unknown"):
         raise ApiError(400, "INVALID_INPUT", f"These patterns would still not let {left[0]} through.")

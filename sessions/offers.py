@@ -19,7 +19,6 @@ BUTTONS: Mapping[str, str] = {
     "minutes": f"Approve for {MINUTES} min",
     "scope": "Widen the scope",
 }
-NO_PATTERN = "no pattern covers targets that cannot be known."
 NOUNS: Mapping[str, str] = {"shell": "command", "edit": "edit", "stale": "edit", "delete": "deletion"}
 
 
@@ -71,9 +70,6 @@ def offers_for(ground: Ground, chosen: str = "") -> list[Offer]:
 
 
 def _refused(approval: Approval, value: str) -> str | None:
-    """What the service refuses, and what would not help: a pattern lets no unknown target through."""
-    if value != "once" and approval.call.get("unknown") and default_patterns(approval):
-        return NO_PATTERN
     return refusal(approval, "session" if value == "minutes" else value)
 
 

@@ -77,10 +77,11 @@ def _hash_file(path: Path) -> str | None:
         return ""
     except (OSError, ValueError):
         return None
+    facts = os.fstat(descriptor)
+    if not stat.S_ISREG(facts.st_mode) or facts.st_size > HASH_BYTES_MOST:
+        os.close(descriptor)
+        return None
     with os.fdopen(descriptor, "rb") as file:
-        facts = os.fstat(file.fileno())
-        if not stat.S_ISREG(facts.st_mode) or facts.st_size > HASH_BYTES_MOST:
-            return None
         return "sha256:" + hashlib.file_digest(file, "sha256").hexdigest()
 
 

@@ -77,12 +77,13 @@ def sign_in(browser, place) -> Iterator[Callable[..., Page]]:
     def enter(name: str = "rex", role: str = "reviewer", viewport=None, color_scheme: str = "light") -> Page:
         context = browser.new_context(viewport=viewport or DESKTOP, color_scheme=color_scheme)
         contexts.append(context)
+        context.set_default_timeout(10_000)
         page = context.new_page()
         page.errors = []  # type: ignore[attr-defined]
         page.on("console", lambda message: message.type == "error" and page.errors.append(message.text))
         page.on("pageerror", lambda error: page.errors.append(str(error)))
         page.goto(place.address())
-        page.get_by_label("Username").fill(place.person(name, role))
+        page.get_by_label("User name").fill(place.person(name, role))
         page.get_by_label("Password").fill(PASSWORD)
         page.get_by_role("button", name="Sign in").click()
         page.wait_for_url("**/w/**")

@@ -70,7 +70,7 @@ def test_rejecting_tells_the_agent_why(place, sign_in):
     waiting = Waiting(place)
     page.locator("#column-queue").get_by_text("docs/design.md").click()
     page.locator("#card").wait_for()
-    page.get_by_role("button", name="Reject").first.click()
+    page.get_by_role("button", name="Reject with a reason").click()
     page.locator("#reject textarea").fill("Leave the design alone.")
     page.locator("#reject").get_by_role("button", name="Reject").click()
     answer = waiting.result()
@@ -118,7 +118,7 @@ def test_an_open_card_shows_that_another_reviewer_has_decided(place, sign_in):
         page.locator("#card").wait_for()
     rex.get_by_role("button", name="Approve once").click()
     waiting.result()
-    expect(uma.locator("#card")).to_contain_text("Rex was first")
+    expect(uma.locator("#card")).to_contain_text("Approved once by Rex")
 
 
 def test_an_approval_outlives_a_restart_of_the_server(place, sign_in):
@@ -161,7 +161,7 @@ def test_without_script_a_reviewer_can_still_decide(place, browser):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(place.address(f"approvals/{approval}/"))
-    page.get_by_label("Username").fill(place.person("rex", "reviewer"))
+    page.get_by_label("User name").fill(place.person("rex", "reviewer"))
     page.get_by_label("Password").fill("correct horse battery staple")
     page.get_by_role("button", name="Sign in").click()
     page.get_by_role("button", name="Approve once").click()

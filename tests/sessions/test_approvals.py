@@ -214,3 +214,26 @@ def test_every_change_of_an_approval_is_in_the_ledger(at_work, reviewer):
     decide(reviewer, ask(at_work))
     outcomes = LedgerEntry.objects.filter(kind="approval").order_by("pk").values_list("outcome", flat=True)
     assert list(outcomes) == ["PENDING", "APPROVED"]
+
+
+def test_a_command_that_cannot_be_known_may_be_granted_for_the_session_as_it_stands(at_work, reviewer):
+    command = {"command": "python3 scripts/build.py"}
+    asked = at_work.gate("Bash", **command)
+    assert asked["reason"] == "unknown_target"
+    assert decide(reviewer, asked["approval"]["id"], grant="scope").status_code == 400
+    assert decide(reviewer, asked["approval"]["id"], grant="session").status_code == 200
+    assert [at_work.gate("Bash", **command)["decision"] for _ in range(2)] == ["allow", "allow"]
+    assert at_work.gate("Bash", command="python3 scripts/other.py")["decision"] == "ask"
+
+
+def test_approving_a_completion_that_is_no_longer_possible_says_so(at_work, reviewer):
+    asked = at_work.post("sessions/s-1/complete-intent", {"verification_notes": "Done."}).json()["approval"]
+    Intent.objects.update(status="ABANDONED")
+    answer = decide(reviewer, asked["id"])
+    assert (answer.status_code, answer.json()["error_type"]) == (409, "INTENT_CHANGED")
+    assert Approval.objects.get().status == "PENDING"
+
+
+def test_the_approval_names_the_decision_that_opened_it(at_work):
+    answer = at_work.gate("Write", **OUTSIDE)
+    assert Approval.objects.get().decision_id == answer["decision_id"]
