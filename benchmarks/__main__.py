@@ -1,6 +1,6 @@
 """Run every benchmark; one JSON object a line, exit status 1 when a bar does not hold.
 
-    python -m benchmarks [--quick]
+python -m benchmarks [--quick]
 """
 
 from __future__ import annotations

@@ -1,9 +1,12 @@
-"""The gate beside a view that does nothing, in one run on one server (design: at least 0.3 of it, 0.15 on PostgreSQL).
+"""The gate beside a view that does nothing, in one run on one server.
+
+The bars: at least 0.3 of its throughput on SQLite, 0.15 on PostgreSQL.
 
     python benchmarks/gate.py [--seconds 4] [--quick]
 
-Starts the product's own server on a scratch database (ICP_DATABASE_URL is used when set), seeds it, and drives
-both with the same 8 connections, in turn. Prints one JSON object a line; exit status 1 when a bar does not hold.
+Starts the product's own server on a scratch database (ICP_DATABASE_URL is used when set), seeds it, and
+drives both with the same 8 connections, in turn. Prints one JSON object a line; exit status 1 when a bar
+does not hold.
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ import tempfile
 import threading
 import time
 from pathlib import Path
+from typing import Self
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -44,7 +48,7 @@ class Server:
         done = subprocess.run(command, cwd=ROOT, env=self.env, check=True, capture_output=True, text=True)
         return done.stdout
 
-    def __enter__(self) -> Server:
+    def __enter__(self) -> Self:
         self.process = subprocess.Popen(
             [sys.executable, "manage.py", "serve"], cwd=ROOT, env=self.env,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
@@ -66,7 +70,9 @@ def connect(port: int) -> http.client.HTTPConnection:
     return http.client.HTTPConnection("127.0.0.1", port, timeout=30)
 
 
-def request(connection, method: str, path: str, body: bytes | None = None, token: str = "") -> tuple[int, bytes]:
+def request(
+    connection, method: str, path: str, body: bytes | None = None, token: str = ""
+) -> tuple[int, bytes]:
     headers = {"Content-Type": "application/json", "Authorization": f"Bearer {token}"}
     connection.request(method, path, body, headers)
     answer = connection.getresponse()
@@ -82,7 +88,9 @@ def call(number: int, session: str) -> bytes:
     ).encode()
 
 
-def drive(port: int, token: str, path: str, seconds: float, connections: int, label: str) -> tuple[float, list[float]]:
+def drive(
+    port: int, token: str, path: str, seconds: float, connections: int, label: str
+) -> tuple[float, list[float]]:
     """(requests a second, latencies in seconds) of `connections` clients that ask without a pause."""
     latencies: list[list[float]] = [[] for _ in range(connections)]
     stop = time.perf_counter() + seconds
@@ -161,14 +169,28 @@ def main() -> None:
             for name in ("noop_p50_ms", "gate_p50_ms", "gate_p99_ms"):
                 report(f"gate/{kind}/{name}", figures[name], "ms")
             ratio = figures["ratio"]
-            held &= report(f"gate/{kind}/throughput_beside_noop", ratio, "ratio", f">= {bar}", holds=ratio >= bar)
-            held &= flatness(server, kind, "intents_10_to_1000", token, seconds, rounds, intents=1000, entries=0)
-            held &= flatness(server, kind, f"entries_0_to_{many}", token, seconds, rounds, intents=10, entries=many)
+            held &= report(
+                f"gate/{kind}/throughput_beside_noop", ratio, "ratio", f">= {bar}", holds=ratio >= bar
+            )
+            held &= flatness(
+                server, kind, "intents_10_to_1000", token, seconds, rounds, intents=1000, entries=0
+            )
+            held &= flatness(
+                server, kind, f"entries_0_to_{many}", token, seconds, rounds, intents=10, entries=many
+            )
     sys.exit(0 if held else 1)
 
 
 def flatness(
-    server: Server, kind: str, name: str, token: str, seconds: float, rounds: int, *, intents: int, entries: int
+    server: Server,
+    kind: str,
+    name: str,
+    token: str,
+    seconds: float,
+    rounds: int,
+    *,
+    intents: int,
+    entries: int,
 ) -> bool:
     """How much slower one client's call gets in a large workspace than in a small one, measured in turn."""
     large = seeded(server, intents, entries)["token"]

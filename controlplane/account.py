@@ -10,6 +10,8 @@ from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST, require_safe
 
+from controlplane.models import Membership
+
 THEMES = ("system", "light", "dark")
 THEME_COOKIE = "theme"
 YEAR_SECONDS = 365 * 24 * 3600
@@ -27,7 +29,9 @@ class SignOut(LogoutView):
 @login_required
 def home(request: HttpRequest) -> HttpResponse:
     """The first workspace of the signed-in person; a page that says what to do when there is none."""
-    first = request.user.memberships.select_related("workspace").order_by("workspace__slug").first()
+    assert request.user.pk is not None  # login_required let nobody else in
+    mine = Membership.objects.select_related("workspace").filter(user_id=request.user.pk)
+    first = mine.order_by("workspace__slug").first()
     if first is None:
         return render(request, "no_workspace.html", status=200)
     return redirect(reverse("approvals:list", args=[first.workspace.slug]))
@@ -42,6 +46,11 @@ def set_theme(request: HttpRequest) -> HttpResponse:
     response = redirect(back)
     if theme in THEMES:
         response.set_cookie(
-            THEME_COOKIE, theme, max_age=YEAR_SECONDS, secure=request.is_secure(), httponly=True, samesite="Lax"
+            THEME_COOKIE,
+            theme,
+            max_age=YEAR_SECONDS,
+            secure=request.is_secure(),
+            httponly=True,
+            samesite="Lax",
         )
     return response

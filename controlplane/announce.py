@@ -37,7 +37,7 @@ def stop_listening(wake: Callable[[int], None]) -> None:
 
 
 def announce(workspace_id: int) -> None:
-    for wake in list(_listeners):
+    for wake in _listeners:
         wake(workspace_id)
     if settings.REDIS_URL:
         _pending.add(workspace_id)
@@ -69,6 +69,6 @@ async def _carry_forever() -> None:
         try:
             if count:
                 await layer.group_send(GROUP, {"type": "news", "workspaces": workspaces})
-        except Exception:  # noqa: BLE001  whatever Redis does, the gate must go on
+        except Exception:
             log.warning("news for other processes were not sent; they will look by themselves", exc_info=True)
         await asyncio.sleep(PAUSE_SECONDS)

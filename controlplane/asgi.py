@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import Any, cast
 
 from django.core.wsgi import get_wsgi_application
 
@@ -16,14 +17,15 @@ from channels.security.websocket import AllowedHostsOriginValidator  # noqa: E40
 
 from controlplane.background import Lifespan  # noqa: E402
 from sessions.routing import websocket_urlpatterns  # noqa: E402
-from sessions.waiting import HoldOpen  # noqa: E402
+from sessions.waiting import App, HoldOpen  # noqa: E402
 
 WORKER_THREADS = 8
+worker_threads: App = WSGIMiddleware(cast("Any", django_application), workers=WORKER_THREADS)  # type: ignore[assignment]  # the same protocol, typed closer
 
 application = Lifespan(
     ProtocolTypeRouter(
         {
-            "http": HoldOpen(WSGIMiddleware(django_application, workers=WORKER_THREADS)),
+            "http": HoldOpen(worker_threads),
             "websocket": AllowedHostsOriginValidator(AuthMiddlewareStack(URLRouter(websocket_urlpatterns))),
         }
     )

@@ -16,7 +16,10 @@ from traces.sealing import seal_all
 log = logging.getLogger(__name__)
 
 TICK_SECONDS = 1.0
-LOOPS: tuple[tuple[str, Callable[[], Any]], ...] = (("seal ledgers", seal_all), ("expire approvals", expire_due))
+LOOPS: tuple[tuple[str, Callable[[], Any]], ...] = (
+    ("seal ledgers", seal_all),
+    ("expire approvals", expire_due),
+)
 
 
 class Background:
@@ -25,7 +28,8 @@ class Background:
     def __init__(self) -> None:
         self._stopping = threading.Event()
         self._threads = [
-            threading.Thread(target=self._repeat, args=(name, task), name=name, daemon=True) for name, task in LOOPS
+            threading.Thread(target=self._repeat, args=(name, task), name=name, daemon=True)
+            for name, task in LOOPS
         ]
 
     def start(self) -> None:

@@ -132,4 +132,6 @@ def _allowed_hosts(public_url: str) -> tuple[str, ...]:
     for host in named:
         if "/" in host or " " in host:
             stop("ICP_ALLOWED_HOSTS", f"{host!r} is not a host name; separate names by commas")
-    return tuple(dict.fromkeys([urlsplit(public_url).hostname or "", "127.0.0.1", "localhost", "[::1]", *named]))
+    return tuple(
+        dict.fromkeys([urlsplit(public_url).hostname or "", "127.0.0.1", "localhost", "[::1]", *named])
+    )

@@ -27,11 +27,15 @@ def readyz(request: HttpRequest) -> HttpResponse:
     except DatabaseError:
         return JsonResponse({"status": "unavailable", "error": "The database does not answer."}, status=503)
     if missing:
-        return JsonResponse({"status": "unavailable", "error": "Migrations are missing: run migrate."}, status=503)
+        return JsonResponse(
+            {"status": "unavailable", "error": "Migrations are missing: run migrate."}, status=503
+        )
     return JsonResponse({"status": "ok"})
 
 
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
     """What this process counted, in Prometheus' text format. Numbers only: no workspace is named."""
-    return HttpResponse("\n".join([*GATE.lines(), ""]), content_type="text/plain; version=0.0.4; charset=utf-8")
+    return HttpResponse(
+        "\n".join([*GATE.lines(), ""]), content_type="text/plain; version=0.0.4; charset=utf-8"
+    )

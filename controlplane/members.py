@@ -27,9 +27,7 @@ def add(workspace: Workspace, username: str, role: Role, *, actor: str) -> Membe
     """Take in somebody who has an account already. Raises MemberError."""
     user = User.objects.filter(username=username, is_active=True).first()
     if user is None:
-        raise MemberError(
-            f"There is no account {username!r}. An operator makes one: manage.py add_member."
-        )
+        raise MemberError(f"There is no account {username!r}. An operator makes one: manage.py add_member.")
     with _changing(workspace):
         membership, created = Membership.objects.get_or_create(
             workspace=workspace, user=user, defaults={"role": role}

@@ -31,10 +31,16 @@ class Decisions:
         return [
             "# HELP icp_gate_decisions_total Gate decisions answered by this process.",
             "# TYPE icp_gate_decisions_total counter",
-            *(f'icp_gate_decisions_total{{decision="{word}"}} {counts.get(word, 0)}' for word in ("allow", "deny", "ask")),
+            *(
+                f'icp_gate_decisions_total{{decision="{word}"}} {counts.get(word, 0)}'
+                for word in ("allow", "deny", "ask")
+            ),
             "# HELP icp_gate_seconds Time from a parsed request to its answer.",
             "# TYPE icp_gate_seconds histogram",
-            *(f'icp_gate_seconds_bucket{{le="{bound}"}} {count}' for bound, count in zip(BUCKETS, buckets, strict=True)),
+            *(
+                f'icp_gate_seconds_bucket{{le="{bound}"}} {count}'
+                for bound, count in zip(BUCKETS, buckets, strict=True)
+            ),
             f'icp_gate_seconds_bucket{{le="+Inf"}} {number}',
             f"icp_gate_seconds_sum {total:.6f}",
             f"icp_gate_seconds_count {number}",

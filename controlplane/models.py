@@ -76,13 +76,19 @@ class Token(models.Model):
     name = models.CharField(max_length=100)
     role = models.CharField(max_length=10, choices=TokenRole.choices)
     digest = models.CharField(max_length=64, unique=True, editable=False)
-    hint = models.CharField(max_length=12, editable=False, help_text="The first characters, to tell tokens apart.")
+    hint = models.CharField(
+        max_length=12, editable=False, help_text="The first characters, to tell tokens apart."
+    )
     acts_for = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
     created_at = models.DateTimeField(auto_now_add=True)
-    last_used_at: models.DateTimeField[datetime | None, datetime | None] = models.DateTimeField(null=True, blank=True)
-    revoked_at: models.DateTimeField[datetime | None, datetime | None] = models.DateTimeField(null=True, blank=True)
+    last_used_at: models.DateTimeField[datetime | None, datetime | None] = models.DateTimeField(
+        null=True, blank=True
+    )
+    revoked_at: models.DateTimeField[datetime | None, datetime | None] = models.DateTimeField(
+        null=True, blank=True
+    )
 
     class Meta:
         ordering = ["workspace", "-created_at"]

@@ -91,7 +91,10 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
 
 if REDIS_URL:
     CHANNEL_LAYERS = {
-        "default": {"BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer", "CONFIG": {"hosts": [REDIS_URL]}}
+        "default": {
+            "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
+            "CONFIG": {"hosts": [REDIS_URL]},
+        }
     }
 else:
     CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
@@ -117,7 +120,9 @@ STATIC_ROOT.mkdir(exist_ok=True)
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = DEBUG
 
-DATA_UPLOAD_MAX_MEMORY_SIZE = 32 * 1024 * 1024  # a whole ledger file may be posted; the gate has its own limit
+DATA_UPLOAD_MAX_MEMORY_SIZE = (
+    32 * 1024 * 1024
+)  # a whole ledger file may be posted; the gate has its own limit
 
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = ENV.https
 SESSION_COOKIE_SAMESITE = "Lax"

@@ -69,9 +69,7 @@ def revoke_token(token: Token) -> None:
 def find_bearer(secret: str) -> Bearer | None:
     """The bearer of a live token (1 query; one more when `last_used_at` is over a minute old)."""
     token = (
-        Token.objects.select_related("workspace")
-        .filter(digest=digest_of(secret), revoked_at=None)
-        .first()
+        Token.objects.select_related("workspace").filter(digest=digest_of(secret), revoked_at=None).first()
     )
     if token is None:
         return None

@@ -25,7 +25,9 @@ def create_workspace(slug: str, *, name: str = "", local_root: str = "") -> NewW
     workspace.full_clean()
     with transaction.atomic():
         workspace.save()
-        tokens = {role.value: create_token(workspace, role.value, f"first {role.value}")[1] for role in TokenRole}
+        tokens = {
+            role.value: create_token(workspace, role.value, f"first {role.value}")[1] for role in TokenRole
+        }
     return NewWorkspace(workspace, tokens)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -44,7 +44,7 @@ def answers(status: int, body: Any, *errors: int) -> dict[int, Any]:
 class SessionViewBase(WorkspaceView):
     """Views of one session: readers need to own it or to be reviewers, actors need to own it."""
 
-    required_role = "agent"
+    required_role: str | dict[str, str] = "agent"
 
     def session(self, session_id: str, *, acting: bool = True) -> AgentSession:
         """Raises `ApiError` 404 and 403."""
@@ -178,7 +178,7 @@ class EndSessionView(SessionViewBase):
 class SessionTraceView(SessionViewBase):
     @extend_schema(
         operation_id="sessions_record_trace", summary="Record one mutation, in the simple form",
-        description="The same tool_use_id for the same path is recorded once; 200 says that it was there before.",
+        description="The same tool_use_id for the same path is recorded once; 200 says that it was there.",
         request=schema.TraceBody,
         responses={**answers(200, schema.RecordedTrace, 404, 409, 415), 201: schema.RecordedTrace},
     )  # fmt: skip

@@ -64,7 +64,7 @@ def join_or_plan(checked: Checked) -> Checked:
 
 
 def open_planned(approval: Approval, decision_id: str) -> None:
-    """Save a planned approval after its decision. Raises `IntegrityError` when an identical one won the race."""
+    """Save a planned approval after its decision. Raises `IntegrityError` when an identical one was first."""
     approval.decision_id = decision_id
     approval.save(force_insert=True)
     record(approval, "requested", f"session:{approval.session.session_id}")
@@ -134,7 +134,8 @@ def _shown(checked: Checked) -> dict[str, Any]:
         "cwd": call.cwd,
         "root": call.root,
         "targets": [
-            {"path": target.path, "op": target.op, "recursive": target.recursive} for target in decision.targets
+            {"path": target.path, "op": target.op, "recursive": target.recursive}
+            for target in decision.targets
         ],
         "offending": list(decision.offending),
         "unknown": [
@@ -146,7 +147,7 @@ def _shown(checked: Checked) -> dict[str, Any]:
 
 
 def decide(approval: Approval, decider: Decider, choice: Choice) -> Approval:
-    """End a pending approval. Raises `ApiError`: 403 for one's own, 409 when it is over, 400 for a wrong grant."""
+    """End a pending approval. Raises `ApiError`: 403 for one's own, 409 when over, 400 for a wrong grant."""
     refuse_own(approval, decider)
     if approval.status == Approval.Status.PENDING and approval.expires_at <= timezone.now():
         expire(approval)
@@ -155,7 +156,13 @@ def decide(approval: Approval, decider: Decider, choice: Choice) -> Approval:
     approved = choice.action == "approve"
     grant = check_grant(approval, choice) if approved else Grant()
     with transaction.atomic():
-        if not _end(approval, Approval.Status.APPROVED if approved else Approval.Status.REJECTED, decider, choice, grant):
+        if not _end(
+            approval,
+            Approval.Status.APPROVED if approved else Approval.Status.REJECTED,
+            decider,
+            choice,
+            grant,
+        ):
             approval.refresh_from_db()
             _refuse_over(approval)
         approval.refresh_from_db()
@@ -168,7 +175,9 @@ def decide(approval: Approval, decider: Decider, choice: Choice) -> Approval:
 def refuse_own(approval: Approval, decider: Decider) -> None:
     """Nobody decides for their own session: neither its token nor the person it acts for."""
     token = approval.session.token
-    own = decider.token_id == token.pk or (decider.user_id is not None and decider.user_id == token.acts_for_id)
+    own = decider.token_id == token.pk or (
+        decider.user_id is not None and decider.user_id == token.acts_for_id
+    )
     if own:
         raise ApiError(403, "PERMISSION_DENIED", "Your own session asked for this; somebody else decides.")
 
@@ -253,13 +262,13 @@ def _refuse_over(approval: Approval) -> None:
         Approval.Status.EXPIRED: "It timed out, nobody decided.",
         Approval.Status.CANCELLED: "It was cancelled: the session ended.",
     }
-    text = endings.get(Approval.Status(approval.status), f"{approval.decider} was first: {approval.status.lower()}.")
+    text = endings.get(
+        Approval.Status(approval.status), f"{approval.decider} was first: {approval.status.lower()}."
+    )
     raise ApiError(409, "ALREADY_DECIDED", text, approval_status=approval.status, decided_by=approval.decider)
 
 
-def _end(
-    approval: Approval, status: Approval.Status, decider: Decider, choice: Choice, grant: Grant
-) -> bool:
+def _end(approval: Approval, status: Approval.Status, decider: Decider, choice: Choice, grant: Grant) -> bool:
     """The compare-and-set: deadline and status inside one UPDATE."""
     now = timezone.now()
     return bool(

@@ -21,7 +21,9 @@ from sessions.models import Approval
 from sessions.representations import approval_answer
 from sessions.waiting import HOLD_HEADER
 
-NOT_FOUND = {404: OpenApiResponse(ErrorAnswer, description="No such approval in this workspace, or not yours to see.")}
+NOT_FOUND = {
+    404: OpenApiResponse(ErrorAnswer, description="No such approval in this workspace, or not yours to see.")
+}
 
 
 class ApprovalViewBase(WorkspaceView):
@@ -48,7 +50,7 @@ class ApprovalsView(ApprovalViewBase):
     @extend_schema(
         operation_id="approvals_list", summary="List approvals, newest first",
         parameters=[
-            OpenApiParameter("status", OpenApiTypes.STR, enum=Approval.Status.values, description="Only these."),
+            OpenApiParameter("status", OpenApiTypes.STR, enum=Approval.Status.values),
             *PAGE_PARAMETERS,
         ],
         responses=answers(200, schema.ApprovalPage),
@@ -57,7 +59,9 @@ class ApprovalsView(ApprovalViewBase):
         rows, status = self.visible(), request.query_params.get("status", "")
         if status:
             if status.upper() not in Approval.Status.values:
-                raise ApiError(400, "INVALID_INPUT", f"status must be one of {', '.join(Approval.Status.values)}.")
+                raise ApiError(
+                    400, "INVALID_INPUT", f"status must be one of {', '.join(Approval.Status.values)}."
+                )
             rows = rows.filter(status=status.upper())
         page = page_of(rows, request)
         return Response(page | {"results": [approval_answer(row) for row in page["results"]]})
@@ -91,19 +95,23 @@ class DecideView(ApprovalViewBase):
         request=schema.DecideBody,
         responses={
             **answers(200, schema.ApprovalAnswer, 415), **NOT_FOUND,
-            403: OpenApiResponse(ErrorAnswer, description="Not a reviewer, or your own session asked for this."),
+            403: OpenApiResponse(ErrorAnswer, description="Not a reviewer, or your own session asked."),
             409: OpenApiResponse(ErrorAnswer, description="Already decided, expired or cancelled."),
         },
     )  # fmt: skip
     def post(self, request: Request, approval_id: str) -> Response:
         body = schema.DecideBody(data=request.data)
         body.is_valid(raise_exception=True)
-        decided = approvals.decide(self.approval(approval_id), self._decider(), choice_from(body.validated_data))
+        decided = approvals.decide(
+            self.approval(approval_id), self._decider(), choice_from(body.validated_data)
+        )
         return Response(approval_answer(decided))
 
     def _decider(self) -> Decider:
         bearer = self.bearer
-        return Decider(name=bearer.name, user_id=bearer.person_id, token_id=bearer.token_id, actor=bearer.actor)
+        return Decider(
+            name=bearer.name, user_id=bearer.person_id, token_id=bearer.token_id, actor=bearer.actor
+        )
 
 
 def choice_from(data: dict[str, Any]) -> Choice:

@@ -51,7 +51,9 @@ class WorkspaceConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # ch
         for task in self.tasks:
             task.cancel()
 
-    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None, **kwargs: Any) -> None:
+    async def receive(
+        self, text_data: str | None = None, bytes_data: bytes | None = None, **kwargs: Any
+    ) -> None:
         """What a client says is ignored: writing goes over HTTP, with its own checks."""
 
     def _receive_events(self, events: list[Event]) -> None:
@@ -98,7 +100,9 @@ class WorkspaceConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # ch
         """Read anew each time: the session may have ended, the person may have been removed."""
         session = SessionStore(self.scope["cookies"].get(settings.SESSION_COOKIE_NAME))
         user = await get_user({**self.scope, "session": session})
-        return await database_sync_to_async(membership_of)(user, self.scope["url_route"]["kwargs"]["slug"])
+        slug: str = self.scope["url_route"]["kwargs"]["slug"]
+        membership: Membership | None = await database_sync_to_async(membership_of)(user, slug)
+        return membership
 
     def _same_origin(self) -> bool:
         headers = dict(self.scope["headers"])

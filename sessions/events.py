@@ -82,5 +82,8 @@ def _data(entry: LedgerEntry) -> dict[str, Any]:
         data |= {"tool": entry.tool, "error_type": entry.error_type or None, "reason": entry.reason or None}
     if entry.kind == "approval":
         body = body_of(entry) or {}
-        data |= {name: body.get(name) for name in ("approval_id", "status", "event", "decider", "reach", "expires_at")}
+        data |= {
+            name: body.get(name)
+            for name in ("approval_id", "status", "event", "decider", "reach", "expires_at")
+        }
     return data

@@ -83,7 +83,9 @@ def check(bearer: Bearer, request: GateRequest) -> dict[str, Any]:
     for _ in range(ATTEMPTS):
         held = snapshots.held_snapshot(bearer, request.opening)
         if held.session.token_id != bearer.token_id:
-            raise ApiError(403, "PERMISSION_DENIED", "This session belongs to another token.", reason="not_yours")
+            raise ApiError(
+                403, "PERMISSION_DENIED", "This session belongs to another token.", reason="not_yours"
+            )
         checked = _judge(request, held)
         if checked.decision.tool_class is ToolClass.HANDSHAKE and checked.decision.verdict is Verdict.ALLOW:
             return handshake.through_gate(bearer, held, request)
@@ -91,8 +93,8 @@ def check(bearer: Bearer, request: GateRequest) -> dict[str, Any]:
         if answer is not None:
             return answer
         _look_again(bearer, request)
-    raise ApiError(503, "HOOK_BLOCKED", "The session kept changing while this call was judged. Send it again.",
-                   reason="internal_error")  # fmt: skip
+    error = "The session kept changing while this call was judged. Send it again."
+    raise ApiError(503, "HOOK_BLOCKED", error, reason="internal_error")
 
 
 def _judge(request: GateRequest, held: Held) -> Checked:
@@ -113,9 +115,7 @@ LISTING = frozenset({ErrorType.MISSING_OR_INVALID_INTENT, ErrorType.INTENT_IGNOR
 def _placed(call: ToolCall, held: Held) -> ToolCall:
     """The session's root counts, not the call's: a call must not move the workspace."""
     root = held.session.root or held.local_root or None
-    return replace(
-        call, root=root, cwd=call.cwd or held.session.cwd or None, agent=held.session.agent_name
-    )
+    return replace(call, root=root, cwd=call.cwd or held.session.cwd or None, agent=held.session.agent_name)
 
 
 def _record(bearer: Bearer, checked: Checked) -> dict[str, Any] | None:
@@ -167,7 +167,7 @@ def _answer(checked: Checked, decision_id: str) -> dict[str, Any]:
 
 
 def _follow_up(bearer: Bearer, checked: Checked, answer: dict[str, Any]) -> bool:
-    """What a recorded decision changes: a new approval, a used grant, the session's state, its sign of life."""
+    """What a recorded decision changes: an approval, a used grant, the session's state and life."""
     session = checked.held.session
     if checked.approval is not None and checked.approval.pk is None:
         approvals.open_planned(checked.approval, answer["decision_id"])
@@ -210,12 +210,17 @@ def _look_again(bearer: Bearer, request: GateRequest) -> None:
     snapshots.forget(bearer.workspace_id, request.session_id)
     if not bearer.still_valid():
         forget_token(bearer.token_id)
-        raise ApiError(401, "UNAUTHENTICATED", "This token is unknown or was revoked.", reason="unauthenticated")
+        raise ApiError(
+            401, "UNAUTHENTICATED", "This token is unknown or was revoked.", reason="unauthenticated"
+        )
 
 
 def _still_holds(held: Held) -> bool:
     fresh = snapshots.read_snapshot(held.session)
-    return (fresh.workspace_revision, fresh.session_revision) == (held.workspace_revision, held.session_revision)
+    return (fresh.workspace_revision, fresh.session_revision) == (
+        held.workspace_revision,
+        held.session_revision,
+    )
 
 
 def _entry(bearer: Bearer, checked: Checked) -> NewEntry:
@@ -252,7 +257,11 @@ def _decision_body(checked: Checked) -> dict[str, Any]:
         "revisions": [held.workspace_revision, held.session_revision],
     }
     if decision.error_type:
-        body |= {"error_type": decision.error_type.value, "reason": str(decision.reason), "error": decision.error}
+        body |= {
+            "error_type": decision.error_type.value,
+            "reason": str(decision.reason),
+            "error": decision.error,
+        }
     if decision.unknown:
         body["unknown"] = [{"text": storable(part.text), "why": part.why} for part in decision.unknown]
     if checked.approval is not None:

@@ -20,9 +20,10 @@ from sessions.gate_request import BODY_BYTES_MOST, TOO_LONG, invalid, parse_gate
 from sessions.schema import GateAnswer, GateBody, GateRefusal
 from sessions.waiting import HOLD_HEADER
 
-
 REFUSALS = {
-    400: OpenApiResponse(GateRefusal, description="Malformed: nothing was decided, so the tool must not run."),
+    400: OpenApiResponse(
+        GateRefusal, description="Malformed: nothing was decided, so the tool must not run."
+    ),
     401: OpenApiResponse(GateRefusal, description="No token, or one that is unknown or revoked."),
     403: OpenApiResponse(GateRefusal, description="The session belongs to another token."),
     415: OpenApiResponse(GateRefusal, description="The body is not application/json."),
@@ -50,7 +51,7 @@ class GateView(WorkspaceView):
     @extend_schema(
         operation_id="gate",
         summary="Ask before a tool runs",
-        description="Run the tool only when `decision` is `allow`. The record is committed before the answer leaves.",
+        description="Run the tool only on `allow`. The record is committed before the answer leaves.",
         request=GateBody,
         responses={200: GateAnswer, **REFUSALS},
         examples=[OpenApiExample("A write", EXAMPLE, request_only=True)],

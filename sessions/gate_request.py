@@ -40,10 +40,13 @@ def invalid(error: str, reason: str = "invalid_input") -> ApiError:
 
 
 def parse_gate_request(data: Any, size: int) -> GateRequest:
-    """`size` is the length of the raw body in bytes. Raises `ApiError` 400, `HOOK_BLOCKED`, `invalid_input`."""
+    """`size` is the raw body's length in bytes. Raises `ApiError` 400, `HOOK_BLOCKED`, `invalid_input`."""
     if not isinstance(data, dict):
         raise invalid("The body must be a JSON object with session_id, tool and input.")
-    if size > INPUT_BYTES_MOST and len(json.dumps(data.get("input"), ensure_ascii=False).encode()) > INPUT_BYTES_MOST:
+    if (
+        size > INPUT_BYTES_MOST
+        and len(json.dumps(data.get("input"), ensure_ascii=False).encode()) > INPUT_BYTES_MOST
+    ):
         raise invalid(TOO_LONG)
     unknown = sorted(set(data) - KNOWN)
     if unknown:
@@ -65,7 +68,9 @@ def parse_gate_request(data: Any, size: int) -> GateRequest:
         call_id=text_field(data, "tool_use_id", ID_MOST) or None,
         current_content_hashes=hashes_field(data),
     )
-    return GateRequest(session_id, call, opening_from(clean), wait_field(data), boolean_field(data, "dry_run"))
+    return GateRequest(
+        session_id, call, opening_from(clean), wait_field(data), boolean_field(data, "dry_run")
+    )
 
 
 def text_field(data: dict[str, Any], name: str, most: int, *, required: bool = False) -> str:
@@ -95,7 +100,9 @@ def hashes_field(data: dict[str, Any]) -> dict[str, str]:
     if hashes is None:
         return {}
     if not isinstance(hashes, dict) or len(hashes) > HASHES_MOST:
-        raise invalid("current_content_hashes must be an object: path to sha256:… (or null for a missing file).")
+        raise invalid(
+            "current_content_hashes must be an object: path to sha256:… (or null for a missing file)."
+        )
     return {path: known_hash(path, value) for path, value in hashes.items()}
 
 

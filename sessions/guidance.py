@@ -74,21 +74,24 @@ def _name_of(tool: Any) -> str:
 
 
 def _problem(held: Held) -> Problem | None:
-    snapshot, chosen = held.snapshot, held.session.selected_intent_id
+    snapshot = held.snapshot
     if snapshot.registry is not Registry.OK:
         text = registry.unavailable_text(snapshot.registry)
         return ErrorType.ORCHESTRATION_UNAVAILABLE, Reason(snapshot.registry.value), text
     if held.session.ended:
         return ErrorType.SESSION_ENDED, Reason.ENDED, "This session has ended. Start a new session."
-    if not chosen:
-        return None
-    if snapshot.intent is None:
+    return _intent_problem(held) if held.session.selected_intent_id else None
+
+
+def _intent_problem(held: Held) -> Problem | None:
+    intent, chosen = held.snapshot.intent, held.session.selected_intent_id
+    if intent is None:
         text = f"{chosen} is no longer in the registry. Start a new session and select another intent."
         return ErrorType.MISSING_OR_INVALID_INTENT, Reason.NOT_FOUND, text
-    if snapshot.intent_held_by_other:
+    if held.snapshot.intent_held_by_other:
         text = f"{chosen} was taken by another session while this one was silent. Start a new session."
         return ErrorType.INTENT_CONFLICT, Reason.HELD_BY_OTHER_SESSION, text
-    if snapshot.intent.status in NO_LONGER:
-        text = f"{chosen} is {snapshot.intent.status.lower()}. Start a new session and select an active intent."
-        return ErrorType.MISSING_OR_INVALID_INTENT, NO_LONGER[snapshot.intent.status], text
+    if intent.status in NO_LONGER:
+        text = f"{chosen} is {intent.status.lower()}. Start a new session and select an active intent."
+        return ErrorType.MISSING_OR_INVALID_INTENT, NO_LONGER[intent.status], text
     return None

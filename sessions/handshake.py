@@ -114,7 +114,9 @@ def _registry_refusal(workspace: Workspace) -> Refusal | None:
 def _unknown(workspace: Workspace, intent_id: object) -> Refusal:
     ids = ", ".join(known_ids(workspace.pk)) or "none"
     if not isinstance(intent_id, str) or not EXPECTED_FORM.fullmatch(intent_id):
-        error = f"{intent_id!r} is not an intent id of the form INT-001 (ASCII digits), nor one of this workspace."
+        error = (
+            f"{intent_id!r} is no intent id of the form INT-001 (ASCII digits), nor one of this workspace."
+        )
     else:
         error = f"There is no intent {intent_id} in this workspace."
     return Refusal(ErrorType.MISSING_OR_INVALID_INTENT, Reason.NOT_FOUND, f"{error} Known intents: {ids}.")
@@ -139,7 +141,7 @@ def _closed(intent: Intent) -> Refusal | None:
     texts = {
         IntentStatus.COMPLETED: "is completed. Select another intent.",
         IntentStatus.ABANDONED: "was abandoned. Select another intent.",
-        IntentStatus.BLOCKED: f"is blocked: {intent.blocked_reason or 'no reason given'}. Select another intent.",
+        IntentStatus.BLOCKED: f"is blocked: {intent.blocked_reason or 'no reason given'}. Select another.",
     }
     text = texts.get(IntentStatus(intent.status))
     if text is None:
@@ -173,7 +175,10 @@ def dry_run(held: Held, request: GateRequest) -> dict[str, Any]:
     session = held.session
     intent = Intent.objects.filter(workspace_id=session.workspace_id, intent_id=str(intent_id)).first()
     refusal = _refusal(session, intent_id, intent, held.snapshot.policy)
-    handed = refused(refusal) if refusal else {"success": True, **intent_context(intent)}
+    if refusal is not None or intent is None:
+        handed = refused(refusal or _unknown(session.workspace, intent_id))
+    else:
+        handed = {"success": True, **intent_context(intent)}
     return _gate_answer(held, handed, intent_id)
 
 

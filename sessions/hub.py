@@ -37,16 +37,18 @@ class Hub:
         self._wake = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
         self._loop = asyncio.get_running_loop()
-        self._listener: Callable[[int], None] = lambda _: self._loop.call_soon_threadsafe(self._wake.set)
+
+    def _news(self, _: int) -> None:
+        self._loop.call_soon_threadsafe(self._wake.set)
 
     def start(self) -> None:
-        announce.listen(self._listener)
+        announce.listen(self._news)
         self._tasks.append(asyncio.create_task(self._watch()))
         if settings.REDIS_URL:
             self._tasks.append(asyncio.create_task(self._hear()))
 
     async def stop(self) -> None:
-        announce.stop_listening(self._listener)
+        announce.stop_listening(self._news)
         for task in self._tasks:
             task.cancel()
         self.release()
@@ -97,7 +99,7 @@ class Hub:
             if self._receivers or self._held:
                 try:
                     await self._look()
-                except Exception:  # noqa: BLE001  a database that is away comes back; the watch must go on
+                except Exception:
                     log.warning("the ledger could not be read for open pages", exc_info=True)
                     await asyncio.sleep(TICK_SECONDS)
             try:
@@ -140,7 +142,7 @@ class Hub:
                 while True:
                     await layer.receive(channel)
                     self._wake.set()
-            except Exception:  # noqa: BLE001  Redis that is away comes back; until then the tick serves
+            except Exception:
                 log.warning("no news from other processes; looking by itself", exc_info=True)
                 await asyncio.sleep(2)
 

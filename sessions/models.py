@@ -46,7 +46,9 @@ class AgentSession(models.Model):
     revision = models.PositiveBigIntegerField(default=1)
     opened_at = models.DateTimeField(auto_now_add=True)
     last_seen_at = models.DateTimeField()
-    ended_at: models.DateTimeField[datetime | None, datetime | None] = models.DateTimeField(null=True, blank=True)
+    ended_at: models.DateTimeField[datetime | None, datetime | None] = models.DateTimeField(
+        null=True, blank=True
+    )
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["workspace", "session_id"], name="one_session_an_id")]
@@ -104,18 +106,26 @@ class Approval(models.Model):
     requested_at = models.DateTimeField()
     expires_at = models.DateTimeField()
     extended = models.BooleanField(default=False)
-    asked_again_at: models.DateTimeField[datetime | None, datetime | None] = models.DateTimeField(null=True, blank=True)
-    decided_at: models.DateTimeField[datetime | None, datetime | None] = models.DateTimeField(null=True, blank=True)
+    asked_again_at: models.DateTimeField[datetime | None, datetime | None] = models.DateTimeField(
+        null=True, blank=True
+    )
+    decided_at: models.DateTimeField[datetime | None, datetime | None] = models.DateTimeField(
+        null=True, blank=True
+    )
     decided_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
     decided_by_token = models.ForeignKey(
         Token, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
-    decider = models.CharField(max_length=200, blank=True, default="", help_text="A name that outlives the person.")
+    decider = models.CharField(
+        max_length=200, blank=True, default="", help_text="A name that outlives the person."
+    )
     grant_kind = models.CharField(max_length=10, blank=True, default="")
     patterns: models.JSONField[list[str], list[str]] = models.JSONField(default=list)
-    minutes: models.PositiveIntegerField[int | None, int | None] = models.PositiveIntegerField(null=True, blank=True)
+    minutes: models.PositiveIntegerField[int | None, int | None] = models.PositiveIntegerField(
+        null=True, blank=True
+    )
     comment = models.TextField(blank=True, default="")
 
     class Meta:
@@ -151,10 +161,18 @@ class ApprovalGrant(models.Model):
     digest = models.CharField(max_length=80)
     patterns: models.JSONField[list[str], list[str]] = models.JSONField(default=list)
     created_at = models.DateTimeField(auto_now_add=True)
-    expires_at: models.DateTimeField[datetime | None, datetime | None] = models.DateTimeField(null=True, blank=True)
-    used_at: models.DateTimeField[datetime | None, datetime | None] = models.DateTimeField(null=True, blank=True)
-    used_by = models.CharField(max_length=200, blank=True, default="", help_text="The tool_use_id that used it.")
-    revoked_at: models.DateTimeField[datetime | None, datetime | None] = models.DateTimeField(null=True, blank=True)
+    expires_at: models.DateTimeField[datetime | None, datetime | None] = models.DateTimeField(
+        null=True, blank=True
+    )
+    used_at: models.DateTimeField[datetime | None, datetime | None] = models.DateTimeField(
+        null=True, blank=True
+    )
+    used_by = models.CharField(
+        max_length=200, blank=True, default="", help_text="The tool_use_id that used it."
+    )
+    revoked_at: models.DateTimeField[datetime | None, datetime | None] = models.DateTimeField(
+        null=True, blank=True
+    )
 
     class Meta:
         indexes = [models.Index(fields=["session", "revoked_at"], name="grant_live")]

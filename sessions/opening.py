@@ -74,7 +74,9 @@ def find_session(workspace_id: int, session_id: str) -> AgentSession | None:
 
 def require_owner(session: AgentSession, bearer: Bearer) -> None:
     if session.token_id != bearer.token_id:
-        raise ApiError(403, "PERMISSION_DENIED", "This session belongs to another token. Open one of your own.")
+        raise ApiError(
+            403, "PERMISSION_DENIED", "This session belongs to another token. Open one of your own."
+        )
 
 
 def end_session(session: AgentSession, actor: str) -> bool:
@@ -84,7 +86,10 @@ def end_session(session: AgentSession, actor: str) -> bool:
             AgentSession.objects.filter(pk=session.pk)
             .exclude(state=SessionState.ENDED.value)
             .update(
-                state=SessionState.ENDED.value, ended_at=timezone.now(), intent=None, revision=F("revision") + 1
+                state=SessionState.ENDED.value,
+                ended_at=timezone.now(),
+                intent=None,
+                revision=F("revision") + 1,
             )
         )
         if ended:

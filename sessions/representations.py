@@ -43,9 +43,7 @@ def session_counts(session: AgentSession) -> dict[str, int]:
     counted: Counter[str] = Counter()
     for row in entries.values("kind", "outcome").annotate(count=Count("pk")).order_by():
         counted["trace" if row["kind"] == "trace" else row["outcome"]] += row["count"]
-    approvals = dict(
-        session.approvals.values_list("status").annotate(count=Count("pk")).order_by()
-    )
+    approvals = dict(session.approvals.values_list("status").annotate(count=Count("pk")).order_by())
     return {
         "calls": counted["allow"] + counted["deny"] + counted["ask"],
         "allowed": counted["allow"],

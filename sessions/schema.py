@@ -21,11 +21,25 @@ class AgentBody(Body):
 
 
 class OpenSessionBody(Body):
-    session_id = Text(required=False, allow_null=True, max_length=200, help_text="The client's own id; made when absent.")
+    session_id = Text(
+        required=False, allow_null=True, max_length=200, help_text="The client's own id; made when absent."
+    )
     agent = AgentBody(required=False, allow_null=True)
-    root = Text(required=False, allow_null=True, allow_blank=True, max_length=4096, help_text="The workspace's folder on the agent's machine; fixed for life.")
+    root = Text(  # type: ignore[assignment]  # declared, not the property
+        required=False,
+        allow_null=True,
+        allow_blank=True,
+        max_length=4096,
+        help_text="The workspace's folder on the agent's machine; fixed for life.",
+    )
     cwd = Text(required=False, allow_null=True, allow_blank=True, max_length=4096)
-    revision_id = Text(required=False, allow_null=True, allow_blank=True, max_length=200, help_text="The commit that the agent starts from.")
+    revision_id = Text(
+        required=False,
+        allow_null=True,
+        allow_blank=True,
+        max_length=200,
+        help_text="The commit that the agent starts from.",
+    )
 
 
 class AvailableIntent(Body):
@@ -41,7 +55,7 @@ class SessionAnswer(Body):
     intent_id = Text(allow_null=True)
     frozen = YesNo()
     agent = AgentBody()
-    root = Text()
+    root = Text()  # type: ignore[assignment]  # declared, not the property
     revision_id = Text(allow_null=True)
     opened_at = s.DateTimeField()
     last_seen_at = s.DateTimeField()
@@ -86,7 +100,7 @@ class ContextFile(Body):
 
 class HandshakeAnswer(Body):
     success = YesNo()
-    context = Text(allow_null=True, help_text="The <intent_context> XML for the agent.")
+    context = Text(allow_null=True, help_text="The <intent_context> XML for the agent.")  # type: ignore[assignment]  # declared, not the property
     intent = s.DictField(allow_null=True, help_text="All fields of the intent.")
     history = s.ListField(child=s.DictField())
     files = ContextFile(many=True)
@@ -105,7 +119,10 @@ class PromptAnswer(Body):
 
 class PreflightBody(Body):
     tools = s.ListField(
-        child=s.JSONField(), required=False, allow_null=True, help_text="Names of tools, or objects with a `name`."
+        child=s.JSONField(),
+        required=False,
+        allow_null=True,
+        help_text="Names of tools, or objects with a `name`.",
     )
 
 
@@ -192,7 +209,9 @@ class TraceBody(Body):
 
 class RecordedTrace(Body):
     id = Text()
-    status = s.ChoiceField(choices=["pending"], help_text="Recorded; the sealer gives it a place in the tree.")
+    status = s.ChoiceField(
+        choices=["pending"], help_text="Recorded; the sealer gives it a place in the tree."
+    )
     leaf_hash = Text(help_text="What the ledger commits to, 64 hex digits.")
     received_at = s.DateTimeField()
     entry = s.DictField(help_text="The trace entry, as it stands in agent_trace.jsonl.")
@@ -204,9 +223,11 @@ class GateBody(Body):
     input = s.JSONField(help_text="The tool's input, a JSON object of at most 1 MiB.")
     tool_use_id = Text(required=False, allow_null=True, max_length=200)
     cwd = Text(required=False, allow_null=True, allow_blank=True, max_length=4096)
-    root = Text(required=False, allow_null=True, allow_blank=True, max_length=4096)
+    root = Text(required=False, allow_null=True, allow_blank=True, max_length=4096)  # type: ignore[assignment]  # declared, not the property
     agent = AgentBody(required=False, allow_null=True)
-    current_content_hashes = s.DictField(child=Text(allow_null=True, allow_blank=True), required=False, allow_null=True)
+    current_content_hashes = s.DictField(
+        child=Text(allow_null=True, allow_blank=True), required=False, allow_null=True
+    )
     wait_seconds = s.FloatField(required=False, min_value=0, max_value=55)
     dry_run = YesNo(required=False)
     revision_id = Text(required=False, allow_null=True, allow_blank=True, max_length=200)
@@ -236,8 +257,10 @@ class GateAnswer(Body):
     intent_id = Text(allow_null=True)
     approval = ApprovalBrief(allow_null=True)
     override = s.DictField(allow_null=True, help_text="The grant that turned a denial into allow.")
-    context = Text(allow_null=True, help_text="The <intent_context>, when the call was the handshake.")
-    would_be = s.ChoiceField(choices=["deny", "ask"], allow_null=True, help_text="The decision, where policy only monitors.")
+    context = Text(allow_null=True, help_text="The <intent_context>, when the call was the handshake.")  # type: ignore[assignment]  # declared, not the property
+    would_be = s.ChoiceField(
+        choices=["deny", "ask"], allow_null=True, help_text="The decision, where policy only monitors."
+    )
 
 
 class GateRefusal(GateAnswer):

@@ -57,9 +57,13 @@ class Held:
         return replace(
             HOLDS,
             params=(
-                session.workspace_id, self.workspace_revision, session.pk, self.session_revision, session.token_id,
+                session.workspace_id,
+                self.workspace_revision,
+                session.pk,
+                self.session_revision,
+                session.token_id,
             ),
-        )  # fmt: skip
+        )
 
 
 _held: OrderedDict[tuple[int, str], Held] = OrderedDict()
@@ -162,7 +166,7 @@ def _intent_of(session: AgentSession, policy: Policy) -> tuple[Intent | None, bo
         return core_intent(session.intent), False
     if not session.selected_intent_id or session.ended:
         return None, False
-    if reclaim(session, policy):
+    if reclaim(session, policy) and session.intent is not None:
         return core_intent(session.intent), False
     row = IntentRow.objects.filter(
         workspace_id=session.workspace_id, intent_id=session.selected_intent_id

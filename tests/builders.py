@@ -40,7 +40,9 @@ class Speaker:
         return self.client.patch(f"/api/v1/{path}", body, headers=self._headers(headers), **more)
 
     def put(self, path: str, body: Any, content_type: str = "text/plain"):
-        return self.client.put(f"/api/v1/{path}", body, content_type=content_type, headers=self._headers(None))
+        return self.client.put(
+            f"/api/v1/{path}", body, content_type=content_type, headers=self._headers(None)
+        )
 
     def gate(self, tool: str, session: str = "s-1", **call: Any) -> dict[str, Any]:
         """The gate's answer to a call; keyword arguments not named in the contract are the tool's input."""
@@ -71,7 +73,9 @@ def signed_in(user: User) -> Client:
 
 
 def speaker(workspace: Workspace, role: str = "agent", *, acts_for: User | None = None) -> Speaker:
-    token, secret = create_token(workspace, role, f"{role} token", acts_for_id=acts_for.pk if acts_for else None)
+    token, secret = create_token(
+        workspace, role, f"{role} token", acts_for_id=acts_for.pk if acts_for else None
+    )
     return Speaker(secret, token, Client())
 
 

@@ -10,7 +10,6 @@ from sessions import snapshots
 from tests import builders
 from tests.traces import ledger_flush
 
-
 __all__ = ["ledger_flush"]  # the import lets tests that commit empty the insert-only tables
 
 

@@ -36,7 +36,9 @@ class LiveServer:
         self.url = f"http://127.0.0.1:{self.port}"
         self.process: subprocess.Popen[bytes] | None = None
         self.log = data_dir / "server.log"
-        self.env = {name: value for name, value in os.environ.items() if not name.startswith("ICP_PUBLIC")} | {
+        self.env = {
+            name: value for name, value in os.environ.items() if not name.startswith("ICP_PUBLIC")
+        } | {
             "ICP_DATA_DIR": str(data_dir),
             "ICP_PORT": str(self.port),
             "ICP_RATE_PER_MINUTE": "0",
@@ -60,7 +62,9 @@ class LiveServer:
 
     def manage(self, *arguments: str, text: str = "") -> str:
         command = [sys.executable, "manage.py", *arguments]
-        done = subprocess.run(command, cwd=ROOT, env=self.env, capture_output=True, text=True, input=text, check=False)
+        done = subprocess.run(
+            command, cwd=ROOT, env=self.env, capture_output=True, text=True, input=text, check=False
+        )
         assert done.returncode == 0, f"{arguments}: {done.stdout}{done.stderr}"
         return done.stdout
 
@@ -100,7 +104,9 @@ class LiveServer:
         if self._admin_url:
             self._on_postgresql(f"DROP DATABASE {self.database} WITH (FORCE)")
 
-    def api(self, token: str, method: str, path: str, body: Any = None, timeout: float = 70) -> tuple[int, Any]:
+    def api(
+        self, token: str, method: str, path: str, body: Any = None, timeout: float = 70
+    ) -> tuple[int, Any]:
         """(status, parsed body); status 0 when there was no answer."""
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(f"{self.url}/api/v1/{path}", data, method=method)
@@ -130,11 +136,19 @@ class LiveServer:
     def select(self, token: str, session: str, intent_id: str = "INT-001") -> None:
         agent = {"name": "claude-code", "version": "2.1"}
         self.api(token, "POST", "sessions", {"session_id": session, "agent": agent})
-        status, answer = self.api(token, "POST", f"sessions/{session}/select-intent", {"intent_id": intent_id})
+        status, answer = self.api(
+            token, "POST", f"sessions/{session}/select-intent", {"intent_id": intent_id}
+        )
         assert status == 200, answer
         assert answer["success"], answer
 
     def gate(self, token: str, session: str, tool: str, **call: Any) -> tuple[int, Any]:
         wait, call_id = call.pop("wait_seconds", 0), call.pop("tool_use_id", None)
-        body = {"session_id": session, "tool": tool, "input": call, "wait_seconds": wait, "tool_use_id": call_id}
+        body = {
+            "session_id": session,
+            "tool": tool,
+            "input": call,
+            "wait_seconds": wait,
+            "tool_use_id": call_id,
+        }
         return self.api(token, "POST", "gate", body)

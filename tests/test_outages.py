@@ -74,7 +74,9 @@ def test_sigterm_ends_within_five_seconds_with_calls_waiting(server):
     server.select(tokens["agent"], "s-1")
     answers: list[tuple[int, object]] = []
     waiting = threading.Thread(
-        target=lambda: answers.append(server.gate(tokens["agent"], "s-1", "Write", wait_seconds=50, **OUTSIDE))
+        target=lambda: answers.append(
+            server.gate(tokens["agent"], "s-1", "Write", wait_seconds=50, **OUTSIDE)
+        )
     )
     waiting.start()
     time.sleep(1)
@@ -90,7 +92,9 @@ def test_a_pending_approval_outlives_a_restart(server):
     approval = server.gate(tokens["agent"], "s-1", "Write", **OUTSIDE)[1]["approval"]["id"]
     server.kill()
     server.start()
-    status, answer = server.api(tokens["reviewer"], "POST", f"approvals/{approval}/decide", {"action": "approve"})
+    status, answer = server.api(
+        tokens["reviewer"], "POST", f"approvals/{approval}/decide", {"action": "approve"}
+    )
     assert (status, answer["status"]) == (200, "APPROVED")
     assert server.gate(tokens["agent"], "s-1", "Write", **OUTSIDE)[1]["decision"] == "allow"
 
@@ -193,7 +197,8 @@ def eventually(check, seconds: float = 10) -> None:
 
 
 @pytest.mark.skipif(
-    not os.environ.get("ICP_DATABASE_URL", "").startswith("postgres"), reason="needs a database that can go away"
+    not os.environ.get("ICP_DATABASE_URL", "").startswith("postgres"),
+    reason="needs a database that can go away",
 )
 def test_without_a_database_the_gate_denies_and_resumes_by_itself(tmp_path):
     server = LiveServer(tmp_path)
@@ -227,7 +232,9 @@ def test_without_redis_the_gate_goes_on_and_waiting_calls_are_answered(tmp_path)
         assert server.gate(tokens["agent"], "s-1", "Write", **IN_SCOPE)[1]["decision"] == "allow"
         answers: list[dict] = []
         waiting = threading.Thread(
-            target=lambda: answers.append(server.gate(tokens["agent"], "s-1", "Write", wait_seconds=20, **OUTSIDE)[1])
+            target=lambda: answers.append(
+                server.gate(tokens["agent"], "s-1", "Write", wait_seconds=20, **OUTSIDE)[1]
+            )
         )
         waiting.start()
         eventually(lambda: server.api(tokens["reviewer"], "GET", "approvals?status=PENDING")[1]["results"])

@@ -21,7 +21,7 @@ class ErrorAnswer(serializers.Serializer[Any]):
     status = serializers.ChoiceField(choices=["error"])
     error_type = serializers.CharField(help_text="A word that programs may rely on.")
     error = serializers.CharField(help_text="What was wrong, where, and what to do next.")
-    fields = serializers.DictField(
+    fields = serializers.DictField(  # type: ignore[assignment]  # declared, not the property
         required=False, help_text="Problems by field, where the request body had any."
     )
 
@@ -49,8 +49,9 @@ def handle(error: Exception, context: dict[str, Any]) -> Response | None:
     headers = {}
     if status_code == status.HTTP_401_UNAUTHORIZED:
         headers["WWW-Authenticate"] = "Bearer"
-    if isinstance(error, exceptions.Throttled) and error.wait:
-        headers["Retry-After"] = str(int(error.wait) + 1)
+    wait = getattr(error, "wait", None)  # of exceptions.Throttled
+    if wait:
+        headers["Retry-After"] = str(int(wait) + 1)
     return Response(shape(error_type, text, **extra), status=status_code, headers=headers)
 
 

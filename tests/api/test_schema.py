@@ -53,6 +53,4 @@ def test_every_operation_answers_as_documented(case, server, tokens):
     for part in (case.query, case.body):
         if isinstance(part, dict):
             part.pop("wait_seconds", None)  # waiting has tests of its own
-    case.call_and_validate(
-        base_url=server.url, headers={"Authorization": f"Bearer {token}"}, checks=CHECKS
-    )
+    case.call_and_validate(base_url=server.url, headers={"Authorization": f"Bearer {token}"}, checks=CHECKS)

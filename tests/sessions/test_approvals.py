@@ -150,7 +150,9 @@ def test_a_revoked_grant_covers_nothing(at_work, reviewer):
 
 
 def test_a_scope_request_is_an_approval_that_widens(at_work, reviewer):
-    asked = at_work.post("sessions/s-1/request-scope", {"patterns": ["docs/**"], "reason": "The guide is stale."})
+    asked = at_work.post(
+        "sessions/s-1/request-scope", {"patterns": ["docs/**"], "reason": "The guide is stale."}
+    )
     assert asked.status_code == 201, asked.content
     approval = asked.json()
     assert (approval["kind"], approval["status"]) == ("scope", "PENDING")

@@ -177,7 +177,10 @@ def test_an_ended_session_may_read_but_not_write(at_work):
         ({"session_id": 5, "tool": "Read", "input": {}}, "session_id"),
         ({"session_id": "s", "tool": "Read", "input": {}, "wait_seconds": 56}, "wait_seconds"),
         ({"session_id": "s", "tool": "Read", "input": {}, "dry_run": "yes"}, "dry_run"),
-        ({"session_id": "s", "tool": "Read", "input": {}, "current_content_hashes": {"a": "md5:1"}}, "sha256"),
+        (
+            {"session_id": "s", "tool": "Read", "input": {}, "current_content_hashes": {"a": "md5:1"}},
+            "sha256",
+        ),
         ({"session_id": "s", "tool": "Read", "input": {}, "surprise": 1}, "surprise"),
     ],
 )
@@ -190,11 +193,15 @@ def test_a_malformed_request_is_a_denial_in_the_same_envelope(agent, body, words
 
 
 @pytest.mark.parametrize(
-    "raw", [b"", b"{", b'{"a": NaN}', b'{"a": 1, "a": 2}', b"\xff", b'"\\ud800"', b'{"a":"\\u0000"}', b"[" * 2000]
+    "raw",
+    [b"", b"{", b'{"a": NaN}', b'{"a": 1, "a": 2}', b"\xff", b'"\\ud800"', b'{"a":"\\u0000"}', b"[" * 2000],
 )
 def test_broken_json_is_a_denial(agent, raw):
     answer = agent.client.post(
-        "/api/v1/gate", raw, content_type="application/json", headers={"Authorization": f"Bearer {agent.secret}"}
+        "/api/v1/gate",
+        raw,
+        content_type="application/json",
+        headers={"Authorization": f"Bearer {agent.secret}"},
     )
     assert answer.status_code == 400
     assert answer.json()["decision"] == "deny"
@@ -202,7 +209,8 @@ def test_broken_json_is_a_denial(agent, raw):
 
 def test_an_input_over_a_mebibyte_is_refused(at_work):
     answer = at_work.post(
-        "gate", {"session_id": "s-1", "tool": "Write", "input": IN_SCOPE | {"content": "x" * (1024 * 1024 + 1)}}
+        "gate",
+        {"session_id": "s-1", "tool": "Write", "input": IN_SCOPE | {"content": "x" * (1024 * 1024 + 1)}},
     )
     assert (answer.status_code, answer.json()["decision"]) == (400, "deny")
 
@@ -274,7 +282,9 @@ def test_no_decision_is_recorded_against_a_policy_that_has_changed(acme, at_work
 def test_an_intent_that_was_narrowed_binds_the_next_call(acme, admin, at_work):
     assert at_work.gate("Write", **IN_SCOPE)["decision"] == "allow"
     current = admin.get("intents/INT-001").json()
-    patched = admin.patch("intents/INT-001", {"owned_scope": ["src/billing/**"], "version": current["version"]})
+    patched = admin.patch(
+        "intents/INT-001", {"owned_scope": ["src/billing/**"], "version": current["version"]}
+    )
     assert patched.status_code == 200, patched.content
     assert at_work.gate("Write", **IN_SCOPE)["decision"] == "ask"
 

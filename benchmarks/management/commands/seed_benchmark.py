@@ -20,7 +20,9 @@ BATCH = 2_000
 
 
 class Command(BaseCommand):
-    help = "Make a workspace for the benchmarks: intents of 20 patterns, sessions that hold one, ledger entries."
+    help = (
+        "Make a workspace for the benchmarks: intents of 20 patterns, sessions that hold one, ledger entries."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--intents", type=int, default=10)

@@ -31,7 +31,9 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         workspace = Workspace.objects.filter(slug=options["workspace"]).first()
         if workspace is None:
-            raise CommandError(f"There is no workspace {options['workspace']}; make it with create_workspace.")
+            raise CommandError(
+                f"There is no workspace {options['workspace']}; make it with create_workspace."
+            )
         with transaction.atomic():
             user = User.objects.filter(username=options["username"]).first() or self._create(options)
             self._give(workspace, user, Role(options["role"]))

@@ -30,7 +30,7 @@ class Command(BaseCommand):
             "--starter",
             default="none",
             choices=["none", "auto", *STARTERS],
-            help="Take over what this kind of project is recommended; auto: told by the files of the local root.",
+            help="Take over what is recommended for this kind of project; auto: told by its files.",
         )
         parser.add_argument("--json", action="store_true", help="Print one JSON object.")
 
