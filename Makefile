@@ -33,7 +33,7 @@ demo: setup ## Migrate, then serve with example data and a scripted agent
 	@$(MANAGE) demo
 
 test: setup ## Every test but those in a browser
-	$(TESTING) $(PY) -m pytest -m "not e2e"
+	$(TESTING) $(PY) -m pytest -m "not e2e" -n auto
 
 e2e: setup ## The tests in a real browser (Chromium must be installed)
 	$(TESTING) $(PY) -m pytest -m e2e

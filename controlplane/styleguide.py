@@ -212,31 +212,36 @@ def shell_sample(now: datetime) -> dict[str, Any]:
         "preview": {
             "note": "2 parts, run in / of the workspace",
             "added": None,
-            "command": {
-                "text": "rm -rf dist && node scripts/codegen.mjs",
-                "lines": [
-                    [{"text": "rm -rf ", "mark": ""}, {"text": "dist", "mark": "deletes"}],
-                    [
-                        {"text": "&& ", "mark": "operator"},
-                        {"text": "node ", "mark": ""},
-                        {"text": "scripts/codegen.mjs", "mark": "runs"},
-                        {"text": " > ", "mark": "operator"},
-                        {"text": "src/gen/rates.ts", "mark": "writes"},
-                        {"text": " ", "mark": ""},
-                        {"text": '"$OUT_DIR"', "mark": "unknown"},
-                    ],
-                ],
-                "parts": [
-                    dict(zip(PART_COLUMNS, row, strict=True))
-                    for row in (
-                        (1, "Destructive", "dist/**", "312 files", "no", ""),
-                        (2, "Runs a script", "", "unknown; the script decides", "unknown", ""),
-                        (2, "Destructive", "src/gen/rates.ts", "", "yes", "src/gen/**"),
-                        (3, "Safe", "", "none; reads only", "", ""),
-                    )
-                ],
-            },
+            "command": command_sample(),
             "complete": False,
             "sentence": "scripts/codegen.mjs may write anywhere it can reach.",
         },
+    }
+
+
+def command_sample() -> dict[str, Any]:
+    """Two parts: one deletes a folder, one runs a script and writes where it cannot be told."""
+    return {
+        "text": "rm -rf dist && node scripts/codegen.mjs",
+        "lines": [
+            [{"text": "rm -rf ", "mark": ""}, {"text": "dist", "mark": "deletes"}],
+            [
+                {"text": "&& ", "mark": "operator"},
+                {"text": "node ", "mark": ""},
+                {"text": "scripts/codegen.mjs", "mark": "runs"},
+                {"text": " > ", "mark": "operator"},
+                {"text": "src/gen/rates.ts", "mark": "writes"},
+                {"text": " ", "mark": ""},
+                {"text": '"$OUT_DIR"', "mark": "unknown"},
+            ],
+        ],
+        "parts": [
+            dict(zip(PART_COLUMNS, row, strict=True))
+            for row in (
+                (1, "Destructive", "dist/**", "312 files", "no", ""),
+                (2, "Runs a script", "", "unknown; the script decides", "unknown", ""),
+                (2, "Destructive", "src/gen/rates.ts", "", "yes", "src/gen/**"),
+                (3, "Safe", "", "none; reads only", "", ""),
+            )
+        ],
     }
