@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -13,14 +13,15 @@ from controlplane.policy.shell import assigning, branches, redirects, testing
 from controlplane.policy.shell.call import Call
 from controlplane.policy.shell.expansions import vet_arithmetic, vet_parameter
 from controlplane.policy.shell.folders import is_inside
+from controlplane.policy.shell.gathering import LITERAL_FEED, Around, may_not_run, simple_command
 from controlplane.policy.shell.simple import run
-from controlplane.policy.shell.state import Outcome, State, always, merge
+from controlplane.policy.shell.state import Outcome, State, always
 from controlplane.policy.shell.values import UnclearError
-from controlplane.policy.shell.words import EXPANSIONS, Constant, Word, decode, decode_one
+from controlplane.policy.shell.words import Constant, Word, decode, decode_one
 
 if TYPE_CHECKING:
     from controlplane.policy.shell.parse import Source
-    from controlplane.policy.shell.scene import Mark, Scene
+    from controlplane.policy.shell.scene import Scene
 
 SEPARATORS = frozenset(
     {";", "&", "\n", "&&", "||", "|", "|&", "(", ")", "{", "}", "do", "done", ";;", ";&", ";;&"}
@@ -28,8 +29,6 @@ SEPARATORS = frozenset(
 BORDERS = frozenset({"$(", "`", ")", "<(", ">("})
 Late = tuple[Node, ...]  # redirects that stand behind a statement
 NONE: Late = ()
-LONE_TOKENS = frozenset({"$", "==", "=", "=~", "!"})
-LITERAL_FEED = "echo"  # what xargs is told when names may be given to it in the open
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,82 +162,8 @@ def _feed_of(node: Node, source: Source, before: str) -> str:
     return before if before in ("echo", "printf") else text
 
 
-@dataclass(frozen=True, slots=True)
-class Around:
-    """What stands around a simple command: the program that feeds it, arguments that the grammar put
-    behind a redirect, and where its effects begin."""
-
-    feed: str = ""
-    extra: Sequence[Word] = ()
-    mark: Mark | None = None
-
-
 def _command(walker: Walker, node: Node, state: State, feed: str) -> Outcome:
     return simple_command(walker, node, state, Around(feed))
-
-
-def simple_command(walker: Walker, node: Node, state: State, around: Around) -> Outcome:
-    scene = walker.scene
-    mark = around.mark or scene.mark()
-    try:
-        scene.spend()
-        words, feed = _gather(walker, node, state, around.feed)
-        call = replace(walker.call((), node, state, feed), has_opened=scene.has_written(mark))
-        outcome = call.inner([*words, *around.extra])
-        if node.child_count > 2:
-            outcome = _may_not_run(outcome, state)
-    except UnclearError as error:
-        scene.add_unknown(error.why, error.span or (node.start_byte, node.end_byte))
-        outcome = always(state)
-    scene.add_part((node.start_byte, node.end_byte), mark)
-    return outcome
-
-
-def _gather(walker: Walker, node: Node, state: State, feed: str) -> tuple[list[Word], str]:
-    words: list[Word] = []
-    for at, child in enumerate(node.children):
-        if child.type == "variable_assignment":
-            _prefix(walker, child, state)
-        elif child.type in redirects.REDIRECTS:
-            found = redirects.redirect(walker, child, state)
-            words.extend(found.extra)
-            feed = LITERAL_FEED if found.literal else feed
-        elif child.type == "command_name":
-            _vet_name(child)
-            words[:0] = [word for part in child.children for word in walker.words(part, state)]
-        elif child.is_named:
-            words.extend(walker.words(child, state))
-        else:
-            words.append(_token(walker, node, at))
-    return words, feed
-
-
-def _vet_name(node: Node) -> None:
-    """A program whose name comes out of an expansion is not known, whatever the value seems to be."""
-    stack = [node]
-    while stack:
-        part = stack.pop()
-        if part.type in EXPANSIONS:
-            raise UnclearError("the program is not known", (node.start_byte, node.end_byte))
-        stack.extend(part.children)
-
-
-def _prefix(walker: Walker, node: Node, state: State) -> None:
-    """A variable that is not inert is unknown, but the command behind it may still be refused."""
-    try:
-        assigning.vet_prefix(walker, node, state)
-    except UnclearError as error:
-        walker.scene.add_unknown(error.why, error.span or (node.start_byte, node.end_byte))
-
-
-def _token(walker: Walker, node: Node, at: int) -> Word:
-    """A lone token among the arguments, such as `$` or `==`."""
-    child = node.children[at]
-    text = walker.source.of(child)
-    follows = node.children[at + 1].start_byte if at + 1 < len(node.children) else None
-    if follows == child.end_byte or text not in LONE_TOKENS:
-        raise UnclearError(f"{text} is not understood here", (child.start_byte, child.end_byte))
-    return Word(text, text, child.start_byte, child.end_byte)
 
 
 def _redirected(walker: Walker, node: Node, state: State, feed: str) -> Outcome:
@@ -262,15 +187,10 @@ def _opened(walker: Walker, body: Node | None, state: State, feed: str, late: La
         raise UnclearError("words behind a redirect")
     else:
         outcome = always(state) if body is None else walker.statement(body, state, feed)
-    outcome = _may_not_run(outcome, state)
+    outcome = may_not_run(outcome, state)
     for each in found:
         outcome = each.follow(walker, outcome, state)
     return outcome
-
-
-def _may_not_run(outcome: Outcome, state: State) -> Outcome:
-    """A redirect or an expansion that fails keeps a command from running."""
-    return Outcome(outcome.success, merge(outcome.failure, state))
 
 
 def _negated(walker: Walker, node: Node, state: State, feed: str, late: Late = NONE) -> Outcome:
