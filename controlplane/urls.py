@@ -9,12 +9,12 @@ from controlplane.api import docs
 handler404 = "controlplane.api.errors.not_found"
 
 urlpatterns = [
+    path("api/v1/", include("sessions.api_urls")),  # the gate's first: it is asked before every tool use
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
     path("metrics", health.metrics, name="metrics"),
-    path("api/v1/", include("traces.api_urls")),
     path("api/v1/", include("intents.api_urls")),
-    path("api/v1/", include("sessions.api_urls")),
+    path("api/v1/", include("traces.api_urls")),
     path("api/v1/schema", docs.SchemaView.as_view(), name="schema"),
     path("api/v1/docs", docs.docs, name="api-docs"),
     path("login/", account.SignIn.as_view(), name="login"),
