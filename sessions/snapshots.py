@@ -21,7 +21,8 @@ from controlplane.policy.model import ErrorType, Grant, Intent, IntentStatus, Po
 from controlplane.tokens import Bearer
 from intents.models import Intent as IntentRow
 from intents.registry import registry_state
-from sessions.holding import reclaim
+from intents.selectors import find_intent
+from sessions.holding import holder_of, reclaim
 from sessions.models import AgentSession, ApprovalGrant
 from sessions.opening import Opening, open_session
 from traces.ledger import Condition
@@ -75,12 +76,14 @@ def held_snapshot(bearer: Bearer, opening: Opening) -> Held:
     held = _held.get(key)
     if held is None or (not held.session.root and (opening.root or opening.cwd)):
         session, _ = open_session(bearer, opening)
+        if session.intent is None and session.selected_intent_id and not session.ended:
+            reclaim(session, policy_of(session.workspace))
         held = remember(read_snapshot(session))
     return held
 
 
 def read_snapshot(session: AgentSession) -> Held:
-    """Read the workspace first: whatever changes later makes `holds` false."""
+    """Read the workspace first: whatever changes later makes `holds` false. Writes nothing."""
     workspace = Workspace.objects.get(pk=session.workspace_id)
     if session.pk is not None:  # a dry run may ask for a session that nobody has opened
         session = AgentSession.objects.select_related("intent").get(pk=session.pk)
@@ -162,16 +165,18 @@ def _policy(workspace_id: int, revision: int, document: _Unhashed) -> Policy:  #
 
 def _intent_of(session: AgentSession, policy: Policy) -> tuple[Intent | None, bool]:
     """The selected intent, and whether another session took it while this one was silent."""
-    if session.intent is not None:
-        return core_intent(session.intent), False
+    row = session.intent
+    if row is not None:
+        return core_intent(row), False
     if not session.selected_intent_id or session.ended:
         return None, False
-    if reclaim(session, policy) and session.intent is not None:
-        return core_intent(session.intent), False
-    row = IntentRow.objects.filter(
-        workspace_id=session.workspace_id, intent_id=session.selected_intent_id
-    ).first()
-    return (core_intent(row), True) if row else (None, False)
+    row = find_intent(session.workspace_id, session.selected_intent_id)
+    if row is None:
+        return None, False
+    if holder_of(row, policy, but=session) is not None:
+        return core_intent(row), True
+    session.intent = row  # free again: the session's next call takes it back
+    return core_intent(row), False
 
 
 def core_intent(row: IntentRow) -> Intent:

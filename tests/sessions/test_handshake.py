@@ -97,6 +97,8 @@ def test_a_silent_session_loses_its_intent_to_another_and_then_may_not_write(acm
         "deny", "INTENT_CONFLICT", "held_by_other_session",
     )  # fmt: skip
     other.post("sessions/s-2/end")
+    assert agent.gate("Write", dry_run=True, file_path="src/auth/a.ts", content="x")["decision"] == "allow"
+    assert AgentSession.objects.get(session_id="s-1").intent is None, "a dry run takes nothing"
     assert agent.gate("Write", file_path="src/auth/a.ts", content="x")["decision"] == "allow"
 
 
