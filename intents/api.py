@@ -11,6 +11,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from controlplane.api.bodies import OneForm
 from controlplane.api.errors import ApiError
 from controlplane.api.pages import PAGE_PARAMETERS, flag, page_of
 from controlplane.api.views import WorkspaceView
@@ -18,7 +19,7 @@ from intents import ignorefile, registry, schema, transfer
 from intents.documents import read_document
 from intents.models import Intent
 from intents.problems import Report
-from intents.raw_body import TEXT_TYPES, YAML_TYPES, AnyAccept, RawBodyParser, raw_body, yaml_download
+from intents.raw_body import TEXT_TYPES, YAML_TYPES, RawBodyParser, raw_body, yaml_download
 from intents.selectors import find_intent, intent_document
 
 YAML_BODY = dict.fromkeys(YAML_TYPES, OpenApiTypes.STR)
@@ -138,7 +139,7 @@ class ImportView(WorkspaceView):
 
 class ExportView(WorkspaceView):
     required_role = "agent"
-    content_negotiation_class = AnyAccept
+    content_negotiation_class = OneForm
 
     @extend_schema(
         operation_id="intents_export", summary="The registry as active_intents.yaml",
@@ -151,7 +152,7 @@ class ExportView(WorkspaceView):
 class IgnoreView(WorkspaceView):
     required_role = {"GET": "agent", "PUT": "admin"}
     parser_classes = [RawBodyParser]
-    content_negotiation_class = AnyAccept
+    content_negotiation_class = OneForm
 
     @extend_schema(
         operation_id="intentignore_get", summary="The workspace's .intentignore, byte for byte",

@@ -7,10 +7,10 @@ from typing import IO, Any
 
 from django.http import HttpResponse
 from rest_framework.exceptions import UnsupportedMediaType
-from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.parsers import BaseParser
-from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
+
+from controlplane.api.bodies import content_type
 
 YAML_TYPES = ("application/yaml", "text/yaml", "application/x-yaml", "text/plain", "application/json")
 TEXT_TYPES = ("text/plain",)
@@ -27,18 +27,9 @@ class RawBodyParser(BaseParser):
         return bytes(stream.read())
 
 
-class AnyAccept(DefaultContentNegotiation):
-    """For views that have one form of answer: whatever the client says it takes, it gets that."""
-
-    def select_renderer(
-        self, request: Request, renderers: Any, format_suffix: str | None = None
-    ) -> tuple[BaseRenderer, str]:
-        return renderers[0], renderers[0].media_type
-
-
 def raw_body(request: Request, types: Collection[str]) -> bytes:
     """The body's bytes. Raises UnsupportedMediaType (415) for a type that is not among `types`."""
-    kind = (request.content_type or "").partition(";")[0].strip().lower()
+    kind = content_type(request)
     if kind not in types:
         raise UnsupportedMediaType(kind or "none", f"Send one of: {', '.join(types)}.")
     data = request.data

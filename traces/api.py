@@ -12,6 +12,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from controlplane.api.bodies import OneForm, content_type
 from controlplane.api.errors import ApiError
 from controlplane.api.pages import PAGE_PARAMETERS, flag, page_of
 from controlplane.api.parsers import parse_json
@@ -32,10 +33,8 @@ from traces.raw_body import (
     ENTRY_TYPES,
     JSON_TYPE,
     MARKDOWN_TYPES,
-    OneForm,
     body_bytes,
     body_reader,
-    content_type,
 )
 from traces.shape import moment_of
 

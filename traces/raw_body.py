@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from django.conf import settings
 from rest_framework.exceptions import UnsupportedMediaType
-from rest_framework.negotiation import DefaultContentNegotiation
-from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
+from controlplane.api.bodies import content_type
 from controlplane.api.errors import ApiError
 
 JSON_TYPE = "application/json"
@@ -18,18 +16,6 @@ LINES_TYPES = ("application/x-ndjson", "application/jsonl", "application/x-jsonl
 RECORD_TYPE = "application/vnd.agent-trace.record+json"
 ENTRY_TYPES = (JSON_TYPE, *LINES_TYPES, RECORD_TYPE, "application/octet-stream")
 MARKDOWN_TYPES = ("text/markdown", "text/plain")
-
-
-class OneForm(DefaultContentNegotiation):
-    """Whatever the client says it takes, it gets what the view gives; `?format=` belongs to the view."""
-
-    def select_renderer(
-        self,
-        request: Request,
-        renderers: Any,
-        format_suffix: str | None = None,
-    ) -> tuple[BaseRenderer, str]:
-        return renderers[0], renderers[0].media_type
 
 
 def body_reader(request: Request, types: tuple[str, ...]) -> Callable[[int], bytes]:
@@ -47,7 +33,3 @@ def body_reader(request: Request, types: tuple[str, ...]) -> Callable[[int], byt
 def body_bytes(request: Request, types: tuple[str, ...]) -> bytes:
     read = body_reader(request, types)
     return b"".join(iter(lambda: read(64 * 1024), b""))
-
-
-def content_type(request: Request) -> str:
-    return (request.content_type or "").partition(";")[0].strip().lower()

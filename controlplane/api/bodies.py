@@ -1,0 +1,23 @@
+"""Requests and answers that are not one JSON value."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework.negotiation import DefaultContentNegotiation
+from rest_framework.renderers import BaseRenderer
+from rest_framework.request import Request
+
+
+class OneForm(DefaultContentNegotiation):
+    """Whatever the client says it takes, it gets what the view gives; `?format=` belongs to the view."""
+
+    def select_renderer(
+        self, request: Request, renderers: Any, format_suffix: str | None = None
+    ) -> tuple[BaseRenderer, str]:
+        return renderers[0], renderers[0].media_type
+
+
+def content_type(request: Request) -> str:
+    """The media type without its parameters, lower case; "" when there is none."""
+    return (request.content_type or "").partition(";")[0].strip().lower()
