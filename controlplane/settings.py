@@ -139,6 +139,7 @@ REST_FRAMEWORK = {
     "DEFAULT_THROTTLE_CLASSES": ["controlplane.api.throttling.TokenThrottle"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["controlplane.api.parsers.StrictJSONParser"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "controlplane.api.bodies.OneForm",
     "DEFAULT_SCHEMA_CLASS": "controlplane.api.openapi.Schema",
     "EXCEPTION_HANDLER": "controlplane.api.errors.handle",
     "UNAUTHENTICATED_USER": None,

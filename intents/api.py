@@ -11,7 +11,6 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from controlplane.api.bodies import OneForm
 from controlplane.api.errors import ApiError
 from controlplane.api.pages import PAGE_PARAMETERS, flag, page_of
 from controlplane.api.views import WorkspaceView
@@ -139,7 +138,6 @@ class ImportView(WorkspaceView):
 
 class ExportView(WorkspaceView):
     required_role = "agent"
-    content_negotiation_class = OneForm
 
     @extend_schema(
         operation_id="intents_export", summary="The registry as active_intents.yaml",
@@ -152,7 +150,6 @@ class ExportView(WorkspaceView):
 class IgnoreView(WorkspaceView):
     required_role = {"GET": "agent", "PUT": "admin"}
     parser_classes = [RawBodyParser]
-    content_negotiation_class = OneForm
 
     @extend_schema(
         operation_id="intentignore_get", summary="The workspace's .intentignore, byte for byte",

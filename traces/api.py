@@ -12,7 +12,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from controlplane.api.bodies import OneForm, content_type
+from controlplane.api.bodies import content_type
 from controlplane.api.errors import ApiError
 from controlplane.api.pages import PAGE_PARAMETERS, flag, page_of
 from controlplane.api.parsers import parse_json
@@ -46,7 +46,6 @@ class StreamView(WorkspaceView):
     """Bodies are read by the view, answers are what the view gives."""
 
     required_role = "agent"
-    content_negotiation_class = OneForm
 
 
 class TracesView(StreamView):

@@ -10,7 +10,7 @@ from rest_framework.request import Request
 
 
 class OneForm(DefaultContentNegotiation):
-    """Whatever the client says it takes, it gets what the view gives; `?format=` belongs to the view."""
+    """Each view has one form of answer, whatever the client says it takes; `?format=` belongs to the view."""
 
     def select_renderer(
         self, request: Request, renderers: Any, format_suffix: str | None = None
