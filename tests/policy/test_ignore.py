@@ -7,6 +7,7 @@ import random
 import subprocess
 import time
 
+import pathspec
 import pytest
 
 from controlplane.policy.ignore import IgnoreRules
@@ -133,3 +134,13 @@ def test_git_agrees_on_random_rules(git):
         paths = sorted({"/".join(chance.choices(NAMES, k=chance.randint(1, 4))) for _ in range(40)})
         rules = IgnoreRules.parse(text)
         assert {path for path in paths if rules.ignores(path) is not None} == git(text, paths), text
+
+
+@pytest.mark.parametrize(
+    "path", ["build/a.o", "src/build/a.o", "a.log", "src/a.log", "docs/a.md", "src/keep.txt"]
+)
+def test_a_second_reader_agrees_on_plain_rules(path):
+    """pathspec reads the everyday half of the language as git does; where it does not, see decision 2."""
+    text = "# generated\nbuild/\n*.log\n/docs/*.md\n"
+    wanted = pathspec.GitIgnoreSpec.from_lines(text.splitlines()).match_file(path)
+    assert (IgnoreRules.parse(text).ignores(path) is not None) is wanted
