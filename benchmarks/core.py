@@ -5,8 +5,8 @@
 Every engine holds the same scopes, made only of patterns that all of them express exactly (folders and whole
 paths), with its own means of being fast: parsed policy sets, a cache by subject. All must give the same
 answers. The others are asked "may this intent change this path?". `scope` is that question alone;
-`decide` is a whole decision: it starts from the tool call, reads its input, finds the file and goes through all
-ten steps. The bar of ten times the fastest is on both. Times are CPU times: nobody pays for what else
+`decide` is a whole decision: it starts from the tool call, reads its input, finds the file and goes through
+all ten steps. The bar of ten times the fastest is on both. Times are CPU times: nobody pays for what else
 the machine does. Prints one JSON object a line; exit status 1 when a bar does not hold.
 """
 
