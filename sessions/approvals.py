@@ -60,7 +60,20 @@ def join_or_plan(checked: Checked) -> Checked:
         return replace(
             checked, decision=replace(decision, verdict=Verdict.DENY, error=error), answered=Verdict.DENY
         )
-    return replace(checked, approval=pending_for(session, decision.digest) or _planned(checked))
+    approval = pending_for(session, decision.digest) or _timed_out(checked) or _planned(checked)
+    return replace(checked, approval=approval)
+
+
+def _timed_out(checked: Checked) -> Approval | None:
+    """The approval that this very request was held for, over without a decision: it is not asked anew."""
+    ended = (Approval.Status.EXPIRED, Approval.Status.CANCELLED)
+    return (
+        Approval.objects.select_related("workspace")
+        .filter(public_id=checked.request.resumed, session=checked.held.session, status__in=ended)
+        .first()
+        if checked.request.resumed
+        else None
+    )
 
 
 def open_planned(approval: Approval, decision_id: str) -> None:

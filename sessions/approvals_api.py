@@ -19,7 +19,7 @@ from sessions.approvals import Choice, Decider
 from sessions.gate_request import WAIT_SECONDS_MOST
 from sessions.models import Approval
 from sessions.representations import approval_answer
-from sessions.waiting import HOLD_HEADER
+from sessions.waiting import HOLD_HEADER, RESUMED
 
 NOT_FOUND = {
     404: OpenApiResponse(ErrorAnswer, description="No such approval in this workspace, or not yours to see.")
@@ -82,7 +82,7 @@ class ApprovalView(ApprovalViewBase):
         seconds = whole_number(request, "wait_seconds", 0, low=0, high=WAIT_SECONDS_MOST)
         found = self.approval(approval_id)
         pending = found.status == Approval.Status.PENDING
-        resumed = "HTTP_X_ICP_RESUMED" in request.META
+        resumed = RESUMED in request.META
         headers = {HOLD_HEADER: f"{found.public_id};{seconds}"} if pending and seconds and not resumed else {}
         return Response(approval_answer(found), headers=headers)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import Any
 
 from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema
@@ -18,7 +19,7 @@ from sessions import gate
 from sessions.answers import refusal_body
 from sessions.gate_request import BODY_BYTES_MOST, TOO_LONG, invalid, parse_gate_request
 from sessions.schema import GateAnswer, GateBody, GateRefusal
-from sessions.waiting import HOLD_HEADER
+from sessions.waiting import HOLD_HEADER, RESUMED
 
 REFUSALS = {
     400: OpenApiResponse(
@@ -62,12 +63,15 @@ class GateView(WorkspaceView):
         if size > BODY_BYTES_MOST:
             raise invalid(TOO_LONG)
         asked = parse_gate_request(request.data, size)
+        resumed = request.META.get(RESUMED, "")
+        if resumed:
+            asked = replace(asked, resumed=resumed)
         answer = gate.check(self.bearer, asked)
         GATE.observe(answer["decision"], time.perf_counter() - began)
         return Response(answer, headers=self._hold(answer, asked.wait_seconds))
 
     def _hold(self, answer: dict[str, Any], wait_seconds: float) -> dict[str, str]:
-        resumed = "HTTP_X_ICP_RESUMED" in self.request.META
-        if answer["decision"] != "ask" or not answer["approval"] or not wait_seconds or resumed:
+        held_before = RESUMED in self.request.META
+        if answer["decision"] != "ask" or not answer["approval"] or not wait_seconds or held_before:
             return {}
         return {HOLD_HEADER: f"{answer['approval']['id']};{wait_seconds}"}

@@ -33,6 +33,7 @@ class GateRequest:
     opening: Opening
     wait_seconds: float
     dry_run: bool
+    resumed: str = ""  # the approval that this very request has been held for
 
 
 def invalid(error: str, reason: str = "invalid_input") -> ApiError:

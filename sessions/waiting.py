@@ -23,6 +23,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 HOLD_HEADER = "X-ICP-Hold"
 RESUMED_HEADER = b"x-icp-resumed"
+RESUMED = "HTTP_X_ICP_RESUMED"  # the same header as WSGI names it
 HOLD_NAME = HOLD_HEADER.lower().encode()
 HOLDABLE = re.compile(r"/api/v1/(gate|approvals/[^/]+)/?\Z|/hooks/")
 BODY_MOST = 2 * 1024 * 1024  # more than the gate takes, so that the gate itself refuses what is too long

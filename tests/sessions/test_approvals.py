@@ -239,3 +239,14 @@ def test_approving_a_completion_that_is_no_longer_possible_says_so(at_work, revi
 def test_the_approval_names_the_decision_that_opened_it(at_work):
     answer = at_work.gate("Write", **OUTSIDE)
     assert Approval.objects.get().decision_id == answer["decision_id"]
+
+
+def test_a_call_whose_approval_timed_out_while_it_was_held_is_not_asked_anew(at_work):
+    approval = ask(at_work)
+    Approval.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
+    body = {"session_id": "s-1", "tool": "Write", "input": OUTSIDE, "wait_seconds": 5}
+    answer = at_work.post("gate", body, headers={"X-ICP-Resumed": approval}).json()
+    assert (answer["decision"], answer["approval"]["id"], answer["approval"]["status"]) == (
+        "ask", approval, "EXPIRED",
+    )  # fmt: skip
+    assert Approval.objects.count() == 1
