@@ -129,7 +129,8 @@ def append_many(entries: Iterable[NewEntry]) -> list[Appended]:
 
     Raises IntegrityError when one of them is there already; callers look first.
     """
-    made = [prepare(entry) for entry in entries]
+    received_at = datetime.now(UTC)
+    made = [prepare(entry, received_at) for entry in entries]
     ids = insert_rows("traces_ledgerentry", [one.row for one in made], returning=True)
     bodies = [
         {"entry_id": row_id, "salt": one.salt, "body": one.body}
@@ -139,15 +140,15 @@ def append_many(entries: Iterable[NewEntry]) -> list[Appended]:
     return [one.appended(row_id) for row_id, one in zip(ids, made, strict=True)]
 
 
-def prepare(entry: NewEntry) -> Prepared:
-    """The stored form of an entry: canonical body, salted digest, envelope and its leaf hash."""
-    received_at = datetime.now(UTC)
+def prepare(entry: NewEntry, received_at: datetime | None = None) -> Prepared:
+    """The stored form of an entry, received now or then: canonical body, digest, envelope, leaf hash."""
+    received_at = received_at or datetime.now(UTC)
     salt = os.urandom(SALT_SIZE)
     body = canonical.encode(entry.body)
     digest = hashlib.sha256(salt + body).digest()
     named = {
         "workspace_id": entry.workspace_id,
-        "kind": entry.kind,
+        "kind": str(entry.kind),
         "entry_id": entry.entry_id or new_id(),
         "idempotency_key": entry.idempotency_key,
     }
@@ -175,7 +176,7 @@ def envelope_of(values: dict[str, Any], received_at: datetime, body_digest: byte
 
 def instant(moment: datetime) -> str:
     """Microseconds always, `Z` always: one spelling for one instant."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return f"{moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='microseconds')}Z"
 
 
 def new_id() -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from django.db import connection
@@ -35,5 +36,5 @@ def _statement(table: str, batch: Sequence[Row], *, returning: bool) -> str:
 
 
 def _values(batch: Sequence[Row]) -> list[Any]:
-    adapt = connection.ops.adapt_datetimefield_value
-    return [adapt(value) if isinstance(value, datetime) else value for row in batch for value in row.values()]
+    adapt = lru_cache(maxsize=64)(connection.ops.adapt_datetimefield_value)
+    return [adapt(value) if type(value) is datetime else value for row in batch for value in row.values()]

@@ -19,8 +19,9 @@ from django.utils import timezone
 
 from traces import merkle
 from traces.checkpoints import sign_checkpoint
-from traces.models import Checkpoint, Kind, LedgerEntry, LedgerLeaf, LedgerTile
+from traces.models import Checkpoint, Kind, LedgerEntry, LedgerTile
 from traces.proofs import TILE_WIDTH, head, leaf_hashes, split, tile_roots
+from traces.rows import insert_rows
 
 log = logging.getLogger(__name__)
 
@@ -51,10 +52,11 @@ def seal(workspace_id: int, *, thorough: bool = False, wait: bool = True) -> Sea
     entries = 0
     floor = 0 if thorough else _search_from(workspace_id)
     while _unsealed(workspace_id, floor, 1):
-        done = _seal_batch(workspace_id, floor, wait=wait)
+        done, through = _seal_batch(workspace_id, floor, wait=wait)
         entries += done
         if done == 0:
             break
+        floor = max(floor, through)
     newest = head(workspace_id)
     return Sealed(entries, newest.size if newest else 0)
 
@@ -133,14 +135,16 @@ def _unsealed_rows(workspace_id: int, floor: int) -> QuerySet[LedgerEntry]:
     return entries.filter(pk__gt=floor, leaf=None)
 
 
-def _seal_batch(workspace_id: int, floor: int, *, wait: bool) -> int:
+def _seal_batch(workspace_id: int, floor: int, *, wait: bool) -> tuple[int, int]:
+    """(entries sealed, the row id up to which this search found everything)."""
     with transaction.atomic():
         if not _lock(workspace_id, wait=wait):
-            return 0
+            return 0, floor
         waiting = _unsealed(workspace_id, floor, BATCH)
-        if waiting:
-            _extend(workspace_id, waiting)
-        return len(waiting)
+        if not waiting:
+            return 0, floor
+        _extend(workspace_id, waiting)
+        return len(waiting), waiting[-1][0]
 
 
 def _lock(workspace_id: int, *, wait: bool) -> bool:
@@ -163,12 +167,12 @@ def _extend(workspace_id: int, waiting: list[tuple[int, bytes]]) -> None:
     hashes = [leaf for _, leaf in waiting]
     for place, leaf in enumerate(hashes, start=size):
         merkle.extend_frontier(frontier, place, leaf)
-    LedgerLeaf.objects.bulk_create(
+    insert_rows(
+        "traces_ledgerleaf",
         [
-            LedgerLeaf(workspace_id=workspace_id, seq=seq, entry_id=row_id)
+            {"workspace_id": workspace_id, "seq": seq, "entry_id": row_id}
             for seq, (row_id, _) in enumerate(waiting, start=size)
         ],
-        batch_size=INSERTS,
     )
     LedgerTile.objects.bulk_create(_full_tiles(workspace_id, size, hashes), batch_size=INSERTS)
     root = merkle.fold(frontier)

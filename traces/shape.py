@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -23,6 +24,7 @@ ID_MOST = 200
 PATH_MOST = 1000
 TEXT_MOST = 200
 LINE_MOST = 2**31
+SEEN_MOST = 2048  # an entry is checked first and read later, so every path and time is asked for twice
 INTENT_TYPE = "specification"
 DELETED = "DELETED"
 EVOLUTION = "INTENT_EVOLUTION"
@@ -91,6 +93,7 @@ def read_entry(entry: dict[str, Any]) -> Reading:
     )
 
 
+@lru_cache(maxsize=SEEN_MOST)
 def moment_of(text: str) -> datetime:
     """The instant of an RFC 3339 text. Raises ValueError."""
     if not _INSTANT.fullmatch(text):
@@ -98,6 +101,7 @@ def moment_of(text: str) -> datetime:
     return datetime.fromisoformat(text.upper()).astimezone(UTC)
 
 
+@lru_cache(maxsize=SEEN_MOST)
 def canonical_path(raw: str) -> str:
     """The workspace-relative path. Raises ValueError with the reason for the sender."""
     placed = canonical(raw, root=None, cwd=None, writing=True)
