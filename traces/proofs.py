@@ -49,6 +49,7 @@ class StoredNodes:
         self.workspace_id = workspace_id
         self._tiles: dict[tuple[int, int], list[bytes]] = {}
         self._roots: dict[tuple[int, int], bytes] = {}
+        self._not_full: set[tuple[int, int]] = set()
 
     def __call__(self, level: int, index: int) -> bytes:
         key = (level, index)
@@ -78,7 +79,7 @@ class StoredNodes:
     def tile(self, level: int, index: int) -> list[bytes]:
         """The hashes of a tile; fewer than 256 at the right edge of the tree. None to 3 queries."""
         key = (level, index)
-        if key not in self._tiles:
+        if key not in self._tiles and key not in self._not_full:
             self._fetch({key})
         if key not in self._tiles:
             self._tiles[key] = self._edge(level, index)
@@ -94,6 +95,7 @@ class StoredNodes:
             cursor.execute(FULL_TILES.replace("{places}", values), [*params, self.workspace_id])
             found = cursor.fetchall()
         self._tiles |= {(level, index): split(bytes(hashes)) for level, index, hashes in found}
+        self._not_full |= places - self._tiles.keys()
 
     def _edge(self, level: int, index: int) -> list[bytes]:
         start, end = index << TILE_BITS, (index + 1) << TILE_BITS
@@ -137,7 +139,7 @@ def head(workspace_id: int) -> Checkpoint | None:
 
 
 def prove_inclusion(entry: LedgerEntry, size: int) -> InclusionProof:
-    """At most 3 queries, and 2 to 5 more where the right edge of the tree must be read.
+    """3 queries, and 1 or 2 more for every tile on the way that is not full yet.
 
     Raises LedgerLeaf.DoesNotExist while the entry is unsealed, ValueError when it came after `size`.
     """

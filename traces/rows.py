@@ -22,19 +22,23 @@ def insert_rows(table: str, rows: Sequence[Row], *, returning: bool = False) -> 
     with connection.cursor() as cursor:
         for at in range(0, len(rows), STATEMENT_ROWS):
             batch = rows[at : at + STATEMENT_ROWS]
-            cursor.execute(_statement(table, batch, returning=returning), _values(batch))
+            cursor.execute(_statement(table, tuple(batch[0]), len(batch), returning), _values(batch))
             if returning:
                 ids += [row_id for (row_id,) in cursor.fetchall()]
     return ids
 
 
-def _statement(table: str, batch: Sequence[Row], *, returning: bool) -> str:
-    columns = ", ".join(batch[0])
-    marks = ", ".join([f"({', '.join(['%s'] * len(batch[0]))})"] * len(batch))
+@lru_cache(maxsize=64)
+def _statement(table: str, names: tuple[str, ...], rows: int, returning: bool) -> str:
+    columns = ", ".join(names)
+    marks = ", ".join([f"({', '.join(['%s'] * len(names))})"] * rows)
     end = " RETURNING id" if returning else ""
     return f"INSERT INTO {table} ({columns}) VALUES {marks}{end}"  # noqa: S608 - names are constants of this app
 
 
 def _values(batch: Sequence[Row]) -> list[Any]:
-    adapt = lru_cache(maxsize=64)(connection.ops.adapt_datetimefield_value)
-    return [adapt(value) if type(value) is datetime else value for row in batch for value in row.values()]
+    """The values in order; a moment that many rows share is put into the database's form once."""
+    adapt = connection.ops.adapt_datetimefield_value
+    values = [value for row in batch for value in row.values()]
+    moments = {value: adapt(value) for value in values if type(value) is datetime}
+    return [moments[value] if type(value) is datetime else value for value in values]
