@@ -1,10 +1,11 @@
-"""All routes. `/api/v1/` speaks tokens, everything else speaks signed-in people."""
+"""All routes. `/api/v1/` and `/hooks/` speak tokens, everything else speaks signed-in people."""
 
 from django.contrib import admin
 from django.urls import include, path
 
 from controlplane import account, health
 from controlplane.api import docs
+from sessions.hooks_api import HookView
 
 handler404 = "controlplane.api.errors.not_found"
 
@@ -17,6 +18,7 @@ urlpatterns = [
     path("api/v1/", include("traces.api_urls")),
     path("api/v1/schema", docs.SchemaView.as_view(), name="schema"),
     path("api/v1/docs", docs.docs, name="api-docs"),
+    path("hooks/<agent>/<event>", HookView.as_view(), name="hook"),
     path("login/", account.SignIn.as_view(), name="login"),
     path("logout/", account.SignOut.as_view(), name="logout"),
     path("theme/", account.set_theme, name="theme"),

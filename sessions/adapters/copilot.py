@@ -1,0 +1,69 @@
+"""GitHub Copilot CLI (checked with 1.0.102), and the agent hooks of VS Code (from its documentation).
+
+An event configured under its camelCase name has a flat payload and answer, under its PascalCase name nearly
+those of Claude Code. Neither has a call id. A sub-agent has a session id of its own and names its parent's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sessions.adapters import nested
+from sessions.adapters.calls import (
+    Answer,
+    Body,
+    Client,
+    Event,
+    HookCall,
+    Payload,
+    events,
+    first,
+    mapping,
+)
+
+EVENTS = events(
+    pre_tool="preToolUse PreToolUse",
+    post_tool="postToolUse PostToolUse",
+    prompt="userPromptSubmitted UserPromptSubmit",
+    session_start="sessionStart SessionStart",
+    session_end="sessionEnd SessionEnd",
+    subagent="subagentStart subagentStop SubagentStart SubagentStop",
+    compact="preCompact PreCompact",
+    other="userPromptTransformed postToolUseFailure PostToolUseFailure permissionRequest PermissionRequest"
+    " agentStop Stop notification Notification errorOccurred ErrorOccurred",
+)
+VSCODE_EVENTS = events(
+    pre_tool="PreToolUse",
+    post_tool="PostToolUse",
+    prompt="UserPromptSubmit",
+    session_start="SessionStart",
+    subagent="SubagentStart SubagentStop",
+    compact="PreCompact",
+    other="Stop",
+)
+SUCCESS = "success"
+
+
+def parse(payload: Payload, event: Event) -> HookCall:
+    parent = first(payload, "parentAgentId", "parent_agent_id")
+    call = nested.parse(payload, event)
+    result = mapping(first(payload, "toolResult", "tool_result"))
+    return replace(
+        call,
+        session_id=parent or call.session_id,
+        input=first(payload, "toolArgs", "tool_input", "toolInput"),
+        failed=event is Event.POST_TOOL and first(result, "resultType", "result_type") != SUCCESS,
+    )
+
+
+def render(name: str, answer: Answer) -> Body:
+    if name[:1].isupper():
+        return nested.render(name, answer)
+    if answer.refused:
+        return {"permissionDecision": "deny", "permissionDecisionReason": answer.text}
+    speaking = EVENTS[name] in {Event.PRE_TOOL, Event.PROMPT, Event.SESSION_START}
+    return {"additionalContext": answer.context} if answer.context and speaking else {}
+
+
+CLIENT = Client(EVENTS, parse, render, wait_most=25.0)  # 30 s by default, and then the tool runs
+VSCODE = Client(VSCODE_EVENTS, nested.parse, nested.render, wait_most=25.0)

@@ -1,0 +1,31 @@
+"""Qwen Code: hooks of type command or http (checked with 0.24.4). Any failing hook lets the tool run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sessions.adapters import gemini_cli, nested
+from sessions.adapters.calls import Client, Event, HookCall, Payload, events
+
+EVENTS = events(
+    pre_tool="PreToolUse",
+    post_tool="PostToolUse",
+    prompt="UserPromptSubmit",
+    session_start="SessionStart",
+    session_end="SessionEnd SessionDelete",
+    subagent="SubagentStart SubagentStop",
+    compact="PreCompact PostCompact",
+    other="PostToolUseFailure PostToolBatch UserPromptExpansion MessageDisplay Stop StopFailure Notification"
+    " PermissionRequest PermissionDenied TodoCreated TodoCompleted InstructionsLoaded",
+)
+
+
+def parse(payload: Payload, event: Event) -> HookCall:
+    """The prompt event comes before every model call; only a person's prompt has `submitted_prompt`."""
+    if event is Event.PROMPT and payload.get("submitted_prompt") is None:
+        event = Event.OTHER
+    call = nested.parse(payload, event)
+    return replace(call, texts=gemini_cli.texts(payload) if event is Event.POST_TOOL else ())
+
+
+CLIENT = Client(EVENTS, parse, nested.render, wait_most=50.0)  # 60 s by default for a command

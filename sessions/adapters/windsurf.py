@@ -1,0 +1,37 @@
+"""Windsurf Cascade: command hooks, from its documentation; not run.
+
+It knows no JSON answer: exit status 2 refuses, and what is on stderr goes to the agent. So the body says with
+which status the hook has to end and what it has to write there.
+"""
+
+from __future__ import annotations
+
+from sessions.adapters.calls import Answer, Body, Client, Event, HookCall, Payload, events, mapping
+
+EVENTS = events(
+    pre_tool="pre_read_code pre_write_code pre_run_command pre_mcp_tool_use",
+    post_tool="post_write_code post_run_command",
+    prompt="pre_user_prompt",
+    other="post_read_code post_mcp_tool_use post_cascade_response",
+)
+
+
+def parse(payload: Payload, event: Event) -> HookCall:
+    """The pre-event's name is the tool, after it has run as well."""
+    told = mapping(payload.get("tool_info"))
+    return HookCall(
+        event=event,
+        session_id=payload.get("trajectory_id"),
+        tool=str(payload.get("agent_action_name") or "").replace("post_", "pre_", 1),
+        input=told,
+        cwd=told.get("cwd"),
+    )
+
+
+def render(_: str, answer: Answer) -> Body:
+    if answer.refused:
+        return {"exit_status": 2, "stderr": answer.text}
+    return {"exit_status": 0}
+
+
+CLIENT = Client(EVENTS, parse, render, wait_most=0.0)  # its time limit is not documented
