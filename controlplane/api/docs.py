@@ -6,12 +6,14 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 from drf_spectacular.views import SpectacularAPIView
+from rest_framework.negotiation import DefaultContentNegotiation
 
 
 class SchemaView(SpectacularAPIView):
     authentication_classes = ()
     permission_classes = ()
     throttle_classes = ()
+    content_negotiation_class = DefaultContentNegotiation  # YAML or JSON, as the reader likes
 
 
 @require_safe
