@@ -30,6 +30,7 @@ from traces.ledger import instant
 ED25519 = b"\x01"  # algorithm byte of C2SP signed notes
 KEY_ID_SIZE = 4
 SIGNATURE_MARK = "\u2014 "
+RETIRED = "retired"  # a folder beside the key file: keys that sign nothing any more, and still verify
 
 
 class NoteError(ValueError):
@@ -59,6 +60,28 @@ def signing_key() -> Ed25519PrivateKey:
 
 def public_key() -> Ed25519PublicKey:
     return signing_key().public_key()
+
+
+def retired_keys() -> list[Ed25519PublicKey]:
+    """The keys that this installation signed with before the one in use."""
+    kept = sorted((Path(settings.LEDGER_KEY_FILE).parent / RETIRED).glob("*.pem"))
+    return [_load_key(path).public_key() for path in kept]
+
+
+def rotate_key() -> Path:
+    """Retire the key in use and make a new one; where the old one is kept.
+
+    Heads that it signed stay as they are and go on verifying. A process that runs already signs with the
+    old key until it starts anew, which verifies as well.
+    """
+    path = Path(settings.LEDGER_KEY_FILE)
+    old = signing_key().public_key().public_bytes_raw()
+    kept = path.parent / RETIRED / f"{hashlib.sha256(old).hexdigest()[:16]}.pem"
+    kept.parent.mkdir(mode=0o700, exist_ok=True)
+    path.rename(kept)
+    _load_key.cache_clear()
+    signing_key()
+    return kept
 
 
 def key_id(name: str, key: Ed25519PublicKey) -> bytes:
@@ -101,6 +124,11 @@ def is_signed_by(note: Note, key: Ed25519PublicKey) -> bool:
     )
 
 
+def is_ours(note: Note) -> bool:
+    """Whether the note is signed by the installation's key or by one that it used before."""
+    return is_signed_by(note, public_key()) or any(is_signed_by(note, key) for key in retired_keys())
+
+
 def receipt(workspace_id: int, leaf: bytes, received_at: datetime) -> dict[str, str]:
     """The promise that an entry will be in the tree: it catches a deletion before sealing."""
     origin = origin_of(workspace_id)
@@ -116,7 +144,7 @@ def receipt_text(origin: str, leaf: bytes, received_at: str) -> str:
     return f"receipt\n{origin}\n{leaf.hex()}\n{received_at}\n"
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=64)
 def _load_key(path: Path) -> Ed25519PrivateKey:
     if not path.exists():
         _make_key(path)

@@ -9,12 +9,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from traces import merkle
-from traces.checkpoints import Note, NoteError, is_signed_by, origin_of, public_key, read_note
+from traces.checkpoints import Note, NoteError, is_ours, origin_of, read_note
 from traces.ledger import TEXTS, instant
 from traces.models import Checkpoint, Kind, LedgerBody, LedgerEntry, LedgerLeaf, LedgerTile
 from traces.proofs import TILE_WIDTH, head, split
@@ -67,12 +67,12 @@ class Head:
     source: str
 
 
-def verify(workspace_id: int, *, checkpoint: str | None = None) -> Report:
-    """Check everything. `checkpoint` is the text of one that was kept outside the database."""
+def verify(workspace_id: int, *, outside: Sequence[str] = ()) -> Report:
+    """Check everything. `outside` are the texts of checkpoints that were kept outside the database."""
     report = Report(workspace_id)
     newest = head(workspace_id)
     report.size = newest.size if newest else 0
-    heads = _heads(report, checkpoint)
+    heads = _heads(report, outside)
     redacted = _redacted_rows(workspace_id)
     _check_tree(report, heads, redacted)
     for entry in _unsealed(workspace_id):
@@ -194,7 +194,7 @@ class _TileCheck:
             self.report.add("TILE_CHANGED", f"tile {level}/{index} does not follow from the entries")
 
 
-def _heads(report: Report, outside: str | None) -> dict[int, list[Head]]:
+def _heads(report: Report, outside: Sequence[str]) -> dict[int, list[Head]]:
     heads: dict[int, list[Head]] = defaultdict(list)
     for row in Checkpoint.objects.filter(workspace_id=report.workspace_id).order_by("size").iterator():
         report.checkpoints += 1
@@ -203,9 +203,10 @@ def _heads(report: Report, outside: str | None) -> dict[int, list[Head]]:
         note = _checked_note(report, row.note, source)
         if note and (note.size, note.root) != (row.size, bytes(row.root)):
             report.add("CHECKPOINT_CHANGED", f"{source} says something else than what was signed")
-    note = _checked_note(report, outside, "the checkpoint from outside") if outside else None
-    if note and note.size:
-        heads[note.size].append(Head(note.size, note.root, "the checkpoint from outside"))
+    for text in outside:
+        note = _checked_note(report, text, "the checkpoint from outside")
+        if note and note.size:
+            heads[note.size].append(Head(note.size, note.root, "the checkpoint from outside"))
     return heads
 
 
@@ -218,8 +219,8 @@ def _checked_note(report: Report, text: str, source: str) -> Note | None:
     if note.origin != origin_of(report.workspace_id):
         report.add("CHECKPOINT_CHANGED", f"{source} is of another log, {note.origin}")
         return None
-    if not is_signed_by(note, public_key()):
-        report.add("BAD_SIGNATURE", f"{source} is not signed by this installation's key")
+    if not is_ours(note):
+        report.add("BAD_SIGNATURE", f"{source} is signed by no key of this installation")
     return note
 
 

@@ -145,19 +145,19 @@ def test_an_old_backup_contradicts_a_checkpoint_that_was_kept_outside():
     append_many(2)
     seal(HOME)
     kept = proofs.head(HOME).note
-    assert verify(HOME, checkpoint=kept).ok
+    assert verify(HOME, outside=[kept]).ok
     for table in ("traces_checkpoint WHERE size = 5", "traces_ledgerleaf WHERE seq >= 3"):
         tamper(f"DELETE FROM {table}")
     tamper("DELETE FROM traces_ledgerbody WHERE entry_id NOT IN (SELECT entry_id FROM traces_ledgerleaf)")
     tamper("DELETE FROM traces_ledgerentry WHERE id NOT IN (SELECT entry_id FROM traces_ledgerleaf)")
     assert verify(HOME).ok
-    assert found(verify(HOME, checkpoint=kept)) == [("ENTRIES_MISSING", None)]
+    assert found(verify(HOME, outside=[kept])) == [("ENTRIES_MISSING", None)]
 
 
 def test_a_checkpoint_of_another_ledger_is_refused():
     append(decision(workspace_id=AWAY))
     seal(AWAY)
-    assert found(verify(HOME, checkpoint=proofs.head(AWAY).note)) == [("CHECKPOINT_CHANGED", None)]
+    assert found(verify(HOME, outside=[proofs.head(AWAY).note])) == [("CHECKPOINT_CHANGED", None)]
 
 
 def test_after_a_redaction_everything_still_verifies():
@@ -202,9 +202,12 @@ def test_the_command_says_what_holds_and_fails_when_something_does_not(tmp_path,
 
 
 def test_the_command_refuses_what_it_cannot_use(tmp_path):
+    Workspace.objects.create(slug="home", name="Home")
     with pytest.raises(CommandError, match="no workspace"):
         call_command("verify_ledger", workspace="nowhere")
-    with pytest.raises(CommandError, match="needs --workspace"):
-        call_command("verify_ledger", checkpoint=tmp_path)
     with pytest.raises(CommandError, match="cannot be read"):
-        call_command("verify_ledger", workspace="nowhere", checkpoint=tmp_path / "none")
+        call_command("verify_ledger", workspace="home", checkpoint=tmp_path / "none")
+    other = tmp_path / "other.txt"
+    other.write_text(checkpoints.sign_checkpoint(10**9, 1, b"x" * 32), encoding="utf-8")
+    with pytest.raises(CommandError, match="no signed head"):
+        call_command("verify_ledger", workspace="home", checkpoint=other)

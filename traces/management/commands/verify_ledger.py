@@ -9,6 +9,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from controlplane.models import Workspace
+from traces.anchors import anchored
+from traces.checkpoints import NoteError
+from traces.management.chosen import chosen_workspaces
 from traces.verifying import Report, verify
 
 
@@ -18,19 +21,23 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--workspace", metavar="SLUG", help="only this one (default: all)")
         parser.add_argument(
-            "--checkpoint", metavar="FILE", type=Path, help="a signed head kept outside (needs --workspace)"
+            "--checkpoint",
+            metavar="FILE",
+            type=Path,
+            help="signed heads kept outside (one, or an anchor file)",
         )
 
     def handle(self, *, workspace: str | None, checkpoint: Path | None, **_: Any) -> None:
-        if checkpoint and not workspace:
-            raise CommandError("--checkpoint needs --workspace: a signed head belongs to one ledger.")
-        outside = _text_of(checkpoint) if checkpoint else None
-        reports = [self._verified(one, outside) for one in _chosen(workspace)]
+        chosen = chosen_workspaces(workspace)
+        outside = [_kept(one, checkpoint) if checkpoint else [] for one in chosen]
+        if checkpoint and not any(outside):
+            raise CommandError(f"{checkpoint} holds no signed head of the ledgers to verify.")
+        reports = [self._verified(one, kept) for one, kept in zip(chosen, outside, strict=True)]
         if not all(report.ok for report in reports):
             raise CommandError("The ledger does not verify.", returncode=1)
 
-    def _verified(self, workspace: Workspace, outside: str | None) -> Report:
-        report = verify(workspace.pk, checkpoint=outside)
+    def _verified(self, workspace: Workspace, outside: list[str]) -> Report:
+        report = verify(workspace.pk, outside=outside)
         word = "holds" if report.ok else f"{report.problem_count} problems"
         self.stdout.write(
             f"{workspace.slug}: {word}; {report.checked} sealed, {report.unsealed} waiting, "
@@ -43,15 +50,8 @@ class Command(BaseCommand):
         return report
 
 
-def _chosen(slug: str | None) -> list[Workspace]:
-    chosen = Workspace.objects.filter(slug=slug) if slug else Workspace.objects.all()
-    if slug and not chosen:
-        raise CommandError(f"There is no workspace {slug!r}.")
-    return list(chosen)
-
-
-def _text_of(path: Path) -> str:
+def _kept(workspace: Workspace, path: Path) -> list[str]:
     try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        return anchored(path, workspace.pk)
+    except (OSError, NoteError) as error:
         raise CommandError(f"{path} cannot be read: {error}") from error

@@ -1,0 +1,54 @@
+"""Signed heads kept outside the database, where whoever can rewrite its rows cannot reach.
+
+An anchor file holds checkpoints one after another, of any ledgers of the installation, oldest first. It is
+only ever appended to; put it on storage that lets nobody do more, or commit it to a repository.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from traces import proofs
+from traces.checkpoints import SIGNATURE_MARK, NoteError, origin_of, read_note
+from traces.sealing import seal
+
+
+def anchor(workspace_id: int, path: Path) -> int | None:
+    """Seal what waits and append the newest head to the file; its size, None where it stands there already.
+
+    Raises OSError, and NoteError where the file holds something else: it is not touched then.
+    """
+    seal(workspace_id)
+    head = proofs.head(workspace_id)
+    kept = anchored(path, workspace_id) if path.exists() else []
+    if head is None or head.note in kept:
+        return None
+    with path.open("a", encoding="utf-8") as file:
+        file.write(head.note)
+        file.flush()
+        os.fsync(file.fileno())
+    return head.size
+
+
+def anchored(path: Path, workspace_id: int) -> list[str]:
+    """The checkpoints of this ledger in a file of one or many, as texts. Raises OSError or NoteError."""
+    wanted = origin_of(workspace_id)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise NoteError(f"{path} is not UTF-8") from error
+    return [note for note in notes_of(text) if read_note(note).origin == wanted]
+
+
+def notes_of(text: str) -> Iterator[str]:
+    """Cut a text into checkpoints: each ends with its last line of signatures."""
+    lines: list[str] = []
+    for line in text.splitlines(keepends=True):
+        if lines and lines[-1].startswith(SIGNATURE_MARK) and not line.startswith(SIGNATURE_MARK):
+            yield "".join(lines)
+            lines = []
+        lines.append(line)
+    if lines:
+        yield "".join(lines)

@@ -1,0 +1,15 @@
+"""Which workspaces a command is about."""
+
+from __future__ import annotations
+
+from django.core.management.base import CommandError
+
+from controlplane.models import Workspace
+
+
+def chosen_workspaces(slug: str | None) -> list[Workspace]:
+    """The named one, or all. Raises CommandError when there is none of that name."""
+    chosen = Workspace.objects.filter(slug=slug) if slug else Workspace.objects.order_by("slug")
+    if slug and not chosen:
+        raise CommandError(f"There is no workspace {slug!r}.")
+    return list(chosen)
