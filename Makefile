@@ -13,7 +13,7 @@ DEPLOYED := ICP_DEBUG= ICP_PUBLIC_URL=https://icp.example.org ICP_SECRET_KEY="$$
 SCHEMA := docs/openapi.yaml
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo test check e2e bench bench-quick schema lock
+.PHONY: help setup run demo test check e2e bench bench-quick mutate schema lock
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "%-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -55,6 +55,10 @@ bench: setup ## Every figure that the README claims, one JSON object a line
 
 bench-quick: setup ## The same within five minutes
 	@$(PY) -m benchmarks --quick
+
+mutate: setup ## Mutate the decision core and see what its tests let live; hours: MODULES="controlplane.policy.decision*"
+	$(TESTING) $(VENV)/bin/mutmut run $(MODULES)
+	$(VENV)/bin/mutmut results
 
 schema: setup ## Write the OpenAPI document that `make check` compares with
 	$(TESTING) $(MANAGE) spectacular --validate --fail-on-warn --file $(SCHEMA)
