@@ -23,7 +23,7 @@ from sessions.adapters.words import failure
 from sessions.answers import refusal_body
 from sessions.gate_request import BODY_BYTES_MOST, TOO_LONG, invalid
 from sessions.schema import GateRefusal
-from sessions.waiting import HOLD_HEADER
+from sessions.waiting import BODY_MOST, HOLD_HEADER
 
 DECISION_HEADER = "X-ICP-Decision"  # allow, deny or ask, for a doctor and for whoever reads along
 ERROR_HEADER = "X-ICP-Error"
@@ -81,8 +81,8 @@ class HookView(WorkspaceView):
     def post(self, request: Request, agent: str, event: str) -> Response:
         began = time.perf_counter()
         size = int(request.META.get("CONTENT_LENGTH") or 0)
-        if size > BODY_BYTES_MOST:
-            raise invalid(TOO_LONG)
+        if size > (BODY_BYTES_MOST if self._meaning() is Event.PRE_TOOL else BODY_MOST):
+            raise invalid(TOO_LONG)  # after a tool its results stand beside its input
         hook, asked = read_hook(agent, event, self._payload(request), size)
         outcome = act(Report(self.bearer, hook, asked))
         if outcome.decision:

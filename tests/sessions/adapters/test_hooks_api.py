@@ -209,6 +209,17 @@ def test_a_malformed_body_is_a_denial(agent, body):
     assert answer["X-ICP-Error"]
 
 
+def test_results_of_a_tool_may_be_longer_than_an_input(agent, everywhere):
+    long = "x" * 700_000
+    told = {"filePath": "src/long.txt", "content": long, "originalFile": None}
+    report = CLAUDE | {"tool_name": "Write", "tool_input": {"file_path": "src/long.txt", "content": long}}
+    assert hook(agent, "claude-code", "PostToolUse", report | {"tool_response": told}).status_code == 200
+    assert recorded() == {"src/long.txt": (sha(long), False)}
+    padded = write() | {"tool_response": long * 2}
+    refused = hook(agent, "claude-code", "PreToolUse", padded).json()["hookSpecificOutput"]
+    assert "over 1048576 bytes" in refused["permissionDecisionReason"]
+
+
 def test_an_error_of_the_server_is_a_denial(agent, everywhere, monkeypatch):
     monkeypatch.setattr("sessions.gate.check", lambda *_: 1 / 0)
     answer = hook(agent, "claude-code", "PreToolUse", write())
