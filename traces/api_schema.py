@@ -190,6 +190,19 @@ class MapAnswer(Body):
     intents = MapSection(many=True)
 
 
+class RedactBody(Body):
+    reason = Text(
+        max_length=200, help_text="Why; it stays readable for good, so it must not repeat the secret."
+    )
+
+
+class RedactAnswer(Body):
+    entry_id = Text()
+    redacted = YesNo()
+    redaction_id = Text(help_text="The ledger entry that says who took the body out and why.")
+    redacted_at = s.DateTimeField()
+
+
 class LessonBody(Body):
     file = Text(required=False, allow_blank=True, max_length=1000, help_text="Workspace-relative.")
     problems = Text(max_length=100_000)

@@ -10,6 +10,7 @@ urlpatterns = [
     path("lessons", api.LessonsView.as_view()),
     path("ledger", ledger_api.LedgerView.as_view()),
     path("ledger/verify", ledger_api.VerifyView.as_view()),
+    path("ledger/entries/<path:entry_id>/redact", ledger_api.RedactView.as_view()),
     path("ledger/checkpoint", ledger_api.CheckpointView.as_view()),
     path("ledger/proof/inclusion", ledger_api.InclusionView.as_view()),
     path("ledger/proof/consistency", ledger_api.ConsistencyView.as_view()),

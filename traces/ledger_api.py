@@ -13,10 +13,12 @@ from rest_framework.response import Response
 
 from controlplane.api.errors import ApiError
 from controlplane.api.pages import whole_number
+from controlplane.api.views import WorkspaceView
 from traces import api_schema as schema
 from traces import checkpoints, merkle, proofs
 from traces.api import StreamView
 from traces.models import Checkpoint, Kind, LedgerBody, LedgerEntry, LedgerLeaf
+from traces.redaction import redact, redaction_of
 from traces.sealing import seal, waiting
 from traces.verifying import verify
 
@@ -132,6 +134,33 @@ class ConsistencyView(StreamView):
             "hashes": [one.hex() for one in proof.hashes],
         }
         return Response(found)
+
+
+class RedactView(WorkspaceView):
+    @extend_schema(
+        operation_id="ledger_redact", summary="Take the body of an entry out, for good, with a record of it",
+        description="The entry keeps its place, so everything still verifies. The first redaction stands.",
+        request=schema.RedactBody, responses=schema.answers({200: schema.RedactAnswer}, 404),
+    )  # fmt: skip
+    def post(self, request: Request, entry_id: str) -> Response:
+        checked = schema.RedactBody(data=request.data)
+        checked.is_valid(raise_exception=True)
+        seal(self.bearer.workspace_id)
+        entry = _entry(self.bearer.workspace_id, entry_id)
+        try:
+            redact(entry, reason=checked.validated_data["reason"], actor=self.actor)
+        except ValueError as error:
+            raise ApiError(400, "INVALID_INPUT", str(error)) from error
+        record = redaction_of(entry)
+        assert record is not None  # made just now or before; nothing takes it away
+        return Response(
+            {
+                "entry_id": entry.entry_id,
+                "redacted": True,
+                "redaction_id": record.entry_id,
+                "redacted_at": record.received_at,
+            }
+        )
 
 
 def _size(request: Request, name: str, newest: int) -> int:
