@@ -192,7 +192,9 @@ class MapAnswer(Body):
 
 class RedactBody(Body):
     reason = Text(
-        max_length=200, help_text="Why; it stays readable for good, so it must not repeat the secret."
+        max_length=200,
+        trim_whitespace=True,
+        help_text="It stays readable for good: do not repeat the secret.",
     )
 
 
