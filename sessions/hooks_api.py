@@ -17,7 +17,7 @@ from controlplane.metrics import GATE
 from controlplane.tokens import find_bearer, known_bearer
 from sessions.adapters.acting import Outcome, Report, act
 from sessions.adapters.calls import Answer, Body, Event
-from sessions.adapters.reading import client_of, read_hook
+from sessions.adapters.reading import client_of, name_in, read_hook
 from sessions.adapters.table import CLIENTS
 from sessions.adapters.words import failure
 from sessions.answers import refusal_body
@@ -42,6 +42,7 @@ DESCRIPTION = (
 class HookView(WorkspaceView):
     required_role = "agent"
     error_body = staticmethod(refusal_body)
+    sent_as: str | None = None  # the event as the payload names it: a refusal is rendered for that one
 
     def get_authenticators(self) -> list[BaseAuthentication]:
         """The gate's memory of tokens serves the gate only: its append makes sure that the token holds."""
@@ -83,7 +84,9 @@ class HookView(WorkspaceView):
         size = int(request.META.get("CONTENT_LENGTH") or 0)
         if size > (BODY_BYTES_MOST if self._meaning() is Event.PRE_TOOL else BODY_MOST):
             raise invalid(TOO_LONG)  # after a tool its results stand beside its input
-        hook, asked = read_hook(agent, event, self._payload(request), size)
+        payload = self._payload(request)
+        self.sent_as = name_in(payload)
+        hook, asked = read_hook(agent, event, payload, size)
         outcome = act(Report(self.bearer, hook, asked))
         if outcome.decision:
             GATE.observe(outcome.decision, time.perf_counter() - began)
@@ -126,11 +129,11 @@ class HookView(WorkspaceView):
 
     def _rendered(self, answer: Answer) -> Body:
         """An event that the client does not have is answered as the one before a tool."""
-        client, event = CLIENTS[self.kwargs["agent"]], self.kwargs["event"]
+        client, event = CLIENTS[self.kwargs["agent"]], self.sent_as or self.kwargs["event"]
         if event not in client.events:
             event = next(name for name, kind in client.events.items() if kind is Event.PRE_TOOL)
         return client.render(event, answer)
 
     def _meaning(self) -> Event | None:
         client = CLIENTS.get(self.kwargs.get("agent", ""))
-        return client.events.get(self.kwargs["event"]) if client else None
+        return client.events.get(self.sent_as or self.kwargs["event"]) if client else None

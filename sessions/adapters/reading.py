@@ -27,6 +27,12 @@ def meaning_of(client: Client, event: str) -> Event | None:
     return client.events.get(event)
 
 
+def name_in(payload: Any) -> str | None:
+    """What the payload calls its own event, where it does."""
+    said = first(mapping(payload), *NAMES_ITSELF)
+    return said if isinstance(said, str) else None
+
+
 def read_hook(agent: str, event: str, payload: Any, size: int) -> tuple[HookCall, GateRequest]:
     """`size` is the raw body's length in bytes. Raises `ApiError` 400, `HOOK_BLOCKED`, and 404."""
     client = client_of(agent)
@@ -35,8 +41,8 @@ def read_hook(agent: str, event: str, payload: Any, size: int) -> tuple[HookCall
         raise invalid(f"{agent} has no event {event!r}. Known are: {', '.join(sorted(client.events))}.")
     if not isinstance(payload, dict):
         raise invalid("The body must be the JSON object that the client gives its hook.")
-    said = first(payload, *NAMES_ITSELF)
-    if said is not None and said != event:
+    said = name_in(payload) or event
+    if said != event:
         raise invalid(f"The payload is of {said!r}, but was sent as {event!r}: correct the hook's address.")
     hook = client.parse(payload, meaning)
     return hook, parse_gate_request(_request(agent, hook, _alongside(payload)), size)

@@ -62,6 +62,15 @@ def test_no_objection_leaves_the_clients_own_prompt_in_place(agent, everywhere):
     assert (answer.json(), answer["X-ICP-Decision"]) == ({}, "allow")
 
 
+def test_an_allowed_call_takes_no_more_statements_than_at_the_gate(
+    agent, everywhere, django_assert_max_num_queries
+):
+    agent.select("INT-001")
+    hook(agent, "claude-code", "PreToolUse", write())
+    with django_assert_max_num_queries(3):
+        assert hook(agent, "claude-code", "PreToolUse", write("src/auth/other.ts")).json() == {}
+
+
 def test_out_of_scope_then_approved_the_same_call_runs(acme, agent, rex):
     builders.intent(acme)
     agent.select("INT-001")
@@ -230,8 +239,9 @@ def test_a_misspelled_or_mistaken_event_lets_nothing_through(agent, everywhere):
     misspelled = hook(agent, "claude-code", "pretooluse", write())
     mistaken = hook(agent, "claude-code", "Stop", write() | {"hook_event_name": "PreToolUse"})
     assert "no event" in misspelled.json()["hookSpecificOutput"]["permissionDecisionReason"]
-    assert mistaken.status_code == 400
-    assert mistaken.json()["decision"] == "deny"
+    assert "correct the hook's address" in mistaken.json()["hookSpecificOutput"]["permissionDecisionReason"]
+    turned = hook(agent, "claude-code", "PreToolUse", write() | {"hook_event_name": "Stop"})
+    assert (turned.status_code, turned.json()["decision"]) == (400, "deny")
 
 
 def test_a_prompt_that_cannot_be_answered_tells_the_model_so(agent):
