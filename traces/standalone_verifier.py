@@ -127,30 +127,36 @@ def check_signature(key: bytes, signature: bytes, text: bytes) -> None:
     require(times(scalar, base) == expected, "the signature is not by this key")
 
 
-def read_checkpoint(text: str, verifier_key: str) -> tuple[int, bytes]:
-    """(size, root) of a checkpoint that is signed by the key."""
-    name, key_id, encoded = verifier_key.split("+", 2)
-    key = base64.b64decode(encoded)
-    require(
-        hashlib.sha256(name.encode() + b"\n" + key).hexdigest()[:8] == key_id, "the key does not fit its id"
-    )
+def read_checkpoint(text: str, verifier_keys: list[str]) -> tuple[int, bytes]:
+    """(size, root) of a checkpoint that is signed by one of the keys."""
     signed, _, signatures = text.partition("\n\n")
     origin, size, root = signed.split("\n")[:3]
-    require(origin == name, f"the checkpoint is of {origin}, the key of {name}")
+    keys = [read_key(one, origin) for one in verifier_keys]
     for line in signatures.splitlines():
         who, _, blob = line.removeprefix("\u2014 ").partition(" ")
         raw = base64.b64decode(blob)
-        if who == name and raw[:4].hex() == key_id:
-            check_signature(key[1:], raw[4:], f"{signed}\n".encode())
-            return int(size), base64.b64decode(root)
+        for key_id, key in keys:
+            if who == origin and raw[:4] == key_id:
+                check_signature(key, raw[4:], f"{signed}\n".encode())
+                return int(size), base64.b64decode(root)
     raise DoesNotHoldError("the checkpoint has no signature by this key")
 
 
-def check_inclusion(proof: dict[str, Any], key: str, saved: str | None) -> str:
+def read_key(verifier_key: str, origin: str) -> tuple[bytes, bytes]:
+    """(key id, public key) of a key that speaks for the log."""
+    name, key_id, encoded = verifier_key.split("+", 2)
+    key = base64.b64decode(encoded)
+    found = hashlib.sha256(name.encode() + b"\n" + key).digest()[:4]
+    require(found.hex() == key_id, "the key does not fit its id")
+    require(origin == name, f"the checkpoint is of {origin}, the key of {name}")
+    return found, key[1:]
+
+
+def check_inclusion(proof: dict[str, Any], keys: list[str], saved: str | None) -> str:
     """The envelope is in the tree of the signed head; the body, where it is there, is the one recorded."""
     text = saved or proof["checkpoint"]
     require(bool(text), "the proof brings no checkpoint; give one of the same size with --checkpoint")
-    size, root = read_checkpoint(text, key)
+    size, root = read_checkpoint(text, keys)
     require(size == proof["size"], f"the checkpoint is of size {size}, the proof of {proof['size']}")
     envelope = proof["envelope"].encode()
     path = [bytes.fromhex(one) for one in proof["hashes"]]
@@ -163,8 +169,8 @@ def check_inclusion(proof: dict[str, Any], key: str, saved: str | None) -> str:
     return f"Entry {proof['entry_id']} is number {proof['seq']} of {size}, with this very body."
 
 
-def check_consistency(proof: dict[str, Any], key: str, old: str, new: str) -> str:
-    (old_size, old_root), (new_size, new_root) = read_checkpoint(old, key), read_checkpoint(new, key)
+def check_consistency(proof: dict[str, Any], keys: list[str], old: str, new: str) -> str:
+    (old_size, old_root), (new_size, new_root) = read_checkpoint(old, keys), read_checkpoint(new, keys)
     require((old_size, new_size) == (proof["old_size"], proof["new_size"]), "the proof is of other sizes")
     require(old_size <= new_size, "the ledger has shrunk")
     path = [bytes.fromhex(one) for one in proof["hashes"]]
@@ -179,7 +185,7 @@ def main() -> None:
     )
     parser.add_argument("what", choices=["inclusion", "consistency"])
     parser.add_argument("proof", type=Path)
-    parser.add_argument("--key", required=True)
+    parser.add_argument("--key", required=True, action="append", help="more than once after a change of keys")
     for name in ("checkpoint", "old", "new"):
         parser.add_argument(f"--{name}", type=Path)
     options = parser.parse_args()

@@ -101,6 +101,21 @@ def test_growth_is_proven_and_an_old_backup_is_not(grown, tmp_path):
     assert "shrunk" in done.stderr
 
 
+def test_growth_over_a_change_of_keys_is_proven_with_both(agent, tmp_path, settings):
+    settings.LEDGER_KEY_FILE = tmp_path / "ledger_key.pem"
+    agent.post("traces", [entry(n) for n in range(3)])
+    before = agent.get("ledger").json()
+    checkpoints.rotate_key()
+    agent.post("traces", [entry(n) for n in range(3, 7)])
+    after = agent.get("ledger").json()
+    proof = agent.get("ledger/proof/consistency", **{"from": 3, "to": 7}).json()
+    files = {"proof": proof, "old": before["checkpoint"], "new": after["checkpoint"]}
+    arguments = ("consistency", "proof", "--old", "old", "--new", "new", "--key", before["verifier_key"])
+    assert "no signature" in run(tmp_path, *arguments, **files).stderr
+    done = run(tmp_path, *arguments, "--key", after["verifier_key"], **files)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_what_cannot_be_read_is_said(tmp_path):
     done = run(tmp_path, "inclusion", "proof", "--key", "k", proof="{}")
     assert (done.returncode, done.stderr[:14]) == (1, "CANNOT BE READ")
