@@ -6,6 +6,8 @@ import hashlib
 
 import pytest
 import yaml
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from sessions.gate_health import GateHealth, health_of
@@ -62,13 +64,12 @@ def test_no_objection_leaves_the_clients_own_prompt_in_place(agent, everywhere):
     assert (answer.json(), answer["X-ICP-Decision"]) == ({}, "allow")
 
 
-def test_an_allowed_call_takes_no_more_statements_than_at_the_gate(
-    agent, everywhere, django_assert_max_num_queries
-):
+def test_an_allowed_call_takes_no_more_statements_than_at_the_gate(agent, everywhere):
     agent.select("INT-001")
     hook(agent, "claude-code", "PreToolUse", write())
-    with django_assert_max_num_queries(3):
+    with CaptureQueriesContext(connection) as captured_queries:
         assert hook(agent, "claude-code", "PreToolUse", write("src/auth/other.ts")).json() == {}
+    assert len([query for query in captured_queries if "SAVEPOINT" not in query["sql"]]) <= 3
 
 
 def test_out_of_scope_then_approved_the_same_call_runs(acme, agent, rex):
