@@ -25,8 +25,8 @@ from controlplane.workspaces import create_workspace
 from intents.ignorefile import save as save_intentignore
 from intents.transfer import How, import_document
 from intents.workspace_policy import change_policy
+from sessions.ending import end_session
 from sessions.models import AgentSession
-from sessions.opening import end_session
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,11 +15,12 @@ from controlplane.policy.model import SessionState
 from intents.selectors import available_intents
 from sessions import schema
 from sessions.completion import complete_intent
+from sessions.ending import end_session
 from sessions.gate_request import text_field
 from sessions.guidance import preflight, prompt_of
 from sessions.handshake import select_intent
 from sessions.models import AgentSession
-from sessions.opening import Opening, end_session, find_session, open_session, opening_from, require_owner
+from sessions.opening import Opening, find_session, open_session, opening_from, require_owner
 from sessions.representations import approval_answer, session_answer, session_counts
 from sessions.scope_requests import request_scope
 from sessions.session_traces import record_trace

@@ -21,8 +21,8 @@ from controlplane.access import MemberRequest, member_page, person_name
 from controlplane.api.errors import ApiError
 from controlplane.models import Role
 from sessions import approvals
-from sessions.approvals import Choice
 from sessions.cards import NO_DRAFT, Card, Draft, Reader, card_of
+from sessions.choices import Choice, Decider
 from sessions.grants import MINUTES_MOST, revoke
 from sessions.live_grants import find_grant, grant_rows, sessions_at_work
 from sessions.models import Approval
@@ -217,6 +217,6 @@ def _count(request: MemberRequest) -> HttpResponse:
     return render(request, "approvals/_count.html", {"url": url})
 
 
-def _decider(request: MemberRequest) -> approvals.Decider:
+def _decider(request: MemberRequest) -> Decider:
     reader = Reader(request.user, request.role)
     return reader.decider(person_name(request.user))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import F
@@ -14,37 +14,15 @@ from controlplane.api.errors import ApiError
 from controlplane.masking import storable
 from controlplane.policy.model import Verdict
 from intents.selectors import owners_of
-from sessions.grants import Grant, check_grant, give
+from sessions.checked import Checked
+from sessions.choices import Choice, Decider, Grant
+from sessions.grants import check_grant, give
 from sessions.models import AgentSession, Approval
 from sessions.reach import Reach, reach_of
 from traces.ledger import NewEntry, append
 
-if TYPE_CHECKING:
-    from sessions.gate import Checked
-
 EXTENSION = timedelta(minutes=5)
 EXPIRE_BATCH = 200
-
-
-@dataclass(frozen=True, slots=True)
-class Decider:
-    """Who decides: a signed-in person or a token, with a name that outlives both."""
-
-    name: str
-    user_id: int | None = None
-    token_id: int | None = None
-    actor: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """What the decider chose, as the REST call and the page's form send it."""
-
-    action: str  # approve | reject
-    grant: str = "once"  # once | session | scope
-    patterns: tuple[str, ...] = ()
-    minutes: int | None = None
-    comment: str = ""
 
 
 def join_or_plan(checked: Checked) -> Checked:

@@ -15,7 +15,7 @@ from controlplane.api.pages import PAGE_PARAMETERS, page_of, whole_number
 from controlplane.api.views import WorkspaceView
 from sessions import approvals, schema
 from sessions.api import answers
-from sessions.approvals import Choice, Decider
+from sessions.choices import Choice, Decider
 from sessions.gate_request import WAIT_SECONDS_MOST
 from sessions.models import Approval
 from sessions.representations import approval_answer

@@ -13,8 +13,9 @@ from controlplane.api.errors import ApiError
 from controlplane.models import Role, Workspace
 from intents.models import Intent
 from sessions.agents import agent_title
-from sessions.approvals import Decider, refuse_own
+from sessions.approvals import refuse_own
 from sessions.card_context import CardContext, context_of
+from sessions.choices import Decider
 from sessions.grants import refusal
 from sessions.known_files import KnownFiles, known_files
 from sessions.models import Approval

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from django.db import IntegrityError, connection, transaction
@@ -21,7 +21,6 @@ from controlplane.masking import storable
 from controlplane.policy.decision import decide, enforce
 from controlplane.policy.explain import with_available
 from controlplane.policy.model import (
-    Decision,
     ErrorType,
     SessionState,
     ToolCall,
@@ -32,9 +31,10 @@ from controlplane.tokens import Bearer, forget_token
 from intents.selectors import available_intents
 from sessions import approvals, handshake, snapshots
 from sessions.answers import answer_of, approval_brief
+from sessions.checked import Checked
 from sessions.gate_request import GateRequest
-from sessions.models import AgentSession, Approval, ApprovalGrant
-from sessions.opening import SEEN_EVERY, find_session, record_session, touch
+from sessions.models import AgentSession, ApprovalGrant
+from sessions.opening import find_session, record_session, touch
 from sessions.snapshots import Held
 from sessions.worktree import Worktree
 from traces.ledger import NewEntry, append, find
@@ -42,35 +42,6 @@ from traces.ledger import NewEntry, append, find
 log = logging.getLogger(__name__)
 
 ATTEMPTS = 50  # each one means that somebody changed the session or the workspace in between
-
-
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """A decision on a call, with what it was decided upon and how it is answered."""
-
-    request: GateRequest
-    held: Held
-    decision: Decision
-    answered: Verdict
-    would_be: Verdict | None = None  # the decision, where policy only monitors
-    approval: Approval | None = None
-
-    @property
-    def state(self) -> SessionState:
-        state = self.held.snapshot.state
-        begins = state is SessionState.REQUEST and self.decision.tool_class is ToolClass.SAFE
-        return SessionState.REASONING if begins and self.decision.verdict is Verdict.ALLOW else state
-
-    @property
-    def shows_life(self) -> bool:
-        """Whether the session's `last_seen_at` is due."""
-        return timezone.now() - self.held.seen_at > SEEN_EVERY
-
-    @property
-    def stands_alone(self) -> bool:
-        """Whether nothing but the decision itself is to be written."""
-        follows = self.answered is Verdict.ASK or self.decision.grant_id or self.shows_life
-        return not follows and self.state is self.held.snapshot.state
 
 
 def check(bearer: Bearer, request: GateRequest) -> dict[str, Any]:

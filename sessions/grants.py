@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 from django.db import transaction
 from django.db.models import F
@@ -16,25 +14,14 @@ from controlplane.policy.scopes import Scope
 from intents import registry
 from intents.models import Intent
 from intents.selectors import find_intent
+from sessions.choices import Choice, Decider, Grant
 from sessions.models import AgentSession, Approval, ApprovalGrant
 from traces.ledger import NewEntry, append
-
-if TYPE_CHECKING:
-    from sessions.approvals import Choice, Decider
 
 MINUTES_MOST = 7 * 24 * 60
 KINDS = ("once", "session", "scope")
 LEFT_THE_SCOPE = frozenset({"not_in_scope", "empty_scope", "protected_path"})
 NO_PATTERN = "What else the call would change is not known, so no pattern can cover it."
-
-
-@dataclass(frozen=True, slots=True)
-class Grant:
-    """A grant that was found possible for its approval."""
-
-    kind: str = ""
-    patterns: tuple[str, ...] = ()
-    minutes: int | None = None
 
 
 def check_grant(approval: Approval, choice: Choice) -> Grant:

@@ -12,8 +12,9 @@ from django.views.decorators.http import require_POST, require_safe
 
 from controlplane.access import MemberRequest, may, member_page, person_name
 from controlplane.models import Role
+from sessions.ending import end_session, freeze_session
 from sessions.models import AgentSession
-from sessions.opening import end_session, find_session, freeze_session
+from sessions.opening import find_session
 from sessions.session_rows import alive, detail_of, session_page
 from traces.timeline import ROWS, Window, session_timeline
 

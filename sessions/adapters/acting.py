@@ -12,11 +12,12 @@ from sessions import gate
 from sessions.adapters.calls import Answer, Event, HookCall
 from sessions.adapters.words import answer_from
 from sessions.adapters.written import traces_of
+from sessions.ending import end_session
 from sessions.gate_health import GateHealth, health_of
 from sessions.gate_request import GateRequest
 from sessions.guidance import prompt_of
 from sessions.models import AgentSession
-from sessions.opening import end_session, find_session, open_session, require_owner
+from sessions.opening import find_session, open_session, require_owner
 from sessions.session_traces import record_trace
 from sessions.worktree import Worktree
 

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from intents.models import Intent
 from sessions import approvals, grants
+from sessions.choices import Decider
 from sessions.models import AgentSession, Approval, ApprovalGrant
 from tests import builders
 from traces.models import LedgerEntry
@@ -205,7 +206,7 @@ def test_an_agent_sees_only_its_own_approvals(acme, at_work):
 
 def test_five_more_minutes_are_given_once(at_work, rex):
     approval = Approval.objects.select_related("session__token").get(public_id=ask(at_work))
-    decider = approvals.Decider("Rex", user_id=rex.pk, actor="person")
+    decider = Decider("Rex", user_id=rex.pk, actor="person")
     before = approval.expires_at
     assert approvals.extend(approval, decider).expires_at - before == timedelta(minutes=5)
     with pytest.raises(approvals.ApiError, match="before"):

@@ -9,11 +9,11 @@ from django.utils import timezone
 
 from controlplane.models import Role
 from sessions import approvals
-from sessions.approvals import Choice, Decider
 from sessions.cards import Draft, Reader, card_of
+from sessions.choices import Choice, Decider
+from sessions.ending import end_session
 from sessions.known_files import known_files
 from sessions.models import AgentSession, Approval
-from sessions.opening import end_session
 from sessions.receipts import receipt_of
 from tests import builders
 from tests.sessions.asking import AGENT, ROOT, ask, edit

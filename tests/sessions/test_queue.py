@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from sessions import approvals
-from sessions.approvals import Choice, Decider
+from sessions.choices import Choice, Decider
 from sessions.models import AgentSession, Approval
 from sessions.queue import following, next_waiting, queue_of
 from tests import builders
