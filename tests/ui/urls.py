@@ -49,7 +49,10 @@ urlpatterns = [
     path(
         "w/<slug:slug>/sessions/", group("sessions", list="", detail="<session_id>/", end="<session_id>/end/")
     ),
-    path("w/<slug:slug>/traces/", group("traces", list="", map="map/", file="file/<path:path>")),
+    path(
+        "w/<slug:slug>/traces/",
+        group("traces", list="", ledger="ledger/", map="map/", file="file/<path:path>"),
+    ),
     path("w/<slug:slug>/lessons/", group("lessons", list="")),
     path(
         "w/<slug:slug>/settings/",
