@@ -7,7 +7,7 @@ from django.contrib.auth.models import AnonymousUser, User
 
 from controlplane import styleguide
 from controlplane.models import Workspace
-from tests.ui import approval_samples, intent_samples
+from tests.ui import approval_samples, explain_samples, intent_samples
 from tests.ui.hostile import AGO, HOSTILE, INTENT, NOW
 
 SEALED = {"state": "sealed", "number": 18_230, "url": "#seal"}
@@ -304,6 +304,7 @@ def lessons():
 PAGES = {
     **approval_samples.PAGES,
     **intent_samples.PAGES,
+    **explain_samples.PAGES,
     "sessions/list": ("sessions/session_list.html", lambda: {"sessions": [session()], "alive": 1, **PAGER}),
     "sessions/detail": ("sessions/session_detail.html", session_detail),
     "traces/list": ("traces/trace_list.html", trace_list),
