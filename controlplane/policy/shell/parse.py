@@ -29,6 +29,7 @@ MAX_NODES = 4_000
 MAX_DEPTH = 40
 
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+BRACE_READ_TOO_FAR = re.compile(r"\{[0-9]*(?:\.\.[0-9]*)?[^\x00-\xff]")
 BLANK = re.compile(rb"(?:[ \t\n]|\\\n)*")
 CONTINUED = re.compile(rb"(?<!\\)(?:\\\\)*(\\\n)")
 WIDE_SPACE = re.compile(r"[\x85\xa0\u1680\u180e\u2000-\u200b\u2028\u2029\u202f\u205f\u2060\u3000\ufeff]")
@@ -170,6 +171,8 @@ def plain(command: str) -> Source:
         raise UnclearError("the command is not valid Unicode") from None
     if len(data) > MAX_BYTES:
         raise UnclearError(f"the command is longer than {MAX_BYTES} bytes")
+    if BRACE_READ_TOO_FAR.search(command):
+        raise UnclearError("a brace before a letter that the parser cannot hold")
     if data.count(b"|") > MAX_PIPES:
         raise UnclearError(f"the command holds more than {MAX_PIPES} pipes")
     return Source(command, data)

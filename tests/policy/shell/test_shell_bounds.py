@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import time
 
@@ -240,3 +241,23 @@ def test_hostile_text_is_unknown_as_a_whole(command):
     analysis = analyse(command)
     assert not analysis.safe
     assert analysis.unknown
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "{1\U0010ffff",
+        "echo {12..\U0010ffff",
+        "a {\u4e2d",
+        "{1..5\U0001f600}",
+        "echo {\U0010ffff}",
+        "x={3\u0600",
+    ],
+)
+def test_a_brace_cannot_make_the_parser_read_beyond_its_tables(command):
+    """The grammar's scanner hands code points to isdigit() unchecked (tree-sitter-bash #337): with some memory
+    layouts the whole process dies. So it is asked in a process of its own, and never gets there."""
+    script = f"from controlplane.policy.shell import analyse; print(analyse({command!r}).safe)"
+    for _ in range(3):
+        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stdout.strip()) == (0, "False"), done.stderr
