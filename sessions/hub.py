@@ -63,8 +63,9 @@ class Hub:
     async def subscribe(self, workspace_id: int, receiver: Receiver) -> int:
         """Have events delivered from now on; returns the sequence number before the first of them."""
         if workspace_id not in self._cursors:
-            newest = await database_sync_to_async(newest_seq)(workspace_id)
+            newest, recent = await database_sync_to_async(_news_so_far)(workspace_id)
             self._cursors.setdefault(workspace_id, newest)
+            self._seen[workspace_id].update(dict.fromkeys(recent))
         self._receivers[workspace_id].add(receiver)
         return self._cursors[workspace_id]
 
@@ -145,6 +146,12 @@ class Hub:
             except Exception:
                 log.warning("no news from other processes; looking by itself", exc_info=True)
                 await asyncio.sleep(2)
+
+
+def _news_so_far(workspace_id: int) -> tuple[int, list[int]]:
+    """The newest number, and those of the last seconds: nobody who comes now is told of them again."""
+    newest = newest_seq(workspace_id)
+    return newest, [event.seq for event in events_since(workspace_id, newest, with_late=True)]
 
 
 def _over(approval_ids: list[str]) -> list[str]:
