@@ -4,9 +4,9 @@
 
 Every engine holds the same scopes, made only of patterns that all of them express exactly (folders and whole
 paths), with its own means of being fast: parsed policy sets, a cache by subject. All must give the same
-answers. The others are asked "may this intent change this path?". `scope` is that question, and the bar of
-ten times the fastest is on it, like for like. `decide` is a whole decision: it starts from the tool call,
-reads its input, finds the file and goes through all ten steps; its ratio is printed without a bar.
+answers. The others are asked "may this intent change this path?". `scope` is that question;
+`decide` is a whole decision: it starts from the tool call, reads its input, finds the file and goes through
+all ten steps. The bar of ten times the fastest is on both; `decide` does not reach it yet.
 Times are CPU times: nobody pays for what else the machine does. Prints one JSON object a line; exit status 1
 when a bar does not hold.
 """
@@ -215,9 +215,12 @@ def beside_others(intents: int, seconds: float, rounds: int) -> bool:
     for name, figure in found.items():
         report(f"core/{intents}_intents/{name}", figure, "decisions/s")
     fastest = max(found[name] for name in OTHERS)
-    report(f"core/{intents}_intents/decide_beside_fastest", found["decide"] / fastest, "ratio")
-    ratio = found["scope"] / fastest
-    return report(f"core/{intents}_intents/scope_beside_fastest", ratio, "ratio", ">= 10", holds=ratio >= 10)
+    held = True
+    for name in OURS:
+        ratio = found[name] / fastest
+        label = f"core/{intents}_intents/{name}_beside_fastest"
+        held &= report(label, ratio, "ratio", ">= 10", holds=ratio >= 10)
+    return held
 
 
 # --- shell analysis, many intents --------------------------------------------------------------

@@ -41,7 +41,7 @@ def test_the_report_is_the_one_that_is_expected(case):
         found = [problem for problem in reading.report.errors if matches(problem, wanted)]
         assert len(found) >= wanted.get("count", 1), (wanted, reading.report.errors)
     assert sorted(problem.type for problem in reading.report.warnings) == sorted(case["warnings"])
-    assert took < 5 * case.get("max_seconds", 1)  # in processor time of a busy machine
+    assert took < case.get("max_seconds", 1)
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if "values" in case], ids=lambda case: case["file"])
