@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from controlplane.client.clients import CLIENTS
+from controlplane.client.configuring import configured
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-
-BRIDGES = Path(__file__).parent / "bridges"
 
 Snippets = list[dict[str, str]]
 
@@ -51,24 +50,25 @@ def _canary(url: str) -> dict[str, str]:
     return {"title": 'Canary: the answer must say "decision": "deny"', "text": curl(url, "gate", call)}
 
 
-def _script(name: str) -> str:
-    """A bridge as a reader wants it: without the marks that our own linter needs."""
-    return re.sub(r"# noqa: \S+ +", "# ", (BRIDGES / name).read_text(encoding="utf-8"))
+def _by_client(agent: str) -> Callable[[str], Snippets]:
+    """The hook client does it; beside it, what it puts where."""
 
+    def made(url: str) -> Snippets:
+        commands = (
+            "export ICP_TOKEN=icp_…\n"
+            f"curl -fsS {url}/client/icp.py -o icp.py\n"
+            f"python3 icp.py connect {agent} --url {url}\n"
+            "python3 icp.py doctor"
+        )
+        return [
+            {"title": "Shell, in the repository", "text": commands},
+            {
+                "title": f"What this adds: {CLIENTS[agent].file}",
+                "text": configured(agent, "", connected=True),
+            },
+        ]
 
-def _claude_code(url: str) -> Snippets:
-    hook = {
-        "type": "command",
-        "command": 'python3 "$CLAUDE_PROJECT_DIR/.claude/icp_gate.py"',
-        "timeout": 120,
-        "onFailure": "block",
-    }
-    settings = {"env": {"ICP_URL": url}, "hooks": {"PreToolUse": [{"hooks": [hook]}]}}
-    return [
-        {"title": ".claude/settings.json", "text": json.dumps(settings, indent=2)},
-        {"title": ".claude/icp_gate.py", "text": _script("claude_code.py")},
-        {"title": "Shell, before Claude Code starts", "text": "export ICP_TOKEN=icp_…"},
-    ]
+    return made
 
 
 def _roo_code(url: str) -> Snippets:
@@ -116,7 +116,16 @@ def _plain(url: str) -> Snippets:
 
 
 AGENTS: Mapping[str, Connection] = {
-    "claude-code": Connection("Claude Code", "fails closed", _claude_code),
+    "claude-code": Connection("Claude Code", "fails closed", _by_client("claude-code")),
+    "codex": Connection("Codex", "trust its hooks once", _by_client("codex")),
+    "gemini-cli": Connection("Gemini CLI", "in a trusted folder", _by_client("gemini-cli")),
+    "qwen-code": Connection("Qwen Code", "in a trusted folder", _by_client("qwen-code")),
+    "copilot": Connection("Copilot CLI", "in a trusted folder", _by_client("copilot")),
+    "cursor": Connection("Cursor", "fails closed", _by_client("cursor")),
+    "opencode": Connection("OpenCode", "by a plugin", _by_client("opencode")),
+    "kilo": Connection("Kilo Code", "by a plugin", _by_client("kilo")),
+    "cline": Connection("Cline", "by a plugin, not tried yet", _by_client("cline")),
+    "windsurf": Connection("Windsurf", "not tried yet", _by_client("windsurf")),
     "roo": Connection("Roo Code", "no hook: only in your own build", _roo_code),
     "rest": Connection("Plain REST", "as you write it", _plain),
 }

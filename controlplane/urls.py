@@ -3,7 +3,7 @@
 from django.contrib import admin
 from django.urls import include, path
 
-from controlplane import account, health
+from controlplane import account, client_api, health
 from controlplane.api import docs
 from sessions.hooks_api import HookView
 
@@ -14,6 +14,7 @@ urlpatterns = [
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
     path("metrics", health.metrics, name="metrics"),
+    path("client/icp.py", client_api.client_program, name="hook-client"),
     path("api/v1/", include("intents.api_urls")),
     path("api/v1/", include("traces.api_urls")),
     path("api/v1/schema", docs.SchemaView.as_view(), name="schema"),

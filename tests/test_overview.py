@@ -4,15 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
-import threading
-from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 from django.utils import timezone
 
-from controlplane.bridges import claude_code
 from controlplane.calls import latest_calls
 from controlplane.connecting import AGENTS, snippets
 from sessions.models import AgentSession
@@ -113,79 +108,3 @@ def test_the_api_can_be_browsed_without_a_token_or_inline_code(client, db):
     assert not re.search(r"<script(?![^>]* src=)|<style| style=| on\w+=", page.content.decode())
     schema = client.get("/api/v1/schema", {"format": "json"})
     assert "/api/v1/gate" in schema.json()["paths"]
-
-
-class StubGate(BaseHTTPRequestHandler):
-    """Answers every call with the server's `answer`, and keeps what was asked."""
-
-    def do_POST(self):
-        self.server.asked.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-        status, body = self.server.answer
-        self.send_response(status)
-        self.end_headers()
-        self.wfile.write(json.dumps(body).encode())
-
-    def log_message(self, *_):
-        pass
-
-
-@pytest.fixture
-def stub_gate():
-    server = HTTPServer(("127.0.0.1", 0), StubGate)
-    server.asked = []
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield server
-    server.shutdown()
-    server.server_close()
-
-
-class TestBridgeOfClaudeCode:
-    EVENT = {
-        "session_id": "s",
-        "tool_name": "Write",
-        "tool_input": {"file_path": "a"},
-        "tool_use_id": "t",
-        "cwd": "/r",
-    }
-
-    def run(self, url, event=None):
-        done = subprocess.run(
-            [sys.executable, claude_code.__file__],
-            input=json.dumps(event or self.EVENT),
-            env={"ICP_URL": url, "ICP_TOKEN": "icp_x", "CLAUDE_PROJECT_DIR": "/r"},
-            capture_output=True,
-            text=True,
-            timeout=30,
-            check=False,
-        )
-        return done.returncode, json.loads(done.stdout), done.stderr
-
-    def address(self, server):
-        return f"http://127.0.0.1:{server.server_port}"
-
-    def test_an_allowed_call_meets_no_objection(self, stub_gate):
-        stub_gate.answer = 200, {"decision": "allow"}
-        assert self.run(self.address(stub_gate))[:2] == (0, {})
-        asked = stub_gate.asked[0]
-        assert (asked["tool"], asked["root"], asked["agent"]) == ("Write", "/r", {"name": "claude-code"})
-
-    @pytest.mark.parametrize(
-        "answer",
-        [
-            (200, {"decision": "deny", "error": "Scope Violation"}),
-            (200, {"decision": "ask", "error": "Scope Violation", "approval": {"url": "http://x/1"}}),
-            (401, {"decision": "deny"}),
-            (500, {}),
-            (200, {}),
-        ],
-    )
-    def test_anything_else_denies_in_every_way_that_a_client_knows(self, stub_gate, answer):
-        stub_gate.answer = answer
-        status, output, said = self.run(self.address(stub_gate))
-        assert status == 2
-        assert output["hookSpecificOutput"]["permissionDecision"] == "deny"
-        assert said.strip()
-
-    def test_no_server_and_no_sense_deny_too(self):
-        assert self.run("http://127.0.0.1:9")[0] == 2
-        assert self.run("http://127.0.0.1:9", event={"nothing": True})[0] == 2

@@ -1,0 +1,96 @@
+"""One row for each coding agent: its events, how it is refused, where its configuration stands."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+AFTER = "PostToolUse UserPromptSubmit SessionStart SessionEnd SubagentStart PreCompact"
+ON_FAILURE = {"onFailure": "block"}
+PLUGIN_OPEN = "The client says nothing when a plugin does not load, and runs the tools."
+
+
+def nested(event: str, reason: str) -> dict[str, Any]:
+    decision = {"permissionDecision": "deny", "permissionDecisionReason": reason}
+    return {"hookSpecificOutput": {"hookEventName": event, **decision}}
+
+
+def in_groups(command: str, seconds: int, **more: Any) -> dict[str, Any]:
+    return {"hooks": [{"type": "command", "command": command, "timeout": seconds, **more}]}
+
+
+# `gates` and `others` are events; `refuse` makes the client's own denial, said with exit status `status`: 0
+# where another one hides the text from the model, 2 where either may be read. The hook answers within
+# `seconds`, is held for a human for at most `wait` of them, and the client's own limit is ten seconds longer.
+# `entry` makes one entry of the configuration `file`; without it the file is a plugin.
+Client = namedtuple(  # noqa: PYI024  typing costs 5 ms at every call
+    "Client", "gates others refuse status seconds wait file entry fails_open"
+)
+CLIENTS = {
+    "claude-code": Client(
+        "PreToolUse", AFTER, nested, 2, 60, 50, ".claude/settings.json",
+        lambda command, seconds, gate: in_groups(command, seconds, **(ON_FAILURE if gate else {})),
+        "Before 2.1.295 a hook that is killed or too late; --bare, --safe-mode, disableAllHooks.",
+    ),
+    "codex": Client(
+        "PreToolUse", AFTER, nested, 2, 60, 50, ".codex/hooks.json",
+        lambda command, seconds, _: in_groups(command, seconds),
+        "Hooks that are not trusted are skipped silently: open /hooks in Codex once. A hook that is killed.",
+    ),
+    "gemini-cli": Client(
+        "BeforeTool", "AfterTool BeforeAgent SessionStart SessionEnd PreCompress",
+        lambda _, reason: {"decision": "deny", "reason": reason}, 2, 60, 50, ".gemini/settings.json",
+        lambda command, seconds, _: {"matcher": "*", **in_groups(command, seconds * 1000, name="icp")},
+        "Hooks of a folder that is not trusted are not loaded. A hook that is killed.",
+    ),
+    "qwen-code": Client(
+        "PreToolUse", AFTER, nested, 2, 60, 50, ".qwen/settings.json",
+        lambda command, seconds, _: in_groups(command, seconds),
+        "Hooks of a folder that is not trusted are not loaded; --bare, --safe-mode. A hook that is killed.",
+    ),
+    "copilot": Client(
+        "preToolUse", "postToolUse userPromptSubmitted sessionStart sessionEnd subagentStart preCompact",
+        lambda _, reason: {"permissionDecision": "deny", "permissionDecisionReason": reason},
+        0, 50, 25, ".github/hooks/icp.json",
+        lambda command, seconds, _: {"type": "command", "bash": command, "timeoutSec": seconds},
+        "Hooks of a folder that is not trusted are not loaded. A hook that is too late.",
+    ),
+    "cursor": Client(
+        "preToolUse", "postToolUse beforeSubmitPrompt sessionStart sessionEnd preCompact",
+        lambda _, reason: {"permission": "deny", "user_message": reason}, 0, 60, 50, ".cursor/hooks.json",
+        lambda command, seconds, gate: {"command": command, "timeout": seconds, "failClosed": gate},
+        "Text typed into a shell that is already open is not shown to hooks.",
+    ),
+    "windsurf": Client(
+        "pre_read_code pre_write_code pre_run_command pre_mcp_tool_use", "post_write_code post_run_command",
+        lambda _, reason: {"exit_status": 2, "stderr": reason}, 2, 20, 0, ".windsurf/hooks.json",
+        lambda command, *_: {"command": command, "show_output": True},
+        "A hook that is killed or too late (its time limit is not documented).",
+    ),
+    "opencode": Client(
+        "tool.execute.before", "tool.execute.after chat.message session.created session.deleted",
+        lambda _, reason: {"throw": reason}, 0, 60, 50, ".opencode/plugins/icp.js", None, PLUGIN_OPEN,
+    ),
+    "kilo": Client(
+        "tool.execute.before", "tool.execute.after chat.message session.created session.deleted",
+        lambda _, reason: {"throw": reason}, 0, 60, 50, ".kilo/plugins/icp.js", None, PLUGIN_OPEN,
+    ),
+    "cline": Client(
+        "beforeTool", "", lambda _, reason: {"skip": True, "reason": reason},
+        0, 2.5, 0, ".cline/plugins/icp.js", None, PLUGIN_OPEN,
+    ),
+}  # fmt: skip
+
+
+def reason_in(answer: dict[str, Any]) -> str:
+    """Why an answer in any client's form refuses; "" where it does not."""
+    said = answer.get("hookSpecificOutput") or answer
+    refuses = "deny" in {said.get(key) for key in ("permissionDecision", "decision", "permission")}
+    if refuses or said.get("skip") is True or said.get("exit_status") == 2:
+        for key in ("permissionDecisionReason", "reason", "user_message", "stderr"):
+            if said.get(key):
+                return str(said[key])
+    return str(said.get("throw") or "")
