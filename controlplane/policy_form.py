@@ -221,6 +221,13 @@ GROUPS: tuple[tuple[str, tuple[Field, ...]], ...] = (
                 "number",
                 "Then it is recorded that nobody decided; the agent may ask again.",
             ),
+            Field(
+                "freeze_after_denials",
+                "Refused attempts at one thing that freeze a session",
+                "number",
+                "Different calls for the same path, or stopped for the same reason. 0: never. "
+                "Reviewers are alerted at the third either way.",
+            ),
         ),
     ),
 )

@@ -13,12 +13,14 @@ from django.utils import timezone
 from controlplane.api.errors import ApiError
 from controlplane.masking import storable
 from controlplane.policy.model import Verdict
+from controlplane.policy.texts import refused_again
 from intents.selectors import owners_of
 from sessions.checked import Checked
 from sessions.choices import Choice, Decider, Grant
 from sessions.grants import check_grant, give
 from sessions.models import AgentSession, Approval
 from sessions.reach import Reach, reach_of
+from sessions.refusals import words_of
 from traces.ledger import NewEntry, append
 
 EXTENSION = timedelta(minutes=5)
@@ -33,8 +35,7 @@ def join_or_plan(checked: Checked) -> Checked:
     session, decision = checked.held.session, checked.decision
     rejected = _latest(session, decision.digest, Approval.Status.REJECTED)
     if rejected is not None:
-        why = rejected.comment or "no reason given"
-        error = f"{decision.error}\nRejected by {rejected.decider}: {why}. Do not retry."
+        error = refused_again(decision.error or "", words_of(rejected.decider, rejected.comment))
         return replace(
             checked, decision=replace(decision, verdict=Verdict.DENY, error=error), answered=Verdict.DENY
         )
@@ -160,6 +161,8 @@ def decide(approval: Approval, decider: Decider, choice: Choice) -> Approval:
         record(approval, "decided", decider.actor)
         if approved:
             give(approval, grant, decider)
+        else:  # what is held of the session does not know of it yet
+            AgentSession.objects.filter(pk=approval.session_id).update(revision=F("revision") + 1)
     return approval
 
 

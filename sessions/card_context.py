@@ -12,6 +12,7 @@ from django.utils import timezone
 from controlplane.templatetags.times import since
 from intents.models import Intent
 from sessions.agents import agent_title
+from sessions.denials import alerts_of
 from sessions.models import AgentSession, Approval
 from sessions.ownership import Owner
 from sessions.previews import Criterion
@@ -74,7 +75,7 @@ class CardContext:
 
 
 def context_of(approval: Approval, intent: Intent | None, owners: list[Owner]) -> CardContext:
-    """8 queries, whatever the workspace holds."""
+    """9 queries, whatever the workspace holds."""
     paths = paths_of(approval)
     entries = _entries(approval)
     bodies = [(entry, body_of(entry) or {}) for entry in entries]
@@ -82,7 +83,7 @@ def context_of(approval: Approval, intent: Intent | None, owners: list[Owner]) -
         goal=_goal(intent) if intent else None,
         session=_session(approval),
         events=tuple(_event(entry) for entry in entries[:EVENTS_SHOWN]),
-        alert=_alert(bodies, set(paths)),
+        alert=alerts_of(approval.session, set(paths)) or _alert(bodies, set(paths)),
         others=tuple(_others(approval, owners, paths)),
         others_note="No other open intent owns it." if paths and not owners else "",
         past=tuple(_past(approval, set(paths))),

@@ -6,11 +6,21 @@ from dataclasses import dataclass
 
 from django.utils import timezone
 
-from controlplane.policy.model import Decision, SessionState, ToolClass, Verdict
+from controlplane.policy.model import Decision, ErrorType, SessionState, ToolClass, Verdict
 from sessions.gate_request import GateRequest
 from sessions.models import Approval
 from sessions.opening import SEEN_EVERY
 from sessions.snapshots import Held
+
+# What an agent may not do. Other refusals say how to do it right, and to try again is what they ask for.
+COUNTED = frozenset(
+    {
+        ErrorType.MISSING_OR_INVALID_INTENT,
+        ErrorType.SCOPE_VIOLATION,
+        ErrorType.INTENT_IGNORED,
+        ErrorType.INTENTIGNORE_PATH_BLOCKED,
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +46,12 @@ class Checked:
         return timezone.now() - self.held.seen_at > SEEN_EVERY
 
     @property
+    def is_watched(self) -> bool:
+        """Whether it is a refusal that counts towards an alert."""
+        return self.answered is not Verdict.ALLOW and self.decision.error_type in COUNTED
+
+    @property
     def stands_alone(self) -> bool:
         """Whether nothing but the decision itself is to be written."""
-        follows = self.answered is Verdict.ASK or self.decision.grant_id or self.shows_life
+        follows = self.is_watched or self.answered is Verdict.ASK or self.decision.grant_id or self.shows_life
         return not follows and self.state is self.held.snapshot.state

@@ -29,7 +29,7 @@ from controlplane.policy.model import (
 )
 from controlplane.tokens import Bearer, forget_token
 from intents.selectors import available_intents
-from sessions import approvals, handshake, snapshots
+from sessions import approvals, denials, handshake, snapshots
 from sessions.answers import answer_of, approval_brief
 from sessions.checked import Checked
 from sessions.gate_request import GateRequest
@@ -144,6 +144,8 @@ def _follow_up(bearer: Bearer, checked: Checked, answer: dict[str, Any]) -> bool
         approvals.open_planned(checked.approval, answer["decision_id"])
     if checked.decision.grant_id and not _use_grant(checked):
         return False
+    if checked.is_watched:
+        denials.watch(checked)
     if checked.state is not checked.held.snapshot.state:
         _begin_reasoning(session, bearer.actor)
     if checked.shows_life:
@@ -232,6 +234,7 @@ def _decision_body(checked: Checked) -> dict[str, Any]:
             "error_type": decision.error_type.value,
             "reason": str(decision.reason),
             "error": decision.error,
+            "offending": list(decision.offending) or None,
         }
     if decision.unknown:
         body["unknown"] = [{"text": storable(part.text), "why": part.why} for part in decision.unknown]

@@ -40,6 +40,7 @@ class SessionRow:
     refused: int
     held: int
     writes: int
+    alerts: int
     opened_at: datetime
     last_call: datetime
     selected_at: datetime | None = None  # these two on the page of one session only
@@ -101,6 +102,7 @@ def _row(session: AgentSession, counts: Counter[str], names: dict[str, str]) -> 
         refused=counts["deny"],
         held=counts["ask"],
         writes=counts["trace"],
+        alerts=counts["alert"],
         opened_at=session.opened_at,
         last_call=session.last_seen_at,
     )
@@ -108,9 +110,8 @@ def _row(session: AgentSession, counts: Counter[str], names: dict[str, str]) -> 
 
 def _counts(workspace_id: int, session_ids: list[str]) -> dict[str, Counter[str]]:
     counted: dict[str, Counter[str]] = defaultdict(Counter)
-    rows = LedgerEntry.objects.filter(
-        workspace_id=workspace_id, session_id__in=session_ids, kind__in=["decision", "trace"]
-    )
+    shown = Q(kind__in=["decision", "trace"]) | Q(kind="session", outcome="alert")
+    rows = LedgerEntry.objects.filter(shown, workspace_id=workspace_id, session_id__in=session_ids)
     grouped = rows.values_list("session_id", "kind", "outcome").annotate(count=Count("pk")).order_by()
     for session_id, kind, outcome, count in grouped:
         counted[session_id]["trace" if kind == "trace" else outcome] += count

@@ -25,6 +25,7 @@ from intents.selectors import find_intent
 from sessions.holding import holder_of, reclaim
 from sessions.models import AgentSession, ApprovalGrant
 from sessions.opening import Opening, open_session
+from sessions.refusals import refused_paths
 from traces.ledger import Condition
 
 HELD_MOST = 5_000
@@ -71,7 +72,7 @@ _held: OrderedDict[tuple[int, str], Held] = OrderedDict()
 
 
 def held_snapshot(bearer: Bearer, opening: Opening) -> Held:
-    """From memory (0 queries) or read anew (3); an unknown session is opened."""
+    """From memory (0 queries) or read anew (4); an unknown session is opened."""
     key = (bearer.workspace_id, opening.session_id)
     held = _held.get(key)
     if held is None or (not held.session.root and (opening.root or opening.cwd)):
@@ -100,6 +101,7 @@ def read_snapshot(session: AgentSession) -> Held:
         intent_held_by_other=held_by_other,
         intentignore=workspace.intentignore,
         grants=tuple(_core_grant(grant) for grant in grants),
+        refused=refused_paths(session) if session.pk is not None else (),
     )
     return Held(
         session=session,

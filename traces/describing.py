@@ -160,7 +160,7 @@ def _approval(row: Row, entry: LedgerEntry, body: dict[str, Any]) -> None:
 def _session(row: Row, entry: LedgerEntry, body: dict[str, Any]) -> None:
     row.kind, row.outcome = "phase", ""
     row.verb = SESSION_STATES.get(entry.outcome, entry.outcome.title())
-    row.note = f"{entry.outcome} {_text(body.get('intent_id'))}".strip()
+    row.note = _text(body.get("text")) or f"{entry.outcome} {_text(body.get('intent_id'))}".strip()
 
 
 def _lesson(row: Row, _entry: LedgerEntry, body: dict[str, Any]) -> None:

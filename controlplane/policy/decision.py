@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from controlplane.policy import rules, texts
+from controlplane.policy import refusals, rules, texts
 from controlplane.policy.digest import digest_of
 from controlplane.policy.findings import Case, Findings, Problem, examine
 from controlplane.policy.model import (
@@ -162,12 +162,14 @@ def _overridden(used: list[Grant], findings: Findings, case: Case, digest: str) 
 def _refused(problems: list[Problem], findings: Findings, case: Case, digest: str) -> Decision:
     told = reported(problems, case.policy)
     asks = all(is_approvable(problem, case.policy) for problem in problems)
+    paths = [path for problem in problems for path in _paths_for_patterns(problem, findings)]
+    words = refusals.words_for(paths, findings, case) if asks else None
     return replace(
         _allowed(findings, case),
-        verdict=Verdict.ASK if asks else Verdict.DENY,
+        verdict=Verdict.ASK if asks and words is None else Verdict.DENY,
         error_type=told.error_type,
         reason=told.reason,
-        error=told.error,
+        error=told.error if words is None else texts.refused_again(told.error, words),
         offending=told.offending,
         nearest_pattern=_nearest(told, case.rules),
         digest=digest,

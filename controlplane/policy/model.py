@@ -155,6 +155,7 @@ class Policy:
     protected_paths: tuple[str, ...] = DEFAULT_PROTECTED_PATHS
     approvable: frozenset[ErrorType] = DEFAULT_APPROVABLE
     approval_timeout_minutes: int = 60
+    freeze_after_denials: int = 0  # different refused attempts at one thing; 0 = never
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +203,16 @@ class Grant:
 
 
 @dataclass(frozen=True, slots=True)
+class Refused:
+    """A path that a reviewer has refused to this session: with which tool it is asked for again makes no
+    difference. `words` is what the agent is told; `below` where all below the path was refused as well."""
+
+    path: str
+    words: str
+    below: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Snapshot:
     """Everything about the workspace and the session that a decision may depend on."""
 
@@ -214,6 +225,7 @@ class Snapshot:
     intent_held_by_other: bool = False  # another session took it while this one was silent
     intentignore: str = ""
     grants: tuple[Grant, ...] = ()
+    refused: tuple[Refused, ...] = ()
     changed_paths: frozenset[str] = frozenset()  # what this session has changed already (constraints)
 
 

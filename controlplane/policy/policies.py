@@ -19,6 +19,7 @@ from controlplane.policy.toolsets.own import OWN
 MAX_ENTRIES = 500
 MAX_PATTERN = 512  # characters
 MAX_MINUTES = 60 * 24 * 365
+MAX_DENIALS = 1000
 
 # What a person may ever approve. Other denials say that something is wrong with the call, the session or
 # the registry, which no approval mends.
@@ -97,12 +98,16 @@ def _choice(*words: str) -> _Rule:
     return _Rule(" | ".join(words), wrong)
 
 
-def _minutes() -> _Rule:
+def _whole(least: int, most: int, what: str) -> _Rule:
     def wrong(value: Any) -> str | None:
         whole = isinstance(value, int) and not isinstance(value, bool)
-        return None if whole and 1 <= value <= MAX_MINUTES else f"{value!r} is no such number."
+        return None if whole and least <= value <= most else f"{value!r} is no such number."
 
-    return _Rule(f"a whole number of minutes from 1 to {MAX_MINUTES}", wrong)
+    return _Rule(f"a whole number {what}from {least} to {most}", wrong)
+
+
+def _minutes() -> _Rule:
+    return _whole(1, MAX_MINUTES, "of minutes ")
 
 
 def _switch() -> _Rule:
@@ -180,4 +185,5 @@ _KEYS: Mapping[str, _Rule] = {
         lambda value: frozenset(ErrorType(word) for word in value),
     ),
     "approval_timeout_minutes": _minutes(),
+    "freeze_after_denials": _whole(0, MAX_DENIALS, "(0: never) "),
 }

@@ -101,6 +101,11 @@ TEXTS: Mapping[tuple[ErrorType, str], str] = {
 }
 
 
+def refused_again(error: str, words: str) -> str:
+    """A denial of what a reviewer has refused before, in the reviewer's own words."""
+    return f"{error}\n{words} Do not retry."
+
+
 def text_for(
     ground: tuple[ErrorType, str], *, intent: str | None = None, paths: Sequence[str] = (), detail: str = ""
 ) -> str:

@@ -244,10 +244,11 @@ def test_the_context_tells_goal_session_events_and_others(acme, at_work, drawn):
 
 
 def test_past_decisions_on_the_same_path_for_the_same_reason(at_work, rex, ada, drawn):
+    waiting = edit(at_work)
     for user, action, comment in ((rex, "approve", ""), (ada, "reject", "hand it over")):
         decide(edit(at_work, new_string=f"by {user}"), user, action, comment=comment)
     decide(edit(at_work, "docs/elsewhere.md"), rex)
-    context = drawn(edit(at_work)).context
+    context = drawn(waiting).context
     assert [(event.outcome, event.text) for event in context.past] == [
         ("rejected", "Rejected, by Ada: hand it over"),
         ("approved", "Once, by Rex"),
@@ -257,10 +258,10 @@ def test_past_decisions_on_the_same_path_for_the_same_reason(at_work, rex, ada, 
 
 def test_a_second_wording_of_what_was_refused_is_pointed_out(at_work, rex, drawn):
     first = edit(at_work)
+    second = ask(at_work, "Write", file_path=f"{ROOT}/docs/design.md", content="two")
     decide(first, rex, "reject", comment="no")
     edit_again = {"file_path": f"{ROOT}/docs/design.md", "old_string": "one", "new_string": "two"}
     assert at_work.gate("Edit", root=ROOT, agent=AGENT, **edit_again)["decision"] == "deny"
-    second = ask(at_work, "Write", file_path=f"{ROOT}/docs/design.md", content="two")
     assert "Second wording of a call that was denied" in drawn(second).context.alert
 
 

@@ -31,6 +31,7 @@ def session():
         "refused": 5,
         "held": 0,
         "writes": 19,
+        "alerts": 1,
         "opened_at": AGO,
         "last_call": AGO,
         "intent_revision": 7,
