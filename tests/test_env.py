@@ -17,6 +17,7 @@ VARIABLES = (
     "ALLOWED_HOSTS",
     "SECRET_KEY",
     "RATE_PER_MINUTE",
+    "PRIVATE_TARGETS",
 )
 
 
@@ -49,6 +50,7 @@ def start(monkeypatch, tmp_path):
         ("PUBLIC_URL", "https://x/path"),
         ("ALLOWED_HOSTS", "a/b"),
         ("RATE_PER_MINUTE", "-1"),
+        ("PRIVATE_TARGETS", "maybe"),
     ],
 )
 def test_a_wrong_value_stops_the_start_with_the_variables_name(start, name, value):

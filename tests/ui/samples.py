@@ -221,6 +221,30 @@ def members():
     }
 
 
+def outlets():
+    outlet = {
+        "id": 1,
+        "form": "Webhook",
+        "url": HOSTILE,
+        "kinds": "approval, decision",
+        "whole": True,
+        "waiting": 12,
+        "delivered_at": AGO,
+        "failures": 0,
+        "next_try_at": AGO,
+        "error": "",
+    }
+    return {
+        "outlets": [outlet, outlet | {"failures": 3, "error": HOSTILE, "delivered_at": None}],
+        "forms": [{"value": "webhook", "label": "Webhook", "says": "Posts entries."}],
+        "kinds": [{"value": "approval", "label": "Approval"}],
+        "may_edit": True,
+        "fresh": {"url": HOSTILE, "secret": "whsec_x"},
+        "error": HOSTILE,
+        "posted": {"form": "webhook", "url": HOSTILE},
+    }
+
+
 def tokens():
     token = {
         "id": 1,
@@ -324,6 +348,7 @@ PAGES = {
     ),
     "settings/members": ("settings/members.html", members),
     "settings/tokens": ("settings/tokens.html", tokens),
+    "settings/outlets": ("settings/outlets.html", outlets),
     "overview": ("overview.html", overview),
     "connect": ("connect/connect.html", connect),
     "lessons": ("lessons/lesson_list.html", lessons),
