@@ -1,4 +1,7 @@
-"""`GET /client/icp.py`: the hook client as one file, put together from its modules. It holds no secrets."""
+"""What runs on the machines of agents: the hook client, put together from its modules, and the SDK.
+
+Neither holds a secret.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +16,18 @@ from django.views.decorators.http import require_safe
 FOLDER = Path(__file__).parent / "client"
 PARTS = ("facts", "asking", "clients", "hook", "configuring", "icp")  # whoever is imported comes first
 PACKAGE = "controlplane.client"
+PYTHON = "text/x-python; charset=utf-8"
 
 
 @require_safe
 def client_program(_: HttpRequest) -> HttpResponse:
-    return HttpResponse(program(), content_type="text/x-python; charset=utf-8")
+    return HttpResponse(program(), content_type=PYTHON)
+
+
+@require_safe
+def sdk_module(_: HttpRequest) -> HttpResponse:
+    """The module for agents that people write themselves, as it is."""
+    return HttpResponse((FOLDER / "icp_sdk.py").read_text("utf-8"), content_type=PYTHON)
 
 
 @cache
