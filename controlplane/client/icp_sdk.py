@@ -74,11 +74,18 @@ class ControlPlane:
     """One session of one agent. Safe to share between threads."""
 
     def __init__(
-        self, url: str, token: str, *, agent: str, root: str = "", session_id: str = "", model: str = ""
+        self,
+        url: str,
+        token: str,
+        *,
+        agent: str,
+        root: str | os.PathLike[str] = "",
+        session_id: str = "",
+        model: str = "",
     ) -> None:
         if not url.startswith(("https://", "http://")):
             raise ValueError("The address of the control plane begins with https:// or http://.")
-        self.url, self.root = url.rstrip("/"), root or os.getcwd()
+        self.url, self.root = url.rstrip("/"), os.fspath(root or os.getcwd())
         self.session_id = session_id or str(uuid.uuid4())
         self._token = token
         self._agent = {"name": agent, **({"model": model} if model else {})}
