@@ -32,6 +32,8 @@ def session():
         "held": 0,
         "writes": 19,
         "alerts": 1,
+        "health": {"state": "degraded", "why": "Its hook before tools does not run."},
+        "hook": HOSTILE,
         "opened_at": AGO,
         "last_call": AGO,
         "intent_revision": 7,
@@ -82,6 +84,7 @@ def session_detail():
         "session": session(),
         "timeline": {"rows": rows, "earlier_url": "#earlier", "later_url": None},
         "may_end": True,
+        "hook_is_old": True,
         "filters": {"q": "", "show": "everything"},
     }
 
@@ -309,6 +312,9 @@ def connect():
     return {
         "agents": [{"key": "claude-code", "name": "Claude Code", "says": "fails closed", "current": True}],
         "snippets": [{"title": ".claude/settings.json", "text": '{"hooks": {}}'}],
+        "agent": {"key": "claude-code", "name": "Claude Code", "stays_open": "A hook that is killed."},
+        "fresh": False,
+        "may_make": True,
         "calls": [{"agent": "Codex", "session_id": "s-1", "text": HOSTILE, "outcome": "allow", "at": AGO}],
     }
 
