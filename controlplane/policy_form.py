@@ -126,6 +126,21 @@ GROUPS: tuple[tuple[str, tuple[Field, ...]], ...] = (
                 "Its intent is free for others then; it gets it back if it is still free.",
             ),
             Field(
+                "conflicts",
+                "A file that another agent works on",
+                "choice",
+                "Changed by another live session since this one looked, or owned by another open intent.",
+                choices=(
+                    (
+                        "allow",
+                        "Mark it",
+                        "The decision and its timeline say so; the call is judged as usual.",
+                    ),
+                    ("ask", "Ask a human", "Somebody decides who goes first."),
+                    ("deny", "Refuse it", "The agent is told to read the file again, or to leave it."),
+                ),
+            ),
+            Field(
                 "completion",
                 "Who says that an intent is completed",
                 "choice",

@@ -49,6 +49,10 @@ class PolicyAnswer(schema.Body):
     )
     approvable = s.ListField(child=Text(), help_text="Error types that a person may approve.")
     approval_timeout_minutes = Whole(min_value=1)
+    conflicts = s.ChoiceField(
+        choices=["allow", "ask", "deny"],
+        help_text="A file that another live session changed meanwhile, or another intent in progress owns.",
+    )
     freeze_after_denials = Whole(
         min_value=0,
         help_text="Different refused attempts at one thing that freeze a session; 0 is never.",

@@ -47,9 +47,16 @@ def answer_of(
         "targets": [target.path for target in decision.targets],
         "intent_id": decision.intent_id,
     }
+    if decision.conflicts:
+        answer["conflicts"] = conflicts_of(decision)
     if answered is not Verdict.ALLOW:
         answer |= failure(decision.error_type, decision.reason, decision.error)
     return answer
+
+
+def conflicts_of(decision: Decision) -> list[dict[str, str]]:
+    """Who else works on a target; the field is there only where somebody does."""
+    return [{"path": one.path, "reason": str(one.reason), "by": one.by} for one in decision.conflicts]
 
 
 def failure(error_type: ErrorType | None, reason: str | None, error: str | None) -> dict[str, Any]:

@@ -67,7 +67,7 @@ def explain_call(call: ToolCall, held: Held) -> Explanation:
         cwd=call.cwd or session.cwd or None,
         agent=session.agent_name,
     )
-    world = Worktree(session.workspace_id, held.local_root, call.current_content_hashes)
+    world = Worktree(session.workspace_id, held.local_root, call.current_content_hashes, held.elsewhere)
     now = timezone.now()
     decision = decide(placed, held.snapshot, now, world)
     if decision.error_type in LISTING:

@@ -30,7 +30,7 @@ from controlplane.policy.model import (
 from controlplane.tokens import Bearer, forget_token
 from intents.selectors import available_intents
 from sessions import approvals, denials, handshake, snapshots
-from sessions.answers import answer_of, approval_brief
+from sessions.answers import answer_of, approval_brief, conflicts_of
 from sessions.checked import Checked
 from sessions.gate_request import GateRequest
 from sessions.models import AgentSession, ApprovalGrant
@@ -70,7 +70,8 @@ def check(bearer: Bearer, request: GateRequest) -> dict[str, Any]:
 
 def _judge(request: GateRequest, held: Held) -> Checked:
     call = _placed(request.call, held)
-    world = Worktree(held.session.workspace_id, held.local_root, call.current_content_hashes)
+    hashes = call.current_content_hashes
+    world = Worktree(held.session.workspace_id, held.local_root, hashes, held.elsewhere)
     decision = decide(call, held.snapshot, timezone.now(), world)
     if decision.error_type in LISTING:
         intents = available_intents(held.session.workspace_id)
@@ -108,7 +109,8 @@ def _record(bearer: Bearer, checked: Checked) -> dict[str, Any] | None:
 
 def _append_decision(bearer: Bearer, checked: Checked) -> dict[str, Any] | None:
     entry = _entry(bearer, checked)
-    made = append(entry, only_if=checked.held.holds)
+    holds = checked.held.holds([target.path for target in checked.decision.targets])
+    made = append(entry, only_if=holds)
     if made is not None:
         return _answer(checked, made.entry_id)
     if entry.idempotency_key is None or not _still_holds(checked.held):
@@ -118,7 +120,7 @@ def _append_decision(bearer: Bearer, checked: Checked) -> dict[str, Any] | None:
         return _answer(checked, before.entry_id)  # the same call again
     held = checked.held
     again = f"{entry.idempotency_key}:{held.workspace_revision}.{held.session_revision}"
-    made = append(replace(entry, idempotency_key=again), only_if=held.holds)
+    made = append(replace(entry, idempotency_key=again), only_if=holds)
     if made is not None:
         return _answer(checked, made.entry_id)
     before = find(entry.workspace_id, again)
@@ -236,6 +238,10 @@ def _decision_body(checked: Checked) -> dict[str, Any]:
             "error": decision.error,
             "offending": list(decision.offending) or None,
         }
+    if decision.reads:
+        body["reads"] = [target.path for target in decision.reads]
+    if decision.conflicts:
+        body["conflicts"] = conflicts_of(decision)
     if decision.unknown:
         body["unknown"] = [{"text": storable(part.text), "why": part.why} for part in decision.unknown]
     if checked.approval is not None:

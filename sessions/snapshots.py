@@ -7,7 +7,8 @@ A held snapshot may be stale. That is safe: a decision made on it is appended on
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from typing import Any
@@ -18,10 +19,13 @@ from django.utils import timezone
 from controlplane.models import Workspace
 from controlplane.policy import policies
 from controlplane.policy.model import ErrorType, Grant, Intent, IntentStatus, Policy, SessionState, Snapshot
+from controlplane.policy.owners import Owners
+from controlplane.policy.scopes import Scope
 from controlplane.tokens import Bearer
 from intents.models import Intent as IntentRow
 from intents.registry import registry_state
 from intents.selectors import find_intent
+from sessions.elsewhere import Elsewhere, elsewhere_of
 from sessions.holding import holder_of, reclaim
 from sessions.models import AgentSession, ApprovalGrant
 from sessions.opening import Opening, open_session
@@ -30,13 +34,12 @@ from traces.ledger import Condition
 
 HELD_MOST = 5_000
 
-HOLDS = Condition(
+HOLDS = (
     "EXISTS (SELECT 1 FROM controlplane_workspace w"
     " JOIN agent_sessions_agentsession s ON s.workspace_id = w.id"
     " JOIN controlplane_token t ON t.workspace_id = w.id"
     " WHERE w.id = %s AND w.revision = %s AND s.id = %s AND s.revision = %s"
-    " AND t.id = %s AND t.revoked_at IS NULL)",
-    (),
+    " AND t.id = %s AND t.revoked_at IS NULL)"
 )
 
 
@@ -51,28 +54,29 @@ class Held:
     snapshot: Snapshot
     overrides: dict[str, dict[str, Any]]  # grant id -> what the answer says of it
     seen_at: datetime
+    elsewhere: Elsewhere | None = None
 
-    @property
-    def holds(self) -> Condition:
-        """True in the database while nothing has changed that could change an answer."""
+    def holds(self, paths: Sequence[str] = ()) -> Condition:
+        """True in the database while nothing has changed that could change an answer about these paths."""
         session = self.session
-        return replace(
-            HOLDS,
-            params=(
-                session.workspace_id,
-                self.workspace_revision,
-                session.pk,
-                self.session_revision,
-                session.token_id,
-            ),
+        params: tuple[Any, ...] = (
+            session.workspace_id,
+            self.workspace_revision,
+            session.pk,
+            self.session_revision,
+            session.token_id,
         )
+        others = self.elsewhere.holds(paths) if self.elsewhere is not None else None
+        if others is None:
+            return Condition(HOLDS, params)
+        return Condition(f"{HOLDS} AND {others.sql}", params + others.params)
 
 
 _held: OrderedDict[tuple[int, str], Held] = OrderedDict()
 
 
 def held_snapshot(bearer: Bearer, opening: Opening) -> Held:
-    """From memory (0 queries) or read anew (4); an unknown session is opened."""
+    """From memory (0 queries) or read anew (6); an unknown session is opened."""
     key = (bearer.workspace_id, opening.session_id)
     held = _held.get(key)
     if held is None or (not held.session.root and (opening.root or opening.cwd)):
@@ -102,6 +106,7 @@ def read_snapshot(session: AgentSession) -> Held:
         intentignore=workspace.intentignore,
         grants=tuple(_core_grant(grant) for grant in grants),
         refused=refused_paths(session) if session.pk is not None else (),
+        owners=owners_of(workspace, policy),
     )
     return Held(
         session=session,
@@ -111,6 +116,7 @@ def read_snapshot(session: AgentSession) -> Held:
         snapshot=snapshot,
         overrides={grant.public_id: _override(grant) for grant in grants},
         seen_at=session.last_seen_at,
+        elsewhere=elsewhere_of(session),
     )
 
 
@@ -132,6 +138,7 @@ def forget(workspace_id: int, session_id: str) -> None:
 def forget_all() -> None:
     _held.clear()
     _policy.cache_clear()
+    _owners.cache_clear()
 
 
 def live_grants(session: AgentSession) -> list[ApprovalGrant]:
@@ -163,6 +170,18 @@ class _Unhashed:
 @lru_cache(maxsize=256)
 def _policy(workspace_id: int, revision: int, document: _Unhashed) -> Policy:  # noqa: ARG001  the first two are the key
     return policies.parse(document.value)
+
+
+def owners_of(workspace: Workspace, policy: Policy) -> Owners:
+    """Who owns what among the intents in progress. 1 query for each revision of the workspace."""
+    return _owners(workspace.pk, workspace.revision, policy.case_insensitive_paths)
+
+
+@lru_cache(maxsize=64)
+def _owners(workspace_id: int, revision: int, ignore_case: bool) -> Owners:  # noqa: ARG001  part of the key
+    in_progress = IntentRow.objects.filter(workspace_id=workspace_id, status=IntentStatus.IN_PROGRESS.value)
+    rows = in_progress.order_by("position", "pk").values_list("intent_id", "owned_scope")
+    return Owners((intent_id, Scope.of(scope, case_insensitive=ignore_case)) for intent_id, scope in rows)
 
 
 def _intent_of(session: AgentSession, policy: Policy) -> tuple[Intent | None, bool]:

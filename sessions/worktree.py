@@ -9,10 +9,11 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from controlplane.policy.world import Resolved, Where, follow_lexically
+from sessions.elsewhere import Elsewhere
 from traces.entries import newest_hashes
 
 LINKS_MOST = 40  # as Linux
@@ -23,8 +24,11 @@ HASH_BYTES_MOST = 64 * 1024 * 1024
 class Worktree:
     """`root` is the workspace's folder on this machine, or empty when it has none."""
 
-    def __init__(self, workspace_id: int, root: str, told: Mapping[str, str]) -> None:
+    def __init__(
+        self, workspace_id: int, root: str, told: Mapping[str, str], elsewhere: Elsewhere | None = None
+    ) -> None:
         self.workspace_id = workspace_id
+        self.elsewhere = elsewhere
         self.root = Path(os.path.realpath(root)) if root else None
         self.told = told
         self._hashes: dict[str, str | None] = {}
@@ -61,6 +65,9 @@ class Worktree:
         if path not in self._hashes:
             self._hashes[path] = self._look_up(path)
         return self._hashes[path]
+
+    def changed_by_others(self, paths: Sequence[str]) -> Mapping[str, str]:
+        return {} if self.elsewhere is None else self.elsewhere.changed_by_others(paths)
 
     def _look_up(self, path: str) -> str | None:
         if self.root is not None:

@@ -45,6 +45,10 @@ PATH_FIELDS = ("file_path", "path", "notebook_path", "filePath")
 TEXT_FIELDS = ("pattern", "regex", "query", "intent_id", "url")
 REFUSALS = {"ask": "asked", "deny": "refused"}
 SESSION_STATES = {"opened": "REQUEST", "reasoning": "REASONING", "selected": "ACTION", "ended": "ENDED"}
+CONFLICTS = {
+    "changed_by_other_session": "{path} was changed by session {by} meanwhile.",
+    "owned_by_other_intent": "{path} is owned by {by} as well.",
+}
 APPROVALS = {
     "PENDING": ("ask", "Asked"),
     "APPROVED": ("approved", "Approved"),
@@ -118,7 +122,7 @@ def _decision(row: Row, entry: LedgerEntry, body: dict[str, Any]) -> None:
     row.object, row.object_is = _object(body)
     row.safe = body.get("classification") == "SAFE"
     row.approval_id = _text(body.get("approval_id"))
-    row.note = _text(body.get("error"))
+    row.note = _text(body.get("error")) or _conflicts(body.get("conflicts"))
     row.meta = ", ".join(part for part in (_text(body.get("classification")).lower(), row.outcome) if part)
     if refusal:
         row.ran = body.get("answered", entry.outcome) == "allow" or False
@@ -129,6 +133,16 @@ def _decision(row: Row, entry: LedgerEntry, body: dict[str, Any]) -> None:
         row.outcome = "stale"
     if entry.tool == "select_active_intent" and row.outcome == "allow":
         row.kind, row.verb, row.object, row.note = "phase", "ACTION", "", f"selected {entry.intent_id}"
+
+
+def _conflicts(found: Any) -> str:
+    """Who else works on what a call changes, where it went through all the same."""
+    told = [
+        CONFLICTS[one["reason"]].format(path=one["path"], by=one["by"])
+        for one in found or ()
+        if one.get("reason") in CONFLICTS
+    ]
+    return " ".join(told)
 
 
 def _trace(row: Row, entry: LedgerEntry, body: dict[str, Any]) -> None:

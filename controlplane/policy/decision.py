@@ -14,7 +14,7 @@ from typing import Any
 
 from controlplane.policy import refusals, rules, texts
 from controlplane.policy.digest import digest_of
-from controlplane.policy.findings import Case, Findings, Problem, examine
+from controlplane.policy.findings import CONTESTED, Case, Findings, Problem, examine
 from controlplane.policy.model import (
     Decision,
     Denial,
@@ -46,6 +46,8 @@ _WEIGHT: tuple[str, ...] = (
     Reason.NOT_IN_SCOPE,
     Reason.HASH_MISMATCH,
     Reason.HASH_REQUIRED,
+    Reason.CHANGED_BY_OTHER_SESSION,
+    Reason.OWNED_BY_OTHER_INTENT,
     Reason.MUTATION_CLASS_REQUIRED,
 )
 
@@ -85,8 +87,10 @@ def conclude(findings: Findings, case: Case) -> Decision:
 
 
 def is_approvable(problem: Problem, policy: Policy) -> bool:
-    """Whether a person may waive a problem: its type by policy, but never what lies outside the
-    workspace, and of the troubles with intents only that none is selected."""
+    """Whether a person may waive a problem: conflicts by their own policy, all else by its type, but never
+    what lies outside the workspace, and of the troubles with intents only that none is selected."""
+    if problem.reason in CONTESTED:
+        return policy.conflicts == "ask"
     if problem.error_type not in policy.approvable or problem.reason == Reason.OUTSIDE_WORKSPACE:
         return False
     missing = problem.error_type is ErrorType.MISSING_OR_INVALID_INTENT
@@ -148,6 +152,7 @@ def _told(findings: Findings, case: Case, verdict: Verdict, **more: Any) -> Deci
         targets=findings.targets,
         reads=findings.reads,
         unknown=findings.effects.unknown,
+        conflicts=findings.conflicts,
         intent_id=case.snapshot.selected_intent_id,
         **more,
     )

@@ -118,7 +118,11 @@ def _targets(findings: Findings, snapshot: Snapshot) -> str:
 def _stale(findings: Findings, snapshot: Snapshot) -> str:
     data = findings.effects.input
     given = data.get("expected_content_hash") if isinstance(data, dict) else None
-    return f"expected_content_hash {given}, require_content_hash {snapshot.policy.require_content_hash}"
+    told = [f"{one.path} ({one.reason}: {one.by})" for one in findings.conflicts]
+    return (
+        f"expected_content_hash {given}, require_content_hash {snapshot.policy.require_content_hash},"
+        f" conflicts {snapshot.policy.conflicts}: {', '.join(told) or 'none'}"
+    )
 
 
 def _extra(_: Findings, snapshot: Snapshot) -> str:

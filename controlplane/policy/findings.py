@@ -12,6 +12,7 @@ from typing import Any
 
 from controlplane.policy import constraints, hashes, rules, texts
 from controlplane.policy.model import (
+    Conflict,
     ErrorType,
     Intent,
     IntentStatus,
@@ -33,6 +34,10 @@ from controlplane.policy.world import World
 
 MUTATION_CLASSES = ("AST_REFACTOR", "INTENT_EVOLUTION")
 
+CONTESTED = {
+    Reason.CHANGED_BY_OTHER_SESSION: ErrorType.STALE_FILE,
+    Reason.OWNED_BY_OTHER_INTENT: ErrorType.INTENT_CONFLICT,
+}
 _INACTIVE = {
     IntentStatus.COMPLETED: Reason.COMPLETED,
     IntentStatus.ABANDONED: Reason.ABANDONED,
@@ -76,6 +81,7 @@ class Findings:
     problems: tuple[Problem, ...] = ()
     targets: tuple[Target, ...] = ()
     reads: tuple[Target, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
 
 
 def examine(case: Case) -> Findings:
@@ -182,9 +188,12 @@ def _examine_destructive(found: Effects, intent: Problem | None, case: Case) -> 
         problems += _reading(6, reads, lost_reads, case)
     problems += _scope(writes, case)
     problems += _stale(writes, found.input, case)
+    conflicts = tuple(_conflicts(writes, case))
+    if case.policy.conflicts != "allow":
+        problems += _contested(conflicts, case)
     problems += _extra(writes, found.input, case)
     problems += _unknown(found.unknown, case)
-    return Findings(found, tuple(problems), _targets(writes), _targets(reads))
+    return Findings(found, tuple(problems), _targets(writes), _targets(reads), conflicts)
 
 
 def _targets(placed: Iterable[Placed]) -> tuple[Target, ...]:
@@ -261,6 +270,27 @@ def _without_hash(changed: Iterable[Target], case: Case) -> Iterator[Problem]:
     if lacking:
         ground = (ErrorType.STALE_FILE, Reason.HASH_REQUIRED)
         yield _problem(7, ground, case.snapshot, offending=lacking)
+
+
+def _conflicts(writes: Iterable[Placed], case: Case) -> Iterator[Conflict]:
+    """What somebody else has changed meanwhile, and what another intent in progress owns as well."""
+    paths = tuple(dict.fromkeys(each.target.path for each in writes))
+    for path, session in case.world.changed_by_others(paths).items():
+        yield Conflict(path, Reason.CHANGED_BY_OTHER_SESSION, session)
+    owners = case.snapshot.owners
+    if owners is not None:
+        for path in paths:
+            for intent in owners.of(path, but=case.snapshot.selected_intent_id):
+                yield Conflict(path, Reason.OWNED_BY_OTHER_INTENT, intent)
+
+
+def _contested(conflicts: tuple[Conflict, ...], case: Case) -> Iterator[Problem]:
+    for reason, error_type in CONTESTED.items():
+        own = [conflict for conflict in conflicts if conflict.reason is reason]
+        if own:
+            offending = tuple(dict.fromkeys(conflict.path for conflict in own))
+            others = ", ".join(dict.fromkeys(shown(conflict.by) for conflict in own))
+            yield _problem(7, (error_type, reason), case.snapshot, offending=offending, detail=others)
 
 
 def _extra(writes: tuple[Placed, ...], data: Any, case: Case) -> Iterator[Problem]:

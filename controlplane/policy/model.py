@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, Protocol
 
 
 class Verdict(StrEnum):
@@ -88,6 +88,8 @@ class Reason(StrEnum):
     EMPTY = "empty"
     MISSING = "missing"
     CORRUPT = "corrupt"
+    CHANGED_BY_OTHER_SESSION = "changed_by_other_session"
+    OWNED_BY_OTHER_INTENT = "owned_by_other_intent"
     MUTATION_CLASS_REQUIRED = "mutation_class_required"
     INVALID_INPUT = "invalid_input"
     INVALID_PATH = "invalid_path"
@@ -155,6 +157,7 @@ class Policy:
     protected_paths: tuple[str, ...] = DEFAULT_PROTECTED_PATHS
     approvable: frozenset[ErrorType] = DEFAULT_APPROVABLE
     approval_timeout_minutes: int = 60
+    conflicts: str = "allow"  # allow | ask | deny: what another agent changed, or another intent owns
     freeze_after_denials: int = 0  # different refused attempts at one thing; 0 = never
 
 
@@ -212,6 +215,11 @@ class Refused:
     below: bool = False
 
 
+class Ownership(Protocol):
+    def of(self, path: str, *, but: str | None) -> tuple[str, ...]:
+        """The ids of other intents in progress that own a path."""
+
+
 @dataclass(frozen=True, slots=True)
 class Snapshot:
     """Everything about the workspace and the session that a decision may depend on."""
@@ -227,6 +235,7 @@ class Snapshot:
     grants: tuple[Grant, ...] = ()
     refused: tuple[Refused, ...] = ()
     changed_paths: frozenset[str] = frozenset()  # what this session has changed already (constraints)
+    owners: Ownership | None = None  # of the intents in progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,6 +256,15 @@ class Unknown:
     why: str
     start: int | None = None  # offsets into the command, in code points
     end: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """A target that somebody else works on: `by` the session that changed it, or the intent that owns it."""
+
+    path: str
+    reason: Reason
+    by: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,6 +311,7 @@ class Decision:
     nearest_pattern: str | None = None
     grant_id: str | None = None
     denial: Denial | None = None
+    conflicts: tuple[Conflict, ...] = ()
     digest: str = ""
 
     @property

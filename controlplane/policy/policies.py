@@ -185,5 +185,6 @@ _KEYS: Mapping[str, _Rule] = {
         lambda value: frozenset(ErrorType(word) for word in value),
     ),
     "approval_timeout_minutes": _minutes(),
+    "conflicts": _choice("allow", "ask", "deny"),
     "freeze_after_denials": _whole(0, MAX_DENIALS, "(0: never) "),
 }

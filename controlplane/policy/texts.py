@@ -70,6 +70,14 @@ TEXTS: Mapping[tuple[ErrorType, str], str] = {
         "Stale File: a change of [{paths}] must carry expected_content_hash. Read the file with read_file and"
         " send the hash that it has."
     ),
+    (ErrorType.STALE_FILE, Reason.CHANGED_BY_OTHER_SESSION): (
+        "Stale File: [{paths}] was changed by another session ({detail}) since you looked at it. Re-read it"
+        " with read_file, then decide anew what to change."
+    ),
+    (ErrorType.INTENT_CONFLICT, Reason.OWNED_BY_OTHER_INTENT): (
+        "[{paths}] is owned by {detail} as well, which is in progress. Leave it to that work, or wait for a"
+        " person to approve it."
+    ),
     (ErrorType.SESSION_ENDED, Reason.ENDED): "This session has ended. Start a new session to go on.",
     (ErrorType.SESSION_ENDED, Reason.FROZEN): (
         "This session is frozen: a person must look at it first. Stop, or start a new session."

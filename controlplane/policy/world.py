@@ -6,7 +6,7 @@ workspace that is not on this machine.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
@@ -46,6 +46,10 @@ class World(Protocol):
     def content_hash(self, path: str) -> str | None:
         """`sha256:…` of the current bytes; "" when known to be gone; None when unknown."""
 
+    def changed_by_others(self, paths: Sequence[str]) -> Mapping[str, str]:
+        """Of these paths, those that another live session changed since this one looked at them last: by
+        which session."""
+
 
 class NoWorld:
     """The world of a workspace without a disk: links lead nowhere, nothing is known."""
@@ -64,6 +68,9 @@ class NoWorld:
 
     def content_hash(self, path: str) -> str | None:
         return None
+
+    def changed_by_others(self, paths: Sequence[str]) -> Mapping[str, str]:
+        return {}
 
 
 def follow_lexically(path: str) -> Resolved:

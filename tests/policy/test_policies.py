@@ -22,6 +22,7 @@ FULL = {
     "protected_paths": [".git/**", "infra/{a,b}/*.tf"],
     "approvable": ["SCOPE_VIOLATION", "CONSTRAINT_VIOLATION"],
     "approval_timeout_minutes": 1,
+    "conflicts": "ask",
     "freeze_after_denials": 5,
 }
 
@@ -82,6 +83,7 @@ def test_a_policy_is_an_object(document):
         ("session_idle_minutes", True),
         ("session_idle_minutes", "30"),
         ("approval_timeout_minutes", 10**9),
+        ("conflicts", "maybe"),
         ("freeze_after_denials", -1),
         ("freeze_after_denials", True),
         ("require_content_hash", 1),

@@ -1,0 +1,33 @@
+"""Who owns a path: as asking every scope would tell, without asking every scope."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from controlplane.policy.owners import Owners
+from controlplane.policy.scopes import Scope
+from tests.policy.globbing import PATHS, SIGNED
+
+
+@given(st.lists(st.lists(SIGNED, max_size=4), max_size=5), st.sampled_from(PATHS), st.booleans())
+def test_it_answers_as_asking_every_scope_would(scopes, path, ignore_case):
+    named = [
+        (f"INT-{n}", Scope.of(patterns, case_insensitive=ignore_case)) for n, patterns in enumerate(scopes)
+    ]
+    expected = {intent_id for intent_id, scope in named if scope.matches(path)} - {"INT-0"}
+    assert set(Owners(named).of(path, but="INT-0")) == expected
+
+
+def test_case_is_ignored_where_the_scopes_ignore_it():
+    owners = Owners([("INT-1", Scope.of(["Src/Auth/**"], case_insensitive=True))])
+    assert owners.of("src/AUTH/a.ts", but=None) == ("INT-1",)
+
+
+def test_a_thousand_intents_elsewhere_are_not_asked(monkeypatch):
+    asked = []
+    scopes = [(f"INT-{n}", Scope.of([f"area{n}/**", f"lib/area{n}/*.ts"])) for n in range(1_000)]
+    owners = Owners(scopes)
+    monkeypatch.setattr(Scope, "matches", lambda self, path: asked.append(self) or True)
+    assert owners.of("area7/deep/file.ts", but=None) == ("INT-7",)
+    assert len(asked) == 1
