@@ -9,7 +9,8 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from io import BufferedReader
 from pathlib import Path
 
 from controlplane.policy.world import Resolved, Where, follow_lexically
@@ -19,6 +20,7 @@ from traces.entries import newest_hashes
 LINKS_MOST = 40  # as Linux
 BELOW_MOST = 10_000
 HASH_BYTES_MOST = 64 * 1024 * 1024
+TEXT_BYTES_MOST = 1024 * 1024
 
 
 class Worktree:
@@ -66,6 +68,19 @@ class Worktree:
             self._hashes[path] = self._look_up(path)
         return self._hashes[path]
 
+    def text(self, path: str) -> str | None:
+        if self.root is None:
+            return None
+        try:
+            with _opened(self.root / path) as file:
+                data = file.read(TEXT_BYTES_MOST + 1)
+            return data.decode() if len(data) <= TEXT_BYTES_MOST else None
+        except (OSError, ValueError):
+            return None
+
+    def changed_here(self) -> Collection[str]:
+        return () if self.elsewhere is None else self.elsewhere.changed_here()
+
     def changed_by_others(self, paths: Sequence[str]) -> Mapping[str, str]:
         return {} if self.elsewhere is None else self.elsewhere.changed_by_others(paths)
 
@@ -78,18 +93,22 @@ class Worktree:
 def _hash_file(path: Path) -> str | None:
     """`sha256:…` of a regular file; "" when nothing is there; None when it cannot be read."""
     try:
-        # A FIFO planted by an agent must not make the gate wait.
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with _opened(path) as file:
+            return "sha256:" + hashlib.file_digest(file, "sha256").hexdigest()
     except (FileNotFoundError, NotADirectoryError):
         return ""
     except (OSError, ValueError):
         return None
+
+
+def _opened(path: Path) -> BufferedReader:
+    """A regular file that is not too long; a FIFO planted by an agent must not make the gate wait."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     facts = os.fstat(descriptor)
     if not stat.S_ISREG(facts.st_mode) or facts.st_size > HASH_BYTES_MOST:
         os.close(descriptor)
-        return None
-    with os.fdopen(descriptor, "rb") as file:
-        return "sha256:" + hashlib.file_digest(file, "sha256").hexdigest()
+        raise OSError(f"{path} is no regular file of a sensible size")
+    return os.fdopen(descriptor, "rb")
 
 
 def _follow(root: Path, path: str) -> Resolved:

@@ -7,7 +7,7 @@ one takes an optional `scope`, a glob or a list of globs: the files that it is a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -18,13 +18,15 @@ from controlplane.policy import dependencies, globs
 from controlplane.policy.model import Target
 from controlplane.policy.named import Named
 from controlplane.policy.scopes import Scope
+from controlplane.policy.world import World
 
 MAX_PATTERN = 1000  # characters of a regular expression
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What a call does to one file. `after` is None when nobody knows the text."""
+    """What a call does to one file: `after` takes the place of `before`, or of all where it is `whole`.
+    `after` is None when nobody knows the text."""
 
     path: str
     op: str
@@ -35,6 +37,15 @@ class Written:
     @classmethod
     def of(cls, named: Named, target: Target) -> Written:
         return cls(target.path, target.op, named.before, named.after, named.whole)
+
+    def lines(self, world: World) -> int:
+        """How many lines the file will have; of an edit of a file that nobody knows, those that it writes.
+        An edit may replace what it names many times, so each place that holds it counts."""
+        old = None if self.whole or self.after is None else world.text(self.path)
+        if old is None:
+            return _lines(self.after)
+        places = max(1, old.count(self.before)) if self.before else 1
+        return _lines(old) + places * (_lines(self.after) - _lines(self.before))
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +60,12 @@ class Breach:
 @dataclass(frozen=True, slots=True)
 class Given:
     """What a check looks at: its own constraint, the files of the call that it is about, all files of
-    the call, and what the session has changed before."""
+    the call, and what is known of the rest."""
 
     constraint: Mapping[str, Any]
     about: Sequence[Written]
     every: Sequence[Written]
-    changed: Collection[str]
+    world: World
 
     def broken(self, paths: Iterable[str], what: str) -> Iterator[Breach]:
         """One breach for all the paths; none without a path."""
@@ -65,24 +76,22 @@ class Given:
             yield Breach(self.constraint["type"], f"{text} Change the call so that it keeps to it.", found)
 
 
-def breaches(
-    constraints: Iterable[Any], written: Sequence[Written], changed: Collection[str]
-) -> Iterator[Breach]:
-    """Every structured constraint that the call would break. `changed`: paths that the session has
-    changed already. A constraint that cannot be read is broken by every change it could be about."""
+def breaches(constraints: Iterable[Any], written: Sequence[Written], world: World) -> Iterator[Breach]:
+    """Every structured constraint that the call would break. One that cannot be read is broken by every
+    change it could be about."""
     for constraint in constraints:
         if not is_structured(constraint):
             continue
         wrong = problem(constraint)
         if wrong:
-            given = Given(constraint, written, written, changed)
+            given = Given(constraint, written, written, world)
             yield from given.broken(
                 (w.path for w in written), f"cannot be checked: {wrong} Ask a person to repair it"
             )
             continue
         scope = constraint.get("scope")
         about = written if scope is None else [w for w in written if _matches(scope, w.path)]
-        yield from CHECKS[constraint["type"]].check(Given(constraint, about, written, changed))
+        yield from CHECKS[constraint["type"]].check(Given(constraint, about, written, world))
 
 
 def is_structured(constraint: Any) -> bool:
@@ -118,9 +127,9 @@ def _adds(pattern: Any, written: Written) -> bool:
 
 
 def _max_file_lines(given: Given) -> Iterator[Breach]:
-    """`max_lines`: of a file whose whole text is written."""
+    """`max_lines`: of a file that is written; of one that is edited, where its text is known."""
     most = given.constraint["max_lines"]
-    long = (w.path for w in given.about if w.whole and _lines(w.after) > most)
+    long = (w.path for w in given.about if w.lines(given.world) > most)
     yield from given.broken(long, f"would be longer than {most} lines")
 
 
@@ -131,10 +140,10 @@ def _lines(text: str | None) -> int:
 def _max_files_changed(given: Given) -> Iterator[Breach]:
     """`max_files`: that the session may change under this intent, this call included."""
     most = given.constraint["max_files"]
-    before = [path for path in given.changed if _about(given, path)]
-    now = {*before, *(w.path for w in given.about)}
+    before = {path for path in given.world.changed_here() if _about(given, path)}
+    now = before | {w.path for w in given.about}
     if len(now) > most:
-        new = (w.path for w in given.about if w.path not in given.changed)
+        new = (w.path for w in given.about if w.path not in before)
         yield from given.broken(new, f"would make {len(now)} changed files, and the intent allows {most}")
 
 
@@ -146,7 +155,7 @@ def _about(given: Given, path: str) -> bool:
 def _require_file(given: Given) -> Iterator[Breach]:
     """`file`: a glob; a change of files in `scope` needs a change of such a file, before or with it."""
     needed = given.constraint["file"]
-    done = {*given.changed, *(w.path for w in given.every)}
+    done = {*given.world.changed_here(), *(w.path for w in given.every)}
     if not any(_matches(needed, path) for path in done):
         yield from given.broken((w.path for w in given.about), f"may change only together with [{needed}]")
 
@@ -172,11 +181,12 @@ def _no_new_dependency(given: Given) -> Iterator[Breach]:
 def _new_names(given: Given, written: Written) -> Iterator[Breach]:
     if written.op == "delete":
         return
-    if written.whole or written.after is None:
+    before = given.world.text(written.path) if written.whole else written.before
+    if before is None or written.after is None:
         why = "lists dependencies; change it with an edit, so that what is new can be seen"
         yield from given.broken([written.path], why)
         return
-    new = dependencies.names(written.path, written.after) - dependencies.names(written.path, written.before)
+    new = dependencies.names(written.path, written.after) - dependencies.names(written.path, before)
     if new:
         told = ", ".join(sorted(new))
         yield from given.broken(

@@ -299,7 +299,7 @@ def _extra(writes: tuple[Placed, ...], data: Any, case: Case) -> Iterator[Proble
     intent = case.snapshot.intent
     if intent is not None and intent.constraints:
         written = [constraints.Written.of(each.named, each.target) for each in writes]
-        for breach in constraints.breaches(intent.constraints, written, case.snapshot.changed_paths):
+        for breach in constraints.breaches(intent.constraints, written, case.world):
             yield Problem(8, ErrorType.CONSTRAINT_VIOLATION, breach.kind, breach.text, breach.paths)
 
 

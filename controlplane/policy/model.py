@@ -234,7 +234,6 @@ class Snapshot:
     intentignore: str = ""
     grants: tuple[Grant, ...] = ()
     refused: tuple[Refused, ...] = ()
-    changed_paths: frozenset[str] = frozenset()  # what this session has changed already (constraints)
     owners: Ownership | None = None  # of the intents in progress
 
 

@@ -6,7 +6,7 @@ workspace that is not on this machine.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
@@ -46,6 +46,12 @@ class World(Protocol):
     def content_hash(self, path: str) -> str | None:
         """`sha256:…` of the current bytes; "" when known to be gone; None when unknown."""
 
+    def text(self, path: str) -> str | None:
+        """What a file holds now; None when nobody knows, when it is very long or no text."""
+
+    def changed_here(self) -> Collection[str]:
+        """What the session may have changed already, under the intent that it works on."""
+
     def changed_by_others(self, paths: Sequence[str]) -> Mapping[str, str]:
         """Of these paths, those that another live session changed since this one looked at them last: by
         which session."""
@@ -68,6 +74,12 @@ class NoWorld:
 
     def content_hash(self, path: str) -> str | None:
         return None
+
+    def text(self, path: str) -> str | None:
+        return None
+
+    def changed_here(self) -> Collection[str]:
+        return ()
 
     def changed_by_others(self, paths: Sequence[str]) -> Mapping[str, str]:
         return {}

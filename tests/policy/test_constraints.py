@@ -5,6 +5,7 @@ import pytest
 from controlplane.policy import constraints, dependencies
 from controlplane.policy.constraints import Written
 from controlplane.policy.model import ErrorType, Policy
+from controlplane.policy.world import NoWorld
 from tests.policy.workspace import bash, call, intent, judge, said, snapshot, write
 
 
@@ -12,8 +13,21 @@ def under(*rules, scope=("**",), **more):
     return snapshot(intent=intent(*scope, constraints=rules), **more)
 
 
-def refused(the_call, *rules, **more):
-    decision = judge(the_call, under(*rules, **more))
+class Known(NoWorld):
+    """What the session has changed before, and what some files hold."""
+
+    def __init__(self, changed=(), **files):
+        self.changed, self.files = changed, {name.replace("__", "/"): text for name, text in files.items()}
+
+    def changed_here(self):
+        return self.changed
+
+    def text(self, path):
+        return self.files.get(path)
+
+
+def refused(the_call, *rules, world=None):
+    decision = judge(the_call, under(*rules), world=world or Known())
     return (
         (decision.reason, decision.error) if decision.error_type is ErrorType.CONSTRAINT_VIOLATION else None
     )
@@ -101,14 +115,52 @@ def test_too_many_lines():
     assert refused(call("delete_file", {"path": "src/a.ts"}), rule) is None
 
 
+def edit(path, old, new):
+    return call("Edit", {"file_path": path, "old_string": old, "new_string": new})
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "is_refused"),
+    [
+        ("b", "b\nbb", True),  # 3 lines and one more
+        ("b", "B", False),
+        ("b\n", "", False),
+        ("a\nb\n", "a\n", False),
+        ("", "d\n", True),
+    ],
+)
+def test_an_edit_is_counted_with_the_file_that_it_changes(old, new, is_refused):
+    rule = {"type": "max_file_lines", "max_lines": 3}
+    found = refused(edit("a.ts", old, new), rule, world=Known(**{"a.ts": "a\nb\nc\n"}))
+    assert (found is not None) is is_refused
+
+
+def test_an_edit_that_replaces_all_counts_each_place():
+    rule = {"type": "max_file_lines", "max_lines": 5}
+    known = Known(**{"a.ts": "x\nx\nx\n"})
+    assert refused(edit("a.ts", "x", "x\ny"), rule, world=known)[0] == "max_file_lines"
+
+
+def test_an_edit_of_a_file_that_nobody_knows_answers_for_its_own_lines():
+    rule = {"type": "max_file_lines", "max_lines": 2}
+    assert refused(edit("a.ts", "x", "1\n2"), rule) is None
+    assert refused(edit("a.ts", "x", "1\n2\n3"), rule)
+
+
+def test_a_whole_manifest_is_held_against_what_it_held():
+    known = Known(**{"requirements.txt": "django==5.2\n"})
+    assert refused(write("requirements.txt", "django==5.2\nflask\n"), NO_NEW, world=known)[1].startswith(
+        "Constraint Violation: [requirements.txt] would add the dependency flask"
+    )
+    assert refused(write("requirements.txt", "django==5.2.1\n"), NO_NEW, world=known) is None
+    assert "change it with an edit" in refused(write("requirements.txt", "django\n"), NO_NEW)[1]
+
+
 def test_too_many_files_counts_the_session_and_this_call():
     rule = {"type": "max_files_changed", "max_files": 2, "scope": "src/**"}
-    assert (
-        refused(write("src/c.ts"), rule, changed_paths=frozenset({"src/a.ts", "src/b.ts"}))[0]
-        == "max_files_changed"
-    )
-    assert refused(write("src/a.ts"), rule, changed_paths=frozenset({"src/a.ts", "src/b.ts"})) is None
-    assert refused(write("src/c.ts"), rule, changed_paths=frozenset({"src/a.ts", "docs/b.md"})) is None
+    assert refused(write("src/c.ts"), rule, world=Known(["src/a.ts", "src/b.ts"]))[0] == "max_files_changed"
+    assert refused(write("src/a.ts"), rule, world=Known(["src/a.ts", "src/b.ts"])) is None
+    assert refused(write("src/c.ts"), rule, world=Known(["src/a.ts", "docs/b.md"])) is None
     everywhere = {"type": "max_files_changed", "max_files": 0}
     assert refused(write("src/c.ts"), everywhere)
 
@@ -116,7 +168,7 @@ def test_too_many_files_counts_the_session_and_this_call():
 def test_a_change_here_needs_a_change_there():
     rule = {"type": "require_file", "scope": "src/**", "file": "tests/**"}
     assert "may change only together with [tests/**]" in refused(write("src/a.ts"), rule)[1]
-    assert refused(write("src/a.ts"), rule, changed_paths=frozenset({"tests/a.py"})) is None
+    assert refused(write("src/a.ts"), rule, world=Known(["tests/a.py"])) is None
     assert refused(write("docs/a.md"), rule) is None
     both = "*** Update File: src/a.ts\n@@\n+x\n*** Update File: tests/a.py\n@@\n+y\n"
     assert refused(call("apply_patch", {"patch": both}), rule) is None
@@ -240,9 +292,9 @@ def test_a_type_that_is_no_text_is_guidance():
 
 
 def test_nothing_written_breaks_nothing():
-    assert list(constraints.breaches([NO_NEW, {"type": "forbid_pattern"}], [], ())) == []
+    assert list(constraints.breaches([NO_NEW, {"type": "forbid_pattern"}], [], Known())) == []
     unknown = Written("package.json", "write", "", None, False)
-    assert list(constraints.breaches([NO_LOG], [unknown], ())) == []
+    assert list(constraints.breaches([NO_LOG], [unknown], Known())) == []
 
 
 def test_versions_are_compared_as_numbers():
