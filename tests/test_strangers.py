@@ -6,15 +6,14 @@ import json
 import re
 
 import pytest
-from asgiref.sync import async_to_sync, sync_to_async
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from controlplane.asgi import application
 from controlplane.models import Workspace
 from intents.models import Intent
 from sessions.mcp.tools import TOOLS
 from sessions.models import AgentSession, Approval
 from tests import builders
+from tests.sessions.mcp import in_process
 from traces.models import LedgerEntry
 
 pytestmark = pytest.mark.django_db
@@ -156,35 +155,11 @@ WRITE = {"agent": "codex", "session_id": "s-1", "tool_name": "Write", "tool_inpu
 
 @pytest.fixture
 def mcp(monkeypatch):
-    """(status, text) of a call of a tool at /mcp; its database work stays in this test's transaction."""
+    in_process.stay_in_the_transaction(monkeypatch)
 
-    async def in_thread(function, *arguments):
-        return await sync_to_async(function)(*arguments)
-
-    for module in ("http", "server", "hooks"):
-        monkeypatch.setattr(f"sessions.mcp.{module}.in_thread", in_thread)
-
-    @async_to_sync
-    async def ask(headers, name, arguments):
-        params = {"name": name, "arguments": arguments}
-        body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).encode()
-        sent = {
-            "host": "localhost",
-            "content-type": "application/json",
-            "accept": "application/json",
-        } | headers
-        scope = {"type": "http", "method": "POST", "path": "/mcp", "query_string": b"", "http_version": "1.1"}
-        scope["headers"] = [(key.encode(), value.encode()) for key, value in sent.items()]
-        unread, got = [{"type": "http.request", "body": body, "more_body": False}], []
-
-        async def receive():
-            return unread.pop() if unread else {"type": "http.disconnect"}
-
-        async def send(message):
-            got.append(message)
-
-        await application(scope, receive, send)
-        return got[0]["status"], b"".join(part.get("body", b"") for part in got[1:]).decode()
+    def ask(headers, name, arguments):
+        answer = in_process.ask(headers, name, arguments)
+        return answer.status, answer.text
 
     return ask
 

@@ -59,7 +59,7 @@ async def call_tool(context: Context, params: types.CallToolRequestParams) -> ty
     caller, arguments = _caller(context), params.arguments or {}
     try:
         if params.name == HOOK_TOOL:
-            return _result(json.dumps(await hooks.answer_hook(caller, arguments), ensure_ascii=False))
+            return _hook_result(await hooks.answer_hook(caller, arguments))
         assert isinstance(caller, Caller)
         said = await in_thread(run, caller, params.name, arguments)
     except ApiError as error:
@@ -111,6 +111,12 @@ def _caller(context: Context) -> Caller | ApiError:
 
 def _listed(name: str, description: str, schema: dict[str, Any]) -> types.Tool:
     return types.Tool(name=name, description=description, input_schema=schema)
+
+
+def _hook_result(answer: dict[str, Any]) -> types.CallToolResult:
+    """As text and as an object: clients read either."""
+    result = _result(json.dumps(answer, ensure_ascii=False))
+    return result.model_copy(update={"structured_content": answer})
 
 
 def _result(text: str, *, is_error: bool = False) -> types.CallToolResult:

@@ -22,7 +22,8 @@ from django.utils import timezone
 from controlplane.api.errors import ApiError
 from controlplane.masking import storable
 from controlplane.models import Workspace
-from controlplane.policy.model import HANDSHAKE_TOOL
+from controlplane.policy.model import HANDSHAKE_TOOL, ToolCall
+from controlplane.policy.tools import CARRIERS, resolve
 from controlplane.policy.toolsets.own import spellings
 from controlplane.tokens import Bearer
 from sessions import snapshots
@@ -134,12 +135,18 @@ def _let_pass(bearer: Bearer, tool: str, arguments: Mapping[str, Any], live: lis
         kind=Kind.DECISION,
         session_id__in=[session.session_id for session in live],
         outcome="allow",
-        tool__in=[tool, *spellings(tool)],
+        tool__in=[tool, *spellings(tool), *CARRIERS],
         received_at__gt=timezone.now() - JUST_NOW,
     )
     newest = entries.select_related("body").order_by("-pk")[:LOOK_BACK_MOST]
     return {
         entry.session_id
         for entry in newest
-        if (body := body_of(entry)) is not None and storable(body.get("input")) == wanted
+        if (body := body_of(entry)) is not None and _is_call(entry.tool, body.get("input"), tool, wanted)
     }
+
+
+def _is_call(recorded: str, data: Any, tool: str, wanted: Any) -> bool:
+    """Whether the recorded call is this one, out of any wrapping."""
+    found = resolve(ToolCall(recorded, data))
+    return found.name in (tool, *spellings(tool)) and storable(found.input) == wanted

@@ -103,6 +103,18 @@ def test_of_several_sessions_the_one_whose_hook_let_the_call_pass_is_meant(agent
     assert refusal(agent, "record_lesson", **lesson).error_type == "SESSION_UNKNOWN"
 
 
+def test_a_wrapped_call_ties_as_well(agent, work):
+    builders.intent(work.workspace, "INT-002", owned_scope=["lib/**"])
+    agent.select("INT-001", "s-1")
+    agent.select("INT-002", "s-2")
+    wrapped = {"mcp_server_name": "icp", "mcp_tool_name": "record_lesson"}
+    agent.gate("pre_mcp_tool_use", "s-1", **wrapped, mcp_tool_arguments=WAYS["record_lesson"])
+    other = {"mcp_server_name": "other", "mcp_tool_name": "record_lesson"}
+    agent.gate("pre_mcp_tool_use", "s-2", **other, mcp_tool_arguments=WAYS["record_lesson"])
+    say(agent, "record_lesson", **WAYS["record_lesson"])
+    assert lessons(work.workspace_id)[0].intent_id == "INT-001"
+
+
 def test_an_argument_or_a_header_names_the_session(agent, work):
     agent.select("INT-001", "s-1")
     agent.gate("Read", "s-2", file_path="a.md")
