@@ -34,7 +34,9 @@ from sessions.opening import Opening, find_session, open_session, require_owner
 from traces.ledger import body_of
 from traces.models import Kind, LedgerEntry
 
-JUST_NOW = timedelta(minutes=2)  # from the hook's answer, over the client's own prompt, to the call itself
+# From the hook's answer to the call itself: at once, or after the client's own prompt to its user. The first
+# that holds one session decides.
+JUST_NOW = (timedelta(seconds=3), timedelta(minutes=2))
 LOOK_BACK_MOST = 50  # decisions on this tool
 UNFILLED = ("$", "{")  # how a variable begins that the client did not fill in: all its conversations share it
 IDS_MOST = 10
@@ -129,21 +131,23 @@ def _choose(live: list[AgentSession]) -> str:
 
 def _let_pass(bearer: Bearer, tool: str, arguments: Mapping[str, Any], live: list[AgentSession]) -> set[str]:
     """Ids of the live sessions whose hook asked for this call a moment ago. 1 query."""
-    wanted = storable(dict(arguments))
+    wanted, now = storable(dict(arguments)), timezone.now()
     entries = LedgerEntry.objects.filter(
         workspace_id=bearer.workspace_id,
         kind=Kind.DECISION,
         session_id__in=[session.session_id for session in live],
         outcome="allow",
         tool__in=[tool, *spellings(tool), *CARRIERS],
-        received_at__gt=timezone.now() - JUST_NOW,
+        received_at__gt=now - JUST_NOW[-1],
     )
     newest = entries.select_related("body").order_by("-pk")[:LOOK_BACK_MOST]
-    return {
-        entry.session_id
+    found = [
+        entry
         for entry in newest
         if (body := body_of(entry)) is not None and _is_call(entry.tool, body.get("input"), tool, wanted)
-    }
+    ]
+    tiers = [{one.session_id for one in found if one.received_at > now - since} for since in JUST_NOW]
+    return next((ids for ids in tiers if len(ids) == 1), tiers[-1])
 
 
 def _is_call(recorded: str, data: Any, tool: str, wanted: Any) -> bool:

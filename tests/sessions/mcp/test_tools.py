@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 
 import pytest
+from django.utils import timezone
 
 from controlplane.api.errors import ApiError
 from controlplane.models import Workspace
 from controlplane.tokens import find_bearer
 from intents.models import Intent
 from intents.proposals import WAITING_MOST
+from sessions.mcp import ties
 from sessions.mcp.server import run
-from sessions.mcp.ties import Caller, caller_of, works_on_intent
+from sessions.mcp.ties import JUST_NOW, Caller, caller_of, works_on_intent
 from sessions.mcp.tools import TOOLS
 from sessions.models import AgentSession, Approval
 from tests import builders
@@ -101,6 +103,28 @@ def test_of_several_sessions_the_one_whose_hook_let_the_call_pass_is_meant(agent
     assert lessons(work.workspace_id)[0].intent_id == "INT-002"
     agent.gate("mcp__icp__record_lesson", "s-1", **lesson)
     assert refusal(agent, "record_lesson", **lesson).error_type == "SESSION_UNKNOWN"
+
+
+def test_the_same_call_of_two_sessions_is_told_apart_by_time(agent, work, monkeypatch):
+    builders.intent(work.workspace, "INT-002", owned_scope=["lib/**"])
+    agent.select("INT-001", "s-1")
+    agent.select("INT-002", "s-2")
+    agent.gate("mcp__icp__gate_status", "s-1")
+    agent.gate("mcp__icp__gate_status", "s-2")
+    asked = LedgerEntry.objects.filter(tool="mcp__icp__gate_status").order_by("pk")
+    first, second = asked.values_list("received_at", flat=True)
+    gap = second - first
+
+    def at(moment, *windows):
+        monkeypatch.setattr(timezone, "now", lambda: moment)
+        monkeypatch.setattr(ties, "JUST_NOW", windows)
+
+    at(second + gap / 2, gap, JUST_NOW[-1])  # the later one at once
+    assert json.loads(say(agent, "gate_status"))["session"]["session_id"] == "s-2"
+    at(second + 2 * gap, gap, JUST_NOW[-1])  # neither at once, both within the longer time
+    assert refusal(agent, "gate_status").error_type == "SESSION_UNKNOWN"
+    at(second + 2 * gap, gap, 2.5 * gap)  # the later one within the longer time
+    assert json.loads(say(agent, "gate_status"))["session"]["session_id"] == "s-2"
 
 
 def test_a_wrapped_call_ties_as_well(agent, work):
