@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -332,3 +333,25 @@ async def test_held_hooks_hold_no_thread_and_are_answered_when_decided(server, t
             assert answer == {}
         else:
             assert "Not this file, please." in answer["hookSpecificOutput"]["permissionDecisionReason"]
+
+
+def test_a_held_hook_is_denied_when_the_server_is_stopped(server, tokens):
+    server.select(tokens["agent"], "s-1")
+    asked = claude("PreToolUse-Write", session_id="s-1", cwd="/workspace", wait_seconds="40")
+    asked["tool_input"] = json.dumps({"file_path": "docs/design.md", "content": "x"})
+    answers = []
+    body = call("gate_tool_call", **asked)
+    ask = threading.Thread(
+        target=lambda: answers.append(post(server, tokens["agent"], body, Accept="application/json"))
+    )
+    ask.start()
+    try:
+        asyncio.run(pending(server, tokens["reviewer"]))
+        assert server.stop() < 5
+        ask.join(5)
+    finally:
+        server.start()
+    ((status, text),) = answers
+    assert status == 200
+    said = json.loads(json.loads(text)["result"]["content"][0]["text"])
+    assert said["hookSpecificOutput"]["permissionDecision"] == "deny"
