@@ -76,9 +76,7 @@ def codex(machine: Machine, url: str) -> tuple[list[str], dict[str, str]]:
     file = machine.home / ".codex" / "config.toml"
     if not file.exists():
         file.parent.mkdir()
-        file.write_text("")
-    if "model_provider" not in file.read_text():
-        file.write_text(CODEX.format(url=url, root=machine.repository) + file.read_text())
+        file.write_text(CODEX.format(url=url, root=machine.repository))
     return ["--json", "--sandbox", "danger-full-access", "--enable", "multi_agent_v2"], {"STUB_KEY": "fake"}
 
 
@@ -120,8 +118,10 @@ def opencode(machine: Machine, url: str) -> tuple[list[str], dict[str, str]]:
 
 
 def put(file: Path, settings: dict[str, object]) -> None:
+    """The settings where there are none yet."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps(settings))
+    if not file.exists():
+        file.write_text(json.dumps(settings))
 
 
 def patch(path: str, content: str) -> Call:
@@ -170,13 +170,15 @@ AGENTS = {
 }  # fmt: skip
 
 
-def run(agent: str, machine: Machine, url: str, prompt: str, *more: str) -> subprocess.CompletedProcess[str]:
+def run(
+    agent: str, machine: Machine, url: str, prompt: str, *more: str, **env: str
+) -> subprocess.CompletedProcess[str]:
     """The whole client, without a terminal, in a clean environment; ended with its children when it takes too long."""
     row = AGENTS[agent]
-    words, env = row.start(machine, url)
+    words, own = row.start(machine, url)
     name, *before = row.binary.split()
     command = [str(MODULES / ".bin" / name), *before, prompt, *words, *more]
-    env |= {"HOME": str(machine.home), "PATH": path(), "LANG": "C.UTF-8"}
+    env |= own | {"HOME": str(machine.home), "PATH": path(), "LANG": "C.UTF-8"}
     process = subprocess.Popen(
         command, cwd=machine.repository, env=env, text=True, start_new_session=True,
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,

@@ -63,10 +63,10 @@ class Walk:
         name = path if self.agent == "codex" else f"{self.machine.repository}/{path}"
         return self.row.write(name, content)
 
-    def start(self, main: list[Step], helping: list[Step] | None = None, *more: str) -> None:
+    def start(self, main: list[Step], helping: list[Step] | None = None, *more: str, **env: str) -> None:
         self.model.script = {PROMPT: main, HELP: helping or []}
         with self.model:
-            done = run(self.agent, self.machine, self.model.url, PROMPT, *more)
+            done = run(self.agent, self.machine, self.model.url, PROMPT, *more, **env)
         self.output = f"exit status {done.returncode}\n{done.stdout[-4000:]}"
         assert not self.model.problems, f"{self.model.problems}\n{self.told}\n{self.output}"
 
@@ -81,11 +81,11 @@ class Walk:
         self.session = self.waiting()["session_id"]
         self.server.select(self.tokens["agent"], self.session)
 
-    def decide(self, action: str) -> None:
+    def decide(self, action: str, grant: str = "once") -> None:
         approval, body = self.waiting(), {"action": action, "comment": "Not this file."}
         status, answer = self.server.api(
             self.tokens["reviewer"], "POST", f"approvals/{approval['id']}/decide",
-            body | ({"grant": "once"} if action == "approve" else {}),
+            body | ({"grant": grant} if action == "approve" else {}),
         )  # fmt: skip
         assert status == 200, answer
 
