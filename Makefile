@@ -11,7 +11,8 @@ TESTING := env -u ICP_PORT -u ICP_PUBLIC_URL -u ICP_ALLOWED_HOSTS -u ICP_DEBUG -
 # As on a server behind a proxy: an https address, no debugging, a secret of full length.
 DEPLOYED := ICP_DEBUG= ICP_PUBLIC_URL=https://icp.example.org ICP_SECRET_KEY="$$($(PY) -c 'import secrets; print(secrets.token_urlsafe(50))')"
 SCHEMA := docs/openapi.yaml
-# Where the coding agents under test are installed, in the versions of tests/agents/package.json.
+# Where the coding agents under test are installed, in the versions of tests/agents/package.json. Two of them put their
+# program in place by a script of theirs (`link`); no other package's is run, since one would compile and fetch.
 AGENTS_DIR := $(abspath $(or $(ICP_AGENTS_DIR),.agents))
 
 .DEFAULT_GOAL := help
@@ -45,7 +46,8 @@ agents: setup ## The tests with real coding agents (needs npm, 1.5 GB below ICP_
 	@mkdir -p $(AGENTS_DIR)
 	@cmp -s tests/agents/package.json $(AGENTS_DIR)/installed.json || \
 	  { cp tests/agents/package.json $(AGENTS_DIR)/package.json \
-	    && (cd $(AGENTS_DIR) && npm install --ignore-scripts --no-package-lock --no-audit --no-fund --loglevel=error) \
+	    && (cd $(AGENTS_DIR) && npm install --ignore-scripts --no-package-lock --no-audit --no-fund --loglevel=error \
+      && npm run --silent link) \
 	    && cp tests/agents/package.json $(AGENTS_DIR)/installed.json; }
 	$(TESTING) ICP_AGENTS_DIR=$(AGENTS_DIR) $(PY) -m pytest -m agents
 
