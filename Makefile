@@ -11,9 +11,12 @@ TESTING := env -u ICP_PORT -u ICP_PUBLIC_URL -u ICP_ALLOWED_HOSTS -u ICP_DEBUG -
 # As on a server behind a proxy: an https address, no debugging, a secret of full length.
 DEPLOYED := ICP_DEBUG= ICP_PUBLIC_URL=https://icp.example.org ICP_SECRET_KEY="$$($(PY) -c 'import secrets; print(secrets.token_urlsafe(50))')"
 SCHEMA := docs/openapi.yaml
+# Where the coding agents under test are installed, in the versions of tests/agents/package.json. Two of them put their
+# program in place by a script of theirs (`link`); no other package's is run, since one would compile and fetch.
+AGENTS_DIR := $(abspath $(or $(ICP_AGENTS_DIR),.agents))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo test check e2e bench bench-quick mutate schema lock
+.PHONY: help setup run demo test check e2e agents bench bench-quick mutate schema lock
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "%-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,11 +35,21 @@ demo: setup ## Migrate, then serve with example data and a scripted agent
 	@$(MANAGE) migrate --noinput --verbosity 0
 	@$(MANAGE) demo
 
-test: setup ## Every test but those in a browser
-	$(TESTING) $(PY) -m pytest -m "not e2e" -n auto
+test: setup ## Every test but those in a browser and those with real agents
+	$(TESTING) $(PY) -m pytest -m "not e2e and not agents" -n auto
 
 e2e: setup ## The tests in a real browser (Chromium must be installed)
 	$(TESTING) $(PY) -m pytest -m e2e
+
+agents: setup ## The tests with real coding agents (needs npm, 1.5 GB below ICP_AGENTS_DIR, and Chromium)
+	@command -v npm >/dev/null || { echo "make agents needs Node.js and npm: apt-get install nodejs npm" >&2; exit 1; }
+	@mkdir -p $(AGENTS_DIR)
+	@cmp -s tests/agents/package.json $(AGENTS_DIR)/installed.json || \
+	  { cp tests/agents/package.json $(AGENTS_DIR)/package.json \
+	    && (cd $(AGENTS_DIR) && npm install --ignore-scripts --no-package-lock --no-audit --no-fund --loglevel=error \
+      && npm run --silent link) \
+	    && cp tests/agents/package.json $(AGENTS_DIR)/installed.json; }
+	$(TESTING) ICP_AGENTS_DIR=$(AGENTS_DIR) $(PY) -m pytest -m agents
 
 check: setup ## Lint, types, import rules, migrations, deployment, templates, schema, sizes
 	$(VENV)/bin/ruff check .

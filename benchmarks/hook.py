@@ -2,16 +2,18 @@
 
 The bars: 30 ms at the median and 60 ms at the 95th percentile, the first call included.
 
-    python benchmarks/hook.py [--calls 200] [--quick]
+    python benchmarks/hook.py [--calls 200] [--quick] [--peers]
 
 Starts the product's own server on a scratch database, downloads the client from it, connects a repository.
 Then the hook, `true` and `python3 -c pass` take turns on a write to an existing file.
+With --peers two other tools' hooks for the same client take turns too, installed in a scratch folder.
 Prints one JSON object a line; exit status 1 when a bar does not hold.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import statistics
@@ -22,9 +24,10 @@ import time
 from pathlib import Path
 
 from gate import Server, connect, report, request, seeded
+from peers import peers
 
 PYTHON = str(Path(sys.executable).resolve())
-AGENT, EVENT = "claude-code", "PreToolUse"
+AGENT, EVENT, TOOL = "claude-code", "PreToolUse", "Write"
 
 
 class Machine:
@@ -50,7 +53,7 @@ class Machine:
         tool_input = {"file_path": str(self.file), "content": f"export const n = {number};\n" * 20}
         return json.dumps(
             {"session_id": "bench-0", "hook_event_name": EVENT, "cwd": str(self.repository),
-             "tool_name": "Write", "tool_input": tool_input, "tool_use_id": f"t-{number}"}
+             "tool_name": TOOL, "tool_input": tool_input, "tool_use_id": f"t-{number}"}
         ).encode()  # fmt: skip
 
     def timed(self, command: list[str], number: int) -> float:
@@ -74,6 +77,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--calls", type=int, default=200)
     parser.add_argument("--quick", action="store_true", help="Fewer calls.")
+    parser.add_argument(
+        "--peers", action="store_true", help="Beside the hooks of cc-safety-net and HOL Guard."
+    )
     options = parser.parse_args()
     calls = 60 if options.quick else options.calls
     with tempfile.TemporaryDirectory() as folder:
@@ -82,11 +88,23 @@ def main() -> None:
         with server:
             machine = Machine(Path(folder), server, seeded(server, 10, 0)["token"])
             commands = {"true": ["true"], "python_pass": [PYTHON, "-c", "pass"], "call": machine.hook}
-            rows = [
-                {name: machine.timed(command, n) for name, command in commands.items()} for n in range(calls)
-            ]
-    for name in ("true", "python_pass"):
+            beside = (
+                peers(Path(folder) / "peers", TOOL, machine.env)
+                if options.peers
+                else contextlib.nullcontext({})
+            )
+            with beside as others:
+                commands |= others
+                rows = [
+                    {name: machine.timed(command, n) for name, command in commands.items()}
+                    for n in range(calls)
+                ]
+    for name in commands.keys() - {"call"}:
         report(f"hook/{name}_p50", statistics.median(row[name] for row in rows), "ms")
+    for name in others:
+        report(f"hook/{name}_first", rows[0][name], "ms")
+        ours_to_theirs = statistics.median(row["call"] / row[name] for row in rows)
+        report(f"hook/call_to_{name}", ours_to_theirs, "ratio")
     taken = [row["call"] for row in rows]
     report("hook/call_first", taken[0], "ms")
     median, p95 = statistics.median(taken), statistics.quantiles(taken, n=20)[18]

@@ -16,6 +16,7 @@ from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 from channels.security.websocket import AllowedHostsOriginValidator  # noqa: E402
 
 from controlplane.background import Lifespan  # noqa: E402
+from sessions.mcp.http import BesidePages  # noqa: E402
 from sessions.routing import websocket_urlpatterns  # noqa: E402
 from sessions.waiting import App, HoldOpen  # noqa: E402
 
@@ -25,7 +26,7 @@ worker_threads: App = WSGIMiddleware(cast("Any", django_application), workers=WO
 application = Lifespan(
     ProtocolTypeRouter(
         {
-            "http": HoldOpen(worker_threads),
+            "http": BesidePages(HoldOpen(worker_threads)),
             "websocket": AllowedHostsOriginValidator(AuthMiddlewareStack(URLRouter(websocket_urlpatterns))),
         }
     )

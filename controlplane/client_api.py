@@ -17,7 +17,8 @@ from django.views.decorators.http import require_safe
 from controlplane.client.facts import VERSION
 
 FOLDER = Path(__file__).parent / "client"
-PARTS = ("facts", "asking", "clients", "hook", "configuring", "icp")  # whoever is imported comes first
+# Whoever is imported comes first.
+PARTS = ("facts", "asking", "clients", "hook", "configuring", "trusting", "icp")
 VERSION_DIGITS = 12
 PACKAGE = "controlplane.client"
 PYTHON = "text/x-python; charset=utf-8"

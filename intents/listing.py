@@ -12,6 +12,7 @@ from django.db.models import Count, Max
 from controlplane.policy.model import IntentStatus
 from intents import cross_checks, store
 from intents.models import STATUS_CHOICES, Intent
+from intents.proposals import proposer_of
 from intents.values import IntentValues
 from traces.models import TraceFile
 
@@ -86,6 +87,7 @@ def _row(intent: Intent, holder: dict[str, Any] | None, work: dict[str, Any]) ->
         "files": work.get("files"),
         "held_by": holder,
         "owner": intent.owner,
+        "proposed_by": proposer_of(intent),
         "criteria_met": 0,
         "criteria": len(intent.acceptance_criteria),
         "writes": work.get("writes"),

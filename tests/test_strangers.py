@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -9,8 +10,10 @@ from django.urls import URLPattern, URLResolver, get_resolver
 
 from controlplane.models import Workspace
 from intents.models import Intent
+from sessions.mcp.tools import TOOLS
 from sessions.models import AgentSession, Approval
 from tests import builders
+from tests.sessions.mcp import in_process
 from traces.models import LedgerEntry
 
 pytestmark = pytest.mark.django_db
@@ -134,3 +137,67 @@ def test_an_auditor_changes_nothing(secret_place):
         if route.startswith("w/") and not route.endswith("preview/"):  # a preview changes nothing
             assert client.post(filled(route, secret_place)).status_code in {403, 405}, route
     assert state() == before
+
+
+ARGUMENTS = {
+    "session_id": "s-1",
+    "intent_id": "INT-001",
+    "patterns": ["docs/**"],
+    "reason": "why",
+    "verification_notes": "done",
+    "problems": "none",
+    "name": "Mine",
+    "description": "Mine",
+    "owned_scope": ["**"],
+}
+WRITE = {"agent": "codex", "session_id": "s-1", "tool_name": "Write", "tool_input": {"file_path": "a.md"}}
+
+
+@pytest.fixture
+def mcp(monkeypatch):
+    in_process.stay_in_the_transaction(monkeypatch)
+
+    def ask(headers, name, arguments):
+        answer = in_process.ask(headers, name, arguments)
+        return answer.status, answer.text
+
+    return ask
+
+
+def asked_of(tool):
+    known = TOOLS[tool].input_schema["properties"]
+    return {name: value for name, value in ARGUMENTS.items() if name in known}
+
+
+def test_a_strangers_token_sees_and_changes_nothing_over_mcp(secret_place, max_, mcp):
+    stranger = builders.speaker(Workspace.objects.get(slug="elsewhere"), "admin")
+    headers, before = {"authorization": f"Bearer {stranger.secret}"}, state()
+    for tool in TOOLS:
+        status, text = mcp(headers, tool, asked_of(tool))
+        assert status == 200, (tool, text)
+        assert SECRET not in text, tool
+    assert SECRET not in mcp(headers, "gate_tool_call", WRITE)[1]
+    assert state() == before
+
+
+def test_another_tokens_agent_changes_nothing_over_mcp(secret_place, mcp):
+    other = builders.speaker(Workspace.objects.get(slug="secret-place"), "admin")
+    headers, before = {"authorization": f"Bearer {other.secret}"}, state()
+    reading = {"list_active_intents", "get_intent_context", "propose_intent"}
+    for tool in TOOLS.keys() - reading:
+        status, text = mcp(headers, tool, asked_of(tool))
+        assert status == 200, (tool, text)
+        assert json.loads(text)["result"]["isError"], tool
+    assert "another token" in mcp(headers, "gate_tool_call", WRITE)[1]
+    assert state() == before
+
+
+def test_without_a_token_mcp_is_401_and_a_cookie_counts_for_nothing(secret_place, mcp):
+    workspace = Workspace.objects.get(slug="secret-place")
+    olga = builders.signed_in(builders.person("olga", workspace, "admin"))
+    cookie = {"cookie": f"sessionid={olga.cookies['sessionid'].value}"}
+    for headers in ({}, cookie, {"authorization": "Bearer icp_wrong"}):
+        for tool in TOOLS:
+            assert mcp(headers, tool, asked_of(tool))[0] == 401
+        status, text = mcp(headers, "gate_tool_call", WRITE)
+        assert (status, "deny" in text, SECRET in text) == (200, True, False)

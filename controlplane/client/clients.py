@@ -37,8 +37,8 @@ CLIENTS = {
     ),
     "codex": Client(
         "PreToolUse", AFTER, nested, 2, 60, 50, ".codex/hooks.json",
-        lambda command, seconds, _: in_groups(command, seconds),
-        "Hooks that are not trusted are skipped silently: open /hooks in Codex once. A hook that is killed.",
+        lambda command, seconds, _: in_groups(command, 3 if "SessionEnd" in command else seconds),  # its most
+        "Hooks that are not trusted are skipped silently: `doctor` tells. A hook that is killed.",
     ),
     "gemini-cli": Client(
         "BeforeTool", "AfterTool BeforeAgent SessionStart SessionEnd PreCompress",

@@ -43,7 +43,12 @@ export const Icp = async ({ directory }) => {
       if (answer.throw) throw new Error(answer.throw)
     },
     "tool.execute.after": (input, output) => send("tool.execute.after", input, output).then(quiet, quiet),
-    "chat.message": (input, output) => send("chat.message", input, output).then(quiet, quiet),
+    "chat.message": async (input, output) => {
+      const { context } = await send("chat.message", input, output).catch(() => ({}))
+      const { id, sessionID } = output.message
+      const part = { id: `prt_${id.slice(4)}icp`, messageID: id, sessionID, type: "text", synthetic: true }
+      if (context) output.parts.push({ ...part, text: context })
+    },
     event: async ({ event }) => {
       const info = event.properties?.info
       if (event.type === "session.created" && info?.parentID) parents.set(info.id, info.parentID)

@@ -23,6 +23,7 @@ from controlplane.client.clients import CLIENTS
 from controlplane.client.configuring import MARK, NotOursError, configured
 from controlplane.client.facts import CONNECTIONS, FOLDER, CannotAskError, connections, repository
 from controlplane.client.hook import hook
+from controlplane.client.trusting import untrusted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -86,6 +87,8 @@ def connect(options: argparse.Namespace) -> int:
         told = {"url": options.url.rstrip("/"), "token": options.token, "wait": options.wait}
         remember(root, told)
         print(f"Connected {root}. Now: icp.py doctor\nWhat stays open: {CLIENTS[options.agent].fails_open}")
+        if options.agent == "codex" and (problem := untrusted(root, trust=True)):
+            print(f"NOT ENFORCED YET. {problem}", file=sys.stderr)
     return 0
 
 
@@ -180,6 +183,8 @@ def doctor(_: argparse.Namespace) -> int:
     for agent in agents:
         checks.append((f"{agent}: every entry is in place", incomplete(root, agent)))
         checks.append((f"{agent}: without a server nothing runs", open_without_server(root, agent)))
+        if agent == "codex":
+            checks.append((f"{agent}: it runs our hooks", untrusted(root)))
     for title, problem in checks:
         print(f"{'FAIL' if problem else 'ok  '} {title}{': ' if problem else ''}{problem}")
     for agent in agents:

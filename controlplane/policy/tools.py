@@ -17,7 +17,7 @@ from controlplane.policy.toolsets import COMMON, MUTATING_NAMES, TABLES
 from controlplane.policy.toolsets.kinds import HARMLESS_WHEN_BARE, INPUT_DECIDES, READING_KINDS, Kind, Tool
 
 # Tools that only pass a call on to an MCP server: where they keep server, tool and arguments.
-_CARRIERS = {
+CARRIERS = {
     "use_mcp_tool": ("server_name", "tool_name", "arguments"),
     "pre_mcp_tool_use": ("mcp_server_name", "mcp_tool_name", "mcp_tool_arguments"),
 }
@@ -37,7 +37,7 @@ def resolve(call: ToolCall) -> Resolved:
     name, data = call.tool, call.input
     if not isinstance(name, str):
         return Resolved(name, None, data)
-    carrier = _CARRIERS.get(name)
+    carrier = CARRIERS.get(name)
     if carrier and isinstance(data, Mapping):
         server, tool, arguments = (data.get(key) for key in carrier)
         if isinstance(server, str) and isinstance(tool, str):

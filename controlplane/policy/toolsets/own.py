@@ -7,7 +7,7 @@ is called `icp` in every recipe.
 from __future__ import annotations
 
 from controlplane.policy.model import HANDSHAKE_TOOL
-from controlplane.policy.toolsets.kinds import HANDSHAKE, TALK, Toolset
+from controlplane.policy.toolsets.kinds import HANDSHAKE, OPAQUE, TALK, Toolset
 
 # Claude Code, Codex, Qwen; Gemini; OpenCode, Kilo; Copilot (two forms); Cline; Cursor
 SPELLINGS = (
@@ -23,17 +23,29 @@ SPELLINGS = (
 OWN_TOOLS = (
     "list_active_intents",
     "get_active_intent",
+    "get_intent_context",
+    "gate_status",
+    "propose_intent",
     "request_scope_expansion",
     "complete_intent",
     "record_trace",
     "record_lesson",
     "list_lessons",
     "wait_for_approval",
-    "gate_tool_call",
 )
+
+# For hooks only, whose calls pass no hook. A model that calls it could report what never happened.
+HOOK_TOOL = "gate_tool_call"
+
+
+def spellings(name: str) -> tuple[str, ...]:
+    """Every name that a client may give a tool of ours."""
+    return tuple(form.format(name) for form in SPELLINGS)
+
 
 OWN: Toolset = {
     HANDSHAKE_TOOL: HANDSHAKE,
-    **{form.format(HANDSHAKE_TOOL): HANDSHAKE for form in SPELLINGS},
-    **{form.format(name): TALK for form in SPELLINGS for name in OWN_TOOLS},
+    **dict.fromkeys(spellings(HANDSHAKE_TOOL), HANDSHAKE),
+    **{spelled: TALK for name in OWN_TOOLS for spelled in spellings(name)},
+    **dict.fromkeys(spellings(HOOK_TOOL), OPAQUE),
 }

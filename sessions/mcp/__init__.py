@@ -1,0 +1,1 @@
+"""The control plane as an MCP server, at /mcp."""

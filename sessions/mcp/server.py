@@ -1,0 +1,133 @@
+"""The MCP server itself: which tools are offered, and a call from its arguments to its result."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+import mcp_types as types
+from jsonschema import Draft202012Validator
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import NotificationOptions, Server
+from mcp.server.models import InitializationOptions
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+
+from controlplane.api.errors import ApiError
+from controlplane.api.parsers import check_text
+from controlplane.masking import mask_text
+from controlplane.policy.model import HANDSHAKE_TOOL
+from controlplane.policy.toolsets.own import HOOK_TOOL
+from sessions.mcp import hooks
+from sessions.mcp.threads import in_thread
+from sessions.mcp.ties import Caller, works_on_intent
+from sessions.mcp.tools import TOOLS, Call, Tool
+
+log = logging.getLogger(__name__)
+
+CALLER = "icp.caller"  # key in the ASGI scope: a Caller, or the ApiError that the hook's answer is made of
+INSTRUCTIONS = (
+    "Before you change anything, call select_active_intent with the id of the intent that the user's request "
+    "belongs to; list_active_intents shows them. Work within its scope, and ask with request_scope_expansion."
+)
+FAILED = "The control plane failed on this call. It has been logged; try again, then tell the user."
+PROBLEM_MOST = 300
+Context = ServerRequestContext[Any]
+
+
+class ControlPlaneServer(Server[Any]):
+    def create_initialization_options(self, *arguments: Any, **more: Any) -> InitializationOptions:
+        """As it would be, and the list of tools changes: with the handshake."""
+        changes = NotificationOptions(tools_changed=True)
+        return super().create_initialization_options(changes, *arguments[1:], **more)
+
+
+async def list_tools(context: Context, _: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+    """Before the handshake: it, and what changes nothing that counts. `X-ICP-Tools: all` lists all."""
+    caller = _caller(context)
+    assert isinstance(caller, Caller)  # anything else comes as far as `call_tool` only
+    everything = caller.everything or await in_thread(works_on_intent, caller)
+    offered = {name: tool for name, tool in TOOLS.items() if everything or not tool.needs_intent}
+    listed = [_listed(name, tool.description, tool.input_schema) for name, tool in offered.items()]
+    listed.append(_listed(HOOK_TOOL, hooks.DESCRIPTION, hooks.INPUT_SCHEMA))
+    return types.ListToolsResult(tools=listed, ttl_ms=0, cache_scope="private")
+
+
+async def call_tool(context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+    """Whatever goes wrong is a result that the model can read."""
+    caller, arguments = _caller(context), params.arguments or {}
+    try:
+        if params.name == HOOK_TOOL:
+            return _hook_result(await hooks.answer_hook(caller, arguments))
+        assert isinstance(caller, Caller)
+        said = await in_thread(run, caller, params.name, arguments)
+    except ApiError as error:
+        return _result(f"{error.error_type}: {error.error}", is_error=True)
+    except Exception:
+        log.exception("a tool failed")
+        return _result(FAILED, is_error=True)
+    if params.name == HANDSHAKE_TOOL:
+        await _tell_of_new_tools(context)
+    return _result(said)
+
+
+def run(caller: Caller, name: str, arguments: Mapping[str, Any]) -> str:
+    """What the tool says. Raises `ApiError` for whatever the model can mend."""
+    tool = TOOLS.get(name)
+    if tool is None:
+        raise ApiError(404, "NOT_FOUND", f"There is no tool {name[:100]!r}. Tools: {', '.join(TOOLS)}.")
+    _require_valid(tool, arguments)
+    return tool.run(Call(caller, name, arguments))
+
+
+def schema_of(name: str) -> dict[str, Any] | None:
+    return hooks.INPUT_SCHEMA if name == HOOK_TOOL else getattr(TOOLS.get(name), "input_schema", None)
+
+
+def _require_valid(tool: Tool, arguments: Mapping[str, Any]) -> None:
+    try:
+        check_text(dict(arguments))
+    except ValueError as error:
+        raise ApiError(400, "INVALID_INPUT", f"The arguments cannot be stored: {error}.") from error
+    problem = next(Draft202012Validator(tool.input_schema).iter_errors(dict(arguments)), None)
+    if problem is not None:
+        where = ".".join(map(str, problem.absolute_path)) or "arguments"
+        raise ApiError(400, "INVALID_INPUT", f"{where}: {mask_text(problem.message)[-PROBLEM_MOST:]}")
+
+
+async def _tell_of_new_tools(context: Context) -> None:
+    """On the call's own stream. Newer clients are told that a list is stale at once (`ttl_ms`)."""
+    if context.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS:
+        news = types.ToolListChangedNotification()
+        await context.session.send_notification(news, related_request_id=context.request_id)
+
+
+def _caller(context: Context) -> Caller | ApiError:
+    assert context.request is not None  # HTTP is the only transport
+    caller: Caller | ApiError = context.request.scope[CALLER]
+    return caller
+
+
+def _listed(name: str, description: str, schema: dict[str, Any]) -> types.Tool:
+    return types.Tool(name=name, description=description, input_schema=schema)
+
+
+def _hook_result(answer: dict[str, Any]) -> types.CallToolResult:
+    """As text and as an object: clients read either."""
+    result = _result(json.dumps(answer, ensure_ascii=False))
+    return result.model_copy(update={"structured_content": answer})
+
+
+def _result(text: str, *, is_error: bool = False) -> types.CallToolResult:
+    return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=is_error)
+
+
+server = ControlPlaneServer(
+    "icp",
+    title="Intent Control Plane",
+    instructions=INSTRUCTIONS,
+    get_tool_input_schema=schema_of,
+    on_list_tools=list_tools,
+    on_call_tool=call_tool,
+)

@@ -1,0 +1,231 @@
+"""The tools that a model may call: each takes checked arguments, calls one service function, and answers in
+words or JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db import transaction
+
+from controlplane.api.errors import ApiError
+from controlplane.policy.model import ErrorType
+from intents.context import intent_context
+from intents.proposals import ProposalRefusedError, Proposer, propose
+from intents.registry import InvalidIntentError, unavailable_text
+from intents.registry import state_of as registry_state_of
+from intents.selectors import available_intents, find_intent, known_ids
+from sessions.completion import complete_intent
+from sessions.guidance import prompt_of
+from sessions.handshake import select_intent
+from sessions.mcp.schemas import INTENT_ID, PROPOSAL, SESSION_ID, text, texts
+from sessions.mcp.ties import Caller, begin_session, tied_session
+from sessions.models import AgentSession, Approval
+from sessions.representations import approval_answer, session_answer
+from sessions.scope_requests import request_scope
+from traces.lessons import NewLesson, record_lesson
+
+NO_SESSION = "This conversation is not known yet. Call select_active_intent first."
+NO_INTENT = "No intent can be selected now. Ask the user to have one registered, or call propose_intent."
+APPROVALS_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call with checked arguments. Each of the three finds its session anew: ask once."""
+
+    caller: Caller
+    tool: str
+    arguments: Mapping[str, Any]
+
+    @property
+    def workspace_id(self) -> int:
+        return self.caller.bearer.workspace_id
+
+    @property
+    def actor(self) -> str:
+        return self.caller.bearer.actor
+
+    def tied(self) -> AgentSession | None:
+        return tied_session(self.caller, self.tool, self.arguments)
+
+    def known(self) -> AgentSession:
+        session = self.tied()
+        if session is None:
+            raise ApiError(409, "SESSION_UNKNOWN", NO_SESSION)
+        return session
+
+    def working(self) -> AgentSession:
+        """With an intent; whether it still holds is the service's to say."""
+        session = self.tied()
+        if session is None or not session.selected_intent_id:
+            error = f"You must cite a valid active Intent ID. Call select_active_intent before {self.tool}."
+            raise ApiError(409, "MISSING_OR_INVALID_INTENT", error)
+        return session
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """`needs_intent`: offered only to a session that has taken one; its `run` asks for `working()`."""
+
+    description: str
+    run: Callable[[Call], str]
+    properties: Mapping[str, Any] = field(default_factory=dict)
+    required: tuple[str, ...] = ()
+    needs_intent: bool = False
+
+    @property
+    def input_schema(self) -> dict[str, Any]:
+        return {
+            "type": "object",
+            "properties": {**self.properties, "session_id": SESSION_ID},
+            "required": list(self.required),
+            "additionalProperties": False,
+        }
+
+
+def list_active(call: Call) -> str:
+    found = available_intents(call.workspace_id)
+    if found:
+        return "\n".join(f"{one.intent_id} [{one.status}] {one.name}: {one.description}" for one in found)
+    state = registry_state_of(call.workspace_id)
+    return NO_INTENT if state == "ok" else unavailable_text(state)
+
+
+def select(call: Call) -> str:
+    """The handshake. The hook may have made it already, with the same call: then the context comes again."""
+    opened, session = "", call.tied()
+    if session is None:
+        session = begin_session(call.caller)
+        opened = f"Your session_id is {session.session_id}: pass it with every later call.\n"
+    handed = select_intent(session, call.arguments["intent_id"], call.actor)
+    again = handed.get("error_type") == ErrorType.INTENT_LOCKED and handed["context"]
+    if not handed["success"] and not again:
+        raise ApiError(409, handed["error_type"], f"{handed['error']} {opened}".strip())
+    return f"{opened}{handed['context']}"
+
+
+def context(call: Call) -> str:
+    """Of the intent that is named, else of the session's; without either, the governance section."""
+    intent_id = call.arguments.get("intent_id")
+    if not intent_id:
+        session = call.known()
+        intent_id = session.selected_intent_id
+        if not intent_id:
+            return prompt_of(session)
+    intent = find_intent(call.workspace_id, intent_id)
+    if intent is None:
+        known = ", ".join(known_ids(call.workspace_id)) or "none"
+        raise ApiError(404, "NOT_FOUND", f"There is no intent {intent_id!r}. Known intents: {known}.")
+    return str(intent_context(intent)["context"])
+
+
+def status(call: Call) -> str:
+    """State of the session and its newest approvals, or the one that is named."""
+    session = call.known()
+    own = Approval.objects.select_related("workspace", "session").filter(session=session)
+    if call.arguments.get("approval_id"):
+        found = own.filter(public_id=call.arguments["approval_id"]).first()
+        if found is None:
+            raise ApiError(404, "NOT_FOUND", "This session has no such approval.")
+        return _json(approval_answer(found))
+    newest = [approval_answer(one) for one in own.order_by("-pk")[:APPROVALS_SHOWN]]
+    return _json({"session": session_answer(session), "newest_approvals": newest})
+
+
+def ask_for_scope(call: Call) -> str:
+    return _waits(request_scope(call.working(), list(call.arguments["patterns"]), call.arguments["reason"]))
+
+
+def complete(call: Call) -> str:
+    approval = complete_intent(call.working(), call.arguments["verification_notes"], call.actor)
+    return "The intent is completed." if approval is None else _waits(approval)
+
+
+def learn(call: Call) -> str:
+    session = call.working()
+    lesson = NewLesson(
+        call.arguments.get("file", ""),
+        call.arguments["problems"],
+        session_id=session.session_id,
+        intent_id=session.selected_intent_id,
+    )
+    with transaction.atomic():
+        new = record_lesson(call.workspace_id, lesson, call.actor)
+    return "The lesson is recorded." if new else "This lesson was known already, or says nothing."
+
+
+def propose_one(call: Call) -> str:
+    fields = {name: value for name, value in call.arguments.items() if name in PROPOSAL}
+    session = call.tied()
+    agent = (session.agent_name if session else "") or call.caller.agent or call.caller.bearer.name
+    proposer = Proposer(agent, call.actor, session.session_id if session else "")
+    try:
+        intent = propose(call.workspace_id, fields, proposer)
+    except (ProposalRefusedError, InvalidIntentError) as error:
+        raise ApiError(409, "PROPOSAL_REFUSED", str(error)) from error
+    return (
+        f"{intent.intent_id} is proposed, and BLOCKED until an admin accepts it on the Intents page. "
+        "Tell the user; do not start on it before. When it is accepted, call select_active_intent with it."
+    )
+
+
+def _waits(approval: Approval) -> str:
+    shown = approval_answer(approval)
+    return (
+        f"A human must decide this first, until {shown['expires_at']}: {shown['url']}\n"
+        f"Tell the user. Ask gate_status with approval_id {shown['id']} how it went."
+    )
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=1)
+
+
+TOOLS: Mapping[str, Tool] = {
+    "list_active_intents": Tool("List the intents that work can be done under.", list_active),
+    "select_active_intent": Tool(
+        "Take the intent that this session's work belongs to, for the whole session, and get its scope, "
+        "constraints and history. Must be called before anything is changed.",
+        select,
+        {"intent_id": INTENT_ID},
+        ("intent_id",),
+    ),
+    "get_intent_context": Tool(
+        "Read an intent's scope, constraints, criteria and history; this session's when none is named.",
+        context,
+        {"intent_id": INTENT_ID},
+    ),
+    "gate_status": Tool(
+        "The state of this session and of its approvals.", status, {"approval_id": text("One approval", 32)}
+    ),
+    "propose_intent": Tool(
+        "Propose an intent for work that none covers. It stays blocked until an admin accepts it.",
+        propose_one,
+        PROPOSAL,
+        ("name", "description", "owned_scope"),
+    ),
+    "request_scope_expansion": Tool(
+        "Ask a human to widen this session's intent by patterns.",
+        ask_for_scope,
+        {"patterns": texts("Globs to add", 1), "reason": text("Why the work needs them")},
+        ("patterns", "reason"),
+        needs_intent=True,
+    ),
+    "complete_intent": Tool(
+        "Say that the work of this session's intent is done; a human may have to confirm.",
+        complete,
+        {"verification_notes": text("How each acceptance criterion was verified", 20_000)},
+        ("verification_notes",),
+        needs_intent=True,
+    ),
+    "record_lesson": Tool(
+        "Remember a failed verification, so that nobody repeats it.",
+        learn,
+        {"file": text("The file it is about", 1000), "problems": text("What failed, and how to avoid it")},
+        ("problems",),
+        needs_intent=True,
+    ),
+}

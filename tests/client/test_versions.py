@@ -1,0 +1,30 @@
+"""The documentation names the versions of the agents that the end-to-end tests really drive."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = json.loads((ROOT / "tests/agents/package.json").read_text())["dependencies"]
+AGENTS = {
+    "@anthropic-ai/claude-code": "claude-code",
+    "@google/gemini-cli": "gemini-cli",
+    "@openai/codex": "codex",
+    "@qwen-code/qwen-code": "qwen-code",
+    "opencode-ai": "opencode",
+}
+
+
+def test_every_driven_agent_is_known():
+    assert set(PACKAGES) == set(AGENTS)
+
+
+@pytest.mark.parametrize(("package", "agent"), AGENTS.items())
+def test_the_support_matrix_and_the_commands_name_the_driven_version(package, agent):
+    text = (ROOT / "docs/connect-an-agent.md").read_text(encoding="utf-8")
+    rows = [line for line in text.splitlines() if line.startswith(f"| `{agent}`")]
+    assert len(rows) == 2
+    assert all(PACKAGES[package] in row for row in rows)
