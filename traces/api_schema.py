@@ -150,6 +150,7 @@ class VerifyAnswer(Body):
     checked = Whole(help_text="Sealed entries that were recomputed.")
     unsealed = Whole()
     redacted = Whole()
+    archived = Whole(help_text="Entries whose bodies only an archive holds.")
     checkpoints = Whole()
     problem_count = Whole()
     problems = LedgerProblem(many=True, help_text="The first hundred.")

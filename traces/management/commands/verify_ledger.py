@@ -10,6 +10,8 @@ from django.core.management.base import BaseCommand, CommandError
 
 from controlplane.models import Workspace
 from traces.anchors import anchored
+from traces.archive_files import ArchiveError
+from traces.archiving import check
 from traces.checkpoints import NoteError
 from traces.management.chosen import chosen_workspaces
 from traces.verifying import Report, verify
@@ -27,13 +29,27 @@ class Command(BaseCommand):
             help="signed heads kept outside (one, or an anchor file)",
         )
 
-    def handle(self, *, workspace: str | None, checkpoint: Path | None, **_: Any) -> None:
+        parser.add_argument(
+            "--archive",
+            metavar="FILE",
+            type=Path,
+            nargs="+",
+            default=[],
+            help="archives, held against the ledger (with --workspace)",
+        )
+
+    def handle(
+        self, *, workspace: str | None, checkpoint: Path | None, archive: list[Path], **_: Any
+    ) -> None:
         chosen = chosen_workspaces(workspace)
+        if archive and workspace is None:
+            raise CommandError("Archives are of one ledger: name it with --workspace.")
         outside = [_kept(one, checkpoint) if checkpoint else [] for one in chosen]
         if checkpoint and not any(outside):
             raise CommandError(f"{checkpoint} holds no signed head of the ledgers to verify.")
         reports = [self._verified(one, kept) for one, kept in zip(chosen, outside, strict=True)]
-        if not all(report.ok for report in reports):
+        archives_hold = [self._archive_holds(chosen[0], file) for file in archive]
+        if not all(archives_hold) or not all(report.ok for report in reports):
             raise CommandError("The ledger does not verify.", returncode=1)
 
     def _verified(self, workspace: Workspace, outside: list[str]) -> Report:
@@ -41,13 +57,27 @@ class Command(BaseCommand):
         word = "holds" if report.ok else f"{report.problem_count} problems"
         self.stdout.write(
             f"{workspace.slug}: {word}; {report.checked} sealed, {report.unsealed} waiting, "
-            f"{report.redacted} redacted, {report.checkpoints} signed heads, root {report.root}"
+            f"{report.redacted} redacted, {report.archived} archived, "
+            f"{report.checkpoints} signed heads, root {report.root}"
         )
         for problem in report.problems:
             where = f" entry {problem.entry_id}" if problem.entry_id else ""
             place = f" #{problem.seq}" if problem.seq is not None else ""
             self.stdout.write(f"  {problem.kind}{where}{place}: {problem.text}")
         return report
+
+    def _archive_holds(self, workspace: Workspace, file: Path) -> bool:
+        try:
+            found = check(file, workspace.pk)
+        except (OSError, ArchiveError) as error:
+            self.stdout.write(f"{file.name}: does not hold: {error}")
+            return False
+        seal = found.seal
+        since = f", {found.redacted_since} redacted since" if found.redacted_since else ""
+        self.stdout.write(
+            f"{file.name}: holds; entries {seal.first} to {seal.end - 1}, {found.bodies} bodies{since}"
+        )
+        return True
 
 
 def _kept(workspace: Workspace, path: Path) -> list[str]:
