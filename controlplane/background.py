@@ -11,6 +11,7 @@ from django.db import close_old_connections
 
 from sessions.approvals import expire_due
 from sessions.hub import stop_hub
+from traces.anchoring import anchor_due
 from traces.sealing import seal_all
 
 log = logging.getLogger(__name__)
@@ -19,6 +20,7 @@ TICK_SECONDS = 1.0
 LOOPS: tuple[tuple[str, Callable[[], Any]], ...] = (
     ("seal ledgers", seal_all),
     ("expire approvals", expire_due),
+    ("anchor ledgers", anchor_due),
 )
 
 

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from controlplane import settings_pages
+from controlplane import ledger_settings, settings_pages
 
 app_name = "settings"
 
@@ -10,4 +10,5 @@ urlpatterns = [
     path("intentignore/", settings_pages.intentignore, name="intentignore"),
     path("members/", settings_pages.member_list, name="members"),
     path("tokens/", settings_pages.token_list, name="tokens"),
+    path("ledger/", ledger_settings.ledger, name="ledger"),
 ]

@@ -17,6 +17,7 @@ VARIABLES = (
     "ALLOWED_HOSTS",
     "SECRET_KEY",
     "RATE_PER_MINUTE",
+    "ALLOW_PRIVATE_TARGETS",
 )
 
 
@@ -42,6 +43,7 @@ def start(monkeypatch, tmp_path):
         ("PORT", "0"),
         ("PORT", "70000"),
         ("DEBUG", "maybe"),
+        ("ALLOW_PRIVATE_TARGETS", "maybe"),
         ("DATABASE_URL", "mysql://x/y"),
         ("DATABASE_URL", "nonsense"),
         ("REDIS_URL", "http://x"),

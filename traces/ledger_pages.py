@@ -12,6 +12,8 @@ from django.views.decorators.http import require_safe
 
 from controlplane.access import MemberRequest, member_page
 from traces import checkpoints, proofs, standalone_verifier
+from traces.anchor_rows import anchor_rows
+from traces.archiving import newest_archives
 from traces.models import Checkpoint
 from traces.sealing import seal, waiting
 from traces.verifying import Report, verify
@@ -62,6 +64,8 @@ def _context(request: MemberRequest) -> dict[str, Any]:
         "sealed_at": head.created_at if head else None,
         "heads": Checkpoint.objects.filter(workspace_id=workspace_id).count(),
         "verifier_key": checkpoints.verifier_key(log, checkpoints.public_key()),
+        "anchors": anchor_rows(workspace_id),
+        "archives": newest_archives(workspace_id),
         "report": report,
         "small": small,
     }

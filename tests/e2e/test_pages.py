@@ -11,7 +11,7 @@ pytestmark = pytest.mark.e2e
 
 PAGES = (
     "", "approvals/", "intents/", "intents/INT-001/", "intents/import/", "sessions/", "traces/", "traces/map/",
-    "lessons/", "settings/", "settings/intentignore/", "settings/members/", "settings/tokens/", "connect/", "explain/",
+    "lessons/", "settings/", "settings/intentignore/", "settings/members/", "settings/tokens/", "settings/ledger/", "connect/", "explain/",
 )  # fmt: skip
 EDIT = {"file_path": "docs/design.md", "old_string": "Cookies hold the session.", "new_string": "Tokens do."}
 

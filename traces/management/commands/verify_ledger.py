@@ -9,6 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from controlplane.models import Workspace
+from traces.anchoring import kept_heads
 from traces.anchors import anchored
 from traces.archive_files import ArchiveError
 from traces.archiving import check
@@ -30,6 +31,9 @@ class Command(BaseCommand):
         )
 
         parser.add_argument(
+            "--anchors", action="store_true", help="hold it against the files and git notes that are set up"
+        )
+        parser.add_argument(
             "--archive",
             metavar="FILE",
             type=Path,
@@ -39,7 +43,13 @@ class Command(BaseCommand):
         )
 
     def handle(
-        self, *, workspace: str | None, checkpoint: Path | None, archive: list[Path], **_: Any
+        self,
+        *,
+        workspace: str | None,
+        checkpoint: Path | None,
+        anchors: bool,
+        archive: list[Path],
+        **_: Any,
     ) -> None:
         chosen = chosen_workspaces(workspace)
         if archive and workspace is None:
@@ -47,9 +57,15 @@ class Command(BaseCommand):
         outside = [_kept(one, checkpoint) if checkpoint else [] for one in chosen]
         if checkpoint and not any(outside):
             raise CommandError(f"{checkpoint} holds no signed head of the ledgers to verify.")
+        read_back = [self._anchored(one) for one in chosen] if anchors else []
+        if anchors:
+            outside = [kept + found for kept, (found, _) in zip(outside, read_back, strict=True)]
+            if not any(outside):
+                raise CommandError("No file or git note keeps a head: set an anchor up, or use --checkpoint.")
         reports = [self._verified(one, kept) for one, kept in zip(chosen, outside, strict=True)]
         archives_hold = [self._archive_holds(chosen[0], file) for file in archive]
-        if not all(archives_hold) or not all(report.ok for report in reports):
+        readable = all(fine for _, fine in read_back)
+        if not readable or not all(archives_hold) or not all(report.ok for report in reports):
             raise CommandError("The ledger does not verify.", returncode=1)
 
     def _verified(self, workspace: Workspace, outside: list[str]) -> Report:
@@ -65,6 +81,13 @@ class Command(BaseCommand):
             place = f" #{problem.seq}" if problem.seq is not None else ""
             self.stdout.write(f"  {problem.kind}{where}{place}: {problem.text}")
         return report
+
+    def _anchored(self, workspace: Workspace) -> tuple[list[str], bool]:
+        """(the heads kept outside, whether every place could be read)."""
+        kept, unread = kept_heads(workspace)
+        for problem in unread:
+            self.stdout.write(f"{workspace.slug}: cannot be read back: {problem}")
+        return kept, not unread
 
     def _archive_holds(self, workspace: Workspace, file: Path) -> bool:
         try:

@@ -1,0 +1,103 @@
+"""The kinds of places that keep signed heads: what may be one, how a head gets there and is read back."""
+
+from __future__ import annotations
+
+import hmac
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from django.utils.crypto import salted_hmac
+
+from controlplane import outbound
+from controlplane.models import Workspace
+from traces import anchors, git_notes
+from traces.checkpoints import NoteError, origin_of
+from traces.models import AnchorKind, Checkpoint, LedgerAnchor
+
+FAULTS = (OSError, NoteError, git_notes.GitError, outbound.OutboundError)  # what a place may answer with
+
+
+class AnchorError(ValueError):
+    """A place that cannot be an anchor; the message is for whoever names it."""
+
+
+def webhook_secret(anchor: LedgerAnchor) -> str:
+    """What signs the posts to a webhook. It hangs on the server's secret key and stands in no database."""
+    return salted_hmac(
+        "traces.anchoring", f"{anchor.workspace_id}:{anchor.target}", algorithm="sha256"
+    ).hexdigest()
+
+
+def _to_file(anchor: LedgerAnchor, head: Checkpoint) -> str:
+    anchors.keep(head.note, Path(anchor.target), anchor.workspace_id)
+    return f"Appended the head of {head.size} entries."
+
+
+def _to_git(anchor: LedgerAnchor, head: Checkpoint) -> str:
+    root = Workspace.objects.get(pk=anchor.workspace_id).local_root
+    if not root:
+        raise git_notes.GitError("the workspace has no folder on this server any more")
+    return f"Noted on commit {git_notes.append_note(root, head.note)[:12]}."
+
+
+def _to_webhook(anchor: LedgerAnchor, head: Checkpoint) -> str:
+    body, moment = head.note.encode(), str(int(time.time()))
+    signature = hmac.digest(webhook_secret(anchor).encode(), f"{moment}.".encode() + body, "sha256").hex()
+    headers = {
+        "Content-Type": "text/plain; charset=utf-8",
+        "User-Agent": "intent-control-plane",
+        "X-ICP-Event": "ledger.checkpoint",
+        "X-ICP-Log": origin_of(anchor.workspace_id),
+        "X-ICP-Signature": f"t={moment},v1={signature}",
+    }
+    answer = outbound.post(anchor.target, body, headers)
+    if not answer.accepted:
+        raise outbound.OutboundError(f"It answered {answer.status}: {answer.text}")
+    return f"It answered {answer.status}: {answer.text}"
+
+
+def _from_file(anchor: LedgerAnchor, workspace: Workspace) -> list[str]:
+    path = Path(anchor.target)
+    return anchors.anchored(path, workspace.pk) if anchor.anchored_size or path.exists() else []
+
+
+def _from_git(_anchor: LedgerAnchor, workspace: Workspace) -> list[str]:
+    notes = git_notes.read_notes(workspace.local_root)
+    return [one for note in notes for one in anchors.of_ledger(note, workspace.pk)]
+
+
+def _file_target(_workspace: Workspace, target: str) -> str:
+    if not Path(target).is_absolute():
+        raise AnchorError("Name the file by its whole path.")
+    return target
+
+
+def _git_target(workspace: Workspace, _target: str) -> str:
+    if not workspace.local_root:
+        raise AnchorError("A git note needs the workspace's repository on this server (a local root).")
+    return ""
+
+
+def _webhook_target(_workspace: Workspace, target: str) -> str:
+    try:
+        outbound.check_url(target)
+    except outbound.OutboundError as error:
+        raise AnchorError(str(error)) from error
+    return target
+
+
+CHECKS: dict[str, Callable[[Workspace, str], str]] = {
+    AnchorKind.FILE: _file_target,
+    AnchorKind.GIT: _git_target,
+    AnchorKind.WEBHOOK: _webhook_target,
+}
+SENDERS: dict[str, Callable[[LedgerAnchor, Checkpoint], str]] = {
+    AnchorKind.FILE: _to_file,
+    AnchorKind.GIT: _to_git,
+    AnchorKind.WEBHOOK: _to_webhook,
+}
+READERS: dict[str, Callable[[LedgerAnchor, Workspace], list[str]]] = {
+    AnchorKind.FILE: _from_file,
+    AnchorKind.GIT: _from_git,
+}
