@@ -7,7 +7,7 @@ next run goes on from what it finds.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -69,15 +69,9 @@ def archive(workspace_id: int, slug: str, end: int, folder: Path, *, actor: str)
     if end <= first:
         return None
     path = folder / f"{slug}-ledger-{first}-{end - 1}{SUFFIX}"
-    if not path.exists():
-        draft = draft_beside(path)
-        try:
-            write_archive(draft, _header(workspace_id, first, end), _entries(workspace_id, first, end))
-            check(draft, workspace_id)
-            put_in_place(draft, path)
-        finally:
-            draft.unlink(missing_ok=True)
-    return _register(workspace_id, path, check(path, workspace_id), (first, end), actor)
+    header = _header(workspace_id, first, end)
+    checked = _written(path, header, _entries(workspace_id, first, end), workspace_id)
+    return _register(workspace_id, path, checked, (first, end), actor)
 
 
 def check(path: Path, workspace_id: int) -> Checked:
@@ -144,17 +138,10 @@ def renew(archive: LedgerArchive, path: Path, *, actor: str) -> LedgerArchive | 
     number = LedgerArchive.objects.filter(workspace_id=workspace_id, first_seq=archive.first_seq).count() + 1
     stem = path.name.removesuffix(SUFFIX).partition(".")[0]
     fresh = path.with_name(f"{stem}.{number}{SUFFIX}")
-    draft = draft_beside(fresh)
-    redacted = redacted_rows(workspace_id)
-    try:
-        with ArchiveReader(path) as reader:
-            write_archive(draft, reader.header, _without(reader, workspace_id, redacted))
-        check(draft, workspace_id)
-        put_in_place(draft, fresh)
-    finally:
-        draft.unlink(missing_ok=True)
-    span = (archive.first_seq, archive.end_seq)
-    return _register(workspace_id, fresh, check(fresh, workspace_id), span, actor)
+    with ArchiveReader(path) as reader:
+        left = _without(reader, workspace_id, redacted_rows(workspace_id))
+        checked = _written(fresh, reader.header, left, workspace_id)
+    return _register(workspace_id, fresh, checked, (archive.first_seq, archive.end_seq), actor)
 
 
 def _without(reader: ArchiveReader, workspace_id: int, redacted: set[int]) -> Iterator[Archived]:
@@ -167,6 +154,20 @@ def unreleased(workspace_id: int) -> list[LedgerArchive]:
     """The archives with bodies that could be let go of, by range. 1 query and 1 for each archive."""
     known = newest_archives(workspace_id)
     return [one for one in known if _releasable(one, one.first_seq, one.end_seq).exists()]
+
+
+def _written(path: Path, header: Header, entries: Iterable[Archived], workspace_id: int) -> Checked:
+    """Write and check a draft, and give it its name; a file that has the name already is checked instead."""
+    if not path.exists():
+        draft = draft_beside(path)
+        try:
+            write_archive(draft, header, entries)
+            checked = check(draft, workspace_id)
+            if put_in_place(draft, path):
+                return checked
+        finally:
+            draft.unlink(missing_ok=True)
+    return check(path, workspace_id)
 
 
 def newest_archives(workspace_id: int) -> list[LedgerArchive]:

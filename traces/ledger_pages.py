@@ -18,6 +18,7 @@ from traces.models import Checkpoint
 from traces.sealing import seal, waiting
 from traces.verifying import Report, verify
 
+ARCHIVES_MOST = 10  # the newest; the settings show more
 VERIFY_MOST = 200_000  # entries; more of them take longer than a person waits for a page
 
 
@@ -65,7 +66,7 @@ def _context(request: MemberRequest) -> dict[str, Any]:
         "heads": Checkpoint.objects.filter(workspace_id=workspace_id).count(),
         "verifier_key": checkpoints.verifier_key(log, checkpoints.public_key()),
         "anchors": anchor_rows(workspace_id),
-        "archives": newest_archives(workspace_id),
+        "archives": newest_archives(workspace_id)[: -ARCHIVES_MOST - 1 : -1],
         "report": report,
         "small": small,
     }

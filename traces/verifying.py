@@ -260,7 +260,18 @@ def _archived_spans(report: Report) -> list[tuple[int, int]]:
             report.add("ARCHIVE_CHANGED", f"archive {row.name} says something else than what was sealed")
         else:
             spans.append((seal.first, seal.end))
-    return spans
+    return _joined(spans)
+
+
+def _joined(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The same places in as few spans as there can be: a year of nightly archives is one."""
+    joined: list[tuple[int, int]] = []
+    for first, end in sorted(spans):
+        if joined and first <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
+        else:
+            joined.append((first, end))
+    return joined
 
 
 def _checked_note(report: Report, text: str, source: str) -> Note | None:

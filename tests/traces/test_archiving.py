@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import json
 import multiprocessing
+import os
+import signal
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -19,7 +21,7 @@ from traces.models import LedgerArchive, LedgerBody, LedgerEntry, LedgerLeaf, Tr
 from traces.projections import rebuild
 from traces.redaction import redact
 from traces.sealing import seal
-from traces.verifying import verify
+from traces.verifying import _joined, verify
 
 pytestmark = pytest.mark.django_db
 ACTOR = "test"
@@ -349,6 +351,30 @@ class TestInterrupted:
         assert archived(filled, tmp_path).name == "home-ledger-0-511.jsonl.gz"
 
 
+def archive_until_killed(folder):
+    """A run that the kernel ends between the archive and the first body that would leave."""
+    connection.close()
+    archiving.release = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)
+    archive_ledger(folder, "--release")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_process_that_is_killed_between_archive_and_release_has_lost_nothing(tmp_path):
+    home = Workspace.objects.create(slug="home", name="Home")
+    fill(home)
+    connection.close()
+    processes = multiprocessing.get_context("fork")
+    run = processes.Process(target=archive_until_killed, args=(tmp_path,))
+    run.start()
+    run.join(60)
+    assert run.exitcode == -signal.SIGKILL
+    assert bodies(home) == 600
+    assert verify(home.pk).ok
+    archive_ledger(tmp_path, "--release")
+    assert bodies(home) == 88
+    assert verify(home.pk).ok
+
+
 def archive_once(folder, ready, outcomes):
     connection.close()
     ready.wait()
@@ -358,6 +384,11 @@ def archive_once(folder, ready, outcomes):
         outcomes.put(repr(error))
     else:
         outcomes.put("done")
+
+
+def test_spans_of_archives_are_joined():
+    assert _joined([(512, 768), (0, 256), (256, 512), (1024, 1280), (0, 256)]) == [(0, 768), (1024, 1280)]
+    assert _joined([]) == []
 
 
 @pytest.mark.django_db(transaction=True)
