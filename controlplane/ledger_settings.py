@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 KINDS = (
-    (AnchorKind.WEBHOOK, "Posts the signed head to an address, signed with the secret below."),
+    (AnchorKind.WEBHOOK, "Posts the signed head to an address, with a signature by a secret beside it."),
     (AnchorKind.GIT, "A note on HEAD of the workspace's repository, under refs/notes/icp-checkpoints."),
 )
 MINUTES = 10

@@ -28,6 +28,7 @@ LEASE = timedelta(minutes=2)  # longer than any attempt takes
 RETRY_FIRST, RETRY_MOST = timedelta(seconds=30), timedelta(hours=1)
 ANSWER_MOST = 400
 MINUTES = (1, 10_080)
+ANCHORS_MOST = 20  # of a workspace: they share one loop
 HEALTH_EVERY = 15.0  # seconds between two counts for the metrics
 
 
@@ -46,6 +47,8 @@ def add(workspace: Workspace, kind: str, target: str, every_minutes: int, *, act
     """
     if kind not in AnchorKind.values:
         raise AnchorError("Choose a kind.")
+    if LedgerAnchor.objects.filter(workspace_id=workspace.pk).count() >= ANCHORS_MOST:
+        raise AnchorError(f"A workspace has at most {ANCHORS_MOST} anchors.")
     if not MINUTES[0] <= every_minutes <= MINUTES[1]:
         raise AnchorError(f"Choose {MINUTES[0]} to {MINUTES[1]:,} minutes.")
     target = CHECKS[kind](workspace, target.strip())

@@ -70,7 +70,7 @@ class Seal:
 
 def write_archive(path: Path, header: Header, entries: Iterable[Archived]) -> None:
     """Write a whole archive to a new file and bring it to the disk. Raises FileExistsError, OSError."""
-    with path.open("xb") as raw:
+    with open(path, "xb", opener=_owner_only) as raw:
         with gzip.GzipFile("", "wb", LEVEL, raw, mtime=0) as file:
             running = hashlib.sha256()
             for line in _lines(header, entries):
@@ -80,6 +80,11 @@ def write_archive(path: Path, header: Header, entries: Iterable[Archived]) -> No
             file.write(_line({"seal": note}))
         raw.flush()
         os.fsync(raw.fileno())
+
+
+def _owner_only(path: str, flags: int) -> int:
+    """As private as the database that it comes from."""
+    return os.open(path, flags, 0o600)
 
 
 def put_in_place(draft: Path, path: Path) -> bool:

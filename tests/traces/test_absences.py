@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 
+import jsonschema
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from tests.builders import intent, signed_in
+from tests.traces.test_formats import RECORD
 from traces import archiving
 from traces.absences import TAKEN_OUT, Absences
 from traces.models import LedgerEntry, LedgerLeaf
@@ -76,6 +78,11 @@ def test_a_redacted_entry_is_not_called_archived(shelved, agent):
     (found,) = [one for one in agent.get("traces", limit=100).json()["results"] if one["id"] == "e-200"]
     assert found == {"id": "e-200", "ledger": found["ledger"]}
     assert (found["ledger"]["archived_in"], found["ledger"]["redacted"]) == (None, True)
+
+
+def test_outlines_are_records_of_agent_trace_like_any_other(shelved, agent):
+    for line in b"".join(agent.get("traces/export", format="agent-trace").streaming_content).splitlines():
+        jsonschema.validate(json.loads(line), RECORD)
 
 
 @pytest.mark.parametrize("form", ["orchestration", "agent-trace"])

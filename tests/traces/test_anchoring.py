@@ -285,6 +285,12 @@ class TestSettingUp:
                 anchoring.add(place, kind, target, minutes, actor=ACTOR)
         assert LedgerAnchor.objects.count() == 1
 
+    def test_there_is_room_for_some_and_not_for_any_number(self, home, monkeypatch):
+        monkeypatch.setattr(anchoring, "ANCHORS_MOST", 1)
+        anchoring.add(home, AnchorKind.GIT, "", 1, actor=ACTOR)
+        with pytest.raises(AnchorError, match="at most 1"):
+            anchoring.add(home, AnchorKind.WEBHOOK, "https://keep.example/", 1, actor=ACTOR)
+
     def test_the_command_sends_and_goes_on(self, home, tmp_path, capsys):
         append(decision(workspace_id=home.pk))
         path = tmp_path / "heads.txt"

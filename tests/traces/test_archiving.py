@@ -82,6 +82,7 @@ def test_whole_tiles_go_into_a_file_that_holds(filled, tmp_path):
     with ArchiveReader(path) as reader:
         read = [json.loads(one.body)["n"] for one in reader.entries()]
     assert read == list(range(512))
+    assert path.stat().st_mode & 0o777 == 0o600
     assert bodies(filled) == 600
 
 
