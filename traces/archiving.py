@@ -165,6 +165,10 @@ def _written(path: Path, header: Header, entries: Iterable[Archived], workspace_
             checked = check(draft, workspace_id)
             if put_in_place(draft, path):
                 return checked
+        except ArchiveError:
+            # Another run may have finished, and let go of the bodies that this one was reading.
+            if not path.exists():
+                raise
         finally:
             draft.unlink(missing_ok=True)
     return check(path, workspace_id)
@@ -277,6 +281,7 @@ def _let_go(archive: LedgerArchive, at: int) -> int:
     """Its own transaction: nobody waits for more than one tile, and what is done stays done."""
     end = min(at + TILE_WIDTH, archive.end_seq)
     with transaction.atomic():
+        LedgerArchive.objects.select_for_update().get(pk=archive.pk)  # two that release never cross
         gone, _ = _releasable(archive, at, end).delete()
     return gone
 

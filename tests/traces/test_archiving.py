@@ -352,6 +352,21 @@ class TestInterrupted:
         assert archived(filled, tmp_path).name == "home-ledger-0-511.jsonl.gz"
 
 
+def test_bodies_that_another_run_lets_go_of_meanwhile_are_no_fault(filled, tmp_path, monkeypatch):
+    write = archiving.write_archive
+
+    def overtaken(*arguments):
+        monkeypatch.setattr(archiving, "write_archive", write)
+        archive_ledger(tmp_path, "--release")
+        write(*arguments)
+
+    monkeypatch.setattr(archiving, "write_archive", overtaken)
+    archive_ledger(tmp_path, "--release")
+    assert [one.name for one in tmp_path.iterdir()] == ["home-ledger-0-511.jsonl.gz"]
+    assert (LedgerArchive.objects.count(), bodies(filled)) == (1, 88)
+    assert archiving.check(tmp_path / "home-ledger-0-511.jsonl.gz", filled.pk).bodies == 512
+
+
 def archive_until_killed(folder):
     """A run that the kernel ends between the archive and the first body that would leave."""
     connection.close()
