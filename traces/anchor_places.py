@@ -35,10 +35,15 @@ def _to_file(anchor: LedgerAnchor, head: Checkpoint) -> str:
 
 
 def _to_git(anchor: LedgerAnchor, head: Checkpoint) -> str:
-    root = Workspace.objects.get(pk=anchor.workspace_id).local_root
-    if not root:
-        raise git_notes.GitError("the workspace has no folder on this server any more")
+    root = _repository(Workspace.objects.get(pk=anchor.workspace_id))
     return f"Noted on commit {git_notes.append_note(root, head.note)[:12]}."
+
+
+def _repository(workspace: Workspace) -> str:
+    """Its folder; without one git would take the server's own. Raises GitError."""
+    if not workspace.local_root:
+        raise git_notes.GitError("the workspace has no folder on this server any more")
+    return workspace.local_root
 
 
 def _to_webhook(anchor: LedgerAnchor, head: Checkpoint) -> str:
@@ -63,7 +68,7 @@ def _from_file(anchor: LedgerAnchor, workspace: Workspace) -> list[str]:
 
 
 def _from_git(_anchor: LedgerAnchor, workspace: Workspace) -> list[str]:
-    notes = git_notes.read_notes(workspace.local_root)
+    notes = git_notes.read_notes(_repository(workspace))
     return [one for note in notes for one in anchors.of_ledger(note, workspace.pk)]
 
 

@@ -191,6 +191,17 @@ class TestGitNotes:
             git_notes.append_note(str(tmp_path / "none"), "x")
         assert git_notes.read_notes(str(tmp_path)) == []
 
+    def test_a_workspace_that_lost_its_folder_fails_and_leaves_other_repositories_alone(self, home):
+        anchor = anchoring.add(home, AnchorKind.GIT, "", 1, actor=ACTOR)
+        grow(home)
+        home.local_root = ""
+        home.save()
+        assert Anchoring().run_once() == 0
+        assert "no folder" in fresh(anchor).answer
+        kept, unread = anchoring.kept_heads(home)
+        assert kept == []
+        assert "no folder" in unread[0]
+
     def test_notes_that_are_no_heads_are_named(self, home, repository, capsys):
         anchoring.add(home, AnchorKind.GIT, "", 1, actor=ACTOR)
         grow(home)
@@ -361,6 +372,24 @@ class TestAnOldBackupRestored:
         assert (
             "ROOT_MISMATCH: the entries do not lead to the checkpoint from outside" in capsys.readouterr().out
         )
+
+
+def test_the_page_names_a_ledger_that_went_back_and_anchors_that_cannot_be_read(acme, ada, tmp_path):
+    append_many(4, workspace_id=acme.pk)
+    anchoring.add(acme, AnchorKind.FILE, str(tmp_path / "heads.txt"), 1, actor=ACTOR)
+    old = seal(acme.pk).size
+    grow(acme, 4)
+    assert Anchoring().run_once() == 1
+    address = "/w/acme/traces/ledger/?verify=1"
+    shown = signed_in(ada).get(address).content.decode()
+    assert "Everything holds" in shown
+    assert "1 kept in files and git notes" in shown
+    go_back_to(acme, old)
+    assert "ENTRIES_MISSING" in signed_in(ada).get(address).content.decode()
+    (tmp_path / "heads.txt").write_text("<b>gone</b>")
+    shown = signed_in(ada).get(address).content.decode()
+    assert "Cannot be read back" in shown
+    assert "<b>gone" not in shown
 
 
 def test_without_a_kept_head_anchors_cannot_be_asked(home):
