@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 from django.contrib import admin
+from django.contrib.admin.forms import AdminAuthenticationForm
 from django.http import HttpRequest
 
+from controlplane.account import Careful
 from controlplane.models import Membership, Token, Workspace
+
+
+class CarefulAdminForm(Careful, AdminAuthenticationForm):
+    """The same care at this door."""
+
+
+admin.site.login_form = CarefulAdminForm
 
 
 class MembershipInline(admin.TabularInline):

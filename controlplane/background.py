@@ -1,4 +1,7 @@
-"""What the server does by itself: seal ledgers, expire approvals. Started with the first worker loop."""
+"""What the server does by itself: seal ledgers, expire approvals, tell outlets, anchor ledgers.
+
+Started with the first worker loop.
+"""
 
 from __future__ import annotations
 
@@ -10,17 +13,20 @@ from typing import Any
 from django.db import close_old_connections
 
 from sessions.approvals import expire_due
+from sessions.gate_health import watch
 from sessions.hub import stop_hub
 from traces.anchoring import anchor_due
+from traces.outlets.delivering import deliver_all
 from traces.sealing import seal_all
 
 log = logging.getLogger(__name__)
 
-TICK_SECONDS = 1.0
-LOOPS: tuple[tuple[str, Callable[[], Any]], ...] = (
-    ("seal ledgers", seal_all),
-    ("expire approvals", expire_due),
-    ("anchor ledgers", anchor_due),
+LOOPS: tuple[tuple[str, float, Callable[[], Any]], ...] = (  # what, seconds between rounds
+    ("seal ledgers", 1.0, seal_all),
+    ("expire approvals", 1.0, expire_due),
+    ("tell outlets", 1.0, deliver_all),
+    ("anchor ledgers", 1.0, anchor_due),
+    ("watch sessions", 60.0, watch),
 )
 
 
@@ -30,8 +36,7 @@ class Background:
     def __init__(self) -> None:
         self._stopping = threading.Event()
         self._threads = [
-            threading.Thread(target=self._repeat, args=(name, task), name=name, daemon=True)
-            for name, task in LOOPS
+            threading.Thread(target=self._repeat, args=loop, name=loop[0], daemon=True) for loop in LOOPS
         ]
 
     def start(self) -> None:
@@ -43,8 +48,8 @@ class Background:
         for thread in self._threads:
             thread.join(patience_seconds)
 
-    def _repeat(self, name: str, task: Callable[[], Any]) -> None:
-        while not self._stopping.wait(TICK_SECONDS):
+    def _repeat(self, name: str, seconds: float, task: Callable[[], Any]) -> None:
+        while not self._stopping.wait(seconds):
             try:
                 close_old_connections()
                 task()

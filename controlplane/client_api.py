@@ -1,8 +1,12 @@
-"""`GET /client/icp.py`: the hook client as one file, put together from its modules. It holds no secrets."""
+"""What runs on the machines of agents: the hook client, put together from its modules, and the SDK.
+
+Neither holds a secret.
+"""
 
 from __future__ import annotations
 
 import ast
+import hashlib
 import re
 from functools import cache
 from pathlib import Path
@@ -10,14 +14,24 @@ from pathlib import Path
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
+from controlplane.client.facts import VERSION
+
 FOLDER = Path(__file__).parent / "client"
 PARTS = ("facts", "asking", "clients", "hook", "configuring", "icp")  # whoever is imported comes first
+VERSION_DIGITS = 12
 PACKAGE = "controlplane.client"
+PYTHON = "text/x-python; charset=utf-8"
 
 
 @require_safe
 def client_program(_: HttpRequest) -> HttpResponse:
-    return HttpResponse(program(), content_type="text/x-python; charset=utf-8")
+    return HttpResponse(program(), content_type=PYTHON)
+
+
+@require_safe
+def sdk_module(_: HttpRequest) -> HttpResponse:
+    """The module for agents that people write themselves, as it is."""
+    return HttpResponse((FOLDER / "icp_sdk.py").read_text("utf-8"), content_type=PYTHON)
 
 
 @cache
@@ -26,7 +40,17 @@ def program() -> str:
     texts = [(FOLDER / f"{part}.py").read_text(encoding="utf-8") for part in PARTS]
     opening = ast.get_docstring(ast.parse(texts[-1]), clean=False)
     body = "\n\n".join(_body(text) for text in texts)
-    return f'#!/usr/bin/env python3\n"""{opening}"""\n\nfrom __future__ import annotations\n\n{body}\n'
+    text = f'#!/usr/bin/env python3\n"""{opening}"""\n\nfrom __future__ import annotations\n\n{body}\n'
+    digest = hashlib.sha256(text.encode()).hexdigest()[:VERSION_DIGITS]
+    return text.replace(f'VERSION = "{VERSION}"', f'VERSION = "{digest}"', 1)
+
+
+@cache
+def served_version() -> str:
+    """What the program that is served now calls itself."""
+    found = re.search(r'^VERSION = "([0-9a-f]+)"', program(), re.MULTILINE)
+    assert found is not None  # facts.py names it
+    return found[1]
 
 
 def _body(text: str) -> str:

@@ -14,19 +14,24 @@ if TYPE_CHECKING:
 
 Snippets = list[dict[str, str]]
 
+NO_TOKEN = "icp_…"  # noqa: S105 - what stands where a token belongs
+ONLY_WHAT_ASKS = "Whatever you do not send to the gate."
+
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """`says` is what happens when the gate does not answer. `snippets` takes the product's address."""
+    """`says` is a word on how it is enforced, `stays_open` what is not. `snippets` takes our address."""
 
     name: str
     says: str
+    stays_open: str
     snippets: Callable[[str], Snippets]
 
 
-def snippets(agent: str, url: str) -> Snippets:
-    """The configuration of the agent, then a call that the gate must deny."""
-    return [*AGENTS[agent].snippets(url), _canary(url)]
+def snippets(agent: str, url: str, token: str = NO_TOKEN) -> Snippets:
+    """The configuration of the agent, then a call that the gate must deny. All of them read ICP_TOKEN."""
+    export = {"title": "Shell: the token, role agent", "text": f"export ICP_TOKEN={token}"}
+    return [export, *AGENTS[agent].snippets(url), _canary(url)]
 
 
 def curl(url: str, path: str, body: Mapping[str, Any]) -> str:
@@ -55,7 +60,6 @@ def _by_client(agent: str) -> Callable[[str], Snippets]:
 
     def made(url: str) -> Snippets:
         commands = (
-            "export ICP_TOKEN=icp_…\n"
             f"curl -fsS {url}/client/icp.py -o icp.py\n"
             f"python3 icp.py connect {agent} --url {url}\n"
             "python3 icp.py doctor"
@@ -115,17 +119,39 @@ def _plain(url: str) -> Snippets:
     ]
 
 
+def _sdk(url: str) -> Snippets:
+    code = (
+        "import os\n"
+        "from icp_sdk import ControlPlane\n\n"
+        f'icp = ControlPlane("{url}", os.environ["ICP_TOKEN"], agent="my-agent")\n'
+        'icp.select_intent("INT-001")\n\n\n'
+        '@icp.tool(records="path")  # asks before each call, reports the change after it\n'
+        "def write_file(path: str, content: str) -> str:\n"
+        "    ...\n"
+    )
+    return [
+        {"title": "Shell: one file, nothing else needed", "text": f"curl -fsSO {url}/client/icp_sdk.py"},
+        {"title": "Your agent", "text": code},
+    ]
+
+
+def _client(agent: str, name: str, says: str) -> Connection:
+    """An agent that the hook client connects; it knows what stays open."""
+    return Connection(name, says, CLIENTS[agent].fails_open, _by_client(agent))
+
+
 AGENTS: Mapping[str, Connection] = {
-    "claude-code": Connection("Claude Code", "fails closed", _by_client("claude-code")),
-    "codex": Connection("Codex", "trust its hooks once", _by_client("codex")),
-    "gemini-cli": Connection("Gemini CLI", "in a trusted folder", _by_client("gemini-cli")),
-    "qwen-code": Connection("Qwen Code", "in a trusted folder", _by_client("qwen-code")),
-    "copilot": Connection("Copilot CLI", "in a trusted folder", _by_client("copilot")),
-    "cursor": Connection("Cursor", "fails closed", _by_client("cursor")),
-    "opencode": Connection("OpenCode", "by a plugin", _by_client("opencode")),
-    "kilo": Connection("Kilo Code", "by a plugin", _by_client("kilo")),
-    "cline": Connection("Cline", "by a plugin, not tried yet", _by_client("cline")),
-    "windsurf": Connection("Windsurf", "not tried yet", _by_client("windsurf")),
-    "roo": Connection("Roo Code", "no hook: only in your own build", _roo_code),
-    "rest": Connection("Plain REST", "as you write it", _plain),
+    "claude-code": _client("claude-code", "Claude Code", "fails closed"),
+    "codex": _client("codex", "Codex", "trust its hooks once"),
+    "gemini-cli": _client("gemini-cli", "Gemini CLI", "in a trusted folder"),
+    "qwen-code": _client("qwen-code", "Qwen Code", "in a trusted folder"),
+    "copilot": _client("copilot", "Copilot CLI", "in a trusted folder"),
+    "cursor": _client("cursor", "Cursor", "fails closed"),
+    "opencode": _client("opencode", "OpenCode", "by a plugin"),
+    "kilo": _client("kilo", "Kilo Code", "by a plugin"),
+    "cline": _client("cline", "Cline", "by a plugin, not tried yet"),
+    "windsurf": _client("windsurf", "Windsurf", "not tried yet"),
+    "roo": Connection("Roo Code", "no hook: only in your own build", ONLY_WHAT_ASKS, _roo_code),
+    "sdk": Connection("Your own, in Python", "fails closed", ONLY_WHAT_ASKS, _sdk),
+    "rest": Connection("Plain REST", "as you write it", ONLY_WHAT_ASKS, _plain),
 }

@@ -35,7 +35,7 @@ class Environment:
     public_url: str
     allowed_hosts: tuple[str, ...]
     rate_per_minute: int  # requests a token may send in a minute, 0 = no limit
-    allow_private_targets: bool  # whether webhooks may lead into private networks, and without TLS
+    private_targets: bool  # whether webhooks may go to private addresses and plain http
 
     @property
     def https(self) -> bool:
@@ -56,7 +56,7 @@ def read_environment(base_dir: Path) -> Environment:
         public_url=public_url,
         allowed_hosts=_allowed_hosts(public_url),
         rate_per_minute=_whole_number("ICP_RATE_PER_MINUTE", default=30_000, low=0, high=10**9),
-        allow_private_targets=_switch("ICP_ALLOW_PRIVATE_TARGETS"),
+        private_targets=_switch("ICP_PRIVATE_TARGETS"),
     )
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from django.conf import settings
 from django.db.models import Count, Max, Min, Q
 from django.shortcuts import render
 from django.utils import timezone
@@ -15,7 +14,6 @@ from django.views.decorators.http import require_safe
 
 from controlplane.access import MemberRequest, member_page
 from controlplane.calls import latest_calls
-from controlplane.connecting import AGENTS, snippets
 from controlplane.policy.model import IntentStatus, SessionState
 from intents.models import Intent
 from intents.workspace_policy import policy_document
@@ -81,26 +79,6 @@ def overview(request: MemberRequest) -> HttpResponse:
         "sealed": Checkpoint.objects.filter(workspace_id=workspace.pk).aggregate(most=Max("size"))["most"],
     }
     return render(request, "overview.html", context)
-
-
-@require_safe
-@member_page()
-def connect(request: MemberRequest) -> HttpResponse:
-    """How to put an agent under the gate, and the first calls as they arrive."""
-    chosen = request.GET.get("agent", "")
-    chosen = chosen if chosen in AGENTS else next(iter(AGENTS))
-    context = {
-        "agents": [
-            {"key": key, "name": agent.name, "says": agent.says, "current": key == chosen}
-            for key, agent in AGENTS.items()
-        ],
-        "snippets": snippets(chosen, settings.PUBLIC_URL),
-        "calls": [
-            asdict(call) | {"text": f"{call.text} {call.object}"}
-            for call in latest_calls(request.workspace.pk, SHOWN)
-        ],
-    }
-    return render(request, "connect/connect.html", context)
 
 
 def calls_since(workspace_id: int, since: datetime) -> list[Calls]:

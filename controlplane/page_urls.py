@@ -2,7 +2,7 @@
 
 from django.urls import include, path
 
-from controlplane import account, overview, styleguide
+from controlplane import account, connect_page, overview, styleguide
 from sessions import explain_pages
 
 urlpatterns = [
@@ -17,7 +17,7 @@ urlpatterns = [
                 path("sessions/", include("sessions.urls")),
                 path("explain/", explain_pages.explain, name="explain"),
                 path("explain/preview/", explain_pages.preview, name="explain-preview"),
-                path("connect/", overview.connect, name="connect"),
+                path("connect/", connect_page.connect, name="connect"),
                 path("intents/", include("intents.urls")),
                 path("traces/", include("traces.urls")),
                 path("lessons/", include("traces.lesson_urls")),

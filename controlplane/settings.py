@@ -15,7 +15,7 @@ PUBLIC_URL = ENV.public_url
 ICP_PORT = ENV.port
 REDIS_URL = ENV.redis_url
 RATE_PER_MINUTE = ENV.rate_per_minute
-ALLOW_PRIVATE_TARGETS = ENV.allow_private_targets
+PRIVATE_TARGETS = ENV.private_targets
 LEDGER_KEY_FILE = DATA_DIR / "ledger_key.pem"
 
 SECRET_KEY = ENV.secret_key

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from controlplane import ledger_settings, settings_pages
+from controlplane import ledger_settings, outlet_pages, settings_pages
 
 app_name = "settings"
 
@@ -10,5 +10,6 @@ urlpatterns = [
     path("intentignore/", settings_pages.intentignore, name="intentignore"),
     path("members/", settings_pages.member_list, name="members"),
     path("tokens/", settings_pages.token_list, name="tokens"),
+    path("outlets/", outlet_pages.outlet_list, name="outlets"),
     path("ledger/", ledger_settings.ledger, name="ledger"),
 ]

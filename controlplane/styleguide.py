@@ -107,6 +107,7 @@ def edit_sample(now: datetime) -> dict[str, Any]:
         "object_is": "path",
         "agent": {"name": "Claude Code"},
         "session_id": "s-7f3a",
+        "decision_id": "0199f3c2",
         "intent": {"id": "INT-001", "name": "Implement JWT authentication"},
         "reach": {"level": "medium", "why": "1 file, held by another intent"},
         "opened_at": now - timedelta(minutes=2),

@@ -15,6 +15,7 @@ urlpatterns = [
     path("readyz", health.readyz, name="readyz"),
     path("metrics", health.metrics, name="metrics"),
     path("client/icp.py", client_api.client_program, name="hook-client"),
+    path("client/icp_sdk.py", client_api.sdk_module, name="sdk"),
     path("api/v1/", include("intents.api_urls")),
     path("api/v1/", include("traces.api_urls")),
     path("api/v1/schema", docs.SchemaView.as_view(), name="schema"),

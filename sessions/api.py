@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from drf_spectacular.utils import OpenApiResponse, extend_schema
@@ -16,6 +17,7 @@ from intents.selectors import available_intents
 from sessions import schema
 from sessions.completion import complete_intent
 from sessions.ending import end_session
+from sessions.gate_health import health_of
 from sessions.gate_request import text_field
 from sessions.guidance import preflight, prompt_of
 from sessions.handshake import select_intent
@@ -100,7 +102,8 @@ class SessionView(SessionViewBase):
     )  # fmt: skip
     def get(self, request: Request, session_id: str) -> Response:
         session = self.session(session_id, acting=False)
-        return Response(session_answer(session) | {"counts": session_counts(session)})
+        more = {"counts": session_counts(session), "health": asdict(health_of(session))}
+        return Response(session_answer(session) | more)
 
 
 class SelectIntentView(SessionViewBase):

@@ -66,6 +66,7 @@ class Card:
     object_is: str
     agent: Agent
     session_id: str
+    decision_id: str
     intent: Named | None
     reach: Reach
     opened_at: datetime
@@ -133,6 +134,7 @@ def card_of(
         object_is=subject.object_is,
         agent=Agent(agent_title(approval.session.agent_name)),
         session_id=approval.session.session_id,
+        decision_id=approval.decision_id,
         intent=Named(intent.intent_id, intent.title) if intent else None,
         reach=Reach(str(approval.get_reach_display()).lower(), approval.reach_why),
         opened_at=approval.requested_at,

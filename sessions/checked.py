@@ -15,7 +15,6 @@ from sessions.snapshots import Held
 # What an agent may not do. Other refusals say how to do it right, and to try again is what they ask for.
 COUNTED = frozenset(
     {
-        ErrorType.MISSING_OR_INVALID_INTENT,
         ErrorType.SCOPE_VIOLATION,
         ErrorType.INTENT_IGNORED,
         ErrorType.INTENTIGNORE_PATH_BLOCKED,

@@ -23,7 +23,7 @@ KNOWN = frozenset(
         "current_content_hashes", "wait_seconds", "dry_run", "revision_id",
     }
 )  # fmt: skip
-AGENT_FIELDS = {"name": 100, "version": 100, "model": 200}
+AGENT_FIELDS = {"name": 100, "version": 100, "model": 200, "hook": 100}
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ def agent_field(data: dict[str, Any]) -> dict[str, str]:
     if agent is None:
         return {}
     if not isinstance(agent, dict) or set(agent) - set(AGENT_FIELDS):
-        raise invalid("The field agent must be an object with name, version and model.")
+        raise invalid("The field agent must be an object with name, version, model and hook.")
     return {name: text_field(agent, name, most) for name, most in AGENT_FIELDS.items()}
 
 

@@ -32,6 +32,7 @@ class AgentSession(models.Model):
     agent_name = models.CharField(max_length=100, blank=True, default="")
     agent_version = models.CharField(max_length=100, blank=True, default="")
     agent_model = models.CharField(max_length=200, blank=True, default="")
+    hook_version = models.CharField(max_length=100, blank=True, default="")
     root = models.CharField(max_length=4096, blank=True, default="")
     cwd = models.CharField(max_length=4096, blank=True, default="")
     revision_id = models.CharField(max_length=200, blank=True, default="")

@@ -26,6 +26,7 @@ class Opening:
     agent_name: str = ""
     agent_version: str = ""
     agent_model: str = ""
+    hook_version: str = ""
     root: str = ""
     cwd: str = ""
     revision_id: str = ""
@@ -39,6 +40,7 @@ def opening_from(data: dict[str, Any]) -> Opening:
         agent_name=agent.get("name", ""),
         agent_version=agent.get("version", ""),
         agent_model=agent.get("model", ""),
+        hook_version=agent.get("hook", ""),
         root=data.get("root") or "",
         cwd=data.get("cwd") or "",
         revision_id=data.get("revision_id") or "",
@@ -105,6 +107,7 @@ def _create(bearer: Bearer, session_id: str, opening: Opening) -> AgentSession:
         agent_name=opening.agent_name,
         agent_version=opening.agent_version,
         agent_model=opening.agent_model,
+        hook_version=opening.hook_version,
         root=opening.root or opening.cwd,
         cwd=opening.cwd,
         revision_id=opening.revision_id,
@@ -122,7 +125,8 @@ def _create(bearer: Bearer, session_id: str, opening: Opening) -> AgentSession:
 
 
 def _learn(session: AgentSession, opening: Opening) -> None:
-    """Fill in what was not known at opening; nothing that is known is overwritten but the revision.
+    """Fill in what was not known at opening; nothing that is known is overwritten but the revision
+    and the version of the hook client.
 
     The root is fixed once: a call could otherwise move the workspace under its own feet (CVE-2025-59532).
     """
@@ -133,8 +137,9 @@ def _learn(session: AgentSession, opening: Opening) -> None:
             news[field] = getattr(opening, field)
     if not session.root and (opening.root or opening.cwd):
         news |= {"root": opening.root or opening.cwd, "revision": F("revision") + 1}
-    if opening.revision_id and opening.revision_id != session.revision_id:
-        news["revision_id"] = opening.revision_id
+    for field in ("revision_id", "hook_version"):
+        if getattr(opening, field) and getattr(opening, field) != getattr(session, field):
+            news[field] = getattr(opening, field)
     if news or now - session.last_seen_at > SEEN_EVERY:
         AgentSession.objects.filter(pk=session.pk).update(last_seen_at=now, **news)
         session.refresh_from_db()

@@ -8,6 +8,7 @@ from rest_framework import serializers as s
 
 from controlplane.api.fields import Text, Whole, YesNo
 from controlplane.policy.model import SessionState
+from sessions.gate_health import GateHealth
 from sessions.models import Approval
 
 Body = s.Serializer[Any]
@@ -18,6 +19,7 @@ class AgentBody(Body):
     name = Text(required=False, allow_blank=True, max_length=100, help_text="claude-code, codex, …")
     version = Text(required=False, allow_blank=True, max_length=100)
     model = Text(required=False, allow_blank=True, max_length=200)
+    hook = Text(required=False, allow_blank=True, max_length=100, help_text="Version of the hook client.")
 
 
 class OpenSessionBody(Body):
@@ -68,6 +70,11 @@ class OpenedSession(SessionAnswer):
     available_intents = AvailableIntent(many=True)
 
 
+class SessionHealth(Body):
+    state = s.ChoiceField(choices=[state.value for state in GateHealth])
+    why = Text()
+
+
 class SessionCounts(Body):
     calls = Whole()
     allowed = Whole()
@@ -80,6 +87,7 @@ class SessionCounts(Body):
 
 class SessionDetail(SessionAnswer):
     counts = SessionCounts()
+    health = SessionHealth(help_text="Whether its tool calls really pass the gate.")
 
 
 class SessionPage(Body):

@@ -11,6 +11,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from controlplane.access import MemberRequest, may, member_page, person_name
+from controlplane.client_api import served_version
 from controlplane.models import Role
 from sessions.ending import end_session, freeze_session
 from sessions.models import AgentSession
@@ -61,6 +62,7 @@ def session_detail(request: MemberRequest, session_id: str) -> HttpResponse:
     context = {
         "session": shown,
         "timeline": timeline,
+        "hook_is_old": bool(shown.hook) and shown.hook != served_version(),
         "may_end": may(request.role, Role.REVIEWER),
         "filters": {"q": request.GET.get("q", ""), "show": request.GET.get("show", "everything")},
     }

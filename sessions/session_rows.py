@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
-from django.db.models import Case, Count, IntegerField, Q, QuerySet, Value, When
+from django.db.models import Case, IntegerField, Q, QuerySet, Value, When
 
 from controlplane.models import Workspace
 from controlplane.policy.model import SessionState
 from intents.models import Intent
 from sessions.agents import agent_title
+from sessions.gate_health import Health, counts, judged
 from sessions.models import AgentSession
 from traces.ledger import body_of
 from traces.models import LedgerEntry
@@ -43,6 +44,8 @@ class SessionRow:
     alerts: int
     opened_at: datetime
     last_call: datetime
+    hook: str
+    health: Health
     selected_at: datetime | None = None  # these two on the page of one session only
     intent_revision: int | None = None
 
@@ -59,7 +62,10 @@ def alive(workspace: Workspace) -> QuerySet[AgentSession]:
 
 
 def session_page(workspace: Workspace, *, everything: bool, cursor: str = "") -> SessionPage:
-    """Live ones first, then by last sign of life. 3 queries. A cursor of nobody's is the first page."""
+    """Live ones first, then by last sign of life; from the first on for a cursor of nobody's.
+
+    At most 4 queries.
+    """
     rows = AgentSession.objects.filter(workspace=workspace) if everything else alive(workspace)
     over = When(state=SessionState.ENDED.value, then=Value(1))
     rows = rows.annotate(over=Case(over, default=Value(0), output_field=IntegerField()))
@@ -72,14 +78,18 @@ def session_page(workspace: Workspace, *, everything: bool, cursor: str = "") ->
 
 
 def rows_of(workspace: Workspace, sessions: Sequence[AgentSession]) -> Iterable[SessionRow]:
-    """2 queries for any number of sessions."""
-    counts = _counts(workspace.pk, [session.session_id for session in sessions])
+    """At most 3 queries for any number of sessions."""
+    ids = [session.session_id for session in sessions]
+    counted = counts(workspace.pk, ids)
+    health = judged(workspace.pk, {session_id: counted[session_id] for session_id in ids})
     names = _names(workspace.pk, {session.selected_intent_id for session in sessions} - {""})
-    return [_row(session, counts[session.session_id], names) for session in sessions]
+    return [
+        _row(session, counted[session.session_id], health[session.session_id], names) for session in sessions
+    ]
 
 
 def detail_of(session: AgentSession) -> SessionRow:
-    """With when it took which revision of its intent. 3 queries."""
+    """With when it took which revision of its intent. At most 4 queries."""
     (row,) = rows_of(session.workspace, [session])
     selected = LedgerEntry.objects.filter(
         workspace_id=session.workspace_id, session_id=session.session_id, kind="session", outcome="selected"
@@ -89,7 +99,7 @@ def detail_of(session: AgentSession) -> SessionRow:
     return replace(row, selected_at=entry.received_at if entry else None, intent_revision=revision)
 
 
-def _row(session: AgentSession, counts: Counter[str], names: dict[str, str]) -> SessionRow:
+def _row(session: AgentSession, count: Counter[str], health: Health, names: dict[str, str]) -> SessionRow:
     intent_id = session.selected_intent_id
     return SessionRow(
         id=session.session_id,
@@ -98,24 +108,16 @@ def _row(session: AgentSession, counts: Counter[str], names: dict[str, str]) -> 
         state=session.state,
         frozen=session.frozen,
         intent=SessionIntent(intent_id, names.get(intent_id, "")) if intent_id else None,
-        calls=counts["allow"] + counts["deny"] + counts["ask"],
-        refused=counts["deny"],
-        held=counts["ask"],
-        writes=counts["trace"],
-        alerts=counts["alert"],
+        calls=count["allow"] + count["deny"] + count["ask"],
+        refused=count["deny"],
+        held=count["ask"],
+        writes=count["trace"],
+        alerts=count["alert"],
         opened_at=session.opened_at,
         last_call=session.last_seen_at,
+        hook=session.hook_version,
+        health=health,
     )
-
-
-def _counts(workspace_id: int, session_ids: list[str]) -> dict[str, Counter[str]]:
-    counted: dict[str, Counter[str]] = defaultdict(Counter)
-    shown = Q(kind__in=["decision", "trace"]) | Q(kind="session", outcome="alert")
-    rows = LedgerEntry.objects.filter(shown, workspace_id=workspace_id, session_id__in=session_ids)
-    grouped = rows.values_list("session_id", "kind", "outcome").annotate(count=Count("pk")).order_by()
-    for session_id, kind, outcome, count in grouped:
-        counted[session_id]["trace" if kind == "trace" else outcome] += count
-    return counted
 
 
 def _names(workspace_id: int, intent_ids: set[str]) -> dict[str, str]:

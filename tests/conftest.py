@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from django.conf import settings
 
-from controlplane import tokens
+from controlplane import account, tokens
 from controlplane.api import throttling
 from controlplane.models import Role
 from sessions import snapshots
@@ -23,7 +23,8 @@ def _forget_what_the_process_remembers():
     """Tests roll back, so ids and revisions occur again: nothing may be remembered from one to the next."""
     snapshots.forget_all()
     tokens._known.clear()
-    throttling._buckets.clear()
+    throttling.requests.forget_all()
+    account.guesses.forget_all()
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ VARIABLES = (
     "ALLOWED_HOSTS",
     "SECRET_KEY",
     "RATE_PER_MINUTE",
-    "ALLOW_PRIVATE_TARGETS",
+    "PRIVATE_TARGETS",
 )
 
 
@@ -43,7 +43,6 @@ def start(monkeypatch, tmp_path):
         ("PORT", "0"),
         ("PORT", "70000"),
         ("DEBUG", "maybe"),
-        ("ALLOW_PRIVATE_TARGETS", "maybe"),
         ("DATABASE_URL", "mysql://x/y"),
         ("DATABASE_URL", "nonsense"),
         ("REDIS_URL", "http://x"),
@@ -51,6 +50,7 @@ def start(monkeypatch, tmp_path):
         ("PUBLIC_URL", "https://x/path"),
         ("ALLOWED_HOSTS", "a/b"),
         ("RATE_PER_MINUTE", "-1"),
+        ("PRIVATE_TARGETS", "maybe"),
     ],
 )
 def test_a_wrong_value_stops_the_start_with_the_variables_name(start, name, value):

@@ -10,6 +10,8 @@ from django.utils import timezone
 
 from controlplane.calls import latest_calls
 from controlplane.connecting import AGENTS, snippets
+from controlplane.models import Token
+from controlplane.tokens import find_bearer
 from sessions.models import AgentSession
 from tests.builders import intent, signed_in
 
@@ -92,6 +94,23 @@ def test_connect_shows_what_to_copy_for_each_agent(acme, ivy, key):
     assert [row["current"] for row in answer.context["agents"]].count(True) == 1
     assert all(row["text"] for row in answer.context["snippets"])
     assert "noqa" not in answer.content.decode()
+
+
+def test_an_admin_gets_the_commands_with_a_fresh_token_once(acme, ada):
+    client = signed_in(ada)
+    page = client.post("/w/acme/connect/", {"agent": "codex"})
+    (exported,) = re.findall(r"export ICP_TOKEN=(icp_\w[\w-]+)", page.content.decode())
+    token = Token.objects.get(workspace=acme)
+    assert find_bearer(exported).token_id == token.pk
+    assert (token.role, token.acts_for, token.name[:7]) == ("agent", ada, "Codex, ")
+    assert exported not in client.get("/w/acme/connect/").content.decode()
+
+
+def test_nobody_else_makes_tokens_there(acme, rex, ivy, max_):
+    people = (rex, ivy, max_)
+    statuses = [signed_in(one).post("/w/acme/connect/", {"agent": "codex"}).status_code for one in people]
+    assert statuses == [403, 403, 404]
+    assert not Token.objects.exists()
 
 
 def test_the_canary_is_denied(acme, agent):

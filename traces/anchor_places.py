@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import hmac
-import time
 from collections.abc import Callable
 from pathlib import Path
 
+from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
-from controlplane import outbound
+from controlplane import outgoing
 from controlplane.models import Workspace
 from traces import anchors, git_notes
-from traces.checkpoints import NoteError, origin_of
+from traces.checkpoints import NoteError, encoded
 from traces.models import AnchorKind, Checkpoint, LedgerAnchor
+from traces.outlets.webhook import PREFIX, signature
 
-FAULTS = (OSError, NoteError, git_notes.GitError, outbound.OutboundError)  # what a place may answer with
+FAULTS = (OSError, NoteError, git_notes.GitError, outgoing.TargetError)  # what a place may answer with
 
 
 class AnchorError(ValueError):
@@ -23,10 +23,10 @@ class AnchorError(ValueError):
 
 
 def webhook_secret(anchor: LedgerAnchor) -> str:
-    """What signs the posts to a webhook. It hangs on the server's secret key and stands in no database."""
-    return salted_hmac(
-        "traces.anchoring", f"{anchor.workspace_id}:{anchor.target}", algorithm="sha256"
-    ).hexdigest()
+    """What signs the posts to a webhook, as Standard Webhooks write it. It hangs on the server's secret key
+    and stands in no database."""
+    named = f"{anchor.workspace_id}:{anchor.target}"
+    return PREFIX + encoded(salted_hmac("traces.anchor_places", named, algorithm="sha256").digest())
 
 
 def _to_file(anchor: LedgerAnchor, head: Checkpoint) -> str:
@@ -47,18 +47,18 @@ def _repository(workspace: Workspace) -> str:
 
 
 def _to_webhook(anchor: LedgerAnchor, head: Checkpoint) -> str:
-    body, moment = head.note.encode(), str(int(time.time()))
-    signature = hmac.digest(webhook_secret(anchor).encode(), f"{moment}.".encode() + body, "sha256").hex()
+    body, moment = head.note.encode(), str(int(timezone.now().timestamp()))
+    named = f"icp-anchor-{anchor.pk}-{head.size}"
     headers = {
         "Content-Type": "text/plain; charset=utf-8",
         "User-Agent": "intent-control-plane",
-        "X-ICP-Event": "ledger.checkpoint",
-        "X-ICP-Log": origin_of(anchor.workspace_id),
-        "X-ICP-Signature": f"t={moment},v1={signature}",
+        "webhook-id": named,
+        "webhook-timestamp": moment,
+        "webhook-signature": f"v1,{signature(webhook_secret(anchor), named, moment, body)}",
     }
-    answer = outbound.post(anchor.target, body, headers)
-    if not answer.accepted:
-        raise outbound.OutboundError(f"It answered {answer.status}: {answer.text}")
+    answer = outgoing.post(anchor.target, body, headers)
+    if not answer.taken:
+        raise outgoing.TargetError(f"It answered {answer.status}: {answer.text}")
     return f"It answered {answer.status}: {answer.text}"
 
 
@@ -86,8 +86,8 @@ def _git_target(workspace: Workspace, _target: str) -> str:
 
 def _webhook_target(_workspace: Workspace, target: str) -> str:
     try:
-        outbound.check_url(target)
-    except outbound.OutboundError as error:
+        outgoing.check_url(target)
+    except outgoing.TargetError as error:
         raise AnchorError(str(error)) from error
     return target
 

@@ -11,6 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+VERSION = "source"  # of the program as it is served: a digest of all of it
 FOLDER = os.path.join(os.path.expanduser("~"), ".config", "icp")
 CONNECTIONS = f"{FOLDER}/connections.json"
 HASHED_MOST = 8 * 1024 * 1024  # bytes of a file that is hashed at a tool call

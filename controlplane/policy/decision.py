@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 from controlplane.policy import refusals, rules, texts
 from controlplane.policy.digest import digest_of
@@ -71,7 +71,7 @@ def enforce(decision: Decision, policy: Policy) -> tuple[Verdict, Verdict | None
 def conclude(findings: Findings, case: Case) -> Decision:
     """Step 9: what follows from the findings, with the live grants."""
     if not findings.problems:
-        return _allowed(findings, case)
+        return _told(findings, case, Verdict.ALLOW)
     digest = digest_of(case.call, case.snapshot.intent, findings.targets, case.world)
     used: list[Grant] = []
     left: list[Problem] = []
@@ -140,14 +140,16 @@ def _unspent(grant: Grant, call: ToolCall) -> bool:
     return not grant.used or (call.call_id is not None and grant.used_by == call.call_id)
 
 
-def _allowed(findings: Findings, case: Case) -> Decision:
+def _told(findings: Findings, case: Case, verdict: Verdict, **more: Any) -> Decision:
+    """A decision with what is known of the call."""
     return Decision(
-        verdict=Verdict.ALLOW,
+        verdict=verdict,
         tool_class=findings.effects.tool_class,
         targets=findings.targets,
         reads=findings.reads,
         unknown=findings.effects.unknown,
         intent_id=case.snapshot.selected_intent_id,
+        **more,
     )
 
 
@@ -156,7 +158,7 @@ def _overridden(used: list[Grant], findings: Findings, case: Case, digest: str) 
     grant = next((g for g in used if g.kind == "once"), used[0])
     told = reported(findings.problems, case.policy)
     denial = Denial(told.error_type, told.reason, told.error, told.offending)
-    return replace(_allowed(findings, case), grant_id=grant.grant_id, denial=denial, digest=digest)
+    return _told(findings, case, Verdict.ALLOW, grant_id=grant.grant_id, denial=denial, digest=digest)
 
 
 def _refused(problems: list[Problem], findings: Findings, case: Case, digest: str) -> Decision:
@@ -164,9 +166,10 @@ def _refused(problems: list[Problem], findings: Findings, case: Case, digest: st
     asks = all(is_approvable(problem, case.policy) for problem in problems)
     paths = [path for problem in problems for path in _paths_for_patterns(problem, findings)]
     words = refusals.words_for(paths, findings, case) if asks else None
-    return replace(
-        _allowed(findings, case),
-        verdict=Verdict.ASK if asks and words is None else Verdict.DENY,
+    return _told(
+        findings,
+        case,
+        Verdict.ASK if asks and words is None else Verdict.DENY,
         error_type=told.error_type,
         reason=told.reason,
         error=told.error if words is None else texts.refused_again(told.error, words),

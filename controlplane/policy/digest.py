@@ -10,6 +10,8 @@ from controlplane.policy.hashes import current_hash
 from controlplane.policy.model import Intent, Target, ToolCall
 from controlplane.policy.world import World
 
+_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=repr).encode
+
 
 def digest_of(call: ToolCall, intent: Intent | None, targets: Iterable[Target], world: World) -> str:
     """`sha256:…` over tool, input, folder, the known hashes of what it would change, and the intent's
@@ -25,5 +27,4 @@ def digest_of(call: ToolCall, intent: Intent | None, targets: Iterable[Target], 
         "hashes": sorted({(target.path, current_hash(target, call, world) or "") for target in targets}),
         "intent": [intent.intent_id, intent.revision] if intent else None,
     }
-    text = json.dumps(bound, sort_keys=True, separators=(",", ":"), default=repr)
-    return "sha256:" + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return "sha256:" + hashlib.sha256(_encode(bound).encode("utf-8", "surrogatepass")).hexdigest()

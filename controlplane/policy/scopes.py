@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from controlplane.policy.atoms import Alternative, Part, Wild
+from controlplane.policy.atoms import Alternative, Wild
 from controlplane.policy.automata import TooTangledError, automaton, find
 from controlplane.policy.globs import Glob, parse
 from controlplane.policy.matching import Matcher, matcher
+from controlplane.policy.nearest import Nearness
 from controlplane.policy.overlaps import overlap, overlaps
 from controlplane.policy.paths import fold
 
@@ -59,22 +59,9 @@ class Scope:
         return (fold(path) if self.case_insensitive else path) in self._exact
 
     def nearest(self, path: str) -> str | None:
-        """The pattern that decided against a path, or that comes closest to it, as it was written.
-
-        The exclusion that holds it; else the inclusion that shares most of the path from the left,
-        then from the right. None when no inclusion shares anything.
-        """
+        """The pattern that decided against a path, or that comes closest to it, as it was written."""
         own = fold(path) if self.case_insensitive else path
-        best, most = None, (0, 0)
-        for pattern in self.patterns:
-            glob = _parsed(pattern, folded=self.case_insensitive)
-            if pattern.startswith("!"):
-                if glob is None or matcher(glob.alternatives).matches(own):
-                    return pattern
-            elif glob is not None:
-                shared = max(_shared(alternative, own) for alternative in glob.alternatives)
-                best, most = (pattern, shared) if shared > most else (best, most)
-        return best
+        return _nearness(self.patterns, self.case_insensitive).nearest(own)
 
     def covers_below(self, folder: str) -> bool:
         """Whether every path below a canonical folder is in scope (the folder itself apart)."""
@@ -101,21 +88,6 @@ def _within(inner: Sequence[Alternative], without: tuple[Alternative, ...], oute
         return False
 
 
-def _shared(alternative: Alternative, path: str) -> tuple[int, int]:
-    """How many segments of a path an alternative fits from the left and, past those, from the right."""
-    names = path.split("/")
-    left = _run(zip(alternative, names, strict=False))
-    right = _run(zip(reversed(alternative[left:]), reversed(names[left:]), strict=False))
-    return left, right
-
-
-def _run(pairs: Iterable[tuple[Part, str]]) -> int:
-    fits = takewhile(
-        lambda pair: isinstance(pair[0], tuple) and matcher(((pair[0],),)).matches(pair[1]), pairs
-    )
-    return sum(1 for _ in fits)
-
-
 def _parsed(pattern: str, *, folded: bool) -> Glob | None:
     parsed = parse(_CASED_CLASS.sub("[:alpha:]", fold(pattern)) if folded else pattern)
     return parsed if isinstance(parsed, Glob) else None
@@ -131,3 +103,8 @@ def _scope(patterns: tuple[str, ...], case_insensitive: bool) -> Scope:
     excluded = tuple(alternative for glob in leaving for alternative in glob.alternatives)
     exact = frozenset(glob.exact for glob in taking if glob.exact is not None)
     return Scope(patterns, case_insensitive, included, excluded, exact, matcher(included), matcher(excluded))
+
+
+@lru_cache(maxsize=1024)
+def _nearness(patterns: tuple[str, ...], case_insensitive: bool) -> Nearness:
+    return Nearness((pattern, _parsed(pattern, folded=case_insensitive)) for pattern in patterns)

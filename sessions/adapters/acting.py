@@ -13,7 +13,7 @@ from sessions.adapters.calls import Answer, Event, HookCall
 from sessions.adapters.words import answer_from
 from sessions.adapters.written import traces_of
 from sessions.ending import end_session
-from sessions.gate_health import GateHealth, health_of
+from sessions.gate_health import alarm, health_of
 from sessions.gate_request import GateRequest
 from sessions.guidance import prompt_of
 from sessions.models import AgentSession
@@ -61,8 +61,8 @@ def _record(report: Report) -> Outcome:
     for trace in made:
         more = {"tool_use_id": report.request.call.call_id, "revision_id": session.revision_id or None}
         record_trace(session, trace | more, report.bearer.actor)
-    if made and health_of(session) is GateHealth.DEGRADED:
-        log.warning("session %s records changes that never passed the gate", session.session_id)
+    if made and alarm(session, health_of(session)):
+        log.warning("session %s: its hooks run only in part", session.session_id)
     return Outcome(Answer())
 
 

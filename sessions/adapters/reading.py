@@ -10,7 +10,9 @@ from sessions.adapters.table import CLIENTS
 from sessions.gate_request import GateRequest, invalid, parse_gate_request
 
 ALONGSIDE = "icp"  # the one key that our hook client adds to the client's own payload
-ALONGSIDE_FIELDS = frozenset({"current_content_hashes", "revision_id", "wait_seconds", "root", "dry_run"})
+ALONGSIDE_FIELDS = frozenset(
+    {"current_content_hashes", "revision_id", "wait_seconds", "root", "dry_run", "client_version"}
+)
 NAMES_ITSELF = ("hook_event_name", "hookEventName", "agent_action_name")
 NO_TOOL = "-"  # stands for the tool of an event that has none
 
@@ -59,6 +61,7 @@ def _alongside(payload: dict[str, Any]) -> dict[str, Any]:
 
 def _request(agent: str, hook: HookCall, told: dict[str, Any]) -> dict[str, Any]:
     """As a request to the gate, whose reader checks every field."""
+    version = told.pop("client_version", None)
     about_tool = hook.event in {Event.PRE_TOOL, Event.POST_TOOL}
     return {
         "session_id": hook.session_id,
@@ -66,7 +69,7 @@ def _request(agent: str, hook: HookCall, told: dict[str, Any]) -> dict[str, Any]
         "input": hook.input if about_tool else None,
         "tool_use_id": hook.call_id,
         "cwd": hook.cwd,
-        "agent": {"name": agent, "version": hook.version, "model": hook.model},
+        "agent": {"name": agent, "version": hook.version, "model": hook.model, "hook": version},
         **told,
         "root": told.get("root") or hook.root,
     }

@@ -11,6 +11,9 @@ from intents.documents import read_document
 
 INTENT = b"active_intents:\n- id: INT-001\n  status: PENDING\n  owned_scope: [a]\n"
 
+# CPU seconds. Each takes at most 0.7 here; what grows with the square of the input would take minutes.
+SOON = 5
+
 HOSTILE = {
     "deep flow": b"a: " + b"[" * 100_000,
     "deep but closed": b"a: " + b"[" * 900 + b"]" * 900,
@@ -44,10 +47,10 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_it_is_refused_within_a_second(name):
+def test_it_is_refused_soon(name):
     began = time.process_time()
     reading = read_document(HOSTILE[name])
-    assert time.process_time() - began < 12
+    assert time.process_time() - began < SOON
     assert not reading.report.valid
     assert reading.values is None
 
@@ -56,7 +59,7 @@ def test_it_is_refused_within_a_second(name):
 def test_a_lenient_read_is_no_softer_on_attacks(name):
     began = time.process_time()
     reading = read_document(HOSTILE[name], lenient=True)
-    assert time.process_time() - began < 12
+    assert time.process_time() - began < SOON
     assert not reading.report.valid or "control character" in name
 
 
@@ -110,7 +113,7 @@ def scopes(count, patterns):
 def test_scopes_that_are_costly_to_compare_are_compared_in_part(patterns):
     began = time.process_time()
     report = read_document(scopes(500, patterns)).report
-    assert time.process_time() - began < 12
+    assert time.process_time() - began < SOON
     assert report.valid
     assert report.warnings[-1].type == "LARGE_FILE"
     assert len(report.warnings) <= 2_001
@@ -119,7 +122,7 @@ def test_scopes_that_are_costly_to_compare_are_compared_in_part(patterns):
 def test_braces_cannot_multiply_without_end():
     began = time.process_time()
     report = read_document(scopes(300, lambda n: ["{a,b}" * 8 + str(n)])).report
-    assert time.process_time() - began < 10
+    assert time.process_time() - began < SOON
     assert "patterns with braces" in report.errors[0].message
 
 
@@ -131,5 +134,5 @@ def test_a_thousand_intents_are_quick():
     )
     began = time.process_time()
     report = read_document(many).report
-    assert time.process_time() - began < 10
+    assert time.process_time() - began < SOON
     assert [problem.type for problem in report.warnings] == ["LARGE_FILE"]

@@ -27,6 +27,12 @@ def test_the_queue_shows_what_waits_and_the_card_what_it_would_do(asked, rexs):
     assert "Widen the scope" in shown
 
 
+def test_the_card_leads_to_every_step_of_its_decision(asked, rexs):
+    (link,) = re.findall(r'href="(/w/acme/explain/\?decision=[^"]+)"', page(rexs, card(asked)))
+    assert link.endswith(asked.decision_id)
+    assert "is not authorized to edit [docs/design.md]" in page(rexs, link)
+
+
 def test_an_auditor_looks_and_does_not_decide(asked, ivy):
     client = builders.signed_in(ivy)
     shown = page(client, card(asked))

@@ -202,3 +202,10 @@ def test_an_allowed_call_costs_no_statement_more(at_work, reviewer):
     with CaptureQueriesContext(connection) as captured:
         at_work.gate("Write", file_path="src/auth/a", content="y")
     assert len([query for query in captured if "SAVEPOINT" not in query["sql"]]) <= 3
+
+
+def test_writing_before_the_handshake_is_a_beginners_mistake_and_no_alert(acme, agent):
+    builders.intent(acme)
+    for number in range(5):
+        agent.gate("write_to_file", path=f"src/{number}.ts", content="x")
+    assert not LedgerEntry.objects.filter(outcome="alert").exists()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hmac
 import subprocess
 import time
@@ -14,7 +15,7 @@ from django.test import Client
 from django.utils import timezone
 
 from controlplane.metrics import ANCHORS
-from controlplane.outbound import Answer, OutboundError
+from controlplane.outgoing import Answer, TargetError
 from tests.builders import signed_in, workspace
 from tests.traces.builders import append, append_many, decision, tamper
 from traces import anchor_places, anchoring, anchors, archiving, git_notes, merkle, proofs
@@ -227,7 +228,7 @@ class TestWebhook:
                 raise found.answer
             return found.answer
 
-        monkeypatch.setattr(anchor_places.outbound, "post", post)
+        monkeypatch.setattr(anchor_places.outgoing, "post", post)
         return found
 
     @pytest.fixture
@@ -239,14 +240,15 @@ class TestWebhook:
         assert Anchoring().run_once() == 1
         ((url, body, headers),) = posted
         assert (url, body) == ("https://keep.example/heads", head.note.encode())
-        moment, signature = (part.split("=")[1] for part in headers["X-ICP-Signature"].split(","))
-        expected = hmac.digest(webhook_secret(hook).encode(), f"{moment}.".encode() + body, "sha256").hex()
-        assert signature == expected
+        named, moment = headers["webhook-id"], headers["webhook-timestamp"]
+        key = base64.b64decode(webhook_secret(hook).removeprefix("whsec_"))
+        expected = hmac.digest(key, f"{named}.{moment}.".encode() + body, "sha256")
+        assert headers["webhook-signature"] == f"v1,{base64.b64encode(expected).decode()}"
         assert abs(int(moment) - time.time()) < 60
         assert fresh(hook).answer == "It answered 200: kept"
 
     @pytest.mark.parametrize(
-        "answer", [Answer(500, "no room"), Answer(302, ""), OutboundError("It did not answer.")]
+        "answer", [Answer(500, "no room"), Answer(302, ""), TargetError("It did not answer.")]
     )
     def test_a_refusal_is_recorded_and_tried_again(self, home, hook, posted, answer):
         posted.answer = answer

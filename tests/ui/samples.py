@@ -32,6 +32,8 @@ def session():
         "held": 0,
         "writes": 19,
         "alerts": 1,
+        "health": {"state": "degraded", "why": "Its hook before tools does not run."},
+        "hook": HOSTILE,
         "opened_at": AGO,
         "last_call": AGO,
         "intent_revision": 7,
@@ -82,6 +84,7 @@ def session_detail():
         "session": session(),
         "timeline": {"rows": rows, "earlier_url": "#earlier", "later_url": None},
         "may_end": True,
+        "hook_is_old": True,
         "filters": {"q": "", "show": "everything"},
     }
 
@@ -221,6 +224,30 @@ def members():
     }
 
 
+def outlets():
+    outlet = {
+        "id": 1,
+        "form": "Webhook",
+        "url": HOSTILE,
+        "kinds": "approval, decision",
+        "whole": True,
+        "waiting": 12,
+        "delivered_at": AGO,
+        "failures": 0,
+        "next_try_at": AGO,
+        "error": "",
+    }
+    return {
+        "outlets": [outlet, outlet | {"failures": 3, "error": HOSTILE, "delivered_at": None}],
+        "forms": [{"value": "webhook", "label": "Webhook", "says": "Posts entries."}],
+        "kinds": [{"value": "approval", "label": "Approval"}],
+        "may_edit": True,
+        "fresh": {"url": HOSTILE, "secret": "whsec_x"},
+        "error": HOSTILE,
+        "posted": {"form": "webhook", "url": HOSTILE},
+    }
+
+
 def tokens():
     token = {
         "id": 1,
@@ -322,6 +349,9 @@ def connect():
     return {
         "agents": [{"key": "claude-code", "name": "Claude Code", "says": "fails closed", "current": True}],
         "snippets": [{"title": ".claude/settings.json", "text": '{"hooks": {}}'}],
+        "agent": {"key": "claude-code", "name": "Claude Code", "stays_open": "A hook that is killed."},
+        "fresh": False,
+        "may_make": True,
         "calls": [{"agent": "Codex", "session_id": "s-1", "text": HOSTILE, "outcome": "allow", "at": AGO}],
     }
 
@@ -361,6 +391,7 @@ PAGES = {
     ),
     "settings/members": ("settings/members.html", members),
     "settings/tokens": ("settings/tokens.html", tokens),
+    "settings/outlets": ("settings/outlets.html", outlets),
     "settings/ledger": ("settings/ledger.html", ledger_settings),
     "overview": ("overview.html", overview),
     "connect": ("connect/connect.html", connect),

@@ -63,6 +63,7 @@ urlpatterns = [
             intentignore="intentignore/",
             members="members/",
             tokens="tokens/",
+            outlets="outlets/",
             ledger="ledger/",
         ),
     ),

@@ -10,11 +10,11 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from sessions.gate_health import GateHealth, health_of
+from sessions.gate_health import UNGATED, GateHealth, health_of
 from sessions.models import AgentSession, Approval
 from tests import builders
 from tests.sessions.adapters import captured
-from traces.models import TraceFile
+from traces.models import LedgerEntry, TraceFile
 
 pytestmark = pytest.mark.django_db
 
@@ -175,12 +175,14 @@ def test_a_formatter_that_ran_afterwards_is_believed_before_the_payload(agent, e
 def test_traces_without_gate_calls_are_an_alarm(agent, everywhere, caplog):
     replay(agent, "claude-code", "SessionStart")
     session = AgentSession.objects.get()
-    assert health_of(session) is GateHealth.SILENT
+    assert health_of(session).state is GateHealth.SILENT
     replay(agent, "claude-code", "PostToolUse-Write")
-    assert health_of(session) is GateHealth.DEGRADED
-    assert "never passed the gate" in caplog.text
+    assert health_of(session) == UNGATED
+    assert "run only in part" in caplog.text
+    replay(agent, "claude-code", "PostToolUse-Edit")
+    assert LedgerEntry.objects.filter(kind="session", outcome="alert").count() == 1
     replay(agent, "claude-code", "PreToolUse-Read")
-    assert health_of(session) is GateHealth.GOVERNED
+    assert health_of(session).state is GateHealth.GOVERNED
 
 
 DENIALS = {

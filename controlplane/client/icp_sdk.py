@@ -1,0 +1,352 @@
+"""The control plane for agents that you write yourself. One file, Python 3.9 or later, nothing else needed.
+
+    from icp_sdk import ControlPlane, Denied
+
+    icp = ControlPlane("https://icp.example.org", token, agent="my-agent", root="/home/ada/acme")
+    icp.select_intent("INT-001")
+
+    @icp.tool(records="path")                  # asks before each call, reports the change after it
+    def write_file(path: str, content: str) -> str: ...
+
+    decision = icp.check("write_file", {"path": "src/a.py", "content": "…"}, wait=300)
+
+`AsyncControlPlane` has the same methods as coroutines. Whatever goes wrong (no answer, an answer that is no
+answer, a revoked token) is a refusal: a tool runs only after an `allow`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import hashlib
+import http.client
+import inspect
+import json
+import os
+import time
+import urllib.error
+import urllib.request
+import uuid
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import quote
+
+LONGEST_WAIT = 50.0  # seconds that the control plane is asked to hold one call; a longer wait asks again
+PATIENCE = 15.0  # seconds for the network and the server on top of that
+UNREACHABLE = "The gate did not answer, so the tool must not run: {}. Try again later, or tell a person."
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What the gate answered. `text` is written for the model: why, and what to do next."""
+
+    verdict: str  # allow | deny | ask: a person must approve first, then the same call is sent again
+    text: str = ""
+    error_type: str | None = None
+    reason: str | None = None
+    approval: dict[str, Any] | None = None  # id, status, url, expires_at
+    answer: dict[str, Any] = field(default_factory=dict, repr=False)  # all that the server said
+
+    @property
+    def allowed(self) -> bool:
+        return self.verdict == "allow"
+
+
+class Denied(Exception):
+    """A tool was not run. Its text is for the model."""
+
+    def __init__(self, decision: Decision) -> None:
+        super().__init__(decision.text)
+        self.decision = decision
+
+
+class Refused(Exception):
+    """The control plane did not do what was asked; `status` is HTTP's, 0 where none came."""
+
+    def __init__(self, status: int, text: str, answer: dict[str, Any]) -> None:
+        super().__init__(text)
+        self.status, self.answer = status, answer
+
+
+class ControlPlane:
+    """One session of one agent. Safe to share between threads."""
+
+    def __init__(
+        self,
+        url: str,
+        token: str,
+        *,
+        agent: str,
+        root: str | os.PathLike[str] = "",
+        session_id: str = "",
+        model: str = "",
+    ) -> None:
+        if not url.startswith(("https://", "http://")):
+            raise ValueError("The address of the control plane begins with https:// or http://.")
+        self.url, self.root = url.rstrip("/"), os.fspath(root or os.getcwd())
+        self.session_id = session_id or str(uuid.uuid4())
+        self._token = token
+        self._agent = {"name": agent, **({"model": model} if model else {})}
+
+    # --- the session ---------------------------------------------------------------------------
+
+    def open(self) -> dict[str, Any]:
+        """State, prompt section and available intents; opens the session, or finds it again."""
+        opening = {"session_id": self.session_id, "agent": self._agent, "root": self.root}
+        return self._ask("POST", "sessions", opening)
+
+    def prompt(self) -> str:
+        """The section for the system prompt, for the session's state now."""
+        return str(self.open()["prompt"])
+
+    def select_intent(self, intent_id: str) -> dict[str, Any]:
+        """The handshake: the intent's context, as `context` (XML) and as `intent`. Raises Refused."""
+        self.open()
+        answer = self._session("select-intent", {"intent_id": intent_id})
+        if answer.get("success") is not True:
+            raise Refused(200, str(answer.get("error")), answer)
+        return answer
+
+    def request_scope(self, patterns: list[str], reason: str) -> dict[str, Any]:
+        """Ask people for a wider scope; the approval that they see."""
+        return self._session("request-scope", {"patterns": patterns, "reason": reason})
+
+    def complete_intent(self, notes: str) -> dict[str, Any]:
+        return self._session("complete-intent", {"verification_notes": notes})
+
+    def end(self) -> dict[str, Any]:
+        """End the session; its intent is free for others."""
+        return self._session("end", {})
+
+    # --- the gate ------------------------------------------------------------------------------
+
+    def check(self, tool: str, data: dict[str, Any], *, call_id: str = "", wait: float = 0) -> Decision:
+        """Ask before a tool runs. Never raises: what cannot be asked is refused.
+
+        `wait`: seconds in which a person may decide, if one has to.
+        """
+        ends = time.monotonic() + wait
+        call = {
+            "session_id": self.session_id,
+            "agent": self._agent,
+            "root": self.root,
+            "tool": tool,
+            "input": data,
+            "tool_use_id": call_id or str(uuid.uuid4()),
+        }
+        while True:
+            left = max(0.0, ends - time.monotonic())
+            held = min(LONGEST_WAIT, left)
+            decision = self._decide({**call, "wait_seconds": held}, held)
+            if decision.verdict != "ask" or left <= LONGEST_WAIT:
+                return decision
+
+    def require(self, tool: str, data: dict[str, Any], *, call_id: str = "", wait: float = 0) -> Decision:
+        """As `check`, but raises Denied for all but an `allow`."""
+        decision = self.check(tool, data, call_id=call_id, wait=wait)
+        if not decision.allowed:
+            raise Denied(decision)
+        return decision
+
+    def tool(
+        self, name: str = "", *, records: str = "", wait: float = 0, tells: bool = False
+    ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        """A decorator that puts a function under the gate, under its own name or another.
+
+        `records`: the argument that names the file that the function changes; the change is reported then.
+        `tells`: return the refusal's text for the model instead of raising Denied.
+        """
+
+        def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+            @functools.wraps(function)
+            def gated(*args: Any, **kwargs: Any) -> Any:
+                data, call_id = bound(function, args, kwargs), str(uuid.uuid4())
+                decision = self.check(name or function.__name__, data, call_id=call_id, wait=wait)
+                if not decision.allowed:
+                    return refusal(decision, tells)
+                done = function(*args, **kwargs)
+                if records:
+                    self.report(str(data[records]), call_id)
+                return done
+
+            return gated
+
+        return decorate
+
+    # --- the ledger ----------------------------------------------------------------------------
+
+    def record(self, path: str, *, call_id: str = "", **more: Any) -> dict[str, Any]:
+        """Report that a file was changed, with the hash of what it holds now. `more`: fields of the REST
+        call, as `start_line`, `end_line`, `mutation_class`, `revision_id`. Raises Refused."""
+        told = {"path": path, **({"tool_use_id": call_id} if call_id else {}), **more}
+        if "content" not in told and "content_hash" not in told:
+            told["content_hash"] = file_hash(os.path.join(self.root, path))
+        return self._session("traces", told)
+
+    def report(self, path: str, call_id: str) -> None:
+        """The change is made: that it could not be reported must not look as if it had failed."""
+        try:
+            self.record(path, call_id=call_id)
+        except (Refused, OSError) as error:
+            warnings.warn(f"The change of {path} was not reported: {error}", stacklevel=3)
+
+    # --- the wire ------------------------------------------------------------------------------
+
+    def _decide(self, call: dict[str, Any], held: float) -> Decision:
+        try:
+            answer = self._ask("POST", "gate", call, held)
+        except Refused as refused:
+            answer = refused.answer
+            if answer.get("decision") != "deny":
+                return _unasked(refused)
+        except Exception as error:  # an input that is no JSON, and whatever else: it was not asked
+            return _unasked(error)
+        verdict = answer.get("decision")
+        if verdict not in ("allow", "deny", "ask"):
+            return _unasked("its answer is none")
+        return Decision(
+            verdict,
+            str(answer.get("error") or ""),
+            answer.get("error_type"),
+            answer.get("reason"),
+            answer.get("approval"),
+            answer,
+        )
+
+    def _session(self, action: str, body: dict[str, Any]) -> dict[str, Any]:
+        return self._ask("POST", f"sessions/{quote(self.session_id, safe='')}/{action}", body)
+
+    def _ask(self, method: str, path: str, body: dict[str, Any], held: float = 0) -> dict[str, Any]:
+        request = urllib.request.Request(
+            f"{self.url}/api/v1/{path}",
+            json.dumps(body).encode(),
+            {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"},
+            method=method,
+        )
+        try:
+            with _OPENER.open(request, timeout=held + PATIENCE) as reply:
+                answer = json.loads(reply.read())
+        except urllib.error.HTTPError as error:
+            raise _refused(error) from error
+        except (OSError, ValueError, http.client.HTTPException) as error:
+            raise Refused(0, str(error), {}) from error
+        if not isinstance(answer, dict):
+            raise Refused(0, "it did not answer with an object", {})
+        return answer
+
+
+class AsyncControlPlane:
+    """The same for asyncio: each call runs in a thread, so that waiting for a person holds up nobody else."""
+
+    def __init__(self, url: str, token: str, **settings: Any) -> None:
+        self.sync = ControlPlane(url, token, **settings)
+        self.session_id = self.sync.session_id
+
+    async def open(self) -> dict[str, Any]:
+        return await asyncio.to_thread(self.sync.open)
+
+    async def prompt(self) -> str:
+        return await asyncio.to_thread(self.sync.prompt)
+
+    async def select_intent(self, intent_id: str) -> dict[str, Any]:
+        return await asyncio.to_thread(self.sync.select_intent, intent_id)
+
+    async def request_scope(self, patterns: list[str], reason: str) -> dict[str, Any]:
+        return await asyncio.to_thread(self.sync.request_scope, patterns, reason)
+
+    async def complete_intent(self, notes: str) -> dict[str, Any]:
+        return await asyncio.to_thread(self.sync.complete_intent, notes)
+
+    async def end(self) -> dict[str, Any]:
+        return await asyncio.to_thread(self.sync.end)
+
+    async def check(self, tool: str, data: dict[str, Any], **more: Any) -> Decision:
+        return await asyncio.to_thread(self.sync.check, tool, data, **more)
+
+    async def require(self, tool: str, data: dict[str, Any], **more: Any) -> Decision:
+        return await asyncio.to_thread(self.sync.require, tool, data, **more)
+
+    async def record(self, path: str, **more: Any) -> dict[str, Any]:
+        return await asyncio.to_thread(self.sync.record, path, **more)
+
+    def tool(
+        self, name: str = "", *, records: str = "", wait: float = 0, tells: bool = False
+    ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        """As that of `ControlPlane`, for coroutine functions."""
+
+        def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+            @functools.wraps(function)
+            async def gated(*args: Any, **kwargs: Any) -> Any:
+                data, call_id = bound(function, args, kwargs), str(uuid.uuid4())
+                decision = await self.check(name or function.__name__, data, call_id=call_id, wait=wait)
+                if not decision.allowed:
+                    return refusal(decision, tells)
+                done = await function(*args, **kwargs)
+                if records:
+                    await asyncio.to_thread(self.sync.report, str(data[records]), call_id)
+                return done
+
+            return gated
+
+        return decorate
+
+
+def _unasked(why: object) -> Decision:
+    return Decision("deny", UNREACHABLE.format(why), "HOOK_BLOCKED", "unreachable")
+
+
+def bound(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of a call by name, as the gate sees them: all of them, or one could hide a path."""
+    signature = inspect.signature(function)
+    given = signature.bind(*args, **kwargs)
+    given.apply_defaults()
+    named: dict[str, Any] = {}
+    for name, parameter in signature.parameters.items():
+        value = given.arguments[name]
+        named.update(value if parameter.kind is parameter.VAR_KEYWORD else {name: value})
+    return {name: _plain(value) for name, value in named.items() if name not in ("self", "cls")}
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON holds it; what it cannot hold, as text."""
+    try:
+        return json.loads(json.dumps(value, allow_nan=False, default=str))
+    except (TypeError, ValueError):
+        return str(value)
+
+
+def refusal(decision: Decision, tells: bool) -> str:
+    """The text for the model, or Denied."""
+    if not tells:
+        raise Denied(decision)
+    return decision.text
+
+
+def file_hash(path: str) -> str:
+    """`sha256:…` of a file, `DELETED` where it is gone."""
+    try:
+        with open(path, "rb") as file:
+            return f"sha256:{hashlib.sha256(file.read()).hexdigest()}"
+    except FileNotFoundError:
+        return "DELETED"
+
+
+def _refused(error: urllib.error.HTTPError) -> Refused:
+    try:
+        answer = json.loads(error.read())
+    except (OSError, ValueError):
+        answer = {}
+    answer = answer if isinstance(answer, dict) else {}
+    return Refused(error.code, str(answer.get("error") or f"it answered {error.code}"), answer)
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """A redirect would carry the token elsewhere."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+_OPENER = urllib.request.build_opener(_NoRedirect)

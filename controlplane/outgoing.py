@@ -1,0 +1,120 @@
+"""Posting to addresses that people typed in, without becoming a way into the network the server stands in.
+
+A name is looked up once and the connection goes to the very address that was judged, so a name that
+answers differently the second time gains nothing. Redirects are answers like any other.
+"""
+
+from __future__ import annotations
+
+import http.client
+import ipaddress
+import socket
+import ssl
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from urllib.parse import SplitResult, urlsplit
+
+from django.conf import settings
+
+TIMEOUT_SECONDS = 10.0  # for each step
+ALL_SECONDS = 20.0  # for all of it
+ANSWER_MOST = 2_000  # bytes of an answer that are read: enough to show what went wrong
+URL_MOST = 500
+
+
+class TargetError(Exception):
+    """Why nothing was posted, or no answer came; the text is for the people who set the target."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    status: int
+    text: str
+
+    @property
+    def taken(self) -> bool:
+        return 200 <= self.status < 300
+
+
+def check_url(url: str) -> SplitResult:
+    """The parts of an address that may be posted to. Raises TargetError; looks nothing up."""
+    if len(url) > URL_MOST or not url.isascii() or not url.isprintable() or " " in url:
+        raise TargetError(f"An address has at most {URL_MOST} characters, ASCII without blanks.")
+    try:
+        parts = urlsplit(url)
+        port_is_readable = parts.port != 0
+    except ValueError:
+        port_is_readable = False
+    if not port_is_readable or not parts.hostname:
+        raise TargetError("This is no address; it looks like https://hooks.example.org/path.")
+    if parts.username is not None or parts.password is not None:
+        raise TargetError("Leave name and password out of the address.")
+    if parts.scheme != "https" and not (parts.scheme == "http" and settings.PRIVATE_TARGETS):
+        raise TargetError("The address must begin with https:// (ICP_PRIVATE_TARGETS permits http://).")
+    return parts
+
+
+def post(url: str, body: bytes, headers: Mapping[str, str]) -> Answer:
+    """Post once and read the beginning of the answer, whatever its status. Raises TargetError."""
+    parts = check_url(url)
+    connection = _connection(parts)
+    path = parts.path or "/"
+    try:
+        connection.connect()
+        with _deadline(connection.sock):
+            connection.request("POST", f"{path}?{parts.query}" if parts.query else path, body, dict(headers))
+            answer = connection.getresponse()
+            text = answer.read(ANSWER_MOST).decode("utf-8", "replace")
+        return Answer(answer.status, text)
+    except (OSError, http.client.HTTPException) as error:
+        raise TargetError(f"{parts.hostname} did not answer: {error or type(error).__name__}") from error
+    finally:
+        connection.close()
+
+
+@contextmanager
+def _deadline(sock: socket.socket) -> Iterator[None]:
+    """Hang up on whoever answers a byte at a time: each would come within the socket's own timeout."""
+    timer = threading.Timer(ALL_SECONDS, sock.shutdown, [socket.SHUT_RDWR])
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+class _Plain(http.client.HTTPConnection):
+    def connect(self) -> None:
+        self.sock = _connected(self.host, self.port)
+
+
+class _Secure(http.client.HTTPSConnection):
+    def connect(self) -> None:
+        context = ssl.create_default_context()
+        self.sock = context.wrap_socket(_connected(self.host, self.port), server_hostname=self.host)
+
+
+def _connection(parts: SplitResult) -> http.client.HTTPConnection:
+    made = _Secure if parts.scheme == "https" else _Plain
+    return made(parts.hostname or "", parts.port)
+
+
+def _connected(host: str, port: int) -> socket.socket:
+    """A connection to the first address of a name that is permitted. Raises OSError or TargetError."""
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    permitted = [where for *_, where in found if settings.PRIVATE_TARGETS or is_public(str(where[0]))]
+    if not permitted:
+        raise TargetError(
+            f"{host} is an address inside a private network; ICP_PRIVATE_TARGETS=1 permits such."
+        )
+    return socket.create_connection((str(permitted[0][0]), port), timeout=TIMEOUT_SECONDS)
+
+
+def is_public(address: str) -> bool:
+    """Whether an IP address is one of the open internet."""
+    ip = ipaddress.ip_address(address.split("%", maxsplit=1)[0])
+    inner = getattr(ip, "ipv4_mapped", None) or ip  # ::ffff:10.0.0.1 is 10.0.0.1
+    return inner.is_global and not inner.is_multicast
