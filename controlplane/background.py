@@ -1,4 +1,4 @@
-"""What the server does by itself: seal ledgers, expire approvals, tell outlets.
+"""What the server does by itself: seal ledgers, expire approvals, tell outlets, anchor ledgers.
 
 Started with the first worker loop.
 """
@@ -15,6 +15,7 @@ from django.db import close_old_connections
 from sessions.approvals import expire_due
 from sessions.gate_health import watch
 from sessions.hub import stop_hub
+from traces.anchoring import anchor_due
 from traces.outlets.delivering import deliver_all
 from traces.sealing import seal_all
 
@@ -24,6 +25,7 @@ LOOPS: tuple[tuple[str, float, Callable[[], Any]], ...] = (  # what, seconds bet
     ("seal ledgers", 1.0, seal_all),
     ("expire approvals", 1.0, expire_due),
     ("tell outlets", 1.0, deliver_all),
+    ("anchor ledgers", 1.0, anchor_due),
     ("watch sessions", 60.0, watch),
 )
 

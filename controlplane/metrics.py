@@ -47,4 +47,23 @@ class Decisions:
         ]
 
 
+class Gauge:
+    """One number for each word of a label, as set last; nothing is told before that."""
+
+    def __init__(self, name: str, says: str, label: str) -> None:
+        self.name, self.says, self.label = name, says, label
+        self._values: dict[str, int] = {}
+
+    def set(self, values: dict[str, int]) -> None:
+        self._values = dict(values)
+
+    def lines(self) -> list[str]:
+        values = self._values
+        if not values:
+            return []
+        head = [f"# HELP {self.name} {self.says}", f"# TYPE {self.name} gauge"]
+        return head + [f'{self.name}{{{self.label}="{word}"}} {number}' for word, number in values.items()]
+
+
 GATE = Decisions()
+ANCHORS = Gauge("icp_ledger_anchors", "Places that keep signed heads of ledgers, by health.", "health")

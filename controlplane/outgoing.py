@@ -12,8 +12,9 @@ import socket
 import ssl
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
 from django.conf import settings
@@ -22,6 +23,7 @@ TIMEOUT_SECONDS = 10.0  # for each step
 ALL_SECONDS = 20.0  # for all of it
 ANSWER_MOST = 2_000  # bytes of an answer that are read: enough to show what went wrong
 URL_MOST = 500
+NAT64 = ipaddress.ip_network("64:ff9b::/96")
 
 
 class TargetError(Exception):
@@ -63,10 +65,14 @@ def post(url: str, body: bytes, headers: Mapping[str, str]) -> Answer:
     path = parts.path or "/"
     try:
         connection.connect()
-        with _deadline(connection.sock):
+        with _deadline(connection.sock) as over:
+            if isinstance(connection.sock, ssl.SSLSocket):
+                connection.sock.do_handshake()
             connection.request("POST", f"{path}?{parts.query}" if parts.query else path, body, dict(headers))
             answer = connection.getresponse()
             text = answer.read(ANSWER_MOST).decode("utf-8", "replace")
+        if over.is_set():  # headers that end where the line was cut look whole
+            raise TimeoutError(f"it took longer than {ALL_SECONDS:.0f} seconds")
         return Answer(answer.status, text)
     except (OSError, http.client.HTTPException) as error:
         raise TargetError(f"{parts.hostname} did not answer: {error or type(error).__name__}") from error
@@ -75,13 +81,20 @@ def post(url: str, body: bytes, headers: Mapping[str, str]) -> Answer:
 
 
 @contextmanager
-def _deadline(sock: socket.socket) -> Iterator[None]:
+def _deadline(sock: socket.socket) -> Iterator[threading.Event]:
     """Hang up on whoever answers a byte at a time: each would come within the socket's own timeout."""
-    timer = threading.Timer(ALL_SECONDS, sock.shutdown, [socket.SHUT_RDWR])
+    over = threading.Event()
+
+    def hang_up() -> None:
+        over.set()
+        with suppress(OSError):
+            socket.socket.shutdown(sock, socket.SHUT_RDWR)  # TLS has its own, which waits for the other side
+
+    timer = threading.Timer(ALL_SECONDS, hang_up)
     timer.daemon = True
     timer.start()
     try:
-        yield
+        yield over
     finally:
         timer.cancel()
 
@@ -94,7 +107,8 @@ class _Plain(http.client.HTTPConnection):
 class _Secure(http.client.HTTPSConnection):
     def connect(self) -> None:
         context = ssl.create_default_context()
-        self.sock = context.wrap_socket(_connected(self.host, self.port), server_hostname=self.host)
+        plain = _connected(self.host, self.port)
+        self.sock = context.wrap_socket(plain, server_hostname=self.host, do_handshake_on_connect=False)
 
 
 def _connection(parts: SplitResult) -> http.client.HTTPConnection:
@@ -116,5 +130,14 @@ def _connected(host: str, port: int) -> socket.socket:
 def is_public(address: str) -> bool:
     """Whether an IP address is one of the open internet."""
     ip = ipaddress.ip_address(address.split("%", maxsplit=1)[0])
-    inner = getattr(ip, "ipv4_mapped", None) or ip  # ::ffff:10.0.0.1 is 10.0.0.1
-    return inner.is_global and not inner.is_multicast
+    return all(one.is_global and not one.is_multicast for one in _meant(ip))
+
+
+def _meant(ip: ipaddress.IPv4Address | ipaddress.IPv6Address) -> list[Any]:
+    """The address, and the IPv4 addresses that a gateway would make of an IPv6 one."""
+    if isinstance(ip, ipaddress.IPv4Address):
+        return [ip]
+    if ip.ipv4_mapped is not None:  # ::ffff:10.0.0.1 is 10.0.0.1
+        return [ip.ipv4_mapped]
+    inside = [ip.sixtofour, ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF) if ip in NAT64 else None]
+    return [ip, *(one for one in inside if one is not None)]

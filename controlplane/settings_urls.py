@@ -1,6 +1,6 @@
 from django.urls import path
 
-from controlplane import outlet_pages, settings_pages
+from controlplane import ledger_settings, outlet_pages, settings_pages
 
 app_name = "settings"
 
@@ -11,4 +11,5 @@ urlpatterns = [
     path("members/", settings_pages.member_list, name="members"),
     path("tokens/", settings_pages.token_list, name="tokens"),
     path("outlets/", outlet_pages.outlet_list, name="outlets"),
+    path("ledger/", ledger_settings.ledger, name="ledger"),
 ]

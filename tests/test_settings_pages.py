@@ -15,7 +15,7 @@ from tests.builders import intent, person, signed_in, speaker
 from traces.ledger import body_of
 from traces.models import LedgerEntry
 
-PAGES = ["", "intentignore/", "members/", "tokens/", "outlets/"]
+PAGES = ["", "intentignore/", "members/", "tokens/", "outlets/", "ledger/"]
 
 
 def settings_of(workspace, page=""):

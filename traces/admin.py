@@ -7,6 +7,7 @@ from typing import Any
 from django.contrib import admin
 from django.http import HttpRequest
 
+from traces.absences import Absences
 from traces.ledger import body_of
 from traces.models import Checkpoint, LedgerEntry
 
@@ -42,7 +43,7 @@ class LedgerEntryAdmin(ReadOnly):
 
     @admin.display(description="body")
     def content(self, entry: LedgerEntry) -> Any:
-        return body_of(entry) or "taken out by a redaction"
+        return body_of(entry) or Absences(entry.workspace_id).of(entry).text
 
     @admin.display(description="leaf hash")
     def hash(self, entry: LedgerEntry) -> str:

@@ -22,23 +22,32 @@ def anchor(workspace_id: int, path: Path) -> int | None:
     """
     seal(workspace_id)
     head = proofs.head(workspace_id)
-    kept = anchored(path, workspace_id) if path.exists() else []
-    if head is None or head.note in kept:
-        return None
+    return head.size if head and keep(head.note, path, workspace_id) else None
+
+
+def keep(note: str, path: Path, workspace_id: int) -> bool:
+    """Append a head to the file; False where it stands there already. Raises OSError or NoteError."""
+    if path.exists() and note in anchored(path, workspace_id):
+        return False
     with path.open("a", encoding="utf-8") as file:
-        file.write(head.note)
+        file.write(note)
         file.flush()
         os.fsync(file.fileno())
-    return head.size
+    return True
 
 
 def anchored(path: Path, workspace_id: int) -> list[str]:
     """The checkpoints of this ledger in a file of one or many, as texts. Raises OSError or NoteError."""
-    wanted = origin_of(workspace_id)
     try:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise NoteError(f"{path} is not UTF-8") from error
+    return of_ledger(text, workspace_id)
+
+
+def of_ledger(text: str, workspace_id: int) -> list[str]:
+    """The checkpoints of this ledger in a text of one or many. Raises NoteError."""
+    wanted = origin_of(workspace_id)
     return [note for note in notes_of(text) if read_note(note).origin == wanted]
 
 
@@ -46,9 +55,13 @@ def notes_of(text: str) -> Iterator[str]:
     """Cut a text into checkpoints: each ends with its last line of signatures."""
     lines: list[str] = []
     for line in text.splitlines(keepends=True):
+        if not lines and not line.strip():
+            continue  # git puts an empty line between the parts of a note
         if lines and lines[-1].startswith(SIGNATURE_MARK) and not line.startswith(SIGNATURE_MARK):
             yield "".join(lines)
             lines = []
+            if not line.strip():
+                continue
         lines.append(line)
     if lines:
         yield "".join(lines)

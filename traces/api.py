@@ -19,6 +19,7 @@ from controlplane.api.parsers import parse_json
 from controlplane.api.views import WorkspaceView
 from traces import api_schema as schema
 from traces import checkpoints
+from traces.absences import Told, told
 from traces.filemap import map_sections
 from traces.filters import TraceFilter, traces_of
 from traces.interchange.agent_md import read_lessons, write_lessons
@@ -26,7 +27,7 @@ from traces.interchange.exporting import agent_trace_lines, orchestration_lines
 from traces.interchange.importing import Import, import_file, post_entries
 from traces.interchange.intent_map import write_map
 from traces.interchange.reports import ImportReport
-from traces.ledger import Appended, body_of
+from traces.ledger import Appended
 from traces.lessons import Lesson, NewLesson, lesson_of, lessons, record_lesson
 from traces.models import Kind, LedgerEntry, LedgerLeaf
 from traces.raw_body import (
@@ -55,7 +56,7 @@ class TracesView(StreamView):
     )  # fmt: skip
     def get(self, request: Request) -> Response:
         page = page_of(traces_of(self.bearer.workspace_id, _filter(request)), request)
-        return Response(page | {"results": [trace_answer(row) for row in page["results"]]})
+        return Response(page | {"results": [trace_answer(one) for one in told(page["results"])]})
 
     @extend_schema(
         operation_id="traces_post", summary="Record whole trace entries, all or nothing",
@@ -162,9 +163,9 @@ class LessonsView(StreamView):
         return Response(answer, status=201 if recorded else 200)
 
 
-def trace_answer(row: LedgerEntry) -> dict[str, Any]:
+def trace_answer(one: Told) -> dict[str, Any]:
     """The entry as it was recorded and its place in the ledger. 0 queries when both were fetched along."""
-    entry = body_of(row)
+    row, absence = one.entry, one.absence
     leaf = _leaf(row)
     place = {
         "status": "sealed" if leaf else "pending",
@@ -173,9 +174,10 @@ def trace_answer(row: LedgerEntry) -> dict[str, Any]:
         "received_at": row.received_at,
         "session_id": row.session_id,
         "intent_id": row.intent_id,
-        "redacted": entry is None,
+        "redacted": absence is not None and not absence.archived,
+        "archived_in": absence.file if absence and absence.archived else None,
     }
-    return (entry or {"id": row.entry_id}) | {"ledger": place}
+    return (one.value or {"id": row.entry_id}) | {"ledger": place}
 
 
 def _leaf(row: LedgerEntry) -> LedgerLeaf | None:

@@ -71,6 +71,10 @@ class PlaceAnswer(Body):
     session_id = Text()
     intent_id = Text()
     redacted = YesNo(help_text="True when the body was taken out; only the id is left of the entry.")
+    archived_in = Text(
+        allow_null=True,
+        help_text="The archive that holds the entry as it was recorded; here is an outline of its files.",
+    )
 
 
 class TraceAnswer(Body):
@@ -150,6 +154,7 @@ class VerifyAnswer(Body):
     checked = Whole(help_text="Sealed entries that were recomputed.")
     unsealed = Whole()
     redacted = Whole()
+    archived = Whole(help_text="Entries whose bodies only an archive holds.")
     checkpoints = Whole()
     problem_count = Whole()
     problems = LedgerProblem(many=True, help_text="The first hundred.")
@@ -165,9 +170,11 @@ class InclusionAnswer(Body):
     hashes = s.ListField(child=Text(), help_text="Siblings from leaf to root, hex (RFC 6962).")
     envelope = Text(help_text="The bytes that the leaf hash is made of: SHA-256(0x00 ‖ envelope).")
     salt = Text(
-        allow_null=True, help_text="Hex; null after a redaction, and where the token may not read the body."
+        allow_null=True,
+        help_text="Hex; null once redacted or archived, and where the token may not read it.",
     )
     body = Text(allow_null=True, help_text="The envelope's body_digest is SHA-256(salt ‖ body).")
+    archived_in = Text(allow_null=True, help_text="The archive that holds salt and body.")
     checkpoint = Text(help_text="The signed head of this size.", allow_null=True)
 
 
@@ -203,6 +210,10 @@ class RedactAnswer(Body):
     redacted = YesNo()
     redaction_id = Text(help_text="The ledger entry that says who took the body out and why.")
     redacted_at = s.DateTimeField()
+    archived_in = Text(
+        allow_null=True,
+        help_text="An archive that still holds the body; `archive_ledger --renew` writes it anew without.",
+    )
 
 
 class LessonBody(Body):

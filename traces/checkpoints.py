@@ -90,29 +90,37 @@ def key_id(name: str, key: Ed25519PublicKey) -> bytes:
 
 def verifier_key(name: str, key: Ed25519PublicKey) -> str:
     """The public key in the form that tools for signed notes take: `name+id+key`."""
-    encoded = base64.b64encode(ED25519 + key.public_bytes_raw()).decode()
-    return f"{name}+{key_id(name, key).hex()}+{encoded}"
+    return f"{name}+{key_id(name, key).hex()}+{encoded(ED25519 + key.public_bytes_raw())}"
 
 
 def sign_checkpoint(workspace_id: int, size: int, root: bytes) -> str:
     origin = origin_of(workspace_id)
-    signed = f"{origin}\n{size}\n{base64.b64encode(root).decode()}\n"
+    return sign_note(origin, f"{origin}\n{size}\n{encoded(root)}\n")
+
+
+def sign_note(name: str, signed: str) -> str:
+    """`signed`, which ends with a line feed, as a note signed by the installation's key under `name`."""
     key = signing_key()
-    signature = key_id(origin, key.public_key()) + key.sign(signed.encode())
-    return f"{signed}\n{SIGNATURE_MARK}{origin} {base64.b64encode(signature).decode()}\n"
+    signature = key_id(name, key.public_key()) + key.sign(signed.encode())
+    return f"{signed}\n{SIGNATURE_MARK}{name} {encoded(signature)}\n"
 
 
 def read_note(text: str) -> Note:
     """Parse a checkpoint. Says nothing about its signatures: see `is_signed_by`."""
+    (origin, size, root), signed, signatures = three_lines(text)
+    if not (size.isascii() and size.isdigit()):
+        raise NoteError(f"{size!r} is not a tree size")
+    return Note(origin, int(size), decoded(root), signed, signatures)
+
+
+def three_lines(text: str) -> tuple[list[str], str, tuple[tuple[str, bytes], ...]]:
+    """(the first three lines, all that is signed, the signatures) of a note. Raises NoteError."""
     signed, separator, tail = text.partition("\n\n")
     lines = signed.split("\n")
     if not separator or len(lines) < 3:
-        raise NoteError("a checkpoint has three lines, an empty line and signatures")
-    origin, size, root = lines[:3]
-    if not (size.isascii() and size.isdigit()):
-        raise NoteError(f"{size!r} is not a tree size")
+        raise NoteError("a signed note has three lines, an empty line and signatures")
     signatures = tuple(_signature(line) for line in tail.split("\n") if line)
-    return Note(origin, int(size), _base64(root), signed + "\n", signatures)
+    return lines[:3], signed + "\n", signatures
 
 
 def is_signed_by(note: Note, key: Ed25519PublicKey) -> bool:
@@ -136,7 +144,7 @@ def receipt(workspace_id: int, leaf: bytes, received_at: datetime) -> dict[str, 
     signature = key.sign(receipt_text(origin, leaf, instant(received_at)).encode())
     return {
         "key_id": key_id(origin, key.public_key()).hex(),
-        "signature": base64.b64encode(signature).decode(),
+        "signature": encoded(signature),
     }
 
 
@@ -169,14 +177,19 @@ def _make_key(path: Path) -> None:
 
 
 def _signature(line: str) -> tuple[str, bytes]:
-    name, _, encoded = line.removeprefix(SIGNATURE_MARK).partition(" ")
-    blob = _base64(encoded)
+    name, _, text = line.removeprefix(SIGNATURE_MARK).partition(" ")
+    blob = decoded(text)
     if not line.startswith(SIGNATURE_MARK) or len(blob) <= KEY_ID_SIZE:
         raise NoteError(f"{line!r} is not a signature line")
     return name, blob
 
 
-def _base64(text: str) -> bytes:
+def encoded(raw: bytes) -> str:
+    return base64.b64encode(raw).decode()
+
+
+def decoded(text: str) -> bytes:
+    """Raises NoteError."""
     try:
         return base64.b64decode(text, validate=True)
     except binascii.Error as error:

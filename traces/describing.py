@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from traces.absences import Absences
 from traces.ledger import body_of
 from traces.models import Kind, LedgerEntry, LedgerLeaf
 
@@ -88,8 +89,9 @@ class Row:
     safe: bool = field(default=False, repr=False)
 
 
-def describe(entry: LedgerEntry) -> Row:
-    """One entry as a row. 0 queries when body, leaf and files were fetched along."""
+def describe(entry: LedgerEntry, absences: Absences | None = None) -> Row:
+    """One entry as a row. 0 queries when body, leaf and files were fetched along; whoever describes many
+    gives the `absences` of their workspace, so that missing bodies are explained together."""
     row = Row(
         f"entry-{entry.pk}",
         entry.received_at,
@@ -100,10 +102,11 @@ def describe(entry: LedgerEntry) -> Row:
     )
     row.seal = seal_of(entry)
     body = body_of(entry)
-    if body is None:
-        row.note = "The content was taken out of the ledger."
-    else:
-        _DESCRIBERS.get(entry.kind, _other)(row, entry, body)
+    absence = None if body is not None else (absences or Absences(entry.workspace_id)).of(entry)
+    if absence is None or absence.archived:
+        _DESCRIBERS.get(entry.kind, _other)(row, entry, body or {})
+    if absence is not None:
+        row.note = absence.text
     row.object, row.note = _short(row.object, OBJECT_MOST), _short(row.note, NOTE_MOST)
     return row
 

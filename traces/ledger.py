@@ -194,7 +194,10 @@ def find(workspace_id: int, idempotency_key: str) -> LedgerEntry | None:
 
 
 def body_of(entry: LedgerEntry) -> dict[str, Any] | None:
-    """What the entry says; None after a redaction. 1 query unless the body was fetched along."""
+    """What the entry says; None once it is redacted or archived: `traces.absences` tells which.
+
+    1 query unless the body was fetched along.
+    """
     try:
         stored = entry.body
     except LedgerBody.DoesNotExist:

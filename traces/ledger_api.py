@@ -16,6 +16,7 @@ from controlplane.api.pages import whole_number
 from controlplane.api.views import WorkspaceView
 from traces import api_schema as schema
 from traces import checkpoints, merkle, proofs
+from traces.absences import Absences, archive_with
 from traces.api import StreamView
 from traces.models import Checkpoint, Kind, LedgerBody, LedgerEntry, LedgerLeaf
 from traces.redaction import redact, redaction_of
@@ -159,6 +160,7 @@ class RedactView(WorkspaceView):
                 "redacted": True,
                 "redaction_id": record.entry_id,
                 "redacted_at": record.received_at,
+                "archived_in": archive_with(entry, until=record.received_at),
             }
         )
 
@@ -190,10 +192,13 @@ def _entry(workspace_id: int, named: str) -> LedgerEntry:
 
 def _body(entry: LedgerEntry, *, shown: bool) -> dict[str, str | None]:
     """What the envelope's digest commits to; nothing after a redaction, nor for eyes it is not meant for."""
-    stored = LedgerBody.objects.filter(entry=entry).first() if shown else None
+    if not shown:
+        return {"salt": None, "body": None, "archived_in": None}
+    stored = LedgerBody.objects.filter(entry=entry).first()
     if stored is None:
-        return {"salt": None, "body": None}
-    return {"salt": bytes(stored.salt).hex(), "body": bytes(stored.body).decode()}
+        file = Absences(entry.workspace_id).of(entry).file
+        return {"salt": None, "body": None, "archived_in": file or None}
+    return {"salt": bytes(stored.salt).hex(), "body": bytes(stored.body).decode(), "archived_in": None}
 
 
 def _note(workspace_id: int, size: int) -> str | None:

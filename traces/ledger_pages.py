@@ -12,17 +12,21 @@ from django.views.decorators.http import require_safe
 
 from controlplane.access import MemberRequest, member_page
 from traces import checkpoints, proofs, standalone_verifier
+from traces.anchor_rows import anchor_rows
+from traces.anchoring import kept_heads
+from traces.archiving import newest_archives
 from traces.models import Checkpoint
 from traces.sealing import seal, waiting
 from traces.verifying import Report, verify
 
+ARCHIVES_MOST = 10  # the newest; the settings show more
 VERIFY_MOST = 200_000  # entries; more of them take longer than a person waits for a page
 
 
 @require_safe
 @member_page()
 def ledger_page(request: MemberRequest) -> HttpResponse:
-    """The head of the ledger; with `verify` everything is verified first."""
+    """The head of the ledger; with `verify` everything is verified first, anchors' heads included."""
     return render(request, "traces/ledger.html", _context(request))
 
 
@@ -48,11 +52,14 @@ def verifier_file(_request: MemberRequest) -> HttpResponseBase:
 def _context(request: MemberRequest) -> dict[str, Any]:
     workspace_id = request.workspace.pk
     report: Report | None = None
+    kept: list[str] = []
+    unread: list[str] = []
     head = proofs.head(workspace_id)
     small = head is None or head.size <= VERIFY_MOST
     if "verify" in request.GET and small:
         seal(workspace_id)
-        report, head = verify(workspace_id), proofs.head(workspace_id)
+        kept, unread = kept_heads(request.workspace)
+        report, head = verify(workspace_id, outside=kept), proofs.head(workspace_id)
     log = checkpoints.origin_of(workspace_id)
     return {
         "log": log,
@@ -62,6 +69,10 @@ def _context(request: MemberRequest) -> dict[str, Any]:
         "sealed_at": head.created_at if head else None,
         "heads": Checkpoint.objects.filter(workspace_id=workspace_id).count(),
         "verifier_key": checkpoints.verifier_key(log, checkpoints.public_key()),
+        "anchors": anchor_rows(workspace_id),
+        "archives": newest_archives(workspace_id)[: -ARCHIVES_MOST - 1 : -1],
         "report": report,
+        "kept": len(kept),
+        "unread": unread,
         "small": small,
     }

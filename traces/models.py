@@ -2,7 +2,8 @@
 
 Evidence (`Ledger…`, `Checkpoint`) is insert-only: triggers refuse UPDATE and DELETE on both
 databases, so no row is ever corrected, only answered by another. A body may be deleted when a
-`redaction` entry names it. The `Trace…` tables are projections that can be rebuilt.
+`redaction` entry names it, or when an archive holds it. The `Trace…` tables are projections that can be
+rebuilt.
 
 The ledger knows nobody: workspaces, sessions and intents are plain ids, so that a record outlives
 what it speaks of.
@@ -26,6 +27,11 @@ class Kind(models.TextChoices):
     LESSON = "lesson", "Lesson"
     REDACTION = "redaction", "Redaction"
     IMPORT = "import", "Import"
+
+
+# What may live in an archive alone. The rest is asked for as long as the workspace lives: names and scopes
+# of intents, lessons for prompts, rules, and who took what out.
+LET_GO = (Kind.DECISION, Kind.APPROVAL, Kind.TRACE, Kind.SESSION, Kind.IMPORT)
 
 
 class LedgerEntry(models.Model):
@@ -151,6 +157,71 @@ class Checkpoint(models.Model):
 
     def __str__(self) -> str:
         return f"size {self.size}"
+
+
+class LedgerArchive(models.Model):
+    """A file outside the database that holds the entries [first_seq, end_seq): whole tiles, with bodies.
+
+    `note` is the signed seal of its content, `digest` the SHA-256 of the file. Bodies of `LET_GO` kinds may
+    be deleted where such a row covers their place; verification asks for the signature.
+    """
+
+    workspace_id = models.BigIntegerField()
+    first_seq = models.BigIntegerField()
+    end_seq = models.BigIntegerField()
+    name = models.CharField(max_length=200)
+    size_bytes = models.BigIntegerField()
+    digest = models.BinaryField()
+    note = models.TextField()
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["workspace_id", "digest"], name="ledger_archive_once")]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def last_seq(self) -> int:
+        return self.end_seq - 1
+
+    @property
+    def digest_hex(self) -> str:
+        return bytes(self.digest).hex()
+
+
+class AnchorKind(models.TextChoices):
+    FILE = "file", "File"
+    WEBHOOK = "webhook", "Webhook"
+    GIT = "git", "Git note"
+
+
+class LedgerAnchor(models.Model):
+    """A place outside the database that gets the signed heads, and how that goes. No evidence: it changes.
+
+    `target` is a path of the server's, a URL, or "" for the workspace's own repository. `anchored_size` is
+    the head that arrived last, `answer` what the last attempt led to, `failures` those since one succeeded.
+    """
+
+    workspace_id = models.BigIntegerField()
+    kind = models.CharField(max_length=10, choices=AnchorKind.choices)
+    target = models.CharField(max_length=1000, blank=True)
+    every_minutes = models.PositiveIntegerField(default=10)
+    enabled = models.BooleanField(default=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    due_at = models.DateTimeField()
+    anchored_size = models.BigIntegerField(default=0)
+    anchored_at: models.DateTimeField[datetime | None, datetime | None] = models.DateTimeField(null=True)
+    failures = models.PositiveIntegerField(default=0)
+    answer = models.CharField(max_length=400, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["workspace_id", "kind", "target"], name="ledger_anchor_place")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.target}".strip()
 
 
 class TraceEntry(models.Model):

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_safe
 
 from controlplane.access import MemberRequest, member_page
 from traces import proofs
+from traces.absences import Absences
 from traces.describing import Row, describe
 from traces.filters import TraceFilter, entries_of, traces_of
 from traces.interchange.agent_md import write_lessons
@@ -29,13 +30,14 @@ FILTERS = ("intent", "path", "session")
 @require_safe
 @member_page()
 def trace_list(request: MemberRequest) -> HttpResponse:
-    """Decisions, approvals and traces, newest first. 7 queries."""
+    """Decisions, approvals and traces, newest first. 7 queries, and 2 more where bodies are missing."""
     filters, wanted = _wanted(request)
     entries = entries_of(request.workspace.pk, wanted, SHOWN).prefetch_related("files")
     before, after = _cursor(request, "before"), _cursor(request, "after")
     rows, older, newer = _page(entries, before, after)
+    absences = Absences(request.workspace.pk)
     context = {
-        "entries": [_listed(entry) for entry in rows],
+        "entries": [_listed(entry, absences) for entry in rows],
         "filters": filters,
         "tokens": _tokens(filters),
         "head": _head(request.workspace.pk),
@@ -99,8 +101,8 @@ def _page(
     return found[:ROWS], len(found) > ROWS, before is not None and bool(found)
 
 
-def _listed(entry: LedgerEntry) -> dict[str, Any]:
-    row: Row = describe(entry)
+def _listed(entry: LedgerEntry, absences: Absences) -> dict[str, Any]:
+    row: Row = describe(entry, absences)
     verb = "" if row.kind == "trace" else f"{row.verb} "
     return {
         "number": entry.pk,

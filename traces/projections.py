@@ -42,13 +42,14 @@ def project(recorded: Iterable[Recorded]) -> None:
 def rebuild(workspace_id: int) -> int:
     """Make the rows of a workspace anew from the bodies; the number of entries read.
 
-    Which entries were imported is known to these tables alone, so it is carried over.
+    Which entries were imported is known to these tables alone, so it is carried over. So are the rows of
+    entries whose bodies are archived: there is nothing here to make them from.
     """
     with transaction.atomic():
         mine = TraceEntry.objects.filter(workspace_id=workspace_id)
         imported = set(mine.filter(imported=True).values_list("entry_id", flat=True))
-        TraceFile.objects.filter(workspace_id=workspace_id).delete()
-        mine.delete()
+        TraceFile.objects.filter(workspace_id=workspace_id, entry__body__isnull=False).delete()
+        mine.filter(entry__body__isnull=False).delete()
         entries = LedgerEntry.objects.filter(workspace_id=workspace_id, kind=Kind.TRACE).select_related(
             "body"
         )

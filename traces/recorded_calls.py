@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from controlplane.masking import MASK, was_cut
 from controlplane.policy.model import HANDSHAKE_TOOL, ToolCall
 from controlplane.policy.replay import NOT_WHOLE, TAKEN_OUT, Recorded
+from traces.absences import Absences
 from traces.ledger import body_of
 from traces.models import Kind, LedgerEntry
 
@@ -40,9 +41,10 @@ def recorded_calls(
     ).exclude(tool=HANDSHAKE_TOOL)
     if selection.intent_id:
         entries = entries.filter(intent_id=selection.intent_id)
-    newest = entries.select_related("body").order_by("-pk")[: selection.most]
+    newest = entries.select_related("body", "leaf").order_by("-pk")[: selection.most]
+    absences = Absences(workspace_id)
     for entry in newest.iterator(chunk_size=CHUNK):
-        yield recorded(entry, root=roots.get(entry.session_id, "") or local_root)
+        yield recorded(entry, absences, root=roots.get(entry.session_id, "") or local_root)
 
 
 def find_decision(workspace_id: int, decision_id: str) -> LedgerEntry | None:
@@ -51,10 +53,14 @@ def find_decision(workspace_id: int, decision_id: str) -> LedgerEntry | None:
     return entries.filter(workspace_id=workspace_id, kind=Kind.DECISION, entry_id=decision_id).first()
 
 
-def recorded(entry: LedgerEntry, *, root: str = "") -> Recorded:
+def recorded(entry: LedgerEntry, absences: Absences | None = None, *, root: str = "") -> Recorded:
     """The call of a decision. 0 queries when the body was fetched along."""
     body = body_of(entry)
-    lost = TAKEN_OUT if body is None else "" if is_whole(body.get("input")) else NOT_WHOLE
+    if body is None:
+        absence = (absences or Absences(entry.workspace_id)).of(entry)
+        lost = f"its content is archived in {absence.file}" if absence.archived else TAKEN_OUT
+    else:
+        lost = "" if is_whole(body.get("input")) else NOT_WHOLE
     known = body or {}
     return Recorded(
         decision_id=entry.entry_id,

@@ -10,7 +10,8 @@ from django.db import transaction
 
 from traces.ledger import Appended, NewEntry, append, find
 from traces.models import Kind, LedgerBody, LedgerEntry, TraceFile
-from traces.verifying import REDACTION
+
+REDACTION = "redaction:"  # the idempotency key of a redaction goes on with the row id that it names
 
 
 def redact(entry: LedgerEntry, *, reason: str, actor: str) -> Appended | None:
@@ -21,6 +22,8 @@ def redact(entry: LedgerEntry, *, reason: str, actor: str) -> Appended | None:
     if entry.kind == Kind.REDACTION:
         raise ValueError("A redaction stays readable: it says who took what out.")
     with transaction.atomic():
+        # Whoever restores an archive holds the same lock: a body that is taken out does not come back.
+        LedgerEntry.objects.select_for_update().get(pk=entry.pk)
         made = append(
             NewEntry(
                 workspace_id=entry.workspace_id,
@@ -37,6 +40,13 @@ def redact(entry: LedgerEntry, *, reason: str, actor: str) -> Appended | None:
             LedgerBody.objects.filter(entry=entry).delete()
             TraceFile.objects.filter(entry=entry).delete()
     return made
+
+
+def redacted_rows(workspace_id: int) -> set[int]:
+    """Row ids of the entries whose bodies were taken out. 1 query."""
+    keys = LedgerEntry.objects.filter(workspace_id=workspace_id, kind=Kind.REDACTION)
+    named = keys.values_list("idempotency_key", flat=True)
+    return {int(key.removeprefix(REDACTION)) for key in named if key and key.startswith(REDACTION)}
 
 
 def redaction_of(entry: LedgerEntry) -> LedgerEntry | None:

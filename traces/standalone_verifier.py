@@ -2,9 +2,11 @@
 
     python standalone_verifier.py inclusion proof.json --key 'log+id+key' [--checkpoint saved.txt]
     python standalone_verifier.py consistency proof.json --key 'log+id+key' --old old.txt --new new.txt
+    python standalone_verifier.py archive acme-ledger-0-511.jsonl.gz --key 'log+id+key'
 
 `proof.json` is the answer of /api/v1/ledger/proof/…, the key is `verifier_key` of /api/v1/ledger, kept since
-the first day rather than fetched today, and checkpoints are texts of /api/v1/ledger/checkpoint. Prints what
+the first day rather than fetched today, and checkpoints are texts of /api/v1/ledger/checkpoint. An archive
+brings its own signed head; that this head belongs to one you kept is a matter of consistency. Prints what
 holds; exit status 1 with the reason when something does not.
 
 Written against RFC 6962 (tree), RFC 8032 (Ed25519) and C2SP signed notes on purpose without a line of the
@@ -15,9 +17,12 @@ from __future__ import annotations
 
 import argparse
 import base64
+import gzip
 import hashlib
 import json
 import sys
+import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -129,8 +134,14 @@ def check_signature(key: bytes, signature: bytes, text: bytes) -> None:
 
 def read_checkpoint(text: str, verifier_keys: list[str]) -> tuple[int, bytes]:
     """(size, root) of a checkpoint that is signed by one of the keys."""
+    origin, size, root = text.split("\n")[:3]
+    check_note(text, origin, verifier_keys, "checkpoint")
+    return int(size), base64.b64decode(root)
+
+
+def check_note(text: str, origin: str, verifier_keys: list[str], what: str) -> None:
+    """The note is signed under the name of the log by one of the keys."""
     signed, _, signatures = text.partition("\n\n")
-    origin, size, root = signed.split("\n")[:3]
     keys = [read_key(one, origin) for one in verifier_keys]
     for line in signatures.splitlines():
         who, _, blob = line.removeprefix("\u2014 ").partition(" ")
@@ -138,8 +149,8 @@ def read_checkpoint(text: str, verifier_keys: list[str]) -> tuple[int, bytes]:
         for key_id, key in keys:
             if who == origin and raw[:4] == key_id:
                 check_signature(key, raw[4:], f"{signed}\n".encode())
-                return int(size), base64.b64decode(root)
-    raise DoesNotHoldError("the checkpoint has no signature by this key")
+                return
+    raise DoesNotHoldError(f"the {what} has no signature by this key")
 
 
 def read_key(verifier_key: str, origin: str) -> tuple[bytes, bytes]:
@@ -179,26 +190,105 @@ def check_consistency(proof: dict[str, Any], keys: list[str], old: str, new: str
     return f"The ledger of {new_size} entries begins with the very ledger of {old_size}."
 
 
+def check_archive(path: Path, keys: list[str]) -> str:
+    """Every entry leads to the signed head of the file, every body is the recorded one, the seal holds."""
+    lines, running = archive_lines(path), hashlib.sha256()
+    first_line = next(lines)
+    running.update(first_line)
+    header = json.loads(first_line)
+    log, first, end = header["log"], header["first"], header["end"]
+    require(header["format"] == "intent-control-plane/archive/1", "this is no archive")
+    size, root = read_checkpoint(header["checkpoint"], keys)
+    require(header["checkpoint"].startswith(f"{log}\n"), "the checkpoint is of another log")
+    require(0 <= first < end <= size, "the range is not in the tree")
+    nodes: list[tuple[int, bytes]] = []
+    add_subtrees(nodes, 0, first, header["left"])
+    bodies = 0
+    for seq in range(first, end):
+        line = next(lines)
+        running.update(line)
+        entry = json.loads(line)
+        require(entry["seq"] == seq, f"entry {seq} is missing")
+        bodies += check_body(entry)
+        add_node(nodes, 0, leaf_hash(entry["envelope"].encode()))
+    add_subtrees(nodes, end, size, header["right"])
+    require(joined(nodes) == root, "the entries do not lead to the signed root")
+    seal = json.loads(next(lines))["seal"]
+    check_note(seal, log, keys, "seal")
+    told = seal.split("\n")[:3]
+    digest = base64.b64encode(running.digest()).decode()
+    require(told == [f"archive of {log}", f"{first}-{end}", digest], "the content is not what was sealed")
+    require(next(lines, None) is None, "something follows the seal")
+    return f"Entries {first} to {end - 1} of {size} are these, {bodies} with their bodies."
+
+
+def archive_lines(path: Path) -> Iterator[bytes]:
+    with gzip.open(path, "rb") as file:
+        while line := file.readline(16 * 1024 * 1024):
+            yield line
+
+
+def check_body(entry: dict[str, Any]) -> bool:
+    if entry["body"] is None:
+        return False
+    found = hashlib.sha256(bytes.fromhex(entry["salt"]) + entry["body"].encode()).hexdigest()
+    recorded = json.loads(entry["envelope"])["body_digest"]
+    require(recorded == found, f"the body of entry {entry['seq']} is not the one that was recorded")
+    return True
+
+
+def add_subtrees(nodes: list[tuple[int, bytes]], start: int, end: int, roots: list[str]) -> None:
+    """Append the largest complete subtrees over [start, end), whose roots are told in order."""
+    for told in roots:
+        require(start < end, "the tree around the range is told at too great a length")
+        height = min((start & -start).bit_length() - 1 if start else 64, (end - start).bit_length() - 1)
+        add_node(nodes, height, bytes.fromhex(told))
+        start += 1 << height
+    require(start == end, "the tree around the range is not told whole")
+
+
+def add_node(nodes: list[tuple[int, bytes]], height: int, node: bytes) -> None:
+    """Append the root of a complete subtree of 2^height leaves, and join neighbours of equal height."""
+    while nodes and nodes[-1][0] == height:
+        node = node_hash(nodes.pop()[1], node)
+        height += 1
+    nodes.append((height, node))
+
+
+def joined(nodes: list[tuple[int, bytes]]) -> bytes:
+    root = nodes[-1][1]
+    for _, left in reversed(nodes[:-1]):
+        root = node_hash(left, root)
+    return root
+
+
+def checked(options: argparse.Namespace) -> str:
+    if options.what == "archive":
+        return check_archive(options.proof, options.key)
+    texts = {name: path.read_text("utf-8") for name, path in vars(options).items() if isinstance(path, Path)}
+    proof = json.loads(texts["proof"])
+    if options.what == "inclusion":
+        return check_inclusion(proof, options.key, texts.get("checkpoint"))
+    return check_consistency(proof, options.key, texts["old"], texts["new"])
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("what", choices=["inclusion", "consistency"])
-    parser.add_argument("proof", type=Path)
+    parser.add_argument("what", choices=["inclusion", "consistency", "archive"])
+    parser.add_argument("proof", type=Path, help="the proof, or the archive")
     parser.add_argument("--key", required=True, action="append", help="more than once after a change of keys")
     for name in ("checkpoint", "old", "new"):
         parser.add_argument(f"--{name}", type=Path)
     options = parser.parse_args()
-    texts = {name: path.read_text("utf-8") for name, path in vars(options).items() if isinstance(path, Path)}
     try:
-        proof = json.loads(texts["proof"])
-        if options.what == "inclusion":
-            words = check_inclusion(proof, options.key, texts.get("checkpoint"))
-        else:
-            words = check_consistency(proof, options.key, texts["old"], texts["new"])
+        words = checked(options)
     except DoesNotHoldError as problem:
         sys.exit(f"DOES NOT HOLD: {problem}.")
-    except (KeyError, ValueError) as error:
+    except StopIteration:
+        sys.exit("CANNOT BE READ: the archive is cut off.")
+    except (KeyError, TypeError, ValueError, OSError, EOFError, zlib.error) as error:
         sys.exit(f"CANNOT BE READ: {error!r}.")
     sys.stdout.write(f"HOLDS: {words}\n")
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from django.db.models import Q, QuerySet
 
+from traces.absences import Absences
 from traces.describing import Row, describe
 from traces.models import Kind, LedgerEntry
 
@@ -37,7 +38,7 @@ class Window:
 
 
 def session_timeline(workspace_id: int, session_id: str, window: Window = Window()) -> Timeline:
-    """One page of a session's timeline. 2 queries."""
+    """One page of a session's timeline. 2 queries, and 2 more where bodies are missing."""
     entries = _entries(workspace_id, session_id, window)
     if window.after is not None:
         found = list(entries.filter(pk__gt=window.after).order_by("pk")[: window.limit + 1])
@@ -54,8 +55,9 @@ def session_timeline(workspace_id: int, session_id: str, window: Window = Window
 def fold(entries: list[LedgerEntry]) -> list[Row]:
     """Rows of these entries; neighbouring safe calls of one tool that were allowed become one."""
     rows: list[Row] = []
+    absences = Absences(entries[0].workspace_id) if entries else None
     for entry in entries:
-        row = describe(entry)
+        row = describe(entry, absences)
         if rows and _alike(rows[-1], row):
             rows[-1].times += 1
         else:

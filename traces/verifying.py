@@ -14,14 +14,24 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from traces import merkle
+from traces.archive_files import read_seal
 from traces.checkpoints import Note, NoteError, is_ours, origin_of, read_note
 from traces.ledger import TEXTS, instant
-from traces.models import Checkpoint, Kind, LedgerBody, LedgerEntry, LedgerLeaf, LedgerTile
+from traces.models import (
+    LET_GO,
+    Checkpoint,
+    Kind,
+    LedgerArchive,
+    LedgerBody,
+    LedgerEntry,
+    LedgerLeaf,
+    LedgerTile,
+)
 from traces.proofs import TILE_WIDTH, head, split
+from traces.redaction import redacted_rows
 
 CHUNK = 1000
 PROBLEMS_MOST = 100
-REDACTION = "redaction:"  # the idempotency key of a redaction goes on with the row id that it names
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +46,10 @@ class Problem:
 
 @dataclass(slots=True)
 class Report:
-    """`checked` counts sealed entries, `unsealed` those that wait; `root` is of the tree as recomputed."""
+    """`checked` counts sealed entries, `unsealed` those that wait; `root` is of the tree as recomputed.
+
+    `redacted` and `archived` count entries whose bodies are not here, and rightly so.
+    """
 
     workspace_id: int
     size: int = 0
@@ -44,6 +57,7 @@ class Report:
     checked: int = 0
     unsealed: int = 0
     redacted: int = 0
+    archived: int = 0
     checkpoints: int = 0
     problems: list[Problem] = field(default_factory=list)
     problem_count: int = 0
@@ -67,25 +81,40 @@ class Head:
     source: str
 
 
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """What explains that a body is not here: row ids that were redacted, places that are archived."""
+
+    redacted: set[int]
+    archived: list[tuple[int, int]]
+
+    def in_archive(self, entry: LedgerEntry, seq: int | None) -> bool:
+        return (
+            seq is not None
+            and entry.kind in LET_GO
+            and any(first <= seq < end for first, end in self.archived)
+        )
+
+
 def verify(workspace_id: int, *, outside: Sequence[str] = ()) -> Report:
     """Check everything. `outside` are the texts of checkpoints that were kept outside the database."""
     report = Report(workspace_id)
     newest = head(workspace_id)
     report.size = newest.size if newest else 0
     heads = _heads(report, outside)
-    redacted = _redacted_rows(workspace_id)
-    _check_tree(report, heads, redacted)
+    gone = Gone(redacted_rows(workspace_id), _archived_spans(report))
+    _check_tree(report, heads, gone)
     for entry in _unsealed(workspace_id):
         report.unsealed += 1
-        _check_entry(report, entry, None, redacted)
+        _check_entry(report, entry, None, gone)
     return report
 
 
-def _check_tree(report: Report, heads: dict[int, list[Head]], redacted: set[int]) -> None:
+def _check_tree(report: Report, heads: dict[int, list[Head]], gone: Gone) -> None:
     frontier: list[bytes] = []
     tiles = _TileCheck(report)
     for leaf in _leaves(report):
-        _check_entry(report, leaf.entry, leaf.seq, redacted)
+        _check_entry(report, leaf.entry, leaf.seq, gone)
         hashed = merkle.leaf_hash(bytes(leaf.entry.envelope))
         tiles.add(leaf, hashed)
         merkle.extend_frontier(frontier, report.checked, hashed)
@@ -115,7 +144,7 @@ def _leaves(report: Report) -> Iterator[LedgerLeaf]:
             yield leaf
 
 
-def _check_entry(report: Report, entry: LedgerEntry, seq: int | None, redacted: set[int]) -> None:
+def _check_entry(report: Report, entry: LedgerEntry, seq: int | None, gone: Gone) -> None:
     envelope = bytes(entry.envelope)
     if merkle.leaf_hash(envelope) != bytes(entry.leaf_hash):
         report.add("ENTRY_CHANGED", "its envelope is not the one that was hashed", entry, seq)
@@ -124,19 +153,25 @@ def _check_entry(report: Report, entry: LedgerEntry, seq: int | None, redacted: 
     different = [name for name, value in _copies(entry).items() if signed.get(name, "") != value]
     if different:
         report.add("COPY_CHANGED", f"columns differ from the envelope: {', '.join(different)}", entry, seq)
-    _check_body(report, entry, seq, redacted)
+    _check_body(report, entry, seq, gone)
 
 
-def _check_body(report: Report, entry: LedgerEntry, seq: int | None, redacted: set[int]) -> None:
+def _check_body(report: Report, entry: LedgerEntry, seq: int | None, gone: Gone) -> None:
     try:
         stored = entry.body
     except LedgerBody.DoesNotExist:
-        report.redacted += 1
-        if entry.pk not in redacted:
-            report.add("BODY_MISSING", "its body is gone and no redaction names it", entry, seq)
+        if entry.pk in gone.redacted:
+            report.redacted += 1
+        elif gone.in_archive(entry, seq):
+            report.archived += 1
+        else:
+            text = "its body is gone, no redaction names it and no signed archive holds it"
+            report.add("BODY_MISSING", text, entry, seq)
         return
     if hashlib.sha256(bytes(stored.salt) + bytes(stored.body)).digest() != bytes(entry.body_digest):
         report.add("BODY_CHANGED", "its body is not the one that was recorded", entry, seq)
+    elif entry.pk in gone.redacted:
+        report.add("BODY_RETURNED", "a redaction took its body out, and it is there again", entry, seq)
 
 
 def _copies(entry: LedgerEntry) -> dict[str, Any]:
@@ -210,6 +245,35 @@ def _heads(report: Report, outside: Sequence[str]) -> dict[int, list[Head]]:
     return heads
 
 
+def _archived_spans(report: Report) -> list[tuple[int, int]]:
+    """The places that archives hold by their signed seals; a row without a good one counts for nothing."""
+    spans = []
+    for row in LedgerArchive.objects.filter(workspace_id=report.workspace_id).order_by("pk"):
+        try:
+            seal = read_seal(row.note)
+        except ValueError as error:
+            report.add("ARCHIVE_CHANGED", f"the seal of archive {row.name} cannot be read: {error}")
+            continue
+        if not seal.ours:
+            report.add("BAD_SIGNATURE", f"archive {row.name} is sealed by no key of this installation")
+        elif (seal.log, seal.first, seal.end) != (origin_of(row.workspace_id), row.first_seq, row.end_seq):
+            report.add("ARCHIVE_CHANGED", f"archive {row.name} says something else than what was sealed")
+        else:
+            spans.append((seal.first, seal.end))
+    return _joined(spans)
+
+
+def _joined(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The same places in as few spans as there can be: a year of nightly archives is one."""
+    joined: list[tuple[int, int]] = []
+    for first, end in sorted(spans):
+        if joined and first <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
+        else:
+            joined.append((first, end))
+    return joined
+
+
 def _checked_note(report: Report, text: str, source: str) -> Note | None:
     try:
         note = read_note(text)
@@ -231,13 +295,6 @@ def _check_head(report: Report, one: Head, root: bytes, later: dict[int, list[He
     report.add("ROOT_MISMATCH", f"the entries do not lead to {one.source}")
     for size, heads in later.items():
         later[size] = [head for head in heads if head.source.startswith("the checkpoint")]
-
-
-def _redacted_rows(workspace_id: int) -> set[int]:
-    keys = LedgerEntry.objects.filter(workspace_id=workspace_id, kind=Kind.REDACTION).values_list(
-        "idempotency_key", flat=True
-    )
-    return {int(key.removeprefix(REDACTION)) for key in keys if key and key.startswith(REDACTION)}
 
 
 def _unsealed(workspace_id: int) -> Iterator[LedgerEntry]:

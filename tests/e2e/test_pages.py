@@ -10,8 +10,8 @@ from tests.e2e.conftest import DESKTOP, PHONE
 pytestmark = pytest.mark.e2e
 
 PAGES = (
-    "", "approvals/", "intents/", "intents/INT-001/", "intents/import/", "sessions/", "traces/", "traces/map/",
-    "lessons/", "settings/", "settings/intentignore/", "settings/members/", "settings/tokens/", "connect/", "explain/",
+    "", "approvals/", "intents/", "intents/INT-001/", "intents/import/", "sessions/", "traces/", "traces/ledger/", "traces/map/",
+    "lessons/", "settings/", "settings/intentignore/", "settings/members/", "settings/tokens/", "settings/ledger/", "connect/", "explain/",
 )  # fmt: skip
 EDIT = {"file_path": "docs/design.md", "old_string": "Cookies hold the session.", "new_string": "Tokens do."}
 
@@ -78,6 +78,21 @@ def test_a_token_is_shown_once(place, sign_in):
     page.goto(place.address("settings/tokens/"))
     expect(page.locator("#main")).to_contain_text("Laptop of Ada")
     assert "icp_" not in page.locator(".callout").all_inner_texts().__str__()
+
+
+def test_an_admin_sets_up_an_anchor_and_switches_it_off(place, sign_in):
+    page = sign_in("ada", "admin")
+    page.goto(place.address("settings/ledger/"))
+    page.get_by_label("Address").fill("http://keep.example/")
+    page.get_by_role("button", name="Add an anchor").click()
+    expect(page.locator(".callout")).to_contain_text("https://")
+    page.get_by_label("Address").fill("https://keep.invalid/heads")
+    page.get_by_role("button", name="Add an anchor").click()
+    expect(page.locator("#main")).to_contain_text("https://keep.invalid/heads")
+    page.get_by_role("button", name="Switch off").click()
+    expect(page.locator("table").first).to_contain_text("Off")
+    page.get_by_role("button", name="Remove").click()
+    expect(page.locator("#main")).to_contain_text("None yet.")
 
 
 def test_a_reviewer_freezes_a_session(place, sign_in):

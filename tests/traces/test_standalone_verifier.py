@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import json
 import subprocess
 import sys
@@ -12,7 +13,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from tests.traces.test_merkle import leaves_of, nodes_over, tree_hash
-from traces import checkpoints, merkle, standalone_verifier
+from traces import archiving, checkpoints, merkle, standalone_verifier
 from traces.models import LedgerEntry
 from traces.redaction import redact
 from traces.standalone_verifier import DoesNotHoldError, check_signature, root_of_path, roots_of_growth
@@ -114,6 +115,67 @@ def test_growth_over_a_change_of_keys_is_proven_with_both(agent, tmp_path, setti
     assert "no signature" in run(tmp_path, *arguments, **files).stderr
     done = run(tmp_path, *arguments, "--key", after["verifier_key"], **files)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.fixture
+def shelved(agent, tmp_path):
+    """(path, key) of an archive from the middle of a ledger, with one body that was redacted."""
+    for start in range(0, 700, 100):
+        agent.post("traces", [entry(n) for n in range(start, start + 100)])
+    place = agent.token.workspace
+    archiving.archive(place.pk, place.slug, 256, tmp_path, actor="test")
+    redact(LedgerEntry.objects.get(entry_id="e-300"), reason="secret", actor="Ada")
+    made = archiving.archive(place.pk, place.slug, 512, tmp_path, actor="test")
+    return tmp_path / made.name, agent.get("ledger").json()["verifier_key"]
+
+
+def test_an_archive_holds_by_itself(shelved, tmp_path):
+    path, key = shelved
+    done = run(tmp_path, "archive", path.name, "--key", key)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "HOLDS: Entries 256 to 511 of " in done.stdout
+    assert "255 with their bodies" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda lines: [*lines[:9], lines[9].replace(b"12:00:00Z", b"12:00:01Z"), *lines[10:]], "the body of entry 264"),
+        (lambda lines: [*lines[:9], lines[9].replace(b"trace", b"tracE", 1), *lines[10:]], "do not lead"),
+        (lambda lines: lines[:9] + lines[10:], "entry 264 is missing"),
+        (lambda lines: [lines[0].replace(b'"left":["', b'"left":["00'), *lines[1:]], "do not lead"),
+        (lambda lines: [lines[0].replace(b'"left":["', b'"left":["00","'), *lines[1:]], "too great a length"),
+        (lambda lines: [*lines[:-1], lines[-1].replace(b"256-512", b"256-511")], "signature"),
+        (lambda lines: [*lines, b"{}"], "follows the seal"),
+        (lambda lines: lines[:-1], "cut off"),
+        (lambda lines: [b"{}"], "CANNOT BE READ"),
+    ],
+)  # fmt: skip
+def test_a_forged_archive_does_not_hold(shelved, tmp_path, change, words):
+    path, key = shelved
+    lines = gzip.decompress(path.read_bytes()).splitlines(keepends=True)
+    path.write_bytes(gzip.compress(b"".join(change(lines))))
+    done = run(tmp_path, "archive", path.name, "--key", key)
+    assert done.returncode == 1
+    assert words in done.stderr
+
+
+def test_what_is_left_out_of_an_archive_shows_in_its_seal(shelved, tmp_path):
+    path, key = shelved
+    lines = gzip.decompress(path.read_bytes()).splitlines(keepends=True)
+    bare = json.loads(lines[9]) | {"salt": None, "body": None}
+    lines[9] = json.dumps(bare).encode() + b"\n"
+    path.write_bytes(gzip.compress(b"".join(lines)))
+    assert "not what was sealed" in run(tmp_path, "archive", path.name, "--key", key).stderr
+
+
+def test_an_archive_that_is_cut_or_by_another_key_does_not_hold(shelved, tmp_path):
+    path, key = shelved
+    name = key.split("+")[0]
+    other = checkpoints.verifier_key(name, Ed25519PrivateKey.generate().public_key())
+    assert "no signature" in run(tmp_path, "archive", path.name, "--key", other).stderr
+    path.write_bytes(path.read_bytes()[:-200])
+    assert "CANNOT BE READ" in run(tmp_path, "archive", path.name, "--key", key).stderr
 
 
 def test_what_cannot_be_read_is_said(tmp_path):

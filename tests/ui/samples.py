@@ -268,6 +268,43 @@ def tokens():
     }
 
 
+def ledger_settings():
+    anchor = {
+        "id": 1,
+        "kind": "Webhook",
+        "target": HOSTILE,
+        "every_minutes": 10,
+        "enabled": True,
+        "health": "failing",
+        "look": "deny",
+        "says": HOSTILE,
+        "size": 1842,
+        "anchored_at": AGO,
+        "secret": "5f3c",
+    }
+    archive = {
+        "name": HOSTILE,
+        "first_seq": 0,
+        "last_seq": 511,
+        "size_bytes": 18_000,
+        "digest_hex": "ab" * 32,
+        "created_at": AGO,
+    }
+    return {
+        "anchors": [
+            anchor,
+            anchor | {"enabled": False, "anchored_at": None, "health": "off", "look": "cancelled"},
+        ],
+        "archives": [archive],
+        "kinds": members()["roles"],
+        "given": {"target": HOSTILE, "minutes": ""},
+        "minutes": 10,
+        "has_root": False,
+        "may_edit": True,
+        "error": HOSTILE,
+    }
+
+
 def overview():
     rest, ending, _ = styleguide.queue_samples(NOW)
     waiting = [item | {"agent": "Codex"} for item in (rest, ending)]
@@ -355,6 +392,7 @@ PAGES = {
     "settings/members": ("settings/members.html", members),
     "settings/tokens": ("settings/tokens.html", tokens),
     "settings/outlets": ("settings/outlets.html", outlets),
+    "settings/ledger": ("settings/ledger.html", ledger_settings),
     "overview": ("overview.html", overview),
     "connect": ("connect/connect.html", connect),
     "lessons": ("lessons/lesson_list.html", lessons),

@@ -64,6 +64,7 @@ urlpatterns = [
             members="members/",
             tokens="tokens/",
             outlets="outlets/",
+            ledger="ledger/",
         ),
     ),
 ]

@@ -8,9 +8,9 @@ from typing import Any
 
 from django.db.models import QuerySet
 
+from traces.absences import told
 from traces.checkpoints import origin_of
 from traces.interchange.agent_trace import to_record
-from traces.ledger import body_of
 from traces.models import LedgerEntry
 
 CHUNK = 500
@@ -49,11 +49,11 @@ def agent_trace_lines(rows: QuerySet[LedgerEntry], workspace_id: int) -> Iterato
 
 
 def _lines(rows: QuerySet[LedgerEntry], write: Callable[[dict[str, Any]], Any]) -> Iterator[bytes]:
-    """A redacted entry has nothing to write; its record of redaction stays in the ledger."""
-    for row in rows.order_by("pk").iterator(chunk_size=CHUNK):
-        entry = body_of(row)
-        if entry is not None:
-            yield json.dumps(write(entry), ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+    """A redacted entry has nothing to write; its record of redaction stays in the ledger. Of an archived one
+    the outline is written, with `archived` saying where the rest is."""
+    for one in told(rows.order_by("pk").iterator(chunk_size=CHUNK)):
+        if one.value is not None:
+            yield json.dumps(write(one.value), ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
 
 def _ordered(value: Any) -> Any:

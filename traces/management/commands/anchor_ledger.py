@@ -1,4 +1,4 @@
-"""Append the newest signed heads to a file outside the database."""
+"""Send the newest signed heads to a file, or to the places that are set up."""
 
 from __future__ import annotations
 
@@ -8,25 +8,56 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from controlplane.models import Workspace
+from traces import proofs
+from traces.anchor_places import AnchorError
+from traces.anchoring import add, send
 from traces.anchors import anchor
 from traces.checkpoints import NoteError
 from traces.management.chosen import chosen_workspaces
+from traces.models import AnchorKind, LedgerAnchor
+from traces.sealing import seal
+
+ACTOR = "command:anchor_ledger"
+KEEP_MINUTES = 10
 
 
 class Command(BaseCommand):
-    help = "Seal what waits and append the signed heads to FILE; run it from time to time."
+    help = "Seal what waits and send the signed heads outside; the server does so by itself with --keep."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument(
-            "--file", metavar="FILE", type=Path, required=True, help="made when it is missing"
-        )
+        where = parser.add_mutually_exclusive_group(required=True)
+        where.add_argument("--file", metavar="FILE", type=Path, help="made when it is missing")
+        where.add_argument("--configured", action="store_true", help="the places that are set up and on")
         parser.add_argument("--workspace", metavar="SLUG", help="only this one (default: all)")
+        parser.add_argument(
+            "--keep", action="store_true", help="let the server go on with FILE whenever there is a new head"
+        )
 
-    def handle(self, *, file: Path, workspace: str | None, **_: Any) -> None:
-        for one in chosen_workspaces(workspace):
-            try:
-                size = anchor(one.pk, file)
-            except (OSError, NoteError) as error:
-                raise CommandError(f"{file} cannot be used: {error}") from error
-            word = f"anchored {size} entries" if size else "nothing new"
-            self.stdout.write(f"{one.slug}: {word}")
+    def handle(self, *, file: Path | None, workspace: str | None, keep: bool, **_: Any) -> None:
+        fine = [
+            self._to_file(one, file, keep=keep) if file else self._to_configured(one)
+            for one in chosen_workspaces(workspace)
+        ]
+        if not all(fine):
+            raise CommandError("Not every place got its head.", returncode=1)
+
+    def _to_file(self, workspace: Workspace, file: Path, *, keep: bool) -> bool:
+        try:
+            size = anchor(workspace.pk, file)
+            if keep:
+                add(workspace, AnchorKind.FILE, str(file.absolute()), KEEP_MINUTES, actor=ACTOR)
+        except (OSError, NoteError, AnchorError) as error:
+            raise CommandError(f"{file} cannot be used: {error}") from error
+        word = f"anchored {size} entries" if size else "nothing new"
+        self.stdout.write(f"{workspace.slug}: {word}")
+        return True
+
+    def _to_configured(self, workspace: Workspace) -> bool:
+        seal(workspace.pk)
+        head = proofs.head(workspace.pk)
+        places = LedgerAnchor.objects.filter(workspace_id=workspace.pk, enabled=True).order_by("pk")
+        results = [send(place, head) for place in places] if head else []
+        for place in places.all():
+            self.stdout.write(f"{workspace.slug}: {place}: {place.answer}")
+        return all(results)

@@ -9,7 +9,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from controlplane.models import Workspace
+from traces.anchoring import kept_heads
 from traces.anchors import anchored
+from traces.archive_files import ArchiveError
+from traces.archiving import check
 from traces.checkpoints import NoteError
 from traces.management.chosen import chosen_workspaces
 from traces.verifying import Report, verify
@@ -27,13 +30,42 @@ class Command(BaseCommand):
             help="signed heads kept outside (one, or an anchor file)",
         )
 
-    def handle(self, *, workspace: str | None, checkpoint: Path | None, **_: Any) -> None:
+        parser.add_argument(
+            "--anchors", action="store_true", help="hold it against the files and git notes that are set up"
+        )
+        parser.add_argument(
+            "--archive",
+            metavar="FILE",
+            type=Path,
+            nargs="+",
+            default=[],
+            help="archives, held against the ledger (with --workspace)",
+        )
+
+    def handle(
+        self,
+        *,
+        workspace: str | None,
+        checkpoint: Path | None,
+        anchors: bool,
+        archive: list[Path],
+        **_: Any,
+    ) -> None:
         chosen = chosen_workspaces(workspace)
+        if archive and workspace is None:
+            raise CommandError("Archives are of one ledger: name it with --workspace.")
         outside = [_kept(one, checkpoint) if checkpoint else [] for one in chosen]
         if checkpoint and not any(outside):
             raise CommandError(f"{checkpoint} holds no signed head of the ledgers to verify.")
+        read_back = [self._anchored(one) for one in chosen] if anchors else []
+        if anchors:
+            outside = [kept + found for kept, (found, _) in zip(outside, read_back, strict=True)]
+            if not any(outside):
+                raise CommandError("No file or git note keeps a head: set an anchor up, or use --checkpoint.")
         reports = [self._verified(one, kept) for one, kept in zip(chosen, outside, strict=True)]
-        if not all(report.ok for report in reports):
+        archives_hold = [self._archive_holds(chosen[0], file) for file in archive]
+        readable = all(fine for _, fine in read_back)
+        if not readable or not all(archives_hold) or not all(report.ok for report in reports):
             raise CommandError("The ledger does not verify.", returncode=1)
 
     def _verified(self, workspace: Workspace, outside: list[str]) -> Report:
@@ -41,13 +73,34 @@ class Command(BaseCommand):
         word = "holds" if report.ok else f"{report.problem_count} problems"
         self.stdout.write(
             f"{workspace.slug}: {word}; {report.checked} sealed, {report.unsealed} waiting, "
-            f"{report.redacted} redacted, {report.checkpoints} signed heads, root {report.root}"
+            f"{report.redacted} redacted, {report.archived} archived, "
+            f"{report.checkpoints} signed heads, root {report.root}"
         )
         for problem in report.problems:
             where = f" entry {problem.entry_id}" if problem.entry_id else ""
             place = f" #{problem.seq}" if problem.seq is not None else ""
             self.stdout.write(f"  {problem.kind}{where}{place}: {problem.text}")
         return report
+
+    def _anchored(self, workspace: Workspace) -> tuple[list[str], bool]:
+        """(the heads kept outside, whether every place could be read)."""
+        kept, unread = kept_heads(workspace)
+        for problem in unread:
+            self.stdout.write(f"{workspace.slug}: cannot be read back: {problem}")
+        return kept, not unread
+
+    def _archive_holds(self, workspace: Workspace, file: Path) -> bool:
+        try:
+            found = check(file, workspace.pk)
+        except (OSError, ArchiveError) as error:
+            self.stdout.write(f"{file.name}: does not hold: {error}")
+            return False
+        seal = found.seal
+        since = f", {found.redacted_since} redacted since" if found.redacted_since else ""
+        self.stdout.write(
+            f"{file.name}: holds; entries {seal.first} to {seal.end - 1}, {found.bodies} bodies{since}"
+        )
+        return True
 
 
 def _kept(workspace: Workspace, path: Path) -> list[str]:

@@ -1,0 +1,55 @@
+"""Put the bodies of an archive back into the ledger, to be read, and let go of them again."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from traces import archiving
+from traces.archive_files import ArchiveError, ArchiveReader, file_digest
+from traces.checkpoints import origin_of
+from traces.management.chosen import chosen_workspaces
+from traces.models import LedgerArchive
+
+ACTOR = "command:restore_archive"
+
+
+class Command(BaseCommand):
+    help = "Verify an archive, then put back the bodies that are missing, except what was redacted."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file", metavar="FILE", type=Path)
+        parser.add_argument(
+            "--release", action="store_true", help="let go of the bodies again instead, after the reading"
+        )
+
+    def handle(self, *, file: Path, release: bool, **_: Any) -> None:
+        try:
+            workspace_id = _ledger_of(file)
+            if release:
+                self._release(workspace_id, file)
+                return
+            back = archiving.restore(file, workspace_id, actor=ACTOR)
+        except (OSError, ArchiveError) as error:
+            raise CommandError(f"{file} cannot be used: {error}") from error
+        self.stdout.write(f"put {back} bodies back; with --release they leave again")
+
+    def _release(self, workspace_id: int, file: Path) -> None:
+        known = LedgerArchive.objects.filter(workspace_id=workspace_id, digest=file_digest(file)).first()
+        if known is None:
+            raise ArchiveError("the ledger names no such archive")
+        gone = archiving.release(known, file, actor=ACTOR)
+        self.stdout.write(f"let go of {gone} bodies")
+
+
+def _ledger_of(file: Path) -> int:
+    """The workspace of this installation whose ledger the archive is of. Raises ArchiveError, OSError."""
+    with ArchiveReader(file) as reader:
+        log = reader.header.log
+    for workspace in chosen_workspaces(None):
+        if origin_of(workspace.pk) == log:
+            return workspace.pk
+    raise ArchiveError(f"it is of another ledger, {log}")
