@@ -11,7 +11,10 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
 FOLDER = Path(__file__).parent / "client"
-PARTS = ("facts", "asking", "clients", "hook", "configuring", "icp")  # whoever is imported comes first
+PARTS = (  # whoever is imported comes first
+    "facts", "asking", "clients", "hook", "configuring",
+    "calling", "gitfiles", "noting", "reconciling", "icp",
+)  # fmt: skip
 PACKAGE = "controlplane.client"
 
 

@@ -3,6 +3,7 @@
     python3 icp.py connect AGENT --url https://icp.example.com [--token icp_…] [--wait SECONDS] [--dry-run]
     python3 icp.py disconnect AGENT [--dry-run]
     python3 icp.py doctor
+    python3 icp.py reconcile [A..B | --base REF --head REF] [--intent ID] [--session ID] [--json] [--notes]
     python3 icp.py hook AGENT EVENT       reads the hook's stdin; installed as ~/.config/icp/hook AGENT EVENT
 
 Run it in the repository. The token stands in ICP_TOKEN or --token and is kept, by repository, in
@@ -23,6 +24,7 @@ from controlplane.client.clients import CLIENTS
 from controlplane.client.configuring import MARK, NotOursError, configured
 from controlplane.client.facts import CONNECTIONS, FOLDER, CannotAskError, connections, repository
 from controlplane.client.hook import hook
+from controlplane.client.reconciling import add_reconcile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,6 +67,7 @@ def manage(arguments: list[str]) -> int:
             command.add_argument("--url", required=True, help="the address of the control plane")
             command.add_argument("--wait", type=float, default=0, help="seconds to wait for a human (0)")
             command.add_argument("--token", default=os.environ.get("ICP_TOKEN"), help="else ICP_TOKEN")
+    add_reconcile(commands.add_parser("reconcile"))
     commands.add_parser("doctor").set_defaults(run=doctor)
     options = parser.parse_args(arguments)
     try:
