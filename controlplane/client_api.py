@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 FOLDER = Path(__file__).parent / "client"
 PARTS = (  # whoever is imported comes first
     "facts", "asking", "clients", "hook", "configuring",
-    "calling", "gitfiles", "noting", "reconciling", "icp",
+    "calling", "gitfiles", "noting", "reconciling", "syncing", "icp",
 )  # fmt: skip
 PACKAGE = "controlplane.client"
 
