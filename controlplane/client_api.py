@@ -17,8 +17,10 @@ from django.views.decorators.http import require_safe
 from controlplane.client.facts import VERSION
 
 FOLDER = Path(__file__).parent / "client"
-# Whoever is imported comes first.
-PARTS = ("facts", "asking", "clients", "hook", "configuring", "trusting", "icp")
+PARTS = (  # whoever is imported comes first
+    "facts", "asking", "clients", "hook", "configuring", "trusting",
+    "calling", "gitfiles", "noting", "reconciling", "syncing", "icp",
+)  # fmt: skip
 VERSION_DIGITS = 12
 PACKAGE = "controlplane.client"
 PYTHON = "text/x-python; charset=utf-8"

@@ -22,6 +22,11 @@ def write_document(registry: RegistryValues) -> str:
     if registry.metadata:
         document["metadata"] = dict(registry.metadata)
     document.update(registry.extra)
+    return write_mapping(document)
+
+
+def write_mapping(document: dict[str, Any]) -> str:
+    """A whole file as a mapping of JSON values, written as `write_document` does."""
     return str(
         yaml.serialize(_node(document), Dumper=yaml.CSafeDumper, allow_unicode=True, width=_WIDTH, indent=2)
     )

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from sessions import api, approvals_api, explain_api, gate_api, replay_api
+from sessions import api, approvals_api, explain_api, gate_api, reconciliations_api, replay_api
 
 urlpatterns = [
     path("gate", gate_api.GateView.as_view()),
@@ -18,4 +18,6 @@ urlpatterns = [
     path("approvals", approvals_api.ApprovalsView.as_view()),
     path("approvals/<str:approval_id>", approvals_api.ApprovalView.as_view()),
     path("approvals/<str:approval_id>/decide", approvals_api.DecideView.as_view()),
+    path("reconciliations", reconciliations_api.ReconciliationsView.as_view()),
+    path("reconciliations/<str:entry_id>", reconciliations_api.ReconciliationView.as_view()),
 ]

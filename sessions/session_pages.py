@@ -17,6 +17,7 @@ from sessions.ending import end_session, freeze_session
 from sessions.models import AgentSession
 from sessions.opening import find_session
 from sessions.session_rows import alive, detail_of, session_page
+from traces.reconciliations import last_about
 from traces.timeline import ROWS, Window, session_timeline
 
 DONE = {
@@ -63,6 +64,7 @@ def session_detail(request: MemberRequest, session_id: str) -> HttpResponse:
         "session": shown,
         "timeline": timeline,
         "hook_is_old": bool(shown.hook) and shown.hook != served_version(),
+        "reconciled": last_about(request.workspace.pk, "session", session.session_id),
         "may_end": may(request.role, Role.REVIEWER),
         "filters": {"q": request.GET.get("q", ""), "show": request.GET.get("show", "everything")},
     }

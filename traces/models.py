@@ -27,6 +27,7 @@ class Kind(models.TextChoices):
     LESSON = "lesson", "Lesson"
     REDACTION = "redaction", "Redaction"
     IMPORT = "import", "Import"
+    RECONCILIATION = "reconciliation", "Reconciliation"
 
 
 # What may live in an archive alone. The rest is asked for as long as the workspace lives: names and scopes
@@ -42,7 +43,7 @@ class LedgerEntry(models.Model):
     """
 
     workspace_id = models.BigIntegerField()
-    kind = models.CharField(max_length=10, choices=Kind.choices)
+    kind = models.CharField(max_length=20, choices=Kind.choices)
     entry_id = models.CharField(max_length=200)
     idempotency_key = models.CharField(max_length=300, null=True)
     received_at = models.DateTimeField()
@@ -311,3 +312,24 @@ class Outlet(models.Model):
 
     def __str__(self) -> str:
         return f"{self.form} {self.url}"
+
+
+class ReconciledSubject(models.Model):
+    """A session or an intent that a reconciliation speaks of, so that its page finds the last one."""
+
+    class Subject(models.TextChoices):
+        SESSION = "session", "Session"
+        INTENT = "intent", "Intent"
+
+    entry = models.ForeignKey(LedgerEntry, on_delete=models.PROTECT, related_name="reconciled")
+    workspace_id = models.BigIntegerField()
+    subject = models.CharField(max_length=10, choices=Subject.choices)
+    subject_id = models.CharField(max_length=200)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["workspace_id", "subject", "subject_id", "-id"], name="reconciled_newest")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.subject} {self.subject_id}"

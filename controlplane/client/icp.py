@@ -3,6 +3,8 @@
     python3 icp.py connect AGENT --url https://icp.example.com [--token icp_…] [--wait SECONDS] [--dry-run]
     python3 icp.py disconnect AGENT [--dry-run]
     python3 icp.py doctor
+    python3 icp.py reconcile [A..B | --base REF --head REF] [--intent ID] [--session ID] [--json] [--notes]
+    python3 icp.py sync [--dir .orchestration] [--dry-run] [--prefer registry|folder]
     python3 icp.py hook AGENT EVENT       reads the hook's stdin; installed as ~/.config/icp/hook AGENT EVENT
 
 Run it in the repository. The token stands in ICP_TOKEN or --token and is kept, by repository, in
@@ -23,6 +25,8 @@ from controlplane.client.clients import CLIENTS
 from controlplane.client.configuring import MARK, NotOursError, configured
 from controlplane.client.facts import CONNECTIONS, FOLDER, CannotAskError, connections, repository
 from controlplane.client.hook import hook
+from controlplane.client.reconciling import add_reconcile
+from controlplane.client.syncing import add_sync
 from controlplane.client.trusting import untrusted
 
 TYPE_CHECKING = False
@@ -66,6 +70,8 @@ def manage(arguments: list[str]) -> int:
             command.add_argument("--url", required=True, help="the address of the control plane")
             command.add_argument("--wait", type=float, default=0, help="seconds to wait for a human (0)")
             command.add_argument("--token", default=os.environ.get("ICP_TOKEN"), help="else ICP_TOKEN")
+    add_reconcile(commands.add_parser("reconcile"))
+    add_sync(commands.add_parser("sync"))
     commands.add_parser("doctor").set_defaults(run=doctor)
     options = parser.parse_args(arguments)
     try:

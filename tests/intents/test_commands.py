@@ -116,3 +116,39 @@ def test_syncing_can_be_stopped(acme, folder):
 def test_without_a_local_root_there_is_nothing_to_sync(acme):
     with pytest.raises(CommandError, match="no local root"):
         run("sync_orchestration", "--workspace", "acme")
+
+
+def test_both_ways_a_change_flows_to_where_it_was_not_made(acme, folder):
+    folder.write_bytes(file_of(intent("INT-001"), intent("INT-002")))
+    both = ("sync_orchestration", "--workspace", "acme", "--two-way")
+    assert run(*both) == "registry: 2 added, 0 changed, 0 removed; file as it is\n"
+    assert run(*both) == "registry: 0 added, 0 changed, 0 removed; file as it is\n"
+    Intent.objects.filter(intent_id="INT-001").update(name="Of the registry")
+    assert run(*both, "--dry-run").endswith("file to be written\n")
+    assert b"Of the registry" not in folder.read_bytes()
+    assert run(*both).endswith("file written\n")
+    assert b"Of the registry" in folder.read_bytes()
+    assert run(*both).endswith("file as it is\n")
+
+
+def test_both_ways_a_conflict_is_told_and_loses_nothing(acme, folder):
+    folder.write_bytes(file_of(intent("INT-001")))
+    both = ("sync_orchestration", "--workspace", "acme", "--two-way")
+    run(*both)
+    Intent.objects.update(name="Of the registry")
+    folder.write_bytes(file_of(intent("INT-001", name="Of the folder")))
+    with pytest.raises(CommandError, match="1 conflicts"):
+        run(*both)
+    assert Intent.objects.get().name == "Of the registry"
+    assert b"Of the folder" in folder.read_bytes()
+    run(*both, "--prefer", "folder")
+    assert Intent.objects.get().name == "Of the folder"
+
+
+@pytest.mark.parametrize("state", ["{", "[]", '{"intents": {"INT-001": 5}}'])
+def test_both_ways_a_state_that_is_no_state_is_told(acme, folder, state):
+    folder.write_bytes(file_of(intent("INT-001")))
+    folder.with_name(".icp-sync.json").write_text(state)
+    with pytest.raises(CommandError, match="remove it"):
+        run("sync_orchestration", "--workspace", "acme", "--two-way")
+    assert not Intent.objects.exists()

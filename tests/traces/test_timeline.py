@@ -172,7 +172,8 @@ def test_odd_calls_never_break_the_page(body):
 
 
 @pytest.mark.parametrize(
-    "kind", ["intent", "policy", "lesson", "redaction", "import", "session", "approval", "trace"]
+    "kind",
+    ["intent", "policy", "lesson", "redaction", "import", "session", "approval", "trace", "reconciliation"],
 )
 def test_every_kind_has_words(kind):
     with transaction.atomic():

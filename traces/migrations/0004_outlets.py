@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('traces', '0002_insert_only'),
+        ('traces', '0003_reconciliations'),
     ]
 
     operations = [

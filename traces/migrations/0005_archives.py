@@ -70,7 +70,7 @@ def remove(apps, schema_editor):
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('traces', '0003_outlets'),
+        ('traces', '0004_outlets'),
     ]
 
     operations = [

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('traces', '0004_archives'),
+        ('traces', '0005_archives'),
     ]
 
     operations = [

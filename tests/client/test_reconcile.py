@@ -1,0 +1,129 @@
+"""`icp.py reconcile` as it is served, in a real repository, against a real server."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.client.gits import IDENTITY, Repository
+from tests.client.machine import Machine, Reply
+from tests.live import LiveServer
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    live = LiveServer(tmp_path_factory.mktemp("server"))
+    live.start()
+    yield live
+    live.close()
+
+
+class Ada:
+    """A machine with a git repository, and an agent's session that works in it."""
+
+    def __init__(self, folder, server, slug):
+        self.machine, self.server = Machine(folder), server
+        (self.machine.repository / ".git").rmdir()
+        self.repository = Repository(self.machine.repository)
+        self.tokens = server.workspace(slug)
+        server.select(self.tokens["agent"], "s-1")
+        self.first = self.repository.commit("first")
+
+    def writes(self, path, text):
+        """A governed write: asked for, done, traced."""
+        token = self.tokens["agent"]
+        assert self.server.gate(token, "s-1", "write_file", path=path, content=text)[1]["decision"] == "allow"
+        self.repository.write(path, text)
+        assert (
+            self.server.api(token, "POST", "sessions/s-1/traces", {"path": path, "content": text})[0] == 201
+        )
+
+    def reconcile(self, *arguments, url="", **env):
+        named = {"ICP_URL": url or self.server.url, "ICP_TOKEN": self.tokens["agent"], **IDENTITY, **env}
+        return self.machine.icp("reconcile", *arguments, **named)
+
+
+@pytest.fixture
+def ada(tmp_path, server, request):
+    return Ada(tmp_path, server, f"w{abs(hash(request.node.name)) % 10**9}")
+
+
+def test_governed_work_is_explained_and_ends_with_0(ada):
+    ada.writes('src/auth/it\'s "ü".ts', "a\n")
+    ada.repository.commit()
+    done = ada.reconcile(f"{ada.first}..HEAD")
+    assert done.returncode == 0, done.stderr + done.stdout
+    assert "1 files: 1 explained" in done.stdout
+    assert 'it\'s "ü".ts' in done.stdout
+    listed = ada.server.api(ada.tokens["agent"], "GET", "reconciliations")[1]["results"]
+    assert [one["counts"]["explained"] for one in listed] == [1]
+
+
+def test_a_change_by_hand_is_a_finding_and_ends_with_1(ada):
+    ada.writes("src/auth/a.ts", "a\n")
+    ada.repository.write("src/auth/a.ts", "a;\n")
+    ada.repository.write("-ha\nnd.txt", "x")
+    ada.repository.commit()
+    shown = ada.reconcile("--base", ada.first, "--no-post")
+    assert "-ha\\nnd.txt" in shown.stdout
+    done = ada.reconcile("--base", ada.first, "--json", "--no-post")
+    assert done.returncode == 1, done.stderr
+    answer = json.loads(done.stdout)
+    assert {one["path"]: one["reason"] for one in answer["findings"]} == {
+        "src/auth/a.ts": "changed_after_trace", "-ha\nnd.txt": "unreadable_path",
+    }  # fmt: skip
+    assert ada.server.api(ada.tokens["agent"], "GET", "reconciliations")[1]["results"] == []
+
+
+def test_what_cannot_be_told_ends_with_2(ada, stub):
+    ada.repository.write("a", "a")
+    ada.repository.commit()
+    for arguments, more in (
+        (["nowhere..HEAD"], {}),
+        ([], {}),
+        ([f"{ada.first}..HEAD"], {"ICP_TOKEN": "icp_wrong"}),
+        ([f"{ada.first}..HEAD"], {"url": "http://127.0.0.1:9"}),
+        ([f"{ada.first}..HEAD"], {"PATH": "/nowhere"}),
+        ([f"{ada.first}..HEAD", "--no-such"], {}),
+    ):
+        done = ada.reconcile(*arguments, **more)
+        assert done.returncode == 2, (arguments, more, done.stdout)
+        assert done.stderr
+
+
+@pytest.mark.parametrize(
+    "body", [b"{}", b"[]", b"<html>", b'{"findings": [], "explained": [], "counts": {}}', b'{"findings": 1}']
+)
+def test_an_answer_that_does_not_speak_of_the_files_explains_nothing(ada, stub, body):
+    stub.reply = Reply(body=body)
+    ada.repository.write("a", "a")
+    ada.repository.commit()
+    assert ada.reconcile(f"{ada.first}..HEAD", url=stub.url).returncode == 2
+
+
+def test_notes_hold_a_record_for_each_commit_and_disturb_nobodys(ada):
+    ada.writes("src/auth/a.ts", "one\n")
+    first = ada.repository.commit()
+    ada.writes("src/auth/a.ts", "two\n")
+    second = ada.repository.commit()
+    ada.writes("src/auth/b.ts", "b\n")
+    third = ada.repository.commit()
+    ada.repository.git("notes", "--ref", "agent-trace", "add", "-m", "of somebody else", third)
+    done = ada.reconcile(f"{ada.first}..HEAD", "--notes")
+    assert done.returncode == 0, done.stderr
+    assert "somebody else" in done.stderr
+    notes = {
+        one: ada.repository.git("notes", "--ref", "agent-trace", "show", one)
+        for one in (first, second, third)
+    }
+    assert notes[third] == "of somebody else"
+    for commit_id in (first, second):
+        record = json.loads(notes[commit_id])
+        assert (record["version"], record["vcs"]["revision"]) == ("0.1.0", commit_id)
+        assert [file["path"] for file in record["files"]] == ["src/auth/a.ts"]
+        assert record["files"][0]["conversations"][0]["related"][0]["url"] == "urn:icp:intent:INT-001"
+    assert json.loads(notes[first])["files"] != json.loads(notes[second])["files"]
+    before = ada.repository.git("rev-parse", "refs/notes/agent-trace")
+    assert ada.reconcile(f"{ada.first}..HEAD", "--notes").returncode == 0
+    assert ada.repository.git("rev-parse", "refs/notes/agent-trace") == before
