@@ -1,4 +1,7 @@
-"""What the server does by itself: seal ledgers, expire approvals. Started with the first worker loop."""
+"""What the server does by itself: seal ledgers, count what was sealed, expire approvals.
+
+Started with the first worker loop.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from django.db import close_old_connections
 
 from sessions.approvals import expire_due
 from sessions.hub import stop_hub
+from traces.counts import count_all
 from traces.sealing import seal_all
 
 log = logging.getLogger(__name__)
@@ -18,6 +22,7 @@ log = logging.getLogger(__name__)
 TICK_SECONDS = 1.0
 LOOPS: tuple[tuple[str, Callable[[], Any]], ...] = (
     ("seal ledgers", seal_all),
+    ("count entries", count_all),
     ("expire approvals", expire_due),
 )
 

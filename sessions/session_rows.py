@@ -110,11 +110,13 @@ def _row(session: AgentSession, counts: Counter[str], names: dict[str, str]) -> 
 
 def _counts(workspace_id: int, session_ids: list[str]) -> dict[str, Counter[str]]:
     counted: dict[str, Counter[str]] = defaultdict(Counter)
-    shown = Q(kind__in=["decision", "trace"]) | Q(kind="session", outcome="alert")
-    rows = LedgerEntry.objects.filter(shown, workspace_id=workspace_id, session_id__in=session_ids)
+    theirs = LedgerEntry.objects.filter(workspace_id=workspace_id, session_id__in=session_ids)
+    # Grouped at once, SQLite would walk the whole ledger by kind instead of the sessions' own entries.
+    rows = LedgerEntry.objects.filter(pk__in=theirs.values("pk"))
     grouped = rows.values_list("session_id", "kind", "outcome").annotate(count=Count("pk")).order_by()
     for session_id, kind, outcome, count in grouped:
-        counted[session_id]["trace" if kind == "trace" else outcome] += count
+        if kind in {"decision", "trace"} or (kind, outcome) == ("session", "alert"):
+            counted[session_id]["trace" if kind == "trace" else outcome] += count
     return counted
 
 

@@ -9,7 +9,12 @@ from django.db.models import Q, QuerySet
 from traces.describing import Row, describe
 from traces.models import Kind, LedgerEntry
 
-SHOWN = (Kind.DECISION, Kind.APPROVAL, Kind.TRACE, Kind.SESSION, Kind.LESSON)
+HIDDEN = (
+    Kind.INTENT,
+    Kind.POLICY,
+    Kind.REDACTION,
+    Kind.IMPORT,
+)  # not SHOWN: SQLite would choose the index of kinds
 ROWS = 200
 
 
@@ -71,7 +76,8 @@ def _alike(one: Row, other: Row) -> bool:
 
 
 def _entries(workspace_id: int, session_id: str, window: Window) -> QuerySet[LedgerEntry]:
-    entries = LedgerEntry.objects.filter(workspace_id=workspace_id, session_id=session_id, kind__in=SHOWN)
+    entries = LedgerEntry.objects.filter(workspace_id=workspace_id, session_id=session_id)
+    entries = entries.exclude(kind__in=HIDDEN)
     if window.only_changes:
         entries = entries.exclude(kind=Kind.DECISION, outcome="allow")
     if window.text:
