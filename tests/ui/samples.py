@@ -9,6 +9,7 @@ from controlplane import styleguide
 from controlplane.models import Workspace
 from tests.ui import approval_samples, explain_samples, intent_samples, trace_samples
 from tests.ui.hostile import AGO, HOSTILE, INTENT, NOW, PAGER, SEALED
+from traces.minimap import Slot
 
 
 class SignInForm(forms.Form):
@@ -39,6 +40,8 @@ def session():
 def timeline_row(**changes):
     return {
         "id": "entry-1",
+        "number": 1,
+        "members": [],
         "at": AGO,
         "kind": "call",
         "outcome": "allow",
@@ -58,7 +61,7 @@ def timeline_row(**changes):
 def session_detail():
     rows = [
         timeline_row(kind="phase", verb="ACTION", note="INT-001 selected", outcome=""),
-        timeline_row(),
+        timeline_row(members=[timeline_row(id="entry-90"), timeline_row(id="entry-91", object=HOSTILE)]),
         timeline_row(kind="trace", verb="", seal=SEALED),
         timeline_row(outcome="deny", verb="Shell refused", object=HOSTILE, object_is="command", ran=False),
         timeline_row(outcome="stale", verb="Edit refused, stale", note="Changed by Gemini CLI", ran=False),
@@ -77,7 +80,19 @@ def session_detail():
         row["id"] = f"entry-{number}"
     return {
         "session": session(),
-        "timeline": {"rows": rows, "earlier_url": "#earlier", "later_url": None},
+        "timeline": {"rows": rows, "earlier_url": "#earlier", "later_url": None, "entry": 1},
+        "map": {
+            "width": 960,
+            "height": 45,
+            "step": 10,
+            "lanes": ["Calls"],
+            "paths": [("other", "M0 0h1v1h-1z")],
+            "slots": [Slot("?since=a", "10:00:00: 3 allowed", 0)],
+            "window": {"x": 1, "width": 2},
+            "ticks": ["10:00"],
+        },
+        "zoomed": True,
+        "missing": True,
         "may_end": True,
         "filters": {"q": "", "show": "everything"},
     }

@@ -91,7 +91,8 @@ def _item(facet: Facet, value: str, number: int, most: int, wanted: Wanted) -> d
     term = Term(facet.name, value)
     chosen = term in wanted.terms
     return {
-        "label": value or NONE_WORDS.get(facet.name, "none"),
+        "label": _label(facet, value),
+        "outcome": value if facet.kind == "decision" and facet.name == "outcome" else "",
         "name": facet.name,
         "number": number,
         "share": max(1, round(100 * number / most)),
@@ -99,6 +100,12 @@ def _item(facet: Facet, value: str, number: int, most: int, wanted: Wanted) -> d
         "url": (wanted.without(term) if chosen else wanted.with_term(term)).address(),
         "exclude_url": wanted.with_term(replace(term, excluded=True)).address(),
     }
+
+
+def _label(facet: Facet, value: str) -> str:
+    if not value:
+        return NONE_WORDS.get(facet.name, "none")
+    return value.replace("_", " ") if facet.name == "reason" else value
 
 
 def _token(name: str, value: str, without: Wanted, *, excluded: bool = False) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from traces.browser.exports import csv_lines, json_lines
 from traces.browser.facets import facets_of, hidden_of, spans_of, tokens_of
 from traces.browser.finding import Entries, Found, Way, branches, fetched, newest, oldest, page
 from traces.browser.strip import strip_of
-from traces.browser.tally import FRESH_MOST, Tally, tally
+from traces.browser.tally import FRESH_MOST, Tally, tally, with_finer_bars
 from traces.browser.wanted import Wanted, read_wanted
 from traces.counts import uncounted
 from traces.describing import Row, describe
@@ -120,7 +120,8 @@ def _asked(request: MemberRequest, *, numbers: bool) -> Asked:
     if wanted.counted:
         counted = tally(workspace_id, wanted, fresh, ())
         known = None if counted.capped else counted.total
-        return Asked(wanted, fresh, branches(workspace_id, wanted, fresh, known=known), counted)
+        ways = branches(workspace_id, wanted, fresh, known=known)
+        return Asked(wanted, fresh, ways, with_finer_bars(wanted, counted, ways))
     ways = branches(workspace_id, wanted, fresh)
     return Asked(wanted, fresh, ways, tally(workspace_id, wanted, fresh, ways))
 

@@ -87,4 +87,11 @@ document.addEventListener("click", (event) => {
 });
 const facets = document.getElementById("facets");
 if (facets && matchMedia("(max-width: 1180px)").matches) facets.open = false;
-document.querySelector("[data-entry][aria-current]")?.scrollIntoView({ block: "center" });
+
+const current = document.querySelector("[data-entry][aria-current], .timeline [aria-current]");
+current?.closest("details")?.setAttribute("open", "");
+current?.scrollIntoView({ block: "center" });
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-fold]");
+  for (const run of button ? document.querySelectorAll(".run") : []) run.open = button.dataset.fold === "open";
+});
