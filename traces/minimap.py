@@ -16,7 +16,7 @@ from traces.models import Kind, LedgerEntry
 
 WIDTH, LANE = 960, 15
 ENTRIES_MOST = 10_000  # the newest of a session
-SLOTS = 96
+SLOTS_LEAST, SLOTS = 24, 96
 SPANS = (1, 5, 15, 60, 300, 900, 3600, 6 * 3600, 86_400, 7 * 86_400)
 LANES = ("Calls", "Stopped", "Writes")
 TICKS = 6
@@ -48,7 +48,7 @@ def minimap(
         return None
     first, last = moments[0].at, moments[-1].at
     span = next((one for one in SPANS if (last - first) < one * SLOTS), SPANS[-1])
-    start = first - first % span
+    start = min(first, last - (SLOTS_LEAST - 1) * span) // span * span
     slots = (last - start) // span + 1
     step = WIDTH / slots
     return {

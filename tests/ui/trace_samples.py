@@ -54,6 +54,7 @@ def trace_list():
         "outcome": "allow",
         "object": "src/auth/jwt.ts",
         "object_is": "path",
+        "verb": "Edit",
         "note": HOSTILE,
         "lines": "60-71",
         "agent": HOSTILE,

@@ -196,7 +196,6 @@ def _news(request: MemberRequest) -> HttpResponse:
 
 def _listed(entry: LedgerEntry, wanted: Wanted) -> dict[str, Any]:
     row: Row = describe(entry)
-    verb = "" if row.kind == "trace" else f"{row.verb} "
     return {
         "number": entry.pk,
         "url": wanted.address(entry=entry.pk),
@@ -205,7 +204,8 @@ def _listed(entry: LedgerEntry, wanted: Wanted) -> dict[str, Any]:
         "outcome": row.outcome,
         "object": row.object or row.verb,
         "object_is": row.object_is if row.object else "text",
-        "note": f"{verb if row.object else ''}{row.note}",
+        "verb": row.verb if row.object and row.kind != "trace" else "",
+        "note": row.note,
         "lines": row.lines,
         "agent": entry.agent,
         "intent_id": entry.intent_id,

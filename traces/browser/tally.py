@@ -21,7 +21,7 @@ from traces.models import EntryCount, Kind, LedgerEntry, TraceFile
 COUNTED_MOST = 5_000
 LOOKED_MOST = 20_000  # entries that are looked at one by one
 FRESH_MOST = 10_000  # entries that are not counted yet; more of them only after an import, for moments
-BARS_MOST = 96
+BARS_LEAST, BARS_MOST = 24, 96
 FEW_HOURS = 12
 SPANS = (60, 300, 900, HOUR, 6 * HOUR, DAY, 7 * DAY, 28 * DAY, 364 * DAY)
 SERIES = {"allow": "allow", "ask": "ask", "deny": "deny"}  # outcomes of decisions that have a colour
@@ -72,7 +72,10 @@ def tally(workspace_id: int, wanted: Wanted, fresh: Sequence[int], found: Sequen
 
 
 def with_finer_bars(wanted: Wanted, counted: Tally, found: Sequence[Way]) -> Tally:
-    """A few hours tell little in bars of an hour: minutes, where all that fits can be counted. 1 query a way."""
+    """A few hours tell little in bars of an hour: minutes, where all that fits can be counted.
+
+    1 query a way.
+    """
     filled = [place for place, bar in enumerate(counted.bars) if bar.entries]
     few = filled and counted.bars[0].span == HOUR and filled[-1] - filled[0] < FEW_HOURS
     if not few or wanted.since or wanted.until or not 0 < counted.total <= COUNTED_MOST:
@@ -192,6 +195,9 @@ def _ends(wanted: Wanted, result: Tally) -> tuple[int, int]:
     """The seconds between which the bars stand: those asked for, else those in which something is."""
     first = int(wanted.since.timestamp()) if wanted.since else result.first or 0
     last = int(wanted.until.timestamp()) - 1 if wanted.until else result.last or first
+    if wanted.since is None and last:  # one bar alone would be as wide as the page and say nothing
+        span = _span(last - first, least=SPANS[0] if last - first < HOUR else HOUR)
+        first = min(first, last - (BARS_LEAST - 1) * span)
     return first, max(first, last)
 
 
