@@ -14,7 +14,7 @@ from traces import counts
 from traces.browser import finding, tally
 from traces.browser.finding import branches, newest, oldest, page
 from traces.browser.wanted import Term, Wanted, read_wanted
-from traces.counts import count_all, count_sealed, recount, top_folder, uncounted
+from traces.counts import Counters, count_sealed, recount, top_folder, uncounted
 from traces.entries import Author, Mutation, trace_entry
 from traces.ledger import NewEntry, prepare
 from traces.models import Counted, EntryCount, FileCount, LedgerEntry, TraceFile
@@ -134,7 +134,7 @@ def test_list_facets_and_density_agree_with_a_look_at_every_entry(past, monkeypa
         Counted.objects.create(workspace_id=HOME)
         counts._count_batch(HOME)
     if state == "counted":
-        assert count_all() == 48
+        assert Counters().run_once() == 48
         record(trace("src/new/z.ts"), NOW)
     for query, keep in QUERIES.items():
         ids = expected(keep)
@@ -188,11 +188,22 @@ def test_counts_are_made_once_and_anew_after_a_rebuild(past):
     rebuild(HOME)
     assert (EntryCount.objects.count(), FileCount.objects.count()) == (0, 0)
     assert len(uncounted(HOME, 100)) == 48
-    assert count_all() == 48
+    assert Counters().run_once() == 48
     assert (_entry_counts(), _file_counts()) == before
     with transaction.atomic():
         recount(HOME)
     assert not Counted.objects.filter(workspace_id=HOME).exists()
+
+
+def test_the_loop_counts_everything_once_and_then_what_has_come(past):
+    loop = Counters()
+    assert loop.run_once() == 0
+    seal(HOME)
+    seal(AWAY)
+    assert (loop.run_once(), loop.run_once()) == (49, 0)
+    record(trace("src/auth/a.ts"), NOW)
+    seal(HOME)
+    assert loop.run_once() == 1
 
 
 def _entry_counts():
