@@ -24,6 +24,8 @@ from traces.sealing import search_from
 from traces.shape import EVOLUTION
 
 HOUR, DAY = 3600, 86_400
+MONTH = 28 * DAY
+SPANS = (HOUR, DAY, MONTH)  # every entry is counted in each
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 BATCH = 1_000
 LOOKED_BACK = 60.0  # seconds
@@ -158,7 +160,7 @@ def _entry_rows(workspace_id: int, ids: list[int]) -> list[Row]:
     counted: Counter[tuple[int, int, Values]] = Counter()
     for one in countings(ids):
         second = int(one.received_at.timestamp())
-        for span in (HOUR, DAY):
+        for span in SPANS:
             counted[span, second - second % span, one.values] += 1
     return [
         {"workspace_id": workspace_id, "span": span, "bucket": bucket, "digest": _digest(values)}

@@ -107,7 +107,8 @@ def overlaps_of(intents: Iterable[KnownIntent], files: Sequence[FileView]) -> li
     """Pairs of open intents that own a path together, with one that both match."""
     alive = [one for one in intents if is_open(one)]
     found = overlaps([Scope.of(one.owned_scope) for one in alive])
-    return [_overlap(alive[first], alive[second], witness, files) for first, second, witness in found]
+    contested = [file for file in files if len(file.owners) > 1]
+    return [_overlap(alive[first], alive[second], witness, contested) for first, second, witness in found]
 
 
 def is_open(intent: KnownIntent) -> bool:

@@ -226,8 +226,9 @@ class Counted(models.Model):
 class EntryCount(models.Model):
     """How many entries of a stretch of time share these values; made from the leaves, remade at will.
 
-    `bucket` is the first second of the stretch since 1970 in UTC, `span` its length: an hour or a day, and
-    every entry is counted in both. `digest` names the values, which together may be too long for an index.
+    `bucket` is the first second of the stretch since 1970 in UTC, `span` its length: an hour, a day or
+    28 days, and every entry is counted in each. `digest` names the values, which together may be too long
+    for an index.
     """
 
     workspace_id = models.BigIntegerField()

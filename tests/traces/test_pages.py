@@ -121,7 +121,7 @@ def test_pages_cost_the_same_however_much_is_on_them(
         agent.post("sessions/s-1/traces", {"path": f"src/{number}.ts", "content": "x"})
     client.force_login(ivy)
     for path, most in (
-        ("traces/", 20),
+        ("traces/", 21),
         ("traces/map/", 13),
         ("traces/map/file/src/1.ts", 16),
         ("lessons/", 9),

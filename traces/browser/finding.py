@@ -18,12 +18,12 @@ from django.db.models.functions import Left
 from django.db.models.lookups import IsNull
 
 from traces.browser.wanted import Wanted
-from traces.counts import DAY
+from traces.counts import MONTH
 from traces.models import EntryCount, FileCount, Kind, LedgerEntry, TraceFile
 
 COLUMNS = {"intent": "intent_id"}  # the others are called as in the address
 ENTRY_VALUES = ("kind", "outcome", "agent", "intent", "tool", "reason")
-RARE = 20_000  # entries; up to here the way from the files is quick
+RARE = 10_000  # entries; up to here the way from the files is quick
 PATHS_MOST = 2_000
 Entries = QuerySet[LedgerEntry]
 Condition = Q | Exists | IsNull
@@ -175,7 +175,7 @@ def _mentions(workspace_id: int, text: str, fresh: Sequence[int]) -> list[tuple[
     ways: list[tuple[Condition, bool]] = [(Q(pk__in=list(own)), False)]
     named = [{name: text} for name in ("session_id", "intent_id")]
     ways += [(Q(**one), False) for one in named if entries.filter(**one).exists()]
-    kept = EntryCount.objects.filter(workspace_id=workspace_id, span=DAY).order_by()
+    kept = EntryCount.objects.filter(workspace_id=workspace_id, span=MONTH).order_by()
     new = LedgerEntry.objects.filter(pk__in=fresh).order_by()
     part = Q(agent__icontains=text) | Q(tool__icontains=text)
     known = {*kept.filter(part).values_list("agent", "tool").distinct()}

@@ -10,12 +10,12 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from django.db.models import F, Max, Min, OuterRef, Q, Subquery, Sum, Value
+from django.db.models import OuterRef, Q, QuerySet, Subquery, Sum, Value
 from django.db.models.functions import Coalesce
 
 from traces.browser.finding import COLUMNS, Way
 from traces.browser.wanted import VALUED, Wanted
-from traces.counts import COUNTED_COLUMNS, DAY, HOUR, Counting, Values, countings
+from traces.counts import COUNTED_COLUMNS, DAY, HOUR, MONTH, Counting, Values, countings
 from traces.models import EntryCount, Kind, LedgerEntry, TraceFile
 
 COUNTED_MOST = 5_000
@@ -60,7 +60,7 @@ class Tally:
 def tally(workspace_id: int, wanted: Wanted, fresh: Sequence[int], found: Sequence[Way]) -> Tally:
     """The numbers of what fits. `found` is only looked at where the kept numbers cannot answer.
 
-    4 queries from the kept numbers, else 1 for each way to what fits.
+    5 queries from the kept numbers, else 1 for each way to what fits.
     """
     if wanted.counted:
         return _kept(workspace_id, wanted, fresh)
@@ -126,23 +126,28 @@ def _kept(workspace_id: int, wanted: Wanted, fresh: Sequence[int]) -> Tally:
     result = _summed(new)
     result.capped = len(fresh) >= FRESH_MOST
     kept = EntryCount.objects.filter(_values(wanted), workspace_id=workspace_id).order_by()
-    ends = {"first": Min("bucket"), "last": Max(F("bucket") + F("span"))}
-    for *values, entries, first, last in (
-        kept.filter(_stretch(wanted)).values_list(*NAMES).annotate(sum=Sum("entries"), **ends)
-    ):
+    endless = wanted.since is None and wanted.until is None
+    of_all = kept.filter(Q(span=MONTH) if endless else _stretch(wanted))
+    for *values, entries in of_all.values_list(*NAMES).annotate(sum=Sum("entries")):
         result.values[Values(*values)] += entries
         result.total += entries
-        result.first = first if result.first is None else min(result.first, first)
-        result.last = max(result.last or 0, last - 1)
+    over_time = _over_time(kept.filter(_stretch(wanted)))
+    for bucket, length, *_ in over_time:
+        result.first = bucket if result.first is None else min(result.first, bucket)
+        result.last = max(result.last or 0, bucket + length - 1)
     first, last = _ends(wanted, result)
     span = _span(last - first, least=HOUR)
-    stretch = (
-        _stretch(wanted) if span >= DAY else Q(span=HOUR, bucket__gte=first - first % HOUR, bucket__lte=last)
-    )
-    grouped = kept.filter(stretch).values_list("bucket", "kind", "outcome").annotate(sum=Sum("entries"))
-    counted = [(bucket, series_of(kind, outcome), entries) for bucket, kind, outcome, entries in grouped]
+    if span < DAY:
+        hours = Q(span=HOUR, bucket__gte=first - first % HOUR, bucket__lte=last)
+        over_time = _over_time(kept.filter(hours))
+    counted = [(bucket, series_of(kind, outcome), entries) for bucket, _, kind, outcome, entries in over_time]
     result.bars = _bars(first, last, span, [*counted, *_moments(new)])
     return result
+
+
+def _over_time(kept: QuerySet[EntryCount]) -> list[tuple[int, int, str, str, int]]:
+    """(bucket, its length, kind, outcome, entries). 1 query."""
+    return list(kept.values_list("bucket", "span", "kind", "outcome").annotate(sum=Sum("entries")))
 
 
 def _counted(wanted: Wanted, rows: list[Counting]) -> Tally:
