@@ -8,6 +8,8 @@ who appends ever waits, and what a crash left out is caught up with. Whoever rea
 from __future__ import annotations
 
 import hashlib
+import logging
+import threading
 import time
 from collections import Counter, deque
 from collections.abc import Iterable
@@ -22,6 +24,8 @@ from traces.models import Counted, EntryCount, FileCount, LedgerEntry, LedgerLea
 from traces.rows import Row, insert_rows
 from traces.sealing import search_from
 from traces.shape import EVOLUTION
+
+log = logging.getLogger(__name__)
 
 HOUR, DAY = 3600, 86_400
 MONTH = 28 * DAY
@@ -81,6 +85,17 @@ class Counters:
 
     def __init__(self) -> None:
         self._seen: deque[tuple[float, int]] = deque([(0.0, 0)])  # (when, highest row id of a leaf then)
+
+    def run(self, stop: threading.Event, every: float = 1.0) -> None:
+        """Work until `stop` is set. An error is logged and tried again; pages add what is not counted yet."""
+        while not stop.is_set():
+            try:
+                self.run_once()
+            except Exception:
+                log.exception("counting failed; trying again")
+            finally:
+                connection.close_if_unusable_or_obsolete()
+            stop.wait(every)
 
     def run_once(self) -> int:
         """The number of entries counted. 2 queries, 2 more for each workspace with leaves of the last minute.

@@ -6,6 +6,7 @@ from collections import Counter
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.core.management import call_command
 from django.db import transaction
 from django.http import QueryDict
 
@@ -279,3 +280,10 @@ def test_long_stretches_begin_and_end_with_full_hours():
 )
 def test_the_top_folder_of_a_path(path, folder):
     assert top_folder(path) == folder
+
+
+def test_the_command_that_seals_counts_too(past, capsys):
+    call_command("seal_ledger")
+    assert "sealed 49 entries" in capsys.readouterr().out
+    assert uncounted(HOME, 10) == []
+    assert Counted.objects.get(workspace_id=HOME).leaves == 48
