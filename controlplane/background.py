@@ -1,4 +1,4 @@
-"""What the server does by itself: seal ledgers, expire approvals, tell outlets, anchor ledgers.
+"""What the server does by itself: seal ledgers, count and tell what was sealed, anchor, expire approvals.
 
 Started with the first worker loop.
 """
@@ -16,6 +16,7 @@ from sessions.approvals import expire_due
 from sessions.gate_health import watch
 from sessions.hub import stop_hub
 from traces.anchoring import anchor_due
+from traces.counts import count_all
 from traces.outlets.delivering import deliver_all
 from traces.sealing import seal_all
 
@@ -23,6 +24,7 @@ log = logging.getLogger(__name__)
 
 LOOPS: tuple[tuple[str, float, Callable[[], Any]], ...] = (  # what, seconds between rounds
     ("seal ledgers", 1.0, seal_all),
+    ("count entries", 1.0, count_all),
     ("expire approvals", 1.0, expire_due),
     ("tell outlets", 1.0, deliver_all),
     ("anchor ledgers", 1.0, anchor_due),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
 
-from django.db.models import Count, Q
+from django.db.models import Count
 from django.utils import timezone
 
 from controlplane.policy.model import SessionState, ToolClass
@@ -79,11 +79,13 @@ def _judge(count: Counter[str], changes: int) -> Health:
 def counts(workspace_id: int, session_ids: list[str]) -> dict[str, Counter[str]]:
     """Of each session: its decisions by outcome, its `trace`s and its `alert`s. 1 query."""
     counted: dict[str, Counter[str]] = defaultdict(Counter)
-    shown = Q(kind__in=[Kind.DECISION, Kind.TRACE]) | Q(kind=Kind.SESSION, outcome="alert")
-    rows = LedgerEntry.objects.filter(shown, workspace_id=workspace_id, session_id__in=session_ids)
+    theirs = LedgerEntry.objects.filter(workspace_id=workspace_id, session_id__in=session_ids)
+    # Grouped at once, SQLite would walk the whole ledger by kind instead of the sessions' own entries.
+    rows = LedgerEntry.objects.filter(pk__in=theirs.values("pk"))
     grouped = rows.values_list("session_id", "kind", "outcome").annotate(count=Count("pk")).order_by()
     for session_id, kind, outcome, count in grouped:
-        counted[session_id]["trace" if kind == Kind.TRACE else outcome] += count
+        if kind in {Kind.DECISION, Kind.TRACE} or (kind, outcome) == (Kind.SESSION, "alert"):
+            counted[session_id]["trace" if kind == Kind.TRACE else outcome] += count
     return counted
 
 

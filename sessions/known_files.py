@@ -5,18 +5,16 @@ Bounded: a list that stops early says so.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 
 from controlplane.models import Workspace
 from controlplane.policy.scopes import Scope
+from traces.disk import files_below
 from traces.models import TraceFile
 
 MOST = 20_000
-SKIPPED_FOLDERS = frozenset({".git", "node_modules", ".venv", "__pycache__"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +32,6 @@ def known_files(workspace: Workspace) -> KnownFiles:
     """1 query, and one walk through the local root where there is one."""
     rows = TraceFile.objects.filter(workspace_id=workspace.pk, deleted=False)
     recorded = list(rows.order_by().values_list("path", flat=True).distinct()[: MOST + 1])
-    listed = list(islice(_below(workspace.local_root), MOST + 1)) if workspace.local_root else []
+    listed = list(islice(files_below(workspace.local_root), MOST + 1)) if workspace.local_root else []
     paths = sorted({*recorded[:MOST], *listed[:MOST]})
     return KnownFiles(tuple(paths), whole=max(len(recorded), len(listed)) <= MOST)
-
-
-def _below(root: str) -> Iterator[str]:
-    """Workspace-relative paths; links are not followed, folders of installed packages not entered."""
-    for folder, folders, files in os.walk(root):
-        folders[:] = sorted(set(folders) - SKIPPED_FOLDERS)
-        inside = Path(folder).relative_to(root)
-        yield from ((inside / name).as_posix() for name in sorted(files))

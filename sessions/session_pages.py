@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from datetime import datetime
 from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.dateparse import parse_datetime
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
@@ -17,9 +21,12 @@ from sessions.ending import end_session, freeze_session
 from sessions.models import AgentSession
 from sessions.opening import find_session
 from sessions.session_rows import alive, detail_of, session_page
+from traces.describing import Row
+from traces.minimap import minimap
 from traces.reconciliations import last_about
 from traces.timeline import ROWS, Window, session_timeline
 
+STAYS = ("q", "show")  # in every address of the page
 DONE = {
     "end": ("The session is ended and has let go of its intent.", "The session had ended before."),
     "freeze": ("The session is frozen: nothing it asks to change is let through.", "It was frozen already."),
@@ -49,13 +56,18 @@ def session_list(request: MemberRequest) -> HttpResponse:
 @never_cache
 @member_page()
 def session_detail(request: MemberRequest, session_id: str) -> HttpResponse:
-    """`?fragment=timeline` is the timeline alone; `q`, `show`, `after` and `before` say which part of it."""
+    """`?fragment=timeline` is the timeline alone; `q`, `show`, times and cursors say which part of it.
+
+    `entry` leads to the part with that entry, marked.
+    """
     session = _session(request, session_id)
-    page = session_timeline(request.workspace.pk, session.session_id, _window(request))
+    window, entry = _window(request), _number(request.GET.get("entry", ""))
+    page = session_timeline(request.workspace.pk, session.session_id, window)
     timeline = {
         "rows": page.rows,
         "earlier_url": _url(request, before=page.earlier),
         "later_url": _url(request, after=page.later),
+        "entry": entry,
     }
     shown = detail_of(session)
     if request.GET.get("fragment") == "timeline":
@@ -66,23 +78,46 @@ def session_detail(request: MemberRequest, session_id: str) -> HttpResponse:
         "hook_is_old": bool(shown.hook) and shown.hook != served_version(),
         "reconciled": last_about(request.workspace.pk, "session", session.session_id),
         "may_end": may(request.role, Role.REVIEWER),
-        "filters": {"q": request.GET.get("q", ""), "show": request.GET.get("show", "everything")},
+        "filters": {"q": window.text, "show": request.GET.get("show", "everything")},
+        "map": minimap(
+            request.workspace.pk, session.session_id, _kept(request, STAYS), window.since, window.until
+        ),
+        "zoomed": bool(window.since or window.until),
+        "missing": bool(entry) and not any(_stands_in(row, entry) for row in page.rows),
     }
     return render(request, "sessions/session_detail.html", context)
 
 
 def _window(request: MemberRequest) -> Window:
     query = request.GET
+    since, until = (_moment(query.get(name, "")) for name in ("since", "until"))
+    before, after = (_number(query.get(name, "")) for name in ("before", "after"))
     return Window(
-        after=_cursor(query.get("after", "")),
-        before=_cursor(query.get("before", "")),
+        since=since,
+        until=until,
+        entry=_number(query.get("entry", "")) if before is None and after is None else None,
+        after=after,
+        before=before,
         limit=ROWS,
         only_changes=query.get("show") == "changes",
         text=query.get("q", "").replace("\0", "").strip()[:200],
     )
 
 
-def _cursor(text: str) -> int | None:
+def _moment(text: str) -> datetime | None:
+    """A time as the minimap's links write it; anything else is no time."""
+    try:
+        found = parse_datetime(text)
+    except ValueError:
+        return None
+    return found if found is not None and timezone.is_aware(found) else None
+
+
+def _stands_in(row: Row, number: int | None) -> bool:
+    return row.number == number or any(one.number == number for one in row.members)
+
+
+def _number(text: str) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
 
 
@@ -90,8 +125,11 @@ def _url(request: MemberRequest, **cursor: int | None) -> str | None:
     """The same filters from another cursor on; None where there is none."""
     if None in cursor.values():
         return None
-    kept = {name: request.GET[name] for name in ("q", "show") if request.GET.get(name)}
-    return f"?{urlencode(kept | cursor)}"
+    return f"?{urlencode(_kept(request, (*STAYS, 'since', 'until')) | cursor)}"
+
+
+def _kept(request: MemberRequest, names: Iterable[str]) -> dict[str, str]:
+    return {name: request.GET[name] for name in names if request.GET.get(name)}
 
 
 @require_POST

@@ -68,7 +68,10 @@ class Seal:
 
 @dataclass(slots=True)
 class Row:
-    """A row of a timeline. `times` counts alike entries folded into it; `ran` is False for an attempt."""
+    """A row of a timeline. `times` counts alike entries folded into it, which are its `members`.
+
+    `ran` is False for an attempt. `number` is the entry's row id.
+    """
 
     id: str
     at: datetime
@@ -85,6 +88,8 @@ class Row:
     approval_id: str = ""
     ran: bool | None = None
     lines: str = ""
+    number: int = 0
+    members: list[Row] = field(default_factory=list, repr=False)
     tool: str = field(default="", repr=False)
     safe: bool = field(default=False, repr=False)
 
@@ -98,6 +103,7 @@ def describe(entry: LedgerEntry, absences: Absences | None = None) -> Row:
         "call",
         entry.outcome.lower(),
         entry.kind.title(),
+        number=entry.pk,
         tool=entry.tool,
     )
     row.seal = seal_of(entry)

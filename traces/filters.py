@@ -1,8 +1,7 @@
-"""Which entries somebody wants to see."""
+"""Which trace entries somebody asks REST for; the page of traces has its own filter (`browser.wanted`)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -16,8 +15,7 @@ from traces.models import Kind, LedgerEntry, TraceFile
 class TraceFilter:
     """Empty fields do not filter. `path` is a file, or a folder with all that is below it.
 
-    `since` (included) and `until` (excluded) speak of the trace entries' own timestamps. `text` is looked
-    for in ids (whole), and in paths, tools and agents (part, whatever the case).
+    `since` (included) and `until` (excluded) speak of the trace entries' own timestamps.
     """
 
     intent: str = ""
@@ -25,27 +23,18 @@ class TraceFilter:
     session: str = ""
     since: datetime | None = None
     until: datetime | None = None
-    text: str = ""
 
 
 def traces_of(workspace_id: int, wanted: TraceFilter) -> QuerySet[LedgerEntry]:
     """The trace entries that fit, with body and place in the tree fetched along."""
-    return entries_of(workspace_id, wanted, [Kind.TRACE])
-
-
-def entries_of(workspace_id: int, wanted: TraceFilter, kinds: Sequence[str]) -> QuerySet[LedgerEntry]:
-    """The entries of these kinds that fit, with body and place in the tree fetched along."""
-    rows = LedgerEntry.objects.filter(workspace_id=workspace_id, kind__in=kinds).select_related(
-        "body", "leaf"
-    )
+    rows = LedgerEntry.objects.filter(workspace_id=workspace_id, kind=Kind.TRACE)
+    rows = rows.select_related("body", "leaf")
     if wanted.session:
         rows = rows.filter(session_id=wanted.session)
     if wanted.since:
         rows = rows.filter(trace__changed_at__gte=wanted.since)
     if wanted.until:
         rows = rows.filter(trace__changed_at__lt=wanted.until)
-    if wanted.text:
-        rows = rows.filter(_mentions(workspace_id, wanted.text))
     if wanted.path:
         return rows.filter(pk__in=_files(workspace_id, wanted))
     if wanted.intent:
@@ -63,9 +52,3 @@ def _files(workspace_id: int, wanted: TraceFilter) -> QuerySet[TraceFile, int]:
         # startswith would become LIKE, which ignores case on SQLite.
         files = files.annotate(head=Left("path", len(folder))).filter(Q(path=wanted.path) | Q(head=folder))
     return files.values_list("entry_id", flat=True)
-
-
-def _mentions(workspace_id: int, text: str) -> Q:
-    files = TraceFile.objects.filter(workspace_id=workspace_id, path__icontains=text)
-    ids = Q(entry_id=text) | Q(session_id=text) | Q(intent_id=text)
-    return ids | Q(agent__icontains=text) | Q(tool__icontains=text) | Q(pk__in=files.values("entry_id"))

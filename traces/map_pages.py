@@ -1,160 +1,177 @@
-"""The map and the page of one file."""
+"""The map of files and intents."""
 
 from __future__ import annotations
 
+import gc
 from collections import Counter
-from dataclasses import asdict
-from datetime import datetime
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
 from typing import Any
+from urllib.parse import urlencode
 
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from controlplane.access import MemberRequest, member_page
-from traces.describing import seal_of
-from traces.entries import newest_hashes
-from traces.filemap import Touch, intents_of, map_sections, touches
+from traces.disk import files_below
+from traces.filemap import Touch, map_sections, touches
 from traces.interchange.intent_map import write_map
 from traces.known_intents import KnownIntent, known_intents
-from traces.matrix import FileView, file_views, is_open, overlaps_of, owning_pattern, rows_of
-from traces.models import TraceFile
+from traces.lessons import lessons
+from traces.map_search import answers
+from traces.matrix import FileView, file_views, is_open, overlaps_of
+from traces.tree import rows_of, tree_of
 
-ANSWERS_MOST = 50
 GAPS_MOST = 20
-ROWS = 100
+OVERLAPS_MOST = 12
+COLUMNS = 8
+DISK_MOST = 20_000  # files of a local root that are looked at
+LESSONS_MOST = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What of the map is asked for: the folder that is open, the first column, what is looked for."""
+
+    at: str = ""
+    first: int = 0
+    question: str = ""
+    folded: bool = False
+
+    def address(self, **changes: object) -> str:
+        pairs = {"at": self.at, "cols": self.first, "q": self.question, "fold": "1" if self.folded else ""}
+        return "?" + urlencode([(name, value) for name, value in (pairs | changes).items() if value])
 
 
 @require_safe
 @member_page()
 def intent_map(request: MemberRequest) -> HttpResponse:
-    """Files by intents, or intent_map.md. 2 queries, whatever the size of the tree."""
+    """Files by intents, or intent_map.md. 5 queries, 1 more for a question, whatever the size of the tree."""
     workspace_id = request.workspace.pk
     if request.GET.get("format") == "markdown":
         text = write_map(map_sections(workspace_id))
         headers = {"Content-Disposition": 'attachment; filename="intent_map.md"'}
         return HttpResponse(text.encode(), content_type="text/markdown; charset=utf-8", headers=headers)
-    touched = touches(workspace_id)
-    intents = _columns(known_intents(workspace_id), touched)
-    files = file_views(touched, intents)
-    question = request.GET.get("q", "").strip()
-    owned = sum(bool(file.owners) for file in files)
-    context = {
-        "matrix": {
-            "intents": [{"id": one.intent_id, "name": one.name} for one in intents],
-            "rows": rows_of(files),
-        },
-        "files": len(files),
-        "open_intents": sum(is_open(one) for one in intents),
-        "owned_percent": round(100 * owned / len(files)) if files else None,
-        "q": question,
-        "answers": _answers(question, files, intents) if question else [],
-        "overlaps": overlaps_of(intents, files),
-        "unowned": _gaps(files),
-        "outside": _outside(files, intents),
-    }
+    with _without_collecting():
+        context = _context(request, _shown(request))
     return render(request, "traces/map.html", context)
 
 
-@require_safe
-@member_page()
-def file_page(request: MemberRequest, path: str) -> HttpResponse:
-    """One file: its intents and its changes. 6 queries."""
+def _context(request: MemberRequest, shown: Shown) -> dict[str, Any]:
     workspace_id = request.workspace.pk
-    known = known_intents(workspace_id)
-    touched = {touch.intent_id: touch for touch in intents_of(workspace_id, path)}
-    intents = [
-        view for one in known.values() if (view := _intent_view(one, path, touched.get(one.intent_id)))
-    ]
-    if not touched and not intents:
-        raise Http404
-    start = _start(request)
-    changes = TraceFile.objects.filter(workspace_id=workspace_id, path=path).select_related("entry__leaf")
-    found = list(changes.prefetch_related("ranges").order_by("-pk")[start : start + ROWS + 1])
-    context = {
-        "path": path,
-        "known_hash": newest_hashes(workspace_id, [path]).get(path, ""),
-        "intents": intents,
-        "changes": [_change(row) for row in found[:ROWS]],
-        "older_url": f"?from={start + ROWS}" if len(found) > ROWS else None,
-        "newer_url": f"?from={max(0, start - ROWS)}" if start else None,
-        "note": f"{len(found[:ROWS])} changes",
+    touched = touches(workspace_id)
+    intents = _columns(known_intents(workspace_id), touched)
+    root = request.workspace.local_root
+    on_disk = list(islice(files_below(root), DISK_MOST)) if root else []
+    files = file_views(touched, intents, on_disk)
+    found = (
+        answers(shown.question, files, intents, lessons(workspace_id, most=LESSONS_MOST))
+        if shown.question
+        else []
+    )
+    overlaps = overlaps_of(intents, files)
+    owned = sum(bool(file.owners) for file in files)
+    return {
+        "matrix": _matrix(shown, files, intents),
+        "files": len(files),
+        "open_intents": sum(map(is_open, intents)),
+        "owned_percent": round(100 * owned / len(files)) if files else None,
+        "q": shown.question,
+        "answers": found,
+        "overlaps": overlaps[:OVERLAPS_MOST],
+        "pairs": len(overlaps),
+        "unowned": _gaps(files),
+        "unowned_files": len(files) - owned,
+        "outside": _outside(files),
     }
-    return render(request, "traces/map_file.html", context)
 
 
-def _columns(known: dict[str, KnownIntent], touched: list[Touch]) -> list[KnownIntent]:
+@contextmanager
+def _without_collecting() -> Iterator[None]:
+    """Tens of thousands of small values are made at once, all of them needed: looking for garbage meanwhile
+    would take half of the time. Where another thread switches it on again, only speed is lost.
+    """
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def _shown(request: MemberRequest) -> Shown:
+    query = request.GET
+    first = query.get("cols", "")
+    return Shown(
+        at=query.get("at", "").replace("\x00", "")[:1000],
+        first=int(first) if first.isascii() and first.isdigit() and len(first) < 6 else 0,
+        question=query.get("q", "").replace("\x00", "").strip()[:200],
+        folded=query.get("fold") == "1",
+    )
+
+
+def _matrix(shown: Shown, files: Sequence[FileView], intents: Sequence[KnownIntent]) -> dict[str, Any]:
+    first = shown.first if shown.first < len(intents) else 0
+    columns = intents[first : first + COLUMNS]
+    rows, left_out = rows_of(
+        tree_of(files), [one.intent_id for one in columns], shown.at, unfold=not shown.folded
+    )
+    return {
+        "intents": [{"id": one.intent_id, "name": one.name, "status": one.status} for one in columns],
+        "rows": [(row, shown.address(at=_toggled(row.path, is_open=row.is_open), fold="1")) for row in rows],
+        "left_out": left_out,
+        "at": shown.at.strip("/"),
+        "top_url": shown.address(at="", fold=""),
+        "fold_url": shown.address(at="", fold="1"),
+        "first": first + 1,
+        "last": first + len(columns),
+        "total": len(intents),
+        "earlier_url": shown.address(cols=max(0, first - COLUMNS)) if first else None,
+        "later_url": shown.address(cols=first + COLUMNS) if first + COLUMNS < len(intents) else None,
+    }
+
+
+def _toggled(path: str, *, is_open: bool) -> str:
+    """The folder that is open after a click on this one: itself, or when it was open, the one above it."""
+    folder = path.rstrip("/")
+    return folder.rpartition("/")[0] if is_open else folder
+
+
+def _columns(known: dict[str, KnownIntent], touched: Iterable[Touch]) -> list[KnownIntent]:
     """The intents that the map shows: those that are open, and those under which something was changed."""
-    named = {touch.intent_id for touch in touched if touch.intent_id}
+    entries = Counter[str]()
+    for touch in touched:
+        entries[touch.intent_id] += touch.entries
+    named = entries.keys() - {""}
     shown = [one for one in known.values() if is_open(one) or one.intent_id in named]
     unknown = [KnownIntent(intent_id) for intent_id in sorted(named - known.keys())]
-    return sorted(shown, key=lambda one: (not is_open(one), one.intent_id)) + unknown
+    return sorted(shown, key=lambda one: (not is_open(one), -entries[one.intent_id], one.intent_id)) + unknown
 
 
-def _answers(question: str, files: list[FileView], intents: list[KnownIntent]) -> list[dict[str, Any]]:
-    """Files whose path, or whose intents' names, hold all words of the question."""
-    words = question.casefold().split()
-    found = []
-    for file in files:
-        mine = [one for one, cell in zip(intents, file.cells, strict=True) if cell]
-        text = " ".join([file.path, *(f"{one.intent_id} {one.name}" for one in mine)]).casefold()
-        if all(word in text for word in words):
-            named = [{"id": one.intent_id, "name": one.name, "status": one.status} for one in mine]
-            found.append({"path": file.path, "intents": named, "last": file.last, "entries": file.entries})
-    return found[:ANSWERS_MOST]
-
-
-def _gaps(files: list[FileView]) -> list[dict[str, Any]]:
-    """Folders with touched files that no open intent owns, the fullest first."""
-    folders = Counter(file.path.rpartition("/")[0] + "/" for file in files if not file.owners)
+def _gaps(files: Iterable[FileView]) -> list[dict[str, Any]]:
+    """Folders with files that no open intent owns, the fullest first; how many of them were changed."""
+    unowned = [(file.path.rpartition("/")[0] + "/", bool(file.entries)) for file in files if not file.owners]
+    folders, changed = (
+        Counter(path for path, _ in unowned),
+        Counter(path for path, touched in unowned if touched),
+    )
     return [
-        {"path": path.removeprefix("/") or "./", "files": count}
+        {"path": path.removeprefix("/") or "./", "files": count, "changed": changed[path]}
         for path, count in folders.most_common(GAPS_MOST)
     ]
 
 
-def _outside(files: list[FileView], intents: list[KnownIntent]) -> list[dict[str, Any]]:
+def _outside(files: Iterable[FileView]) -> list[dict[str, Any]]:
     """What was touched outside of its intent's scope, the most often first."""
     found = [
-        (cell.entries, file.path, one.intent_id)
+        (cell.entries, file.path, intent_id)
         for file in files
-        for one, cell in zip(intents, file.cells, strict=True)
-        if cell and cell.state == "outside"
+        for intent_id, cell in file.cells.items()
+        if cell.state == "outside"
     ]
     most = sorted(found, key=lambda touch: -touch[0])[:GAPS_MOST]
     return [{"path": path, "intent_id": intent_id, "entries": entries} for entries, path, intent_id in most]
-
-
-def _intent_view(intent: KnownIntent, path: str, touch: Touch | None) -> dict[str, Any] | None:
-    pattern = owning_pattern(intent, path) if is_open(intent) else ""
-    if touch is None and not pattern:
-        return None
-    last: datetime | None = touch.last if touch else None
-    return {
-        "id": intent.intent_id,
-        "name": intent.name,
-        "status": intent.status,
-        "pattern": pattern,
-        "entries": touch.entries if touch else 0,
-        "last": last,
-    }
-
-
-def _change(row: TraceFile) -> dict[str, Any]:
-    ranges = list(row.ranges.all())
-    lines = f"{ranges[0].start_line}\N{EN DASH}{ranges[0].end_line}" if ranges else ""
-    more = f" and {len(ranges) - 1} more" if len(ranges) > 1 else ""
-    return {
-        "at": row.changed_at,
-        "agent": row.entry.agent,
-        "session_id": row.session_id,
-        "intent_id": row.intent_id,
-        "lines": "deleted" if row.deleted else f"{lines}{more}",
-        "mutation_class": row.mutation_class,
-        "seal": asdict(seal_of(row.entry)),
-    }
-
-
-def _start(request: MemberRequest) -> int:
-    text = request.GET.get("from", "")
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 7 else 0

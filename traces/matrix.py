@@ -2,101 +2,113 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import lru_cache
+from itertools import groupby
+from operator import attrgetter
+from typing import NamedTuple
 
 from controlplane.policy.scopes import Scope, overlaps
+from traces.counts import EPOCH
 from traces.filemap import Touch
 from traces.known_intents import KnownIntent
 
 OPEN = frozenset({"PENDING", "IN_PROGRESS", "BLOCKED"})
-ROWS_MOST = 2000
-DEPTH_MOST = 6  # as far as the style sheet indents
 STATES = ("outside", "shared", "both", "owned")  # what is worth a look first
+RANKS = {state: rank for rank, state in enumerate(STATES)}
 WORDS = {
     "both": "owned and touched",
     "owned": "owned, not touched",
     "outside": "touched outside its scope",
     "shared": "owned by two intents",
 }
+OWNED_PATHS_MOST = 200_000  # whose owners are remembered, for one set of scopes
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(NamedTuple):
+    """Who owns and how often was touched, for one file or folder and one intent."""
+
     state: str  # both | owned | outside | shared
     entries: int
-    words: str
+
+    @property
+    def words(self) -> str:
+        return f"{WORDS[self.state]}, {self.entries} entr{'y' if self.entries == 1 else 'ies'}"
 
 
-@dataclass(frozen=True, slots=True)
-class MapRow:
-    path: str
-    name: str
-    depth: int
-    is_folder: bool
-    files: int
-    contested: bool
-    cells: tuple[Cell | None, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class FileView:
-    """A file with its cell under each intent of the map, in the same order."""
+class FileView(NamedTuple):
+    """A file with its cells by the intents that own or touched it; `changed` in microseconds since 1970."""
 
     path: str
-    cells: tuple[Cell | None, ...]
+    cells: Mapping[str, Cell]
     owners: tuple[str, ...]
     entries: int
-    last: datetime | None
+    changed: int
+
+    @property
+    def last(self) -> datetime | None:
+        return EPOCH + timedelta(microseconds=self.changed) if self.changed else None
 
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """Two open intents whose scopes both match `path`; `files` of the known ones are in both."""
+    """Two open intents whose scopes both match `path`; `files` of the known ones are in both.
+
+    `patterns` are those by which they own that path; `both_wrote` of the files were changed under both, and
+    `coupling` is how many per cent of the changes to what either wrote were made in those files.
+    """
 
     a: str
     b: str
     path: str
     files: int
+    patterns: tuple[str, str] = ("", "")
+    both_wrote: int = 0
+    coupling: int = 0
 
 
-def file_views(touched: Iterable[Touch], intents: list[KnownIntent]) -> list[FileView]:
-    """Every touched file, by path. Only open intents own; what others once touched stays visible."""
-    by_path: dict[str, dict[str, Touch]] = defaultdict(dict)
-    for touch in touched:
-        by_path[touch.path][touch.intent_id] = touch
-    scopes = {one.intent_id: Scope.of(one.owned_scope) for one in intents if is_open(one)}
-    return [_file_view(path, found, intents, scopes) for path, found in sorted(by_path.items())]
+@dataclass(slots=True)
+class Owners:
+    """Who owns a path, for one set of scopes. Answers are remembered: they follow from these two alone."""
+
+    scopes: tuple[tuple[str, Scope], ...]
+    _known: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def __call__(self, path: str) -> tuple[str, ...]:
+        known = self._known.get(path)
+        if known is None:
+            if len(self._known) >= OWNED_PATHS_MOST:
+                self._known.clear()
+            known = tuple(intent_id for intent_id, scope in self.scopes if scope.matches(path))
+            self._known[path] = known
+        return known
 
 
-def rows_of(files: list[FileView]) -> list[MapRow]:
-    """The tree, folders before what is below them, at most `ROWS_MOST` rows."""
-    below: dict[str, list[FileView]] = defaultdict(list)
-    for file in files:
-        for folder in _folders(file.path):
-            below[folder].append(file)
-    paths = sorted([*below, *(file.path for file in files)], key=lambda path: _sort_key(path, below))
-    by_path = {file.path: file for file in files}
-    return [
-        _folder_row(path, below[path]) if path in below else _file_row(by_path[path])
-        for path in paths[:ROWS_MOST]
-    ]
+def owners_by(intents: Iterable[KnownIntent]) -> Owners:
+    """Only open intents own."""
+    return _owners(tuple((one.intent_id, one.owned_scope) for one in intents if is_open(one)))
 
 
-def overlaps_of(intents: list[KnownIntent], files: list[FileView]) -> list[Overlap]:
+def file_views(
+    touched: Iterable[Touch], intents: Sequence[KnownIntent], untouched: Iterable[str] = ()
+) -> list[FileView]:
+    """Every touched file and every other that is there, by path. What closed intents touched stays."""
+    owners, known = owners_by(intents), {one.intent_id: one for one in intents}
+    grouped = groupby(sorted(touched), key=attrgetter("path"))
+    files = [_file_view(path, list(group), owners(path), known) for path, group in grouped]
+    others = set(untouched) - {file.path for file in files}
+    files += [_file_view(path, [], owners(path), known) for path in others]
+    return sorted(files) if others else files
+
+
+def overlaps_of(intents: Iterable[KnownIntent], files: Sequence[FileView]) -> list[Overlap]:
     """Pairs of open intents that own a path together, with one that both match."""
     alive = [one for one in intents if is_open(one)]
-    return [
-        Overlap(
-            alive[first].intent_id,
-            alive[second].intent_id,
-            witness,
-            sum({alive[first].intent_id, alive[second].intent_id} <= set(file.owners) for file in files),
-        )
-        for first, second, witness in overlaps([Scope.of(one.owned_scope) for one in alive])
-    ]
+    found = overlaps([Scope.of(one.owned_scope) for one in alive])
+    contested = [file for file in files if len(file.owners) > 1]
+    return [_overlap(alive[first], alive[second], witness, contested) for first, second, witness in found]
 
 
 def is_open(intent: KnownIntent) -> bool:
@@ -110,68 +122,52 @@ def owning_pattern(intent: KnownIntent, path: str) -> str:
     return next((one for one in intent.owned_scope if Scope.of([one]).matches(path)), "")
 
 
+def worse(one: Cell | None, other: Cell) -> Cell:
+    """What a folder shows of two cells below it: the state more worth a look, the sum of entries."""
+    if one is None:
+        return other
+    state = one.state if RANKS[one.state] <= RANKS[other.state] else other.state
+    return cell_of(state, one.entries + other.entries)
+
+
+@lru_cache(maxsize=4096)
+def cell_of(state: str, entries: int) -> Cell:
+    """Few cells differ: sharing them spares the collector of garbage a walk through tens of thousands."""
+    return Cell(state, entries)
+
+
+@lru_cache(maxsize=8)
+def _owners(scopes: tuple[tuple[str, tuple[str, ...]], ...]) -> Owners:
+    return Owners(tuple((intent_id, Scope.of(patterns)) for intent_id, patterns in scopes))
+
+
+def _overlap(a: KnownIntent, b: KnownIntent, path: str, files: Sequence[FileView]) -> Overlap:
+    both = [file for file in files if a.intent_id in file.owners and b.intent_id in file.owners]
+    wrote = [[file.cells[one.intent_id].entries for one in (a, b)] for file in both]
+    shared = sum(sum(pair) for pair in wrote if all(pair))
+    every = sum(sum(pair) for pair in wrote)
+    patterns = (owning_pattern(a, path), owning_pattern(b, path))
+    together = sum(all(pair) for pair in wrote)
+    coupling = round(100 * shared / every) if every else 0
+    return Overlap(a.intent_id, b.intent_id, path, len(both), patterns, together, coupling)
+
+
 def _file_view(
-    path: str, found: dict[str, Touch], intents: list[KnownIntent], scopes: dict[str, Scope]
+    path: str, found: Sequence[Touch], owners: tuple[str, ...], intents: Mapping[str, KnownIntent]
 ) -> FileView:
-    owners = tuple(intent_id for intent_id, scope in scopes.items() if scope.matches(path))
-    cells = tuple(_cell(one, found.get(one.intent_id), owners) for one in intents)
-    entries = sum(touch.entries for touch in found.values())
-    return FileView(path, cells, owners, entries, max(touch.last for touch in found.values()))
+    cells = dict.fromkeys(owners, cell_of("shared" if len(owners) > 1 else "owned", 0))
+    for touch in found:
+        name = touch.intent_id
+        if name in cells:
+            cells[name] = cell_of("shared" if len(owners) > 1 else "both", touch.entries)
+        elif name in intents:
+            cells[name] = cell_of("both" if _owned_once(intents[name], path) else "outside", touch.entries)
+    if len(found) == 1:  # nearly every file; the sums below cost more than all the rest
+        return FileView(path, cells, owners, found[0].entries, found[0].changed)
+    entries = sum(touch.entries for touch in found)
+    return FileView(path, cells, owners, entries, max((touch.changed for touch in found), default=0))
 
 
-def _cell(intent: KnownIntent, touch: Touch | None, owners: tuple[str, ...]) -> Cell | None:
-    owns = intent.intent_id in owners
-    if touch is None and not owns:
-        return None
-    if owns and len(owners) > 1:
-        state = "shared"
-    elif owns:
-        state = "both" if touch else "owned"
-    else:
-        state = "outside" if is_open(intent) or not _owned_once(intent, touch) else "both"
-    entries = touch.entries if touch else 0
-    return Cell(state, entries, f"{intent.intent_id}: {WORDS[state]}, {entries} entries")
-
-
-def _owned_once(intent: KnownIntent, touch: Touch | None) -> bool:
+def _owned_once(intent: KnownIntent, path: str) -> bool:
     """A closed intent owns nothing any more, but what it touched inside its scope was rightly its own."""
-    return touch is not None and Scope.of(intent.owned_scope).matches(touch.path)
-
-
-def _folder_row(path: str, files: list[FileView]) -> MapRow:
-    columns = zip(*(file.cells for file in files), strict=True)
-    cells = tuple(_summed([cell for cell in column if cell]) for column in columns)
-    return MapRow(f"{path}/", _name(path), _depth(path), True, len(files), False, cells)
-
-
-def _file_row(file: FileView) -> MapRow:
-    contested = len(file.owners) > 1
-    return MapRow(file.path, _name(file.path), _depth(file.path), False, 1, contested, file.cells)
-
-
-def _summed(cells: list[Cell]) -> Cell | None:
-    if not cells:
-        return None
-    state = min((cell.state for cell in cells), key=STATES.index)
-    entries = sum(cell.entries for cell in cells)
-    return Cell(state, entries, f"{WORDS[state]}, {entries} entries in {len(cells)} files")
-
-
-def _folders(path: str) -> list[str]:
-    parts = path.split("/")[:-1]
-    return ["/".join(parts[: count + 1]) for count in range(len(parts))]
-
-
-def _sort_key(path: str, folders: dict[str, list[FileView]]) -> list[tuple[bool, str]]:
-    """Folders before files on each level."""
-    parts = path.split("/")
-    last = len(parts) - 1
-    return [(at == last and path not in folders, part) for at, part in enumerate(parts)]
-
-
-def _name(path: str) -> str:
-    return path.rsplit("/", 1)[-1]
-
-
-def _depth(path: str) -> int:
-    return min(path.count("/"), DEPTH_MOST)
+    return not is_open(intent) and Scope.of(intent.owned_scope).matches(path)

@@ -73,16 +73,13 @@ class LedgerEntry(models.Model):
         ]
         indexes = [
             models.Index(fields=["workspace_id", "kind", "id"], name="ledger_entry_kind"),
-            models.Index(
-                fields=["workspace_id", "session_id", "id"],
-                condition=~Q(session_id=""),
-                name="ledger_entry_session",
-            ),
-            models.Index(
-                fields=["workspace_id", "intent_id", "id"],
-                condition=~Q(intent_id=""),
-                name="ledger_entry_intent",
-            ),
+            # Whole indexes: SQLite uses a partial one only where the query repeats its condition.
+            models.Index(fields=["workspace_id", "session_id", "id"], name="ledger_entry_session"),
+            models.Index(fields=["workspace_id", "intent_id", "id"], name="ledger_entry_intent"),
+            models.Index(fields=["workspace_id", "agent", "id"], name="ledger_entry_agent"),
+            models.Index(fields=["workspace_id", "outcome", "id"], name="ledger_entry_outcome"),
+            models.Index(fields=["workspace_id", "id"], name="ledger_entry_newest"),
+            models.Index(fields=["workspace_id", "received_at"], name="ledger_entry_received"),
         ]
 
     def __str__(self) -> str:
@@ -249,6 +246,8 @@ class TraceFile(models.Model):
 
     `content_hash` is the file's whole content after the change, "" where the entry does not tell.
     `imported` rows speak of a past that others recorded: they never override what was seen live.
+    `lead_folder` is the top folder of an entry's first row and "" on its others, so that a row of the list
+    stands in one folder only.
     """
 
     entry = models.ForeignKey(LedgerEntry, on_delete=models.PROTECT, related_name="files")
@@ -261,9 +260,11 @@ class TraceFile(models.Model):
     content_hash = models.CharField(max_length=200)
     deleted = models.BooleanField()
     imported = models.BooleanField()
+    lead_folder = models.CharField(max_length=200, default="")
 
     class Meta:
         indexes = [
+            models.Index(fields=["workspace_id", "lead_folder", "entry"], name="trace_file_folder"),
             models.Index(fields=["workspace_id", "path", "imported", "-id"], name="trace_file_newest"),
             models.Index(fields=["workspace_id", "intent_id", "-id"], name="trace_file_intent"),
         ]
@@ -333,3 +334,69 @@ class ReconciledSubject(models.Model):
 
     def __str__(self) -> str:
         return f"{self.subject} {self.subject_id}"
+
+
+class Counted(models.Model):
+    """How many leaves of a workspace's tree `EntryCount` and `FileCount` hold: those below place `leaves`."""
+
+    workspace_id = models.BigIntegerField(primary_key=True)
+    leaves = models.BigIntegerField(default=0)
+
+    def __str__(self) -> str:
+        return f"{self.leaves} leaves"
+
+
+class EntryCount(models.Model):
+    """How many entries of a stretch of time share these values; made from the leaves, remade at will.
+
+    `bucket` is the first second of the stretch since 1970 in UTC, `span` its length: an hour, a day or
+    28 days, and every entry is counted in each. `digest` names the values, which together may be too long
+    for an index.
+    """
+
+    workspace_id = models.BigIntegerField()
+    span = models.PositiveIntegerField()
+    bucket = models.BigIntegerField()
+    digest = models.BinaryField()
+    kind = models.CharField(max_length=20)
+    outcome = models.CharField(max_length=40)
+    agent = models.CharField(max_length=100)
+    intent_id = models.CharField(max_length=200)
+    tool = models.CharField(max_length=200)
+    reason = models.CharField(max_length=200)
+    folder = models.CharField(max_length=200)
+    entries = models.BigIntegerField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["workspace_id", "span", "bucket", "digest"], name="entry_count_once"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.entries} of {self.kind}"
+
+
+class FileCount(models.Model):
+    """How often a file was changed under an intent ("" for none); made from the leaves, remade at will.
+
+    `evolved` counts those of class INTENT_EVOLUTION. `path_hash` stands for the path in the index.
+    `last_changed` is in microseconds since 1970: a map reads tens of thousands, and dates are slow to read.
+    """
+
+    workspace_id = models.BigIntegerField()
+    path_hash = models.BinaryField()
+    path = models.CharField(max_length=1000)
+    intent_id = models.CharField(max_length=200)
+    entries = models.BigIntegerField()
+    evolved = models.BigIntegerField()
+    last_changed = models.BigIntegerField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["workspace_id", "path_hash", "intent_id"], name="file_count_once")
+        ]
+
+    def __str__(self) -> str:
+        return self.path

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from django.db import transaction
 
+from traces.counts import recount, top_folder
 from traces.ledger import body_of
 from traces.models import Kind, LedgerEntry, TraceEntry, TraceFile
 from traces.rows import Row, insert_rows
@@ -29,12 +30,10 @@ def project(recorded: Iterable[Recorded]) -> None:
     """Write the rows of these entries, inside the caller's transaction. 3 statements a batch."""
     known = list(recorded)
     insert_rows("traces_traceentry", [_entry_row(one) for one in known])
-    files = [
-        (one, file, intent) for one in known for file in one.reading.files for intent in file.intents or ("",)
-    ]
+    files = [of for one in known for of in _files_of(one)]
     ids = insert_rows("traces_tracefile", [_file_row(*of) for of in files], returning=True)
     ranges = [
-        row for row_id, (_, file, _) in zip(ids, files, strict=True) for row in _range_rows(row_id, file)
+        row for row_id, (_, file, *_) in zip(ids, files, strict=True) for row in _range_rows(row_id, file)
     ]
     insert_rows("traces_tracerange", ranges)
 
@@ -64,6 +63,7 @@ def rebuild(workspace_id: int) -> int:
                 project(batch)
                 batch = []
         project(batch)
+        recount(workspace_id)
     return count
 
 
@@ -77,7 +77,14 @@ def _entry_row(one: Recorded) -> Row:
     }
 
 
-def _file_row(one: Recorded, file: FileChange, intent: str) -> Row:
+def _files_of(one: Recorded) -> Iterator[tuple[Recorded, FileChange, str, bool]]:
+    """Every file under each of its intents, and whether it is the entry's first row."""
+    pairs = ((file, intent) for file in one.reading.files for intent in file.intents or ("",))
+    for place, (file, intent) in enumerate(pairs):
+        yield one, file, intent, place == 0
+
+
+def _file_row(one: Recorded, file: FileChange, intent: str, leads: bool) -> Row:
     return {
         "entry_id": one.id,
         "workspace_id": one.workspace_id,
@@ -89,6 +96,7 @@ def _file_row(one: Recorded, file: FileChange, intent: str) -> Row:
         "content_hash": file.content_hash,
         "deleted": file.deleted,
         "imported": one.imported,
+        "lead_folder": top_folder(file.path) if leads else "",
     }
 
 

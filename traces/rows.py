@@ -13,26 +13,29 @@ Row = dict[str, Any]
 STATEMENT_ROWS = 250  # 15 columns of them stay well below SQLite's limit on parameters
 
 
-def insert_rows(table: str, rows: Sequence[Row], *, returning: bool = False) -> list[int]:
+def insert_rows(
+    table: str, rows: Sequence[Row], *, returning: bool = False, on_conflict: str = ""
+) -> list[int]:
     """Insert rows of equal columns into `table`, in order; their ids where `returning`.
 
-    1 statement for `STATEMENT_ROWS` rows.
+    `on_conflict` is the clause that says what becomes of a row that is there already. 1 statement for
+    `STATEMENT_ROWS` rows.
     """
     ids: list[int] = []
+    end = f" {on_conflict}" if on_conflict else " RETURNING id" if returning else ""
     with connection.cursor() as cursor:
         for at in range(0, len(rows), STATEMENT_ROWS):
             batch = rows[at : at + STATEMENT_ROWS]
-            cursor.execute(_statement(table, tuple(batch[0]), len(batch), returning), _values(batch))
+            cursor.execute(_statement(table, tuple(batch[0]), len(batch), end), _values(batch))
             if returning:
                 ids += [row_id for (row_id,) in cursor.fetchall()]
     return ids
 
 
 @lru_cache(maxsize=64)
-def _statement(table: str, names: tuple[str, ...], rows: int, returning: bool) -> str:
+def _statement(table: str, names: tuple[str, ...], rows: int, end: str) -> str:
     columns = ", ".join(names)
     marks = ", ".join([f"({', '.join(['%s'] * len(names))})"] * rows)
-    end = " RETURNING id" if returning else ""
     return f"INSERT INTO {table} ({columns}) VALUES {marks}{end}"  # noqa: S608 - names are constants of this app
 
 

@@ -59,7 +59,7 @@ def seal(workspace_id: int, *, thorough: bool = False, wait: bool = True) -> Sea
     lock means that there is nothing for this one to do.
     """
     entries = 0
-    floor = 0 if thorough else _search_from(workspace_id)
+    floor = 0 if thorough else search_from(workspace_id)
     while _unsealed(workspace_id, floor, 1):
         done, through = _seal_batch(workspace_id, floor, wait=wait)
         entries += done
@@ -72,7 +72,7 @@ def seal(workspace_id: int, *, thorough: bool = False, wait: bool = True) -> Sea
 
 def waiting(workspace_id: int) -> int:
     """How many entries are not sealed yet, as far as the newest part of the ledger tells. 2 queries."""
-    return _unsealed_rows(workspace_id, _search_from(workspace_id)).count()
+    return _unsealed_rows(workspace_id, search_from(workspace_id)).count()
 
 
 def workspaces_to_seal(after_id: int = 0) -> list[int]:
@@ -126,7 +126,8 @@ def seal_all() -> int:
     return _everything.run_once()
 
 
-def _search_from(workspace_id: int) -> int:
+def search_from(workspace_id: int) -> int:
+    """The row id up to which every entry is sealed, as far as the age of the newest heads tells. 1 query."""
     settled = timezone.now() - LATE_COMMITS[connection.vendor]
     checkpoints = Checkpoint.objects.filter(workspace_id=workspace_id, created_at__lte=settled)
     return checkpoints.order_by("-size").values_list("sealed_through", flat=True).first() or 0

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 
 from django.db.models import Q, QuerySet
 
@@ -10,8 +11,14 @@ from traces.absences import Absences
 from traces.describing import Row, describe
 from traces.models import Kind, LedgerEntry
 
-SHOWN = (Kind.DECISION, Kind.APPROVAL, Kind.TRACE, Kind.SESSION, Kind.LESSON)
+HIDDEN = (
+    Kind.INTENT,
+    Kind.POLICY,
+    Kind.REDACTION,
+    Kind.IMPORT,
+)  # not SHOWN: SQLite would choose the index of kinds
 ROWS = 200
+BEFORE = 30  # rows above an entry that a link leads to
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +34,8 @@ class Timeline:
 class Window:
     """Which part: what comes `after` a cursor, or `before` one, or, with neither, the newest.
 
-    `only_changes` leaves out calls that were allowed; `text` is looked for in paths, tools and ids.
+    `only_changes` leaves out calls that were allowed; `text` is looked for in paths, tools and ids; `since`
+    (included) and `until` (excluded) are times. Around an `entry`, the page is the one that it stands on.
     """
 
     after: int | None = None
@@ -35,15 +43,23 @@ class Window:
     limit: int = ROWS
     only_changes: bool = False
     text: str = ""
+    since: datetime | None = None
+    until: datetime | None = None
+    entry: int | None = None
 
 
 def session_timeline(workspace_id: int, session_id: str, window: Window = Window()) -> Timeline:
-    """One page of a session's timeline. 2 queries, and 2 more where bodies are missing."""
+    """One page of a session's timeline. 2 queries, 1 more around an entry, 2 where bodies are missing."""
     entries = _entries(workspace_id, session_id, window)
+    if window.entry is not None:
+        above = entries.filter(pk__lt=window.entry).order_by("-pk").values_list("pk", flat=True)
+        before = list(above[BEFORE : BEFORE + 1])
+        window = replace(window, after=before[0] if before else 0)
     if window.after is not None:
         found = list(entries.filter(pk__gt=window.after).order_by("pk")[: window.limit + 1])
         more, found = len(found) > window.limit, found[: window.limit]
-        return Timeline(fold(found), window.after or None, found[-1].pk if more else None)
+        earlier = found[0].pk if found and window.after else None
+        return Timeline(fold(found), earlier, found[-1].pk if more else None)
     if window.before is not None:
         entries = entries.filter(pk__lt=window.before)
     found = list(entries.order_by("-pk")[: window.limit + 1])
@@ -59,6 +75,7 @@ def fold(entries: list[LedgerEntry]) -> list[Row]:
     for entry in entries:
         row = describe(entry, absences)
         if rows and _alike(rows[-1], row):
+            rows[-1].members = [*(rows[-1].members or [replace(rows[-1])]), row]
             rows[-1].times += 1
         else:
             rows.append(row)
@@ -73,9 +90,14 @@ def _alike(one: Row, other: Row) -> bool:
 
 
 def _entries(workspace_id: int, session_id: str, window: Window) -> QuerySet[LedgerEntry]:
-    entries = LedgerEntry.objects.filter(workspace_id=workspace_id, session_id=session_id, kind__in=SHOWN)
+    entries = LedgerEntry.objects.filter(workspace_id=workspace_id, session_id=session_id)
+    entries = entries.exclude(kind__in=HIDDEN)
     if window.only_changes:
         entries = entries.exclude(kind=Kind.DECISION, outcome="allow")
+    if window.since:
+        entries = entries.filter(received_at__gte=window.since)
+    if window.until:
+        entries = entries.filter(received_at__lt=window.until)
     if window.text:
         words = Q(tool__icontains=window.text) | Q(entry_id=window.text) | Q(intent_id=window.text)
         words |= Q(error_type__icontains=window.text) | Q(files__path__icontains=window.text)

@@ -1,14 +1,16 @@
 from django.urls import path
 
-from traces import ledger_pages, map_pages, pages
+from traces import file_pages, ledger_pages, map_pages
+from traces.browser import pages
 
 app_name = "traces"
 urlpatterns = [
     path("", pages.trace_list, name="list"),
     path("export", pages.trace_export, name="export"),
+    path("proof/<int:number>", pages.proof_file, name="proof"),
     path("ledger/", ledger_pages.ledger_page, name="ledger"),
     path("ledger/checkpoint", ledger_pages.checkpoint_file, name="checkpoint"),
     path("ledger/verifier", ledger_pages.verifier_file, name="verifier"),
     path("map/", map_pages.intent_map, name="map"),
-    path("map/file/<path:path>", map_pages.file_page, name="file"),
+    path("map/file/<path:path>", file_pages.file_page, name="file"),
 ]

@@ -12,7 +12,7 @@ from typing import Any
 from django import template
 from django.forms import BoundField
 from django.template import Context
-from django.urls import reverse
+from django.urls import NoReverseMatch, reverse
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -252,6 +252,27 @@ def duration(milliseconds: int) -> str:
         return f"{milliseconds} ms"
     seconds = milliseconds / 1000
     return f"{seconds:.1f} s" if seconds < 60 else f"{int(seconds // 60)} min"
+
+
+@register.simple_tag(takes_context=True)
+def intent_tag(context: Context, intent_id: str) -> SafeString:
+    """An intent's id, as a link where an intent can be called that; traces may name anything."""
+    try:
+        url = reverse("intents:detail", args=[context["workspace"].slug, intent_id])
+    except NoReverseMatch:
+        return format_html('<span class="tag">{}</span>', visible(intent_id))
+    return format_html('<a class="tag" href="{}">{}</a>', url, visible(intent_id))
+
+
+@register.simple_tag(takes_context=True)
+def file_link(context: Context, file: str, text: str = "") -> SafeString:
+    """A path, as a link to its page where a URL can name it; an agent's path may hold anything."""
+    shown = visible(text) if text else path(file)
+    try:
+        url = reverse("traces:file", args=[context["workspace"].slug, file])
+    except NoReverseMatch:
+        return shown
+    return format_html('<a href="{}">{}</a>', url, shown)
 
 
 @register.inclusion_tag("components/seal.html")

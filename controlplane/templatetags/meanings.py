@@ -141,6 +141,7 @@ KEYS: tuple[tuple[str, str], ...] = (
     ("Five more minutes", "+"),
     ("Search", "/"),
     ("Open, close", "Enter Esc"),
+    ("Fold all, open all", "[ ]"),
     ("Go to a page", "G then A O I S T M X"),
     ("This table", "?"),
 )

@@ -6,9 +6,13 @@ from datetime import UTC, datetime
 
 import pytest
 
+from traces.counts import microseconds
 from traces.filemap import Touch
 from traces.known_intents import KnownIntent
-from traces.matrix import Overlap, file_views, overlaps_of, owning_pattern, rows_of
+from traces.lessons import Lesson
+from traces.map_search import answers, words_of
+from traces.matrix import file_views, overlaps_of, owning_pattern
+from traces.tree import rows_of, tree_of
 
 DAY = datetime(2026, 2, 21, tzinfo=UTC)
 
@@ -17,13 +21,19 @@ def intent(number, *scope, status="IN_PROGRESS", removed=False):
     return KnownIntent(f"INT-{number}", f"Intent {number}", status, scope, removed)
 
 
+def rows(touches, intents, at="", **how):
+    files = file_views(touches, intents)
+    return rows_of(tree_of(files), [one.intent_id for one in intents], at, **how)
+
+
 def touch(path, intent_id="INT-1", entries=1):
-    return Touch(path, intent_id, entries, DAY)
+    return Touch(path, intent_id, entries, microseconds(DAY))
 
 
 def states(touches, intents):
+    ids = [one.intent_id for one in intents]
     return {
-        file.path: [cell and (cell.state, cell.entries) for cell in file.cells]
+        file.path: [cell and (cell.state, cell.entries) for cell in map(file.cells.get, ids)]
         for file in file_views(touches, intents)
     }
 
@@ -57,11 +67,10 @@ def test_a_closed_intent_owns_nothing_but_what_it_did_in_its_scope_was_its_own()
 
 def test_folders_come_first_and_sum_what_is_below_them():
     intents = [intent(1, "src/**")]
-    files = file_views(
-        [touch("src/a/x.ts"), touch("src/b.ts", entries=2), touch("a.md"), touch("src/a/y.ts", "")], intents
-    )
-    rows = rows_of(files)
-    assert [(row.path, row.depth, row.is_folder) for row in rows] == [
+    touched = [touch("src/a/x.ts"), touch("src/b.ts", entries=2), touch("a.md"), touch("src/a/y.ts", "")]
+    found, left_out = rows(touched, intents)
+    assert left_out == 0
+    assert [(row.path, row.depth, row.is_folder) for row in found] == [
         ("src/", 0, True),
         ("src/a/", 1, True),
         ("src/a/x.ts", 2, False),
@@ -69,14 +78,74 @@ def test_folders_come_first_and_sum_what_is_below_them():
         ("src/b.ts", 1, False),
         ("a.md", 0, False),
     ]
-    top = rows[0]
+    top = found[0]
     assert (top.files, top.cells[0].entries, top.cells[0].state) == (3, 3, "both")
-    assert rows[-1].cells == (None,) or rows[-1].cells[0].state == "outside"
+    assert found[-1].cells[0].state == "outside"
 
 
 def test_a_deep_tree_is_indented_only_so_far():
-    rows = rows_of(file_views([touch("/".join("abcdefghijk"))], [intent(1, "**")]))
-    assert max(row.depth for row in rows) == 6
+    found, _ = rows([touch("/".join("abcdefghijk"))], [intent(1, "**")])
+    assert max(row.depth for row in found) == 6
+
+
+def test_a_large_tree_opens_one_folder_at_a_time():
+    touched = [touch(f"src/part{part}/file{number}.ts") for part in range(5) for number in range(30)]
+    found, left_out = rows(touched, [intent(1, "src/**")])
+    assert [row.path for row in found] == ["src/", *(f"src/part{part}/" for part in range(5))]
+    assert [(row.is_open, row.files) for row in found[:2]] == [(True, 150), (False, 30)]
+    opened, _ = rows(touched, [intent(1, "src/**")], "src/part3/", unfold=False)
+    assert [row.path for row in opened if row.is_open] == ["src/", "src/part3/"]
+    assert sum(not row.is_folder for row in opened) == 30
+    flat, left_out = rows([touch(f"f{number:03}.ts") for number in range(200)], [intent(1, "**")])
+    assert (len(flat), left_out) == (80, 120)
+
+
+def test_files_on_disk_that_nobody_touched_are_owned_or_gaps():
+    files = file_views([touch("src/a.ts")], [intent(1, "src/**")], ["src/a.ts", "src/b.ts", "docs/c.md"])
+    assert [(file.path, [cell.state for cell in file.cells.values()], file.owners) for file in files] == [
+        ("docs/c.md", [], ()),
+        ("src/a.ts", ["both"], ("INT-1",)),
+        ("src/b.ts", ["owned"], ("INT-1",)),
+    ]
+    row = rows_of(tree_of(files), ["INT-1"])[0][0]
+    assert (row.path, row.files, row.unowned) == ("docs/", 1, 1)
+
+
+BILLING = KnownIntent(
+    "INT-7", "Refactor invoices", "IN_PROGRESS", ("src/money/**",), False, "Tidy the billing logic"
+)
+
+
+def asked(question, touches, lessons=()):
+    intents = [intent(1, "src/auth/**"), BILLING]
+    return [(one.path, one.why) for one in answers(question, file_views(touches, intents), intents, lessons)]
+
+
+def test_where_is_the_billing_logic():
+    touched = [touch("src/money/tax.ts", "INT-7"), touch("src/auth/login.ts"), touch("web/billing.css", "")]
+    assert asked("Where is the billing logic?", touched) == [
+        ("web/billing.css", ("path",)),
+        ("src/money/tax.ts", ("goal",)),
+    ]
+    assert asked("invoices", touched) == [("src/money/tax.ts", ("intent",))]
+    assert asked("login invoices", touched) == [
+        ("src/auth/login.ts", ("path",)),
+        ("src/money/tax.ts", ("intent",)),
+    ]
+    assert asked("tax invoices", touched) == [("src/money/tax.ts", ("path", "intent"))]
+    assert asked("nothing-like-it", touched) == asked("?", touched) == []
+
+
+def test_lessons_answer_too_and_files_of_one_folder_answer_together():
+    lesson = Lesson("l", DAY.date(), "src/auth/login.ts", "Rounding of cents is wrong")
+    assert asked("rounding", [touch("src/auth/login.ts")], [lesson]) == [("src/auth/login.ts", ("lesson",))]
+    touched = [touch(f"src/auth/{name}.ts") for name in ("a", "b", "c")]
+    assert asked("auth", touched) == [("src/auth/", ("path",))]
+
+
+def test_words_that_say_nothing_count_only_where_there_are_no_others():
+    assert words_of("Where is the Billing logic?") == ["billing"]
+    assert words_of("where is it") == ["where", "is", "it"]
 
 
 def test_overlaps_of_open_intents_come_with_a_path_that_both_match():
@@ -84,7 +153,9 @@ def test_overlaps_of_open_intents_come_with_a_path_that_both_match():
     files = file_views([touch("src/b1.ts"), touch("src/a.ts")], intents)
     found = overlaps_of(intents, files)
     assert len(found) == 1
-    assert found[0] == Overlap("INT-1", "INT-2", found[0].path, 1)
+    assert (found[0].a, found[0].b, found[0].files) == ("INT-1", "INT-2", 1)
+    assert found[0].patterns == ("src/**", "src/b*.ts")
+    assert (found[0].both_wrote, found[0].coupling) == (0, 0)
     assert found[0].path.startswith("src/b")
 
 

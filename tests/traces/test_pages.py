@@ -44,8 +44,8 @@ def test_the_list_shows_decisions_and_traces_newest_first(client, story, ivy):
     body = text(page(client, "traces/", ivy))
     assert body.index("docs/<b>b.md") or body.index("b.md")
     entries = page(client, "traces/", ivy).context["entries"]
-    assert [entry["kind"] for entry in entries[:2]] == ["trace", "trace"]
-    assert {entry["kind"] for entry in entries} == {"trace", "decision", "approval"}
+    assert [entry["kind"] for entry in entries[:4]] == ["lesson", "trace", "lesson", "trace"]
+    assert {entry["kind"] for entry in entries} >= {"trace", "decision", "approval", "session", "intent"}
     numbers = [entry["number"] for entry in entries]
     assert numbers == sorted(numbers, reverse=True)
 
@@ -67,7 +67,7 @@ def test_filters_are_in_the_address(client, story, ivy, query, kinds):
 
 
 def test_pages_lead_back_and_forth(client, story, ivy, monkeypatch):
-    monkeypatch.setattr("traces.pages.ROWS", 2)
+    monkeypatch.setattr("traces.browser.pages.ROWS", 2)
     first = page(client, "traces/", ivy)
     assert first.context["newer_url"] is None
     second = client.get(f"/w/acme/traces/{first.context['older_url']}")
@@ -86,9 +86,9 @@ def test_the_map_shows_files_by_intents_and_answers_questions(client, story, ivy
     response = page(client, "traces/map/", ivy, q="weather src")
     body = text(response)
     assert "Build Weather API" in body
-    assert [answer["path"] for answer in response.context["answers"]] == ["src/a.ts"]
+    assert [answer.path for answer in response.context["answers"]] == ["src/a.ts"]
     assert [touch["path"] for touch in response.context["outside"]] == ["docs/b.md"]
-    assert response.context["unowned"] == [{"path": "docs/", "files": 1}]
+    assert response.context["unowned"] == [{"path": "docs/", "files": 1, "changed": 1}]
     assert response.context["owned_percent"] == 50
     assert "## INT-001: Build Weather API" in text(page(client, "traces/map/", ivy, format="markdown"))
 
@@ -121,9 +121,9 @@ def test_pages_cost_the_same_however_much_is_on_them(
         agent.post("sessions/s-1/traces", {"path": f"src/{number}.ts", "content": "x"})
     client.force_login(ivy)
     for path, most in (
-        ("traces/", 14),
-        ("traces/map/", 10),
-        ("traces/map/file/src/1.ts", 14),
+        ("traces/", 21),
+        ("traces/map/", 13),
+        ("traces/map/file/src/1.ts", 16),
         ("lessons/", 9),
     ):
         with django_assert_max_num_queries(most):

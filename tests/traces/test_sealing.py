@@ -101,7 +101,7 @@ def test_a_late_commit_below_a_sealed_id_is_found_by_a_thorough_search():
         sealed_through=late.id,
         created_at="2020-01-01T00:00:00Z",
     )
-    assert sealing._search_from(HOME) == late.id
+    assert sealing.search_from(HOME) == late.id
     assert not sealing._unsealed(HOME, late.id, 1)
     assert sealing._unsealed(HOME, 0, 1)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from django.db import transaction
 
@@ -9,6 +11,7 @@ from tests.traces.builders import AWAY, HOME, append
 from traces.describing import Seal, describe
 from traces.entries import Author, Mutation, record_mutation
 from traces.ledger import NewEntry
+from traces.minimap import Moment, _waits, minimap
 from traces.models import LedgerEntry
 from traces.redaction import redact
 from traces.sealing import seal
@@ -93,6 +96,63 @@ def test_runs_of_alike_safe_calls_are_folded():
     call("grep")
     call()
     assert [(row.verb, row.times) for row in rows()] == [("Read", 3), ("Search", 1), ("Read", 1)]
+
+
+def test_a_folded_run_keeps_its_members():
+    made = [call(), call(), call()]
+    (run,) = rows()
+    assert [one.number for one in run.members] == [one.id for one in made]
+    assert [one.times for one in run.members] == [1, 1, 1]
+
+
+def test_a_link_leads_to_the_page_with_its_entry():
+    made = [call(f"tool-{number}").id for number in range(60)]
+    page = session_timeline(HOME, "s-1", Window(entry=made[40], limit=20))
+    assert [row.number for row in page.rows] == made[10:30]
+    page = session_timeline(HOME, "s-1", Window(entry=made[40], limit=40))
+    assert [row.number for row in page.rows] == made[10:50]
+    assert (page.earlier, page.later) == (made[10], made[49])
+    assert session_timeline(HOME, "s-1", Window(entry=made[3], limit=40)).rows[0].number == made[0]
+
+
+def test_nothing_is_left_out_between_pages():
+    made = [call(f"tool-{number}").id for number in range(30)]
+    after = session_timeline(HOME, "s-1", Window(after=made[9], limit=10))
+    before = session_timeline(HOME, "s-1", Window(before=after.earlier, limit=10))
+    assert [row.number for row in before.rows + after.rows] == made[:20]
+
+
+def test_a_stretch_of_time_can_be_shown():
+    first, second = call("one"), call("two")
+    assert verbs(since=second.received_at) == ["two"]
+    assert verbs(until=second.received_at) == ["one"]
+    assert verbs(since=first.received_at) == ["one", "two"]
+
+
+def test_the_minimap_has_a_lane_for_calls_for_what_was_stopped_and_for_writes():
+    call()
+    call("Write", "deny")
+    write()
+    drawn = minimap(HOME, "s-1", {"q": "x"}, None, None)
+    assert [name for name, _ in drawn["paths"]] == ["other", "deny", "trace"]
+    assert {slot.url[:5] for slot in drawn["slots"]} == {"?q=x&"}
+    assert (
+        "1 allowed, 1 refused, 1 written" in " ".join(slot.words for slot in drawn["slots"])
+        or len(drawn["slots"]) > 1
+    )
+    assert drawn["window"] is None
+    now = LedgerEntry.objects.latest("pk").received_at
+    whole = minimap(HOME, "s-1", {}, now - timedelta(hours=1), now + timedelta(hours=1))
+    assert whole["window"] == {"x": 0, "width": 960}
+    assert minimap(HOME, "nobody", {}, None, None) is None
+
+
+def test_a_held_call_is_as_long_as_it_waited():
+    held = Moment(100, "decision", "ask")
+    assert _waits([held, Moment(101, "approval", "PENDING"), Moment(160, "approval", "APPROVED")]) == [
+        (held, 60)
+    ]
+    assert _waits([held]) == [(held, 0)]
 
 
 def test_only_changes_and_refusals_can_be_shown():

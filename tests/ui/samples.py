@@ -7,11 +7,9 @@ from django.contrib.auth.models import AnonymousUser, User
 
 from controlplane import styleguide
 from controlplane.models import Workspace
-from tests.ui import approval_samples, explain_samples, intent_samples
-from tests.ui.hostile import AGO, HOSTILE, INTENT, NOW
-
-SEALED = {"state": "sealed", "number": 18_230, "url": "#seal"}
-PAGER = {"older_url": "?cursor=b", "newer_url": None, "note": "Rows 1 to 100"}
+from tests.ui import approval_samples, explain_samples, intent_samples, trace_samples
+from tests.ui.hostile import AGO, HOSTILE, INTENT, NOW, PAGER, SEALED
+from traces.minimap import Slot
 
 
 class SignInForm(forms.Form):
@@ -44,6 +42,8 @@ def session():
 def timeline_row(**changes):
     return {
         "id": "entry-1",
+        "number": 1,
+        "members": [],
         "at": AGO,
         "kind": "call",
         "outcome": "allow",
@@ -63,7 +63,7 @@ def timeline_row(**changes):
 def session_detail():
     rows = [
         timeline_row(kind="phase", verb="ACTION", note="INT-001 selected", outcome=""),
-        timeline_row(),
+        timeline_row(members=[timeline_row(id="entry-90"), timeline_row(id="entry-91", object=HOSTILE)]),
         timeline_row(kind="trace", verb="", seal=SEALED),
         timeline_row(outcome="deny", verb="Shell refused", object=HOSTILE, object_is="command", ran=False),
         timeline_row(outcome="stale", verb="Edit refused, stale", note="Changed by Gemini CLI", ran=False),
@@ -82,93 +82,22 @@ def session_detail():
         row["id"] = f"entry-{number}"
     return {
         "session": session(),
-        "timeline": {"rows": rows, "earlier_url": "#earlier", "later_url": None},
+        "timeline": {"rows": rows, "earlier_url": "#earlier", "later_url": None, "entry": 1},
+        "map": {
+            "width": 960,
+            "height": 45,
+            "step": 10,
+            "lanes": ["Calls"],
+            "paths": [("other", "M0 0h1v1h-1z")],
+            "slots": [Slot("?since=a", "10:00:00: 3 allowed", 0)],
+            "window": {"x": 1, "width": 2},
+            "ticks": ["10:00"],
+        },
+        "zoomed": True,
+        "missing": True,
         "may_end": True,
         "hook_is_old": True,
         "filters": {"q": "", "show": "everything"},
-    }
-
-
-def traces_map():
-    cells = [
-        {"state": state, "entries": 3, "words": f"src/a.ts, INT-001: {state}"}
-        for state in ("both", "outside")
-    ]
-    row = {
-        "path": "src/a.ts",
-        "name": "a.ts",
-        "depth": 1,
-        "is_folder": False,
-        "files": 0,
-        "contested": True,
-        "cells": cells,
-    }
-    folder = row | {
-        "path": "src",
-        "name": "src",
-        "depth": 0,
-        "is_folder": True,
-        "files": 4,
-        "cells": [*cells[:1], None],
-    }
-    return {
-        "matrix": {"intents": [INTENT, INTENT | {"id": "INT-003"}], "rows": [folder, row]},
-        "files": 164,
-        "open_intents": 7,
-        "owned_percent": 87,
-        "q": "billing",
-        "answers": [{"path": "src/billing", "intents": [INTENT], "last": AGO, "entries": 38}],
-        "overlaps": [{"a": "INT-001", "b": "INT-006", "path": "tests/auth/login.test.ts", "files": 8}],
-        "outside": [{"path": "docs/auth.md", "intent_id": "INT-001", "entries": 3}],
-        "unowned": [{"path": "src/db", "files": 14}],
-    }
-
-
-def map_file():
-    change = {
-        "at": AGO,
-        "agent": "Codex",
-        "session_id": "s-c91e",
-        "intent_id": "INT-003",
-        "lines": "31-44",
-        "mutation_class": "AST_REFACTOR",
-        "seal": {"state": "sealing", "number": 4},
-    }
-    owner = INTENT | {"pattern": "src/billing/**", "entries": 14, "last": AGO}
-    return {
-        "path": f"src/{HOSTILE}",
-        "known_hash": "sha256:9c41",
-        "intents": [owner],
-        "changes": [change],
-        **PAGER,
-    }
-
-
-def trace_list():
-    entry = {
-        "number": 18_230,
-        "at": AGO,
-        "kind": "trace",
-        "outcome": "allow",
-        "object": "src/auth/jwt.ts",
-        "object_is": "path",
-        "note": HOSTILE,
-        "lines": "60-71",
-        "agent": "Claude Code",
-        "session_id": "s-7f3a",
-        "intent_id": "INT-001",
-        "seal": SEALED,
-    }
-    return {
-        "entries": [
-            entry,
-            entry | {"number": 18_231, "object": HOSTILE, "object_is": "command", "outcome": "deny"},
-        ],
-        "filters": {"q": ""},
-        "tokens": [{"name": "intent", "value": HOSTILE, "remove_url": "?", "excluded": False}],
-        "head": {"size": 18_242, "sealed": 18_240, "waiting": 2},
-        "export_url": "/export",
-        **PAGER,
     }
 
 
@@ -375,9 +304,7 @@ PAGES = {
     **explain_samples.PAGES,
     "sessions/list": ("sessions/session_list.html", lambda: {"sessions": [session()], "alive": 1, **PAGER}),
     "sessions/detail": ("sessions/session_detail.html", session_detail),
-    "traces/list": ("traces/trace_list.html", trace_list),
-    "traces/map": ("traces/map.html", traces_map),
-    "traces/file": ("traces/map_file.html", map_file),
+    **trace_samples.PAGES,
     "settings/policy": ("settings/policy.html", policy),
     "settings/intentignore": (
         "settings/intentignore.html",

@@ -51,7 +51,16 @@ urlpatterns = [
     ),
     path(
         "w/<slug:slug>/traces/",
-        group("traces", list="", ledger="ledger/", map="map/", file="file/<path:path>"),
+        group(
+            "traces",
+            list="",
+            export="export",
+            proof="proof/<number>",
+            verifier="verifier",
+            ledger="ledger/",
+            map="map/",
+            file="file/<path:path>",
+        ),
     ),
     path("w/<slug:slug>/lessons/", group("lessons", list="")),
     path(

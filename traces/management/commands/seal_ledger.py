@@ -1,4 +1,4 @@
-"""Seal what waits in the ledger, once or until stopped."""
+"""Seal what waits in the ledger and count what was sealed, once or until stopped."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
+from traces.counts import Counters
 from traces.sealing import Sealer
 
 
@@ -26,6 +27,7 @@ class Command(BaseCommand):
         sealer = Sealer()
         if not loop:
             self.stdout.write(f"sealed {sealer.run_once()} entries")
+            Counters().run_once()
             return
         stop = threading.Event()
 
@@ -34,4 +36,7 @@ class Command(BaseCommand):
 
         signal.signal(signal.SIGTERM, end)
         signal.signal(signal.SIGINT, end)
+        counting = threading.Thread(target=Counters().run, args=(stop, every))
+        counting.start()
         sealer.run(stop, every)
+        counting.join()

@@ -1,0 +1,163 @@
+"""Contexts for the pages of traces: the list with its drawer, the map, one file."""
+
+from collections import Counter
+
+from tests.ui.hostile import AGO, HOSTILE, INTENT, NOW, PAGER, SEALED
+from traces.browser.drawer import ChangedFile, EntryView, Proof, Ring
+from traces.browser.facets import facets_of, hidden_of, spans_of, tokens_of
+from traces.browser.strip import strip_of
+from traces.browser.tally import Bar, Tally
+from traces.browser.wanted import Term, Wanted
+from traces.counts import Values
+from traces.describing import Row, Seal
+from traces.known_intents import KnownIntent
+from traces.map_search import Answer
+from traces.matrix import Cell, Overlap
+from traces.models import Checkpoint, LedgerEntry
+from traces.tree import MapRow
+
+WANTED = Wanted(
+    terms=(Term("agent", HOSTILE), Term("intent", "INT-001", excluded=True)),
+    text=HOSTILE,
+    session="s-1",
+    path=HOSTILE,
+    since=AGO,
+)
+
+
+def drawer(holds=True):
+    entry = LedgerEntry(
+        pk=7, kind="decision", entry_id=HOSTILE, received_at=AGO, session_id="s-1", intent_id="INT-001",
+        agent=HOSTILE, error_type="SCOPE_VIOLATION", reason="not_in_scope",
+    )  # fmt: skip
+    row = Row("entry-7", AGO, "call", "deny", "Edit refused", HOSTILE, "path", HOSTILE, ran=False)
+    rings = tuple(Ring(side, "ab" * 32, 4) for side in ("entry", "left", "right", "root"))
+    proof = Proof(rings, 12, 18_240, holds, Checkpoint(created_at=AGO))
+    files = (ChangedFile(HOSTILE, "1-4", "sha256:ab", False), ChangedFile("src/b.ts", "", "", True))
+    view = EntryView(entry, row, Seal("sealed", 18_230), files, 3, HOSTILE, False, HOSTILE, "A-1", proof)
+    return {
+        "view": view,
+        "number": 7,
+        "url": "?entry=7",
+        "close_url": "?",
+        "newer_url": "?entry=8",
+        "older_url": None,
+    }
+
+
+def trace_list():
+    entry = {
+        "number": 18_230,
+        "url": "?entry=18230",
+        "at": AGO,
+        "kind": "trace",
+        "outcome": "allow",
+        "object": "src/auth/jwt.ts",
+        "object_is": "path",
+        "verb": "Edit",
+        "note": HOSTILE,
+        "lines": "60-71",
+        "agent": HOSTILE,
+        "intent_id": HOSTILE,
+        "seal": SEALED,
+    }
+    call = {
+        "number": 18_231,
+        "kind": "decision",
+        "object": HOSTILE,
+        "object_is": "command",
+        "outcome": "deny",
+    }
+    counted = Tally(
+        3, values=Counter({Values("decision", "deny", HOSTILE, HOSTILE, HOSTILE, HOSTILE, ""): 3})
+    )
+    hour = int(NOW.timestamp()) // 3600 * 3600
+    bars = [Bar(hour - 3600, 3600, Counter(trace=4, deny=1)), Bar(hour, 3600, Counter())]
+    return {
+        "entries": [entry, entry | call],
+        "q": HOSTILE,
+        "tokens": tokens_of(WANTED),
+        "hidden": hidden_of(WANTED),
+        "problems": [HOSTILE],
+        "spans": spans_of(WANTED),
+        "facets": facets_of(counted, WANTED),
+        "strip": strip_of(bars, WANTED),
+        "total": 5_000,
+        "capped": True,
+        "head": {"size": 18_242, "sealed": 18_240, "waiting": 2, "at": AGO},
+        "drawer": drawer(),
+        "missing": HOSTILE,
+        "news_url": "?fragment=news",
+        "exports": [("csv", "?format=csv")],
+        **PAGER,
+    }
+
+
+def traces_map():
+    cells = (Cell("both", 3), Cell("outside", 1))
+    file = MapRow(f"src/{HOSTILE}", HOSTILE, 1, False, False, 1, 0, True, cells)
+    folder = MapRow("src/", "src", 0, True, True, 4, 1, False, (cells[0], None))
+    intent = KnownIntent("INT-001", HOSTILE, "IN_PROGRESS")
+    return {
+        "matrix": {
+            "intents": [INTENT, INTENT | {"id": "INT-003"}],
+            "rows": [(folder, "?at="), (file, "?at=src")],
+            "left_out": 3,
+            "at": HOSTILE,
+            "top_url": "?",
+            "fold_url": "?fold=1",
+            "first": 1,
+            "last": 2,
+            "total": 9,
+            "earlier_url": None,
+            "later_url": "?cols=2",
+        },
+        "files": 164,
+        "open_intents": 7,
+        "owned_percent": 87,
+        "q": HOSTILE,
+        "answers": [
+            Answer(HOSTILE, (intent,), 1, 38, AGO, ("path",)),
+            Answer("src/", (intent,), 4, 3, None, ("goal",)),
+        ],
+        "overlaps": [Overlap("INT-001", "INT-006", HOSTILE, 8, (HOSTILE, "tests/**"), 2, 31)],
+        "pairs": 1,
+        "outside": [{"path": HOSTILE, "intent_id": "INT-001", "entries": 3}],
+        "unowned": [{"path": HOSTILE, "files": 14, "changed": 3}],
+        "unowned_files": 14,
+    }
+
+
+def map_file():
+    change = {
+        "number": 9,
+        "at": AGO,
+        "agent": HOSTILE,
+        "session_id": HOSTILE,
+        "intent_id": "INT-003",
+        "lines": "31-44",
+        "mutation_class": HOSTILE,
+        "seal": {"state": "sealing", "number": 4},
+    }
+    owner = INTENT | {"pattern": HOSTILE, "once": False, "entries": 14, "last": AGO}
+    return {
+        "path": f"src/{HOSTILE}",
+        "known_hash": "sha256:9c41",
+        "entries": 14,
+        "intents": [owner, owner | {"id": "INT-002", "pattern": "", "once": True}],
+        "owners": [owner, owner | {"id": "INT-003"}],
+        "changes": [change],
+        **PAGER,
+    }
+
+
+PAGES = {
+    "traces/list": ("traces/trace_list.html", trace_list),
+    "traces/broken-proof": ("traces/trace_list.html", lambda: trace_list() | {"drawer": drawer(holds=False)}),
+    "traces/no-drawer": (
+        "traces/trace_list.html",
+        lambda: trace_list() | {"drawer": None, "entries": [], "strip": None},
+    ),
+    "traces/map": ("traces/map.html", traces_map),
+    "traces/file": ("traces/map_file.html", map_file),
+}

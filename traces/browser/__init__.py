@@ -1,0 +1,1 @@
+"""Browsing the ledger: what is wanted, which entries fit, how many, when."""

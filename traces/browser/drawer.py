@@ -1,0 +1,124 @@
+"""One entry in full: what it says, how it is proved, what stands beside it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from traces import merkle, proofs
+from traces.describing import Row, Seal, describe, lines_of
+from traces.ledger import body_of
+from traces.models import Checkpoint, Kind, LedgerEntry, TraceFile
+
+INPUT_MOST = 6_000  # characters of a call's input
+FILES_MOST = 50
+CHAIN_MOST = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Ring:
+    """One hash on the way from the entry to the root: on which `side`, over how many `leaves`."""
+
+    side: str
+    hash: str
+    leaves: int
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """`rings` go from entry to root, without the middle ones `left_out`. `holds` was just computed."""
+
+    rings: tuple[Ring, ...]
+    left_out: int
+    size: int
+    holds: bool
+    head: Checkpoint
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedFile:
+    path: str
+    lines: str
+    content_hash: str
+    deleted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class EntryView:
+    """An entry as the drawer shows it. `sent` is the call's input as text, "" for other kinds."""
+
+    entry: LedgerEntry
+    row: Row
+    seal: Seal
+    files: tuple[ChangedFile, ...]
+    more_files: int
+    sent: str
+    revision: str
+    approval_id: str
+    proof: Proof | None
+
+
+def find_entry(workspace_id: int, text: str) -> LedgerEntry | None:
+    """By row number, by place (`#17`) or by id, with body, place and files. 2 queries."""
+    entries = LedgerEntry.objects.filter(workspace_id=workspace_id).select_related("body", "leaf")
+    entries = entries.prefetch_related("files__ranges")
+    digits = text.removeprefix("#")
+    if digits.isascii() and digits.isdigit() and len(digits) < 19:
+        column = "leaf__seq" if text.startswith("#") else "pk"
+        return entries.filter(**{column: int(digits)}).first()
+    return entries.filter(kind__in=Kind.values, entry_id=text).first() if text else None
+
+
+def view_of(entry: LedgerEntry) -> EntryView:
+    """At most 7 queries, whatever the size of the tree."""
+    body = body_of(entry)
+    row = describe(entry)
+    rows = list(entry.files.all())
+    files = {file.path: file for file in rows}
+    seal = row.seal or Seal("sealing", 0)
+    said = body or {}
+    vcs = said.get("vcs") if isinstance(said.get("vcs"), dict) else {}
+    return EntryView(
+        entry=entry,
+        row=row,
+        seal=seal,
+        files=tuple(_changed(file, said) for file in list(files.values())[:FILES_MOST]),
+        more_files=max(0, len(files) - FILES_MOST),
+        sent=_sent(said) if entry.kind == Kind.DECISION else "",
+        revision=str((vcs or {}).get("revision_id") or ""),
+        approval_id=row.approval_id,
+        proof=prove(entry) if seal.state == "sealed" else None,
+    )
+
+
+def prove(entry: LedgerEntry) -> Proof | None:
+    """The proof that a sealed entry stands in the newest signed tree, computed now. At most 6 queries."""
+    head = proofs.head(entry.workspace_id)
+    if head is None:
+        return None
+    found = proofs.prove_inclusion(entry, head.size)
+    holds = merkle.verify_inclusion(found.leaf_hash, found.seq, head.size, found.hashes, bytes(head.root))
+    ranges = merkle.inclusion_ranges(found.seq, head.size)
+    siblings = [
+        Ring("left" if start < found.seq else "right", one.hex(), end - start)
+        for (start, end), one in zip(ranges, found.hashes, strict=True)
+    ]
+    own = Ring("entry", found.leaf_hash.hex(), 1)
+    root = Ring("root", bytes(head.root).hex(), head.size)
+    shown = siblings[: CHAIN_MOST - 2]
+    return Proof((own, *shown, root), len(siblings) - len(shown), head.size, holds, head)
+
+
+def _changed(file: TraceFile, body: dict[str, Any]) -> ChangedFile:
+    ranges = [(one.start_line, one.end_line) for one in file.ranges.all()]
+    spoken = ", ".join(f"{first}\N{EN DASH}{last}" for first, last in sorted(ranges)[:8])
+    more = f" and {len(ranges) - 8} more" if len(ranges) > 8 else ""
+    return ChangedFile(file.path, f"{spoken}{more}" or lines_of(body), file.content_hash, file.deleted)
+
+
+def _sent(body: dict[str, Any]) -> str:
+    if body.get("input") is None:
+        return ""
+    text = json.dumps(body["input"], ensure_ascii=False, indent=2)
+    return text if len(text) <= INPUT_MOST else f"{text[:INPUT_MOST]}…"
