@@ -33,7 +33,7 @@ django.setup()
 from django.db import connection, transaction  # noqa: E402
 
 from traces import proofs  # noqa: E402
-from traces.entries import Submitted, store  # noqa: E402
+from traces.entries import Storing, Submitted, store  # noqa: E402
 from traces.interchange.importing import Import, import_file  # noqa: E402
 from traces.ledger import NewEntry, append, append_many  # noqa: E402
 from traces.models import LedgerEntry, LedgerLeaf  # noqa: E402
@@ -140,14 +140,14 @@ def beside_plain_inserts(rounds: int) -> bool:
     with transaction.atomic():
         made = append(decision())
         assert made is not None
-        posted = store(HOME, [Submitted(trace(0))], actor="bench").made[0]
+        posted = store(HOME, [Submitted(trace(0))], Storing("bench")).made[0]
     bare = plain_inserts(EVIDENCE, made.id)
     bare_trace = plain_inserts(EVIDENCE + PROJECTIONS, posted.id)
     number = iter(range(10**9))
     works = (
         in_transaction(lambda: append(decision())),
         bare,
-        in_transaction(lambda: store(HOME, [Submitted(trace(next(number)))], actor="bench")),
+        in_transaction(lambda: store(HOME, [Submitted(trace(next(number)))], Storing("bench"))),
         bare_trace,
     )
     rates = in_turn(*works, rounds=rounds)
