@@ -53,7 +53,11 @@ def _lines(rows: QuerySet[LedgerEntry], write: Callable[[dict[str, Any]], Any]) 
     for row in rows.order_by("pk").iterator(chunk_size=CHUNK):
         entry = body_of(row)
         if entry is not None:
-            yield json.dumps(write(entry), ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+            yield json_line(write(entry))
+
+
+def json_line(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
 
 def _ordered(value: Any) -> Any:

@@ -69,6 +69,7 @@ class History:
 
     workspace_id: int
     source: str
+    ordered: bool = True
     records: int = 0
     altered: Changed = field(default_factory=Changed)
     _told: Any = field(default_factory=hashlib.sha256)
@@ -84,7 +85,8 @@ class History:
         )
         body = body_of(before) if before else None
         if body and isinstance(body.get("records"), int) and body["records"]:
-            self._last, self._places = (body["records"], str(body.get("digest"))), {}
+            self._last = body["records"], str(body.get("digest"))
+            self._places = {} if self.ordered else None
 
     @property
     def digest(self) -> str:

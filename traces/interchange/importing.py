@@ -41,6 +41,7 @@ class Import:
     live: bool = False
     source: str = SOURCE
     commit_every: int | None = None
+    ordered: bool = True  # False: the source has no order, so that a later version need not begin the same
 
     def at_once(self) -> Import:
         return replace(self, commit_every=None)
@@ -99,7 +100,7 @@ def import_entries(entries: Callable[[ImportReport], Iterable[Submitted]], how: 
     thoroughly afterwards.
     """
     report = ImportReport()
-    followed = Followed(History(how.workspace_id, how.source))
+    followed = Followed(History(how.workspace_id, how.source, ordered=how.ordered))
     _apply(followed.through(entries(report)), how, report, followed)
     if report.entries and not how.dry_run:
         seal(how.workspace_id, thorough=True)

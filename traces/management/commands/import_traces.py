@@ -12,8 +12,16 @@ from django.core.management.base import BaseCommand, CommandError
 
 from traces.interchange import foreign_chain, history
 from traces.interchange.history import SOURCE_MOST
-from traces.interchange.importing import Import, check_file, import_file
+from traces.interchange.importing import Import, check_file, import_entries, import_file
 from traces.interchange.reports import ImportReport
+from traces.interchange.repository import (
+    FOLDER,
+    GIT_AI_NOTES,
+    NOTES,
+    Repository,
+    RepositoryError,
+    entries_in,
+)
 from traces.management.chosen import chosen_workspaces
 from traces.management.progress import Progress
 
@@ -24,13 +32,20 @@ SHOWN_MOST = 20
 
 class Command(BaseCommand):
     help = (
-        "Import agent_trace.jsonl or Agent Trace records. An invalid file changes nothing (exit status 1); one "
-        "whose past was rewritten is told apart from one that has grown, and both versions are kept (exit "
-        "status 3). Started again after an interruption, it goes on where it stopped."
+        "Import agent_trace.jsonl, Agent Trace records, or what a git repository carries of them and of "
+        "git-ai. An invalid file changes nothing (exit status 1); one whose past was rewritten is told "
+        "apart from one that has grown, and both versions are kept (exit status 3). Started again after an "
+        "interruption, it goes on where it stopped."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("file", help="The file, or - for standard input.")
+        parser.add_argument("file", nargs="?", help="The file, or - for standard input.")
+        parser.add_argument("--repository", type=Path, metavar="PATH", help="Read a git repository instead.")
+        parser.add_argument(
+            "--ref",
+            action="append",
+            help=f"Only these notes (default: {FOLDER}/, {NOTES} and {GIT_AI_NOTES}).",
+        )
         parser.add_argument("--workspace", required=True, metavar="SLUG")
         parser.add_argument("--source", help="What to remember the file as (default: its name).")
         parser.add_argument("--lenient", action="store_true", help="Recover what can be recovered.")
@@ -38,16 +53,24 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="Print one JSON object.")
 
     def handle(self, *_: Any, **options: Any) -> None:
+        if (options["file"] is None) is (options["repository"] is None):
+            raise CommandError("Name a file, or a repository with --repository.")
         [workspace] = chosen_workspaces(options["workspace"])
+        name = options["file"] or f"repository {options['repository'].resolve().name}"
         how = Import(
             workspace.pk,
             "command import_traces",
             lenient=options["lenient"],
             dry_run=options["dry_run"],
-            source=_source(options["source"] or Path(options["file"]).name),
+            source=_source(options["source"] or Path(name).name),
             commit_every=COMMIT_EVERY,
+            ordered=options["repository"] is None,
         )
-        self._tell(_imported(options["file"], how), as_json=options["json"])
+        if options["repository"]:
+            report = _from_repository(options["repository"], options["ref"], how)
+        else:
+            report = _imported(options["file"], how)
+        self._tell(report, as_json=options["json"])
 
     def _tell(self, report: ImportReport, *, as_json: bool) -> None:
         if as_json:
@@ -78,6 +101,18 @@ def _imported(name: str, how: Import) -> ImportReport:
             return import_file(_shown(file, "importing").read, how)
     except OSError as error:
         raise CommandError(f"{name} cannot be read: {error.strerror}.") from error
+
+
+def _from_repository(path: Path, refs: list[str] | None, how: Import) -> ImportReport:
+    repository = Repository(path)
+    try:
+        wanted = refs or repository.note_refs()
+        return import_entries(
+            lambda report: entries_in(repository, wanted, report, folder=not refs, lenient=how.lenient),
+            how.at_once(),
+        )
+    except (RepositoryError, OSError) as error:
+        raise CommandError(f"{path}: {error}") from error
 
 
 def _shown(file: BinaryIO, what: str) -> Progress:
