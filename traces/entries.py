@@ -17,6 +17,7 @@ from traces import canonical
 from traces.ledger import Appended, NewEntry, append, append_many, body_of, find
 from traces.lessons import NewLesson, record_lesson
 from traces.models import Kind
+from traces.ordinary import is_ordinary
 from traces.projections import Recorded, project
 from traces.shape import (
     DELETED,
@@ -47,10 +48,17 @@ RECORDED_BEFORE = """
 
 @dataclass(frozen=True, slots=True)
 class Submitted:
-    """An entry of a request or file, and the line on which it begins there (from 1)."""
+    """An entry of a request or file, and the line on which it begins there (from 1).
+
+    `encoded` are the canonical bytes of `value` where they are known already.
+    """
 
     value: dict[str, Any]
     line: int | None = None
+    encoded: bytes | None = None
+
+    def in_bytes(self) -> bytes:
+        return self.encoded or canonical.encode(self.value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +181,7 @@ def rivals_of(workspace_id: int, batch: Sequence[Submitted]) -> list[Beside]:
 def _append_all(workspace_id: int, fresh: Sequence[Submitted], how: Storing) -> tuple[Appended, ...]:
     readings = [read_entry(one.value) for one in fresh]
     made = append_many(
-        replace(_ledger_entry(workspace_id, one.value, reading, how.actor), reason=how.source)
+        _ledger_entry(workspace_id, one, reading, how.actor, how.source)
         for one, reading in zip(fresh, readings, strict=True)
     )
     project(
@@ -185,6 +193,8 @@ def _append_all(workspace_id: int, fresh: Sequence[Submitted], how: Storing) -> 
 
 def field_errors(submitted: Submitted) -> list[EntryError]:
     """What is wrong with the fields of one entry."""
+    if is_ordinary(submitted.value):
+        return []
     return [
         EntryError("INVALID_FIELD", f"{path} {text}", submitted.line)
         for path, text in problems(submitted.value)
@@ -201,7 +211,7 @@ def record_mutation(workspace_id: int, mutation: Mutation, author: Author) -> Re
     key = _call_key(mutation, author, entry)
     reading = read_entry(entry)
     with transaction.atomic():
-        new = _ledger_entry(workspace_id, entry, reading, author.actor)
+        new = _ledger_entry(workspace_id, Submitted(entry), reading, author.actor)
         made = append(replace(new, idempotency_key=key, agent=author.agent or new.agent))
         if made is None:
             return _reported_before(workspace_id, key or "", entry)
@@ -265,18 +275,16 @@ def _sort_out(workspace_id: int, batch: Sequence[Submitted]) -> tuple[list[Submi
             continue
         row, before = known.get(entry_id, (None, b""))
         if entry_id in fresh:
-            before = canonical.encode(fresh[entry_id].value)
-        if before is None or _is_same(before, one.value):
+            before = fresh[entry_id].in_bytes()
+        if before is None or before == one.in_bytes() or _is_repaired(before, one.value):
             duplicates += 1
         else:
             rivals.append(Beside(one, _beside_id(one.value), row))
     return list(fresh.values()), duplicates, rivals
 
 
-def _is_same(before: bytes, value: dict[str, Any]) -> bool:
-    """Whether both are one record; one may have been taken as it stood and the other repaired."""
-    if before == canonical.encode(value):
-        return True
+def _is_repaired(before: bytes, value: dict[str, Any]) -> bool:
+    """Whether both are one record, once taken as it stood and once repaired."""
     stored = json.loads(before)
     return bool(stored.get("original") == value or value.get("original") == stored)
 
@@ -301,16 +309,20 @@ def _stored_bytes(workspace_id: int, entry_ids: list[str]) -> dict[str, tuple[in
     return {entry_id: (row, None if body is None else bytes(body)) for row, entry_id, body in rows}
 
 
-def _ledger_entry(workspace_id: int, entry: dict[str, Any], reading: Reading, actor: str) -> NewEntry:
+def _ledger_entry(
+    workspace_id: int, entry: Submitted, reading: Reading, actor: str, source: str = ""
+) -> NewEntry:
     return NewEntry(
         workspace_id=workspace_id,
         kind=Kind.TRACE,
-        body=entry,
-        entry_id=entry["id"],
+        body=entry.value,
+        encoded=entry.encoded,
+        entry_id=entry.value["id"],
         session_id=reading.session_id,
         intent_id=reading.intent_id,
         outcome=reading.mutation_class,
         agent=reading.model,
+        reason=source,
         actor=actor,
     )
 

@@ -141,4 +141,4 @@ class History:
 def _source_bytes(entry: Submitted) -> bytes:
     """The record as it stood in the file, however an import has read it."""
     original = entry.value.get("original")
-    return canonical.encode(original if isinstance(original, dict) else entry.value)
+    return canonical.encode(original) if isinstance(original, dict) else entry.in_bytes()

@@ -162,7 +162,7 @@ def _at(commit: str, entry: Submitted) -> Submitted:
     """An Agent Trace record that names no revision belongs to the commit that it is a note of."""
     if (entry.value.get("vcs") or {}).get("revision_id"):
         return entry
-    return replace(entry, value=entry.value | {"vcs": {"type": "git", "revision_id": commit}})
+    return Submitted(entry.value | {"vcs": {"type": "git", "revision_id": commit}}, entry.line)
 
 
 def _authorship(repository: Repository, commit: str, note: bytes, found: ImportReport) -> Iterator[Submitted]:
