@@ -14,13 +14,15 @@ from traces.ledger import body_of
 from traces.models import LedgerEntry
 
 CHUNK = 500
-# The order in which the seeds write the fields; others follow in the order of the alphabet.
+# The order in which the seeds and real ledgers write the fields; others follow in the order of the alphabet.
+# Hash chains of other tools depend on it: a ledger that went out must verify as the one that came in.
 ORDER = (
     "id",
     "timestamp",
     "vcs",
     "files",
     "relative_path",
+    "ast_fingerprint",
     "conversations",
     "url",
     "contributor",

@@ -232,7 +232,8 @@ def _conclude(how: Import, report: ImportReport, followed: Followed) -> None:
     report.foreign_chain = followed.chain.summary()
     if report.foreign_chain and report.foreign_chain["first_break"]:
         text = foreign_chain.in_words(report.foreign_chain)
-        report.warn(Remark("FOREIGN_CHAIN_BROKEN", f"{text}.", report.foreign_chain["first_break"]))
+        text = f"{text}. Fields that were put in another order since they were hashed look the same."
+        report.warn(Remark("FOREIGN_CHAIN_BROKEN", text, report.foreign_chain["first_break"]))
     if all(error.type == "DUPLICATE_ID" for error in report.errors):
         report.rewrite = followed.history.rewrite()
     if report.valid and not how.dry_run and (report.entries or not followed.history.unchanged):
