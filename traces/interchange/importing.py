@@ -143,14 +143,18 @@ def _apply(
 def _apply_portion(
     entries: Iterable[Submitted], how: Import, report: ImportReport, followed: Followed | None
 ) -> list[Appended]:
-    """What belongs together: all of it, or nothing where one entry is in error."""
+    """What belongs together: all of it, or nothing where one entry is in error.
+
+    A whole file has its transaction already: one inside it would be a savepoint, and SQLite keeps in memory
+    all that changes under a savepoint.
+    """
     made: list[Appended] = []
     before = report.entries, report.duplicates
-    with transaction.atomic():
+    with transaction.atomic() if how.piecemeal else nullcontext():
         for chunk in _chunks(entries):
             stored = _store(chunk, how, report, followed)
             made += stored if how.live else []
-        if not report.valid:
+        if not report.valid and how.piecemeal:
             transaction.set_rollback(True)
     if not report.valid:
         report.entries, report.duplicates = before
