@@ -24,6 +24,7 @@ from traces.filemap import map_sections
 from traces.filters import TraceFilter, traces_of
 from traces.interchange.agent_md import read_lessons, write_lessons
 from traces.interchange.exporting import agent_trace_lines, orchestration_lines
+from traces.interchange.history import SOURCE, SOURCE_MOST
 from traces.interchange.importing import Import, import_file, post_entries
 from traces.interchange.intent_map import write_map
 from traces.interchange.reports import ImportReport
@@ -82,7 +83,7 @@ class ImportView(StreamView):
             "agent_trace.jsonl or Agent Trace records. Strict unless lenient: all or nothing, "
             "only a torn last line is set aside."
         ),
-        parameters=[schema.LENIENT, schema.DRY_RUN],
+        parameters=[schema.LENIENT, schema.DRY_RUN, schema.SOURCE],
         request={JSON_TYPE: OpenApiTypes.OBJECT, **schema.FILE_REQUEST},
         responses=schema.answers({200: schema.TraceReport}, 413, 415),
     )  # fmt: skip
@@ -92,6 +93,7 @@ class ImportView(StreamView):
             self.actor,
             lenient=flag(request, "lenient"),
             dry_run=flag(request, "dry_run"),
+            source=_source(request),
         )
         report = import_file(body_reader(request, ENTRY_TYPES), how)
         if not report.valid:
@@ -210,6 +212,13 @@ def _filter(request: Request) -> TraceFilter:
     if any("\x00" in text for text in texts.values()):
         raise ApiError(400, "INVALID_INPUT", "A filter holds U+0000.")
     return TraceFilter(**texts, since=_moment(request, "since"), until=_moment(request, "until"))
+
+
+def _source(request: Request) -> str:
+    name = request.query_params.get("source") or SOURCE
+    if len(name) > SOURCE_MOST or not name.isprintable():
+        raise ApiError(400, "INVALID_INPUT", f"source has at most {SOURCE_MOST} printable characters.")
+    return name
 
 
 def _moment(request: Request, name: str) -> datetime | None:

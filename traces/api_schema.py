@@ -114,12 +114,32 @@ class ReceiptAnswer(Body):
     receipt = ReceiptSignature()
 
 
+class ForeignChainAnswer(Body):
+    links = Whole(help_text="Records that carry the hash of the one before them.")
+    verified = Whole(help_text="Links that hold.")
+    first_break = Whole(allow_null=True, help_text="The line of the first that does not.")
+    rule = Text(help_text="How a record is hashed; empty where only the links could be compared.")
+
+
+class ChangedAnswer(Body):
+    count = Whole()
+    ids = s.ListField(child=Text(), help_text="At most 1,000.")
+
+
+class RewriteAnswer(Body):
+    altered = ChangedAnswer(help_text="The same id says something else now.")
+    removed = ChangedAnswer(help_text="Stored, but gone from the file.")
+    reordered = ChangedAnswer(help_text="Standing before what they stood behind.")
+
+
 class TraceReport(Body):
     valid = YesNo()
     entries = Whole(help_text="New entries.")
     duplicates = Whole(help_text="Entries that are there already, with the same content.")
     errors = RemarkAnswer(many=True)  # type: ignore[assignment]  # the metaclass takes fields out
     warnings = RemarkAnswer(many=True)
+    foreign_chain = ForeignChainAnswer(allow_null=True, help_text="A hash chain of another tool.")
+    rewrite = RewriteAnswer(allow_null=True, help_text="The file's past differs from what is stored.")
 
 
 class PostedAnswer(TraceReport):
@@ -273,6 +293,7 @@ FILTERS = [
     query("until", "Entries with a timestamp before, RFC 3339.", OpenApiTypes.DATETIME),
 ]
 LENIENT = query("lenient", "Recover what can be recovered, and list each repair.", OpenApiTypes.BOOL)
+SOURCE = query("source", "Names the file, so that later versions are compared (agent_trace.jsonl).")
 DRY_RUN = query("dry_run", "Say what would happen and change nothing.", OpenApiTypes.BOOL)
 MAP_FORMAT = query("format", "markdown (the file) or json.", enum=["markdown", "json"])
 EXPORT_FORMAT = query(

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from typing import Any
 
+import orjson
 import rfc8785
 
 DEPTH_MOST = 64
@@ -57,12 +59,40 @@ def read(raw: bytes | str) -> Any:
 def encode(value: Any) -> bytes:
     """RFC 8785 bytes. Raises CanonicalError for what has no canonical form or cannot be stored.
 
-    Where a value has no floats and only keys that sort alike as UTF-16 and as code points, the
-    encoder of the standard library writes the same bytes five times faster (a test compares them).
+    Where a value has no floats and only keys that sort alike as UTF-16 and as code points, orjson
+    writes the same bytes many times faster (a test compares them).
     """
     if check(value):
-        return _ENCODER.encode(value).encode()
+        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
     return rfc8785.dumps(value)
+
+
+def encode_flat(value: dict[str, str | int]) -> bytes:
+    """`encode` for an object of ASCII names with texts and small whole numbers."""
+    try:
+        encoded = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+    except TypeError:  # half of a surrogate pair
+        return encode(value)
+    return encode(value) if b"\\u0000" in encoded else encoded
+
+
+def read_plain(raw: bytes) -> tuple[dict[str, Any], bytes] | None:
+    """An object of plain JSON and its canonical bytes, at a fraction of what `parse` and `encode` cost.
+
+    None: look closer. Plain is ASCII without escapes, without negative, long or broken numbers, and no
+    key twice: with neither escapes nor lost keys, a text has the same number of colons in both forms.
+    """
+    if not raw.startswith(b"{") or b"\\" in raw or not raw.isascii():
+        return None
+    outside_of_texts = b'"'.join(raw.split(b'"')[::2])
+    if _ODD_NUMBER.search(outside_of_texts) or raw.count(b"{") + raw.count(b"[") > DEPTH_MOST:
+        return None
+    try:
+        value = orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        return None
+    encoded = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+    return (value, encoded) if raw.count(b":") == encoded.count(b":") else None
 
 
 def check(value: Any) -> bool:
@@ -178,4 +208,4 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_Constant)
-_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True, check_circular=False)
+_ODD_NUMBER = re.compile(rb"-|\d[.eE]|\d{16}")

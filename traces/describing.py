@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from traces.absences import Absences
+from traces.interchange import foreign_chain, history
 from traces.ledger import body_of
 from traces.models import Kind, LedgerEntry, LedgerLeaf
 
@@ -44,6 +45,7 @@ VERBS = {
 }
 PATH_FIELDS = ("file_path", "path", "notebook_path", "filePath")
 TEXT_FIELDS = ("pattern", "regex", "query", "intent_id", "url")
+IMPORTED = {"entries": "new", "duplicates": "known before", "warnings": "remarks"}
 REFUSALS = {"ask": "asked", "deny": "refused"}
 SESSION_STATES = {"opened": "REQUEST", "reasoning": "REASONING", "selected": "ACTION", "ended": "ENDED"}
 CONFLICTS = {
@@ -191,6 +193,17 @@ def _lesson(row: Row, _entry: LedgerEntry, body: dict[str, Any]) -> None:
     row.object, row.object_is, row.note = _text(body.get("file")), "path", _text(body.get("problems"))
 
 
+def _import(row: Row, _entry: LedgerEntry, body: dict[str, Any]) -> None:
+    """What an import brought, and what it found wrong with the past that it tells of."""
+    row.verb, row.outcome, row.object = "Imported", "info", _text(body.get("source"))
+    parts = [f"{body[count]} {word}" for count, word in IMPORTED.items() if isinstance(body.get(count), int)]
+    if isinstance(body.get("foreign_chain"), dict):
+        parts.append(foreign_chain.in_words(body["foreign_chain"]))
+    if isinstance(body.get("rewrite"), dict):
+        parts.append(history.in_words(body["rewrite"]))
+    row.note = "; ".join(parts)
+
+
 def _other(row: Row, entry: LedgerEntry, body: dict[str, Any]) -> None:
     row.verb, row.outcome = f"{entry.kind.title()} {entry.outcome}".strip(), "info"
     row.object = entry.intent_id or _text(body.get("entry_id"))
@@ -203,6 +216,7 @@ _DESCRIBERS: dict[str, Callable[[Row, LedgerEntry, dict[str, Any]], None]] = {
     Kind.APPROVAL: _approval,
     Kind.SESSION: _session,
     Kind.LESSON: _lesson,
+    Kind.IMPORT: _import,
 }
 
 

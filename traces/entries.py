@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -16,8 +17,18 @@ from traces import canonical
 from traces.ledger import Appended, NewEntry, append, append_many, body_of, find
 from traces.lessons import NewLesson, record_lesson
 from traces.models import Kind
+from traces.ordinary import is_ordinary
 from traces.projections import Recorded, project
-from traces.shape import DELETED, INTENT_TYPE, Reading, canonical_path, comparable_hash, problems, read_entry
+from traces.shape import (
+    DELETED,
+    ID_MOST,
+    INTENT_TYPE,
+    Reading,
+    canonical_path,
+    comparable_hash,
+    problems,
+    read_entry,
+)
 
 PATHS_MOST = 500  # paths a query: SQLite allows a limited number of parameters
 NEWEST_HASHES = """
@@ -29,7 +40,7 @@ NEWEST_HASHES = """
     ) FROM wanted
 """
 RECORDED_BEFORE = """
-    SELECT entry.entry_id, body.body FROM traces_ledgerentry entry
+    SELECT entry.id, entry.entry_id, body.body FROM traces_ledgerentry entry
     LEFT JOIN traces_ledgerbody body ON body.entry_id = entry.id
     WHERE entry.workspace_id = %s AND entry.kind = %s AND entry.entry_id IN ({ids})
 """
@@ -37,10 +48,17 @@ RECORDED_BEFORE = """
 
 @dataclass(frozen=True, slots=True)
 class Submitted:
-    """An entry of a request or file, and the line on which it begins there (from 1)."""
+    """An entry of a request or file, and the line on which it begins there (from 1).
+
+    `encoded` are the canonical bytes of `value` where they are known already.
+    """
 
     value: dict[str, Any]
     line: int | None = None
+    encoded: bytes | None = None
+
+    def in_bytes(self) -> bytes:
+        return self.encoded or canonical.encode(self.value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +69,48 @@ class EntryError:
 
 
 @dataclass(frozen=True, slots=True)
+class Beside:
+    """An entry that contradicts the one of ledger row `row` (None: one of the same batch).
+
+    `beside_id` is the id, made from its content, under which it can be kept as well; `new` says that it
+    was kept just now.
+    """
+
+    submitted: Submitted
+    beside_id: str
+    row: int | None
+    new: bool = False
+
+    @property
+    def entry_id(self) -> str:
+        return str(self.submitted.value["id"])
+
+    def error(self) -> EntryError:
+        return EntryError(
+            "DUPLICATE_ID", f"{self.entry_id} was recorded with other content", self.submitted.line
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Stored:
-    """What became of a batch: `made` are new, in order; `errors` contradict what is there."""
+    """What became of a batch: `made` are new, in order; `rivals` contradict what is there."""
 
     made: tuple[Appended, ...]
     duplicates: int
-    errors: tuple[EntryError, ...]
+    rivals: tuple[Beside, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Storing:
+    """In whose name entries are stored. `source` names the file that an import reads.
+
+    With `keep_rivals` an entry that contradicts a stored one is kept as well, under an id made from both.
+    """
+
+    actor: str
+    imported: bool = False
+    source: str = ""
+    keep_rivals: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,29 +154,47 @@ class RecordedMutation:
     new: bool
 
 
-def store(workspace_id: int, batch: Sequence[Submitted], *, actor: str, imported: bool = False) -> Stored:
+def store(workspace_id: int, batch: Sequence[Submitted], how: Storing) -> Stored:
     """Append new entries, inside the caller's transaction; the same id again is never stored twice.
 
-    The same id with the same content counts as a duplicate, with other content as an error. The caller
-    decides whether an error undoes the rest.
-    2 queries and 5 statements, whatever the size of the batch (up to a few hundred).
+    The same id with the same content counts as a duplicate, with other content as a rival. The caller
+    decides whether a rival undoes the rest.
+    2 queries and 5 statements, whatever the size of the batch (up to a few hundred); 1 query more for rivals
+    that are kept.
     """
-    fresh, duplicates, errors = _sort_out(workspace_id, batch)
+    fresh, duplicates, rivals = _sort_out(workspace_id, batch)
+    if rivals and how.keep_rivals:
+        kept, known, _ = _sort_out(workspace_id, [_renamed(one) for one in rivals])
+        new = {one.value["id"] for one in kept}
+        rivals = [replace(one, new=one.beside_id in new) for one in rivals]
+        fresh, duplicates = [*fresh, *kept], duplicates + known
     if not fresh:
-        return Stored((), duplicates, tuple(errors))
+        return Stored((), duplicates, tuple(rivals))
+    return Stored(_append_all(workspace_id, fresh, how), duplicates, tuple(rivals))
+
+
+def rivals_of(workspace_id: int, batch: Sequence[Submitted]) -> list[Beside]:
+    """Those of a batch that contradict each other or what is stored. 1 query; changes nothing."""
+    return _sort_out(workspace_id, batch)[2]
+
+
+def _append_all(workspace_id: int, fresh: Sequence[Submitted], how: Storing) -> tuple[Appended, ...]:
     readings = [read_entry(one.value) for one in fresh]
     made = append_many(
-        _ledger_entry(workspace_id, one.value, reading, actor)
+        _ledger_entry(workspace_id, one, reading, how.actor, how.source)
         for one, reading in zip(fresh, readings, strict=True)
     )
     project(
-        Recorded(one.id, workspace_id, reading, imported) for one, reading in zip(made, readings, strict=True)
+        Recorded(one.id, workspace_id, reading, how.imported)
+        for one, reading in zip(made, readings, strict=True)
     )
-    return Stored(tuple(made), duplicates, tuple(errors))
+    return tuple(made)
 
 
 def field_errors(submitted: Submitted) -> list[EntryError]:
     """What is wrong with the fields of one entry."""
+    if is_ordinary(submitted.value):
+        return []
     return [
         EntryError("INVALID_FIELD", f"{path} {text}", submitted.line)
         for path, text in problems(submitted.value)
@@ -139,7 +211,7 @@ def record_mutation(workspace_id: int, mutation: Mutation, author: Author) -> Re
     key = _call_key(mutation, author, entry)
     reading = read_entry(entry)
     with transaction.atomic():
-        new = _ledger_entry(workspace_id, entry, reading, author.actor)
+        new = _ledger_entry(workspace_id, Submitted(entry), reading, author.actor)
         made = append(replace(new, idempotency_key=key, agent=author.agent or new.agent))
         if made is None:
             return _reported_before(workspace_id, key or "", entry)
@@ -190,44 +262,67 @@ def _newest_hashes(workspace_id: int, paths: list[str]) -> dict[str, str]:
     return {path: "" if told == "gone" else told for path, told in rows if told}
 
 
-def _sort_out(workspace_id: int, batch: Sequence[Submitted]) -> tuple[list[Submitted], int, list[EntryError]]:
+def _sort_out(workspace_id: int, batch: Sequence[Submitted]) -> tuple[list[Submitted], int, list[Beside]]:
     """(entries that are new, how many are there already, those that contradict what is there)."""
     known = _stored_bytes(workspace_id, [one.value["id"] for one in batch]) if batch else {}
     fresh: dict[str, Submitted] = {}
-    errors: list[EntryError] = []
+    rivals: list[Beside] = []
     duplicates = 0
     for one in batch:
         entry_id = one.value["id"]
         if entry_id not in known and entry_id not in fresh:
             fresh[entry_id] = one
             continue
-        before = canonical.encode(fresh[entry_id].value) if entry_id in fresh else known[entry_id]
-        if before in {None, canonical.encode(one.value)}:
+        row, before = known.get(entry_id, (None, b""))
+        if entry_id in fresh:
+            before = fresh[entry_id].in_bytes()
+        if before is None or before == one.in_bytes() or _is_repaired(before, one.value):
             duplicates += 1
         else:
-            errors.append(EntryError("DUPLICATE_ID", f"{entry_id} was recorded with other content", one.line))
-    return list(fresh.values()), duplicates, errors
+            rivals.append(Beside(one, _beside_id(one.value), row))
+    return list(fresh.values()), duplicates, rivals
 
 
-def _stored_bytes(workspace_id: int, entry_ids: list[str]) -> dict[str, bytes | None]:
-    """The recorded bytes of these trace entries; None for one that was redacted and cannot be compared."""
+def _is_repaired(before: bytes, value: dict[str, Any]) -> bool:
+    """Whether both are one record, once taken as it stood and once repaired."""
+    stored = json.loads(before)
+    return bool(stored.get("original") == value or value.get("original") == stored)
+
+
+def _beside_id(value: dict[str, Any]) -> str:
+    return f"{value['id'][: ID_MOST - 20]}~{hashlib.sha256(canonical.encode(value)).hexdigest()[:16]}"
+
+
+def _renamed(rival: Beside) -> Submitted:
+    value = rival.submitted.value
+    original = value.get("original")
+    kept = {"id": rival.beside_id, "original": original if isinstance(original, dict) else value}
+    return Submitted(value | kept, rival.submitted.line)
+
+
+def _stored_bytes(workspace_id: int, entry_ids: list[str]) -> dict[str, tuple[int, bytes | None]]:
+    """(row id, recorded bytes) of these trace entries; no bytes for one that was redacted."""
     marks = ", ".join(["%s"] * len(entry_ids))
     with connection.cursor() as cursor:
         cursor.execute(RECORDED_BEFORE.replace("{ids}", marks), [workspace_id, Kind.TRACE, *entry_ids])
         rows = cursor.fetchall()
-    return {entry_id: None if body is None else bytes(body) for entry_id, body in rows}
+    return {entry_id: (row, None if body is None else bytes(body)) for row, entry_id, body in rows}
 
 
-def _ledger_entry(workspace_id: int, entry: dict[str, Any], reading: Reading, actor: str) -> NewEntry:
+def _ledger_entry(
+    workspace_id: int, entry: Submitted, reading: Reading, actor: str, source: str = ""
+) -> NewEntry:
     return NewEntry(
         workspace_id=workspace_id,
         kind=Kind.TRACE,
-        body=entry,
-        entry_id=entry["id"],
+        body=entry.value,
+        encoded=entry.encoded,
+        entry_id=entry.value["id"],
         session_id=reading.session_id,
         intent_id=reading.intent_id,
         outcome=reading.mutation_class,
         agent=reading.model,
+        reason=source,
         actor=actor,
     )
 

@@ -15,6 +15,7 @@ import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 from django.db import connection
@@ -60,6 +61,7 @@ INSERT_BODY = "INSERT INTO traces_ledgerbody (entry_id, salt, body) "
 class NewEntry:
     """What is to be recorded. `body` is any JSON object; `idempotency_key` makes a retry a no-op.
 
+    `encoded` are the canonical bytes of `body` where the caller has them already.
     Without `entry_id` a time-ordered UUID is made. Texts longer than `TEXTS` allows are cut.
     """
 
@@ -67,6 +69,7 @@ class NewEntry:
     kind: str
     body: dict[str, Any]
     entry_id: str | None = None
+    encoded: bytes | None = None
     idempotency_key: str | None = None
     session_id: str = ""
     intent_id: str = ""
@@ -144,7 +147,7 @@ def prepare(entry: NewEntry, received_at: datetime | None = None) -> Prepared:
     """The stored form of an entry, received now or then: canonical body, digest, envelope, leaf hash."""
     received_at = received_at or datetime.now(UTC)
     salt = os.urandom(SALT_SIZE)
-    body = canonical.encode(entry.body)
+    body = entry.encoded or canonical.encode(entry.body)
     digest = hashlib.sha256(salt + body).digest()
     named = {
         "workspace_id": entry.workspace_id,
@@ -153,7 +156,7 @@ def prepare(entry: NewEntry, received_at: datetime | None = None) -> Prepared:
         "idempotency_key": entry.idempotency_key,
     }
     texts = {name: getattr(entry, name)[:most] for name, most in TEXTS.items()}
-    envelope = canonical.encode(envelope_of(named | texts, received_at, digest))
+    envelope = canonical.encode_flat(envelope_of(named | texts, received_at, digest))
     texts.pop("actor")
     row = named | texts | {
         "received_at": received_at,
@@ -174,6 +177,7 @@ def envelope_of(values: dict[str, Any], received_at: datetime, body_digest: byte
     }
 
 
+@lru_cache(maxsize=64)
 def instant(moment: datetime) -> str:
     """Microseconds always, `Z` always: one spelling for one instant."""
     return f"{moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='microseconds')}Z"

@@ -24,7 +24,7 @@ ID_MOST = 200
 PATH_MOST = 1000
 TEXT_MOST = 200
 LINE_MOST = 2**31
-SEEN_MOST = 2048  # an entry is checked first and read later, so every path and time is asked for twice
+SEEN_MOST = 16_384  # an entry is checked first and read later, so every path and time is asked for twice
 INTENT_TYPE = "specification"
 DELETED = "DELETED"
 EVOLUTION = "INTENT_EVOLUTION"
@@ -112,6 +112,7 @@ def canonical_path(raw: str) -> str:
     return placed.path
 
 
+@lru_cache(maxsize=SEEN_MOST)
 def comparable_hash(text: str | None) -> str:
     """`algorithm:value` as it can be compared; a bare SHA-256 gets its prefix, a placeholder becomes ""."""
     stripped = (text or "").strip()
@@ -241,21 +242,20 @@ def _is_line(value: Any) -> bool:
 def _change(file: dict[str, Any], named: str) -> FileChange:
     """`named` is the intent of the whole entry, for files that name none."""
     talks = file.get("conversations") or []
-    ranges = tuple(line_range for talk in talks for line_range in _ranges(talk))
-    raw = [
-        file.get("content_hash"),
-        *(one.get("content_hash") for talk in talks for one in talk.get("ranges", [])),
-    ]
-    told = [text for text in raw if text]
-    sessions = [session for talk in talks if (session := session_of(talk.get("url")))]
-    intents = tuple(dict.fromkeys(intent for talk in talks for intent in _intents(talk)))
+    whole = file.get("content_hash")
+    told = [whole] if whole else []
+    session, intents, ranges = "", [], []
+    for talk in talks:
+        session = session or session_of(talk.get("url"))
+        intents += _intents(talk)
+        ranges += _ranges(talk, told)
     return FileChange(
         path=canonical_path(file["relative_path"]),
-        session_id=(sessions or [""])[0],
-        intents=intents or ((named,) if named else ()),
+        session_id=session,
+        intents=tuple(dict.fromkeys(intents)) or ((named,) if named else ()),
         content_hash=_whole_hash(told),
         deleted=bool(told) and all(text.upper() == DELETED for text in told),
-        ranges=ranges,
+        ranges=tuple(ranges),
     )
 
 
@@ -265,22 +265,26 @@ def _whole_hash(told: list[str]) -> str:
     return different.pop() if len(different) == 1 else ""
 
 
-def _ranges(talk: dict[str, Any]) -> Iterator[LineRange]:
+def _ranges(talk: dict[str, Any], told: list[str]) -> list[LineRange]:
+    """The ranges of a conversation; the hashes that they tell are added to `told`."""
     contributor = talk.get("contributor") or {}
+    kind = _text(contributor.get("entity_type"))[:20]
+    model = _text(contributor.get("model_identifier"))
+    found = []
     for one in talk.get("ranges", []):
-        yield LineRange(
-            start_line=one["start_line"],
-            end_line=one["end_line"],
-            content_hash=comparable_hash(one.get("content_hash")),
-            contributor=_text(contributor.get("entity_type"))[:20],
-            model=_text(contributor.get("model_identifier")),
-        )
+        raw = one.get("content_hash")
+        if raw:
+            told.append(raw)
+        found.append(LineRange(one["start_line"], one["end_line"], comparable_hash(raw), kind, model))
+    return found
 
 
-def _intents(talk: dict[str, Any]) -> Iterator[str]:
-    for related in talk.get("related", []):
-        if related["type"] == INTENT_TYPE and related["value"]:
-            yield related["value"][:TEXT_MOST]
+def _intents(talk: dict[str, Any]) -> list[str]:
+    return [
+        related["value"][:TEXT_MOST]
+        for related in talk.get("related", [])
+        if related["type"] == INTENT_TYPE and related["value"]
+    ]
 
 
 def _text(value: Any) -> str:

@@ -85,3 +85,54 @@ def test_the_plain_encoder_is_used_where_it_is_enough():
     assert canonical.check(value)
     assert json.loads(canonical.encode(value)) == value
     assert not canonical.check({"a": 1.5})
+
+
+LINES = st.one_of(
+    VALUES.map(lambda value: json.dumps({"a": value}).encode()),
+    st.builds(
+        lambda value, spaces: json.dumps({"a": value}, separators=(f"{spaces},", f"{spaces}:")).encode(),
+        VALUES,
+        st.sampled_from(["", " ", "\t "]),
+    ),
+    st.text('{}[]":,0123456789eE.-\\\\ \ttrufalsn\x7f', max_size=40).map(
+        lambda text: f'{{"a":{text}}}'.encode()
+    ),
+)
+
+
+@given(LINES)
+def test_the_short_way_reads_and_writes_what_the_long_one_does(raw):
+    short = canonical.read_plain(raw)
+    if short is not None:
+        value = canonical.parse(raw)
+        assert short == (value, rfc8785.dumps(value))
+        assert str(short[0]) == str(value)  # 1 and 1.0 are equal, and not the same
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b'{"a":1,"a":1}', b'{"a" :1,"a":":"}', b'{"a":{"b":1,"b":2},"c":":"}', b'{"a":1.0}', b'{"a":[1,2.5]}',
+        b'{"a":1e2}', b'{"a":-1}', b'{"a":-0}', b'{"a":9007199254740992}', b'{"a":18446744073709551616}',
+        b'{"a":NaN}', b'{"a":1e400}', b'{"a":"\\u0000"}', b'{"a":"\xc3\xa9"}', b"[1]", b"7", b'{"a":1} x', b"",
+        b'{"a":' * 65 + b"1" + b"}" * 65,
+    ],
+)  # fmt: skip
+def test_the_short_way_leaves_alone_what_is_not_plain(raw):
+    assert canonical.read_plain(raw) is None
+
+
+def test_an_ordinary_line_takes_the_short_way():
+    raw = b'{"b": [true, null, {"x": 12}], "a": "12:00:00.120Z, -1.5 e7"}'
+    assert canonical.read_plain(raw) == (json.loads(raw), rfc8785.dumps(json.loads(raw)))
+
+
+@given(st.dictionaries(st.text("abc", min_size=1), st.text() | st.integers(0, canonical.INTEGER_MOST)))
+def test_flat_objects_are_encoded_or_refused_as_all_others(value):
+    try:
+        wanted = canonical.encode(value)
+    except CanonicalError:
+        with pytest.raises(CanonicalError):
+            canonical.encode_flat(value)
+    else:
+        assert canonical.encode_flat(value) == wanted

@@ -11,7 +11,7 @@ from django.db import transaction
 from controlplane.api.errors import ApiError
 from tests.traces.builders import AWAY, HOME
 from traces import entries, projections
-from traces.entries import Author, Mutation, Submitted, newest_hashes, record_mutation, store
+from traces.entries import Author, Mutation, Storing, Submitted, newest_hashes, record_mutation, store
 from traces.ledger import body_of
 from traces.lessons import NewLesson, lessons, record_lesson
 from traces.models import LedgerEntry, TraceEntry, TraceFile, TraceRange
@@ -53,7 +53,7 @@ def entry(entry_id="e-1", path="src/a.ts", content_hash="sha256:aa", intent="INT
 def post(*values, workspace_id=HOME, imported=False):
     with transaction.atomic():
         batch = [Submitted(value, line) for line, value in enumerate(values, 1)]
-        return store(workspace_id, batch, actor="token:1:Max", imported=imported)
+        return store(workspace_id, batch, Storing("token:1:Max", imported))
 
 
 def record(path="src/a.ts", author=MAX, **fields):
@@ -84,7 +84,9 @@ def test_posting_again_adds_nothing():
 def test_the_same_id_with_other_content_is_an_error():
     post(entry("a"))
     refused = post(entry("new"), entry("a", path="src/b.ts"))
-    assert [(one.type, one.line) for one in refused.errors] == [("DUPLICATE_ID", 2)]
+    assert [(one.type, one.line) for one in (rival.error() for rival in refused.rivals)] == [
+        ("DUPLICATE_ID", 2)
+    ]
     assert [one.entry_id for one in refused.made] == ["new"]
 
 

@@ -109,7 +109,7 @@ def _objects(raw):
         (line_of(entry("a")) + b'{"id": "b", "files": [', 1, ["TRUNCATED_LAST_LINE"]),
         (b'{"id": "b", "files": [\n' + line_of(entry("a")), 1, ["INVALID_JSON"]),
         (b'{"id": "b", "x": "a}{\\"b", "timestamp": "2026-02-21T12:00:00Z",\n"files": []}\n', 1, ["NOT_JSON_LINES"]),
-        (line_of(entry("a"), entry("a", extra=1)), 1, ["DUPLICATE_ID"]),
+        (line_of(entry("a"), entry("a", extra=1)), 2, ["DUPLICATE_ID"]),
         (b'{"id":"a","timestamp":"2026-02-21T12:00:00Z","files":[],"note":"caf\xe9"}\n', 1, ["INVALID_UTF8"]),
         (b'{"id":"a","id":"b","timestamp":"2026-02-21T12:00:00Z","files":[]}\n', 0, ["INVALID_JSON"]),
         (b"", 0, []),

@@ -8,8 +8,8 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from traces.browser.finding import Way, fetched, newest
 from traces.absences import Absences
+from traces.browser.finding import Way, fetched, newest
 from traces.describing import describe
 from traces.ledger import body_of, instant
 from traces.models import LedgerEntry

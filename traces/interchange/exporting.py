@@ -14,13 +14,15 @@ from traces.interchange.agent_trace import to_record
 from traces.models import LedgerEntry
 
 CHUNK = 500
-# The order in which the seeds write the fields; others follow in the order of the alphabet.
+# The order in which the seeds and real ledgers write the fields; others follow in the order of the alphabet.
+# Hash chains of other tools depend on it: a ledger that went out must verify as the one that came in.
 ORDER = (
     "id",
     "timestamp",
     "vcs",
     "files",
     "relative_path",
+    "ast_fingerprint",
     "conversations",
     "url",
     "contributor",
@@ -53,7 +55,11 @@ def _lines(rows: QuerySet[LedgerEntry], write: Callable[[dict[str, Any]], Any]) 
     the outline is written, with `archived` saying where the rest is."""
     for one in told(rows.order_by("pk").iterator(chunk_size=CHUNK)):
         if one.value is not None:
-            yield json.dumps(write(one.value), ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+            yield json_line(write(one.value))
+
+
+def json_line(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
 
 def _ordered(value: Any) -> Any:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from traces.interchange.history import Rewrite
+
 LISTED_MOST = 1000
 
 
@@ -22,7 +24,10 @@ class Remark:
 
 @dataclass(slots=True)
 class ImportReport:
-    """`entries` are new, `duplicates` were there already. Lists are cut at `LISTED_MOST`, counts are not."""
+    """`entries` are new, `duplicates` were there already. Lists are cut at `LISTED_MOST`, counts are not.
+
+    `foreign_chain` is what `ForeignChain.summary` gives; `rewrite` tells a file whose past has changed.
+    """
 
     entries: int = 0
     duplicates: int = 0
@@ -30,6 +35,8 @@ class ImportReport:
     warnings: list[Remark] = field(default_factory=list)
     error_count: int = 0
     warning_count: int = 0
+    foreign_chain: dict[str, Any] | None = None
+    rewrite: Rewrite | None = None
 
     @property
     def valid(self) -> bool:
@@ -52,4 +59,6 @@ class ImportReport:
             "duplicates": self.duplicates,
             "errors": [remark.answer() for remark in self.errors],
             "warnings": [remark.answer() for remark in self.warnings],
+            "foreign_chain": self.foreign_chain,
+            "rewrite": self.rewrite.answer() if self.rewrite else None,
         }

@@ -31,6 +31,10 @@ def checked(value: object, line: int | None, report: ImportReport) -> Submitted 
         report.error(Remark("NOT_AN_OBJECT", "An entry is a JSON object.", line))
         return None
     entry = Submitted(agent_trace.to_entry(value) if agent_trace.is_record(value) else value, line)
+    return _without_errors(entry, report)
+
+
+def _without_errors(entry: Submitted, report: ImportReport) -> Submitted | None:
     errors = field_errors(entry)
     for error in errors:
         report.error(Remark(error.type, error.message, error.line))
@@ -41,6 +45,9 @@ def _entry(line: Line, report: ImportReport) -> Submitted | None:
     if line.too_long:
         report.error(Remark("LINE_TOO_LONG", "A line has at most 1 MiB.", line.number))
         return None
+    plain = canonical.read_plain(line.raw)
+    if plain and not agent_trace.is_record(plain[0]):
+        return _without_errors(Submitted(plain[0], line.number, plain[1]), report)
     try:
         value = canonical.parse(line.raw)
     except canonical.CanonicalError as error:

@@ -1,0 +1,42 @@
+"""Write trace entries out: to a file, or as notes of a git repository's commits."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from traces.filters import TraceFilter, traces_of
+from traces.interchange.exporting import agent_trace_lines, orchestration_lines
+from traces.interchange.repository import NOTES, Repository, RepositoryError, write_notes
+from traces.management.chosen import chosen_workspaces
+
+
+class Command(BaseCommand):
+    help = "Write trace entries, oldest first, to standard output, or as notes of the commits they name."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--workspace", required=True, metavar="SLUG")
+        parser.add_argument("--format", choices=("orchestration", "agent-trace"), default="orchestration")
+        parser.add_argument("--repository", type=Path, metavar="PATH", help="Write Agent Trace notes there.")
+        parser.add_argument("--ref", default=NOTES, help="The ref of the notes (default: %(default)s).")
+
+    def handle(self, *, workspace: str, repository: Path | None, ref: str, **options: Any) -> None:
+        [chosen] = chosen_workspaces(workspace)
+        if repository:
+            self._note(chosen.pk, repository, ref)
+            return
+        rows = traces_of(chosen.pk, TraceFilter())
+        agent_trace = options["format"] == "agent-trace"
+        for line in agent_trace_lines(rows, chosen.pk) if agent_trace else orchestration_lines(rows):
+            sys.stdout.buffer.write(line)
+
+    def _note(self, workspace_id: int, path: Path, ref: str) -> None:
+        try:
+            written = write_notes(Repository(path), ref, workspace_id)
+        except (RepositoryError, OSError) as error:
+            raise CommandError(f"{path}: {error}") from error
+        self.stdout.write(f"{written} notes written under {ref}.")

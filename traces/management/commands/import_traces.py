@@ -1,0 +1,141 @@
+"""Import trace entries from a file or from a repository, in pieces that survive an interruption."""
+
+from __future__ import annotations
+
+import json
+import sys
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from django.core.management.base import BaseCommand, CommandError
+
+from traces.interchange import foreign_chain, history
+from traces.interchange.history import SOURCE_MOST
+from traces.interchange.importing import Import, check_file, import_entries, import_file
+from traces.interchange.reports import ImportReport
+from traces.interchange.repository import (
+    FOLDER,
+    GIT_AI_NOTES,
+    NOTES,
+    Repository,
+    RepositoryError,
+    entries_in,
+)
+from traces.management.chosen import chosen_workspaces
+from traces.management.progress import Progress
+
+COMMIT_EVERY = 20_000
+REWRITTEN = 3  # exit status
+SHOWN_MOST = 20
+
+
+class Command(BaseCommand):
+    help = (
+        "Import agent_trace.jsonl, Agent Trace records, or what a git repository carries of them and of "
+        "git-ai. An invalid file changes nothing (exit status 1); one whose past was rewritten is told "
+        "apart from one that has grown, and both versions are kept (exit status 3). Started again after an "
+        "interruption, it goes on where it stopped."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file", nargs="?", help="The file, or - for standard input.")
+        parser.add_argument("--repository", type=Path, metavar="PATH", help="Read a git repository instead.")
+        parser.add_argument(
+            "--ref",
+            action="append",
+            help=f"Only these notes (default: {FOLDER}/, {NOTES} and {GIT_AI_NOTES}).",
+        )
+        parser.add_argument("--workspace", required=True, metavar="SLUG")
+        parser.add_argument("--source", help="What to remember the file as (default: its name).")
+        parser.add_argument("--lenient", action="store_true", help="Recover what can be recovered.")
+        parser.add_argument("--dry-run", action="store_true", help="Report only.")
+        parser.add_argument("--json", action="store_true", help="Print one JSON object.")
+
+    def handle(self, *_: Any, **options: Any) -> None:
+        if (options["file"] is None) is (options["repository"] is None):
+            raise CommandError("Name a file, or a repository with --repository.")
+        [workspace] = chosen_workspaces(options["workspace"])
+        name = options["file"] or f"repository {options['repository'].resolve().name}"
+        how = Import(
+            workspace.pk,
+            "command import_traces",
+            lenient=options["lenient"],
+            dry_run=options["dry_run"],
+            source=_source(options["source"] or Path(name).name),
+            commit_every=COMMIT_EVERY,
+            ordered=options["repository"] is None,
+        )
+        if options["repository"]:
+            report = _from_repository(options["repository"], options["ref"], how)
+        else:
+            report = _imported(options["file"], how)
+        self._tell(report, as_json=options["json"])
+
+    def _tell(self, report: ImportReport, *, as_json: bool) -> None:
+        if as_json:
+            self.stdout.write(json.dumps(report.answer(), ensure_ascii=False))
+        else:
+            for line in _lines(report):
+                self.stdout.write(line)
+        if not report.valid:
+            kept = (
+                f"{report.entries} entries before them were kept" if report.entries else "Nothing was changed"
+            )
+            raise CommandError(f"{report.error_count} error(s). {kept}.")
+        if report.rewrite:
+            raise CommandError("The file's past was rewritten; both versions are kept.", returncode=REWRITTEN)
+
+
+def _imported(name: str, how: Import) -> ImportReport:
+    """A file on disk is read through once before anything is stored; a stream is stored as a whole."""
+    if name == "-":
+        return import_file(sys.stdin.buffer.read, how.at_once())
+    try:
+        with Path(name).open("rb") as file:
+            if not (how.lenient or how.dry_run):
+                checked = check_file(_shown(file, "checking").read, how)
+                if not checked.valid:
+                    return checked
+                file.seek(0)
+            return import_file(_shown(file, "importing").read, how)
+    except OSError as error:
+        raise CommandError(f"{name} cannot be read: {error.strerror}.") from error
+
+
+def _from_repository(path: Path, refs: list[str] | None, how: Import) -> ImportReport:
+    repository = Repository(path)
+    try:
+        wanted = refs or repository.note_refs()
+        return import_entries(
+            lambda report: entries_in(repository, wanted, report, folder=not refs, lenient=how.lenient),
+            how.at_once(),
+        )
+    except (RepositoryError, OSError) as error:
+        raise CommandError(f"{path}: {error}") from error
+
+
+def _shown(file: BinaryIO, what: str) -> Progress:
+    return Progress(file, what, Path(file.name).stat().st_size, sys.stderr)
+
+
+def _source(name: str) -> str:
+    if len(name) > SOURCE_MOST or not name.isprintable():
+        raise CommandError(f"A source has at most {SOURCE_MOST} printable characters.")
+    return name
+
+
+def _lines(report: ImportReport) -> list[str]:
+    lines = [
+        f"{word:8}{f'line {one.line}' if one.line else '':12}{one.type:24}{one.message}"
+        for word, remarks in (("error", report.errors), ("warning", report.warnings))
+        for one in remarks
+    ]
+    if report.foreign_chain:
+        lines.append(foreign_chain.in_words(report.foreign_chain))
+    if report.rewrite:
+        answer = report.rewrite.answer()
+        lines.append(history.in_words(answer))
+        lines += [f"{sort:12}{', '.join(of['ids'][:SHOWN_MOST])}" for sort, of in answer.items() if of["ids"]]
+    lines.append(f"{report.entries} new, {report.duplicates} known before.")
+    return lines
