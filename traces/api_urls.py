@@ -1,12 +1,13 @@
 from django.urls import path
 
-from traces import api, ledger_api
+from traces import api, blame_api, ledger_api
 
 urlpatterns = [
     path("traces", api.TracesView.as_view()),
     path("traces/import", api.ImportView.as_view()),
     path("traces/export", api.ExportView.as_view()),
     path("intent-map", api.IntentMapView.as_view()),
+    path("files/blame", blame_api.BlameView.as_view()),
     path("lessons", api.LessonsView.as_view()),
     path("ledger", ledger_api.LedgerView.as_view()),
     path("ledger/verify", ledger_api.VerifyView.as_view()),

@@ -1,0 +1,74 @@
+"""Blame by intent over REST."""
+
+from __future__ import annotations
+
+import pytest
+
+from controlplane.models import Workspace
+from tests import builders
+
+pytestmark = pytest.mark.django_db
+PATH = "src/auth/login.ts"
+
+
+@pytest.fixture
+def written(acme, agent):
+    builders.intent(acme)
+    agent.select("INT-001")
+    return agent.post("sessions/s-1/traces", {"path": PATH, "content": "one\ntwo\n"}).json()["id"]
+
+
+def spans(answer):
+    assert answer.status_code == 200, answer.content
+    return [
+        (span["start_line"], span["end_line"], span["state"], (span["origin"] or {}).get("intent_id"))
+        for span in answer.json()["spans"]
+    ]
+
+
+def test_lines_that_were_pushed_down_keep_their_intent(agent, written):
+    answer = agent.post("files/blame", {"path": PATH, "content": "// mine\none\ntwo\n"})
+    assert spans(answer) == [(1, 1, "unclaimed", None), (2, 3, "moved", "INT-001")]
+    assert answer.json()["spans"][1]["origin"]["entry_id"] == written
+
+
+def test_what_was_changed_since_is_shown_and_not_hidden(agent, written):
+    answer = agent.post("files/blame", {"path": PATH, "content": "one\nTWO\n"})
+    assert spans(answer) == [(1, 2, "unclaimed", None)]
+    assert [one["entry_id"] for one in answer.json()["changed"]] == [written]
+
+
+def test_the_file_on_disk_is_read_below_the_root_only(acme, agent, written, tmp_path):
+    root = tmp_path / "root"
+    (root / "src/auth").mkdir(parents=True)
+    (root / PATH).write_bytes(b"one\ntwo\n")
+    (tmp_path / "secret").write_bytes(b"secret\n")
+    (root / "link").symlink_to(tmp_path / "secret")
+    Workspace.objects.filter(pk=acme.pk).update(local_root=str(root))
+    assert spans(agent.get("files/blame?path=" + PATH)) == [(1, 2, "in_place", "INT-001")]
+    assert agent.get("files/blame?path=link").status_code == 404
+    assert agent.get("files/blame?path=../secret").status_code == 400
+
+
+def test_without_the_file_on_disk_the_caller_is_told_to_send_it(agent, written):
+    answer = agent.get("files/blame?path=" + PATH)
+    assert answer.status_code == 404
+    assert "POST" in answer.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        ({"path": PATH}, 400),
+        ({"path": "../x", "content": ""}, 400),
+        ({"path": PATH, "content": "x" * (1024 * 1024 + 1)}, 413),
+    ],
+)
+def test_bad_requests_are_refused(agent, body, status):
+    assert agent.post("files/blame", body).status_code == status
+
+
+def test_another_workspace_sees_none_of_it(written, max_):
+    stranger = builders.speaker(Workspace.objects.get(slug="elsewhere"))
+    answer = stranger.post("files/blame", {"path": PATH, "content": "one\ntwo\n"})
+    assert spans(answer) == [(1, 2, "unclaimed", None)]

@@ -1,0 +1,168 @@
+"""Which lines of a text still come from which recorded range: values in, values out.
+
+A range's hash speaks of the range's own lines or, in the simple form of a trace, of the whole file.
+Only what a hash proves is said: lines that no hash explains are nobody's.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+IN_PLACE = "in_place"
+MOVED = "moved"
+UNCLAIMED = "unclaimed"
+HASHED_MOST = 64 * 1024 * 1024
+WINDOW_COST = 512  # what looking at one window costs beside its bytes, in bytes
+
+_NOWHERE = -1
+_SHA256 = re.compile(r"sha256:[0-9a-f]{64}")
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """Lines that an entry says it wrote, 1-based and inclusive; `key` is the caller's name for it."""
+
+    key: int
+    start: int
+    end: int
+    content_hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Neighbouring lines of one origin. `key` is None, and the state UNCLAIMED, where no claim is proven."""
+
+    start: int
+    end: int
+    state: str
+    key: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Lineage:
+    """`spans` cover every line once, in order. `changed` are claims whose lines are no more as recorded,
+    `unchecked` those with a hash of another kind, or that could not be searched within the bound."""
+
+    lines: int
+    spans: tuple[Span, ...]
+    changed: tuple[int, ...]
+    unchecked: tuple[int, ...]
+
+
+Origin = tuple[str, int | None]
+
+
+def trace_lines(content: bytes, claims: Sequence[Claim], *, hashed_most: int = HASHED_MOST) -> Lineage:
+    """The origin of each line. Where claims meet, the first of them has the line: give the newest first.
+
+    At most `hashed_most` bytes are hashed in search of moved lines.
+    """
+    text = _Text(content, hashed_most)
+    origins = _Origins(text.lines)
+    changed, unchecked = [], []
+    for claim in claims:
+        place = text.place_of(claim) if _checkable(claim) else None
+        if place is not None and place >= 0:
+            origins.give(claim, place)
+        elif place == _NOWHERE:
+            changed.append(claim.key)
+        else:
+            unchecked.append(claim.key)
+    return Lineage(text.lines, tuple(_spans(origins.lines)), tuple(changed), tuple(unchecked))
+
+
+class _Origins:
+    """The origin of each line, given once. Lines that are given are skipped, however many claims meet."""
+
+    def __init__(self, lines: int) -> None:
+        self.lines: list[Origin] = [(UNCLAIMED, None)] * lines
+        self._free = list(range(lines + 1))
+
+    def give(self, claim: Claim, place: int) -> None:
+        state = IN_PLACE if place == claim.start - 1 else MOVED
+        end = place + claim.end - claim.start + 1
+        while (place := self._next_free(place)) < end:
+            self.lines[place] = (state, claim.key)
+            self._free[place] = place + 1
+
+    def _next_free(self, index: int) -> int:
+        free = self._free
+        while free[index] != index:
+            free[index] = free[free[index]]
+            index = free[index]
+        return index
+
+
+class _Text:
+    """A text that ranges are looked up in; the windows of one length are hashed once."""
+
+    def __init__(self, content: bytes, hashed_most: int) -> None:
+        self._content = content
+        self._offsets = [0]
+        for line in _lines(content):
+            self._offsets.append(self._offsets[-1] + len(line))
+        self._left = hashed_most
+        self._whole = set(_hashes(content))
+        self._windows: dict[int, dict[str, int] | None] = {}
+
+    @property
+    def lines(self) -> int:
+        return len(self._offsets) - 1
+
+    def place_of(self, claim: Claim) -> int | None:
+        """The index of the claim's first line now, _NOWHERE, or None when that could not be searched."""
+        first, length = claim.start - 1, claim.end - claim.start + 1
+        fits = claim.end <= self.lines
+        if fits and (claim.content_hash in self._whole or claim.content_hash in self._window(first, length)):
+            return first
+        if length > self.lines:
+            return _NOWHERE
+        if length not in self._windows:
+            self._windows[length] = self._search(length)
+        found = self._windows[length]
+        return None if found is None else found.get(claim.content_hash, _NOWHERE)
+
+    def _window(self, first: int, length: int) -> tuple[str, ...]:
+        return _hashes(self._content[self._offsets[first] : self._offsets[first + length]])
+
+    def _search(self, length: int) -> dict[str, int] | None:
+        places = range(self.lines - length + 1)
+        self._left -= WINDOW_COST * len(places)  # before the sum below, which takes its time as well
+        if self._left < 0:
+            return None
+        cost = 2 * sum(self._offsets[first + length] - self._offsets[first] for first in places)
+        if cost > self._left:
+            return None
+        self._left -= cost
+        found: dict[str, int] = {}
+        for first in places:
+            for text in self._window(first, length):
+                found.setdefault(text, first)
+        return found
+
+
+def _lines(content: bytes) -> list[bytes]:
+    """Lines by line feeds alone: a lone carriage return ends none, as in editors and in git."""
+    parts = content.split(b"\n")
+    ended = [part + b"\n" for part in parts[:-1]]
+    return [*ended, parts[-1]] if parts[-1] else ended
+
+
+def _hashes(window: bytes) -> tuple[str, ...]:
+    """Senders disagree on whether the last line's end belongs to a range, so both readings count."""
+    bare = window.removesuffix(b"\n").removesuffix(b"\r")
+    return tuple(f"sha256:{hashlib.sha256(text).hexdigest()}" for text in {window, bare})
+
+
+def _checkable(claim: Claim) -> bool:
+    return 1 <= claim.start <= claim.end and bool(_SHA256.fullmatch(claim.content_hash))
+
+
+def _spans(origins: list[Origin]) -> Iterator[Span]:
+    for (state, key), run in groupby(enumerate(origins, start=1), key=lambda pair: pair[1]):
+        numbers = [number for number, _ in run]
+        yield Span(numbers[0], numbers[-1], state, key)
