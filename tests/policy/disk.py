@@ -6,10 +6,10 @@ import hashlib
 import os
 from pathlib import Path
 
-from controlplane.policy.world import Resolved, Where
+from controlplane.policy.world import NoWorld, Resolved, Where
 
 
-class DiskWorld:
+class DiskWorld(NoWorld):
     def __init__(self, root: Path):
         self.root = root.resolve()
 
