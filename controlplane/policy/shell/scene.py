@@ -24,7 +24,11 @@ VERDICTS = (
     ("write", "writes"),
     ("mode", "writes"),
     ("link", "writes"),
+    ("folder", "writes"),
 )
+
+# What goes through a link of that very name; other changes take the link itself.
+FOLLOWS = frozenset({"write", "mode", "folder"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +195,7 @@ class Scene:
             return
         for link in self._links:
             for path, key in self._writes.items():
-                through = key.startswith(link.key + "/") or (key == link.key and path.op in ("write", "mode"))
+                through = key.startswith(link.key + "/") or (key == link.key and path.op in FOLLOWS)
                 if through and path != link.maker:
                     text = self.source.text[path.start : path.end]
                     why = "may be written through a link that the same command makes"
