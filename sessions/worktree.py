@@ -61,6 +61,14 @@ class Worktree:
                 return None
         return found
 
+    def links_below(self, path: str) -> Iterable[str] | None:
+        found = self.below(path)
+        return (
+            None
+            if found is None or self.root is None
+            else [name for name in found if (self.root / name).is_symlink()]
+        )
+
     def content_hash(self, path: str) -> str | None:
         if path in self.told:
             return self.told[path]

@@ -43,6 +43,9 @@ class World(Protocol):
     def below(self, path: str) -> Iterable[str] | None:
         """Files below a folder, workspace-relative; None when unknown or too many."""
 
+    def links_below(self, path: str) -> Iterable[str] | None:
+        """Of the names below a folder, those that are symlinks; None when unknown or too many."""
+
     def content_hash(self, path: str) -> str | None:
         """`sha256:…` of the current bytes; "" when known to be gone; None when unknown."""
 
@@ -70,6 +73,9 @@ class NoWorld:
         return None
 
     def below(self, path: str) -> Iterable[str] | None:
+        return None
+
+    def links_below(self, path: str) -> Iterable[str] | None:
         return None
 
     def content_hash(self, path: str) -> str | None:

@@ -44,6 +44,9 @@ class DiskWorld(NoWorld):
     def below(self, path: str):
         return [file.relative_to(self.root).as_posix() for file in (self.root / path).rglob("*")]
 
+    def links_below(self, path: str):
+        return [name for name in self.below(path) if (self.root / name).is_symlink()]
+
     def content_hash(self, path: str) -> str | None:
         file = self.root / path
         if not os.path.lexists(file):

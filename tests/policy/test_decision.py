@@ -680,3 +680,21 @@ def test_hostile_input_is_decided_without_an_error(data, tool):
     assert decision.reason != "internal_error"
     if decision.verdict is Verdict.ALLOW and decision.tool_class is ToolClass.DESTRUCTIVE:
         assert all(target.path.startswith("src/") for target in decision.targets)
+
+
+# ---- folders made by a command
+
+
+def test_a_rule_for_folders_holds_off_a_folder_that_a_command_makes():
+    """`build/` says nothing of a file of that name, and mkdir makes none."""
+    state = snapshot("**", intentignore="build/\n")
+    assert judge(bash("mkdir build"), state).error_type is ErrorType.INTENTIGNORE_PATH_BLOCKED
+    assert judge(bash("mkdir -p build"), state).targets[0].op == "folder"
+    assert judge(bash("touch build"), state).verdict is Verdict.ALLOW
+
+
+def test_no_hash_is_asked_for_a_folder_that_is_there_already():
+    state = snapshot("**", policy=Policy(require_content_hash=True))
+    world = FakeWorld.of({"src/a.ts": "x\n"})
+    assert judge(bash("mkdir -p src"), state, world).verdict is Verdict.ALLOW
+    assert said(judge(bash("touch src/a.ts"), state, world))[2] == "hash_required"

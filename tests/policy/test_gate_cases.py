@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
+import sys
 import time
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
 
@@ -18,6 +21,20 @@ from tests.policy.workspace import NOW, said
 SHARPER = {"sh-221": "not_in_scope", "sh-225": "not_in_scope"}
 
 STRICT = frozenset()  # nothing can be approved: every refusal stays one
+
+TRACED = 5 if sys.gettrace() else 1  # measuring coverage makes everything slower
+BUDGET = 0.1 * TRACED  # seconds of processor time, from the README of the cases
+
+
+@contextmanager
+def without_collecting():
+    """Keeps the collector out of a measurement: in a process that holds the whole suite, one full round
+    takes longer than any call, and would be counted to whichever case it falls upon."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 @pytest.fixture(scope="module")
@@ -76,14 +93,15 @@ def _with_grants(case, state, root, world):
 @pytest.mark.parametrize("case", cases(*(name for name in gate_cases.FILES if name != "session")))
 def test_a_case(case, workshop):
     case, root = workshop(case)
-    began = time.process_time()
-    decision = judged(case, root, approvable=STRICT)
-    took = time.process_time() - began
+    with without_collecting():
+        began = time.thread_time()
+        decision = judged(case, root, approvable=STRICT)
+        took = time.thread_time() - began
     wrong = gate_cases.is_right(case, *said(decision))
     if wrong == "wrong reason" and SHARPER.get(case["id"]) == decision.reason:
         wrong = None
     assert wrong is None, (wrong, said(decision), decision.error, case["call"], case["expect"], case["why"])
-    assert took < 3, "no input may make the gate slow; the figures are in benchmarks/core"
+    assert took < BUDGET, "no input may make the gate slow"
 
 
 @pytest.mark.parametrize("case", cases("path", "tools", "shell-writes", "shell-tricks", "stale"))

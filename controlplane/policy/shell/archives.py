@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from controlplane.policy.shell.words import Word
 
 TAR = spec(
-    "-ctvzjJahp -f= -C= -T=r -X=r --create --list --verbose --gzip --bzip2 --xz --zstd --auto-compress "
-    "--dereference --file= --directory= --exclude= --exclude-vcs --files-from=r --exclude-from=r --sort= "
+    "-ctvzjJahp -f= -C= -T= -X=r --create --list --verbose --gzip --bzip2 --xz --zstd --auto-compress "
+    "--dereference --file= --directory= --exclude= --exclude-vcs --files-from= --exclude-from=r --sort= "
     "--mtime= --owner= --group= --numeric-owner --format= --no-recursion --one-file-system "
     "--strip-components= --wildcards --anchored",
     "-*",
@@ -29,7 +29,9 @@ def _judge_tar(call: Call) -> None:
     if args and args[0].value and not args[0].value.startswith("-"):
         args[:1] = _bundled(args[0])
     parsed = parse_options(args, TAR)
-    for name in ("-T", "-X", "--files-from", "--exclude-from"):
+    if parsed.has("-T", "--files-from"):
+        raise UnclearError("a list that tar reads may name any file, and options", call.span)
+    for name in ("-X", "--exclude-from"):
         call.read_all(parsed.values(name))
     _tar(call, parsed)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from controlplane.policy.shell.expansions import INTEGER
+from controlplane.policy.shell.numbers import INTEGER
 from controlplane.policy.shell.state import Outcome, State, always
 from controlplane.policy.shell.values import UnclearError
 from controlplane.policy.shell.variables import vet_inert

@@ -112,6 +112,8 @@ class Call:
         for path in self.places(word, below=below):
             span = (word.start, word.end)
             self.scene.add_write(path, op, span, recursive=recursive, links=links)
+            if (word.value or "").endswith("/"):
+                self.scene.entered.add(path.key)
 
     def unknown(self, why: str) -> None:
         self.scene.add_unknown(why, self.span)

@@ -49,14 +49,24 @@ def arrive(call: Call, way: Route, source: Word, *, recursive: bool, links: bool
     """Report where one source ends up: all the places that are possible."""
     name = _base_name(source)
     if way.exact or (not way.into and not _may_be_folder(call, way.destination)):
-        call.write(way.destination, way.op, recursive=recursive, links=links)
+        _put(call, way, recursive=recursive, links=links)
         return
     if name == "":  # `cp -r src/. there` fills the destination itself
-        call.write(way.destination, way.op, recursive=True, links=links)
+        _put(call, way, recursive=True, links=links)
         return
     if not way.into and not _is_folder(call, way.destination):
-        call.write(way.destination, way.op, recursive=recursive, links=links)
-    call.write(way.destination, way.op, below=name, recursive=recursive, links=links)
+        _put(call, way, recursive=recursive, links=links)
+    _put(call, way, below=name, recursive=recursive, links=links)
+
+
+def _put(call: Call, way: Route, *, below: str = "", recursive: bool, links: bool) -> None:
+    """What arrives at a place; a tree that is copied writes through the links that lie there already."""
+    call.write(way.destination, way.op, below=below, recursive=recursive, links=links)
+    if recursive and way.op == "write" and call.scene.on_disk:
+        span = (way.destination.start, way.destination.end)
+        for path in call.places(way.destination, below=below):
+            for link in call.scene.links_below(path, span):
+                call.scene.add_write(link, "write", span)
 
 
 def _base_name(source: Word) -> str:

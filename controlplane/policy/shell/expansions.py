@@ -1,16 +1,18 @@
 """Expansions that run code although they look like data.
 
 Arithmetic evaluates the *values* of variables, array subscripts too: with `x='a[$(rm y)]'`, `$((x))`
-runs rm. `${x@P}` expands x as a prompt, `${!x}` reads a name out of a variable.
+runs rm, also where an earlier call has left that x in a shell that lives on. `${x@P}` expands x as a prompt,
+`${!x}` reads a name out of a variable.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from controlplane.policy.shell.numbers import INTEGER
 from controlplane.policy.shell.values import UnclearError
+from controlplane.policy.shell.variables import is_inert
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,9 +46,7 @@ ARITHMETIC = frozenset(
     ]
 )
 SETS = re.compile(rb"(?<![=!<>])=(?!=)|\+\+|--|<<=|>>=")
-INTEGER = re.compile(r"-?\d+")
 NAME = re.compile(r"[A-Za-z_]\w*")
-NAMED_BY = {"variable_assignment": "name", "for_statement": "variable"}
 
 
 def vet_parameter(node: Node, source: Source) -> Iterator[Node]:
@@ -98,42 +98,10 @@ def vet_arithmetic(node: Node, source: Source) -> None:
 
 
 def _vet_number(name: str, source: Source, span: tuple[int, int]) -> None:
-    """A variable of arithmetic must not be given text anywhere in the command."""
+    """A variable of arithmetic must have been given a number before, and text nowhere in the command."""
     if not NAME.fullmatch(name):
         raise UnclearError("arithmetic that may run code", span)
     if name in source.filled or name in source.variables.texts:
         raise UnclearError(f"{name[:40]} may hold text that arithmetic would run", span)
-
-
-@dataclass(frozen=True, slots=True)
-class Variables:
-    """`texts`: set somewhere to anything but a whole number or arithmetic. `loops`: set by `for`."""
-
-    texts: frozenset[str]
-    loops: frozenset[str]
-
-
-def variables_of(root: Node, source: Source) -> Variables:
-    """All variables that a command sets, wherever it does."""
-    texts: set[str] = set()
-    loops: set[str] = set()
-    stack = [root]
-    while stack:
-        node = stack.pop()
-        stack.extend(node.children)
-        name = node.child_by_field_name(NAMED_BY[node.type]) if node.type in NAMED_BY else None
-        if name is None:
-            continue
-        text = source.of(name).partition("[")[0]
-        values = node.children_by_field_name("value")
-        if not values or not all(_is_number(value, source) for value in values):
-            texts.add(text)
-        if node.type == "for_statement":
-            loops.add(text)
-    return Variables(frozenset(texts), frozenset(loops))
-
-
-def _is_number(value: Node, source: Source) -> bool:
-    if value.type in ("arithmetic_expansion", "binary_expression", "postfix_expression"):
-        return True
-    return INTEGER.fullmatch(source.of(value)) is not None
+    if is_inert(name) and not source.variables.is_number_at(name, span[0]):
+        raise UnclearError(f"{name[:40]} may hold text from an earlier call that arithmetic would run", span)

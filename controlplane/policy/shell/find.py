@@ -89,14 +89,18 @@ VALUED = frozenset(
 REFERENCES = frozenset({"-newer", "-anewer", "-cnewer", "-samefile"})
 OUTPUTS = {"-fprint": 1, "-fprint0": 1, "-fls": 1, "-fprintf": 2}  # how many values follow
 GLOBAL = frozenset({"-H", "-L", "-P"})
+FOLLOWING = frozenset({"-H", "-L", "-follow"})
 
 
 def _find(call: Call) -> None:
     words = list(call.args)
+    follows = any(word.value in FOLLOWING for word in words)
     while words and words[0].value in GLOBAL:
         words.pop(0)
     roots = _roots(words)
     deletes = _expression(call, words[len(roots) :])
+    if deletes and follows:
+        raise UnclearError("deletes what links lead to", call.span)
     here = Word(".", ".", *call.span)
     for root in roots or [here]:
         call.read(root, recursive=True)

@@ -14,6 +14,7 @@ from controlplane.policy.shell.copying import move, route
 from controlplane.policy.shell.folders import enter
 from controlplane.policy.shell.gitoptions import READING, WRITING
 from controlplane.policy.shell.options import Parsed, parse_options, spec
+from controlplane.policy.shell.repositories import vet_repository
 from controlplane.policy.shell.values import UnclearError
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ def _git(call: Call) -> None:
         return
     command, *args = parsed.operands
     call = replace(call, args=tuple(args), state=_enter_all(call, parsed.values("-C")))
+    vet_repository(call, call.state.folders or ())
     known = READING.get(command.value or "") or WRITING.get(command.value or "")
     if known is None:
         raise UnclearError("this git command changes the repository", call.span)
@@ -48,6 +50,10 @@ def _enter_all(call: Call, folders: Sequence[Word]) -> State:
             raise UnclearError("the folder of git is not known", (word.start, word.end))
         if state.folders is None:
             raise UnclearError("the folder is not known here", (word.start, word.end))
+        given = word.value.removeprefix(f"{call.scene.root}/")
+        vet_repository(
+            call, [given if given != word.value else f"{folder}/{given}" for folder in state.folders]
+        )
         inside = tuple(enter(folder, word.value, call.scene.root) for folder in state.folders)
         state = replace(state, folders=inside)
     return state

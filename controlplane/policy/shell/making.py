@@ -14,7 +14,7 @@ def make_folder(call: Call, word: Word, *, parents: bool) -> None:
     """A folder, and the folders on the way to it that are known to be missing."""
     if parents:
         make_parents(call, word)
-    call.write(word)
+    call.write(word, "folder")
     call.scene.folders_made.update(path.key for path in call.places(word))
 
 
@@ -23,7 +23,7 @@ def make_parents(call: Call, word: Word) -> None:
     for parent in parents_of(word):
         for path in call.places(parent):
             if call.scene.is_missing(path):
-                call.scene.add_write(path, "write", (word.start, word.end))
+                call.scene.add_write(path, "folder", (word.start, word.end))
                 call.scene.folders_made.add(path.key)
 
 

@@ -16,7 +16,7 @@ from itertools import accumulate
 import tree_sitter_bash
 from tree_sitter import Language, Node, Parser, Point
 
-from controlplane.policy.shell.expansions import Variables, variables_of
+from controlplane.policy.shell.numbers import Variables, variables_of
 from controlplane.policy.shell.values import UnclearError
 
 LANGUAGE = Language(tree_sitter_bash.language())

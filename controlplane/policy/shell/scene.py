@@ -24,7 +24,11 @@ VERDICTS = (
     ("write", "writes"),
     ("mode", "writes"),
     ("link", "writes"),
+    ("folder", "writes"),
 )
+
+# What goes through a link of that very name; other changes take the link itself.
+FOLLOWS = frozenset({"write", "mode", "folder"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +73,7 @@ class Scene:
         self.jumps = 0  # how often `break` or `continue` stood in the command
         self.ran = False  # the simple command at hand runs a program of its own
         self.folders_made: set[str] = set()
+        self.entered: set[str] = set()  # written with a slash behind: through a link of that name
         self._ops: list[str] = []
         self._links: list[_Link] = []
         self._writes: dict[ShellPath, str] = {}
@@ -167,6 +172,24 @@ class Scene:
         """Whether there is no such folder as far as the disk knows."""
         return self._ask_disk(path) is False
 
+    def links_below(self, path: Placed, span: tuple[int, int]) -> list[Placed]:
+        """The links in a folder on disk; raises UnclearError when there are too many names to look at."""
+        if self._ask_disk(path) is not True:
+            return []
+        found = self.world.links_below(path.key)
+        if found is None:
+            raise UnclearError("too many files to look for links among them", span)
+        return [Placed(name, "", name) for name in found]
+
+    def may_be_there(self, file: str) -> bool:
+        """Whether a file of the workspace is on disk, or comes by this very command."""
+        if self.on_disk and self.world.exists(file) is True:
+            return True
+        return any(
+            key == file or (path.recursive and path.op != "delete" and file.startswith(key + "/"))
+            for path, key in self._writes.items()
+        )
+
     def _ask_disk(self, path: Placed) -> bool | None:
         return self.world.is_dir(path.key) if self.on_disk and is_inside(path.key) else None
 
@@ -191,7 +214,7 @@ class Scene:
             return
         for link in self._links:
             for path, key in self._writes.items():
-                through = key.startswith(link.key + "/") or (key == link.key and path.op in ("write", "mode"))
+                through = _goes_through(link, path, key) or (key == link.key and key in self.entered)
                 if through and path != link.maker:
                     text = self.source.text[path.start : path.end]
                     why = "may be written through a link that the same command makes"
@@ -199,3 +222,13 @@ class Scene:
 
     def _offsets(self, span: tuple[int, int]) -> tuple[int, int]:
         return self.source.offset(span[0]), self.source.offset(span[1])
+
+
+def _goes_through(link: _Link, path: ShellPath, key: str) -> bool:
+    """Whether a write may end where a link leads: below it, at its very name, or, of a tree that is
+    copied, over it."""
+    if key == link.key:
+        return path.op in FOLLOWS
+    if key.startswith(link.key + "/"):
+        return True
+    return path.recursive and path.op == "write" and link.key.startswith(key + "/")

@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from controlplane.policy.shell.branches import vet_pattern
-from controlplane.policy.shell.expansions import INTEGER, vet_arithmetic
+from controlplane.policy.shell.expansions import vet_arithmetic
+from controlplane.policy.shell.numbers import INTEGER
 from controlplane.policy.shell.readers import test_words
 from controlplane.policy.shell.state import Outcome, State, always
 from controlplane.policy.shell.values import UnclearError

@@ -22,7 +22,7 @@ class ShellPath:
 
     raw: str
     cwd: str
-    op: str = "write"  # write | delete | move | mode | link | read
+    op: str = "write"  # write | delete | move | mode | link | folder | read
     recursive: bool = False  # everything below it as well
     start: int = 0
     end: int = 0

@@ -1,11 +1,14 @@
 """Package managers and compilers: only the questions that run nothing of the workspace.
 
-Left out on purpose: yarn (runs the release that the workspace names), cargo tree and metadata without
---locked (write Cargo.lock).
+Left out on purpose, even for their version: what first asks the workspace which program to be. yarn and pnpm
+run the release that package.json names, cargo and rustc the toolchain of rust-toolchain.toml, cargo also the
+wrapper of .cargo/config.toml, dotnet the SDK of global.json. npm runs the `git` of .npmrc for what is no
+plain name of a package, and the browser of .npmrc for help.
 """
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from controlplane.policy.shell.call import Call, Custom, Entry, by_role
@@ -13,7 +16,9 @@ from controlplane.policy.shell.options import Spec, parse_options, spec
 from controlplane.policy.shell.values import UnclearError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+
+    from controlplane.policy.shell.words import Word
 
 LISTS = (
     "-alg --all --long --json --parseable --depth= --global --prod --production --dev --omit= "
@@ -23,24 +28,14 @@ LISTS = (
 QUESTIONS: Mapping[str, Mapping[str, Spec]] = {
     "npm": {
         **dict.fromkeys(("ls", "list", "ll", "la", "outdated", "why", "explain"), spec(LISTS, "-*")),
-        **dict.fromkeys(
-            ("view", "info", "show", "root", "prefix", "bin", "help"), spec("-g --json --global", "-*")
-        ),
+        **dict.fromkeys(("view", "info", "show", "root", "prefix", "bin"), spec("-g --json --global", "-*")),
     },
-    "pnpm": dict.fromkeys(("ls", "list", "why", "outdated"), spec(LISTS, "-*")),
     "pip": {
         "list": spec("-olv --outdated --format= --local --user --not-required --editable", ""),
         "show": spec("-fv --files --verbose", "-*"),
         "freeze": spec("-l --all --local --user --exclude-editable", ""),
         "check": spec("", ""),
     },
-    "cargo": dict.fromkeys(
-        ("tree", "metadata"),
-        spec(
-            "-e= -i= -p= -d --locked --offline --frozen --depth= --format-version= --no-deps "
-            "--edges= --invert="
-        ),
-    ),
     "go": {
         "version": spec("-mv"),
         "list": Spec({"-m": "", "-json": "", "-u": "", "-versions": "", "-deps": "", "-f": "-"}, "-*"),
@@ -53,9 +48,11 @@ QUESTIONS: Mapping[str, Mapping[str, Spec]] = {
     },
 }
 SAME = {"pip3": "pip"}
+LOOKUPS = frozenset({"view", "info", "show"})
+PACKAGE = re.compile(r"(@[\w.~-]+/)?[\w.~-]+(@[\w.~^<>=*|-]+)?", re.ASCII)
 SHORT_VERSION = {
-    "-V": "python python2 python3 pip pip3 ruff uv cargo rustc",
-    "-v": "node npm pnpm ruby perl php deno bun tsc gcc clang make",
+    "-V": "python python2 python3 pip pip3 ruff uv",
+    "-v": "node npm ruby perl php deno bun tsc gcc clang make",
     "-version": "java javac",
     "version": "docker terraform helm",
 }
@@ -63,7 +60,6 @@ VERSIONED = frozenset(
     [
         "node",
         "npm",
-        "pnpm",
         "deno",
         "bun",
         "python",
@@ -77,8 +73,6 @@ VERSIONED = frozenset(
         "php",
         "java",
         "javac",
-        "rustc",
-        "cargo",
         "gcc",
         "g++",
         "clang",
@@ -92,11 +86,17 @@ VERSIONED = frozenset(
         "pytest",
         "uv",
         "poetry",
-        "dotnet",
         "terraform",
         "helm",
     ]
 )
+
+
+def _vet_package(operands: Sequence[Word]) -> None:
+    """`npm view react@18` asks the registry; a URL or `user/project` is fetched by git."""
+    for word in operands:
+        if word.value is None or not PACKAGE.fullmatch(word.value):
+            raise UnclearError("what npm fetches here is no plain name of a package", (word.start, word.end))
 
 
 def _ask(call: Call) -> None:
@@ -110,8 +110,8 @@ def _ask(call: Call) -> None:
     if known is None:
         raise UnclearError(f"what {call.name} changes is not known", call.span)
     found = parse_options(call.args[1:], known)
-    if call.name == "cargo" and not found.has("--locked", "--frozen"):
-        raise UnclearError("may write Cargo.lock", call.span)
+    if call.name == "npm" and words[0] in LOOKUPS:
+        _vet_package(found.operands[:1])
     by_role(call, found.operands, known.operands)
     call.read_here()
 

@@ -101,3 +101,10 @@ class FolderWorld(NoWorld):
     def below(self, path):
         files = (file for file in (self.root / path).rglob("*") if file.is_file())
         return [file.relative_to(self.root).as_posix() for file in files]
+
+    def links_below(self, path):
+        links = (name for name in (self.root / path).rglob("*") if name.is_symlink())
+        return [link.relative_to(self.root).as_posix() for link in links]
+
+    def exists(self, path):
+        return os.path.lexists(self.root / path)

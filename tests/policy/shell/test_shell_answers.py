@@ -293,3 +293,30 @@ def test_cmd_has_its_own_names():
     assert not analyse_cmd("gc a").safe
     assert not analyse_cmd("del a").safe
     assert [path.raw for path in analyse_cmd("dir").reads] == ["."]
+
+
+# ---- folders that are made
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("mkdir new", [("new", "folder")]),
+        ("mkdir -p new/deep", [("new", "folder"), ("new/deep", "folder")]),
+        ("install -d new/deep", [("new", "folder"), ("new/deep", "folder")]),
+        ("install -D top.txt new/x", [("new", "folder"), ("new/x", "write")]),
+        (
+            "cd src && mkdir auth/more && touch auth/more/x",
+            [("auth/more", "folder"), ("auth/more/x", "write")],
+        ),
+    ],
+)
+def test_a_folder_that_is_made_is_no_file_that_is_written(command, expected, tmp_path):
+    world = Scratch(tmp_path).world()
+    made = analyse(command, root="/ws", world=world).writes
+    assert sorted((path.raw, path.op) for path in made) == expected
+
+
+def test_a_folder_made_through_a_link_of_the_same_command_is_not_known():
+    assert "may be written through a link that the same command makes" in whys("ln -s src x; mkdir -p x/y")
+    assert "may be written through a link that the same command makes" in whys("ln -s src x; mkdir x")

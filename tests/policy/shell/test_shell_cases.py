@@ -33,6 +33,9 @@ class CaseWorld(NoWorld):
     def below(self, path):
         return [file for file in self.files if not path or file.startswith(path + "/")]
 
+    def links_below(self, path):
+        return []
+
 
 def cases(name):
     found = json.loads((CASES / f"shell-{name}.json").read_text())

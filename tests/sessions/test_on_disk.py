@@ -1,0 +1,40 @@
+"""The gate with the workspace's files at hand: what lies there already decides where a command writes."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests import builders
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def at_work(acme, agent, tmp_path):
+    """An agent that owns src/auth/**, in a workspace on this machine."""
+    acme.local_root = str(tmp_path)
+    acme.save()
+    for name in ("src/auth/a.ts", "src/auth/copy/b.ts", "src/billing/a.ts", "src/auth/mine/HEAD"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("x\n")
+    builders.intent(acme, "INT-001", owned_scope=["src/auth/**"])
+    assert agent.select("INT-001")["success"]
+    return agent
+
+
+def run(agent, command):
+    return agent.gate("execute_command", command=command)
+
+
+def test_a_tree_that_is_copied_writes_through_the_links_that_lie_there(at_work, tmp_path):
+    assert run(at_work, "cp -r src/auth/mine/. src/auth/copy")["decision"] == "allow"
+    (tmp_path / "src/auth/copy/HEAD").symlink_to("../../billing/a.ts")
+    answer = run(at_work, "cp -r src/auth/mine/. src/auth/copy")
+    assert (answer["decision"], answer["reason"]) == ("ask", "not_in_scope")
+    assert "src/auth/copy/HEAD" in answer["targets"]
+
+
+def test_git_is_not_trusted_where_an_agent_may_have_put_a_repository(at_work):
+    assert run(at_work, "git -C src/billing status")["classification"] == "safe"
+    answer = run(at_work, "git -C src/auth/mine status")
+    assert (answer["classification"], answer["reason"]) == ("destructive", "unknown_target")
