@@ -8,6 +8,7 @@ import subprocess
 from typing import TYPE_CHECKING
 
 from controlplane.policy.world import NoWorld
+from tests.policy.shell import traced
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,11 +51,10 @@ class Scratch:
     def changed_by(self, command: str) -> set[str]:
         """Absolute paths that differ after bash has run the command; the tree is laid out again."""
         before = self._snapshot()
-        env = {"PATH": "/usr/bin:/bin", "HOME": str(self.base / "home"), "LANG": "C.UTF-8"}
         subprocess.run(
             ["bash", "-c", command],
             cwd=self.root,
-            env=env,
+            env=self._env,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=10,
@@ -65,12 +65,31 @@ class Scratch:
             self.lay_out()
         return {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
 
+    def written_by(self, command: str) -> set[str]:
+        """Absolute paths below the base that bash asked the kernel to change; the tree is laid out again."""
+        found = traced.written_by(["bash", "-c", command], self.root, self._env)
+        inside = {path for path in found if path.startswith(f"{self.base}/")}
+        if inside:
+            self.lay_out()
+        return inside
+
+    @property
+    def _env(self) -> dict[str, str]:
+        return {"PATH": "/usr/bin:/bin", "HOME": str(self.base / "home"), "LANG": "C.UTF-8"}
+
     def missed(self, command: str, analysis: ShellAnalysis) -> set[str]:
         """What bash changed and the analysis did not report."""
+        return self._not_reported(self.changed_by(command), analysis)
+
+    def missed_in_trace(self, command: str, analysis: ShellAnalysis) -> set[str]:
+        """What bash asked the kernel to change and the analysis did not report."""
+        return self._not_reported(self.written_by(command), analysis)
+
+    def _not_reported(self, paths: set[str], analysis: ShellAnalysis) -> set[str]:
         reported = [(self.absolute(path), path.recursive) for path in analysis.writes]
         return {
             path
-            for path in self.changed_by(command)
+            for path in paths
             if not any(path == name or (deep and path.startswith(name + "/")) for name, deep in reported)
         }
 
