@@ -20,7 +20,8 @@ from django.db import connection, transaction
 from django.db.models import F, Max
 
 from traces import canonical
-from traces.models import Counted, EntryCount, FileCount, LedgerEntry, LedgerLeaf, TraceFile
+from traces.count_models import Counted, EntryCount, FileCount
+from traces.models import LedgerEntry, LedgerLeaf, TraceFile
 from traces.rows import Row, insert_rows
 from traces.sealing import search_from
 from traces.shape import EVOLUTION

@@ -8,10 +8,11 @@ from typing import NamedTuple
 
 from django.db.models import Count, Max, Q
 
+from traces.count_models import FileCount
 from traces.counts import EPOCH, microseconds, path_hash, uncounted
 from traces.interchange.intent_map import Section
 from traces.known_intents import known_intents
-from traces.models import FileCount, TraceFile
+from traces.models import TraceFile
 from traces.shape import EVOLUTION
 
 FRESH_MOST = 10_000  # entries that are not counted yet

@@ -13,6 +13,7 @@ from tests.builders import intent, signed_in
 from tests.traces.test_formats import RECORD
 from traces import archiving
 from traces.absences import TAKEN_OUT, Absences
+from traces.filemap import touches
 from traces.models import LedgerEntry, LedgerLeaf
 from traces.recorded_calls import find_decision, recorded
 from traces.redaction import redact
@@ -155,7 +156,8 @@ def test_pages_and_the_map_show_what_is_known(shelved, ada, agent):
         "",
     ):
         assert client.get(f"/w/acme/{page}").status_code == 200, page
-    assert "src/auth/7.ts" in client.get("/w/acme/traces/map/").content.decode()
+    assert "260" in client.get("/w/acme/traces/map/").content.decode()
+    assert "src/auth/7.ts" in {touch.path for touch in touches(shelved.pk)}
 
 
 def test_a_decision_that_is_archived_says_why_it_cannot_be_decided_again(shelved, ada):

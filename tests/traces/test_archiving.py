@@ -16,7 +16,7 @@ from controlplane.models import Workspace
 from tests.traces.builders import append_many, decision, tamper
 from traces import archiving, checkpoints, ledger, proofs
 from traces.archive_files import ArchiveError, ArchiveReader, file_digest
-from traces.entries import Submitted, store
+from traces.entries import Storing, Submitted, store
 from traces.models import LedgerArchive, LedgerBody, LedgerEntry, LedgerLeaf, TraceFile, TraceRange
 from traces.projections import rebuild
 from traces.redaction import redact
@@ -433,7 +433,7 @@ def test_maps_made_anew_keep_what_only_an_archive_tells(home, tmp_path):
         entry = {"id": f"e-{n}", "timestamp": "2026-02-21T12:00:00Z", "files": []}
         entry["files"] = [{"relative_path": f"src/{n}.ts", "conversations": [talk]}]
         with transaction.atomic():
-            store(home.pk, [Submitted(entry)], actor="Ada", imported=True)
+            store(home.pk, [Submitted(entry)], Storing("Ada", imported=True))
     made = archived(home, tmp_path)
     archiving.release(made, tmp_path / made.name, actor=ACTOR)
     assert rebuild(home.pk) == 0

@@ -15,10 +15,11 @@ from traces import counts
 from traces.browser import finding, tally
 from traces.browser.finding import branches, newest, oldest, page
 from traces.browser.wanted import Term, Wanted, read_wanted
+from traces.count_models import Counted, EntryCount, FileCount
 from traces.counts import Counters, count_sealed, recount, top_folder, uncounted
 from traces.entries import Author, Mutation, trace_entry
 from traces.ledger import NewEntry, prepare
-from traces.models import Counted, EntryCount, FileCount, LedgerEntry, TraceFile
+from traces.models import LedgerEntry, TraceFile
 from traces.projections import Recorded, project, rebuild
 from traces.rows import insert_rows
 from traces.sealing import seal

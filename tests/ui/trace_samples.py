@@ -34,7 +34,7 @@ def drawer(holds=True):
     rings = tuple(Ring(side, "ab" * 32, 4) for side in ("entry", "left", "right", "root"))
     proof = Proof(rings, 12, 18_240, holds, Checkpoint(created_at=AGO))
     files = (ChangedFile(HOSTILE, "1-4", "sha256:ab", False), ChangedFile("src/b.ts", "", "", True))
-    view = EntryView(entry, row, Seal("sealed", 18_230), files, 3, HOSTILE, False, HOSTILE, "A-1", proof)
+    view = EntryView(entry, row, Seal("sealed", 18_230), files, 3, HOSTILE, HOSTILE, "A-1", proof)
     return {
         "view": view,
         "number": 7,

@@ -18,8 +18,9 @@ from django.db.models.functions import Left
 from django.db.models.lookups import IsNull
 
 from traces.browser.wanted import Wanted
+from traces.count_models import EntryCount, FileCount
 from traces.counts import MONTH
-from traces.models import EntryCount, FileCount, Kind, LedgerEntry, TraceFile
+from traces.models import Kind, LedgerEntry, TraceFile
 
 COLUMNS = {"intent": "intent_id"}  # the others are called as in the address
 ENTRY_VALUES = ("kind", "outcome", "agent", "intent", "tool", "reason")

@@ -15,8 +15,9 @@ from django.db.models.functions import Coalesce
 
 from traces.browser.finding import COLUMNS, Way
 from traces.browser.wanted import VALUED, Wanted
+from traces.count_models import EntryCount
 from traces.counts import COUNTED_COLUMNS, DAY, HOUR, MONTH, Counting, Values, countings
-from traces.models import EntryCount, Kind, LedgerEntry, TraceFile
+from traces.models import Kind, LedgerEntry, TraceFile
 
 COUNTED_MOST = 5_000
 LOOKED_MOST = 20_000  # entries that are looked at one by one
