@@ -72,3 +72,14 @@ def test_another_workspace_sees_none_of_it(written, max_):
     stranger = builders.speaker(Workspace.objects.get(slug="elsewhere"))
     answer = stranger.post("files/blame", {"path": PATH, "content": "one\ntwo\n"})
     assert spans(answer) == [(1, 2, "unclaimed", None)]
+
+
+def test_the_page_of_the_file_shows_whose_its_lines_are_now(acme, agent, written, ivy, tmp_path):
+    (tmp_path / "src/auth").mkdir(parents=True)
+    (tmp_path / PATH).write_bytes(b"// mine\none\ntwo\n")
+    client = builders.signed_in(ivy)
+    assert "Lines now" not in client.get(f"/w/acme/traces/map/file/{PATH}").content.decode()
+    Workspace.objects.filter(pk=acme.pk).update(local_root=str(tmp_path))
+    page = client.get(f"/w/acme/traces/map/file/{PATH}").content.decode()
+    assert "no recorded change explains them" in page
+    assert "recorded as 1\N{EN DASH}2" in page

@@ -3,6 +3,7 @@
 from collections import Counter
 
 from tests.ui.hostile import AGO, HOSTILE, INTENT, NOW, PAGER, SEALED
+from traces.blame import Author
 from traces.browser.drawer import ChangedFile, EntryView, Proof, Ring
 from traces.browser.facets import facets_of, hidden_of, spans_of, tokens_of
 from traces.browser.strip import strip_of
@@ -140,7 +141,14 @@ def map_file():
         "seal": {"state": "sealing", "number": 4},
     }
     owner = INTENT | {"pattern": HOSTILE, "once": False, "entries": 14, "last": AGO}
+    author = Author(HOSTILE, "INT-001", HOSTILE, HOSTILE, "", AGO, 3, 9)
+    spans = [
+        {"start": 1, "end": 1, "moved": False, "author": None},
+        {"start": 2, "end": 8, "moved": True, "author": author},
+    ]
+    now = {"spans": spans, "more": 3, "changed": 2, "unchecked": 1, "truncated": True}
     return {
+        "now": now,
         "path": f"src/{HOSTILE}",
         "known_hash": "sha256:9c41",
         "entries": 14,
