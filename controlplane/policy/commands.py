@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterator
 
 from controlplane.policy import fields
 from controlplane.policy.model import Reason, Unknown
 from controlplane.policy.named import Ask, Found, Named, bare
-from controlplane.policy.paths import Canonical, Refusal, canonical
+from controlplane.policy.paths import Canonical, Refusal, canonical, shown
 from controlplane.policy.shell import ShellAnalysis, ShellPath, analyse, analyse_powershell
+from controlplane.policy.shell.programs import program_name
+from controlplane.policy.shell.variables import is_inert
 
-_LIST_OF_COMMANDS = ("commands",)
+_LISTS_OF_COMMANDS = frozenset({"commands"})
+_SHELLS = frozenset({"bash", "sh", "dash", "zsh", "ksh"})
 
 
 def of_shell(ask: Ask) -> Found | str:
@@ -24,7 +28,7 @@ def of_shell(ask: Ask) -> Found | str:
     if isinstance(start, Refusal) and start.reason is not Reason.OUTSIDE_WORKSPACE:
         return start.text
     analyser = analyse_powershell if _is_powershell(ask) else analyse
-    found = Found()
+    found = Found(unknown=list(_strange(ask)))
     for command in commands:
         analysis = analyser(
             command,
@@ -37,6 +41,19 @@ def of_shell(ask: Ask) -> Found | str:
     if isinstance(start, Refusal):  # looked at like a file that is read, so that the refusal is told
         found.reads.append(Named(own, ask.call.cwd, op="read"))
     return found
+
+
+def _strange(ask: Ask) -> Iterator[Unknown]:
+    """Settings of the call itself that decide what its command runs: the shell, and variables for it."""
+    shell, env = ask.data.get("shell"), ask.data.get("env")
+    if not (shell is None or isinstance(shell, bool)):
+        known = isinstance(shell, str) and program_name(shell) in _SHELLS
+        if not known and not ask.tool.powershell:
+            yield Unknown(shown(str(shell)), "the shell that the command runs in is not known")
+    if env is not None and not (
+        isinstance(env, dict) and all(isinstance(n, str) and is_inert(n) for n in env)
+    ):
+        yield Unknown(shown(str(env)), "programs may listen to the variables that the call sets")
 
 
 def _outside(own: str, cwd: str | None) -> str:
@@ -56,11 +73,14 @@ def _command_lines(ask: Ask) -> list[str] | str:
     """The command lines of a shell call. A list is one command as a vector of arguments, except where
     the tool takes a list of commands."""
     lines: list[str] = []
-    for value in fields.every(ask.data, ask.tool.command):
+    for key in dict.fromkeys((*ask.tool.command, *fields.COMMAND_KEYS)):
+        value = ask.data.get(key)
+        if value is None:
+            continue
         texts = fields.texts(value)
         if texts is None or not texts[0].strip():
             return "A command must be a text that is not empty."
-        several = not isinstance(value, list) or ask.tool.command == _LIST_OF_COMMANDS
+        several = not isinstance(value, list) or key in _LISTS_OF_COMMANDS
         lines.extend(texts if several else [shlex.join(texts)])
     return lines or "The input holds no command."
 

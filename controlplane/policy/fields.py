@@ -50,8 +50,17 @@ PATH_KEYS = frozenset(
     },
 )
 
+# In a piece of an edit the other keys may hold text.
+PIECE_KEYS = frozenset(
+    {"path", "file_path", "filePath", "filepath", "filename", "file", "target_file", "absolute_path"}
+)
+
 # Lists of paths, or of objects that hold one (`files: [{"path": …}]`).
 LIST_KEYS = frozenset({"paths", "files", "file_paths", "filePaths"})
+
+# A client may run the command under another key than the tool's own.
+COMMAND_KEYS = ("command", "cmd", "commands", "script")
+ADDRESS_KEYS = ("url", "uri", "urls", "uris")
 
 PATTERN_KEYS = ("pattern", "patterns", "include", "paths")
 FOLDER_KEYS = ("cwd", "workdir", "working_directory", "dir_path", "directory")
@@ -97,6 +106,10 @@ def named_paths(data: Mapping[str, Any]) -> Iterator[Any]:
             yield value
         elif key in LIST_KEYS:
             yield from _listed_paths(value)
+        elif key in EDIT_LIST_KEYS and isinstance(value, list):
+            yield from (
+                item[own] for item in value if isinstance(item, Mapping) for own in PIECE_KEYS & item.keys()
+            )
         elif key == "args" and isinstance(value, str):
             yield from _TAGGED_PATH.findall(value)
 

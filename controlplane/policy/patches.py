@@ -21,8 +21,12 @@ _NAMED_OPS = {
     "copy to": "write",
     "Index:": "write",
 }
-# Forms that `patch` reads too and this module does not: context diffs, normal diffs, ed scripts.
-_FOREIGN = re.compile(r"\*{15}$|\*\*\* \d+(,\d+)? \*{4}$|\d+(,\d+)?[acd]\d*(,\d+)?$")
+# What `patch` reads too and this module does not: context diffs, normal diffs, ed scripts. A header that is
+# spelled in another way may be one for the client, and the text of a link is the place that it leads to.
+_FOREIGN = re.compile(
+    r"\*\*\*(?! Begin Patch| End Patch| End of File)|\d+(,\d+)?[acd]\d*(,\d+)?$"
+    r"|(?:new (?:file )?mode|index \S+) 1[26]0000"
+)
 _ESCAPE = re.compile(r'\\([0-7]{3}|[abfnrtv"\\])')
 _LETTERS = {
     "a": "\a",
@@ -68,7 +72,7 @@ def parse(text: str) -> Patch:
         files.extend(found)
         if not found and files:
             _collect(files[-1], line)
-        foreign = foreign or bool(_FOREIGN.match(line))
+        foreign = foreign or (not found and _FOREIGN.match(line) is not None)
     return Patch(tuple(f for f in _joined(files) if f.path), _why_unknown(files, foreign=foreign))
 
 

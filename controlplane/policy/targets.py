@@ -87,8 +87,13 @@ def _not_known(resolved: Resolved) -> Unknown:
 # --- one reader for each kind of tool ---------------------------------------------------------
 
 
-def _talking(_: Ask) -> Found:
-    return Found()
+def _talking(ask: Ask) -> Found:
+    """Whoever fetches the address of a file reads a file, and names it in a way that is refused."""
+    addresses = [
+        one for value in fields.every(ask.data, fields.ADDRESS_KEYS) for one in fields.texts(value) or ()
+    ]
+    files = (one.strip() for one in addresses if one.strip().lower().startswith("file:"))
+    return Found([], [Named(one, ask.call.cwd, op="read") for one in files])
 
 
 def _opaque(ask: Ask) -> Found:

@@ -18,10 +18,23 @@ from controlplane.policy.model import Verdict
 from controlplane.policy.world import NoWorld
 from tests.policy.disk import DiskWorld
 from tests.policy.shell.scratch import Scratch
-from tests.policy.workspace import NOW, bash, no_intent, snapshot
+from tests.policy.workspace import NOW, bash, call, no_intent, said, snapshot
 
 HERE = Path(__file__).parent
 ATTACKS = json.loads((HERE / "attacks.json").read_text())
+TOOL_ATTACKS = json.loads((HERE / "tool_attacks.json").read_text())
+AGENTS = (
+    "",
+    "claude-code",
+    "codex",
+    "roo",
+    "cline",
+    "gemini-cli",
+    "copilot",
+    "opencode",
+    "cursor",
+    "qwen-code",
+)
 READERS = json.loads((HERE / "readers.json").read_text())
 LINKS = {
     "src/in": "../docs",
@@ -62,6 +75,51 @@ def test_no_attack_is_allowed(root):
         if verdict(case["command"], state, root, world) is Verdict.ALLOW
     ]
     assert allowed == []
+
+
+def test_no_input_of_a_tool_is_allowed_more_than_it_names(root):
+    allowed = [
+        (case, agent)
+        for case in TOOL_ATTACKS
+        for agent in AGENTS
+        for state in (snapshot("src/**"), no_intent())
+        if judged(case["tool"], case["input"], root, state, agent=agent).verdict is Verdict.ALLOW
+    ]
+    assert allowed == []
+
+
+def judged(tool, data, root, state=None, **more):
+    the_call = replace(call(tool, data), root=str(root), **more)
+    return decide(the_call, state or snapshot("src/**"), NOW, DiskWorld(root))
+
+
+@pytest.mark.parametrize(
+    ("tool", "data"),
+    [
+        ("exec_command", {"cmd": "touch src/x", "shell": "/bin/zsh", "login": True}),
+        ("Bash", {"command": "touch src/x", "shell": True, "env": {"LANG": "C"}}),
+        ("MultiEdit", {"file_path": "src/a", "edits": [{"old_string": "a", "new_string": "b"}, "docs/x"]}),
+        ("MultiEdit", {"file_path": "src/a", "edits": [{"file_path": "src/auth/a.ts", "source": "docs/x"}]}),
+        ("WebFetch", {"url": "https://example.com/?x=file:///etc"}),
+        ("WebFetch", {"url": 7}),
+        (
+            "apply_patch",
+            {
+                "patch": "*** Begin Patch\n*** Update File: src/b.txt\n@@\n *** a\n+*** b\n*** End of File\n*** End Patch"
+            },
+        ),
+    ],
+)
+def test_the_usual_settings_of_a_call_are_no_trick(root, tool, data):
+    assert judged(tool, data, root, agent="codex" if tool == "exec_command" else "").verdict is Verdict.ALLOW
+
+
+def test_the_address_of_a_file_is_refused_where_a_page_is_fetched(root):
+    """It would be read past .intentignore and out of the workspace; a plain path can be judged."""
+    for address in ("file:///etc/passwd", f"file://{root}/top.txt", " FILE:/etc/passwd"):
+        decision = judged("WebFetch", {"url": address}, root)
+        assert said(decision) == ("deny", "HOOK_BLOCKED", "invalid_path")
+    assert "Send the plain path" in decision.error
 
 
 def test_whoever_only_looks_is_let_through_without_an_intent(root):

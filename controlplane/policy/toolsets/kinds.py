@@ -9,7 +9,7 @@ from enum import StrEnum
 
 class Kind(StrEnum):
     HANDSHAKE = "handshake"
-    TALK = "talk"  # safe, and whatever looks like a path in it is none
+    TALK = "talk"  # safe, and what looks like a path in it is none, but for the address of a file
     READ = "read"  # safe, needs a path to do anything
     SEARCH = "search"  # safe, the path is optional
     GLOB = "glob"  # safe, its patterns name files too
