@@ -14,7 +14,8 @@ REMEMBERED = 500  # decided approvals of one session, the newest
 
 def words_of(decider: str, comment: str) -> str:
     """What the agent is told of a rejection."""
-    return f"Rejected by {decider}: {comment or 'no reason given'}."
+    said = comment.strip() or "no reason given"
+    return f"Rejected by {decider}: {said}{'' if said.endswith(('.', '!', '?')) else '.'}"
 
 
 def refused_paths(session: AgentSession) -> tuple[Refused, ...]:

@@ -9,6 +9,7 @@ from django.test.utils import CaptureQueriesContext
 
 from controlplane.models import Workspace
 from sessions.models import AgentSession, Approval
+from sessions.refusals import words_of
 from tests import builders
 from tests.sessions.asking import card, page
 from traces.ledger import body_of
@@ -209,3 +210,9 @@ def test_writing_before_the_handshake_is_a_beginners_mistake_and_no_alert(acme, 
     for number in range(5):
         agent.gate("write_to_file", path=f"src/{number}.ts", content="x")
     assert not LedgerEntry.objects.filter(outcome="alert").exists()
+
+
+def test_what_a_reviewer_said_keeps_its_own_full_stop():
+    assert words_of("Rex", "Not today.") == "Rejected by Rex: Not today."
+    assert words_of("Rex", " later ") == "Rejected by Rex: later."
+    assert words_of("Rex", "") == "Rejected by Rex: no reason given."
