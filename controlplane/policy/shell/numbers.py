@@ -115,16 +115,19 @@ def _reach(node: Node) -> tuple[int, int] | None:
         return None if body is None else body.byte_range
     if not _is_assignment(node):  # `x+=1` leaves what was there
         return None
-    current = node
-    while (parent := current.parent) is not None:
-        if current.next_sibling is not None and current.next_sibling.type == "&":
-            return None  # beside the shell
+    current, parent = node, node.parent
+    while parent is not None and not _is_beside(current):
         if parent.type in BLOCKS and parent.children[0].type != "((":
             return node.end_byte, parent.end_byte
         if not _runs_first(current, parent):
-            return None
-        current = parent
+            break
+        current, parent = parent, parent.parent
     return None
+
+
+def _is_beside(node: Node) -> bool:
+    """Whether `&` sends it to a shell of its own."""
+    return node.next_sibling is not None and node.next_sibling.type == "&"
 
 
 def _runs_first(child: Node, parent: Node) -> bool:

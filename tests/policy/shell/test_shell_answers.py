@@ -6,6 +6,7 @@ import pytest
 
 from controlplane.policy.shell import analyse, analyse_cmd, analyse_powershell
 from controlplane.policy.shell.folders import enter, is_inside, place
+from controlplane.policy.world import NoWorld
 from tests.policy.shell.scratch import Scratch
 
 
@@ -320,3 +321,19 @@ def test_a_folder_that_is_made_is_no_file_that_is_written(command, expected, tmp
 def test_a_folder_made_through_a_link_of_the_same_command_is_not_known():
     assert "may be written through a link that the same command makes" in whys("ln -s src x; mkdir -p x/y")
     assert "may be written through a link that the same command makes" in whys("ln -s src x; mkdir x")
+
+
+class Crowded(NoWorld):
+    """A disk with more files than anybody looks through."""
+
+    def is_dir(self, path):
+        return True
+
+
+def test_a_copy_into_a_crowded_folder_is_not_known():
+    assert whys("cp -r src/. docs", world=Crowded()) == ["too many files to look for links among them"]
+    assert whys("cp top.txt docs/a.txt", world=Crowded()) == []
+
+
+def test_a_brace_that_the_parser_would_read_too_far_never_gets_there():
+    assert whys("echo {1\u4e2d") == ["a brace before a letter that the parser cannot hold"]
