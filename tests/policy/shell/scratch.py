@@ -26,6 +26,10 @@ FILES = {
 FOLDERS = ("empty",)
 
 
+# A command that reads what it writes (`grep -r x . >> file`) would fill disk and memory within its seconds.
+BOUNDED = ("prlimit", "--fsize=1048576", "bash", "-c")
+
+
 class Scratch:
     """`root` is the workspace, beside it lie a home and a folder that does not belong to it."""
 
@@ -52,7 +56,7 @@ class Scratch:
         """Absolute paths that differ after bash has run the command; the tree is laid out again."""
         before = self._snapshot()
         subprocess.run(
-            ["bash", "-c", command],
+            [*BOUNDED, command],
             cwd=self.root,
             env=self._env,
             stdin=subprocess.DEVNULL,
@@ -67,7 +71,7 @@ class Scratch:
 
     def written_by(self, command: str) -> set[str]:
         """Absolute paths below the base that bash asked the kernel to change; the tree is laid out again."""
-        found = traced.written_by(["bash", "-c", command], self.root, self._env)
+        found = traced.written_by([*BOUNDED, command], self.root, self._env)
         inside = {path for path in found if path.startswith(f"{self.base}/")}
         if inside:
             self.lay_out()
