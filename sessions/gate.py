@@ -37,7 +37,7 @@ from sessions.models import AgentSession, ApprovalGrant
 from sessions.opening import find_session, record_session, touch
 from sessions.snapshots import Held
 from sessions.worktree import Worktree
-from traces.ledger import NewEntry, append, find
+from traces.ledger import NewEntry, Prepared, append_prepared, find, prepare
 
 log = logging.getLogger(__name__)
 
@@ -92,13 +92,16 @@ def _placed(call: ToolCall, held: Held) -> ToolCall:
 
 def _record(bearer: Bearer, checked: Checked) -> dict[str, Any] | None:
     """Commit the decision with all that follows from it; None when its snapshot no longer holds."""
-    if connection.vendor == "postgresql" and checked.stands_alone:
-        return _append_decision(bearer, checked)  # one statement is a transaction of its own
+    asks = checked.answered is Verdict.ASK
+    planned = None if asks else _prepared(bearer, checked)  # before SQLite's lock holds every writer up
+    if planned is not None and connection.vendor == "postgresql" and checked.stands_alone:
+        return _append_decision(checked, planned)  # one statement is a transaction of its own
     try:
         with transaction.atomic():
-            if checked.answered is Verdict.ASK:
+            if planned is None:
                 checked = approvals.join_or_plan(checked)
-            answer = _append_decision(bearer, checked)
+                planned = _prepared(bearer, checked)
+            answer = _append_decision(checked, planned)
             if answer is None or not _follow_up(bearer, checked, answer):
                 transaction.set_rollback(True)
                 return None
@@ -107,10 +110,16 @@ def _record(bearer: Bearer, checked: Checked) -> dict[str, Any] | None:
     return answer
 
 
-def _append_decision(bearer: Bearer, checked: Checked) -> dict[str, Any] | None:
+def _prepared(bearer: Bearer, checked: Checked) -> tuple[NewEntry, Prepared]:
+    """The record, masked and hashed: work that needs no database."""
     entry = _entry(bearer, checked)
+    return entry, prepare(entry)
+
+
+def _append_decision(checked: Checked, planned: tuple[NewEntry, Prepared]) -> dict[str, Any] | None:
+    entry, prepared = planned
     holds = checked.held.holds([target.path for target in checked.decision.targets])
-    made = append(entry, only_if=holds)
+    made = append_prepared(prepared, only_if=holds)
     if made is not None:
         return _answer(checked, made.entry_id)
     if entry.idempotency_key is None or not _still_holds(checked.held):
@@ -120,7 +129,7 @@ def _append_decision(bearer: Bearer, checked: Checked) -> dict[str, Any] | None:
         return _answer(checked, before.entry_id)  # the same call again
     held = checked.held
     again = f"{entry.idempotency_key}:{held.workspace_revision}.{held.session_revision}"
-    made = append(replace(entry, idempotency_key=again), only_if=holds)
+    made = append_prepared(prepare(replace(entry, idempotency_key=again)), only_if=holds)
     if made is not None:
         return _answer(checked, made.entry_id)
     before = find(entry.workspace_id, again)

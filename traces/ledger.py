@@ -118,7 +118,11 @@ def append(entry: NewEntry, *, only_if: Condition = ALWAYS) -> Appended | None:
     None when nothing was recorded: the condition did not hold, or an entry with this idempotency key
     (or this kind and id) is there already. Raises CanonicalError for a body that is not strict JSON.
     """
-    made = prepare(entry)
+    return append_prepared(prepare(entry), only_if=only_if)
+
+
+def append_prepared(made: Prepared, *, only_if: Condition = ALWAYS) -> Appended | None:
+    """As `append`, for an entry that was prepared before a transaction held anybody up."""
     values = made.row | {"received_at": connection.ops.adapt_datetimefield_value(made.row["received_at"])}
     insert = f"{INSERT_ENTRY}({only_if.sql}){RETURN_ID}"
     params = [*(values[name] for name in COLUMNS), *only_if.params]

@@ -235,8 +235,9 @@ def test_a_revoked_token_is_refused_at_the_next_call_although_the_gate_remembers
     assert decisions().filter(tool="Write").count() == 1
 
 
-def test_a_failure_inside_the_gate_is_a_denial(at_work, monkeypatch):
-    monkeypatch.setattr(gate, "append", lambda *_, **__: 1 / 0)
+@pytest.mark.parametrize("step", ["prepare", "append_prepared"])
+def test_a_failure_inside_the_gate_is_a_denial(at_work, monkeypatch, step):
+    monkeypatch.setattr(gate, step, lambda *_, **__: 1 / 0)
     answer = at_work.post("gate", {"session_id": "s-1", "tool": "Write", "input": IN_SCOPE})
     assert answer.status_code == 500
     assert (answer.json()["decision"], answer.json()["reason"]) == ("deny", "internal_error")
