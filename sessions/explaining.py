@@ -9,16 +9,15 @@ from django.db import transaction
 from django.utils import timezone
 
 from controlplane.api.errors import ApiError
-from controlplane.policy.decision import decide, enforce
-from controlplane.policy.explain import explain, with_available
+from controlplane.policy.decision import enforce
+from controlplane.policy.explain import explain
 from controlplane.policy.model import Decision, IntentStatus, SessionState, Step, ToolCall, ToolClass, Verdict
-from intents.selectors import available_intents, find_intent
+from intents.selectors import find_intent
 from sessions import handshake, snapshots
 from sessions.answers import answer_of
-from sessions.gate import LISTING
+from sessions.judging import judge
 from sessions.models import AgentSession
 from sessions.opening import find_session, require_owner
-from sessions.worktree import Worktree
 
 if TYPE_CHECKING:
     from controlplane.models import Workspace
@@ -60,20 +59,9 @@ class Explanation:
 
 
 def explain_call(call: ToolCall, held: Held) -> Explanation:
-    session = held.session
-    placed = replace(
-        call,
-        root=session.root or held.local_root or None,
-        cwd=call.cwd or session.cwd or None,
-        agent=session.agent_name,
-    )
-    world = Worktree(session.workspace_id, held.local_root, call.current_content_hashes, held.elsewhere)
-    now = timezone.now()
-    decision = decide(placed, held.snapshot, now, world)
-    if decision.error_type in LISTING:
-        told = with_available(decision.error or "", available_intents(session.workspace_id))
-        decision = replace(decision, error=told)
-    return Explanation(placed, held, decision, explain(placed, held.snapshot, now, world))
+    judged = judge(call, held)
+    steps = explain(judged.call, held.snapshot, judged.now, judged.world)
+    return Explanation(judged.call, held, judged.decision, steps)
 
 
 def standing_of(bearer: Bearer, request: GateRequest, standpoint: Standpoint | None) -> Held:

@@ -18,25 +18,22 @@ from django.utils import timezone
 
 from controlplane.api.errors import ApiError
 from controlplane.masking import storable
-from controlplane.policy.decision import decide, enforce
-from controlplane.policy.explain import with_available
+from controlplane.policy.decision import enforce
 from controlplane.policy.model import (
-    ErrorType,
     SessionState,
     ToolCall,
     ToolClass,
     Verdict,
 )
 from controlplane.tokens import Bearer, forget_token
-from intents.selectors import available_intents
 from sessions import approvals, denials, handshake, snapshots
 from sessions.answers import answer_of, approval_brief, conflicts_of
 from sessions.checked import Checked
 from sessions.gate_request import GateRequest
+from sessions.judging import judge
 from sessions.models import AgentSession, ApprovalGrant
 from sessions.opening import find_session, record_session, touch
 from sessions.snapshots import Held
-from sessions.worktree import Worktree
 from traces.ledger import NewEntry, Prepared, append_prepared, find, prepare
 
 log = logging.getLogger(__name__)
@@ -69,25 +66,9 @@ def check(bearer: Bearer, request: GateRequest) -> dict[str, Any]:
 
 
 def _judge(request: GateRequest, held: Held) -> Checked:
-    call = _placed(request.call, held)
-    hashes = call.current_content_hashes
-    world = Worktree(held.session.workspace_id, held.local_root, hashes, held.elsewhere)
-    decision = decide(call, held.snapshot, timezone.now(), world)
-    if decision.error_type in LISTING:
-        intents = available_intents(held.session.workspace_id)
-        decision = replace(decision, error=with_available(decision.error or "", intents))
-    answered, would_be = enforce(decision, held.snapshot.policy)
-    return Checked(replace(request, call=call), held, decision, answered, would_be)
-
-
-# Denials that list the intents one could take instead.
-LISTING = frozenset({ErrorType.MISSING_OR_INVALID_INTENT, ErrorType.INTENT_IGNORED})
-
-
-def _placed(call: ToolCall, held: Held) -> ToolCall:
-    """The session's root counts, not the call's: a call must not move the workspace."""
-    root = held.session.root or held.local_root or None
-    return replace(call, root=root, cwd=call.cwd or held.session.cwd or None, agent=held.session.agent_name)
+    judged = judge(request.call, held)
+    answered, would_be = enforce(judged.decision, held.snapshot.policy)
+    return Checked(replace(request, call=judged.call), held, judged.decision, answered, would_be)
 
 
 def _record(bearer: Bearer, checked: Checked) -> dict[str, Any] | None:

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_safe
 from controlplane.access import MemberRequest, member_page
 from controlplane.models import Workspace
 from traces.blame import Author, blame, on_disk
+from traces.cursors import cursor_in
 from traces.describing import seal_of
 from traces.entries import newest_hashes
 from traces.filemap import Touch, intents_of
@@ -71,7 +72,7 @@ def _span(span: Span, authors: dict[int, Author]) -> dict[str, Any]:
 
 
 def _changes(request: MemberRequest, path: str) -> dict[str, Any]:
-    before, after = _cursor(request, "before"), _cursor(request, "after")
+    before, after = cursor_in(request, "before"), cursor_in(request, "after")
     rows = TraceFile.objects.filter(workspace_id=request.workspace.pk, path=path)
     rows = rows.select_related("entry__leaf").prefetch_related("ranges")
     if after is not None:
@@ -118,8 +119,3 @@ def _change(row: TraceFile) -> dict[str, Any]:
         "mutation_class": row.mutation_class,
         "seal": asdict(seal_of(row.entry)),
     }
-
-
-def _cursor(request: MemberRequest, name: str) -> int | None:
-    text = request.GET.get(name, "")
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None

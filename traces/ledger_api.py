@@ -92,20 +92,9 @@ class InclusionView(StreamView):
             proof = proofs.prove_inclusion(entry, size)
         except ValueError as error:
             raise ApiError(400, "INVALID_INPUT", f"The entry came later: {error}.") from error
-        return Response(
-            {
-                "log": checkpoints.origin_of(workspace_id),
-                "entry_id": entry.entry_id,
-                "seq": proof.seq,
-                "size": proof.size,
-                "leaf_hash": proof.leaf_hash.hex(),
-                "root": proof.root.hex(),
-                "hashes": [one.hex() for one in proof.hashes],
-                "envelope": bytes(entry.envelope).decode(),
-                **_body(entry, shown=entry.kind == Kind.TRACE or self.bearer.may("reviewer")),
-                "checkpoint": _note(workspace_id, size),
-            }
-        )
+        told = proof.document(entry, checkpoints.origin_of(workspace_id))
+        body = _body(entry, shown=entry.kind == Kind.TRACE or self.bearer.may("reviewer"))
+        return Response(told | body | {"checkpoint": _note(workspace_id, size)})
 
 
 class ConsistencyView(StreamView):

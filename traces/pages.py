@@ -9,6 +9,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from controlplane.access import MemberRequest, member_page
+from traces.cursors import cursor_in
 from traces.interchange.agent_md import write_lessons
 from traces.lessons import Lesson, lessons
 
@@ -26,7 +27,7 @@ def lesson_list(request: MemberRequest) -> HttpResponse:
             write_lessons(known).encode(), content_type="text/markdown; charset=utf-8", headers=headers
         )
     newest = known[::-1]
-    start = min(_cursor(request, "from") or 0, len(newest))
+    start = min(cursor_in(request, "from") or 0, len(newest))
     shown = newest[start : start + ROWS]
     context = {
         "lessons": [_lesson_row(lesson) for lesson in shown],
@@ -36,11 +37,6 @@ def lesson_list(request: MemberRequest) -> HttpResponse:
         "note": f"{start + 1} to {start + len(shown)} of {len(newest)}" if shown else "",
     }
     return render(request, "lessons/lesson_list.html", context)
-
-
-def _cursor(request: MemberRequest, name: str) -> int | None:
-    text = request.GET.get(name, "")
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
 
 
 def _lesson_row(lesson: Lesson) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from django.db import connection
 
@@ -31,6 +32,19 @@ class InclusionProof:
     leaf_hash: bytes
     root: bytes
     hashes: list[bytes]
+
+    def document(self, entry: LedgerEntry, log: str) -> dict[str, Any]:
+        """All that checks it but a signed head of `size`, as the stand-alone verifier reads it."""
+        return {
+            "log": log,
+            "entry_id": entry.entry_id,
+            "seq": self.seq,
+            "size": self.size,
+            "leaf_hash": self.leaf_hash.hex(),
+            "root": self.root.hex(),
+            "hashes": [one.hex() for one in self.hashes],
+            "envelope": bytes(entry.envelope).decode(),
+        }
 
 
 @dataclass(frozen=True, slots=True)

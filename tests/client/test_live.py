@@ -12,17 +12,8 @@ import pytest
 from controlplane.client.clients import CLIENTS
 from sessions.adapters.table import CLIENTS as ADAPTERS
 from tests.client.machine import Machine
-from tests.live import LiveServer
 
 HOOK = {"session_id": "s-1", "hook_event_name": "PreToolUse", "tool_name": "Write", "tool_use_id": "t-1"}
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    live = LiveServer(tmp_path_factory.mktemp("server"))
-    live.start()
-    yield live
-    live.close()
 
 
 @pytest.fixture(scope="module")

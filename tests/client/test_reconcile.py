@@ -8,15 +8,6 @@ import pytest
 
 from tests.client.gits import IDENTITY, Repository
 from tests.client.machine import Machine, Reply
-from tests.live import LiveServer
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    live = LiveServer(tmp_path_factory.mktemp("server"))
-    live.start()
-    yield live
-    live.close()
 
 
 class Ada:

@@ -16,15 +16,6 @@ from pathlib import Path
 import pytest
 
 from tests.client.machine import Reply
-from tests.live import LiveServer
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    live = LiveServer(tmp_path_factory.mktemp("server"))
-    live.start()
-    yield live
-    live.close()
 
 
 @pytest.fixture(scope="module")

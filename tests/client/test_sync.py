@@ -8,7 +8,6 @@ import urllib.request
 import pytest
 
 from tests.client.machine import Machine
-from tests.live import LiveServer
 
 TRACE = {
     "id": "t-1", "timestamp": "2026-01-01T00:00:00.000Z", "vcs": {"revision_id": "abc"},
@@ -18,14 +17,6 @@ TRACE = {
         "related": [{"type": "specification", "value": "INT-001"}]}]}],
 }  # fmt: skip
 LESSON = "# Notes of ours\n\n## Lesson Learned (2026-01-02)\n**File:** a.ts\n**Problems:**\nIt broke.\n"
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    live = LiveServer(tmp_path_factory.mktemp("server"))
-    live.start()
-    yield live
-    live.close()
 
 
 class Ada:

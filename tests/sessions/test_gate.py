@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 
 from controlplane.models import Workspace
 from controlplane.tokens import revoke_token
-from sessions import gate, snapshots
+from sessions import gate, judging, snapshots
 from sessions.models import AgentSession, Approval
 from tests import builders
 from traces.models import LedgerEntry
@@ -265,7 +265,7 @@ def test_an_allowed_call_of_a_known_session_takes_at_most_three_statements(
 def test_no_decision_is_recorded_against_a_policy_that_has_changed(acme, at_work, monkeypatch):
     """The policy changes after the gate has decided and before it appends."""
     at_work.gate("Write", **IN_SCOPE)
-    real, changed = gate.decide, []
+    real, changed = judging.decide, []
 
     def decide_then_change(*arguments):
         decision = real(*arguments)
@@ -275,7 +275,7 @@ def test_no_decision_is_recorded_against_a_policy_that_has_changed(acme, at_work
             Workspace.objects.update(intentignore="src/auth/\n")
         return decision
 
-    monkeypatch.setattr(gate, "decide", decide_then_change)
+    monkeypatch.setattr(judging, "decide", decide_then_change)
     answer = at_work.gate("Write", **IN_SCOPE | {"content": "later"})
     assert (answer["decision"], answer["error_type"]) == ("deny", "INTENTIGNORE_PATH_BLOCKED")
 

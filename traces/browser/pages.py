@@ -24,6 +24,7 @@ from traces.browser.strip import strip_of
 from traces.browser.tally import FRESH_MOST, Tally, tally, with_finer_bars
 from traces.browser.wanted import Wanted, read_wanted
 from traces.counts import uncounted
+from traces.cursors import cursor_in
 from traces.describing import Row, describe
 from traces.interchange.exporting import orchestration_lines
 from traces.models import Kind, LedgerEntry, LedgerLeaf
@@ -96,17 +97,8 @@ def proof_file(request: MemberRequest, number: int) -> HttpResponse:
         proof = proofs.prove_inclusion(entry, head.size)
     except LedgerLeaf.DoesNotExist:
         raise Http404 from None
-    shown = {
-        "log": checkpoints.origin_of(request.workspace.pk),
-        "entry_id": entry.entry_id,
-        "seq": proof.seq,
-        "size": proof.size,
-        "leaf_hash": proof.leaf_hash.hex(),
-        "root": proof.root.hex(),
-        "hashes": [one.hex() for one in proof.hashes],
-        "envelope": bytes(entry.envelope).decode(),
-        "checkpoint": head.note,
-    }
+    log = checkpoints.origin_of(request.workspace.pk)
+    shown = proof.document(entry, log) | {"checkpoint": head.note}
     headers = {"Content-Disposition": f'attachment; filename="proof-{proof.seq}.json"'}
     return JsonResponse(shown, headers=headers, json_dumps_params={"indent": 2})
 
@@ -156,7 +148,7 @@ def _list_context(request: MemberRequest, asked: Asked, opened: dict[str, Any] |
 
 def _found(request: MemberRequest, asked: Asked, opened: dict[str, Any] | None) -> Found:
     """The page that was asked for; with an entry open and no page asked for, the one that it stands on."""
-    before, after = _cursor(request, "before"), _cursor(request, "after")
+    before, after = cursor_in(request, "before"), cursor_in(request, "after")
     if before is None and after is None and opened is not None:
         above = oldest(asked.ways, opened["number"], ROWS)
         if len(above) >= ROWS:
@@ -184,7 +176,7 @@ def _opened(request: MemberRequest, wanted: Wanted, ways: list[Way]) -> dict[str
 def _news(request: MemberRequest) -> HttpResponse:
     """How many entries that fit have come since the page was drawn; nothing while there are none."""
     asked = _asked(request, numbers=False)
-    after = _cursor(request, "after") or 0
+    after = cursor_in(request, "after") or 0
     number = len(oldest(asked.ways, after, NEWS_MOST + 1))
     context = {
         "news_url": asked.wanted.address(fragment="news", after=after),
@@ -237,8 +229,3 @@ def _traces(ways: list[Way]) -> Entries:
 def _file(lines: Any, name: str, content_type: str = "application/jsonl") -> StreamingHttpResponse:
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return StreamingHttpResponse(lines, content_type=content_type, headers=headers)
-
-
-def _cursor(request: MemberRequest, name: str) -> int | None:
-    text = request.GET.get(name, "")
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
