@@ -18,7 +18,7 @@ from controlplane.client.facts import VERSION
 
 FOLDER = Path(__file__).parent / "client"
 PARTS = (  # whoever is imported comes first
-    "facts", "asking", "clients", "hook", "configuring", "trusting",
+    "facts", "asking", "clients", "hook", "configuring", "trusting", "writing",
     "calling", "gitfiles", "noting", "reconciling", "syncing", "icp",
 )  # fmt: skip
 VERSION_DIGITS = 12

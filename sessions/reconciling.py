@@ -75,8 +75,7 @@ class Finding:
     intent_id: str = ""
 
     def as_json(self) -> dict[str, Any]:
-        names = (name for name in self.__slots__)
-        return {name: getattr(self, name) or None for name in names}
+        return {name: getattr(self, name) or None for name in self.__slots__}
 
 
 @dataclass(slots=True)

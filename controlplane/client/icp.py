@@ -28,6 +28,7 @@ from controlplane.client.hook import hook
 from controlplane.client.reconciling import add_reconcile
 from controlplane.client.syncing import add_sync
 from controlplane.client.trusting import untrusted
+from controlplane.client.writing import mode_of, write_whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -150,13 +151,7 @@ def write(path: str, text: str, mode: int) -> None:
     """Whole or not at all; through a symlink, to where it leads. An existing file keeps its own mode."""
     path = os.path.realpath(path)
     os.makedirs(os.path.dirname(path), mode=0o700 if path.startswith(FOLDER) else 0o777, exist_ok=True)
-    if mode == 0o644 and os.path.exists(path):
-        mode = os.stat(path).st_mode & 0o777
-    descriptor = os.open(f"{path}.icp-new", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        file.write(text)
-    os.chmod(f"{path}.icp-new", mode)
-    os.replace(f"{path}.icp-new", path)
+    write_whole(path, text.encode(), mode_of(path, mode) if mode == 0o644 else mode)
 
 
 def install() -> None:

@@ -14,6 +14,7 @@ import sys
 from controlplane.client.calling import reach, request, request_json
 from controlplane.client.facts import CannotAskError, sha256_of
 from controlplane.client.gitfiles import only_text
+from controlplane.client.writing import mode_of, write_whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,11 +79,7 @@ class Syncing:
             return
         path = self.place(name)
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(f"{path}.icp-new", "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(f"{path}.icp-new", path)
+        write_whole(path, data, mode_of(path, 0o644))
 
     def conflict(self, name: str, text: str) -> None:
         self.conflicts += 1

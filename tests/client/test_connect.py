@@ -145,3 +145,13 @@ class TestWhatIsKept:
         done = machine.icp("connect", "codex", "--url", "http://x")
         assert done.returncode == 1
         assert "ICP_TOKEN" in done.stderr
+
+
+def test_what_lies_where_the_new_file_is_made_is_not_written_through(machine):
+    aim = machine.home / "precious"
+    aim.write_text("kept")
+    (machine.repository / ".claude").mkdir()
+    (machine.repository / ".claude" / "settings.json.icp-new").symlink_to(aim)
+    machine.connect("claude-code")
+    assert aim.read_text() == "kept"
+    assert "hooks" in machine.text("claude-code")
