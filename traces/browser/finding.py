@@ -56,7 +56,7 @@ def branches(
     `fresh` are the entries that are not counted yet. `known` is how many entries fit, where that is known.
     At most 8 queries.
     """
-    base = LedgerEntry.objects.filter(_values(wanted), workspace_id=workspace_id)
+    base = LedgerEntry.objects.filter(having(wanted, ENTRY_VALUES), workspace_id=workspace_id)
     base = _folders(workspace_id, base, wanted, rare=known is not None and known <= RARE)
     if wanted.session:
         base = base.filter(session_id=wanted.session)
@@ -126,9 +126,10 @@ class PathSearch:
         return Q(pk__in=files.values("entry_id")), False
 
 
-def _values(wanted: Wanted) -> Q:
+def having(wanted: Wanted, names: Iterable[str]) -> Q:
+    """The chosen values of these names, and without those left out; of one value by `=`, which indexes like."""
     condition = Q()
-    for name in ENTRY_VALUES:
+    for name in names:
         column = COLUMNS.get(name, name)
         if values := wanted.values(name):
             condition &= Q(**{f"{column}__in": values}) if len(values) > 1 else Q(**{column: values[0]})

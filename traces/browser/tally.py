@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from django.db.models import OuterRef, Q, QuerySet, Subquery, Sum, Value
 from django.db.models.functions import Coalesce
 
-from traces.browser.finding import COLUMNS, Way
+from traces.browser.finding import COLUMNS, Way, having
 from traces.browser.wanted import VALUED, Wanted
 from traces.count_models import EntryCount
 from traces.counts import COUNTED_COLUMNS, DAY, HOUR, MONTH, Counting, Values, countings
@@ -126,7 +126,7 @@ def _kept(workspace_id: int, wanted: Wanted, fresh: Sequence[int]) -> Tally:
     new = [one for one in countings(fresh) if fits(wanted, one)]
     result = _summed(new)
     result.capped = len(fresh) >= FRESH_MOST
-    kept = EntryCount.objects.filter(_values(wanted), workspace_id=workspace_id).order_by()
+    kept = EntryCount.objects.filter(having(wanted, VALUED), workspace_id=workspace_id).order_by()
     endless = wanted.since is None and wanted.until is None
     of_all = kept.filter(Q(span=MONTH) if endless else _stretch(wanted))
     for *values, entries in of_all.values_list(*NAMES).annotate(sum=Sum("entries")):
@@ -170,17 +170,6 @@ def _moments(rows: Iterable[Counting]) -> list[tuple[int, str, int]]:
     return [
         (int(one.received_at.timestamp()), series_of(one.values.kind, one.values.outcome), 1) for one in rows
     ]
-
-
-def _values(wanted: Wanted) -> Q:
-    condition = Q()
-    for name in VALUED:
-        column = COLUMNS.get(name, name)
-        if chosen := wanted.values(name):
-            condition &= Q(**{f"{column}__in": chosen})
-        if refused := wanted.values(name, excluded=True):
-            condition &= ~Q(**{f"{column}__in": refused})
-    return condition
 
 
 def _stretch(wanted: Wanted) -> Q:
