@@ -127,7 +127,7 @@ class PathSearch:
 
 
 def having(wanted: Wanted, names: Iterable[str]) -> Q:
-    """The chosen values of these names, and without those left out; of one value by `=`, which indexes like."""
+    """The chosen values of these names, without those left out; one value by `=`, which indexes like."""
     condition = Q()
     for name in names:
         column = COLUMNS.get(name, name)
