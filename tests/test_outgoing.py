@@ -120,7 +120,9 @@ def secure_listener(tmp_path):
     def serve():
         try:
             with context.wrap_socket(listener.accept()[0], server_side=True) as peer:
-                peer.recv(1000)
+                asked = b""
+                while not asked.endswith(b"{}"):  # whoever closes with something unread resets the line
+                    asked += peer.recv(1000)
                 peer.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nkept")
         except OSError:
             return
