@@ -8,7 +8,7 @@ from rest_framework import serializers as s
 
 from controlplane.api.fields import Text, Whole, YesNo
 from controlplane.policy.model import SessionState
-from sessions.gate_health import GateHealth
+from sessions.gate.health import GateHealth
 from sessions.models import Approval
 
 Body = s.Serializer[Any]
