@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import connection
 
 from controlplane.api.errors import ApiError
+from controlplane.writing import writing
 from traces import canonical
 from traces.ledger import Appended, NewEntry, append, append_many, body_of, find
 from traces.lessons import NewLesson, record_lesson
@@ -210,7 +211,7 @@ def record_mutation(workspace_id: int, mutation: Mutation, author: Author) -> Re
     entry = trace_entry(mutation, author)
     key = _call_key(mutation, author, entry)
     reading = read_entry(entry)
-    with transaction.atomic():
+    with writing():
         new = _ledger_entry(workspace_id, Submitted(entry), reading, author.actor)
         made = append(replace(new, idempotency_key=key, agent=author.agent or new.agent))
         if made is None:

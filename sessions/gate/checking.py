@@ -26,6 +26,7 @@ from controlplane.policy.model import (
     Verdict,
 )
 from controlplane.tokens import Bearer, forget_token
+from controlplane.writing import writing
 from sessions import handshake
 from sessions.approvals import lifecycle
 from sessions.gate import denials, snapshots
@@ -80,7 +81,7 @@ def _record(bearer: Bearer, checked: Checked) -> dict[str, Any] | None:
     if planned is not None and connection.vendor == "postgresql" and checked.stands_alone:
         return _append_decision(checked, planned)  # one statement is a transaction of its own
     try:
-        with transaction.atomic():
+        with writing():
             if planned is None:
                 checked = lifecycle.join_or_plan(checked)
                 planned = _prepared(bearer, checked)
