@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
@@ -24,23 +24,24 @@ from traces import lessons_schema as schema
 from traces.api import MARKDOWN, StreamView, format_of, markdown_file
 from traces.interchange.agent_md import read_lessons, write_lessons
 from traces.lessons import (
+    LESSONS_MOST,
     Lesson,
     NewLesson,
     Section,
     Source,
     lesson_entries,
-    lessons,
+    lesson_of,
     record_lesson,
     retirements,
     told,
 )
+from traces.models import LedgerEntry
 from traces.raw_body import JSON_TYPE, MARKDOWN_TYPES, body_bytes
 
 
 class LessonsView(StreamView):
     @extend_schema(
         operation_id="lessons_list", summary="Lessons, newest first, or AGENT.md",
-        description="AGENT.md holds those in force, whatever `section` and `state` say.",
         parameters=[api_schema.MAP_FORMAT, schema.SECTION, schema.STATE, *PAGE_PARAMETERS],
         responses=api_schema.answers(
             {(200, JSON_TYPE): schema.LessonPage, (200, MARKDOWN): OpenApiTypes.STR}
@@ -48,14 +49,10 @@ class LessonsView(StreamView):
     )  # fmt: skip
     def get(self, request: Request) -> HttpResponse:
         workspace_id = self.bearer.workspace_id
+        rows = _wanted(workspace_id, request)
         if format_of(request, "json") == "markdown":
-            return markdown_file(write_lessons(lessons(workspace_id)), "AGENT.md")
-        section = _one_of(request, "section", schema.SECTIONS)
-        state = _one_of(request, "state", schema.STATES) or "active"
-        rows = lesson_entries(workspace_id, [Section(section)] if section else list(Section))
-        if state != "all":
-            chosen = Q(entry_id__in=list(retirements(workspace_id)))
-            rows = rows.filter(chosen if state == "retired" else ~chosen)
+            newest = [lesson for row in rows.order_by("-pk")[:LESSONS_MOST] if (lesson := lesson_of(row))]
+            return markdown_file(write_lessons(reversed(newest)), "AGENT.md")
         page = page_of(rows, request)
         found = told(workspace_id, page["results"])
         return Response(page | {"results": [lesson_answer(lesson) for lesson in found]})
@@ -120,6 +117,16 @@ class RestoreView(TurnView):
 def lesson_answer(lesson: Lesson) -> dict[str, Any]:
     fields = asdict(lesson)
     return {"id": fields.pop("lesson_id"), **fields}
+
+
+def _wanted(workspace_id: int, request: Request) -> QuerySet[LedgerEntry]:
+    section = _one_of(request, "section", schema.SECTIONS)
+    state = _one_of(request, "state", schema.STATES) or "active"
+    rows = lesson_entries(workspace_id, [Section(section)] if section else list(Section))
+    if state == "all":
+        return rows
+    retired = Q(entry_id__in=list(retirements(workspace_id)))
+    return rows.filter(retired if state == "retired" else ~retired)
 
 
 def _one_of(request: Request, name: str, known: list[str]) -> str:

@@ -83,6 +83,8 @@ def test_a_reviewer_retires_a_lesson_and_takes_that_back(agent, reviewer):
     assert [one["problems"] for one in listed(agent, state="retired")] == ["Old"]
     assert [one["problems"] for one in listed(agent, state="all")] == ["New", "Old"]
     assert b"Old" not in agent.get("lessons", format="markdown").content
+    retired_file = agent.get("lessons", format="markdown", state="retired").content
+    assert (b"Old" in retired_file, b"New" in retired_file) == (True, False)
     assert (
         reviewer.post(f"lessons/{old}/retire", {"reason": "again"}).json()["error_type"] == "ALREADY_RETIRED"
     )
