@@ -10,6 +10,7 @@ from django.contrib import messages
 from django.db import transaction
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from controlplane.access import MemberRequest, may, member_page, person_name
@@ -81,7 +82,8 @@ def _turn(
         messages.error(request, refused.error)
     else:
         messages.success(request, done)
-    return redirect("lessons:list", request.workspace.slug)
+    shown = reverse("lessons:list", args=[request.workspace.slug])
+    return redirect(f"{shown}?{request.GET.urlencode()}" if request.GET else shown)
 
 
 def _lesson_in(request: MemberRequest, data: dict[str, Any]) -> NewLesson:

@@ -105,7 +105,8 @@ def test_a_reviewer_retires_and_takes_back(acme, rexs):
     [lesson] = lesson_book(acme.pk)
     assert (lesson.retired.by, lesson.retired.reason) == ("Rex", "The parser was replaced")
     assert "retired already by Rex" in rexs.post(url, {"reason": "x"}, follow=True).content.decode()
-    rexs.post(f"{URL}{lesson_id}/restore/")
+    back = rexs.post(f"{URL}{lesson_id}/restore/?show=retired")
+    assert back.headers["Location"] == f"{URL}?show=retired"
     assert shown(page(rexs)) == ["old"]
     assert rexs.post(f"{URL}none/retire/", {"reason": "x"}).status_code == 404
     assert rexs.get(url).status_code == 405
