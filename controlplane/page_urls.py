@@ -20,7 +20,7 @@ urlpatterns = [
                 path("connect/", connect_page.connect, name="connect"),
                 path("intents/", include("intents.urls")),
                 path("traces/", include("traces.urls")),
-                path("lessons/", include("traces.lesson_urls")),
+                path("lessons/", include("intents.lesson_urls")),
                 path("settings/", include("controlplane.settings_urls")),
             ]
         ),

@@ -72,7 +72,6 @@ def queue_samples(now: datetime) -> list[dict[str, Any]]:
         "intent_id": "INT-001",
         "opened_at": now - timedelta(minutes=2),
         "expires_at": now + timedelta(minutes=3, seconds=30),
-        "reviewers": [{"name": "reviewer-2"}],
         "state": "pending",
     }
     ending = rest | {
@@ -83,7 +82,6 @@ def queue_samples(now: datetime) -> list[dict[str, Any]]:
         "alike": 0,
         "summary": "Script may write anywhere; deletes dist/",
         "expires_at": now + timedelta(seconds=45),
-        "reviewers": [],
     }
     done = rest | {
         "id": "sample-done",
@@ -113,7 +111,6 @@ def edit_sample(now: datetime) -> dict[str, Any]:
         "opened_at": now - timedelta(minutes=2),
         "expires_at": now + timedelta(minutes=3, seconds=30),
         "can_extend": False,
-        "reviewers": [{"name": "reviewer-2"}],
         "preview": {
             "note": "1 file changed",
             "added": added,

@@ -35,18 +35,23 @@ class FileState:
 
 @dataclass(frozen=True, slots=True)
 class LessonNote:
+    """`section` is lesson, decision or constraint; `source` says who told: session, approval, person, …"""
+
     date: str
     file: str
     text: str
+    section: str = "lesson"
+    source: str = "session"
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What an agent should know beside the intent itself."""
+    """What an agent should know beside the intent itself. So many relevant lessons more were `left_out`."""
 
     history: Sequence[HistoryItem] = ()
     files: Sequence[FileState] = ()
     lessons: Sequence[LessonNote] = field(default_factory=tuple)
+    left_out: int = 0
 
 
 def context_xml(intent: IntentValues, around: Surroundings) -> str:
@@ -61,7 +66,9 @@ def context_xml(intent: IntentValues, around: Surroundings) -> str:
     _add_list(root, "references", "reference", intent.references)
     _add_facts(root, "recent_history", "entry", [_history_facts(item) for item in around.history])
     _add_facts(root, "files", "file", [_file_facts(item) for item in around.files])
-    _add_facts(root, "lessons", "lesson", [_lesson_facts(item) for item in around.lessons])
+    learned = _add_facts(root, "lessons", "lesson", [_lesson_facts(item) for item in around.lessons])
+    if around.left_out:
+        learned.set("left_out", str(around.left_out))
     ET.indent(root)
     return ET.tostring(root, encoding="unicode", short_empty_elements=False)
 
@@ -82,7 +89,8 @@ def _file_facts(item: FileState) -> tuple[dict[str, str], str]:
 
 
 def _lesson_facts(item: LessonNote) -> tuple[dict[str, str], str]:
-    return {"date": item.date, "file": item.file}, item.text
+    facts = {"section": item.section, "date": item.date, "file": item.file, "source": item.source}
+    return facts, item.text
 
 
 def _add_list(parent: ET.Element, name: str, each: str, items: Iterable[Any]) -> None:
@@ -98,10 +106,11 @@ def _add_list(parent: ET.Element, name: str, each: str, items: Iterable[Any]) ->
 
 def _add_facts(
     parent: ET.Element, name: str, each: str, items: Iterable[tuple[Mapping[str, str], str]]
-) -> None:
+) -> ET.Element:
     child = ET.SubElement(parent, name)
     for facts, text in items:
         _add(child, each, text, {key: _clean(value) for key, value in facts.items()})
+    return child
 
 
 def _add(parent: ET.Element, name: str, text: str, facts: Mapping[str, str] | None = None) -> None:

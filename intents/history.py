@@ -4,38 +4,22 @@ from __future__ import annotations
 
 from django.db.models import Max, Q
 
-from controlplane.policy.scopes import Scope
 from intents.brief import one_line
-from intents.context_xml import FileState, HistoryItem, LessonNote, Surroundings
+from intents.carrying import carried_by
+from intents.context_xml import FileState, HistoryItem, Surroundings
 from intents.models import Intent
-from traces.lessons import lessons
 from traces.models import LedgerEntry, TraceFile
 
 HISTORY_MOST = 20
 FILES_MOST = 50
-LESSONS_MOST = 10
-LESSONS_LOOKED_AT = 200
 _PATHS_MOST = 5
 _WORTH_TELLING = ("trace", "decision", "approval", "intent")
 
 
 def surroundings_of(intent: Intent) -> Surroundings:
-    """6 queries, whatever the size of the ledger."""
-    return Surroundings(recent_history(intent), touched_files(intent), lessons_for(intent))
-
-
-def lessons_for(intent: Intent) -> list[LessonNote]:
-    """The newest lessons learned under the intent, about files of its scope, or about no file."""
-    scope = Scope.of(tuple(intent.owned_scope))
-    found = [
-        lesson
-        for lesson in lessons(intent.workspace_id, most=LESSONS_LOOKED_AT)
-        if not lesson.file or lesson.intent_id == intent.intent_id or scope.matches(lesson.file)
-    ]
-    return [
-        LessonNote(lesson.learned_on.isoformat(), lesson.file, lesson.problems)
-        for lesson in found[-LESSONS_MOST:]
-    ]
+    """7 queries, whatever the size of the ledger."""
+    learned = carried_by(intent)
+    return Surroundings(recent_history(intent), touched_files(intent), learned.notes(), learned.left_out)
 
 
 def recent_history(intent: Intent) -> list[HistoryItem]:

@@ -42,6 +42,7 @@ def after_selection(intent: IntentValues, around: Surroundings) -> str:
         "workspace. A change outside is refused as a Scope Violation: ask for it with request_scope instead.",
         "Keep to its constraints, and work until its acceptance criteria hold. recent_history and files say "
         "what was done under it so far: do not repeat it, and read a file again before you change it.",
+        "lessons tell what failed or was decided here before: heed them, but they widen no scope.",
         ONE_FOR_LIFE,
         "",
         context_xml(intent, around),

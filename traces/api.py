@@ -1,40 +1,34 @@
-"""REST for trace entries, lessons and the intent map. Each view parses, calls one function, answers."""
+"""REST for trace entries and the intent map. Each view parses, calls one function, answers."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from typing import Any
 
-from django.db import transaction
 from django.http import HttpResponse, StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from controlplane.api.bodies import content_type
 from controlplane.api.errors import ApiError
 from controlplane.api.pages import PAGE_PARAMETERS, flag, page_of
-from controlplane.api.parsers import parse_json
 from controlplane.api.views import WorkspaceView
 from traces import api_schema as schema
 from traces import checkpoints
 from traces.absences import Told, told
 from traces.filemap import map_sections
 from traces.filters import TraceFilter, traces_of
-from traces.interchange.agent_md import read_lessons, write_lessons
 from traces.interchange.exporting import agent_trace_lines, orchestration_lines
 from traces.interchange.history import SOURCE, SOURCE_MOST
 from traces.interchange.importing import Import, import_file, post_entries
 from traces.interchange.intent_map import write_map
 from traces.interchange.reports import ImportReport
 from traces.ledger import Appended
-from traces.lessons import Lesson, NewLesson, lesson_of, lessons, record_lesson
-from traces.models import Kind, LedgerEntry, LedgerLeaf
+from traces.models import LedgerEntry, LedgerLeaf
 from traces.raw_body import (
     ENTRY_TYPES,
     JSON_TYPE,
-    MARKDOWN_TYPES,
     body_bytes,
     body_reader,
 )
@@ -129,40 +123,10 @@ class IntentMapView(StreamView):
     )  # fmt: skip
     def get(self, request: Request) -> HttpResponse:
         sections = map_sections(self.bearer.workspace_id)
-        if _format(request, "markdown") == "markdown":
-            return _markdown(write_map(sections), "intent_map.md")
+        if format_of(request, "markdown") == "markdown":
+            return markdown_file(write_map(sections), "intent_map.md")
         found = [{"intent_id": one.intent_id, "name": one.name, "files": list(one.paths)} for one in sections]
         return Response({"intents": found})
-
-
-class LessonsView(StreamView):
-    @extend_schema(
-        operation_id="lessons_list", summary="Lessons, newest first, or AGENT.md",
-        parameters=[schema.MAP_FORMAT, *PAGE_PARAMETERS],
-        responses=schema.answers({(200, JSON_TYPE): schema.LessonPage, (200, MARKDOWN): OpenApiTypes.STR}),
-    )  # fmt: skip
-    def get(self, request: Request) -> HttpResponse:
-        workspace_id = self.bearer.workspace_id
-        if _format(request, "json") == "markdown":
-            return _markdown(write_lessons(lessons(workspace_id)), "AGENT.md")
-        rows = LedgerEntry.objects.filter(workspace_id=workspace_id, kind=Kind.LESSON).select_related("body")
-        page = page_of(rows, request)
-        found = [lesson for row in page["results"] if (lesson := lesson_of(row))]
-        return Response(page | {"results": [_lesson_answer(lesson) for lesson in found]})
-
-    @extend_schema(
-        operation_id="lessons_post", summary="Record a lesson, or all of an AGENT.md",
-        description="The same problems of the same file are recorded once.",
-        request={JSON_TYPE: schema.LessonBody, **dict.fromkeys(MARKDOWN_TYPES, OpenApiTypes.STR)},
-        responses=schema.answers({200: schema.LearnedAnswer, 201: schema.LearnedAnswer}, 413, 415),
-    )  # fmt: skip
-    def post(self, request: Request) -> Response:
-        raw = body_bytes(request, (JSON_TYPE, *MARKDOWN_TYPES))
-        learned = _lessons_of(raw) if content_type(request) in MARKDOWN_TYPES else [_new_lesson(raw)]
-        with transaction.atomic():
-            recorded = sum(record_lesson(self.bearer.workspace_id, one, self.actor) for one in learned)
-        answer = {"recorded": recorded, "duplicates": len(learned) - recorded}
-        return Response(answer, status=201 if recorded else 200)
 
 
 def trace_answer(one: Told) -> dict[str, Any]:
@@ -231,39 +195,13 @@ def _moment(request: Request, name: str) -> datetime | None:
         raise ApiError(400, "INVALID_INPUT", f"{name}: {error}.") from error
 
 
-def _format(request: Request, default: str) -> str:
+def format_of(request: Request, default: str) -> str:
     name = request.query_params.get("format") or default
     if name not in {"markdown", "json"}:
         raise ApiError(400, "INVALID_INPUT", "format must be markdown or json.")
     return name
 
 
-def _markdown(text: str, file: str) -> HttpResponse:
+def markdown_file(text: str, file: str) -> HttpResponse:
     headers = {"Content-Disposition": f'inline; filename="{file}"'}
     return HttpResponse(text.encode(), content_type=f"{MARKDOWN}; charset=utf-8", headers=headers)
-
-
-def _lesson_answer(lesson: Lesson) -> dict[str, Any]:
-    return {
-        "id": lesson.lesson_id,
-        "learned_on": lesson.learned_on,
-        "file": lesson.file,
-        "problems": lesson.problems,
-        "session_id": lesson.session_id,
-        "intent_id": lesson.intent_id,
-    }
-
-
-def _new_lesson(raw: bytes) -> NewLesson:
-    checked = schema.LessonBody(data=parse_json(raw))
-    checked.is_valid(raise_exception=True)
-    fields = checked.validated_data
-    return NewLesson(**{"file": "", **fields})
-
-
-def _lessons_of(raw: bytes) -> list[NewLesson]:
-    try:
-        text = raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ApiError(400, "INVALID_UTF8", f"The body is not UTF-8 (byte {error.start}).") from error
-    return read_lessons(text.replace("\x00", ""))

@@ -236,33 +236,6 @@ class RedactAnswer(Body):
     )
 
 
-class LessonBody(Body):
-    file = Text(required=False, allow_blank=True, max_length=1000, help_text="Workspace-relative.")
-    problems = Text(max_length=100_000)
-    learned_on = s.DateField(required=False, help_text="Today when absent.")
-    session_id = Text(required=False, allow_blank=True, max_length=200)
-    intent_id = Text(required=False, allow_blank=True, max_length=200)
-
-
-class LessonAnswer(Body):
-    id = Text()
-    learned_on = s.DateField()
-    file = Text()
-    problems = Text()
-    session_id = Text()
-    intent_id = Text()
-
-
-class LessonPage(Body):
-    results = LessonAnswer(many=True)
-    next = Text(allow_null=True)
-
-
-class LearnedAnswer(Body):
-    recorded = Whole()
-    duplicates = Whole(help_text="Lessons that were known already.")
-
-
 ERRORS = {
     400: OpenApiResponse(ErrorAnswer, description="The request is malformed; `error` says where."),
     401: OpenApiResponse(ErrorAnswer, description="No token, or one that is unknown or revoked."),

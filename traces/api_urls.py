@@ -1,6 +1,6 @@
 from django.urls import path
 
-from traces import api, blame_api, ledger_api
+from traces import api, blame_api, ledger_api, lessons_api
 
 urlpatterns = [
     path("traces", api.TracesView.as_view()),
@@ -8,7 +8,9 @@ urlpatterns = [
     path("traces/export", api.ExportView.as_view()),
     path("intent-map", api.IntentMapView.as_view()),
     path("files/blame", blame_api.BlameView.as_view()),
-    path("lessons", api.LessonsView.as_view()),
+    path("lessons", lessons_api.LessonsView.as_view()),
+    path("lessons/<str:lesson_id>/retire", lessons_api.RetireView.as_view()),
+    path("lessons/<str:lesson_id>/restore", lessons_api.RestoreView.as_view()),
     path("ledger", ledger_api.LedgerView.as_view()),
     path("ledger/verify", ledger_api.VerifyView.as_view()),
     path("ledger/entries/<path:entry_id>/redact", ledger_api.RedactView.as_view()),

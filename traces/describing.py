@@ -60,6 +60,13 @@ APPROVALS = {
     "CANCELLED": ("cancelled", "Cancelled"),
     "REVOKED": ("revoked", "Grant revoked"),
 }
+LESSON_VERBS = {
+    "decided": "Decided",
+    "constrained": "Constrained",
+    "again": "Came again",
+    "retired": "Retired",
+    "restored": "Took back",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,9 +195,10 @@ def _session(row: Row, entry: LedgerEntry, body: dict[str, Any]) -> None:
     row.note = _text(body.get("text")) or f"{entry.outcome} {_text(body.get('intent_id'))}".strip()
 
 
-def _lesson(row: Row, _entry: LedgerEntry, body: dict[str, Any]) -> None:
-    row.verb, row.outcome = "Learned", "info"
-    row.object, row.object_is, row.note = _text(body.get("file")), "path", _text(body.get("problems"))
+def _lesson(row: Row, entry: LedgerEntry, body: dict[str, Any]) -> None:
+    row.verb, row.outcome = LESSON_VERBS.get(entry.outcome, "Learned"), "info"
+    row.object, row.object_is = _text(body.get("file")), "path"
+    row.note = _text(body.get("problems")) or _text(body.get("reason"))
 
 
 def _import(row: Row, _entry: LedgerEntry, body: dict[str, Any]) -> None:

@@ -1,23 +1,74 @@
-"""Lessons: verification failures worth remembering, as entries of the ledger."""
+"""Lessons, decisions and constraints worth remembering, as entries of the ledger.
+
+Nothing is ever corrected: what comes again is an entry of its own, so is a retirement (`traces.retiring`).
+"""
 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+import json
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
+from enum import StrEnum
 from typing import Any
+
+from django.db.models import QuerySet
 
 from controlplane.masking import storable
 from traces import canonical
-from traces.ledger import NewEntry, append, body_of
+from traces.ledger import NewEntry, append, body_of, new_id
 from traces.models import Kind, LedgerEntry
 
 FILE_MOST = 1000
+LESSONS_MOST = 10_000
+AGAIN = "again"
+TURNS = ("retired", "restored")
+
+_LEARNED_KEY = "lesson:"
+_AGAIN_KEY = "lesson-again:"
+_ENDS = " .,;:!?\N{HORIZONTAL ELLIPSIS}\"'`\N{LEFT DOUBLE QUOTATION MARK}\N{RIGHT DOUBLE QUOTATION MARK}"
+_STARTS = f"{_ENDS}-*\N{BULLET}"
+
+
+class Section(StrEnum):
+    """What kind of knowledge it is: each has a heading of its own in `AGENT.md`."""
+
+    LESSON = "lesson"
+    DECISION = "decision"
+    CONSTRAINT = "constraint"
+
+
+class Source(StrEnum):
+    """Where it was learned. `source_id` says more: the approval's id."""
+
+    SESSION = "session"
+    APPROVAL = "approval"
+    IMPORT = "import"
+    PERSON = "person"
+    API = "api"
+
+
+OUTCOMES = {Section.LESSON: "learned", Section.DECISION: "decided", Section.CONSTRAINT: "constrained"}
+
+
+@dataclass(frozen=True, slots=True)
+class Retirement:
+    """Who took a lesson out of prompts and why; both "" once that was redacted."""
+
+    at: datetime
+    by: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """`learned_on` is the day of the heading; `file` is workspace-relative, "" for one about no file."""
+    """`learned_on` is the day of the heading; `file` is workspace-relative, "" for one about no file.
+
+    `again` counts how often it was learned anew, imports apart; it is read only where it is shown.
+    """
 
     lesson_id: str
     learned_on: date
@@ -25,50 +76,85 @@ class Lesson:
     problems: str
     session_id: str = ""
     intent_id: str = ""
+    section: Section = Section.LESSON
+    source: Source = Source.IMPORT
+    source_id: str = ""
+    by: str = ""
+    again: int = 0
+    retired: Retirement | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class NewLesson:
-    """What is to be remembered; without `learned_on`, today's."""
+    """What is to be remembered; without `learned_on`, today's. `by` names the person or token."""
 
     file: str
     problems: str
     learned_on: date | None = None
     session_id: str = ""
     intent_id: str = ""
+    section: Section = Section.LESSON
+    source: Source = Source.SESSION
+    source_id: str = ""
+    by: str = ""
 
 
 def record_lesson(workspace_id: int, lesson: NewLesson, actor: str) -> bool:
-    """Append a lesson, inside the caller's transaction, once for the same file and problems.
+    """Append a lesson, inside the caller's transaction, once for the same section, file and problems.
 
-    False when nothing was recorded: no problems, or known already. Secrets are masked first.
+    False when nothing new was recorded: no problems, or known already. A known one that was learned anew
+    leaves an entry that it came again; one that a file brings again does not. Secrets are masked first.
     """
-    file = lesson.file.strip().replace("\\", "/").removeprefix("./")[:FILE_MOST]
-    text = storable("\n".join(line.rstrip() for line in lesson.problems.strip().splitlines()))
+    file, text = _tidy_file(lesson.file), _tidy_text(lesson.problems)
     if not text:
         return False
-    day = lesson.learned_on or datetime.now(UTC).date()
-    body = {"file": file, "problems": text, "learned_on": day.isoformat()}
-    made = append(
-        NewEntry(
-            workspace_id=workspace_id,
-            kind=Kind.LESSON,
-            body=body,
-            idempotency_key=f"lesson:{_signature(file, text)}",
-            session_id=lesson.session_id,
-            intent_id=lesson.intent_id,
-            outcome="learned",
-            actor=actor,
-        )
+    signature = _signature(lesson.section, file, text)
+    made = NewEntry(
+        workspace_id=workspace_id,
+        kind=Kind.LESSON,
+        body=_body(lesson, file, text),
+        idempotency_key=f"{_LEARNED_KEY}{signature}",
+        session_id=lesson.session_id,
+        intent_id=lesson.intent_id,
+        outcome=OUTCOMES[lesson.section],
+        actor=actor,
     )
-    return made is not None
+    if append(made) is not None:
+        return True
+    if lesson.source is not Source.IMPORT:  # without its text, which may have been redacted since
+        key = f"{_AGAIN_KEY}{signature}:{lesson.source_id or new_id()}"
+        append(replace(made, body={"file": file}, idempotency_key=key, outcome=AGAIN))
+    return False
 
 
-def lessons(workspace_id: int, *, most: int = 10_000) -> list[Lesson]:
-    """The newest lessons, oldest of them first, without those that were redacted. 1 query."""
-    entries = LedgerEntry.objects.filter(workspace_id=workspace_id, kind=Kind.LESSON).select_related("body")
-    newest = list(entries.order_by("-pk")[:most])
-    return [lesson for entry in reversed(newest) if (lesson := lesson_of(entry))]
+def lessons(workspace_id: int, *, most: int = LESSONS_MOST) -> list[Lesson]:
+    """The newest that are in force, oldest of them first: neither retired nor redacted. 2 queries."""
+    retired = retirements(workspace_id)
+    newest = lesson_entries(workspace_id).order_by("-pk")[:most]
+    found = [lesson_of(entry) for entry in newest if entry.entry_id not in retired]
+    return [lesson for lesson in reversed(found) if lesson]
+
+
+def lesson_book(workspace_id: int) -> list[Lesson]:
+    """All that was ever learned, newest first: retired ones too, and how often each came again. 3 queries."""
+    return told(workspace_id, lesson_entries(workspace_id).order_by("-pk")[:LESSONS_MOST])
+
+
+def told(workspace_id: int, entries: Iterable[LedgerEntry]) -> list[Lesson]:
+    """The lessons in these entries and what was said of them later, without redacted ones. 2 queries."""
+    retired, again = retirements(workspace_id), _came_again(workspace_id)
+    return [
+        replace(lesson, retired=retired.get(entry.entry_id), again=again[_signature_in(entry)])
+        for entry in entries
+        if (lesson := lesson_of(entry))
+    ]
+
+
+def lesson_entries(workspace_id: int, sections: Sequence[Section] = tuple(Section)) -> QuerySet[LedgerEntry]:
+    """The entries that brought something new, each with its body."""
+    outcomes = [OUTCOMES[section] for section in sections]
+    entries = LedgerEntry.objects.filter(workspace_id=workspace_id, kind=Kind.LESSON, outcome__in=outcomes)
+    return entries.select_related("body").defer("envelope", "leaf_hash", "body_digest")
 
 
 def lesson_of(entry: LedgerEntry) -> Lesson | None:
@@ -83,8 +169,69 @@ def lesson_of(entry: LedgerEntry) -> Lesson | None:
         problems=body["problems"],
         session_id=entry.session_id,
         intent_id=entry.intent_id,
+        section=Section(body.get("section", Section.LESSON)),
+        source=Source(body.get("source") or (Source.SESSION if entry.session_id else Source.IMPORT)),
+        source_id=body.get("source_id", ""),
+        by=body.get("by", ""),
     )
 
 
-def _signature(file: str, problems: str) -> str:
-    return hashlib.sha256(canonical.encode([file, " ".join(problems.split())])).hexdigest()
+def retirements(workspace_id: int) -> dict[str, Retirement]:
+    """What is retired now, by lesson id. 1 query, over what people have retired and taken back."""
+    turns = LedgerEntry.objects.filter(workspace_id=workspace_id, kind=Kind.LESSON, outcome__in=TURNS)
+    rows = turns.order_by("pk").values_list("idempotency_key", "outcome", "received_at", "body__body")
+    last = {turn_of(key): (outcome == TURNS[0], at, body) for key, outcome, at, body in rows}
+    return {key: _retirement(at, body) for key, (retired, at, body) in last.items() if retired}
+
+
+def turn_key(lesson_id: str, number: int) -> str:
+    """The idempotency key of a lesson's nth turn: odd ones retire it, even ones take it back; each once."""
+    return f"lesson-turn:{lesson_id}:{number}"
+
+
+def turn_of(key: str | None) -> str:
+    """The lesson that a turn is about. It stands in the key, which outlives the body."""
+    return (key or "").partition(":")[2].rpartition(":")[0]
+
+
+def _retirement(at: datetime, body: bytes | memoryview | None) -> Retirement:
+    said = json.loads(bytes(body)) if body else {}
+    return Retirement(at, said.get("by", ""), said.get("reason", ""))
+
+
+def _came_again(workspace_id: int) -> Counter[str]:
+    """How often each signature came again, over the newest entries of that kind. 1 query."""
+    entries = LedgerEntry.objects.filter(workspace_id=workspace_id, kind=Kind.LESSON, outcome=AGAIN)
+    keys = entries.order_by("-pk").values_list("idempotency_key", flat=True)[:LESSONS_MOST]
+    return Counter((key or "").removeprefix(_AGAIN_KEY).partition(":")[0] for key in keys)
+
+
+def _signature_in(entry: LedgerEntry) -> str:
+    return (entry.idempotency_key or "").removeprefix(_LEARNED_KEY)
+
+
+def _body(lesson: NewLesson, file: str, text: str) -> dict[str, Any]:
+    day = lesson.learned_on or datetime.now(UTC).date()
+    more = {"source_id": lesson.source_id, "by": lesson.by}
+    return {
+        "file": file,
+        "problems": text,
+        "learned_on": day.isoformat(),
+        "section": lesson.section.value,
+        "source": lesson.source.value,
+    } | {name: value for name, value in more.items() if value}
+
+
+def _tidy_file(file: str) -> str:
+    return file.strip().replace("\\", "/").removeprefix("./")[:FILE_MOST]
+
+
+def _tidy_text(text: str) -> str:
+    return str(storable("\n".join(line.rstrip() for line in text.strip().splitlines())))
+
+
+def _signature(section: Section, file: str, problems: str) -> str:
+    """The same for texts that differ only in case, white space, and punctuation at their ends."""
+    folded = " ".join(unicodedata.normalize("NFC", problems).casefold().split())
+    normal = folded.lstrip(_STARTS).rstrip(_ENDS) or folded
+    return hashlib.sha256(canonical.encode([section.value, file, normal])).hexdigest()

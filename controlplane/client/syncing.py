@@ -25,7 +25,11 @@ if TYPE_CHECKING:
 STATE = ".icp-sync.json"
 IGNORE = ".intentignore"
 MARKDOWN = "text/markdown"
-LESSON = re.compile(rb"^(?=## Lesson Learned )", re.MULTILINE)
+# A lesson, decision or constraint, up to the next heading: a heading inside of one stands behind a backslash.
+LESSON = re.compile(
+    rb"^## (?:Lesson Learned|Architectural Decision|Constraint) \(.*?(?=^#{1,6}[ \t]|\Z)",
+    re.MULTILINE | re.DOTALL,
+)
 
 
 class CannotSyncError(Exception):
@@ -176,15 +180,26 @@ def sync_traces(run: Syncing) -> None:
 
 
 def sync_lessons(run: Syncing) -> None:
-    """Lessons of the file are recorded, and those that it lacks stand at its end. Other text stays."""
+    """Lessons of the file are recorded, those that it lacks stand at its end, retired ones leave it."""
     name = "AGENT.md"
     ours = run.read(name) or b""
     if ours.strip():
         run.send("POST", "lessons", ours, MARKDOWN)
-    known = {b" ".join(block.split()) for block in LESSON.split(ours)}
-    blocks = LESSON.split(run.get("lessons?format=markdown"))
-    new = [block.strip() for block in blocks if block.startswith(b"## Lesson")]
-    new = [block for block in new if b" ".join(block.split()) not in known]
+    gone = _blocks(run.get("lessons?format=markdown&state=retired"))
+    kept = LESSON.sub(lambda block: b"" if _words(block[0]) in gone else block[0], ours)
+    known, theirs = _blocks(kept), _blocks(run.get("lessons?format=markdown"))
+    new = [theirs[words] for words in theirs if words not in known]
     if new:
-        head = ours.rstrip(b"\n") + b"\n\n" if ours.strip() else b""
-        run.keep(name, head + b"\n\n".join(new) + b"\n")
+        head = kept.rstrip(b"\n") + b"\n\n" if kept.strip() else b""
+        kept = head + b"\n\n".join(new) + b"\n"
+    if kept != ours:
+        run.keep(name, kept)
+
+
+def _blocks(text: bytes) -> dict[bytes, bytes]:
+    """The blocks of a file by their words, so that white space makes no difference."""
+    return {_words(block): block.strip() for block in LESSON.findall(text)}
+
+
+def _words(block: bytes) -> bytes:
+    return b" ".join(block.split())

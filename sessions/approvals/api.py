@@ -122,4 +122,5 @@ def choice_from(data: dict[str, Any]) -> Choice:
         patterns=tuple(data.get("patterns") or ()),
         minutes=data.get("minutes"),
         comment=data.get("comment", ""),
+        lesson=data["lesson"],
     )

@@ -24,6 +24,7 @@ class Choice:
     patterns: tuple[str, ...] = ()
     minutes: int | None = None
     comment: str = ""
+    lesson: bool = False  # the words of a rejection are kept for later sessions
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from controlplane.policy.texts import refused_again
 from intents.selectors import owners_of
 from sessions.approvals.choices import Choice, Decider, Grant
 from sessions.approvals.grants import check_grant, give
+from sessions.approvals.lesson_keeping import check_lesson, keep_lesson
 from sessions.approvals.reach import Reach, reach_of
 from sessions.gate.checked import Checked
 from sessions.gate.refusals import words_of
@@ -141,6 +142,7 @@ def _shown(checked: Checked) -> dict[str, Any]:
 def decide(approval: Approval, decider: Decider, choice: Choice) -> Approval:
     """End a pending approval. Raises `ApiError`: 403 for one's own, 409 when over, 400 for a wrong grant."""
     refuse_own(approval, decider)
+    check_lesson(choice)
     if approval.status == Approval.Status.PENDING and approval.expires_at <= timezone.now():
         expire(approval)
         approval.refresh_from_db()
@@ -163,6 +165,7 @@ def decide(approval: Approval, decider: Decider, choice: Choice) -> Approval:
             give(approval, grant, decider)
         else:  # what is held of the session does not know of it yet
             AgentSession.objects.filter(pk=approval.session_id).update(revision=F("revision") + 1)
+            keep_lesson(approval, decider, choice)
     return approval
 
 

@@ -42,6 +42,7 @@ class DecideForm(forms.Form):
     minutes = forms.IntegerField(min_value=1, max_value=MINUTES_MOST, required=False)
     preset = forms.CharField(max_length=500, required=False)
     comment = forms.CharField(max_length=COMMENT_MOST, required=False)
+    lesson = forms.BooleanField(required=False)
 
     def choice(self, patterns: list[str]) -> Choice:
         """Raises `ApiError` 400 for a form that no page of ours sends."""
@@ -56,6 +57,7 @@ class DecideForm(forms.Form):
             patterns=tuple(pattern for pattern in patterns[:PATTERNS_MOST] if pattern),
             minutes=data["minutes"] if lasting else None,
             comment=" ".join(filter(None, (data["preset"], data["comment"]))),
+            lesson=data["lesson"],
         )
 
 

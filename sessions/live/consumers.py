@@ -1,4 +1,4 @@
-"""The socket of a workspace: it pushes events to signed-in members and takes nothing from them."""
+"""The socket of a workspace: it pushes events to signed-in members, and hears which card they look at."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from controlplane.access import membership_of
 from controlplane.models import Membership
 from sessions.live.events import MOST, Event, events_since
 from sessions.live.hub import hub
+from sessions.live.presence import Presence, person_of
 
 log = logging.getLogger(__name__)
 
@@ -29,6 +30,7 @@ class WorkspaceConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # ch
     """`/ws/workspaces/{slug}/?since=SEQ`. First message: `{"type": "hello", "seq"}`."""
 
     workspace_id: int | None = None
+    presence: Presence | None = None
     tasks: tuple[asyncio.Task[None], ...] = ()
 
     async def connect(self) -> None:
@@ -43,18 +45,38 @@ class WorkspaceConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # ch
         await self.accept()
         seq = await hub().subscribe(membership.workspace_id, self._receive_events)
         await self.send_json({"type": "hello", "seq": seq})
-        self.tasks = (asyncio.create_task(self._push(self._since())), asyncio.create_task(self._recheck()))
+        self.presence = Presence(
+            self.channel_layer, self.channel_name, membership.workspace_id, person_of(membership)
+        )
+        work = (self._push(self._since()), self._recheck(), self.presence.tell_when_due())
+        self.tasks = tuple(map(asyncio.create_task, work))
+        await self.presence.join()
 
     async def disconnect(self, code: int) -> None:
         if self.workspace_id is not None:
             hub().unsubscribe(self.workspace_id, self._receive_events)
         for task in self.tasks:
             task.cancel()
+        if self.presence is not None:
+            await self.presence.leave()
 
     async def receive(
         self, text_data: str | None = None, bytes_data: bytes | None = None, **kwargs: Any
     ) -> None:
-        """What a client says is ignored: writing goes over HTTP, with its own checks."""
+        """All that a client may say is which card it shows: writing goes over HTTP, with its own checks."""
+        if self.presence is not None:
+            self.presence.hear(text_data)
+
+    async def presence_seen(self, event: dict[str, Any]) -> None:
+        """From the channel layer: somebody has another card open, or still the same, or none."""
+        message = self.presence.message_of(event) if self.presence else None
+        if message is not None:
+            await self.send_json(message)
+
+    async def presence_asked(self, _event: dict[str, Any]) -> None:
+        """From the channel layer: somebody has just come."""
+        if self.presence is not None:
+            self.presence.asked()
 
     def _receive_events(self, events: list[Event]) -> None:
         for event in events:
@@ -92,9 +114,12 @@ class WorkspaceConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # ch
         """Someone who signed out or was removed stops receiving."""
         while True:
             await asyncio.sleep(RECHECK_SECONDS)
-            if await self._membership() is None:
+            membership = await self._membership()
+            if membership is None:
                 await self.close(code=NOT_PERMITTED)
                 return
+            if self.presence is not None:
+                self.presence.person = person_of(membership)
 
     async def _membership(self) -> Membership | None:
         """Read anew each time: the session may have ended, the person may have been removed."""
@@ -102,6 +127,8 @@ class WorkspaceConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # ch
         user = await get_user({**self.scope, "session": session})
         slug: str = self.scope["url_route"]["kwargs"]["slug"]
         membership: Membership | None = await database_sync_to_async(membership_of)(user, slug)
+        if membership is not None:
+            membership.user = user  # read already
         return membership
 
     def _same_origin(self) -> bool:

@@ -17,6 +17,10 @@ def texts(about: str, least: int = 0) -> Schema:
     return {"type": "array", "items": items, "minItems": least, "maxItems": 50, "description": about}
 
 
+def choice(about: str, values: list[str]) -> Schema:
+    return {"type": "string", "enum": values, "description": about}
+
+
 SESSION_ID = text("Your session, where the control plane told you its id. Leave it out otherwise.", 200)
 INTENT_ID = text("Such as INT-001", 200)
 PROPOSAL: Mapping[str, Schema] = {

@@ -21,11 +21,11 @@ from sessions.approvals.scope_requests import request_scope
 from sessions.completion import complete_intent
 from sessions.guidance import prompt_of
 from sessions.handshake import select_intent
-from sessions.mcp.schemas import INTENT_ID, PROPOSAL, SESSION_ID, text, texts
+from sessions.mcp.schemas import INTENT_ID, PROPOSAL, SESSION_ID, choice, text, texts
 from sessions.mcp.ties import Caller, begin_session, tied_session
 from sessions.models import AgentSession, Approval
 from sessions.representations import approval_answer, session_answer
-from traces.lessons import NewLesson, record_lesson
+from traces.lessons import NewLesson, Section, record_lesson
 
 NO_SESSION = "This conversation is not known yet. Call select_active_intent first."
 NO_INTENT = "No intent can be selected now. Ask the user to have one registered, or call propose_intent."
@@ -151,6 +151,7 @@ def learn(call: Call) -> str:
         call.arguments["problems"],
         session_id=session.session_id,
         intent_id=session.selected_intent_id,
+        section=Section(call.arguments.get("section", Section.LESSON)),
     )
     with transaction.atomic():
         new = record_lesson(call.workspace_id, lesson, call.actor)
@@ -222,9 +223,13 @@ TOOLS: Mapping[str, Tool] = {
         needs_intent=True,
     ),
     "record_lesson": Tool(
-        "Remember a failed verification, so that nobody repeats it.",
+        "Remember a failed verification, a decision or a constraint, so that later sessions know it.",
         learn,
-        {"file": text("The file it is about", 1000), "problems": text("What failed, and how to avoid it")},
+        {
+            "file": text("The file it is about", 1000),
+            "problems": text("What failed and how to avoid it, what was decided and why, or what must hold"),
+            "section": choice("What it is; lesson when absent", [section.value for section in Section]),
+        },
         ("problems",),
         needs_intent=True,
     ),

@@ -96,6 +96,30 @@ def test_everything_flows_both_ways(ada):
     assert ada.files() == before
 
 
+def test_a_retired_lesson_leaves_the_file_and_other_text_stays(ada):
+    ada.folder.mkdir()
+    notes = ada.folder / "AGENT.md"
+    notes.write_text(f"{LESSON}\n## Our rules\n\nBe kind.\n")
+    decision = {"section": "decision", "problems": "Money is kept in cents."}
+    assert ada.api("POST", "lessons", decision)[0] == 201
+    ada.sync()
+    assert notes.read_text().count("It broke.") == 1
+    assert "## Architectural Decision (" in notes.read_text()
+    assert ada.sync() == "in agreement\n"
+    broke = next(one for one in ada.api("GET", "lessons")[1]["results"] if one["problems"] == "It broke.")
+    assert ada.api("POST", f"lessons/{broke['id']}/retire", {"reason": "fixed"})[0] == 200
+    assert "would be written" in ada.sync("--dry-run")
+    ada.sync()
+    kept = notes.read_text()
+    assert "It broke." not in kept
+    assert kept.startswith("# Notes of ours\n\n## Our rules\n\nBe kind.\n\n## Architectural Decision (")
+    assert ada.sync() == "in agreement\n"
+    assert notes.read_text() == kept
+    assert ada.api("POST", f"lessons/{broke['id']}/restore", {})[0] == 200
+    ada.sync()
+    assert notes.read_text().count("It broke.") == 1
+
+
 def test_conflicts_are_shown_and_neither_side_is_lost(ada):
     ada.sync()
     ada.rename("Of the registry")

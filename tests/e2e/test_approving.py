@@ -108,6 +108,33 @@ def test_of_two_reviewers_the_first_wins_and_the_other_is_told(place, sign_in):
     expect(uma.locator("#card")).to_contain_text("Rex was first")
 
 
+def test_a_card_and_the_queue_show_who_else_is_reviewing_until_they_leave(place, sign_in):
+    place.agent_at_work()
+    place.gate("Edit", **EDIT)
+    place.gate("Write", file_path="docs/other.md", content="x")
+    rex, uma = sign_in("rex"), sign_in("uma")
+    for page in (rex, uma):
+        live(page)
+    rex.locator("#column-queue").get_by_text("docs/design.md").click()
+    rex.locator("#card").wait_for()
+    row = uma.locator(".queue-card", has_text="design.md")
+    expect(row).to_contain_text("Rex is reviewing")
+    row.get_by_role("link").click()
+    expect(uma.locator("#card")).to_contain_text("Rex is reviewing")
+    expect(rex.locator("#card")).to_contain_text("Uma is reviewing")
+    expect(rex.locator("#card")).not_to_contain_text("Rex is reviewing")
+    uma.mouse.move(900, 20)  # the queue waits while it is under the pointer
+    place.gate("Write", file_path="docs/third.md", content="x")  # the queue is fetched anew
+    expect(uma.locator("#column-queue")).to_contain_text("third.md")
+    expect(uma.locator(".queue-card", has_text="design.md")).to_contain_text("Rex is reviewing")
+    rex.locator("#column-queue").get_by_text("docs/other.md").click()
+    expect(uma.locator(".queue-card", has_text="other.md")).to_contain_text("Rex is reviewing")
+    expect(uma.locator("#card")).not_to_contain_text("is reviewing")
+    rex.context.close()
+    expect(uma.locator("#column-queue")).not_to_contain_text("Rex is reviewing")
+    assert uma.errors == []
+
+
 def test_an_open_card_shows_that_another_reviewer_has_decided(place, sign_in):
     place.agent_at_work()
     waiting = Waiting(place)

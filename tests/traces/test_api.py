@@ -265,24 +265,6 @@ def test_the_intent_map_in_the_exact_form(agent, acme):
     assert agent.get("intent-map", format="yaml").status_code == 400
 
 
-def test_lessons_in_and_out(agent):
-    lesson = {"file": "src/a.ts", "problems": "error TS2322: no", "learned_on": "2026-02-21"}
-    assert agent.post("lessons", lesson).json() == {"recorded": 1, "duplicates": 0}
-    assert agent.post("lessons", lesson).status_code == 200
-    row = agent.get("lessons").json()["results"][0]
-    assert (row["file"], row["problems"], row["learned_on"]) == ("src/a.ts", "error TS2322: no", "2026-02-21")
-    markdown = agent.get("lessons", format="markdown").content.decode()
-    assert markdown == (
-        "## Lesson Learned (2026-02-21)\n\n**File:** src/a.ts\n**Problems:**\nerror TS2322: no\n\n"
-    )
-    other = builders.speaker(builders.workspace("other"))
-    text = f"# Our rules\n\nBe kind.\n\n{markdown}## Something else\n\nx\n"
-    assert post_lines(other, text, "lessons", "text/markdown").json() == {"recorded": 1, "duplicates": 0}
-    assert other.get("lessons", format="markdown").content.decode() == markdown
-    assert agent.post("lessons", {"file": "x"}).status_code == 400
-    assert post_lines(agent, b"\xff", "lessons", "text/markdown").status_code == 400
-
-
 def test_nothing_crosses_workspaces(agent):
     agent.post("traces", entry("a"))
     agent.get("ledger")

@@ -16,7 +16,8 @@ from traces.interchange.agent_md import read_lessons, write_lessons
 from traces.interchange.agent_trace import is_record, to_entry, to_record
 from traces.interchange.intent_map import Section, read_map, write_map
 from traces.interchange.repairs import repair
-from traces.lessons import Lesson
+from traces.lessons import Lesson, Source
+from traces.lessons import Section as Kept
 
 LOG = "intent-control-plane/ledger/7"
 REAL = Path(__file__).parent.parent / "data" / "traces" / "real"
@@ -245,20 +246,59 @@ def test_maps_as_people_write_them_are_read():
 
 LINES = st.text(st.characters(exclude_characters="\x00\r", exclude_categories=("Cs",)), max_size=30)
 TRICKY = st.sampled_from(
-    ["## Lesson Learned (2026-01-01)", "# x", "**File:** x", "**Problems:** y", "\\## z", "", "a"]
+    [
+        "## Lesson Learned (2026-01-01)",
+        "## Constraint (2026-01-01)",
+        "**Decision:** z",
+        "# x",
+        "**File:** x",
+        "**Problems:** y",
+        "\\## z",
+        "",
+        "a",
+    ]
 )
 
 
-@given(st.lists(st.lists(LINES | TRICKY, min_size=1, max_size=5), max_size=4), st.dates(date(1, 1, 1)))
-def test_lessons_come_back_the_same(blocks, day):
+@given(
+    st.lists(st.lists(LINES | TRICKY, min_size=1, max_size=5), max_size=4),
+    st.dates(date(1, 1, 1)),
+    st.sampled_from(Kept),
+)
+def test_lessons_come_back_the_same(blocks, day, section):
     texts = [
         text
         for lines in blocks
         if (text := "\n".join(line.rstrip() for line in "\n".join(lines).strip().splitlines()))
     ]
-    written = write_lessons([Lesson("id", day, "src/a.ts", text) for text in texts])
-    assert [(one.file, one.learned_on) for one in read_lessons(written)] == [("src/a.ts", day)] * len(texts)
-    assert [one.problems for one in read_lessons(written)] == texts
+    written = write_lessons([Lesson("id", day, "src/a.ts", text, section=section) for text in texts])
+    read = read_lessons(written)
+    assert [(one.file, one.learned_on, one.section) for one in read] == [("src/a.ts", day, section)] * len(
+        texts
+    )
+    assert [one.problems for one in read] == texts
+
+
+def test_each_section_of_agent_md_has_its_heading_and_label():
+    day = date(2026, 2, 21)
+    kept = [
+        Lesson("1", day, "src/a.ts", "error TS2322", section=Kept.LESSON),
+        Lesson("2", day, "", "Money is kept in cents.\nNever in floats.", section=Kept.DECISION),
+        Lesson("3", day, "src/b.ts", "At most 400 lines.", section=Kept.CONSTRAINT),
+    ]
+    text = write_lessons(kept)
+    assert text == (
+        "## Lesson Learned (2026-02-21)\n\n**File:** src/a.ts\n**Problems:**\nerror TS2322\n\n"
+        "## Architectural Decision (2026-02-21)\n\n**File:** \n**Decision:**\nMoney is kept in cents.\n"
+        "Never in floats.\n\n"
+        "## Constraint (2026-02-21)\n\n**File:** src/b.ts\n**Constraint:**\nAt most 400 lines.\n\n"
+    )
+    read = read_lessons(text)
+    assert [(one.section, one.file, one.problems) for one in read] == [
+        (one.section, one.file, one.problems) for one in kept
+    ]
+    assert {one.source for one in read} == {Source.IMPORT}
+    assert read_lessons("## Constraint (2026-02-21)\n**Problems:**\nnot its label\n") == []
 
 
 def test_agent_md_as_people_write_it_is_read():

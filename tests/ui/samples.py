@@ -1,5 +1,6 @@
 """A context for each page, in the shapes that the templates write down, with hostile text where agents speak."""
 
+from dataclasses import replace
 from datetime import date
 
 from django import forms
@@ -7,8 +8,11 @@ from django.contrib.auth.models import AnonymousUser, User
 
 from controlplane import styleguide
 from controlplane.models import Workspace
+from intents.lesson_list import LessonRow
+from intents.lesson_pages import LessonForm
 from tests.ui import approval_samples, explain_samples, intent_samples, trace_samples
 from tests.ui.hostile import AGO, HOSTILE, INTENT, NOW, PAGER, SEALED
+from traces.lessons import Lesson, Retirement, Source
 from traces.minimap import Slot
 
 
@@ -286,16 +290,22 @@ def connect():
 
 
 def lessons():
-    lesson = {
-        "id": "l1",
-        "date": date(2025, 11, 24),
-        "path": "src/a.ts",
-        "problems": [HOSTILE],
-        "text": HOSTILE,
-        "session_id": "",
-        "intent_id": "INT-001",
+    by_agent = Lesson(
+        "l1", date(2025, 11, 24), HOSTILE, HOSTILE, "s-1", HOSTILE, source=Source.SESSION, again=3
+    )
+    gone = Retirement(AGO, HOSTILE, HOSTILE)
+    by_rex = replace(
+        by_agent, lesson_id="l2", file="", source=Source.APPROVAL, source_id="a1", by=HOSTILE, retired=gone
+    )
+    tab = {"label": "All", "url": "?", "count": 2, "current": True}
+    return {
+        "rows": [LessonRow(by_agent, ["INT-001"], 7), LessonRow(by_rex, [], 0)],
+        "tabs": [tab],
+        "form": LessonForm(),
+        "may_edit": True,
+        "none_yet": False,
+        **PAGER,
     }
-    return {"lessons": [lesson], "download_url": "/AGENT.md", **PAGER}
 
 
 PAGES = {

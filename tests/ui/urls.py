@@ -62,7 +62,10 @@ urlpatterns = [
             file="file/<path:path>",
         ),
     ),
-    path("w/<slug:slug>/lessons/", group("lessons", list="")),
+    path(
+        "w/<slug:slug>/lessons/",
+        group("lessons", list="", add="add/", retire="<lesson_id>/retire/", restore="<lesson_id>/restore/"),
+    ),
     path(
         "w/<slug:slug>/settings/",
         group(

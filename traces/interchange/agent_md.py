@@ -1,25 +1,50 @@
-"""AGENT.md: lessons as blocks of Markdown, in the seeds' form, out and in.
+"""AGENT.md: lessons, decisions and constraints as blocks of Markdown, out and in.
+
+A lesson has the seeds' form:
 
 ## Lesson Learned (2026-02-21)
 
 **File:** src/api/weather.ts
 **Problems:**
 Type 'string' is not assignable to type 'number'.
+
+An `## Architectural Decision (…)` has `**Decision:**` in the place of `**Problems:**`, a `## Constraint (…)`
+has `**Constraint:**`.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import date
 
-from traces.lessons import Lesson, NewLesson
+from traces.lessons import Lesson, NewLesson, Section, Source
 
-_BLOCK = re.compile(r"^##[ \t]+Lesson Learned[ \t]*\((?P<day>\d{4}-\d\d-\d\d)\)[ \t]*$", re.MULTILINE)
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """The heading of a section's blocks, and the label before the text."""
+
+    heading: str
+    label: str
+
+
+FORMS = {
+    Section.LESSON: Form("Lesson Learned", "Problems"),
+    Section.DECISION: Form("Architectural Decision", "Decision"),
+    Section.CONSTRAINT: Form("Constraint", "Constraint"),
+}
+_SECTIONS = {form.heading: section for section, form in FORMS.items()}
+_BLOCK = re.compile(
+    rf"^##[ \t]+(?P<heading>{'|'.join(_SECTIONS)})[ \t]*\((?P<day>\d{{4}}-\d\d-\d\d)\)[ \t]*$", re.MULTILINE
+)
 _HEADING = re.compile(r"^#{1,6}[ \t]", re.MULTILINE)
 _FILE = re.compile(r"^\*\*File:\*\*[ \t]*(?P<file>.*)$", re.MULTILINE)
-_PROBLEMS = re.compile(r"^\*\*Problems:\*\*[ \t]*", re.MULTILINE)
-# A line of a problem that looks like the frame of a block gets a backslash, which Markdown does not show.
+_LABELS = {
+    section: re.compile(rf"^\*\*{form.label}:\*\*[ \t]*", re.MULTILINE) for section, form in FORMS.items()
+}
+# A line of a text that looks like the frame of a block gets a backslash, which Markdown does not show.
 _FRAME = re.compile(r"^(?=\\*(?:#{1,6}[ \t]|\*\*(?:File|Problems):\*\*))", re.MULTILINE)
 _ESCAPED = re.compile(r"^\\(?=\\*(?:#{1,6}[ \t]|\*\*(?:File|Problems):\*\*))", re.MULTILINE)
 
@@ -29,32 +54,36 @@ def write_lessons(lessons: Iterable[Lesson]) -> str:
 
 
 def read_lessons(text: str) -> list[NewLesson]:
-    """The lessons of a file. What stands outside of their blocks is left alone."""
+    """The blocks of a file, each with its section. What stands outside of them is left alone."""
     text = text.replace("\r\n", "\n")
     found = []
     for heading in _BLOCK.finditer(text):
         following = _HEADING.search(text, heading.end())
-        lesson = _lesson(heading["day"], text[heading.end() : following.start() if following else len(text)])
+        block = text[heading.end() : following.start() if following else len(text)]
+        lesson = _lesson(_SECTIONS[heading["heading"]], heading["day"], block)
         if lesson:
             found.append(lesson)
     return found
 
 
 def _block(lesson: Lesson) -> str:
-    problems = _FRAME.sub(r"\\", lesson.problems)
+    form = FORMS[lesson.section]
+    text = _FRAME.sub(r"\\", lesson.problems)
     file = " ".join(lesson.file.split())
     day = lesson.learned_on.isoformat()
-    return f"## Lesson Learned ({day})\n\n**File:** {file}\n**Problems:**\n{problems}\n\n"
+    return f"## {form.heading} ({day})\n\n**File:** {file}\n**{form.label}:**\n{text}\n\n"
 
 
-def _lesson(day: str, block: str) -> NewLesson | None:
-    problems = _PROBLEMS.search(block)
+def _lesson(section: Section, day: str, block: str) -> NewLesson | None:
+    label = _LABELS[section].search(block)
     file = _FILE.search(block)
     try:
         learned_on = date.fromisoformat(day)
     except ValueError:
         return None
-    if problems is None or not block[problems.end() :].strip():
+    if label is None or not block[label.end() :].strip():
         return None
-    text = _ESCAPED.sub("", block[problems.end() :].strip())
-    return NewLesson(file["file"].strip() if file else "", text, learned_on)
+    text = _ESCAPED.sub("", block[label.end() :].strip())
+    return NewLesson(
+        file["file"].strip() if file else "", text, learned_on, section=section, source=Source.IMPORT
+    )

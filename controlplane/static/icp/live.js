@@ -40,6 +40,7 @@ class Live extends HTMLElement {
     this.failures = 0;
     this.lostAt = null;
     this.show("live");
+    announce("icp:live");
   }
 
   closed(code) {
@@ -71,7 +72,18 @@ class Live extends HTMLElement {
     }
   }
 
+  // The only thing that a page says: true when it was sent.
+  say(message) {
+    if (this.socket?.readyState !== WebSocket.OPEN) return false;
+    this.socket.send(JSON.stringify(message));
+    return true;
+  }
+
   received(event) {
+    if (event.type === "approval.reviewing") {
+      announce("icp:reviewing", event.data); // no event of the ledger: it has no number
+      return;
+    }
     if (event.type === "hello" || this.seen.has(event.seq)) return;
     this.seen.add(event.seq);
     if (this.seen.size > REMEMBERED) this.seen.delete(this.seen.values().next().value);

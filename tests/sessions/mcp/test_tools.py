@@ -70,6 +70,16 @@ def test_a_client_without_hooks_walks_from_the_handshake_to_completion(agent, wo
     assert {one["kind"] for one in status["newest_approvals"]} == {"scope", "completion"}
 
 
+def test_a_decision_is_recorded_as_one(agent, work):
+    agent.select("INT-001")
+    say(agent, "record_lesson", problems="Money is kept in cents", section="decision")
+    [decision] = lessons(work.workspace_id)
+    assert (decision.section, decision.session_id) == ("decision", "s-1")
+    with pytest.raises(ApiError):
+        say(agent, "record_lesson", problems="x", section="poem")
+    assert len(lessons(work.workspace_id)) == 1
+
+
 @pytest.mark.parametrize("tool", WAYS)
 def test_before_the_handshake_the_acting_tools_refuse(agent, work, tool):
     assert not works_on_intent(caller(agent))

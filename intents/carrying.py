@@ -1,0 +1,88 @@
+"""Which lessons a prompt carries: those that are relevant to the intent, as many as an agent will read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from controlplane.policy.owners import Owners
+from controlplane.policy.scopes import Scope
+from intents.context_xml import LessonNote
+from intents.models import Intent
+from intents.statuses import SELECTABLE
+from traces.lessons import Lesson, lessons
+
+LESSONS_MOST = 10
+CHARACTERS_MOST = 6_000
+EACH_MOST = 1_500
+LOOKED_AT = 500
+INTENTS_MOST = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """What comes with an intent's prompts, most relevant first; `left_out` is relevant too, but too much."""
+
+    lessons: tuple[Lesson, ...] = ()
+    left_out: int = 0
+
+    def notes(self) -> list[LessonNote]:
+        return [
+            LessonNote(one.learned_on.isoformat(), one.file, _short(one.problems), one.section, one.source)
+            for one in self.lessons
+        ]
+
+
+def carried_by(intent: Intent) -> Carried:
+    """What the intent's next prompt carries. 2 queries: nothing is remembered, so nothing is late."""
+    newest = lessons(intent.workspace_id, most=LOOKED_AT)[::-1]
+    return carried(newest, [(intent.intent_id, intent.owned_scope)])[intent.intent_id]
+
+
+def carrying_intents(workspace_id: int, newest: Iterable[Lesson]) -> dict[str, list[str]]:
+    """By lesson id, the intents that can be selected whose prompts carry it, in the order of the file.
+
+    `newest` are lessons in force, newest first; what `carried_by` would not look at is not looked at here.
+    1 query.
+    """
+    live = Intent.objects.filter(workspace_id=workspace_id, status__in=[one.value for one in SELECTABLE])
+    intents = live.order_by("position", "pk").values_list("intent_id", "owned_scope")[:INTENTS_MOST]
+    found: dict[str, list[str]] = {}
+    for intent_id, one in carried(list(newest)[:LOOKED_AT], intents).items():
+        for lesson in one.lessons:
+            found.setdefault(lesson.lesson_id, []).append(intent_id)
+    return found
+
+
+def carried(newest: Sequence[Lesson], intents: Iterable[tuple[str, Sequence[str]]]) -> dict[str, Carried]:
+    """For intents given as (id, owned scope): lessons of their files and their own, then those of no file.
+
+    Newest first in both. An intent's own ones count whatever their file: a rejection is mostly about a file
+    outside of the scope.
+    """
+    scopes = {intent_id: Scope.of(tuple(scope)) for intent_id, scope in intents}
+    owners = Owners(scopes.items())
+    near: dict[str, list[Lesson]] = {intent_id: [] for intent_id in scopes}
+    for lesson in newest:
+        concerned = {*(owners.of(lesson.file, but=None) if lesson.file else ()), lesson.intent_id}
+        for intent_id in concerned & near.keys():
+            near[intent_id].append(lesson)
+    anywhere = [lesson for lesson in newest if not lesson.file]
+    return {
+        intent_id: _fitting([*own, *(lesson for lesson in anywhere if lesson.intent_id != intent_id)])
+        for intent_id, own in near.items()
+    }
+
+
+def _fitting(relevant: list[Lesson]) -> Carried:
+    room, taken = CHARACTERS_MOST, 0
+    for lesson in relevant[:LESSONS_MOST]:
+        room -= len(lesson.file) + len(_short(lesson.problems))
+        if room < 0:
+            break
+        taken += 1
+    return Carried(tuple(relevant[:taken]), len(relevant) - taken)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= EACH_MOST else f"{text[: EACH_MOST - 1].rstrip()}…"

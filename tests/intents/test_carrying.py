@@ -1,0 +1,155 @@
+"""Which lessons a prompt carries, how many, and how soon it knows of a new one or a retirement."""
+
+from __future__ import annotations
+
+from datetime import date
+from xml.etree import ElementTree as ET
+
+import pytest
+from django.db import transaction
+
+from intents.carrying import CHARACTERS_MOST, EACH_MOST, LESSONS_MOST, carried, carried_by, carrying_intents
+from intents.context import intent_context
+from tests import builders
+from traces.lessons import Lesson, NewLesson, Section, lesson_book, lessons, record_lesson
+from traces.retiring import Retiring, restore, retire
+
+AUTH = ("INT-001", ["src/auth/**"])
+DOCS = ("INT-002", ["docs/*.md", "!docs/secret.md"])
+
+
+def lesson(text, file="", intent_id="", **more):
+    return Lesson(text, date(2026, 2, 21), file, text, intent_id=intent_id, **more)
+
+
+def texts(newest, intent=AUTH):
+    return [one.problems for one in carried(newest, [intent])[intent[0]].lessons]
+
+
+def test_lessons_of_files_in_scope_come_first_then_those_of_no_file_newest_first():
+    newest = [
+        lesson("everywhere, new"), lesson("other", "src/other.ts"), lesson("mine, new", "src/auth/b.ts"),
+        lesson("everywhere, old"), lesson("mine, old", "src/auth/deep/a.ts"),
+    ]  # fmt: skip
+    assert texts(newest) == ["mine, new", "mine, old", "everywhere, new", "everywhere, old"]
+
+
+def test_files_are_matched_by_the_globs_of_the_gate():
+    newest = [lesson("top", "docs/a.md"), lesson("deep", "docs/a/b.md"), lesson("out", "docs/secret.md")]
+    assert texts(newest, DOCS) == ["top"]
+    assert texts(newest, ("INT-003", [])) == []
+    assert texts([lesson("odd", "../docs/a.md"), lesson("abs", "/docs/a.md")], DOCS) == []
+
+
+def test_what_was_learned_under_an_intent_comes_with_it_whatever_the_file():
+    newest = [
+        lesson("of no file"), lesson("rejected", "docs/x.md", "INT-001"), lesson("own", "", "INT-001"),
+        lesson("of another", "lib/x.ts", "INT-009"),
+    ]  # fmt: skip
+    assert texts(newest) == ["rejected", "own", "of no file"]
+
+
+def test_there_is_room_for_so_many_and_the_rest_is_counted():
+    found = carried([lesson(f"no {number}") for number in range(LESSONS_MOST + 3)], [AUTH])["INT-001"]
+    assert [one.problems for one in found.lessons] == [f"no {number}" for number in range(LESSONS_MOST)]
+    assert found.left_out == 3
+
+
+def test_there_is_room_for_so_many_characters_and_long_texts_are_cut():
+    newest = [lesson(str(number) * 2 * EACH_MOST, "src/auth/a.ts") for number in range(8)]
+    found = carried(newest, [AUTH])["INT-001"]
+    notes = found.notes()
+    assert all(len(note.text) == EACH_MOST and note.text.endswith("…") for note in notes)
+    assert 0 < len(notes) < 8
+    assert sum(len(note.text) + len(note.file) for note in notes) <= CHARACTERS_MOST
+    assert len(notes) + found.left_out == 8
+
+
+def learn(workspace, text, file="", **more):
+    with transaction.atomic():
+        record_lesson(workspace.pk, NewLesson(file, text, **more), "token:1:agent")
+
+
+@pytest.fixture
+def auth(acme):
+    return builders.intent(acme, status="IN_PROGRESS")
+
+
+def test_the_context_says_section_and_source_and_how_many_were_left_out(acme, auth):
+    for number in range(LESSONS_MOST):
+        learn(acme, f"no {number}")
+    root = ET.fromstring(intent_context(auth)["context"])
+    assert "left_out" not in root.find("lessons").attrib
+    learn(acme, "Money is kept in cents", section=Section.DECISION)
+    root = ET.fromstring(intent_context(auth)["context"])
+    assert root.find("lessons").attrib == {"left_out": "1"}
+    first = root.find("lessons")[0]
+    assert (first.get("section"), first.get("source"), first.text) == (
+        "decision",
+        "session",
+        "Money is kept in cents",
+    )
+
+
+def test_the_page_says_exactly_what_prompts_carry(acme, auth, django_assert_num_queries):
+    builders.intent(acme, "INT-002", owned_scope=["docs/**"])
+    builders.intent(acme, "INT-003", owned_scope=["src/**"], status="COMPLETED")
+    learn(acme, "everywhere")
+    learn(acme, "auth", "src/auth/a.ts")
+    learn(acme, "nowhere", "lib/a.ts")
+    newest = lessons(acme.pk)[::-1]
+    with django_assert_num_queries(1):
+        found = carrying_intents(acme.pk, newest)
+    assert {one.problems: found.get(one.lesson_id, []) for one in newest} == {
+        "everywhere": ["INT-001", "INT-002"], "auth": ["INT-001"], "nowhere": [],
+    }  # fmt: skip
+    assert [one.problems for one in carried_by(auth).lessons] == ["auth", "everywhere"]
+
+
+def prompt(agent):
+    return agent.get("sessions/s-1/prompt").json()["prompt"]
+
+
+@pytest.fixture
+def at_work(acme, agent):
+    builders.intent(acme)
+    agent.select("INT-001")
+    agent.gate("Read", file_path="src/auth/a.ts")
+    return agent
+
+
+def test_a_lesson_added_while_a_session_runs_comes_with_its_next_prompt(at_work, acme):
+    assert "TS2322" not in prompt(at_work)
+    change = {"path": "src/auth/a.ts", "content": "x", "problems": "error TS2322"}
+    at_work.post("sessions/s-1/traces", change)
+    assert "TS2322" in prompt(at_work)
+    assert "TS2322" in at_work.post("sessions/s-1/preflight").json()["prompt"]
+    by_hook = at_work.client.post(
+        "/hooks/claude-code/UserPromptSubmit",
+        {"session_id": "s-1", "hook_event_name": "UserPromptSubmit", "prompt": "go on", "cwd": "/srv"},
+        content_type="application/json",
+        headers={"Authorization": f"Bearer {at_work.secret}"},
+    )
+    assert "TS2322" in by_hook.content.decode()
+
+
+def test_a_retired_lesson_leaves_the_next_prompt_and_comes_back_when_that_is_taken_back(at_work, acme):
+    learn(acme, "error TS2322", "src/auth/a.ts")
+    assert "TS2322" in prompt(at_work)
+    wanted = Retiring(lesson_book(acme.pk)[0].lesson_id, "fixed", "Rex", "user:1:Rex")
+    retire(acme.pk, wanted)
+    assert "TS2322" not in prompt(at_work)
+    restore(acme.pk, wanted)
+    assert "TS2322" in prompt(at_work)
+
+
+def test_a_lesson_of_another_workspace_never_comes(at_work):
+    learn(builders.workspace("elsewhere"), "error TS2322", "src/auth/a.ts")
+    assert "TS2322" not in prompt(at_work)
+
+
+def test_a_rejection_kept_as_a_lesson_comes_with_the_next_prompt(at_work, reviewer):
+    asked = at_work.gate("Write", file_path="docs/design.md", content="x")["approval"]["id"]
+    choice = {"action": "reject", "comment": "Written by hand, see ADR 7", "lesson": True}
+    assert reviewer.post(f"approvals/{asked}/decide", choice).status_code == 200
+    assert "Written by hand, see ADR 7" in prompt(at_work)
