@@ -10,7 +10,7 @@ from typing import Any
 from controlplane.tokens import Bearer
 from sessions.adapters.calls import Answer, Event, HookCall
 from sessions.adapters.words import answer_from
-from sessions.adapters.written import traces_of
+from sessions.adapters.written import told_of, traces_of
 from sessions.ending import end_session
 from sessions.gate import checking
 from sessions.gate.health import alarm, health_of
@@ -57,10 +57,11 @@ def _record(report: Report) -> Outcome:
     session = _open(report)
     local_root = session.workspace.local_root
     disk = Worktree(session.workspace_id, local_root, {}) if local_root else None
-    made = [] if report.hook.failed else traces_of(_call(report, session), report.hook.texts, disk)
+    call, texts = _call(report, session), report.hook.texts
+    made = [] if report.hook.failed else traces_of(call, texts, disk)
     for trace in made:
         more = {"tool_use_id": report.request.call.call_id, "revision_id": session.revision_id or None}
-        record_trace(session, trace | more, report.bearer.actor)
+        record_trace(session, trace | more, report.bearer.actor, told_of(call, texts))
     if made and alarm(session, health_of(session)):
         log.warning("session %s: its hooks run only in part", session.session_id)
     return Outcome(Answer())
