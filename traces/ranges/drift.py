@@ -16,6 +16,7 @@ from traces.ranges.matching import Budget, Gap, common_runs, gaps_between
 SAME_QUOTES = frozenset(
     {".py", ".pyi", ".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".css", ".scss", ".less"}
 )
+LONGEST_LINE = 4000  # bytes; a longer one is no formatter's
 LINES_MOST = 40  # of one statement before and after
 
 Tokens = tuple[bytes, ...]
@@ -49,6 +50,8 @@ class Reader:
 
     def _raw(self, index: int) -> Tokens:
         line = self.lines[index]
+        if len(line) > LONGEST_LINE:
+            return (line.strip(),)
         return tuple(_TOKEN.findall(_STRING.sub(_double_quoted, line) if self._same_quotes else line))
 
     def _comma_is_idle(self, index: int, found: Tokens) -> bool:

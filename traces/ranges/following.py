@@ -6,17 +6,12 @@ that a formatter rewrote is a new line that remembers the one it was made from.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from traces.ranges.blocks import moved_blocks
 from traces.ranges.drift import Reader, variants
-from traces.ranges.matching import Budget, Gap, Run, common_runs, gaps_between
-
-MOVED_LEAST = 20  # letters and digits of a block, as in git: less than that is found in many places by chance
-CANDIDATES_MOST = 16  # places from which a moved block may come
-
-_LETTER = re.compile(rb"[0-9A-Za-z\x80-\xff]")
+from traces.ranges.matching import Budget, common_runs, gaps_between
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +69,8 @@ class _Following:
         self.nodes: list[Node] = []
         self.new: list[dict[int, int]] = [{} for _ in versions]
         self.lines: list[list[int]] = []
-        self._known: dict[bytes, int] = {}
-        self._texts = [[self._number(line) for line in version.lines] for version in versions]
+        numbers = _Numbers()
+        self._texts = [[numbers[line] for line in version.lines] for version in versions]
         self._readers = [Reader(version.lines, version.path) for version in versions]
 
     def enter(self, at: int) -> None:
@@ -93,11 +88,10 @@ class _Following:
     def _carry(self, parent: int, at: int, found: list[int | None], made: dict[int, int]) -> None:
         before, after, nodes = self._texts[parent], self._texts[at], self.lines[parent]
         runs = common_runs(before, after, self.budget)
-        for a, b in _pairs(runs):
-            found[b] = nodes[a] if found[b] is None else found[b]
         gaps = list(gaps_between(runs, len(before), len(after)))
-        for a, b in self._moved(parent, at, gaps):
-            found[b] = nodes[a] if found[b] is None else found[b]
+        moved = moved_blocks(before, after, gaps, self.versions[at].lines, self.budget)
+        for run in [*runs, *moved]:
+            _fill(found, run.after, nodes[run.before : run.before + run.length])
         for gap in gaps:
             if gap.a0 < gap.a1 and gap.b0 < gap.b1:
                 for b, a in variants(self._readers[parent], self._readers[at], gap, self.budget):
@@ -105,46 +99,21 @@ class _Following:
                         found[b] = nodes[a]
                     made.setdefault(b, nodes[a])
 
-    def _moved(self, parent: int, at: int, gaps: Sequence[Gap]) -> Iterator[tuple[int, int]]:
-        """(index before, index after) of lines in blocks that were taken out and stand elsewhere now."""
-        before, after = self._texts[parent], self._texts[at]
-        gone: dict[int, list[int]] = {}
-        loose = {a for gap in gaps for a in range(gap.a0, gap.a1)}
-        for a in sorted(loose):
-            gone.setdefault(before[a], []).append(a)
-        for gap in gaps:
-            b = gap.b0
-            while b < gap.b1:
-                places = gone.get(after[b], [])[:CANDIDATES_MOST]
-                block = self._longest(before, after, loose, [Gap(a, len(before), b, gap.b1) for a in places])
-                if block.length and self._is_telling(at, b, block.length):
-                    yield from _pairs([block])
-                    loose.difference_update(range(block.before, block.before + block.length))
-                b += max(1, block.length)
 
-    def _longest(self, before: list[int], after: list[int], loose: set[int], starts: Sequence[Gap]) -> Run:
-        """The longest block of loose lines that begins at one of these places, the first of equals."""
-        best = Run(0, 0, 0)
-        for gap in starts:
-            a, b = gap.a0, gap.b0
-            while b < gap.b1 and a in loose and before[a] == after[b] and self.budget.take(1):
-                a, b = a + 1, b + 1
-            if b - gap.b0 > best.length:
-                best = Run(gap.a0, gap.b0, b - gap.b0)
-        return best
+class _Numbers(dict[bytes, int]):
+    """One number for a text of a line; how it ends does not count."""
 
-    def _is_telling(self, at: int, start: int, length: int) -> bool:
-        told = 0
-        for index in range(start, start + length):
-            told += len(_LETTER.findall(self.versions[at].lines[index]))
-            if told >= MOVED_LEAST:
-                return True
-        return False
-
-    def _number(self, line: bytes) -> int:
-        """One number for a text of a line; how it ends does not count."""
-        return self._known.setdefault(line.removesuffix(b"\n").removesuffix(b"\r"), len(self._known))
+    def __missing__(self, line: bytes) -> int:
+        bare = line.removesuffix(b"\n").removesuffix(b"\r")
+        number = self[line] = len(self) if bare == line else self[bare]
+        return number
 
 
-def _pairs(runs: Sequence[Run]) -> Iterator[tuple[int, int]]:
-    return ((run.before + step, run.after + step) for run in runs for step in range(run.length))
+def _fill(found: list[int | None], start: int, nodes: list[int]) -> None:
+    """Give lines from `start` on these nodes, but for those that have one."""
+    end = start + len(nodes)
+    if any(node is not None for node in found[start:end]):
+        known = found[start:end]
+        found[start:end] = [new if old is None else old for old, new in zip(known, nodes, strict=True)]
+    else:
+        found[start:end] = nodes

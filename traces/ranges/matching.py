@@ -12,6 +12,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+QUICK = 4  # lines that are counted in the time that one comparison takes
 CELLS_MOST = 10_000  # of the table for a gap without a line that is there once
 
 Line = Hashable
@@ -53,18 +54,18 @@ class Gap:
 
 
 def common_runs(before: Sequence[Line], after: Sequence[Line], budget: Budget) -> list[Run]:
-    """Runs of common lines, ascending in both texts. Lines that are None match nothing."""
+    """Runs of common lines, ascending in both texts."""
     found: list[Run] = []
     waiting = [Gap(0, len(before), 0, len(after))]
     while waiting:
         gap = _shortened(before, after, waiting.pop(), found)
         size = gap.a1 - gap.a0 + gap.b1 - gap.b0
-        if gap.a0 == gap.a1 or gap.b0 == gap.b1 or not budget.take(size):
+        if gap.a0 == gap.a1 or gap.b0 == gap.b1 or not budget.take(size // QUICK):
             continue
         anchors = _anchors(before, after, gap)
         if anchors:
             waiting.extend(_between(gap, anchors))
-            found.extend(Run(a, b, 1) for a, b in anchors)
+            found.extend(anchors)
         else:
             found.extend(_table(before, after, gap, budget))
     return sorted(found, key=lambda run: run.before)
@@ -82,10 +83,10 @@ def gaps_between(runs: Sequence[Run], before: int, after: int) -> Iterator[Gap]:
 def _shortened(before: Sequence[Line], after: Sequence[Line], gap: Gap, found: list[Run]) -> Gap:
     """The gap without the lines that it begins and ends with in both texts; these are found."""
     head, most = 0, min(gap.a1 - gap.a0, gap.b1 - gap.b0)
-    while head < most and _same(before[gap.a0 + head], after[gap.b0 + head]):
+    while head < most and before[gap.a0 + head] == after[gap.b0 + head]:
         head += 1
     tail = 0
-    while tail < most - head and _same(before[gap.a1 - 1 - tail], after[gap.b1 - 1 - tail]):
+    while tail < most - head and before[gap.a1 - 1 - tail] == after[gap.b1 - 1 - tail]:
         tail += 1
     if head:
         found.append(Run(gap.a0, gap.b0, head))
@@ -94,16 +95,25 @@ def _shortened(before: Sequence[Line], after: Sequence[Line], gap: Gap, found: l
     return Gap(gap.a0 + head, gap.a1 - tail, gap.b0 + head, gap.b1 - tail)
 
 
-def _anchors(before: Sequence[Line], after: Sequence[Line], gap: Gap) -> list[tuple[int, int]]:
-    """Lines that are there once on both sides, as many of them as keep their order."""
+def _anchors(before: Sequence[Line], after: Sequence[Line], gap: Gap) -> list[Run]:
+    """Lines that are there once on both sides, as many of them as keep their order; neighbours are one
+    run."""
     places = _once(after, gap.b0, gap.b1)
     pairs = [(a, places[line]) for line, a in _once(before, gap.a0, gap.a1).items() if line in places]
-    return _rising(sorted(pairs))
+    found: list[Run] = []
+    for a, b in _rising(sorted(pairs)):
+        last = found[-1] if found else Run(-2, -2, 0)
+        if (a - last.before, b - last.after) == (last.length, last.length):
+            found[-1] = Run(last.before, last.after, last.length + 1)
+        else:
+            found.append(Run(a, b, 1))
+    return found
 
 
 def _once(lines: Sequence[Line], start: int, end: int) -> dict[Line, int]:
-    counts = Counter(lines[start:end])
-    return {lines[at]: at for at in range(start, end) if counts[lines[at]] == 1 and lines[at] is not None}
+    part = lines[start:end]
+    counts = Counter(part)
+    return {line: at for at, line in enumerate(part, start) if counts[line] == 1}
 
 
 def _rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -123,11 +133,13 @@ def _rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     return chain[::-1]
 
 
-def _between(gap: Gap, anchors: Sequence[tuple[int, int]]) -> Iterator[Gap]:
+def _between(gap: Gap, anchors: Sequence[Run]) -> Iterator[Gap]:
+    """What lies around the anchors, where there is something on both sides."""
     a0, b0 = gap.a0, gap.b0
-    for a, b in [*anchors, (gap.a1, gap.b1)]:
-        yield Gap(a0, a, b0, b)
-        a0, b0 = a + 1, b + 1
+    for run in [*anchors, Run(gap.a1, gap.b1, 0)]:
+        if a0 < run.before and b0 < run.after:
+            yield Gap(a0, run.before, b0, run.after)
+        a0, b0 = run.before + run.length, run.after + run.length
 
 
 def _table(before: Sequence[Line], after: Sequence[Line], gap: Gap, budget: Budget) -> Iterator[Run]:
@@ -140,17 +152,13 @@ def _table(before: Sequence[Line], after: Sequence[Line], gap: Gap, budget: Budg
     for i in range(len(a) - 1, -1, -1):
         row, below = best[i], best[i + 1]
         for j in range(len(b) - 1, -1, -1):
-            row[j] = below[j + 1] + 1 if _same(a[i], b[j]) else max(below[j], row[j + 1])
+            row[j] = below[j + 1] + 1 if a[i] == b[j] else max(below[j], row[j + 1])
     i = j = 0
     while i < len(a) and j < len(b):
-        if _same(a[i], b[j]):
+        if a[i] == b[j]:
             yield Run(gap.a0 + i, gap.b0 + j, 1)
             i, j = i + 1, j + 1
         elif best[i + 1][j] >= best[i][j + 1]:
             i += 1
         else:
             j += 1
-
-
-def _same(one: Line, two: Line) -> bool:
-    return one == two and one is not None

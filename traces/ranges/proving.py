@@ -8,20 +8,18 @@ versions before its time, as clocks differ and histories are rewritten.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from traces.lineage import HASHED_MOST, IN_PLACE, WINDOW_COST, Claim, Hashed, Lineage, checkable, trace_lines
+from traces.ranges.blocks import letters
 from traces.ranges.following import Followed, Version
 from traces.ranges.matching import Budget
 
 CLOCK_SECONDS = 2  # a commit's time has no fractions
 SEARCHED_MOST = 4  # versions since the entry in which its lines are looked for elsewhere in the file
 TELLING_LEAST = 6  # letters of a range that is found in another place: a lone bracket is everywhere
-
-_LETTER = re.compile(rb"[0-9A-Za-z\x80-\xff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +96,7 @@ class _Brought:
 
     def is_telling(self, first: int, length: int) -> bool:
         lines = self._version.lines[first : first + length]
-        return sum(len(_LETTER.findall(line[:200])) for line in lines[:20]) >= TELLING_LEAST
+        return letters(lines, TELLING_LEAST) >= TELLING_LEAST
 
     def starts(self, length: int) -> list[int]:
         """Where windows of so many lines begin that hold a new line, in order."""

@@ -12,7 +12,7 @@ from traces.ranges.repository import SECONDS, Commit, GitError, GitTooSlowError,
 COMMITS_MOST = 100
 BLOB_MOST = 1024 * 1024
 BYTES_MOST = 8 * 1024 * 1024
-LINES_MOST = 200_000
+LINES_MOST = 120_000
 RENAMES_MOST = 5
 
 ALONE = "lines are held against hashes alone."
