@@ -1,21 +1,31 @@
-"""Blame by intent: the recorded ranges of a file, held against its text of now."""
+"""Blame by intent: the recorded ranges of a file, held against its text of now and, where there is one, its
+history."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from traces.lineage import Claim, Lineage, trace_lines
-from traces.models import TraceRange
+from traces.lineage import Claim, Lineage, lines_of, trace_lines
+from traces.models import TraceFile, TraceRange
+from traces.ranges.following import Version
+from traces.ranges.origins import trace_history
+from traces.ranges.reading import BINARY, Change, History, read_history
+from traces.ranges.repository import Commit
 
 CLAIMS_MOST = 2000
 CONTENT_MOST = 1024 * 1024
+BINARY_LOOKED = 8000  # bytes in which a NUL makes a file binary, as in git
+NO_DISK = "The workspace is not on this machine's disk: lines are held against hashes alone."
+PARTLY = "The file and its changes are too large to be followed whole: some lines may miss their entry."
 
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """The recorded range behind a line; `start` and `end` are its lines when it was recorded."""
+    """The recorded range behind a line; `path`, `start` and `end` are what was recorded then, `number` the
+    entry's row."""
 
     entry_id: str
     intent_id: str
@@ -25,29 +35,104 @@ class Author:
     changed_at: datetime
     start: int
     end: int
+    path: str = ""
+    number: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Blame:
-    """`authors` by the keys in `lineage`; `truncated` when there were older ranges than were looked at."""
+    """`authors` by the keys in `lineage`, whose versions are those of `history` and, behind them, the
+    present text.
+
+    `truncated` when there were older ranges than were looked at. `followed` says whether the history was
+    used; `note` why it was not, or not whole.
+    """
 
     lineage: Lineage
     authors: dict[int, Author]
     truncated: bool
+    history: History = field(default_factory=History)
+    followed: bool = False
+    note: str = ""
+
+    def commit(self, version: int | None) -> Commit | None:
+        """The commit behind a version of a span; None for what is not committed, or older than what was
+        read."""
+        if version is None or version >= len(self.history.versions) or self.history.versions[version].cut:
+            return None
+        return self.history.commits[version]
+
+    def is_new(self, version: int | None) -> bool:
+        """Whether lines of that version are in no commit yet."""
+        return self.followed and version == len(self.history.versions)
 
 
-def blame(workspace_id: int, path: str, content: bytes) -> Blame:
-    """Who wrote the lines of `content`, the text of `path` now. 1 query.
+def blame(workspace_id: int, path: str, content: bytes, root: str = "") -> Blame:
+    """Who wrote the lines of `content`, the text of `path` now; with its history in a repository around
+    `root`.
 
-    What was seen live goes before what was imported, then the newest before the older.
+    What was seen live goes before what was imported, then the narrower range before the wider one, as it
+    says more, then the newest before the older. 1 query.
     """
-    mine = TraceRange.objects.filter(file__workspace_id=workspace_id, file__path=path, file__deleted=False)
-    newest = mine.select_related("file__entry").order_by("file__imported", "-file_id", "pk")
-    rows = list(newest[: CLAIMS_MOST + 1])
-    kept = rows[:CLAIMS_MOST]
-    claims = [Claim(row.pk, row.start_line, row.end_line, row.content_hash) for row in kept]
-    authors = {row.pk: _author(row) for row in kept}
-    return Blame(trace_lines(content, claims), authors, len(rows) > CLAIMS_MOST)
+    return blame_with(
+        workspace_id, path, content, read_history(root, path) if root else History(note=NO_DISK)
+    )
+
+
+def blame_with(workspace_id: int, path: str, content: bytes, history: History) -> Blame:
+    """The same with a history that was read already. 1 query."""
+    rows, truncated = _ranges(workspace_id, [path, *(change.old for change in history.names)])
+    authors = {row.pk: _author(row) for row in rows}
+    claims = [_claim(row) for row in rows]
+    note = BINARY if b"\0" in content[:BINARY_LOOKED] else history.note
+    if note or not history.versions:
+        return Blame(trace_lines(content, claims), authors, truncated, history, note=note)
+    last = Version("", lines_of(content), path, (len(history.versions) - 1,))
+    traced = trace_history([*history.versions, last], claims)
+    return Blame(
+        traced.lineage, authors, truncated, history, followed=True, note="" if traced.whole else PARTLY
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Deletion:
+    """What took a file away: an entry, and the commit that has it (which may have renamed it), as far as
+    known."""
+
+    entry: Author | None
+    change: Change | None
+
+
+def deletion(
+    workspace_id: int, path: str, root: str, history: History, *, recorded: bool = True
+) -> Deletion | None:
+    """How a file ended that was there once and is no more; None for any other.
+
+    1 query, none while it is there or where it is known that no deletion was `recorded`.
+    """
+    if find_on_disk(root, path) is not None:
+        return None
+    entry = deleted_by(workspace_id, path) if recorded else None
+    return Deletion(entry, history.end) if entry or history.versions else None
+
+
+def deleted_by(workspace_id: int, path: str) -> Author | None:
+    """The entry that deleted a file, where nothing newer is recorded of it. 1 query."""
+    files = TraceFile.objects.filter(workspace_id=workspace_id, path=path).select_related("entry")
+    newest = files.order_by("imported", "-pk").first()
+    return _told(newest, 0, 0) if newest is not None and newest.deleted else None
+
+
+def find_on_disk(local_root: str, path: str) -> Path | None:
+    """What is there below the workspace's root, links followed; None for what lies outside of it."""
+    if not local_root:
+        return None
+    try:
+        root = Path(local_root).resolve(strict=True)
+        file = (root / path).resolve(strict=True)  # a link must not lead out of the workspace
+    except (OSError, ValueError, RuntimeError):
+        return None
+    return file if file.is_relative_to(root) else None
 
 
 def on_disk(local_root: str, path: str) -> bytes | None:
@@ -55,22 +140,39 @@ def on_disk(local_root: str, path: str) -> bytes | None:
 
     None without a root, and for what is no plain file inside of it or is over CONTENT_MOST bytes.
     """
-    if not local_root:
-        return None
+    file = find_on_disk(local_root, path)
     try:
-        root = Path(local_root).resolve(strict=True)
-        file = (root / path).resolve(strict=True)  # a link must not lead out of the workspace
-        if not file.is_relative_to(root) or not file.is_file():
+        if file is None or not file.is_file():
             return None
         with file.open("rb") as stream:
             content = stream.read(CONTENT_MOST + 1)
-    except (OSError, ValueError, RuntimeError):
+    except OSError:
         return None
     return content if len(content) <= CONTENT_MOST else None
 
 
+def _ranges(workspace_id: int, paths: Sequence[str]) -> tuple[list[TraceRange], bool]:
+    """The ranges recorded of these names in the order in which they are believed; whether there were more."""
+    mine = TraceRange.objects.filter(
+        file__workspace_id=workspace_id, file__path__in=paths, file__deleted=False
+    )
+    newest = mine.select_related("file__entry").order_by("file__imported", "-file_id", "pk")
+    rows = list(newest[: CLAIMS_MOST + 1])
+    kept = rows[:CLAIMS_MOST]
+    kept.sort(key=lambda row: (row.file.imported, row.end_line - row.start_line))
+    return kept, len(rows) > CLAIMS_MOST
+
+
+def _claim(row: TraceRange) -> Claim:
+    told = row.content_hash or row.file.content_hash
+    return Claim(row.pk, row.start_line, row.end_line, told, row.file.changed_at.timestamp())
+
+
 def _author(row: TraceRange) -> Author:
-    file = row.file
+    return _told(row.file, row.start_line, row.end_line)
+
+
+def _told(file: TraceFile, start: int, end: int) -> Author:
     return Author(
         entry_id=file.entry.entry_id,
         intent_id=file.intent_id,
@@ -78,6 +180,8 @@ def _author(row: TraceRange) -> Author:
         agent=file.entry.agent,
         mutation_class=file.mutation_class,
         changed_at=file.changed_at,
-        start=row.start_line,
-        end=row.end_line,
+        start=start,
+        end=end,
+        path=file.path,
+        number=file.entry_id,
     )

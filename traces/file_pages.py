@@ -10,66 +10,54 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from controlplane.access import MemberRequest, member_page
-from controlplane.models import Workspace
-from traces.blame import Author, blame, on_disk
 from traces.class_checks import computed_class, disagrees
 from traces.cursors import cursor_in
 from traces.describing import seal_of
 from traces.entries import newest_hashes
 from traces.filemap import Touch, intents_of
 from traces.known_intents import KnownIntent, known_intents
-from traces.lineage import MOVED, Span
+from traces.lines_now import lines_now
 from traces.matrix import is_open, owning_pattern
 from traces.models import TraceFile
 
 ROWS = 100
 RANGES_SHOWN = 3
-SPANS_SHOWN = 200
 
 
 @require_safe
 @member_page()
 def file_page(request: MemberRequest, path: str) -> HttpResponse:
-    """Its intents, its overlaps, whose its lines are now and its changes, newest first. 10 queries."""
+    """Its intents, its overlaps, whose its lines are now and its changes, newest first. 10 queries,
+    1 more for a file that was deleted.
+
+    The page holds lines against recorded hashes and fetches `?fragment=lines`, which follows them through the
+    repository as well (1 query); `?history=1` is the page with both, for who runs no scripts.
+    """
     workspace_id = request.workspace.pk
+    if request.GET.get("fragment") == "lines":
+        return render(
+            request, "traces/_lines_now.html", {"now": lines_now(request.workspace, path, whole=True)}
+        )
+    known_hash = newest_hashes(workspace_id, [path]).get(path)
+    whole, deleted = request.GET.get("history") == "1", known_hash == ""
+    now = lines_now(request.workspace, path, whole=whole, deleted=deleted)
     known = known_intents(workspace_id)
     touched = {touch.intent_id: touch for touch in intents_of(workspace_id, path)}
     named = [*known.values(), *(KnownIntent(one) for one in sorted(touched.keys() - known.keys() - {""}))]
     intents = [view for one in named if (view := _intent_view(one, path, touched.get(one.intent_id)))]
-    if not touched and not intents:
+    if not touched and not intents and not (now and (now["there"] or now["gone"])):
         raise Http404
     owners = [one for one in intents if one["pattern"]]
     context = {
         "path": path,
-        "known_hash": newest_hashes(workspace_id, [path]).get(path, ""),
+        "known_hash": known_hash or "",
         "intents": sorted(intents, key=lambda one: (not one["pattern"], -one["entries"], one["id"])),
         "owners": owners if len(owners) > 1 else [],
         "entries": sum(touch.entries for touch in touched.values()),
-        "now": _lines_now(request.workspace, path),
+        "now": now,
         **_changes(request, path),
     }
     return render(request, "traces/map_file.html", context)
-
-
-def _lines_now(workspace: Workspace, path: str) -> dict[str, Any] | None:
-    """Whose the lines of the file on disk are; None where it is not at hand. 1 query or none."""
-    content = on_disk(workspace.local_root, path)
-    if content is None:
-        return None
-    found = blame(workspace.pk, path, content)
-    spans = found.lineage.spans
-    return {
-        "spans": [_span(span, found.authors) for span in spans[:SPANS_SHOWN]],
-        "more": max(0, len(spans) - SPANS_SHOWN),
-        "changed": len(found.lineage.changed),
-        "unchecked": len(found.lineage.unchecked),
-        "truncated": found.truncated,
-    }
-
-
-def _span(span: Span, authors: dict[int, Author]) -> dict[str, Any]:
-    author = authors[span.key] if span.key is not None else None
-    return {"start": span.start, "end": span.end, "moved": span.state == MOVED, "author": author}
 
 
 def _changes(request: MemberRequest, path: str) -> dict[str, Any]:

@@ -12,8 +12,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from traces.ranges.matching import Budget
+
 IN_PLACE = "in_place"
 MOVED = "moved"
+REFORMATTED = "reformatted"
 UNCLAIMED = "unclaimed"
 HASHED_MOST = 64 * 1024 * 1024
 WINDOW_COST = 512  # what looking at one window costs beside its bytes, in bytes
@@ -24,22 +27,32 @@ _SHA256 = re.compile(r"sha256:[0-9a-f]{64}")
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """Lines that an entry says it wrote, 1-based and inclusive; `key` is the caller's name for it."""
+    """Lines that an entry says it wrote, 1-based and inclusive; `key` is the caller's name for it.
+
+    `seconds` since 1970 say when; only who follows a history asks for them.
+    """
 
     key: int
     start: int
     end: int
     content_hash: str
+    seconds: float = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Neighbouring lines of one origin. `key` is None, and the state UNCLAIMED, where no claim is proven."""
+    """Neighbouring lines of one origin. `key` is None, and the state UNCLAIMED, where no claim is proven.
+
+    Where a history was followed, `version` is the index of the one in which the lines came to be as they
+    are, and `by` the claim that says so of lines that were REFORMATTED, if any does.
+    """
 
     start: int
     end: int
     state: str
     key: int | None
+    version: int | None = None
+    by: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,16 +69,24 @@ class Lineage:
 Origin = tuple[str, int | None]
 
 
+def lines_of(content: bytes) -> tuple[bytes, ...]:
+    """Lines by line feeds alone, each with its end: a lone carriage return ends none, as in editors and in
+    git."""
+    parts = content.split(b"\n")
+    ended = [part + b"\n" for part in parts[:-1]]
+    return tuple([*ended, parts[-1]] if parts[-1] else ended)
+
+
 def trace_lines(content: bytes, claims: Sequence[Claim], *, hashed_most: int = HASHED_MOST) -> Lineage:
     """The origin of each line. Where claims meet, the first of them has the line: give the newest first.
 
-    At most `hashed_most` bytes are hashed in search of moved lines.
+    At most `hashed_most` bytes are hashed in place, and as many in search of moved lines.
     """
-    text = _Text(content, hashed_most)
+    text = _Text(lines_of(content), hashed_most)
     origins = _Origins(text.lines)
     changed, unchecked = [], []
     for claim in claims:
-        place = text.place_of(claim) if _checkable(claim) else None
+        place = text.place_of(claim) if checkable(claim) else None
         if place is not None and place >= 0:
             origins.give(claim, place)
         elif place == _NOWHERE:
@@ -97,28 +118,54 @@ class _Origins:
         return index
 
 
-class _Text:
-    """A text that ranges are looked up in; the windows of one length are hashed once."""
+class Hashed:
+    """A text whose lines can be asked for their hashes."""
 
-    def __init__(self, content: bytes, hashed_most: int) -> None:
-        self._content = content
-        self._offsets = [0]
-        for line in _lines(content):
-            self._offsets.append(self._offsets[-1] + len(line))
-        self._left = hashed_most
-        self._whole = set(_hashes(content))
-        self._windows: dict[int, dict[str, int] | None] = {}
+    def __init__(self, lines: Sequence[bytes]) -> None:
+        self._content = b"".join(lines)
+        self.offsets = [0]
+        for line in lines:
+            self.offsets.append(self.offsets[-1] + len(line))
+        self._whole = frozenset(_hashes(self._content))
+        self._asked: dict[tuple[int, int], tuple[str, ...]] = {}
 
     @property
     def lines(self) -> int:
-        return len(self._offsets) - 1
+        return len(self.offsets) - 1
+
+    def has(self, claim: Claim, budget: Budget) -> bool | None:
+        """Whether the claim's lines, or the text as a whole, are as its hash says; None over the budget, in
+        bytes."""
+        first, end = claim.start - 1, claim.end
+        if end > self.lines:
+            return False
+        if claim.content_hash in self._whole:
+            return True
+        if (first, end) not in self._asked:
+            if not budget.take(2 * (self.offsets[end] - self.offsets[first])):
+                return None
+            self._asked[first, end] = self.window(first, end - first)
+        return claim.content_hash in self._asked[first, end]
+
+    def window(self, first: int, length: int) -> tuple[str, ...]:
+        """The hashes of so many lines from index `first`."""
+        return _hashes(self._content[self.offsets[first] : self.offsets[first + length]])
+
+
+class _Text(Hashed):
+    """A text that ranges are looked up in; the windows of one length are hashed once."""
+
+    def __init__(self, lines: Sequence[bytes], hashed_most: int) -> None:
+        super().__init__(lines)
+        self._budget = Budget(hashed_most)
+        self._left = hashed_most
+        self._windows: dict[int, dict[str, int] | None] = {}
 
     def place_of(self, claim: Claim) -> int | None:
         """The index of the claim's first line now, _NOWHERE, or None when that could not be searched."""
-        first, length = claim.start - 1, claim.end - claim.start + 1
-        fits = claim.end <= self.lines
-        if fits and (claim.content_hash in self._whole or claim.content_hash in self._window(first, length)):
-            return first
+        has, length = self.has(claim, self._budget), claim.end - claim.start + 1
+        if has is not False:
+            return claim.start - 1 if has else None
         if length > self.lines:
             return _NOWHERE
         if length not in self._windows:
@@ -126,30 +173,20 @@ class _Text:
         found = self._windows[length]
         return None if found is None else found.get(claim.content_hash, _NOWHERE)
 
-    def _window(self, first: int, length: int) -> tuple[str, ...]:
-        return _hashes(self._content[self._offsets[first] : self._offsets[first + length]])
-
     def _search(self, length: int) -> dict[str, int] | None:
         places = range(self.lines - length + 1)
         self._left -= WINDOW_COST * len(places)  # before the sum below, which takes its time as well
         if self._left < 0:
             return None
-        cost = 2 * sum(self._offsets[first + length] - self._offsets[first] for first in places)
+        cost = 2 * sum(self.offsets[first + length] - self.offsets[first] for first in places)
         if cost > self._left:
             return None
         self._left -= cost
         found: dict[str, int] = {}
         for first in places:
-            for text in self._window(first, length):
+            for text in self.window(first, length):
                 found.setdefault(text, first)
         return found
-
-
-def _lines(content: bytes) -> list[bytes]:
-    """Lines by line feeds alone: a lone carriage return ends none, as in editors and in git."""
-    parts = content.split(b"\n")
-    ended = [part + b"\n" for part in parts[:-1]]
-    return [*ended, parts[-1]] if parts[-1] else ended
 
 
 def _hashes(window: bytes) -> tuple[str, ...]:
@@ -158,7 +195,8 @@ def _hashes(window: bytes) -> tuple[str, ...]:
     return tuple(f"sha256:{hashlib.sha256(text).hexdigest()}" for text in {window, bare})
 
 
-def _checkable(claim: Claim) -> bool:
+def checkable(claim: Claim) -> bool:
+    """Whether the claim names lines and has a hash of the kind that is compared here."""
     return 1 <= claim.start <= claim.end and bool(_SHA256.fullmatch(claim.content_hash))
 
 

@@ -3,7 +3,7 @@
 from collections import Counter
 
 from tests.ui.hostile import AGO, HOSTILE, INTENT, NOW, PAGER, SEALED
-from traces.blame import Author
+from traces.blame import Author, Deletion
 from traces.browser.drawer import ChangedFile, EntryView, Proof, Ring
 from traces.browser.facets import facets_of, hidden_of, spans_of, tokens_of
 from traces.browser.strip import strip_of
@@ -15,6 +15,8 @@ from traces.known_intents import KnownIntent
 from traces.map_search import Answer
 from traces.matrix import Cell, Overlap
 from traces.models import Checkpoint, LedgerEntry
+from traces.ranges.reading import TOO_SLOW, Change
+from traces.ranges.repository import Commit
 from traces.tree import MapRow
 
 WANTED = Wanted(
@@ -142,11 +144,37 @@ def map_file():
     }
     owner = INTENT | {"pattern": HOSTILE, "once": False, "entries": 14, "last": AGO}
     author = Author(HOSTILE, "INT-001", HOSTILE, HOSTILE, "", AGO, 3, 9)
+    commit = Commit("c0ffee" * 6, (), int(AGO.timestamp()), HOSTILE)
+    plain = {
+        "start": 1,
+        "end": 1,
+        "state": "unclaimed",
+        "author": None,
+        "commit": None,
+        "new": True,
+        "by": None,
+    }
     spans = [
-        {"start": 1, "end": 1, "moved": False, "author": None},
-        {"start": 2, "end": 8, "moved": True, "author": author},
+        plain,
+        plain | {"commit": commit, "new": False},
+        plain | {"start": 2, "end": 8, "state": "moved", "author": author},
+        plain
+        | {"start": 9, "end": 9, "state": "reformatted", "author": author, "commit": commit, "by": author},
     ]
-    now = {"spans": spans, "more": 3, "changed": 2, "unchecked": 1, "truncated": True}
+    now = {
+        "there": True,
+        "read": True,
+        "fetches": True,
+        "note": TOO_SLOW,
+        "gone": Deletion(author, Change(commit, HOSTILE, HOSTILE)),
+        "names": (Change(commit, HOSTILE, HOSTILE), Change(commit, HOSTILE, HOSTILE)),
+        "spans": spans,
+        "more": 3,
+        "changed": 2,
+        "unchecked": 1,
+        "truncated": True,
+        "cut": True,
+    }
     return {
         "now": now,
         "path": f"src/{HOSTILE}",

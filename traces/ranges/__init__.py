@@ -1,0 +1,2 @@
+"""Recorded ranges followed through the history of a file: values in, values out, but for `repository` and
+`reading`."""
