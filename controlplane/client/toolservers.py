@@ -72,6 +72,8 @@ OTHER = "Take that out, or connect with --no-mcp."
 def with_server(agent: str, name: str, text: str, *, connected: bool) -> str:
     """The whole text of the file of that name with our server, or without it. "" where nothing is left."""
     server = SERVERS[agent]
+    if not connected and MARK not in text:
+        return text  # readable or not
     if not server.key:
         return in_toml(agent, name, text, connected=connected)
     read_document(agent, name, text)

@@ -14,6 +14,7 @@ from controlplane.client.toolservers import SERVERS, bridge_words
 from tests.client.machine import Machine
 
 JSON_AGENTS = [agent for agent, server in SERVERS.items() if server.key]
+OWN_FILE = [agent for agent, server in SERVERS.items() if server.files != CLIENTS[agent].file]
 OF_THE_HOME = [agent for agent, server in SERVERS.items() if server.files.startswith("~/")]
 MINE = {"command": "mine", "args": ["ü"]}
 TOML = '# mine\nmodel = "x"\n\n[mcp_servers.mine]  # and this\ncommand = "mine"\n'
@@ -113,6 +114,14 @@ def test_what_cannot_be_understood_is_left_alone(machine, agent, text):
     assert connect(machine, agent).returncode == 1
     assert file.read_text(encoding="utf-8") == text
     assert not machine.config.exists()
+
+
+@pytest.mark.parametrize("agent", OWN_FILE)
+def test_without_it_nobody_minds_what_the_file_holds(machine, agent):
+    file = given(machine, agent, "{ neither JSON nor TOML")
+    assert connect(machine, agent, "--no-mcp").returncode == 0
+    assert machine.icp("disconnect", agent).returncode == 0
+    assert file.read_text(encoding="utf-8") == "{ neither JSON nor TOML"
 
 
 @pytest.mark.parametrize(
