@@ -144,7 +144,6 @@ def without_values(text: str, is_cut: Callable[[Any, Any], bool]) -> str:
 
 def cut_inside(text: str, node: Node, is_cut: Callable[[Any, Any], bool], cuts: list[tuple[int, int]]) -> Any:
     """What is left of the value; adds the stretches to be cut, none inside another."""
-    kept: list[Member] = []
     left: list[tuple[Any, Any]] = []
     comma = -1  # the one behind the last member that stays
     for member in node.members:
@@ -152,7 +151,6 @@ def cut_inside(text: str, node: Node, is_cut: Callable[[Any, Any], bool], cuts: 
         after = cut_inside(text, member.node, is_cut, inner)
         if not is_cut(member.node.value, after):
             cuts += inner
-            kept.append(member)
             left.append((member.key, after))
             comma = member.comma
             continue
