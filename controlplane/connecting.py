@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from controlplane.client.clients import CLIENTS
 from controlplane.client.configuring import configured
+from controlplane.client.toolservers import SERVERS, with_server
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -64,13 +65,11 @@ def _by_client(agent: str) -> Callable[[str], Snippets]:
             f"python3 icp.py connect {agent} --url {url}\n"
             "python3 icp.py doctor"
         )
-        return [
-            {"title": "Shell, in the repository", "text": commands},
-            {
-                "title": f"What this adds: {CLIENTS[agent].file}",
-                "text": configured(agent, "", connected=True),
-            },
-        ]
+        files = {CLIENTS[agent].file: configured(agent, "", connected=True)}
+        name = SERVERS[agent].files.split()[0]
+        files[name] = with_server(agent, name, files.get(name, ""), connected=True)
+        added = [{"title": f"What this adds: {name}", "text": text} for name, text in files.items()]
+        return [{"title": "Shell, in the repository", "text": commands}, *added]
 
     return made
 

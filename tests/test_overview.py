@@ -96,6 +96,21 @@ def test_connect_shows_what_to_copy_for_each_agent(acme, ivy, key):
     assert "noqa" not in answer.content.decode()
 
 
+@pytest.mark.parametrize(
+    ("key", "files"),
+    [
+        ("claude-code", [".claude/settings.json", ".mcp.json"]),
+        ("codex", [".codex/hooks.json", ".codex/config.toml"]),
+        ("gemini-cli", [".gemini/settings.json"]),
+        ("windsurf", [".windsurf/hooks.json", "~/.codeium/windsurf/mcp_config.json"]),
+    ],
+)
+def test_connect_shows_every_file_that_is_changed(key, files):
+    added = [one for one in snippets(key, "https://icp.example.com") if "adds" in one["title"]]
+    assert [one["title"] for one in added] == [f"What this adds: {name}" for name in files]
+    assert f" mcp {key}" in added[-1]["text"]
+
+
 def test_an_admin_gets_the_commands_with_a_fresh_token_once(acme, ada):
     client = signed_in(ada)
     page = client.post("/w/acme/connect/", {"agent": "codex"})

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 
 from controlplane.client.clients import CLIENTS
+from controlplane.client.jsonedit import read_json, with_value, without_values
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
 MARK = ".config/icp/hook"  # stands in every entry of ours, and in nobody else's
+TAKE_COMMENTS = frozenset({"gemini-cli", "qwen-code", "opencode", "kilo"})  # in their configuration
+VERSIONED = frozenset({"copilot", "cursor"})
 GRACE_SECONDS = 10  # the client's own limit is that much longer than the hook's
 
 # Both plugins run the hook and do what it answers; no answer is a refusal.
@@ -82,38 +86,45 @@ class NotOursError(Exception):
 
 
 def configured(agent: str, text: str, *, connected: bool) -> str:
-    """The file's whole text with our entries, or without them. "" for a file that holds nothing then."""
+    """The file's whole text with our hooks, or without them. "" for a file that holds nothing then."""
     client = CLIENTS[agent]
     if client.entry is None:
         if text and MARK not in text:
             raise NotOursError(f"{client.file} is a plugin of somebody else.")
         return plugin(agent) if connected else ""
-    document = read_document(client.file, text)
-    kept = without_ours(document)
+    document = read_document(agent, client.file, text)
+    listed = document.get("hooks", {})
+    if not isinstance(listed, dict) or not all(isinstance(one, list) for one in listed.values()):
+        raise NotOursError(f"{client.file} holds no hooks as this client reads them: put it right first.")
+    kept = without_values(text, is_spent) if text else ""
     if connected:
-        hooks = kept.setdefault("hooks", {})
         for event, entry in entries(agent).items():
-            hooks.setdefault(event, []).append(entry)
-        if "timeoutSec" in str(hooks) or agent == "cursor":
-            kept.setdefault("version", 1)
-    if kept == document:
-        return text
-    return (
-        ""
-        if not connected and set(kept) <= {"version"}
-        else json.dumps(kept, indent=2, ensure_ascii=False) + "\n"
-    )
+            kept = with_value(kept, ["hooks", event], entry, listed=True)
+        if agent in VERSIONED and "version" not in document:
+            kept = with_value(kept, ["version"], 1)
+    return changed(text, kept)
 
 
-def read_document(name: str, text: str) -> dict[str, Any]:
+def read_document(agent: str, name: str, text: str) -> dict[str, Any]:
+    """As the client reads it: with comments only where it takes them."""
     try:
-        document = json.loads(text or "{}")
-    except ValueError as error:
-        raise NotOursError(f"{name} is not plain JSON ({error}): put it right first.") from error
-    hooks = document.get("hooks", {}) if isinstance(document, dict) else None
-    if not isinstance(hooks, dict) or not all(isinstance(listed, list) for listed in hooks.values()):
-        raise NotOursError(f"{name} does not hold hooks as this client reads them: put it right first.")
-    return dict(document)
+        document = read_json(text or "{}").value
+        if agent not in TAKE_COMMENTS:
+            json.loads(text or "{}")
+    except (ValueError, RecursionError) as error:
+        kind = "JSON" if agent in TAKE_COMMENTS else "plain JSON"
+        raise NotOursError(f"{name} is not {kind} ({error}): put it right first.") from error
+    if not isinstance(document, dict):
+        raise NotOursError(f"{name} does not hold an object: put it right first.")
+    return document
+
+
+def changed(text: str, new: str) -> str:
+    """The new text; the old one where both say the same, "" where nothing but a form is left."""
+    left = read_json(new or "{}").value
+    if left == read_json(text or "{}").value:
+        return text
+    return "" if set(left) <= {"version"} and not re.search(r"//|/\*", new) else new
 
 
 def entries(agent: str) -> dict[str, Any]:
@@ -129,24 +140,16 @@ def entries(agent: str) -> dict[str, Any]:
     return made
 
 
-def without_ours(value: Any) -> Any:
-    """The value without entries of ours, and without the lists and objects that held nothing else."""
-    if isinstance(value, list):
-        kept = [(one, without_ours(one)) for one in value if not is_ours(one)]
-        return [after for before, after in kept if after == before or not is_spent(before, after)]
-    if isinstance(value, dict):
-        pairs = [(name, inner, without_ours(inner)) for name, inner in value.items()]
-        return {name: after for name, before, after in pairs if after or after == before}
-    return value
-
-
 def is_spent(before: Any, after: Any) -> bool:
-    """A group, which may have a matcher beside its hooks, is nothing without them."""
-    return not after or (isinstance(before, dict) and "hooks" in before and "hooks" not in after)
+    """A hook of ours, or what held nothing else; a group may have a matcher, and is nothing without hooks."""
+    if is_ours(before):
+        return True
+    lost = isinstance(before, dict) and "hooks" in before and "hooks" not in after
+    return bool(after != before and (not after or lost))
 
 
 def is_ours(value: Any) -> bool:
-    """An entry of ours is an object one of whose own texts is our command."""
+    """A hook of ours is an object one of whose own texts is our command."""
     return isinstance(value, dict) and any(isinstance(text, str) and MARK in text for text in value.values())
 
 

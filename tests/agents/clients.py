@@ -14,6 +14,7 @@ import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tests.agents.dialects import Call
 from tests.client.machine import Machine
@@ -87,12 +88,18 @@ def gemini(machine: Machine, url: str) -> tuple[list[str], dict[str, str]]:
         "general": {"enableAutoUpdate": False},
     }
     put(machine.home / ".gemini" / "settings.json", settings)
-    env = {"GEMINI_API_KEY": "fake", "GOOGLE_GEMINI_BASE_URL": url, "GEMINI_CLI_TRUST_WORKSPACE": "true"}
+    put(machine.home / ".gemini" / "trustedFolders.json", {str(machine.repository): "TRUST_FOLDER"})
+    env = {"GEMINI_API_KEY": "fake", "GOOGLE_GEMINI_BASE_URL": url}
     return ["--approval-mode", "yolo", "-m", "gemini-2.5-pro", "-o", "json"], env
 
 
 def qwen(machine: Machine, url: str) -> tuple[list[str], dict[str, str]]:
-    put(machine.home / ".qwen" / "settings.json", {"privacy": {"usageStatisticsEnabled": False}})
+    settings = {
+        "privacy": {"usageStatisticsEnabled": False},
+        "security": {"folderTrust": {"enabled": True}},
+    }
+    put(machine.home / ".qwen" / "settings.json", settings)
+    put(machine.home / ".qwen" / "trustedFolders.json", {str(machine.repository): "TRUST_FOLDER"})
     env = {"OPENAI_API_KEY": "fake", "OPENAI_BASE_URL": f"{url}/v1", "OPENAI_MODEL": "stub-model"}
     return ["--approval-mode", "yolo", "--auth-type", "openai", "-o", "json"], env
 
@@ -122,6 +129,12 @@ def put(file: Path, settings: dict[str, object]) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     if not file.exists():
         file.write_text(json.dumps(settings))
+
+
+def tool(agent: str, name: str, **given: Any) -> Call:
+    """A call of the MCP server «icp», as the agent's model spells it."""
+    more = {"namespace": "mcp__icp"} if agent == "codex" else {}
+    return Call(AGENTS[agent].mcp.format(name), given, more)
 
 
 def patch(path: str, content: str) -> Call:

@@ -1,12 +1,14 @@
-"""The handshake as a model makes it: over MCP, in the real agents, beside the hooks that hold them."""
+"""The handshake as a model makes it: over MCP, in the real agents, beside the hooks that hold them.
+
+Nothing but `icp connect` has configured either, and no token is in the agents' environment.
+"""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.agents.clients import AGENTS
+from tests.agents.clients import AGENTS, tool
 from tests.agents.model import Step
-from tests.agents.toolservers import SERVERS, tool
 from tests.agents.walk import TEXT, Walk
 
 pytestmark = pytest.mark.agents
@@ -14,14 +16,12 @@ pytestmark = pytest.mark.agents
 WIDER = {"patterns": ["docs/**"], "reason": "The design is written down there."}
 
 
-def test_every_agent_has_its_mcp_server():
-    assert set(SERVERS) == set(AGENTS)
-
-
 @pytest.mark.parametrize("agent", AGENTS)
 def test_a_model_makes_the_handshake_and_asks_for_more_scope_by_tools(server, tmp_path, agent):
     walk = Walk(tmp_path, server, agent, server.workspace(f"mcp-{agent}"))
-    more = SERVERS[agent](walk.machine, f"{server.url}/mcp")
+    for other in ("other-1", "other-2"):  # live sessions of the same token and agent
+        opened = {"session_id": other, "agent": {"name": agent}}
+        assert server.api(walk.tokens["agent"], "POST", "sessions", opened)[0] < 300
     steps = [
         Step("listed", tool(agent, "list_active_intents")),
         Step("handshake", tool(agent, "select_active_intent", intent_id="INT-001")),
@@ -29,9 +29,11 @@ def test_a_model_makes_the_handshake_and_asks_for_more_scope_by_tools(server, tm
         Step("asks", tool(agent, "request_scope_expansion", **WIDER)),
         Step("wider", walk.write("docs/design.md"), lambda: walk.decide("approve", "scope")),
     ]
-    walk.start(steps, None, *more, ICP_TOKEN=walk.tokens["agent"])
+    walk.start(steps)
     assert "INT-001" in walk.told["listed"], walk.output
     assert '<intent_context intent_id="INT-001">' in walk.told["handshake"]
     assert (walk.machine.repository / "src/auth/a.ts").read_text() == TEXT
     assert "A human must decide this first" in walk.told["asks"]
     assert (walk.machine.repository / "docs/design.md").read_text() == TEXT, walk.told["wider"]
+    for other in ("other-1", "other-2"):
+        assert server.api(walk.tokens["reviewer"], "GET", f"sessions/{other}")[1]["intent_id"] is None

@@ -8,7 +8,7 @@ import stat
 import pytest
 
 from controlplane.client.clients import CLIENTS
-from controlplane.client.configuring import MARK
+from controlplane.client.configuring import MARK, TAKE_COMMENTS
 
 JSON_AGENTS = [agent for agent, client in CLIENTS.items() if client.entry]
 PLUGIN_AGENTS = [agent for agent, client in CLIENTS.items() if not client.entry]
@@ -88,7 +88,7 @@ class TestSettingsOfOthers:
         (kept,) = (machine.config / "backups").iterdir()
         assert (kept.read_text(encoding="utf-8"), mode(kept)) == (foreign(agent), 0o600)
 
-    @pytest.mark.parametrize("text", ["{ // a comment\n}", "[]", '{"hooks": []}', '{"hooks": {"Stop": {}}}'])
+    @pytest.mark.parametrize("text", ["{ // a comment", "[]", '{"hooks": []}', '{"hooks": {"Stop": {}}}'])
     def test_a_file_that_cannot_be_understood_is_left_alone(self, machine, agent, text):
         file = given(machine, agent, text)
         done = machine.icp("connect", agent, "--url", "http://x", "--token", "icp_x")
@@ -102,6 +102,19 @@ class TestSettingsOfOthers:
         given(machine, agent, old)
         machine.connect(agent)
         assert machine.text(agent).count(MARK) == old.count(MARK)
+
+    def test_layout_and_comments_stay_where_the_client_takes_them(self, machine, agent):
+        text = "{\n    // mine\n    'model': 'x',\n    'hooks': {'Stop': []} // none yet\n}\n".replace(
+            "'", '"'
+        )
+        file = given(machine, agent, text)
+        done = machine.icp("connect", agent, "--url", "http://x", "--token", "icp_x")
+        if agent not in TAKE_COMMENTS:
+            assert (done.returncode, file.read_text(encoding="utf-8")) == (1, text)
+            return
+        assert '\n    // mine\n    "model": "x",\n' in file.read_text(encoding="utf-8")
+        machine.icp("disconnect", agent)
+        assert file.read_text(encoding="utf-8") == text
 
 
 @pytest.mark.parametrize("agent", PLUGIN_AGENTS)

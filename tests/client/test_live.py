@@ -11,7 +11,7 @@ import pytest
 
 from controlplane.client.clients import CLIENTS
 from sessions.adapters.table import CLIENTS as ADAPTERS
-from tests.client.machine import Machine
+from tests.client.machine import Machine, Reply
 
 HOOK = {"session_id": "s-1", "hook_event_name": "PreToolUse", "tool_name": "Write", "tool_use_id": "t-1"}
 
@@ -80,6 +80,7 @@ class TestDoctor:
     def test_finds_everything_well(self, connected):
         done = connected.icp("doctor")
         assert (done.returncode, "FAIL" in done.stdout) == (0, False), done.stdout
+        assert "ok   claude-code: its MCP server lists its tools" in done.stdout
         assert "note claude-code: what stays open: " in done.stdout
 
     @pytest.mark.parametrize(
@@ -90,6 +91,9 @@ class TestDoctor:
             (lambda m: (m.repository / CLIENTS["claude-code"].file).unlink(), "an agent is connected here"),
             (lambda m: m.launcher.write_text("#!/bin/sh\nexit 0\n"), "without a server nothing runs"),
             (lambda m: m.launcher.unlink(), "without a server nothing runs"),
+            (lambda m: m.launcher.unlink(), "its MCP server lists its tools"),
+            (lambda m: (m.repository / ".mcp.json").unlink(), "every entry is in place"),
+            (lambda m: (m.repository / ".mcp.json").write_text("{"), "every entry is in place"),
         ],
     )  # fmt: skip
     def test_finds_what_is_broken(self, connected, damage, finds):
@@ -105,6 +109,17 @@ class TestDoctor:
         del document["hooks"]["PreToolUse"]
         file.write_text(json.dumps(document))
         assert "FAIL claude-code: every entry is in place" in connected.icp("doctor").stdout
+
+    @pytest.mark.parametrize(
+        ("tools", "finds"), [(b'[{"name": "other"}]', "offers no handshake, only other"), (b"1", "said")]
+    )
+    def test_finds_an_mcp_server_that_is_not_ours(self, connected, stub, tools, finds):
+        stub.reply = Reply(body=b'{"result": {"protocolVersion": "2025-06-18", "tools": %b}}' % tools)
+        connected.connect("claude-code", stub.url)
+        lines = connected.icp("doctor").stdout.splitlines()
+        line = next(line for line in lines if "its MCP server" in line)
+        assert line.startswith("FAIL")
+        assert finds in line
 
     def test_finds_a_token_that_does_not_hold(self, connected, server):
         connected.connect("claude-code", server.url)

@@ -1,0 +1,170 @@
+"""Changing one place of a JSON text: comments, order and layout of everything else stay as they are.
+
+Comments and trailing commas are understood; whether a client understands them is for its table to say.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+BLANK = r"(?s:(?:\s|//[^\n]*|/\*.*?\*/)*)"  # compiled when it is needed: every hook starts with this file
+SCALARS = json.JSONDecoder()
+INDENT = "  "
+
+
+class Node:
+    """A value and where it stands: `text[start:end]`. `members` are those of an object or a list."""
+
+    __slots__ = ("end", "members", "start", "value")
+
+    def __init__(self, value: Any, start: int, end: int, members: list[Member]) -> None:
+        self.value, self.start, self.end, self.members = value, start, end, members
+
+
+class Member:
+    """`at` is where its key or its value begins, `comma` where the comma behind it stands, -1 without one."""
+
+    __slots__ = ("at", "comma", "key", "node")
+
+    def __init__(self, key: Any, at: int, node: Node, comma: int) -> None:
+        self.key, self.at, self.node, self.comma = key, at, node, comma
+
+
+def read_json(text: str) -> Node:
+    """The whole text. ValueError for one that is no JSON, deep nesting too."""
+    try:
+        node = read_value(text, after_blank(text, 0))
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
+    if (rest := after_blank(text, node.end)) != len(text):
+        raise json.JSONDecodeError("Extra data", text, rest)
+    return node
+
+
+def after_blank(text: str, at: int) -> int:
+    found = re.compile(BLANK).match(text, at)
+    return found.end() if found else at
+
+
+def read_value(text: str, at: int) -> Node:
+    closing = {"{": "}", "[": "]"}.get(text[at : at + 1])
+    if closing is None:
+        value, end = SCALARS.raw_decode(text, at)
+        return Node(value, at, end, [])
+    members: list[Member] = []
+    place = after_blank(text, at + 1)
+    while text[place : place + 1] != closing:
+        if members and members[-1].comma < 0:
+            raise json.JSONDecodeError("Expecting ',' delimiter", text, place)
+        members.append(read_member(text, place, len(members) if closing == "]" else None))
+        place = after_blank(text, max(members[-1].node.end, members[-1].comma + 1))
+    named = [(one.key, one.node.value) for one in members]
+    return Node(dict(named) if closing == "}" else [value for _, value in named], at, place + 1, members)
+
+
+def read_member(text: str, at: int, key: Any) -> Member:
+    """An element of a list, whose `key` is its number, or with None a pair of an object."""
+    place = at
+    if key is None:
+        key, place = SCALARS.raw_decode(text, at)
+        place = after_blank(text, place)
+        if not isinstance(key, str) or text[place : place + 1] != ":":
+            raise json.JSONDecodeError("Expecting a name and ':'", text, place)
+        place = after_blank(text, place + 1)
+    node = read_value(text, place)
+    comma = after_blank(text, node.end)
+    return Member(key, at, node, comma if text[comma : comma + 1] == "," else -1)
+
+
+def with_value(text: str, path: list[str], value: Any, *, listed: bool = False) -> str:
+    """The text with `value` under the last name of the path, where nothing may be, or with `listed` at the
+    end of the list there. What is missing on the way is made.
+
+    ValueError where something else stands in the way.
+    """
+    text = text or "{}\n"
+    node, names = read_json(text), list(path)
+    unit = line_indent(text, node.members[0].at) if node.members else ""
+    while names and isinstance(node.value, dict) and names[0] in node.value:
+        node = next(one.node for one in reversed(node.members) if one.key == names[0])
+        names.pop(0)
+    if not (isinstance(node.value, dict) if names else listed and isinstance(node.value, list)):
+        raise ValueError(f"it holds something else under {'.'.join(path)}")
+    if names and listed:
+        value = [value]
+    for name in reversed(names[1:]):
+        value = {name: value}
+    return inserted(text, node, json.dumps(names[0]) + ": " if names else "", value, unit or INDENT)
+
+
+def inserted(text: str, node: Node, name: str, value: Any, unit: str) -> str:
+    """After what an object or a list holds, on a line of its own. `unit` is one step of indentation."""
+    line_end = "\r\n" if "\r\n" in text else "\n"
+    base = line_indent(text, node.start)
+    pad = line_indent(text, node.members[0].at) if node.members else base
+    pad = pad if len(pad) > len(base) else base + unit
+    told = json.dumps(value, indent=unit, ensure_ascii=False).replace("\n", line_end + pad)
+    inside = text[node.start : node.end - 1].rstrip()  # up to the last word or comment in it
+    place = node.start + len(inside)
+    before, tail = text[:place], text[place:]
+    between = ""
+    if not node.members:
+        between = "" if tail[:1].isspace() else line_end + base
+    elif node.members[-1].comma >= 0:
+        between = ","
+    else:
+        end = node.members[-1].node.end
+        before = f"{text[:end]},{text[end:place]}"
+    return f"{before}{line_end}{pad}{name}{told}{between}{tail}"
+
+
+def line_indent(text: str, at: int) -> str:
+    """The white space that the line of a place begins with."""
+    line = text[text.rfind("\n", 0, at) + 1 : at]
+    return line[: len(line) - len(line.lstrip())]
+
+
+def without_values(text: str, is_cut: Callable[[Any, Any], bool]) -> str:
+    """The text without the members for which `is_cut(value before, value after)` holds; the innermost first.
+
+    The value after is what is left of it then.
+    """
+    cuts: list[tuple[int, int]] = []
+    cut_inside(text, read_json(text), is_cut, cuts)
+    for start, end in sorted(cuts, reverse=True):
+        text = text[:start] + text[end:]
+    return text
+
+
+def cut_inside(text: str, node: Node, is_cut: Callable[[Any, Any], bool], cuts: list[tuple[int, int]]) -> Any:
+    """What is left of the value; adds the stretches to be cut, none inside another."""
+    left: list[tuple[Any, Any]] = []
+    comma = -1  # the one behind the last member that stays
+    for member in node.members:
+        inner: list[tuple[int, int]] = []
+        after = cut_inside(text, member.node, is_cut, inner)
+        if not is_cut(member.node.value, after):
+            cuts += inner
+            left.append((member.key, after))
+            comma = member.comma
+            continue
+        end = max(member.node.end, member.comma + 1)
+        cuts.append((cut_start(text, member.at, end), end))
+        if member.comma < 0 and comma >= 0:
+            cuts.append((comma, comma + 1))
+    if isinstance(node.value, dict):
+        return dict(left)
+    return [value for _, value in left] if isinstance(node.value, list) else node.value
+
+
+def cut_start(text: str, at: int, end: int) -> int:
+    """From where to cut, white space included, unless what follows would come to stand behind a comment."""
+    start = len(text[:at].rstrip())
+    commented = "//" in text[text.rfind("\n", 0, start) + 1 : start]
+    return at if commented and text[end:].lstrip(" \t\r")[:1] != "\n" else start
