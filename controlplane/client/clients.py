@@ -79,8 +79,8 @@ CLIENTS = {
         lambda _, reason: {"throw": reason}, 0, 60, 50, ".kilo/plugins/icp.js", None, PLUGIN_OPEN,
     ),
     "cline": Client(
-        "beforeTool", "", lambda _, reason: {"skip": True, "reason": reason},
-        0, 2.5, 0, ".cline/plugins/icp.js", None, PLUGIN_OPEN,
+        "beforeTool", "afterTool beforeRun", lambda _, reason: {"skip": True, "reason": reason},
+        0, 2.5, 0, ".cline/plugins/icp.js", None, f"{PLUGIN_OPEN} It is given 4 seconds to load.",
     ),
 }  # fmt: skip
 

@@ -117,6 +117,34 @@ def opencode(machine: Machine, url: str) -> tuple[list[str], dict[str, str]]:
     return ["--format", "json"], {f"OPENCODE_DISABLE_{switch}": "1" for switch in switches}
 
 
+def copilot(machine: Machine, url: str) -> tuple[list[str], dict[str, str]]:
+    """The model id makes it offer `create` and `edit`; with one of GPT it offers `apply_patch`."""
+    words = ["--no-color", "--log-level", "error", "--allow-all-tools", "--trust-folder"]
+    return words, {
+        "COPILOT_OFFLINE": "true",
+        "COPILOT_AUTO_UPDATE": "false",
+        "COPILOT_PROVIDER_BASE_URL": f"{url}/v1",
+        "COPILOT_PROVIDER_API_KEY": "fake",
+        "COPILOT_MODEL": "claude-sonnet-4.5",
+    }
+
+
+def cline(machine: Machine, url: str) -> tuple[list[str], dict[str, str]]:
+    words = ["--json", "--auto-approve", "true", "-P", "openai", "-m", "stub-model"]
+    env = {
+        "CLINE_NO_AUTO_UPDATE": "1",
+        "CLINE_SESSION_BACKEND_MODE": "local",  # leaves no process behind
+        "CLINE_PLUGIN_IMPORT_TIMEOUT_MS": "30000",  # however busy this machine is
+        "TERM": "xterm",
+    }
+    settings = machine.home / ".cline" / "data" / "settings"
+    if not settings.exists():
+        put(settings / "global-settings.json", {"telemetryOptOut": True, "autoUpdateEnabled": False})
+        login = ["auth", "-p", "openai", "-k", "fake", "-m", "stub-model", "-b", f"{url}/v1"]
+        machine.run(str(MODULES / ".bin" / "cline"), *login, PATH=path(), **env)
+    return words, env
+
+
 def put(file: Path, settings: dict[str, object]) -> None:
     """The settings where there are none yet."""
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -166,6 +194,21 @@ AGENTS = {
         lambda command: Call("bash", {"command": command, "description": "Go on"}),
         lambda prompt: Call("task", {"description": "Help", "prompt": prompt, "subagent_type": "general"}),
         "icp_{}",
+    ),
+    "copilot": Agent(
+        "copilot -p", copilot,
+        lambda path, content: Call("create", {"path": path, "file_text": content}),
+        lambda command: Call("bash", {"command": command, "description": "Go on", "mode": "sync"}),
+        lambda prompt: Call("task", {"description": "Help", "prompt": prompt, "agent_type": "general-purpose",
+                                     "name": "help", "mode": "sync"}),
+        "icp-{}",
+    ),
+    "cline": Agent(
+        "cline", cline,
+        lambda path, content: Call("editor", {"path": path, "new_text": content}),
+        lambda command: Call("run_commands", {"commands": [command]}),
+        lambda prompt: Call("spawn_agent", {"systemPrompt": "You help.", "task": prompt}),
+        "icp__{}",
     ),
 }  # fmt: skip
 

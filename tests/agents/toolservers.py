@@ -1,4 +1,5 @@
-"""The MCP server `icp` in each agent's own configuration, as docs/mcp.md says; the token stays in the environment."""
+"""The MCP server `icp` in each agent's own configuration, as docs/mcp.md says; the token stays in the environment
+where the agent can read it there."""
 
 from __future__ import annotations
 
@@ -54,6 +55,20 @@ def opencode(machine: Machine, address: str) -> list[str]:
     return []
 
 
+def copilot(machine: Machine, address: str) -> list[str]:
+    icp = {"type": "http", "url": address, "tools": ["*"], "headers": headers("copilot", "${ICP_TOKEN}")}
+    put(machine.home / ".copilot" / "mcp-config.json", {"mcpServers": {"icp": icp}})
+    return []
+
+
+def cline(machine: Machine, address: str) -> list[str]:
+    """It fills in no variables: the token stands in a file of the user's own."""
+    [told] = json.loads((machine.config / "connections.json").read_text()).values()
+    icp = {"type": "streamableHttp", "url": address, "headers": headers("cline", told["token"])}
+    put(machine.home / ".cline/data/settings/cline_mcp_settings.json", {"mcpServers": {"icp": icp}})
+    return []
+
+
 # (machine, address of /mcp) → more words on the agent's command line
 SERVERS: dict[str, Callable[[Machine, str], list[str]]] = {
     "claude-code": claude,
@@ -61,6 +76,8 @@ SERVERS: dict[str, Callable[[Machine, str], list[str]]] = {
     "gemini-cli": in_settings("gemini-cli", ".gemini/settings.json"),
     "qwen-code": in_settings("qwen-code", ".qwen/settings.json"),
     "opencode": opencode,
+    "copilot": copilot,
+    "cline": cline,
 }
 
 

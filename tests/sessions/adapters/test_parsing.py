@@ -58,6 +58,12 @@ CALLS = [
     ("cline", "PreToolUse-run_commands", "run_commands", "DESTRUCTIVE", ["sh.txt"]),
     ("cline", "PreToolUse-read_files", "read_files", "SAFE", []),
     ("cline", "PreToolUse-icp__select_active_intent", "icp__select_active_intent", "HANDSHAKE", []),
+    ("cline", "beforeTool-editor", "editor", "DESTRUCTIVE", ["src/auth/a.ts"]),
+    ("cline", "beforeTool-run_commands-2", "run_commands", "DESTRUCTIVE", ["src/auth/b.ts"]),
+    ("cline", "beforeTool-read_files", "read_files", "SAFE", []),
+    ("cline", "beforeTool-spawn_agent", "spawn_agent", "SAFE", []),
+    ("cline", "beforeTool-team_spawn_teammate", "team_spawn_teammate", "SAFE", []),
+    ("cline", "beforeTool-icp__select_active_intent", "icp__select_active_intent", "HANDSHAKE", []),
 ]  # fmt: skip
 
 # Which session a sub-agent's call comes under: its parent's, for each way in which clients tell.
@@ -68,6 +74,7 @@ SUB_AGENTS = [
     ("copilot", "preToolUse-create-subagent", MAIN),
     ("copilot", "PreToolUse-Write-subagent", MAIN),
     ("cline", "PreToolUse-editor-subagent", "session_000001"),
+    ("cline", "beforeTool-editor-subagent", "session_000001"),
 ]
 
 
