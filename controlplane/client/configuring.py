@@ -75,7 +75,7 @@ export default {
       const { appendContext } = snapshot?.parentAgentId ? {} : await send("beforeRun", {}).catch(() => ({}))
       if (appendContext) return { appendContext }
     },
-    async beforeTool({ toolCall, input }) { // what is thrown here would end the run, and the model not read it
+    async beforeTool({ toolCall, input }) { // what it throws would end the run, and the model not read it
       const call = { toolCall: { ...toolCall, input: input ?? toolCall.input } }
       const answer = await send("beforeTool", call).catch(({ message }) => ({ skip: true, reason: message }))
       if (answer.skip) return answer
