@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -21,6 +22,7 @@ from tests.client.machine import Machine
 FOLDER = Path(os.environ.get("ICP_AGENTS_DIR") or Path(__file__).parents[2] / ".agents")
 MODULES = FOLDER / "node_modules"
 RUN_SECONDS = 240
+DRIVER = Path(__file__).with_name("cursor.mjs")  # an agent of the SDK has no command of its own
 CODEX = """model = "gpt-5.5"
 model_provider = "stub"
 check_for_update_on_startup = false
@@ -52,6 +54,7 @@ class Agent:
     delegate: Callable[[str], Call]
     mcp: str
     last: Call | None = None  # how a sub-agent must end its work
+    apart: bool = False  # nothing tells whose sub-agent one is: it is a session of its own, without an intent
 
 
 def claude(machine: Machine, url: str) -> tuple[list[str], dict[str, str]]:
@@ -145,6 +148,10 @@ def cline(machine: Machine, url: str) -> tuple[list[str], dict[str, str]]:
     return words, env
 
 
+def cursor(machine: Machine, url: str) -> tuple[list[str], dict[str, str]]:
+    return [str(MODULES)], {"CURSOR_BACKEND_URL": url, "NODE_NO_WARNINGS": "1"}
+
+
 def put(file: Path, settings: dict[str, object]) -> None:
     """The settings where there are none yet."""
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -210,6 +217,13 @@ AGENTS = {
         lambda prompt: Call("spawn_agent", {"systemPrompt": "You help.", "task": prompt}),
         "icp__{}",
     ),
+    "cursor": Agent(
+        f"node {shlex.quote(str(DRIVER))}", cursor,
+        lambda path, content: Call("write", {"path": path, "content": content}),
+        lambda command: Call("shell", {"command": command}),
+        lambda prompt: Call("task", {"prompt": prompt}),
+        "{}", apart=True,
+    ),
 }  # fmt: skip
 
 
@@ -219,7 +233,7 @@ def run(
     """The whole client, without a terminal, in a clean environment; ended with its children when it takes too long."""
     row = AGENTS[agent]
     words, own = row.start(machine, url)
-    name, *before = row.binary.split()
+    name, *before = shlex.split(row.binary)
     command = [str(MODULES / ".bin" / name), *before, prompt, *words, *more]
     env |= own | {"HOME": str(machine.home), "PATH": path(), "LANG": "C.UTF-8"}
     process = subprocess.Popen(

@@ -69,6 +69,12 @@ def cline(machine: Machine, address: str) -> list[str]:
     return []
 
 
+def cursor(machine: Machine, address: str) -> list[str]:
+    icp = {"url": address, "headers": headers("cursor", "${env:ICP_TOKEN}")}
+    put(machine.home / ".cursor" / "mcp.json", {"mcpServers": {"icp": icp}})
+    return []
+
+
 # (machine, address of /mcp) → more words on the agent's command line
 SERVERS: dict[str, Callable[[Machine, str], list[str]]] = {
     "claude-code": claude,
@@ -78,6 +84,7 @@ SERVERS: dict[str, Callable[[Machine, str], list[str]]] = {
     "opencode": opencode,
     "copilot": copilot,
     "cline": cline,
+    "cursor": cursor,
 }
 
 

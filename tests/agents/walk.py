@@ -52,6 +52,9 @@ class Walk:
         self.row.start(self.machine, self.model.url)
         self.doctor = connect(self.machine, server, agent, self.tokens["agent"], *more)
         self.session = ""
+        self.written = {"src/auth/a.ts", "docs/design.md"} | (
+            set() if self.row.apart else {"src/auth/helper.ts"}
+        )
         self.output = ""
 
     @property
