@@ -148,7 +148,7 @@ AGENTS: Mapping[str, Connection] = {
     "cursor": _client("cursor", "Cursor", "fails closed"),
     "opencode": _client("opencode", "OpenCode", "by a plugin"),
     "kilo": _client("kilo", "Kilo Code", "by a plugin"),
-    "cline": _client("cline", "Cline", "by a plugin, not tried yet"),
+    "cline": _client("cline", "Cline", "by a plugin"),
     "windsurf": _client("windsurf", "Windsurf", "not tried yet"),
     "roo": Connection("Roo Code", "no hook: only in your own build", ONLY_WHAT_ASKS, _roo_code),
     "sdk": Connection("Your own, in Python", "fails closed", ONLY_WHAT_ASKS, _sdk),

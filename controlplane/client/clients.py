@@ -62,7 +62,7 @@ CLIENTS = {
         "preToolUse", "postToolUse beforeSubmitPrompt sessionStart sessionEnd preCompact",
         lambda _, reason: {"permission": "deny", "user_message": reason}, 0, 60, 50, ".cursor/hooks.json",
         lambda command, seconds, gate: {"command": command, "timeout": seconds, "failClosed": gate},
-        "Text typed into a shell that is already open is not shown to hooks.",
+        "Programs of the SDK that do not load the project's settings (`settingSources`) run no hooks.",
     ),
     "windsurf": Client(
         "pre_read_code pre_write_code pre_run_command pre_mcp_tool_use", "post_write_code post_run_command",
@@ -79,8 +79,8 @@ CLIENTS = {
         lambda _, reason: {"throw": reason}, 0, 60, 50, ".kilo/plugins/icp.js", None, PLUGIN_OPEN,
     ),
     "cline": Client(
-        "beforeTool", "", lambda _, reason: {"skip": True, "reason": reason},
-        0, 2.5, 0, ".cline/plugins/icp.js", None, PLUGIN_OPEN,
+        "beforeTool", "afterTool beforeRun", lambda _, reason: {"skip": True, "reason": reason},
+        0, 2.5, 0, ".cline/plugins/icp.js", None, f"{PLUGIN_OPEN} It is given 4 seconds to load.",
     ),
 }  # fmt: skip
 

@@ -62,18 +62,32 @@ export const Icp = async ({ directory }) => {
 }
 """
 CLINE = """
-const workspace = process.cwd()
+const quiet = () => {}
 const run = { rootSessionId: `cline-${process.pid}-${Date.now()}` }  // where the client names no session
+const about = { sessionContext: run, workspaceRoots: [process.cwd()] }
+const send = (event, call) => ask(event, { ...call, ...about }, about.workspaceRoots[0])
 export default {
   name: "icp-gate",
   manifest: { capabilities: ["hooks"] },
-  setup() {},
+  setup(_, { session, workspaceInfo, client } = {}) { // all agents of a run are told the same session
+    if (session?.sessionId) about.sessionContext = { rootSessionId: session.sessionId }
+    if (workspaceInfo?.rootPath) about.workspaceRoots = [workspaceInfo.rootPath]
+    if (client?.version) about.clineVersion = client.version
+  },
   hooks: {
-    async beforeTool({ toolCall, input, sessionContext = run, workspaceRoots = [workspace] }) {
-      const call = { ...toolCall, input: input ?? toolCall.input }
-      const payload = { toolCall: call, sessionContext, workspaceRoots }
-      const answer = await ask("beforeTool", payload, workspaceRoots[0])
+    async beforeRun({ snapshot }) {
+      const { appendContext } = snapshot?.parentAgentId ? {} : await send("beforeRun", {}).catch(() => ({}))
+      if (appendContext) return { appendContext }
+    },
+    async beforeTool({ toolCall, input }) { // what it throws would end the run, and the model not read it
+      const call = { toolCall: { ...toolCall, input: input ?? toolCall.input } }
+      const answer = await send("beforeTool", call).catch(({ message }) => ({ skip: true, reason: message }))
       if (answer.skip) return answer
+    },
+    async afterTool({ toolCall, input, result }) {
+      const failed = result?.isError === true || result?.output?.success === false
+      const call = { toolCall: { ...toolCall, input: input ?? toolCall.input, output: { success: !failed } } }
+      await send("afterTool", call).then(quiet, quiet)
     },
   },
 }

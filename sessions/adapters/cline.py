@@ -1,7 +1,7 @@
-"""Cline: executables named after their event, or better a plugin (file hooks checked with 3.0.65).
+"""Cline: executables named after their event, or better a plugin (both checked with 3.0.65).
 
 A file hook's `cancel` aborts the whole run and the model never learns why; a plugin's `beforeTool` skips the
-one call and tells it. The plugin sends `{"toolCall", "sessionContext", "workspaceRoots"}`.
+one call and tells it. The plugin sends `{"toolCall", "sessionContext", "workspaceRoots", "clineVersion"}`.
 """
 
 from __future__ import annotations
@@ -11,18 +11,20 @@ from sessions.adapters.calls import (
     Body,
     Client,
     Event,
+    FileText,
     HookCall,
     Payload,
     events,
     first,
     first_of,
     mapping,
+    whole_text,
 )
 
 EVENTS = events(
     pre_tool="PreToolUse beforeTool",
     post_tool="PostToolUse afterTool",
-    prompt="UserPromptSubmit",
+    prompt="UserPromptSubmit beforeRun",
     session_start="TaskStart TaskResume",
     session_end="SessionShutdown",
     other="TaskComplete TaskError TaskCancel",
@@ -46,7 +48,14 @@ def parse(payload: Payload, event: Event) -> HookCall:
         root=root,
         version=payload.get("clineVersion"),
         failed=bool(call.get("error")) or mapping(call.get("output")).get("success") is False,
+        texts=_created(mapping(call.get("input"))) if event is Event.POST_TOOL else (),
     )
+
+
+def _created(given: Payload) -> tuple[FileText, ...]:
+    """`editor` creates a file where it is told neither what to replace nor where to insert."""
+    changes = first(given, "old_text", "insert_line") is not None
+    return () if changes else whole_text(given.get("path"), given.get("new_text"))
 
 
 def render(name: str, answer: Answer) -> Body:
@@ -54,6 +63,8 @@ def render(name: str, answer: Answer) -> Body:
         return {"skip": True, "reason": answer.text}
     if answer.refused:
         return {"cancel": True, "errorMessage": answer.text}
+    if answer.context and name == "beforeRun":
+        return {"appendContext": answer.context}
     return {"context": answer.context} if answer.context and name in SPEAKING else {}
 
 

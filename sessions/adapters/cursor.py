@@ -1,5 +1,6 @@
-"""Cursor: command hooks (read in the hook engine of its SDK 1.0.32, not run).
+"""Cursor: command hooks (checked with the agent of its SDK 1.0.32, which has the hook engine of all).
 
+A sub-agent has a conversation id of its own, which names no parent: it makes a session without an intent.
 Under `failClosed` an empty answer blocks, so permission events always get one; only `deny` and `allow` are
 used, because `ask` lets the tool run in preToolUse.
 """
@@ -21,6 +22,7 @@ from sessions.adapters.calls import (
     events,
     first,
     first_of,
+    mapping,
 )
 
 EVENTS = events(
@@ -39,13 +41,21 @@ CONTEXT_MOST = 10_000  # characters
 
 
 def parse(payload: Payload, event: Event) -> HookCall:
+    root = first_of(payload.get("workspace_roots"))
     call = replace(
         nested.parse(payload, event),
         session_id=first(payload, "conversation_id", "session_id"),
-        root=first_of(payload.get("workspace_roots")),
+        input=_placed(first(payload, "tool_input")),
+        cwd=payload.get("cwd") or root,
+        root=root,
         version=payload.get("cursor_version"),
     )
     return replace(call, **_own_event(payload)) if event is Event.PRE_TOOL else call
+
+
+def _placed(given: Any) -> Any:
+    """The folder of a command is empty where the model named none."""
+    return {**given, "cwd": None} if mapping(given).get("cwd") == "" else given
 
 
 def _own_event(payload: Payload) -> dict[str, Any]:

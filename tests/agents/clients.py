@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -22,6 +23,7 @@ from tests.client.machine import Machine
 FOLDER = Path(os.environ.get("ICP_AGENTS_DIR") or Path(__file__).parents[2] / ".agents")
 MODULES = FOLDER / "node_modules"
 RUN_SECONDS = 240
+DRIVER = Path(__file__).with_name("cursor.mjs")  # an agent of the SDK has no command of its own
 CODEX = """model = "gpt-5.5"
 model_provider = "stub"
 check_for_update_on_startup = false
@@ -53,6 +55,7 @@ class Agent:
     delegate: Callable[[str], Call]
     mcp: str
     last: Call | None = None  # how a sub-agent must end its work
+    apart: bool = False  # nothing tells whose sub-agent one is: it is a session of its own, without an intent
 
 
 def claude(machine: Machine, url: str) -> tuple[list[str], dict[str, str]]:
@@ -124,6 +127,38 @@ def opencode(machine: Machine, url: str) -> tuple[list[str], dict[str, str]]:
     return ["--format", "json"], {f"OPENCODE_DISABLE_{switch}": "1" for switch in switches}
 
 
+def copilot(machine: Machine, url: str) -> tuple[list[str], dict[str, str]]:
+    """The model id makes it offer `create` and `edit`; with one of GPT it offers `apply_patch`."""
+    words = ["--no-color", "--log-level", "error", "--allow-all-tools", "--trust-folder"]
+    return words, {
+        "COPILOT_OFFLINE": "true",
+        "COPILOT_AUTO_UPDATE": "false",
+        "COPILOT_PROVIDER_BASE_URL": f"{url}/v1",
+        "COPILOT_PROVIDER_API_KEY": "fake",
+        "COPILOT_MODEL": "claude-sonnet-4.5",
+    }
+
+
+def cline(machine: Machine, url: str) -> tuple[list[str], dict[str, str]]:
+    words = ["--json", "--auto-approve", "true", "-P", "openai", "-m", "stub-model"]
+    env = {
+        "CLINE_NO_AUTO_UPDATE": "1",
+        "CLINE_SESSION_BACKEND_MODE": "local",  # leaves no process behind
+        "CLINE_PLUGIN_IMPORT_TIMEOUT_MS": "30000",  # however busy this machine is
+        "TERM": "xterm",
+    }
+    settings = machine.home / ".cline" / "data" / "settings"
+    if not settings.exists():
+        put(settings / "global-settings.json", {"telemetryOptOut": True, "autoUpdateEnabled": False})
+        login = ["auth", "-p", "openai", "-k", "fake", "-m", "stub-model", "-b", f"{url}/v1"]
+        machine.run(str(MODULES / ".bin" / "cline"), *login, PATH=path(), **env)
+    return words, env
+
+
+def cursor(machine: Machine, url: str) -> tuple[list[str], dict[str, str]]:
+    return [str(MODULES)], {"CURSOR_BACKEND_URL": url, "NODE_NO_WARNINGS": "1"}
+
+
 def put(file: Path, settings: dict[str, object]) -> None:
     """The settings where there are none yet."""
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -180,6 +215,28 @@ AGENTS = {
         lambda prompt: Call("task", {"description": "Help", "prompt": prompt, "subagent_type": "general"}),
         "icp_{}",
     ),
+    "copilot": Agent(
+        "copilot -p", copilot,
+        lambda path, content: Call("create", {"path": path, "file_text": content}),
+        lambda command: Call("bash", {"command": command, "description": "Go on", "mode": "sync"}),
+        lambda prompt: Call("task", {"description": "Help", "prompt": prompt, "agent_type": "general-purpose",
+                                     "name": "help", "mode": "sync"}),
+        "icp-{}",
+    ),
+    "cline": Agent(
+        "cline", cline,
+        lambda path, content: Call("editor", {"path": path, "new_text": content}),
+        lambda command: Call("run_commands", {"commands": [command]}),
+        lambda prompt: Call("spawn_agent", {"systemPrompt": "You help.", "task": prompt}),
+        "icp__{}",
+    ),
+    "cursor": Agent(
+        f"node {shlex.quote(str(DRIVER))}", cursor,
+        lambda path, content: Call("write", {"path": path, "content": content}),
+        lambda command: Call("shell", {"command": command}),
+        lambda prompt: Call("task", {"prompt": prompt}),
+        "{}", apart=True,
+    ),
 }  # fmt: skip
 
 
@@ -189,7 +246,7 @@ def run(
     """The whole client, without a terminal, in a clean environment; ended with its children when it takes too long."""
     row = AGENTS[agent]
     words, own = row.start(machine, url)
-    name, *before = row.binary.split()
+    name, *before = shlex.split(row.binary)
     command = [str(MODULES / ".bin" / name), *before, prompt, *words, *more]
     env |= own | {"HOME": str(machine.home), "PATH": path(), "LANG": "C.UTF-8"}
     process = subprocess.Popen(

@@ -155,14 +155,17 @@ def read_chat(body: Body) -> Asked:
     messages = body.get("messages", [])
     said = [message.get("content") for message in messages if message["role"] == "user"]
     results = [message.get("content") for message in messages if message["role"] == "tool"]
-    return asked(said, results, [tool.get("function", {}).get("name") for tool in body.get("tools") or []])
+    offers = [tool.get("function") or tool.get("custom") or {} for tool in body.get("tools") or []]
+    return asked(said, results, [offer.get("name") for offer in offers])
 
 
 def write_chat(reply: Reply, body: Body) -> Iterator[Event]:
     message: Body = {"role": "assistant", "content": reply.text}
     if reply.call:
-        function = {"name": reply.call.name, "arguments": json.dumps(reply.call.input)}
-        call = {"index": 0, "id": f"call_{reply.id}", "type": "function", "function": function}
+        free, name = isinstance(reply.call.input, str), reply.call.name
+        kind = "custom" if free else "function"
+        given = {"input": reply.call.input} if free else {"arguments": json.dumps(reply.call.input)}
+        call = {"index": 0, "id": f"call_{reply.id}", "type": kind, kind: {"name": name, **given}}
         message["tool_calls"] = [call]
     finish = "tool_calls" if reply.call else "stop"
     usage = {"prompt_tokens": 10, "completion_tokens": 10, "total_tokens": 20}

@@ -16,9 +16,17 @@ from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 
+from tests.agents.cursor import Runs
 from tests.agents.dialects import DIALECTS, Asked, Call, Event, Reply
 
 WAIT_SECONDS = 30
+# in the form of each dialect that asks, Cursor's last
+MODELS: dict[str, Any] = {
+    "object": "list",
+    "data": [],
+    "models": [],
+    "items": [{"id": "stub-model", "displayName": "stub"}],
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +48,7 @@ class ModelServer(ThreadingHTTPServer):
         self.told: dict[str, str] = {}
         self.said: dict[str, str] = {}
         self.problems: list[str] = []
+        self.cursor = Runs(self.reply)
         self._done: set[str] = set()
         self._lock = threading.Lock()
 
@@ -94,10 +103,14 @@ class Handler(BaseHTTPRequestHandler):
         self.send("application/json", b"{}")
 
     def do_GET(self) -> None:
-        self.send("application/json", b'{"object": "list", "data": [], "models": []}')
+        self.send("application/json", json.dumps(MODELS).encode())
 
     def do_POST(self) -> None:
-        body, path = self.body(), self.path.split("?")[0]
+        raw, path = self.raw(), self.path.split("?")[0]
+        if self.server.cursor.takes(path, self.headers):
+            self.server.cursor.answer(self, path, raw)
+            return
+        body = json.loads(raw or b"{}")
         dialect = next((DIALECTS[end] for end in DIALECTS if path.endswith(end)), None)
         if dialect is None:
             self.send("application/json", b'{"input_tokens": 10, "totalTokens": 10}')
@@ -109,7 +122,7 @@ class Handler(BaseHTTPRequestHandler):
         else:
             self.send("application/json", json.dumps(next(iter(events))[1]).encode())
 
-    def body(self) -> dict[str, Any]:
+    def raw(self) -> bytes:
         raw = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         if self.headers.get("Transfer-Encoding") == "chunked":
             while size := int(self.rfile.readline(), 16):
@@ -118,7 +131,7 @@ class Handler(BaseHTTPRequestHandler):
             self.rfile.readline()
         if self.headers.get("Content-Encoding") == "gzip":
             raw = gzip.decompress(raw)
-        return json.loads(raw or b"{}")
+        return raw
 
     def send(self, kind: str, content: bytes) -> None:
         self.send_response(200)

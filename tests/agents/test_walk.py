@@ -51,9 +51,14 @@ def test_what_a_reviewer_rejected_is_refused_by_the_shell_as_well(walked):
 
 
 def test_a_sub_agent_is_held_to_the_intent_of_its_session(walked):
-    assert "Scope Violation: INT-001" in walked.told["helper out of scope"]
     assert not walked.there("docs/helper.md")
-    assert (walked.machine.repository / "src/auth/helper.ts").read_text() == TEXT
+    if walked.row.apart:
+        assert "You must cite a valid active Intent ID." in walked.told["helper out of scope"]
+        assert "You must cite a valid active Intent ID." in walked.told["helper in scope"]
+        assert not walked.there("src/auth/helper.ts")
+    else:
+        assert "Scope Violation: INT-001" in walked.told["helper out of scope"]
+        assert (walked.machine.repository / "src/auth/helper.ts").read_text() == TEXT
 
 
 @pytest.mark.parametrize("step", ["server gone", "server gone, by the shell"])
@@ -63,18 +68,18 @@ def test_without_the_server_nothing_runs_and_the_model_reads_why(walked, step):
     assert not walked.there("src/auth/late.ts")
 
 
-@pytest.mark.parametrize("path", ["src/auth/a.ts", "docs/design.md", "src/auth/helper.ts"])
-def test_what_was_written_is_recorded_with_its_range_and_its_hash(walked, path):
-    _, listed = walked.server.api(walked.tokens["reviewer"], "GET", f"traces?path={path}")
-    [entry] = listed["results"]
-    [file] = entry["files"]
-    [talk] = file["conversations"]
+def test_what_was_written_is_recorded_with_its_range_and_its_hash(walked):
     hashed = f"sha256:{hashlib.sha256(TEXT.encode()).hexdigest()}"
-    assert talk["ranges"] == [{"start_line": 1, "end_line": 2, "content_hash": hashed}]
-    assert talk["related"] == [{"type": "specification", "value": "INT-001"}]
+    for path in walked.written:
+        _, listed = walked.server.api(walked.tokens["reviewer"], "GET", f"traces?path={path}")
+        [entry] = listed["results"]
+        [file] = entry["files"]
+        [talk] = file["conversations"]
+        assert talk["ranges"] == [{"start_line": 1, "end_line": 2, "content_hash": hashed}]
+        assert talk["related"] == [{"type": "specification", "value": "INT-001"}]
 
 
 def test_nothing_is_recorded_that_did_not_happen(walked):
     _, listed = walked.server.api(walked.tokens["reviewer"], "GET", "traces")
     paths = {file["relative_path"] for entry in listed["results"] for file in entry["files"]}
-    assert paths == {"src/auth/a.ts", "docs/design.md", "src/auth/helper.ts"}
+    assert paths == walked.written

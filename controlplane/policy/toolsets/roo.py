@@ -56,7 +56,11 @@ CLINE: Toolset = merged(
         tools(Tool(Kind.SHELL, command=("commands",)), "run_commands"),
         tools(
             TALK,
-            "fetch_web_content spawn_agent ask_question team_spawn team_message team_status team_wait",
+            "fetch_web_content spawn_agent ask_question"
+            " team_spawn_teammate team_shutdown_teammate team_status team_task team_run_task team_cancel_run"
+            " team_list_runs team_await_runs team_send_message team_broadcast team_read_mailbox"
+            " team_mission_log team_cleanup team_create_outcome team_attach_outcome_fragment"
+            " team_review_outcome_fragment team_finalize_outcome team_list_outcomes",
         ),
     )
 )

@@ -14,6 +14,7 @@ AGENTS = {
     "cline-3.0.65": "cline",
     "codex-0.171.0": "codex",
     "copilot-1.0.102": "copilot",
+    "cursor-1.0.32": "cursor",
     "gemini-cli-0.61.0": "gemini-cli",
     "kilo-7.7.7": "kilo",
     "opencode-1.18.33": "opencode",

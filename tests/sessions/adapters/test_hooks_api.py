@@ -20,6 +20,7 @@ pytestmark = pytest.mark.django_db
 
 CLAUDE = {"session_id": "s-1", "cwd": "/workspace"}
 OLD, NEW = "a = 1\nb = 2\n", "a = 10\nb = 2\n"
+TWO_LINES = "export const one = 1;\nexport const two = 2;\n"
 
 
 def sha(text):
@@ -138,7 +139,15 @@ def recorded():
         ("codex", "PostToolUse-apply_patch", {"src/new.txt": sha("hi\n"), "README.md": None}),
         ("copilot", "postToolUse-create-subagent", {"sub.txt": sha("from the sub-agent\n")}),
         ("copilot", "postToolUse-edit", {}),
+        ("cursor", "postToolUse-Write", {"src/auth/a.ts": sha(TWO_LINES)}),
+        ("cursor", "postToolUse-Write-subagent", {"docs/helper.md": sha("hi\n")}),
+        ("cursor", "postToolUse-Delete", {"README.md": None}),
+        ("cursor", "postToolUse-Shell-2", {}),
         ("cline", "PostToolUse-read_files", {}),
+        ("cline", "PostToolUse-editor", {"src/new.txt": sha("hi\n")}),
+        ("cline", "afterTool-editor", {"src/auth/a.ts": sha(TWO_LINES)}),
+        ("cline", "afterTool-editor-2", {}),
+        ("cline", "afterTool-editor-3", {}),
         ("claude-code", "PostToolUseFailure-Bash", {}),
     ],
 )
@@ -192,6 +201,7 @@ DENIALS = {
     ("gemini-cli", "BeforeTool"): ("reason",),
     ("cursor", "preToolUse"): ("user_message",),
     ("cline", "PreToolUse"): ("errorMessage",),
+    ("cline", "beforeTool"): ("reason",),
     ("opencode", "tool.execute.before"): ("throw",),
     ("windsurf", "pre_run_command"): ("stderr",),
 }

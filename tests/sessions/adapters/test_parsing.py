@@ -14,6 +14,7 @@ from sessions.agents import TITLES
 from tests.sessions.adapters import captured
 
 CASES = captured.everything()
+OWN_EVENTS = {"beforeShellExecution", "beforeMCPExecution", "beforeReadFile"}  # of Cursor, beside its others
 MAIN, SUB, OTHER_RUN = (f"00000000-0000-4000-8000-00000000000{n}" for n in "123")
 
 # (agent, file, tool, class of the call, targets that it would write)
@@ -58,6 +59,25 @@ CALLS = [
     ("cline", "PreToolUse-run_commands", "run_commands", "DESTRUCTIVE", ["sh.txt"]),
     ("cline", "PreToolUse-read_files", "read_files", "SAFE", []),
     ("cline", "PreToolUse-icp__select_active_intent", "icp__select_active_intent", "HANDSHAKE", []),
+    ("cline", "beforeTool-editor", "editor", "DESTRUCTIVE", ["src/auth/a.ts"]),
+    ("cline", "beforeTool-run_commands-2", "run_commands", "DESTRUCTIVE", ["src/auth/b.ts"]),
+    ("cline", "beforeTool-read_files", "read_files", "SAFE", []),
+    ("cline", "beforeTool-spawn_agent", "spawn_agent", "SAFE", []),
+    ("cline", "beforeTool-team_spawn_teammate", "team_spawn_teammate", "SAFE", []),
+    ("cursor", "preToolUse-Write", "Write", "DESTRUCTIVE", ["src/auth/a.ts"]),
+    ("cursor", "preToolUse-Write-subagent", "Write", "DESTRUCTIVE", ["docs/helper.md"]),
+    ("cursor", "preToolUse-Delete", "Delete", "DESTRUCTIVE", ["README.md"]),
+    ("cursor", "preToolUse-Shell", "Shell", "DESTRUCTIVE", ["docs/other.md"]),
+    ("cursor", "preToolUse-Shell-2", "Shell", "DESTRUCTIVE", ["docs/other.md"]),  # in no folder of its own
+    ("cursor", "preToolUse-Shell-4", "Shell", "DESTRUCTIVE", []),  # an open shell
+    ("cursor", "preToolUse-WriteShellStdin", "WriteShellStdin", "DESTRUCTIVE", []),
+    ("cursor", "beforeShellExecution", "Shell", "DESTRUCTIVE", ["docs/other.md"]),
+    ("cursor", "preToolUse-Read", "Read", "SAFE", []),
+    ("cursor", "preToolUse-Grep", "Grep", "SAFE", []),
+    ("cursor", "preToolUse-List", "List", "SAFE", []),
+    ("cursor", "preToolUse-MCP-select_active_intent", "MCP:select_active_intent", "HANDSHAKE", []),
+    ("cursor", "beforeMCPExecution-select_active_intent", "mcp__icp__select_active_intent", "HANDSHAKE", []),
+    ("cline", "beforeTool-icp__select_active_intent", "icp__select_active_intent", "HANDSHAKE", []),
 ]  # fmt: skip
 
 # Which session a sub-agent's call comes under: its parent's, for each way in which clients tell.
@@ -68,6 +88,7 @@ SUB_AGENTS = [
     ("copilot", "preToolUse-create-subagent", MAIN),
     ("copilot", "PreToolUse-Write-subagent", MAIN),
     ("cline", "PreToolUse-editor-subagent", "session_000001"),
+    ("cline", "beforeTool-editor-subagent", "session_000001"),
 ]
 
 
@@ -83,11 +104,11 @@ def test_every_captured_payload_is_read(case):
     if hook.event in {Event.PRE_TOOL, Event.POST_TOOL}:
         assert request.call.tool != "-"
         assert isinstance(request.call.input, dict | str)
-        assert request.call.call_id or case.agent in {"gemini-cli", "copilot"}
+        assert request.call.call_id or case.agent in {"gemini-cli", "copilot"} or case.event in OWN_EVENTS
         assert request.call.cwd == "/workspace" or case.agent in captured.PLUGINS
 
 
-def test_there_are_payloads_of_eight_clients():
+def test_there_are_payloads_of_nine_clients():
     assert {case.agent for case in CASES} == set(captured.AGENTS.values())
     assert len(CASES) > 250
 

@@ -52,6 +52,7 @@ WITH_CONTEXT = {
     ("copilot", "userPromptSubmitted"): {"additionalContext": TOLD.context},
     ("cursor", "beforeSubmitPrompt"): {"continue": True, "additional_context": TOLD.context},
     ("cline", "UserPromptSubmit"): {"context": TOLD.context},
+    ("cline", "beforeRun"): {"appendContext": TOLD.context},
     ("opencode", "chat.message"): {"context": TOLD.context},
     ("windsurf", "pre_user_prompt"): {"exit_status": 0},
     ("roo", "prompt"): {"context": TOLD.context},
