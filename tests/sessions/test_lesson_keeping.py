@@ -8,7 +8,8 @@ from sessions import approvals, lesson_keeping
 from sessions.models import Approval
 from tests import builders
 from tests.sessions.asking import card, decide, edit, page
-from traces.lessons import Source, lesson_book, lessons
+from tests.traces.builders import lesson_book
+from traces.lessons import Source, lessons
 
 pytestmark = pytest.mark.django_db
 
