@@ -16,9 +16,9 @@ from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 from channels.security.websocket import AllowedHostsOriginValidator  # noqa: E402
 
 from controlplane.background import Lifespan  # noqa: E402
+from sessions.live.routing import websocket_urlpatterns  # noqa: E402
+from sessions.live.waiting import App, HoldOpen  # noqa: E402
 from sessions.mcp.http import BesidePages  # noqa: E402
-from sessions.routing import websocket_urlpatterns  # noqa: E402
-from sessions.waiting import App, HoldOpen  # noqa: E402
 
 WORKER_THREADS = 8
 worker_threads: App = WSGIMiddleware(cast("Any", django_application), workers=WORKER_THREADS)  # type: ignore[assignment]  # the same protocol, typed closer

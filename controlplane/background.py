@@ -12,9 +12,9 @@ from typing import Any
 
 from django.db import close_old_connections
 
-from sessions.approvals import expire_due
-from sessions.gate_health import watch
-from sessions.hub import stop_hub
+from sessions.approvals.lifecycle import expire_due
+from sessions.gate.health import watch
+from sessions.live.hub import stop_hub
 from traces.anchoring import anchor_due
 from traces.counts import count_all
 from traces.outlets.delivering import deliver_all

@@ -11,8 +11,8 @@ from controlplane.policy.model import ToolCall
 from controlplane.policy.tools import Resolved, resolve
 from controlplane.policy.toolsets.kinds import Kind as ToolKind
 from sessions.agents import agent_title
-from sessions.command_view import command_of
-from sessions.subjects import OTHER, WORDS
+from sessions.approvals.command_view import command_of
+from sessions.approvals.subjects import OTHER, WORDS
 from traces.ledger import body_of
 from traces.models import Kind, LedgerEntry
 

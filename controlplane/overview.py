@@ -18,8 +18,8 @@ from controlplane.policy.model import IntentStatus, SessionState
 from intents.models import Intent
 from intents.workspace_policy import policy_document
 from sessions.agents import agent_title
+from sessions.approvals.subjects import subject_of
 from sessions.models import AgentSession, Approval
-from sessions.subjects import subject_of
 from traces.models import Checkpoint, Kind, LedgerEntry
 
 if TYPE_CHECKING:

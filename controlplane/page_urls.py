@@ -3,7 +3,7 @@
 from django.urls import include, path
 
 from controlplane import account, connect_page, overview, styleguide
-from sessions import explain_pages
+from sessions.explaining import pages as explain_pages
 
 urlpatterns = [
     path("", account.home, name="home"),
@@ -13,7 +13,7 @@ urlpatterns = [
         include(
             [
                 path("", overview.overview, name="overview"),
-                path("approvals/", include("sessions.approval_urls")),
+                path("approvals/", include("sessions.approvals.urls")),
                 path("sessions/", include("sessions.urls")),
                 path("explain/", explain_pages.explain, name="explain"),
                 path("explain/preview/", explain_pages.preview, name="explain-preview"),

@@ -76,12 +76,14 @@ TEMPLATES = [
 
 SQLITE_OPTIONS = {
     # One writer at a time is SQLite's rule: take the lock when a transaction begins, wait for it, and
-    # let readers go on. recursive_triggers makes INSERT OR REPLACE meet the ledger's triggers.
+    # let readers go on. recursive_triggers makes INSERT OR REPLACE meet the ledger's triggers. Each decision
+    # touches the same ends of the ledger's indexes: a longer log (16 MB) writes such pages back less often.
     "transaction_mode": "IMMEDIATE",
     "timeout": 20,
     "init_command": (
         "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON;"
         "PRAGMA recursive_triggers=ON; PRAGMA cache_size=-32000; PRAGMA temp_store=MEMORY;"
+        "PRAGMA wal_autocheckpoint=4000;"
     ),
 }
 DATABASES = {"default": {**ENV.database, "CONN_MAX_AGE": None, "ATOMIC_REQUESTS": False}}

@@ -9,7 +9,7 @@ from django.utils.functional import SimpleLazyObject
 
 from controlplane.account import THEME_COOKIE, THEMES
 from controlplane.models import Membership, Workspace
-from sessions.events import newest_seq
+from sessions.live.events import newest_seq
 from sessions.models import Approval
 
 

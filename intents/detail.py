@@ -12,6 +12,7 @@ from intents.item_lines import to_lines
 from intents.listing import holders_of
 from intents.models import Intent, IntentRevision
 from intents.statuses import MOVES
+from traces.class_checks import disagreements
 from traces.reconciliations import last_about
 
 REVISIONS_SHOWN = 20
@@ -25,7 +26,7 @@ _LABELS: Mapping[IntentStatus, str] = {
 
 
 def detail_context(intent: Intent, *, may_edit: bool) -> dict[str, Any]:
-    """What intent_detail.html needs. 5 queries."""
+    """What intent_detail.html needs. 10 queries."""
     others = list(Intent.objects.filter(workspace_id=intent.workspace_id).exclude(pk=intent.pk))
     return {
         "intent": intent_facts(intent, others),
@@ -34,6 +35,7 @@ def detail_context(intent: Intent, *, may_edit: bool) -> dict[str, Any]:
         "revisions": revisions_of(intent),
         "sessions": _sessions(intent),
         "overlaps": _overlaps(intent, others),
+        "disagreements": disagreements(intent.workspace_id, intent.intent_id),
         "reconciled": last_about(intent.workspace_id, "intent", intent.intent_id),
     }
 

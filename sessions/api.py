@@ -15,16 +15,16 @@ from controlplane.api.views import WorkspaceView
 from controlplane.policy.model import SessionState
 from intents.selectors import available_intents
 from sessions import schema
+from sessions.approvals.scope_requests import request_scope
 from sessions.completion import complete_intent
 from sessions.ending import end_session
-from sessions.gate_health import health_of
-from sessions.gate_request import text_field
+from sessions.gate.health import health_of
+from sessions.gate.request import text_field
 from sessions.guidance import preflight, prompt_of
 from sessions.handshake import select_intent
 from sessions.models import AgentSession
 from sessions.opening import Opening, find_session, open_session, opening_from, require_owner
 from sessions.representations import approval_answer, session_answer, session_counts
-from sessions.scope_requests import request_scope
 from sessions.session_traces import record_trace
 
 ERRORS = {

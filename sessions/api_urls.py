@@ -1,6 +1,11 @@
 from django.urls import path
 
-from sessions import api, approvals_api, explain_api, gate_api, reconciliations_api, replay_api
+from sessions import api
+from sessions.approvals import api as approvals_api
+from sessions.explaining import api as explain_api
+from sessions.explaining import replay_api
+from sessions.gate import api as gate_api
+from sessions.reconciliation import api as reconciliations_api
 
 urlpatterns = [
     path("gate", gate_api.GateView.as_view()),

@@ -5,10 +5,10 @@ from __future__ import annotations
 from django.db import transaction
 
 from intents import registry
-from sessions.approvals import open_request, pending_for
+from sessions.approvals.lifecycle import open_request, pending_for
+from sessions.approvals.reach import Reach
+from sessions.approvals.scope_requests import active_snapshot, request_digest
 from sessions.models import AgentSession, Approval
-from sessions.reach import Reach
-from sessions.scope_requests import active_snapshot, request_digest
 
 
 def complete_intent(session: AgentSession, notes: str, actor: str) -> Approval | None:

@@ -7,7 +7,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from controlplane.policy.model import SessionState
-from sessions.approvals import cancel_for
+from sessions.approvals.lifecycle import cancel_for
 from sessions.models import AgentSession
 from sessions.opening import record_session
 

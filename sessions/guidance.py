@@ -11,9 +11,9 @@ from intents import prompts, registry
 from intents.history import surroundings_of
 from intents.selectors import available_intents
 from intents.store import values_of
-from sessions import snapshots
+from sessions.gate import snapshots
+from sessions.gate.snapshots import Held
 from sessions.models import AgentSession
-from sessions.snapshots import Held
 
 NO_LONGER = {
     "COMPLETED": Reason.COMPLETED,

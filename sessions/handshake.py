@@ -25,13 +25,13 @@ from intents import registry
 from intents.context import intent_context
 from intents.models import Intent
 from intents.selectors import known_ids, unmet_dependencies
-from sessions import snapshots
-from sessions.answers import answer_of
-from sessions.gate_request import GateRequest
+from sessions.gate import snapshots
+from sessions.gate.answers import answer_of
+from sessions.gate.request import GateRequest
+from sessions.gate.snapshots import Held
 from sessions.holding import holder_of, take
 from sessions.models import AgentSession
 from sessions.opening import record_session
-from sessions.snapshots import Held
 from traces.ledger import NewEntry, append
 
 if TYPE_CHECKING:

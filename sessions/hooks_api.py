@@ -20,10 +20,10 @@ from sessions.adapters.calls import Answer, Body, Event
 from sessions.adapters.reading import client_of, name_in, read_hook
 from sessions.adapters.table import CLIENTS
 from sessions.adapters.words import failure
-from sessions.answers import refusal_body
-from sessions.gate_request import BODY_BYTES_MOST, TOO_LONG, invalid
+from sessions.gate.answers import refusal_body
+from sessions.gate.request import BODY_BYTES_MOST, TOO_LONG, invalid
+from sessions.live.waiting import BODY_MOST, HOLD_HEADER
 from sessions.schema import GateRefusal
-from sessions.waiting import BODY_MOST, HOLD_HEADER
 
 DECISION_HEADER = "X-ICP-Decision"  # allow, deny or ask, for a doctor and for whoever reads along
 ERROR_HEADER = "X-ICP-Error"

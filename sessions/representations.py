@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db.models import Count
 
-from sessions.answers import approval_url
+from sessions.gate.answers import approval_url
 from sessions.models import AgentSession, Approval
 from traces.models import LedgerEntry
 

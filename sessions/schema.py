@@ -8,8 +8,9 @@ from rest_framework import serializers as s
 
 from controlplane.api.fields import Text, Whole, YesNo
 from controlplane.policy.model import SessionState
-from sessions.gate_health import GateHealth
+from sessions.gate.health import GateHealth
 from sessions.models import Approval
+from traces.api_schema import COMPUTED_CLASS
 
 Body = s.Serializer[Any]
 STATES = [state.value for state in SessionState]
@@ -224,6 +225,9 @@ class RecordedTrace(Body):
     leaf_hash = Text(help_text="What the ledger commits to, 64 hex digits.")
     received_at = s.DateTimeField()
     entry = s.DictField(help_text="The trace entry, as it stands in agent_trace.jsonl.")
+    computed_mutation_class = s.ChoiceField(
+        choices=["AST_REFACTOR", "INTENT_EVOLUTION"], allow_null=True, help_text=COMPUTED_CLASS
+    )
 
 
 class GateBody(Body):

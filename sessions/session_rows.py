@@ -13,7 +13,7 @@ from controlplane.models import Workspace
 from controlplane.policy.model import SessionState
 from intents.models import Intent
 from sessions.agents import agent_title
-from sessions.gate_health import Health, counts, judged
+from sessions.gate.health import Health, counts, judged
 from sessions.models import AgentSession
 from traces.ledger import body_of
 from traces.models import LedgerEntry

@@ -5,18 +5,29 @@ from __future__ import annotations
 from typing import Any
 
 from controlplane.masking import storable
+from sessions.earlier_texts import Told, computed_class
 from sessions.models import AgentSession
 from sessions.representations import moment
+from traces.class_checks import FIELD
 from traces.entries import Author, Mutation, record_mutation
 
 
-def record_trace(session: AgentSession, data: dict[str, Any], actor: str) -> tuple[dict[str, Any], bool]:
-    """The answer, and whether the mutation is new. Raises `ApiError` 400 and 409."""
+def record_trace(
+    session: AgentSession, data: dict[str, Any], actor: str, told: Told | None = None
+) -> tuple[dict[str, Any], bool]:
+    """The answer, and whether the mutation is new. `told` is what a hook knows of its call beside `data`.
+
+    Raises `ApiError` 400 and 409.
+    """
     problems = data.get("problems")
     if isinstance(problems, list):
         problems = "\n".join(str(problem) for problem in problems)
     fields = {name: value for name, value in data.items() if name != "problems"}
-    mutation = Mutation(**fields, problems=storable(str(problems)) if problems else None)
+    mutation = Mutation(
+        **fields,
+        problems=storable(str(problems)) if problems else None,
+        computed_class=computed_class(session, data, told),
+    )
     author = Author(
         session_id=session.session_id,
         intent_id=session.selected_intent_id,
@@ -31,5 +42,6 @@ def record_trace(session: AgentSession, data: dict[str, Any], actor: str) -> tup
         "leaf_hash": recorded.leaf_hash.hex(),
         "received_at": moment(recorded.received_at),
         "entry": recorded.entry,
+        "computed_mutation_class": recorded.entry.get(FIELD),
     }
     return answer, recorded.new

@@ -6,7 +6,7 @@ from django.conf import settings
 from controlplane import account, tokens
 from controlplane.api import throttling
 from controlplane.models import Role
-from sessions import snapshots
+from sessions.gate import snapshots
 from tests import builders
 from tests.traces import ledger_flush
 

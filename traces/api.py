@@ -17,6 +17,7 @@ from controlplane.api.views import WorkspaceView
 from traces import api_schema as schema
 from traces import checkpoints
 from traces.absences import Told, told
+from traces.class_checks import RESERVED, computed_class, disagrees
 from traces.filemap import map_sections
 from traces.filters import TraceFilter, traces_of
 from traces.interchange.exporting import agent_trace_lines, orchestration_lines
@@ -142,6 +143,8 @@ def trace_answer(one: Told) -> dict[str, Any]:
         "intent_id": row.intent_id,
         "redacted": absence is not None and not absence.archived,
         "archived_in": absence.file if absence and absence.archived else None,
+        "computed_mutation_class": computed_class(row) or None,
+        "class_disagrees": disagrees(row),
     }
     return (one.value or {"id": row.entry_id}) | {"ledger": place}
 
@@ -182,6 +185,8 @@ def _source(request: Request) -> str:
     name = request.query_params.get("source") or SOURCE
     if len(name) > SOURCE_MOST or not name.isprintable():
         raise ApiError(400, "INVALID_INPUT", f"source has at most {SOURCE_MOST} printable characters.")
+    if name in RESERVED:
+        raise ApiError(400, "INVALID_INPUT", f"source: {name} is a word of the ledger's own; choose another.")
     return name
 
 

@@ -63,6 +63,12 @@ class EntryBody(Body):
     files = FileBody(many=True)
 
 
+COMPUTED_CLASS = (
+    "What the texts before and after say: AST_REFACTOR where layout, comments, order or names alone"
+    " differ, else INTENT_EVOLUTION. Null where one of the texts, or the language, is not known."
+)
+
+
 class PlaceAnswer(Body):
     status = s.ChoiceField(choices=["pending", "sealed"])
     seq = Whole(allow_null=True, help_text="The place in the ledger, from 0; null while pending.")
@@ -75,6 +81,8 @@ class PlaceAnswer(Body):
         allow_null=True,
         help_text="The archive that holds the entry as it was recorded; here is an outline of its files.",
     )
+    computed_mutation_class = Text(allow_null=True, help_text=COMPUTED_CLASS)
+    class_disagrees = YesNo(help_text="True when the agent claimed the other class.")
 
 
 class TraceAnswer(Body):

@@ -16,9 +16,10 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from django.db import connection, transaction
+from django.db import connection
 from django.db.models import F, Max
 
+from controlplane.writing import writing
 from traces import canonical
 from traces.count_models import Counted, EntryCount, FileCount
 from traces.models import LedgerEntry, LedgerLeaf, TraceFile
@@ -161,7 +162,7 @@ def countings(entry_ids: Iterable[int]) -> list[Counting]:
 
 
 def _count_batch(workspace_id: int) -> int:
-    with transaction.atomic():
+    with writing():
         mine = Counted.objects.select_for_update().get(workspace_id=workspace_id)
         leaves = LedgerLeaf.objects.filter(workspace_id=workspace_id, seq__gte=mine.leaves).order_by("seq")
         ids = list(leaves.values_list("entry_id", flat=True)[:BATCH])

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from traces.absences import Absences
+from traces.class_checks import computed_class, disagrees
 from traces.interchange import foreign_chain, history
 from traces.ledger import body_of
 from traces.models import Kind, LedgerEntry, LedgerLeaf
@@ -79,7 +80,8 @@ class Seal:
 class Row:
     """A row of a timeline. `times` counts alike entries folded into it, which are its `members`.
 
-    `ran` is False for an attempt. `number` is the entry's row id.
+    `ran` is False for an attempt. `number` is the entry's row id. `computed` is the class that a change was
+    found to be of; `disagrees` when its agent claimed the other one.
     """
 
     id: str
@@ -98,6 +100,8 @@ class Row:
     ran: bool | None = None
     lines: str = ""
     number: int = 0
+    computed: str = ""
+    disagrees: bool = False
     members: list[Row] = field(default_factory=list, repr=False)
     tool: str = field(default="", repr=False)
     safe: bool = field(default=False, repr=False)
@@ -169,7 +173,9 @@ def _trace(row: Row, entry: LedgerEntry, body: dict[str, Any]) -> None:
     row.object, row.object_is = (paths[0], "path") if paths else ("no file", "text")
     row.note = f"and {len(paths) - 1} more" if len(paths) > 1 else ""
     row.lines = lines_of(body)
-    row.meta = ", ".join(part for part in (row.lines and f"lines {row.lines}", entry.outcome) if part)
+    row.computed, row.disagrees = computed_class(entry), disagrees(entry)
+    told = entry.outcome or (row.computed and f"computed {row.computed}")
+    row.meta = ", ".join(part for part in (row.lines and f"lines {row.lines}", told) if part)
 
 
 def _approval(row: Row, entry: LedgerEntry, body: dict[str, Any]) -> None:

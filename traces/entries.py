@@ -10,10 +10,12 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import connection
 
 from controlplane.api.errors import ApiError
+from controlplane.writing import writing
 from traces import canonical
+from traces.class_checks import FIELD, check_of
 from traces.ledger import Appended, NewEntry, append, append_many, body_of, find
 from traces.lessons import NewLesson, record_lesson
 from traces.models import Kind
@@ -118,7 +120,8 @@ class Mutation:
     """One change of one file, as an agent's hook reports it after a tool has run.
 
     Either `content` (the whole text afterwards) or `content_hash` (`DELETED` for a file that is gone).
-    Lines are 1-based and inclusive; without them the whole of `content` is meant.
+    Lines are 1-based and inclusive; without them the whole of `content` is meant. `computed_class` is what
+    the texts before and after say themselves, beside the agent's own `mutation_class`.
     """
 
     path: str
@@ -130,6 +133,7 @@ class Mutation:
     revision_id: str | None = None
     tool_use_id: str | None = None
     problems: str | None = None
+    computed_class: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,8 +214,9 @@ def record_mutation(workspace_id: int, mutation: Mutation, author: Author) -> Re
     entry = trace_entry(mutation, author)
     key = _call_key(mutation, author, entry)
     reading = read_entry(entry)
-    with transaction.atomic():
-        new = _ledger_entry(workspace_id, Submitted(entry), reading, author.actor)
+    with writing():
+        checked = check_of(mutation.mutation_class, mutation.computed_class)
+        new = _ledger_entry(workspace_id, Submitted(entry), reading, author.actor, checked)
         made = append(replace(new, idempotency_key=key, agent=author.agent or new.agent))
         if made is None:
             return _reported_before(workspace_id, key or "", entry)
@@ -238,6 +243,8 @@ def trace_entry(mutation: Mutation, author: Author) -> dict[str, Any]:
     }
     if mutation.mutation_class:
         entry["mutation_class"] = mutation.mutation_class
+    if mutation.computed_class:
+        entry[FIELD] = mutation.computed_class
     return entry
 
 
@@ -310,7 +317,7 @@ def _stored_bytes(workspace_id: int, entry_ids: list[str]) -> dict[str, tuple[in
 
 
 def _ledger_entry(
-    workspace_id: int, entry: Submitted, reading: Reading, actor: str, source: str = ""
+    workspace_id: int, entry: Submitted, reading: Reading, actor: str, reason: str = ""
 ) -> NewEntry:
     return NewEntry(
         workspace_id=workspace_id,
@@ -322,7 +329,7 @@ def _ledger_entry(
         intent_id=reading.intent_id,
         outcome=reading.mutation_class,
         agent=reading.model,
-        reason=source,
+        reason=reason,
         actor=actor,
     )
 
@@ -338,11 +345,15 @@ def _reported_before(workspace_id: int, key: str, entry: dict[str, Any]) -> Reco
     before = find(workspace_id, key)
     assert before is not None  # the append found it in this very transaction
     stored = body_of(before)
-    own = {"id", "timestamp"}  # made here, so they differ in every report
-    if stored is not None and {**entry, **{name: stored[name] for name in own}} != stored:
+    made = ("id", "timestamp", FIELD)  # here, so they differ in every report
+    if stored is not None and _without(entry, made) != _without(stored, made):
         text = "This tool_use_id was reported for this path before, with other content."
         raise ApiError(409, "DUPLICATE_ID", text, id=before.entry_id)
     return RecordedMutation(before.pk, stored or {}, before.received_at, bytes(before.leaf_hash), new=False)
+
+
+def _without(entry: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    return {name: value for name, value in entry.items() if name not in names}
 
 
 def _conversation(mutation: Mutation, author: Author, start: int, end: int) -> dict[str, Any]:

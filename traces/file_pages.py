@@ -12,6 +12,7 @@ from django.views.decorators.http import require_safe
 from controlplane.access import MemberRequest, member_page
 from controlplane.models import Workspace
 from traces.blame import Author, blame, on_disk
+from traces.class_checks import computed_class, disagrees
 from traces.cursors import cursor_in
 from traces.describing import seal_of
 from traces.entries import newest_hashes
@@ -117,5 +118,7 @@ def _change(row: TraceFile) -> dict[str, Any]:
         "intent_id": row.intent_id,
         "lines": "deleted" if row.deleted else f"{lines}{more}",
         "mutation_class": row.mutation_class,
+        "computed": computed_class(row.entry),
+        "disagrees": disagrees(row.entry),
         "seal": asdict(seal_of(row.entry)),
     }

@@ -13,10 +13,11 @@ from collections import deque
 from dataclasses import dataclass
 from datetime import timedelta
 
-from django.db import connection, transaction
+from django.db import connection
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from controlplane.writing import writing
 from traces import merkle
 from traces.checkpoints import sign_checkpoint
 from traces.models import Checkpoint, Kind, LedgerEntry, LedgerTile
@@ -152,7 +153,7 @@ def _unsealed_rows(workspace_id: int, floor: int) -> QuerySet[LedgerEntry]:
 
 def _seal_batch(workspace_id: int, floor: int, *, wait: bool) -> tuple[int, int]:
     """(entries sealed, the row id up to which this search found everything)."""
-    with transaction.atomic():
+    with writing():
         if not _lock(workspace_id, wait=wait):
             return 0, floor
         waiting = _unsealed(workspace_id, floor, BATCH)

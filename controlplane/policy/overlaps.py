@@ -69,13 +69,14 @@ class _Pairs:
         if path is None:
             return
         for pair in missing:
-            if all(self._scopes[owner].matches(path) for owner in pair):
-                self._found.add(pair)
-                for owner in pair:
-                    self._partners[owner] += 1
-                yield (*pair, path)
-            else:
+            a, b = pair
+            if self._scopes[a].excludes(path) or self._scopes[b].excludes(path):
                 self._shut.setdefault(pair, []).append((one, other))
+                continue
+            self._found.add(pair)
+            self._partners[a] += 1
+            self._partners[b] += 1
+            yield a, b, path
 
     def around_exclusions(self) -> Iterator[tuple[int, int, str]]:
         """The pairs whose first common path is excluded, but not every one."""

@@ -54,6 +54,10 @@ class Scope:
         own = fold(path) if self.case_insensitive else path
         return self._take.matches(own) and not self._leave.matches(own)
 
+    def excludes(self, path: str) -> bool:
+        """Whether a canonical path is kept out, whatever includes it."""
+        return self._leave.matches(fold(path) if self.case_insensitive else path)
+
     def names(self, path: str) -> bool:
         """Whether a pattern without wildcards and braces is exactly this path."""
         return (fold(path) if self.case_insensitive else path) in self._exact

@@ -38,6 +38,7 @@ MEANINGS: Mapping[str, Meaning] = {
     # ledger
     "sealed": Meaning("sealed", "sealed", "Sealed"),
     "sealing": Meaning("pending", "pending", "Sealing"),
+    "class_disagrees": Meaning("ask", "warning", "Class disagrees"),
     "broken": Meaning("deny", "warning", "Does not hold"),
     # enforcement health
     "governed": Meaning("allow", "sealed", "Governed"),

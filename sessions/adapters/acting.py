@@ -8,18 +8,18 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from controlplane.tokens import Bearer
-from sessions import gate
 from sessions.adapters.calls import Answer, Event, HookCall
 from sessions.adapters.words import answer_from
-from sessions.adapters.written import traces_of
+from sessions.adapters.written import told_of, traces_of
 from sessions.ending import end_session
-from sessions.gate_health import alarm, health_of
-from sessions.gate_request import GateRequest
+from sessions.gate import checking
+from sessions.gate.health import alarm, health_of
+from sessions.gate.request import GateRequest
+from sessions.gate.worktree import Worktree
 from sessions.guidance import prompt_of
 from sessions.models import AgentSession
 from sessions.opening import find_session, open_session, require_owner
 from sessions.session_traces import record_trace
-from sessions.worktree import Worktree
 
 log = logging.getLogger(__name__)
 
@@ -48,7 +48,7 @@ def act(report: Report) -> Outcome:
 
 
 def _ask_the_gate(report: Report) -> Outcome:
-    answered = gate.check(report.bearer, report.request)
+    answered = checking.check(report.bearer, report.request)
     waits = answered["decision"] == "ask" and answered["approval"]
     return Outcome(answer_from(answered), answered["decision"], answered["approval"]["id"] if waits else "")
 
@@ -57,10 +57,11 @@ def _record(report: Report) -> Outcome:
     session = _open(report)
     local_root = session.workspace.local_root
     disk = Worktree(session.workspace_id, local_root, {}) if local_root else None
-    made = [] if report.hook.failed else traces_of(_call(report, session), report.hook.texts, disk)
+    call, texts = _call(report, session), report.hook.texts
+    made = [] if report.hook.failed else traces_of(call, texts, disk)
     for trace in made:
         more = {"tool_use_id": report.request.call.call_id, "revision_id": session.revision_id or None}
-        record_trace(session, trace | more, report.bearer.actor)
+        record_trace(session, trace | more, report.bearer.actor, told_of(call, texts))
     if made and alarm(session, health_of(session)):
         log.warning("session %s: its hooks run only in part", session.session_id)
     return Outcome(Answer())

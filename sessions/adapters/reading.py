@@ -7,7 +7,7 @@ from typing import Any
 from controlplane.api.errors import ApiError
 from sessions.adapters.calls import Client, Event, HookCall, first, mapping
 from sessions.adapters.table import CLIENTS
-from sessions.gate_request import GateRequest, invalid, parse_gate_request
+from sessions.gate.request import GateRequest, invalid, parse_gate_request
 
 ALONGSIDE = "icp"  # the one key that our hook client adds to the client's own payload
 ALONGSIDE_FIELDS = frozenset(

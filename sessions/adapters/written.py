@@ -17,7 +17,8 @@ from controlplane.policy.targets import effects
 from controlplane.policy.tools import resolve
 from controlplane.policy.toolsets.kinds import Kind
 from controlplane.policy.world import World
-from sessions.adapters.calls import FileText
+from sessions.adapters.calls import FileText, mapping
+from sessions.earlier_texts import Told
 
 GONE = frozenset({"delete", "move"})
 DELETED = "DELETED"
@@ -34,6 +35,12 @@ def traces_of(call: ToolCall, texts: tuple[FileText, ...], disk: World | None) -
         if trace is not None:
             found[path] = trace
     return list(found.values())
+
+
+def told_of(call: ToolCall, texts: tuple[FileText, ...]) -> Told:
+    """What the payload says of the time before the tool."""
+    before = {_place(text.path, call, call.cwd): text.before for text in texts if text.before is not None}
+    return Told(mapping(call.input), before)
 
 
 def _place(raw: object, call: ToolCall, cwd: str | None) -> str:

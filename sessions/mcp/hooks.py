@@ -24,8 +24,8 @@ from sessions.adapters.calls import Answer, Body, Event
 from sessions.adapters.reading import ALONGSIDE, read_hook
 from sessions.adapters.table import CLIENTS
 from sessions.adapters.words import failure
-from sessions.gate_request import invalid
-from sessions.hub import hub
+from sessions.gate.request import invalid
+from sessions.live.hub import hub
 from sessions.mcp.threads import in_thread
 from sessions.mcp.ties import Caller
 

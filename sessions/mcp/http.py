@@ -23,10 +23,10 @@ from controlplane.api.errors import ApiError, error_body
 from controlplane.api.throttling import TokenThrottle
 from controlplane.policy.toolsets.own import HOOK_TOOL
 from controlplane.tokens import Bearer, find_bearer
+from sessions.live.waiting import BODY_MOST, App, Message, Receive, Scope, Send
 from sessions.mcp.server import CALLER, server
 from sessions.mcp.threads import in_thread
 from sessions.mcp.ties import Caller, caller_of
-from sessions.waiting import BODY_MOST, App, Message, Receive, Scope, Send
 
 PATHS = frozenset({"/mcp", "/mcp/"})
 HTTPS = "https"

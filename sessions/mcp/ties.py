@@ -26,8 +26,8 @@ from controlplane.policy.model import HANDSHAKE_TOOL, ToolCall
 from controlplane.policy.tools import CARRIERS, resolve
 from controlplane.policy.toolsets.own import spellings
 from controlplane.tokens import Bearer
-from sessions import snapshots
-from sessions.gate_request import AGENT_FIELDS, ID_MOST, text_field
+from sessions.gate import snapshots
+from sessions.gate.request import AGENT_FIELDS, ID_MOST, text_field
 from sessions.holding import live_sessions
 from sessions.models import AgentSession
 from sessions.opening import Opening, find_session, open_session, require_owner

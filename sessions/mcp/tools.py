@@ -18,6 +18,7 @@ from intents.proposals import ProposalRefusedError, Proposer, propose
 from intents.registry import InvalidIntentError, unavailable_text
 from intents.registry import state_of as registry_state_of
 from intents.selectors import available_intents, find_intent, known_ids
+from sessions.approvals.scope_requests import request_scope
 from sessions.completion import complete_intent
 from sessions.guidance import prompt_of
 from sessions.handshake import select_intent
@@ -25,7 +26,6 @@ from sessions.mcp.schemas import INTENT_ID, PROPOSAL, SESSION_ID, choice, text, 
 from sessions.mcp.ties import Caller, begin_session, tied_session
 from sessions.models import AgentSession, Approval
 from sessions.representations import approval_answer, session_answer
-from sessions.scope_requests import request_scope
 from traces.lessons import NewLesson, Section, record_lesson
 
 NO_SESSION = "This conversation is not known yet. Call select_active_intent first."

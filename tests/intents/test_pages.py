@@ -243,7 +243,7 @@ def test_pages_ask_the_same_number_of_queries_for_any_number_of_intents(
     page.get(BASE)
     with django_assert_max_num_queries(14):
         page.get(BASE)
-    with django_assert_max_num_queries(16):
+    with django_assert_max_num_queries(17):
         page.get(f"{BASE}INT-001/")
 
 

@@ -15,10 +15,10 @@ from channels.routing import URLRouter
 from django.db import connections
 
 from controlplane.models import Membership, Role
-from sessions import presence
-from sessions.hub import stop_hub
-from sessions.presence import Person, Presence
-from sessions.routing import websocket_urlpatterns
+from sessions.live import presence
+from sessions.live.hub import stop_hub
+from sessions.live.presence import Person, Presence
+from sessions.live.routing import websocket_urlpatterns
 from tests import builders
 
 CARD = "0199f3c2aaaa"
@@ -144,7 +144,7 @@ async def test_whoever_leafs_through_cards_tells_where_they_stopped(open_page, r
 
 @pytest.mark.django_db(transaction=True)
 async def test_who_may_no_longer_decide_no_longer_reviews(open_page, rex, uma, monkeypatch):
-    monkeypatch.setattr("sessions.consumers.RECHECK_SECONDS", 0.1)
+    monkeypatch.setattr("sessions.live.consumers.RECHECK_SECONDS", 0.1)
     rexs, umas = await open_page(rex), await open_page(uma)
     await Membership.objects.filter(user=rex).aupdate(role=Role.AUDITOR)
     await asyncio.sleep(0.5)

@@ -11,7 +11,7 @@ from django.utils import timezone
 from sessions.models import AgentSession
 from sessions.session_rows import PAGE
 from tests import builders
-from tests.sessions.asking import AGENT, ROOT, edit
+from tests.sessions.approvals.asking import AGENT, ROOT, edit
 
 LIST = "/w/acme/sessions/"
 

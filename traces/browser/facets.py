@@ -7,6 +7,7 @@ from typing import Any
 
 from traces.browser.tally import Tally
 from traces.browser.wanted import SPANS, Term, Wanted, spelled
+from traces.class_checks import RESERVED
 
 VALUES_MOST = 8
 NONE_WORDS = {"intent": "no intent", "agent": "not named", "folder": "no file"}
@@ -20,6 +21,10 @@ class Facet:
     name: str
     kind: str = ""
     empty: bool = False  # whether entries without a value are worth a line
+    only: frozenset[str] = frozenset()  # the values that it speaks of; none of them: all
+
+    def takes(self, value: str) -> bool:
+        return value in self.only if self.only else bool(value) or self.empty
 
 
 FACETS = (
@@ -29,6 +34,7 @@ FACETS = (
     Facet("Agent", "agent", empty=True),
     Facet("Intent", "intent", empty=True),
     Facet("Class", "outcome", kind="trace"),
+    Facet("Computed class", "reason", kind="trace", only=RESERVED),
     Facet("Folder", "folder", kind="trace"),
     Facet("Tool", "tool", kind="decision"),
 )
@@ -39,7 +45,7 @@ def facets_of(tally: Tally, wanted: Wanted) -> list[dict[str, Any]]:
     shown = []
     for facet in FACETS:
         values = [
-            (value, number) for value, number in tally.facet(facet.name, facet.kind) if value or facet.empty
+            (value, number) for value, number in tally.facet(facet.name, facet.kind) if facet.takes(value)
         ]
         most = values[0][1] if values else 0
         items = [_item(facet, value, number, most, wanted) for value, number in values[:VALUES_MOST]]

@@ -16,6 +16,7 @@ from traces.shape import INTENT_TYPE, moment_of, problems, session_of
 
 VERSION = "0.1.0"
 OURS = "dev.icp"
+COMPUTED = "computed_mutation_class"
 MODEL_MOST = 250
 INTENT_URN = "urn:icp:intent:"
 SESSION_URN = "urn:icp:session:"
@@ -70,12 +71,17 @@ def to_record(entry: dict[str, Any], log: str) -> dict[str, Any]:
         "timestamp": _utc(entry["timestamp"]),
         "tool": _tool(entry),
         "files": [_file_out(file) for file in entry["files"]],
-        "metadata": {OURS: {"log": log, "mutation_class": entry.get("mutation_class"), "entry": entry}},
+        "metadata": {OURS: {"log": log, "mutation_class": entry.get("mutation_class"), **_computed(entry)}},
     }
     revision = (entry.get("vcs") or {}).get("revision_id")
     if isinstance(revision, str) and _COMMIT.fullmatch(revision):
         record["vcs"] = {"type": "git", "revision": revision}
     return record
+
+
+def _computed(entry: dict[str, Any]) -> dict[str, Any]:
+    """The entry whole, and beside the class that its agent claimed the computed one, where there is one."""
+    return {name: entry[name] for name in (COMPUTED,) if name in entry} | {"entry": entry}
 
 
 def _ours(record: dict[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import uvicorn
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 
-from sessions.hub import release_held_calls
+from sessions.live.hub import release_held_calls
 
 GRACE_SECONDS = 2  # SIGTERM ends cleanly within five seconds
 

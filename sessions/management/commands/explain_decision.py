@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from django.core.management.base import BaseCommand, CommandError
 
 from controlplane.models import Workspace
-from sessions.explaining import Explanation, explain_call, held_of, session_of
+from sessions.explaining.steps import Explanation, explain_call, held_of, session_of
 from traces.ledger import body_of
 from traces.models import Kind, LedgerEntry
 from traces.recorded_calls import recorded

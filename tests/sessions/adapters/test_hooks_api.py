@@ -10,7 +10,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from sessions.gate_health import UNGATED, GateHealth, health_of
+from sessions.gate.health import UNGATED, GateHealth, health_of
 from sessions.models import AgentSession, Approval
 from tests import builders
 from tests.sessions.adapters import captured
@@ -233,7 +233,7 @@ def test_results_of_a_tool_may_be_longer_than_an_input(agent, everywhere):
 
 
 def test_an_error_of_the_server_is_a_denial(agent, everywhere, monkeypatch):
-    monkeypatch.setattr("sessions.gate.check", lambda *_: 1 / 0)
+    monkeypatch.setattr("sessions.gate.checking.check", lambda *_: 1 / 0)
     answer = hook(agent, "claude-code", "PreToolUse", write())
     assert answer.json()["hookSpecificOutput"]["permissionDecision"] == "deny"
 

@@ -7,7 +7,7 @@ import pytest
 from sessions.adapters.calls import Answer, Event
 from sessions.adapters.table import CLIENTS
 from sessions.adapters.words import answer_from
-from sessions.answers import EMPTY_ANSWER
+from sessions.gate.answers import EMPTY_ANSWER
 
 WHY = Answer(refused=True, text="Because.")
 NOTHING = Answer()

@@ -10,6 +10,7 @@ from typing import Any, BinaryIO
 
 from django.core.management.base import BaseCommand, CommandError
 
+from traces.class_checks import RESERVED
 from traces.interchange import foreign_chain, history
 from traces.interchange.history import SOURCE_MOST
 from traces.interchange.importing import Import, check_file, import_entries, import_file
@@ -122,6 +123,8 @@ def _shown(file: BinaryIO, what: str) -> Progress:
 def _source(name: str) -> str:
     if len(name) > SOURCE_MOST or not name.isprintable():
         raise CommandError(f"A source has at most {SOURCE_MOST} printable characters.")
+    if name in RESERVED:
+        raise CommandError(f"{name} is a word of the ledger's own: name the source by --source.")
     return name
 
 

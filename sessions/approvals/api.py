@@ -1,0 +1,126 @@
+"""REST for approvals: list, read (held until decided on request), decide."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import QuerySet
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from controlplane.api.errors import ApiError, ErrorAnswer
+from controlplane.api.pages import PAGE_PARAMETERS, page_of, whole_number
+from controlplane.api.views import WorkspaceView
+from sessions import schema
+from sessions.api import answers
+from sessions.approvals import lifecycle
+from sessions.approvals.choices import Choice, Decider
+from sessions.gate.request import WAIT_SECONDS_MOST
+from sessions.live.waiting import HOLD_HEADER, RESUMED
+from sessions.models import Approval
+from sessions.representations import approval_answer
+
+NOT_FOUND = {
+    404: OpenApiResponse(ErrorAnswer, description="No such approval in this workspace, or not yours to see.")
+}
+
+
+class ApprovalViewBase(WorkspaceView):
+    required_role = "agent"
+
+    def visible(self) -> QuerySet[Approval]:
+        """Reviewers see the workspace's approvals, an agent those of its own sessions."""
+        rows = Approval.objects.select_related("workspace", "session__token").filter(
+            workspace_id=self.bearer.workspace_id
+        )
+        return rows if self.bearer.may("reviewer") else rows.filter(session__token_id=self.bearer.token_id)
+
+    def approval(self, approval_id: str) -> Approval:
+        """With its deadline applied. Raises `ApiError` 404."""
+        found = self.visible().filter(public_id=approval_id).first()
+        if found is None:
+            raise ApiError(404, "NOT_FOUND", f"There is no approval {approval_id} in this workspace.")
+        if found.status == Approval.Status.PENDING and lifecycle.expire(found):
+            found.refresh_from_db()
+        return found
+
+
+class ApprovalsView(ApprovalViewBase):
+    @extend_schema(
+        operation_id="approvals_list", summary="List approvals, newest first",
+        parameters=[
+            OpenApiParameter("status", OpenApiTypes.STR, enum=Approval.Status.values),
+            *PAGE_PARAMETERS,
+        ],
+        responses=answers(200, schema.ApprovalPage),
+    )  # fmt: skip
+    def get(self, request: Request) -> Response:
+        rows, status = self.visible(), request.query_params.get("status", "")
+        if status:
+            if status.upper() not in Approval.Status.values:
+                raise ApiError(
+                    400, "INVALID_INPUT", f"status must be one of {', '.join(Approval.Status.values)}."
+                )
+            rows = rows.filter(status=status.upper())
+        page = page_of(rows, request)
+        return Response(page | {"results": [approval_answer(row) for row in page["results"]]})
+
+
+class ApprovalView(ApprovalViewBase):
+    @extend_schema(
+        operation_id="approvals_get", summary="Read an approval, held until it is decided where asked",
+        parameters=[
+            OpenApiParameter(
+                "wait_seconds", OpenApiTypes.INT,
+                description=f"Answer when it is decided, or after this time (0 to {WAIT_SECONDS_MOST}).",
+            )
+        ],
+        responses={**answers(200, schema.ApprovalAnswer), **NOT_FOUND},
+    )  # fmt: skip
+    def get(self, request: Request, approval_id: str) -> Response:
+        seconds = whole_number(request, "wait_seconds", 0, low=0, high=WAIT_SECONDS_MOST)
+        found = self.approval(approval_id)
+        pending = found.status == Approval.Status.PENDING
+        resumed = RESUMED in request.META
+        headers = {HOLD_HEADER: f"{found.public_id};{seconds}"} if pending and seconds and not resumed else {}
+        return Response(approval_answer(found), headers=headers)
+
+
+class DecideView(ApprovalViewBase):
+    required_role = "reviewer"
+
+    @extend_schema(
+        operation_id="approvals_decide", summary="Approve or reject; the first one wins",
+        request=schema.DecideBody,
+        responses={
+            **answers(200, schema.ApprovalAnswer, 415), **NOT_FOUND,
+            403: OpenApiResponse(ErrorAnswer, description="Not a reviewer, or your own session asked."),
+            409: OpenApiResponse(ErrorAnswer, description="Already decided, expired or cancelled."),
+        },
+    )  # fmt: skip
+    def post(self, request: Request, approval_id: str) -> Response:
+        body = schema.DecideBody(data=request.data)
+        body.is_valid(raise_exception=True)
+        decided = lifecycle.decide(
+            self.approval(approval_id), self._decider(), choice_from(body.validated_data)
+        )
+        return Response(approval_answer(decided))
+
+    def _decider(self) -> Decider:
+        bearer = self.bearer
+        return Decider(
+            name=bearer.name, user_id=bearer.person_id, token_id=bearer.token_id, actor=bearer.actor
+        )
+
+
+def choice_from(data: dict[str, Any]) -> Choice:
+    return Choice(
+        action=data["action"],
+        grant=data["grant"],
+        patterns=tuple(data.get("patterns") or ()),
+        minutes=data.get("minutes"),
+        comment=data.get("comment", ""),
+        lesson=data["lesson"],
+    )

@@ -1,0 +1,149 @@
+"""What an approval gives: this call once, a rule for the session, or a wider scope."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from controlplane.api.errors import ApiError
+from controlplane.policy import globs
+from controlplane.policy.scopes import Scope
+from intents import registry
+from intents.models import Intent
+from intents.selectors import find_intent
+from sessions.approvals.choices import Choice, Decider, Grant
+from sessions.models import AgentSession, Approval, ApprovalGrant
+from traces.ledger import NewEntry, append
+
+MINUTES_MOST = 7 * 24 * 60
+KINDS = ("once", "session", "scope")
+LEFT_THE_SCOPE = frozenset({"not_in_scope", "empty_scope", "protected_path"})
+NO_PATTERN = "What else the call would change is not known, so no pattern can cover it."
+
+
+def check_grant(approval: Approval, choice: Choice) -> Grant:
+    """The grant as it would be given. Raises `ApiError` 400 with the reason when it cannot be."""
+    if approval.kind == Approval.Kind.COMPLETION:
+        return Grant("once")
+    kind = "scope" if approval.kind == Approval.Kind.SCOPE else choice.grant
+    why_not = refusal(approval, kind)
+    if why_not:
+        raise ApiError(400, "INVALID_INPUT", why_not)
+    if kind == "once":
+        return Grant("once")
+    patterns = choice.patterns or default_patterns(approval)
+    _check_patterns(approval, patterns)
+    if kind == "scope" and choice.minutes:
+        raise ApiError(400, "INVALID_INPUT", "A wider scope has no end; minutes go with the grant session.")
+    return Grant(kind, patterns, choice.minutes)
+
+
+def refusal(approval: Approval, kind: str) -> str | None:
+    """Why this kind of grant is not offered for this approval; None when it is."""
+    if kind not in KINDS:
+        return f"grant must be one of {', '.join(KINDS)}."
+    if kind != "scope":
+        return None
+    if approval.call.get("unknown"):
+        return NO_PATTERN
+    if approval.kind == Approval.Kind.CALL and approval.reason not in LEFT_THE_SCOPE:
+        return "Only a call that left the scope can widen it."
+    if not approval.intent_id:
+        return "No intent is selected whose scope could be widened."
+    return None
+
+
+def default_patterns(approval: Approval) -> tuple[str, ...]:
+    """The narrowest patterns that let this call through: the very paths, or what the agent requested.
+
+    None where targets are unknown: a grant for the session then covers this very call, as often as it comes.
+    """
+    if approval.call.get("unknown"):
+        return ()
+    if approval.kind == Approval.Kind.SCOPE:
+        return tuple(approval.call.get("patterns", ()))
+    return tuple(escape(path) for path in approval.call.get("offending", ()))
+
+
+def escape(path: str) -> str:
+    """A pattern that matches this path and nothing else."""
+    escaped = "".join(f"\\{char}" if char in "*?[]{}\\" else char for char in path)
+    return f"\\{escaped}" if escaped.startswith("!") else escaped
+
+
+def give(approval: Approval, grant: Grant, decider: Decider) -> None:
+    """Make the grant hold, in the approving transaction. Raises `ApiError` 409 when the intent moved on."""
+    if approval.kind != Approval.Kind.COMPLETION and grant.kind != "scope":
+        _create(approval, grant)
+        return
+    intent = find_intent(approval.workspace_id, approval.intent_id)
+    if intent is None:
+        raise ApiError(409, "INTENT_GONE", f"{approval.intent_id} is no longer in the registry.")
+    try:
+        _change_intent(intent, approval, grant, decider)
+    except (registry.StatusMoveRefusedError, registry.InvalidIntentError) as error:
+        raise ApiError(409, "INTENT_CHANGED", str(error)) from error
+
+
+def _change_intent(intent: Intent, approval: Approval, grant: Grant, decider: Decider) -> None:
+    if approval.kind == Approval.Kind.COMPLETION:
+        registry.complete(intent, actor=decider.actor, reason=approval.call.get("verification_notes", ""))
+        return
+    reason = f"approval {approval.public_id}"
+    registry.add_scope_patterns(intent, list(grant.patterns), actor=decider.actor, reason=reason)
+
+
+def _create(approval: Approval, grant: Grant) -> None:
+    ends = timezone.now() + timedelta(minutes=grant.minutes) if grant.minutes else None
+    ApprovalGrant.objects.create(
+        approval=approval,
+        session_id=approval.session_id,
+        kind=grant.kind,
+        error_type=approval.error_type,
+        digest=approval.digest,
+        patterns=list(grant.patterns),
+        expires_at=ends,
+    )
+    AgentSession.objects.filter(pk=approval.session_id).update(revision=F("revision") + 1)
+
+
+def revoke(grant: ApprovalGrant, actor: str) -> bool:
+    """Take a live grant back; False when it was over already."""
+    with transaction.atomic():
+        revoked = ApprovalGrant.objects.filter(pk=grant.pk, revoked_at=None).update(revoked_at=timezone.now())
+        if revoked:
+            AgentSession.objects.filter(pk=grant.session_id).update(revision=F("revision") + 1)
+            append(
+                NewEntry(
+                    workspace_id=grant.session.workspace_id,
+                    kind="approval",
+                    session_id=grant.session.session_id,
+                    outcome="REVOKED",
+                    actor=actor,
+                    body={
+                        "event": "grant_revoked",
+                        "grant_id": grant.public_id,
+                        "approval_id": grant.approval.public_id,
+                        "patterns": grant.patterns,
+                    },
+                )
+            )
+    return bool(revoked)
+
+
+def _check_patterns(approval: Approval, patterns: tuple[str, ...]) -> None:
+    if patterns and approval.call.get("unknown"):
+        raise ApiError(400, "INVALID_INPUT", f"patterns: {NO_PATTERN}")
+    for pattern in patterns:
+        problem = globs.problem(pattern)
+        if problem is not None:
+            raise ApiError(400, "INVALID_INPUT", f"patterns: {problem.message}")
+        if pattern.startswith("!"):
+            raise ApiError(400, "INVALID_INPUT", "patterns: a grant cannot exclude; leave out the leading !.")
+    scope = Scope.of(patterns)
+    left = [path for path in approval.call.get("offending", ()) if not scope.matches(path)]
+    if approval.kind == Approval.Kind.CALL and left and not approval.call.get("unknown"):
+        raise ApiError(400, "INVALID_INPUT", f"These patterns would still not let {left[0]} through.")

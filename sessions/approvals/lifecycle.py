@@ -1,0 +1,294 @@
+"""Approvals: opening, joining, deciding, expiring, cancelling. One compare-and-set ends each; first wins."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.db.models import F
+from django.utils import timezone
+
+from controlplane.api.errors import ApiError
+from controlplane.masking import storable
+from controlplane.policy.model import Verdict
+from controlplane.policy.texts import refused_again
+from intents.selectors import owners_of
+from sessions.approvals.choices import Choice, Decider, Grant
+from sessions.approvals.grants import check_grant, give
+from sessions.approvals.lesson_keeping import check_lesson, keep_lesson
+from sessions.approvals.reach import Reach, reach_of
+from sessions.gate.checked import Checked
+from sessions.gate.refusals import words_of
+from sessions.models import AgentSession, Approval
+from traces.ledger import NewEntry, append
+
+EXTENSION = timedelta(minutes=5)
+EXPIRE_BATCH = 200
+
+
+def join_or_plan(checked: Checked) -> Checked:
+    """With the approval for exactly this call: the one that is open already, or a new one, not yet saved.
+
+    A call that a human has rejected in this session is refused with the human's own words.
+    """
+    session, decision = checked.held.session, checked.decision
+    rejected = _latest(session, decision.digest, Approval.Status.REJECTED)
+    if rejected is not None:
+        error = refused_again(decision.error or "", words_of(rejected.decider, rejected.comment))
+        return replace(
+            checked, decision=replace(decision, verdict=Verdict.DENY, error=error), answered=Verdict.DENY
+        )
+    approval = pending_for(session, decision.digest) or _timed_out(checked) or _planned(checked)
+    return replace(checked, approval=approval)
+
+
+def _timed_out(checked: Checked) -> Approval | None:
+    """The approval that this very request was held for, over without a decision: it is not asked anew."""
+    ended = (Approval.Status.EXPIRED, Approval.Status.CANCELLED)
+    return (
+        Approval.objects.select_related("workspace")
+        .filter(public_id=checked.request.resumed, session=checked.held.session, status__in=ended)
+        .first()
+        if checked.request.resumed
+        else None
+    )
+
+
+def open_planned(approval: Approval, decision_id: str) -> None:
+    """Save a planned approval after its decision. Raises `IntegrityError` when an identical one was first."""
+    approval.decision_id = decision_id
+    approval.save(force_insert=True)
+    record(approval, "requested", f"session:{approval.session.session_id}")
+
+
+def pending_for(session: AgentSession, digest: str) -> Approval | None:
+    """The open approval for a digest; one that is overdue is expired first."""
+    approval = _latest(session, digest, Approval.Status.PENDING)
+    if approval is not None and approval.expires_at <= timezone.now():
+        expire(approval)
+        return None
+    return approval
+
+
+def open_request(session: AgentSession, **fields: Any) -> Approval:
+    """A new pending approval that no call led to; joins an identical one that won the race."""
+    planned = new_approval(session, **fields)
+    try:
+        with transaction.atomic():
+            open_planned(planned, "")
+    except IntegrityError:
+        return Approval.objects.select_related("workspace").get(
+            session=session, digest=planned.digest, status=Approval.Status.PENDING
+        )
+    return planned
+
+
+def new_approval(session: AgentSession, *, timeout_minutes: int, reach: Reach, **fields: Any) -> Approval:
+    """Not yet saved."""
+    now = timezone.now()
+    return Approval(
+        workspace_id=session.workspace_id,
+        session=session,
+        requested_at=now,
+        expires_at=now + timedelta(minutes=timeout_minutes),
+        reach=reach.level,
+        reach_why=reach.why,
+        **fields,
+    )
+
+
+def _planned(checked: Checked) -> Approval:
+    session, decision, held = checked.held.session, checked.decision, checked.held
+    owners = set(owners_of(session.workspace_id, [target.path for target in decision.targets]))
+    return new_approval(
+        session,
+        kind=Approval.Kind.CALL,
+        digest=decision.digest,
+        timeout_minutes=held.snapshot.policy.approval_timeout_minutes,
+        reach=reach_of(decision, owners - {decision.intent_id or ""}),
+        tool=checked.request.call.tool,
+        call=_shown(checked),
+        error_type=decision.error_type or "",
+        reason=str(decision.reason or ""),
+        message=decision.error or "",
+        intent_id=decision.intent_id or "",
+        intent_revision=held.snapshot.intent.revision if held.snapshot.intent else 0,
+        workspace_revision=held.workspace_revision,
+    )
+
+
+def _shown(checked: Checked) -> dict[str, Any]:
+    """What the reviewer's card is drawn from."""
+    call, decision = checked.request.call, checked.decision
+    return {
+        "input": storable(call.input),
+        "cwd": call.cwd,
+        "root": call.root,
+        "targets": [
+            {"path": target.path, "op": target.op, "recursive": target.recursive}
+            for target in decision.targets
+        ],
+        "offending": list(decision.offending),
+        "unknown": [
+            {"text": storable(part.text), "why": part.why, "start": part.start, "end": part.end}
+            for part in decision.unknown
+        ],
+        "nearest_pattern": decision.nearest_pattern,
+    }
+
+
+def decide(approval: Approval, decider: Decider, choice: Choice) -> Approval:
+    """End a pending approval. Raises `ApiError`: 403 for one's own, 409 when over, 400 for a wrong grant."""
+    refuse_own(approval, decider)
+    check_lesson(choice)
+    if approval.status == Approval.Status.PENDING and approval.expires_at <= timezone.now():
+        expire(approval)
+        approval.refresh_from_db()
+    _refuse_over(approval)
+    approved = choice.action == "approve"
+    grant = check_grant(approval, choice) if approved else Grant()
+    with transaction.atomic():
+        if not _end(
+            approval,
+            Approval.Status.APPROVED if approved else Approval.Status.REJECTED,
+            decider,
+            choice,
+            grant,
+        ):
+            approval.refresh_from_db()
+            _refuse_over(approval)
+        approval.refresh_from_db()
+        record(approval, "decided", decider.actor)
+        if approved:
+            give(approval, grant, decider)
+        else:  # what is held of the session does not know of it yet
+            AgentSession.objects.filter(pk=approval.session_id).update(revision=F("revision") + 1)
+            keep_lesson(approval, decider, choice)
+    return approval
+
+
+def refuse_own(approval: Approval, decider: Decider) -> None:
+    """Nobody decides for their own session: neither its token nor the person it acts for."""
+    token = approval.session.token
+    own = decider.token_id == token.pk or (
+        decider.user_id is not None and decider.user_id == token.acts_for_id
+    )
+    if own:
+        raise ApiError(403, "PERMISSION_DENIED", "Your own session asked for this; somebody else decides.")
+
+
+def extend(approval: Approval, decider: Decider) -> Approval:
+    """Five more minutes, once. Raises `ApiError` 409 when it is over or was extended before."""
+    refuse_own(approval, decider)
+    with transaction.atomic():
+        extended = Approval.objects.filter(
+            pk=approval.pk, status=Approval.Status.PENDING, extended=False, expires_at__gt=timezone.now()
+        ).update(extended=True, expires_at=F("expires_at") + EXTENSION)
+        approval.refresh_from_db()
+        if not extended:
+            _refuse_over(approval)
+            raise ApiError(409, "ALREADY_EXTENDED", "This approval was given five more minutes before.")
+        record(approval, "extended", decider.actor)
+    return approval
+
+
+def expire(approval: Approval) -> bool:
+    """Record that nobody decided in time; False when somebody did, or time is left."""
+    return _close(approval, Approval.Status.EXPIRED, "clock", expires_at__lte=timezone.now())
+
+
+def expire_due(now: datetime | None = None) -> int:
+    """Expire what is due, for the server's background loop. Returns how many."""
+    due = Approval.objects.filter(status=Approval.Status.PENDING, expires_at__lte=now or timezone.now())
+    return sum(expire(approval) for approval in due.order_by("expires_at")[:EXPIRE_BATCH])
+
+
+def cancel_for(session: AgentSession, actor: str) -> int:
+    """Cancel what an ended session still asks for."""
+    pending = Approval.objects.filter(session=session, status=Approval.Status.PENDING)
+    return sum(_close(approval, Approval.Status.CANCELLED, actor) for approval in pending)
+
+
+def record(approval: Approval, event: str, actor: str) -> None:
+    """One ledger entry a change; it is also the event that open pages receive."""
+    append(
+        NewEntry(
+            workspace_id=approval.workspace_id,
+            kind="approval",
+            session_id=approval.session.session_id,
+            intent_id=approval.intent_id,
+            outcome=approval.status,
+            agent=approval.session.agent_name,
+            tool=approval.tool,
+            error_type=approval.error_type,
+            reason=approval.reason,
+            actor=actor,
+            body={
+                "event": event,
+                "approval_id": approval.public_id,
+                "kind": approval.kind,
+                "status": approval.status,
+                "decision_id": approval.decision_id,
+                "digest": approval.digest,
+                "targets": approval.call.get("offending") or approval.patterns,
+                "reach": approval.get_reach_display().lower(),
+                "expires_at": approval.expires_at.isoformat(),
+                "decider": approval.decider,
+                "grant": approval.grant_kind,
+                "patterns": approval.patterns,
+                "minutes": approval.minutes,
+                "comment": storable(approval.comment),
+            },
+        )
+    )
+
+
+def _latest(session: AgentSession, digest: str, status: Approval.Status) -> Approval | None:
+    found = Approval.objects.select_related("workspace", "session__token").filter(
+        session=session, digest=digest, status=status
+    )
+    return found.order_by("-pk").first()
+
+
+def _refuse_over(approval: Approval) -> None:
+    if approval.status == Approval.Status.PENDING:
+        return
+    endings = {
+        Approval.Status.EXPIRED: "It timed out, nobody decided.",
+        Approval.Status.CANCELLED: "It was cancelled: the session ended.",
+    }
+    text = endings.get(
+        Approval.Status(approval.status), f"{approval.decider} was first: {approval.status.lower()}."
+    )
+    raise ApiError(409, "ALREADY_DECIDED", text, approval_status=approval.status, decided_by=approval.decider)
+
+
+def _end(approval: Approval, status: Approval.Status, decider: Decider, choice: Choice, grant: Grant) -> bool:
+    """The compare-and-set: deadline and status inside one UPDATE."""
+    now = timezone.now()
+    return bool(
+        Approval.objects.filter(pk=approval.pk, status=Approval.Status.PENDING, expires_at__gt=now).update(
+            status=status,
+            decided_at=now,
+            decided_by_id=decider.user_id,
+            decided_by_token_id=decider.token_id,
+            decider=decider.name,
+            comment=choice.comment,
+            grant_kind=grant.kind,
+            patterns=list(grant.patterns),
+            minutes=grant.minutes,
+        )
+    )
+
+
+def _close(approval: Approval, status: Approval.Status, actor: str, **condition: Any) -> bool:
+    with transaction.atomic():
+        closed = Approval.objects.filter(pk=approval.pk, status=Approval.Status.PENDING, **condition).update(
+            status=status, decided_at=timezone.now()
+        )
+        if closed:
+            approval.refresh_from_db()
+            record(approval, status.lower(), actor)
+    return bool(closed)

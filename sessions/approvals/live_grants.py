@@ -1,0 +1,66 @@
+"""What agents may do right now without asking again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Q
+from django.urls import reverse
+from django.utils import timezone
+
+from controlplane.access import may
+from controlplane.models import Role, Workspace
+from controlplane.policy.model import SessionState
+from sessions.agents import agent_title
+from sessions.approvals.subjects import subject_of
+from sessions.models import AgentSession, ApprovalGrant
+
+MOST = 100
+
+
+@dataclass(frozen=True, slots=True)
+class GrantRow:
+    pattern: str
+    for_what: str
+    until: datetime | None  # None: the session ends
+    used: int
+    by: str
+    revoke_url: str | None
+
+
+def grant_rows(workspace: Workspace, role: Role) -> list[GrantRow]:
+    """Live grants, newest first (1 query). Who may not decide may not revoke."""
+    rows = ApprovalGrant.objects.filter(
+        Q(expires_at=None) | Q(expires_at__gt=timezone.now()),
+        session__workspace=workspace,
+        revoked_at=None,
+    ).exclude(
+        Q(session__state=SessionState.ENDED.value) | Q(kind=ApprovalGrant.Kind.ONCE, used_at__isnull=False)
+    )
+    rows = rows.select_related("session", "approval__session").order_by("-pk")
+    return [_row(grant, workspace, role) for grant in rows[:MOST]]
+
+
+def find_grant(workspace: Workspace, grant_id: str) -> ApprovalGrant | None:
+    rows = ApprovalGrant.objects.select_related("session", "approval")
+    return rows.filter(session__workspace=workspace, public_id=grant_id).first()
+
+
+def sessions_at_work(workspace: Workspace) -> int:
+    return AgentSession.objects.filter(workspace=workspace).exclude(state=SessionState.ENDED.value).count()
+
+
+def _row(grant: ApprovalGrant, workspace: Workspace, role: Role) -> GrantRow:
+    agent = agent_title(grant.session.agent_name)
+    once = grant.kind == ApprovalGrant.Kind.ONCE
+    return GrantRow(
+        pattern=", ".join(grant.patterns) or subject_of(grant.approval).object,
+        for_what=f"{agent}, {'this call once' if once else 'its session'}",
+        until=grant.expires_at,
+        used=1 if grant.used_at else 0,
+        by=grant.approval.decider,
+        revoke_url=reverse("approvals:revoke", args=[workspace.slug, grant.public_id])
+        if may(role, Role.REVIEWER)
+        else None,
+    )

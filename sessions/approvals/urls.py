@@ -1,0 +1,14 @@
+"""Pages of approvals, below `/w/<slug>/approvals/`."""
+
+from django.urls import path
+
+from sessions.approvals import pages
+
+app_name = "approvals"
+urlpatterns = [
+    path("", pages.approval_list, name="list"),
+    path("grants/<slug:grant_id>/revoke/", pages.revoke_grant, name="revoke"),
+    path("<slug:approval_id>/", pages.approval_card, name="card"),
+    path("<slug:approval_id>/decide/", pages.decide_approval, name="decide"),
+    path("<slug:approval_id>/extend/", pages.extend_approval, name="extend"),
+]

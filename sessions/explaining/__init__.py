@@ -1,0 +1,1 @@
+"""Why the gate answers as it does, and how it would have answered under other rules."""

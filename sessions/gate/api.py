@@ -1,0 +1,77 @@
+"""`POST /api/v1/gate`: parse, ask the gate, answer. It holds no rule."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import Any
+
+from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from controlplane.api.authentication import TokenAuthentication
+from controlplane.api.views import WorkspaceView
+from controlplane.metrics import GATE
+from controlplane.tokens import known_bearer
+from sessions.gate import checking
+from sessions.gate.answers import refusal_body
+from sessions.gate.request import BODY_BYTES_MOST, TOO_LONG, invalid, parse_gate_request
+from sessions.live.waiting import HOLD_HEADER, RESUMED
+from sessions.schema import GateAnswer, GateBody, GateRefusal
+
+REFUSALS = {
+    400: OpenApiResponse(
+        GateRefusal, description="Malformed: nothing was decided, so the tool must not run."
+    ),
+    401: OpenApiResponse(GateRefusal, description="No token, or one that is unknown or revoked."),
+    403: OpenApiResponse(GateRefusal, description="The session belongs to another token."),
+    415: OpenApiResponse(GateRefusal, description="The body is not application/json."),
+    429: OpenApiResponse(GateRefusal, description="Too many requests with this token; see Retry-After."),
+    503: OpenApiResponse(GateRefusal, description="The decision could not be recorded, so it is a denial."),
+}
+EXAMPLE = {
+    "session_id": "3f1c",
+    "tool": "Write",
+    "input": {"file_path": "src/auth/login.ts", "content": "…"},
+    "cwd": "/home/ada/acme",
+    "tool_use_id": "toolu_01",
+    "wait_seconds": 50,
+}
+
+
+class GateView(WorkspaceView):
+    required_role = "agent"
+    error_body = staticmethod(refusal_body)
+
+    def get_authenticators(self) -> list[BaseAuthentication]:
+        """From the gate's memory: the append itself makes sure that the token still holds."""
+        return [TokenAuthentication(known_bearer)]
+
+    @extend_schema(
+        operation_id="gate",
+        summary="Ask before a tool runs",
+        description="Run the tool only on `allow`. The record is committed before the answer leaves.",
+        request=GateBody,
+        responses={200: GateAnswer, **REFUSALS},
+        examples=[OpenApiExample("A write", EXAMPLE, request_only=True)],
+    )
+    def post(self, request: Request) -> Response:
+        began = time.perf_counter()
+        size = int(request.META.get("CONTENT_LENGTH") or 0)
+        if size > BODY_BYTES_MOST:
+            raise invalid(TOO_LONG)
+        asked = parse_gate_request(request.data, size)
+        resumed = request.META.get(RESUMED, "")
+        if resumed:
+            asked = replace(asked, resumed=resumed)
+        answer = checking.check(self.bearer, asked)
+        GATE.observe(answer["decision"], time.perf_counter() - began)
+        return Response(answer, headers=self._hold(answer, asked.wait_seconds))
+
+    def _hold(self, answer: dict[str, Any], wait_seconds: float) -> dict[str, str]:
+        held_before = RESUMED in self.request.META
+        if answer["decision"] != "ask" or not answer["approval"] or not wait_seconds or held_before:
+            return {}
+        return {HOLD_HEADER: f"{answer['approval']['id']};{wait_seconds}"}

@@ -1,0 +1,153 @@
+"""What is known about a workspace's files: the caller's hashes, the disk, the ledger, in that order.
+
+Implements the core's `World`. Paths are workspace-relative. A file that cannot be read is unknown, never
+an error: the decision says so.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from io import BufferedReader
+from pathlib import Path
+
+from controlplane.policy.world import Resolved, Where, follow_lexically
+from sessions.gate.elsewhere import Elsewhere
+from traces.entries import newest_hashes
+
+LINKS_MOST = 40  # as Linux
+BELOW_MOST = 10_000
+HASH_BYTES_MOST = 64 * 1024 * 1024
+TEXT_BYTES_MOST = 1024 * 1024
+
+
+class Worktree:
+    """`root` is the workspace's folder on this machine, or empty when it has none."""
+
+    def __init__(
+        self, workspace_id: int, root: str, told: Mapping[str, str], elsewhere: Elsewhere | None = None
+    ) -> None:
+        self.workspace_id = workspace_id
+        self.elsewhere = elsewhere
+        self.root = Path(os.path.realpath(root)) if root else None
+        self.told = told
+        self._hashes: dict[str, str | None] = {}
+
+    def resolve(self, path: str) -> Resolved:
+        if self.root is None:
+            return follow_lexically(path)
+        return _follow(self.root, path)
+
+    def exists(self, path: str) -> bool | None:
+        if self.root is not None:
+            return os.path.lexists(self.root / path)
+        known = self.content_hash(path)
+        return None if known is None else known != ""
+
+    def is_dir(self, path: str) -> bool | None:
+        return (self.root / path).is_dir() if self.root is not None else None
+
+    def below(self, path: str) -> Iterable[str] | None:
+        if self.root is None:
+            return None
+        found: list[str] = []
+        for folder, folders, files in os.walk(self.root / path):
+            inside = Path(folder).relative_to(self.root).as_posix()
+            links = [name for name in folders if (Path(folder) / name).is_symlink()]
+            found.extend(f"{inside}/{name}" for name in [*files, *links])
+            if len(found) > BELOW_MOST:
+                return None
+        return found
+
+    def links_below(self, path: str) -> Iterable[str] | None:
+        found = self.below(path)
+        return (
+            None
+            if found is None or self.root is None
+            else [name for name in found if (self.root / name).is_symlink()]
+        )
+
+    def content_hash(self, path: str) -> str | None:
+        if path in self.told:
+            return self.told[path]
+        if path not in self._hashes:
+            self._hashes[path] = self._look_up(path)
+        return self._hashes[path]
+
+    def text(self, path: str) -> str | None:
+        if self.root is None:
+            return None
+        try:
+            with _opened(self.root / path) as file:
+                data = file.read(TEXT_BYTES_MOST + 1)
+            return data.decode() if len(data) <= TEXT_BYTES_MOST else None
+        except (OSError, ValueError):
+            return None
+
+    def changed_here(self) -> Collection[str]:
+        return () if self.elsewhere is None else self.elsewhere.changed_here()
+
+    def changed_by_others(self, paths: Sequence[str]) -> Mapping[str, str]:
+        return {} if self.elsewhere is None else self.elsewhere.changed_by_others(paths)
+
+    def _look_up(self, path: str) -> str | None:
+        if self.root is not None:
+            return _hash_file(self.root / path)
+        return newest_hashes(self.workspace_id, [path]).get(path)
+
+
+def _hash_file(path: Path) -> str | None:
+    """`sha256:…` of a regular file; "" when nothing is there; None when it cannot be read."""
+    try:
+        with _opened(path) as file:
+            return "sha256:" + hashlib.file_digest(file, "sha256").hexdigest()
+    except (FileNotFoundError, NotADirectoryError):
+        return ""
+    except (OSError, ValueError):
+        return None
+
+
+def _opened(path: Path) -> BufferedReader:
+    """A regular file that is not too long; a FIFO planted by an agent must not make the gate wait."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    facts = os.fstat(descriptor)
+    if not stat.S_ISREG(facts.st_mode) or facts.st_size > HASH_BYTES_MOST:
+        os.close(descriptor)
+        raise OSError(f"{path} is no regular file of a sensible size")
+    return os.fdopen(descriptor, "rb")
+
+
+def _follow(root: Path, path: str) -> Resolved:
+    """Component by component, as the kernel would; a rest that does not exist is kept as it is."""
+    waiting = [segment for segment in reversed(path.split("/")) if segment not in {"", "."}]
+    at = str(root)
+    links = 0
+    while waiting:
+        segment = waiting.pop()
+        if segment == "..":
+            at = os.path.dirname(at)  # noqa: PTH120  text, not a file: `at` is already resolved
+            continue
+        step = os.path.join(at, segment)  # noqa: PTH118  the same
+        try:
+            target = os.readlink(step)  # noqa: PTH115  the same
+        except (OSError, ValueError):
+            at = step
+            continue
+        links += 1
+        if links > LINKS_MOST:
+            return Resolved(Where.LOOP)
+        if target.startswith("/"):
+            at = "/"
+        waiting.extend(part for part in reversed(target.split("/")) if part not in {"", "."})
+    return _placed(root, at)
+
+
+def _placed(root: Path, at: str) -> Resolved:
+    if at == str(root):
+        return Resolved(Where.INSIDE, "")
+    prefix = f"{root}/"
+    if at.startswith(prefix):
+        return Resolved(Where.INSIDE, at[len(prefix) :])
+    return Resolved(Where.OUTSIDE)

@@ -1,0 +1,1 @@
+"""What reaches open pages and waiting agents while it happens: events, sockets, held calls."""

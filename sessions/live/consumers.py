@@ -1,0 +1,141 @@
+"""The socket of a workspace: it pushes events to signed-in members, and hears which card they look at."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from channels.auth import get_user
+from channels.db import database_sync_to_async
+from channels.generic.websocket import AsyncJsonWebsocketConsumer
+from django.conf import settings
+from django.contrib.sessions.backends.db import SessionStore
+
+from controlplane.access import membership_of
+from controlplane.models import Membership
+from sessions.live.events import MOST, Event, events_since
+from sessions.live.hub import hub
+from sessions.live.presence import Presence, person_of
+
+log = logging.getLogger(__name__)
+
+RECHECK_SECONDS = 15
+QUEUE_MOST = 1_000
+NOT_PERMITTED, TOO_SLOW = 4403, 4408
+
+
+class WorkspaceConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # channels has no types
+    """`/ws/workspaces/{slug}/?since=SEQ`. First message: `{"type": "hello", "seq"}`."""
+
+    workspace_id: int | None = None
+    presence: Presence | None = None
+    tasks: tuple[asyncio.Task[None], ...] = ()
+
+    async def connect(self) -> None:
+        membership = await self._membership()
+        if membership is None or not self._same_origin():
+            log.warning("socket refused: %s", self.scope["path"])
+            await self.close(code=NOT_PERMITTED)
+            return
+        self.workspace_id = membership.workspace_id
+        self.queue: asyncio.Queue[Event] = asyncio.Queue(QUEUE_MOST)
+        self.sent: set[int] = set()
+        await self.accept()
+        seq = await hub().subscribe(membership.workspace_id, self._receive_events)
+        await self.send_json({"type": "hello", "seq": seq})
+        self.presence = Presence(
+            self.channel_layer, self.channel_name, membership.workspace_id, person_of(membership)
+        )
+        work = (self._push(self._since()), self._recheck(), self.presence.tell_when_due())
+        self.tasks = tuple(map(asyncio.create_task, work))
+        await self.presence.join()
+
+    async def disconnect(self, code: int) -> None:
+        if self.workspace_id is not None:
+            hub().unsubscribe(self.workspace_id, self._receive_events)
+        for task in self.tasks:
+            task.cancel()
+        if self.presence is not None:
+            await self.presence.leave()
+
+    async def receive(
+        self, text_data: str | None = None, bytes_data: bytes | None = None, **kwargs: Any
+    ) -> None:
+        """All that a client may say is which card it shows: writing goes over HTTP, with its own checks."""
+        if self.presence is not None:
+            self.presence.hear(text_data)
+
+    async def presence_seen(self, event: dict[str, Any]) -> None:
+        """From the channel layer: somebody has another card open, or still the same, or none."""
+        message = self.presence.message_of(event) if self.presence else None
+        if message is not None:
+            await self.send_json(message)
+
+    async def presence_asked(self, _event: dict[str, Any]) -> None:
+        """From the channel layer: somebody has just come."""
+        if self.presence is not None:
+            self.presence.asked()
+
+    def _receive_events(self, events: list[Event]) -> None:
+        for event in events:
+            try:
+                self.queue.put_nowait(event)
+            except asyncio.QueueFull:  # a client that does not read: it comes back and catches up
+                asyncio.ensure_future(self.close(code=TOO_SLOW))  # noqa: RUF006  ends with the connection
+                return
+
+    async def _push(self, since: int | None) -> None:
+        if since is not None:
+            await self._catch_up(since)
+        while True:
+            await self._send(await self.queue.get())
+
+    async def _catch_up(self, since: int) -> None:
+        assert self.workspace_id is not None
+        while True:
+            events = await database_sync_to_async(events_since)(self.workspace_id, since)
+            for event in events:
+                await self._send(event)
+                since = event.seq
+            if len(events) < MOST:
+                return
+
+    async def _send(self, event: Event) -> None:
+        if event.seq in self.sent:
+            return
+        self.sent.add(event.seq)
+        if len(self.sent) > 4 * QUEUE_MOST:
+            self.sent = set(sorted(self.sent)[-QUEUE_MOST:])
+        await self.send_json(event.message())
+
+    async def _recheck(self) -> None:
+        """Someone who signed out or was removed stops receiving."""
+        while True:
+            await asyncio.sleep(RECHECK_SECONDS)
+            membership = await self._membership()
+            if membership is None:
+                await self.close(code=NOT_PERMITTED)
+                return
+            if self.presence is not None:
+                self.presence.person = person_of(membership)
+
+    async def _membership(self) -> Membership | None:
+        """Read anew each time: the session may have ended, the person may have been removed."""
+        session = SessionStore(self.scope["cookies"].get(settings.SESSION_COOKIE_NAME))
+        user = await get_user({**self.scope, "session": session})
+        slug: str = self.scope["url_route"]["kwargs"]["slug"]
+        membership: Membership | None = await database_sync_to_async(membership_of)(user, slug)
+        if membership is not None:
+            membership.user = user  # read already
+        return membership
+
+    def _same_origin(self) -> bool:
+        headers = dict(self.scope["headers"])
+        origin = urlsplit(headers.get(b"origin", b"").decode("latin-1")).netloc
+        return bool(origin) and origin == headers.get(b"host", b"").decode("latin-1")
+
+    def _since(self) -> int | None:
+        text = parse_qs(self.scope["query_string"].decode("latin-1")).get("since", [""])[0]
+        return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None

@@ -1,0 +1,1 @@
+"""What really changed in git, held against the record."""

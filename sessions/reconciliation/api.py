@@ -1,0 +1,81 @@
+"""REST for reconciliations: what really changed in a range of commits, held against the record."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from controlplane.api.errors import ApiError
+from controlplane.api.pages import PAGE_PARAMETERS, flag, page_of
+from controlplane.api.views import WorkspaceView
+from sessions.api import answers
+from sessions.reconciliation import schema
+from sessions.reconciliation.reconciling import reconcile, subjects_of
+from sessions.representations import moment
+from traces.ledger import body_of
+from traces.models import LedgerEntry
+from traces.reconciliations import reconciliations, record
+
+LISTED = ("base", "head", "session_id", "intent_id", "counts")
+UNKNOWN: dict[str, Any] = {"base": "", "head": "", "session_id": None, "intent_id": None} | {
+    "counts": dict.fromkeys(("files", "explained", "unexplained", "out_of_scope"), 0),
+    "findings": [],
+    "explained": [],
+}
+
+
+class ReconciliationsView(WorkspaceView):
+    required_role = "agent"
+
+    @extend_schema(
+        operation_id="reconciliations_list", summary="List reconciliations, newest first",
+        parameters=PAGE_PARAMETERS, responses=answers(200, schema.ReconciliationPage),
+    )  # fmt: skip
+    def get(self, request: Request) -> Response:
+        page = page_of(reconciliations(self.bearer.workspace_id), request)
+        rows = [_answer(entry) for entry in page["results"]]
+        kept = ("id", "received_at", *LISTED)
+        return Response(page | {"results": [{name: row[name] for name in kept} for row in rows]})
+
+    @extend_schema(
+        operation_id="reconciliations_post",
+        summary="Hold the files of a range of commits against decisions, traces and scopes",
+        description=(
+            "Each file is explained, unexplained or out of scope. The same range with the same result is "
+            "recorded once (200 instead of 201). `icp.py reconcile` sends it."
+        ),
+        parameters=[OpenApiParameter("dry_run", OpenApiTypes.BOOL, description="Judge, record nothing.")],
+        request=schema.ReconciliationBody,
+        responses={**answers(200, schema.ReconciliationAnswer, 415), 201: schema.ReconciliationAnswer},
+    )  # fmt: skip
+    def post(self, request: Request) -> Response:
+        body = schema.ReconciliationBody(data=request.data)
+        body.is_valid(raise_exception=True)
+        found = reconcile(self.workspace, schema.range_of(dict(body.validated_data)))
+        if flag(request, "dry_run"):
+            return Response({"id": None, "received_at": None, **found})
+        entry, new = record(self.bearer.workspace_id, found, subjects_of(found), actor=self.actor)
+        return Response(_answer(entry), status=201 if new else 200)
+
+
+class ReconciliationView(WorkspaceView):
+    required_role = "agent"
+
+    @extend_schema(
+        operation_id="reconciliations_get", summary="One reconciliation with every file",
+        responses=answers(200, schema.ReconciliationAnswer, 404),
+    )  # fmt: skip
+    def get(self, request: Request, entry_id: str) -> Response:
+        entry = reconciliations(self.bearer.workspace_id).filter(entry_id=entry_id).first()
+        if entry is None:
+            raise ApiError(404, "NOT_FOUND", f"There is no reconciliation {entry_id} in this workspace.")
+        return Response(_answer(entry))
+
+
+def _answer(entry: LedgerEntry) -> dict[str, Any]:
+    """What was redacted reads as empty."""
+    return {"id": entry.entry_id, "received_at": moment(entry.received_at), **(body_of(entry) or UNKNOWN)}

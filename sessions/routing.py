@@ -1,5 +1,0 @@
-from django.urls import path
-
-from sessions.consumers import WorkspaceConsumer
-
-websocket_urlpatterns = [path("ws/workspaces/<slug:slug>/", WorkspaceConsumer.as_asgi())]

@@ -1,0 +1,98 @@
+"""A rejected approval becomes a lesson where the reviewer says so."""
+
+from __future__ import annotations
+
+import pytest
+
+from sessions.approvals import lesson_keeping
+from sessions.approvals import lifecycle as approvals
+from sessions.models import Approval
+from tests import builders
+from tests.sessions.approvals.asking import card, decide, edit, page
+from tests.traces.builders import lesson_book
+from traces.lessons import Source, lessons
+
+pytestmark = pytest.mark.django_db
+
+WORDS = "The design is written by hand. Ask the architects"
+
+
+@pytest.fixture
+def asked(acme, agent):
+    builders.intent(acme)
+    agent.select("INT-001")
+    return edit(agent)
+
+
+def over_rest(speaker, approval, **choice):
+    return speaker.post(f"approvals/{approval.public_id}/decide", {"action": "reject", **choice})
+
+
+def test_the_reviewers_words_become_a_lesson_about_the_file(asked, reviewer):
+    assert over_rest(reviewer, asked, comment=WORDS, lesson=True).status_code == 200
+    [lesson] = lessons(asked.workspace_id)
+    assert (lesson.file, lesson.problems) == ("docs/design.md", WORDS)
+    assert (lesson.source, lesson.source_id, lesson.by) == (
+        Source.APPROVAL,
+        asked.public_id,
+        "reviewer token",
+    )
+    assert (lesson.session_id, lesson.intent_id) == ("s-1", "INT-001")
+
+
+def test_a_rejection_alone_is_no_lesson(asked, reviewer):
+    assert over_rest(reviewer, asked, comment=WORDS).status_code == 200
+    assert lessons(asked.workspace_id) == []
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [{"comment": ""}, {"comment": "  \n"}, {"action": "approve", "comment": WORDS}, {"lesson": "yes"}],
+)
+def test_what_cannot_become_a_lesson_is_refused_and_still_waits(asked, reviewer, choice):
+    answer = over_rest(reviewer, asked, **{"lesson": True, **choice})
+    assert (answer.status_code, answer.json()["error_type"]) == (400, "INVALID_INPUT")
+    asked.refresh_from_db()
+    assert (asked.status, lessons(asked.workspace_id)) == (Approval.Status.PENDING, [])
+
+
+def test_decision_and_lesson_are_recorded_together_or_not_at_all(asked, reviewer, monkeypatch):
+    def fail(*_):
+        raise RuntimeError("the disk is full")
+
+    monkeypatch.setattr(lesson_keeping, "record_lesson", fail)
+    assert over_rest(reviewer, asked, comment=WORDS, lesson=True).status_code == 500
+    asked.refresh_from_db()
+    assert asked.status == Approval.Status.PENDING
+
+
+def test_the_same_words_about_the_same_file_come_again(asked, agent, reviewer):
+    over_rest(reviewer, asked, comment=WORDS, lesson=True)
+    second = edit(agent, new_string="three", old_string="two", session="s-2")
+    over_rest(reviewer, second, comment=f"{WORDS.lower()}.", lesson=True)
+    [lesson] = lesson_book(asked.workspace_id)
+    assert (lesson.again, lesson.source_id) == (1, asked.public_id)
+
+
+def test_a_request_for_scope_is_about_no_file(asked, agent, reviewer):
+    agent.post("sessions/s-1/request-scope", {"patterns": ["docs/**"], "reason": "docs"})
+    wider = Approval.objects.get(kind=Approval.Kind.SCOPE)
+    over_rest(reviewer, wider, comment=WORDS, lesson=True)
+    assert [(one.file, one.intent_id) for one in lessons(asked.workspace_id)] == [("", "INT-001")]
+
+
+def test_the_card_has_a_tick_for_it(asked, rex):
+    client = builders.signed_in(rex)
+    assert "Make this a lesson" in page(client, card(asked))
+    answer = decide(client, asked, action="reject", preset="Not now.", comment=WORDS, lesson="on")
+    assert answer.status_code == 200
+    [lesson] = lessons(asked.workspace_id)
+    assert (lesson.problems, lesson.by) == (f"Not now. {WORDS}", "Rex")
+    asked.refresh_from_db()
+    assert asked.status == Approval.Status.REJECTED
+
+
+def test_without_the_tick_the_card_keeps_none(asked, rex):
+    decide(builders.signed_in(rex), asked, action="reject", comment=WORDS)
+    assert lessons(asked.workspace_id) == []
+    assert approvals.pending_for(asked.session, asked.digest) is None

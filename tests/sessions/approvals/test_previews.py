@@ -1,0 +1,206 @@
+"""What a card says an edit would change: drawn whole, or honest about what is missing."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import pytest
+from django.utils import timezone
+
+from controlplane.masking import MASK
+from sessions.approvals.file_texts import FileText, FileTexts
+from sessions.approvals.previews import edits
+from sessions.approvals.previews.edits import Piece, applied, pieces_of
+from sessions.approvals.previews.hunks import hunks_between
+from tests.sessions.approvals.drawing import FILE, asked, changed, drawn, lines
+
+# --- edits ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("tool", "agent", "given"),
+    [
+        ("Edit", "claude-code", {"file_path": "/srv/src/a.txt", "old_string": "two", "new_string": "2"}),
+        ("replace", "gemini-cli", {"file_path": "/srv/src/a.txt", "old_string": "two", "new_string": "2"}),
+        ("editor", "cline", {"path": "/srv/src/a.txt", "old_text": "two", "new_text": "2"}),
+        ("edit", "opencode", {"filePath": "/srv/src/a.txt", "oldString": "two", "newString": "2"}),
+        (
+            "MultiEdit",
+            "claude-code",
+            {"file_path": "src/a.txt", "edits": [{"old_string": "two", "new_string": "2"}]},
+        ),
+        ("Write", "claude-code", {"file_path": "/srv/src/a.txt", "content": FILE.replace("two", "2")}),
+        ("write_to_file", "roo", {"path": "src/a.txt", "content": FILE.replace("two", "2")}),
+        (
+            "apply_diff",
+            "roo",
+            {
+                "path": "src/a.txt",
+                "diff": "<<<<<<< SEARCH\n:start_line:2\n-------\ntwo\n=======\n2\n>>>>>>> REPLACE",
+            },
+        ),
+        (
+            "apply_patch",
+            "codex",
+            {"command": "*** Begin Patch\n*** Update File: src/a.txt\n@@\n one\n-two\n+2\n*** End Patch"},
+        ),
+        (
+            "apply_patch",
+            "",
+            {"patch": "--- a/src/a.txt\n+++ b/src/a.txt\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n"},
+        ),
+    ],
+)
+def test_an_edit_is_a_diff_whatever_the_agent_calls_it(disk, tool, agent, given):
+    preview = drawn(disk, asked(tool, given, "src/a.txt", agent=agent))
+    assert preview.complete, preview.sentence
+    assert [file.path for file in preview.files] == ["src/a.txt"]
+    assert changed(preview.files[0]) == ["-two", "+2"]
+    assert (preview.added, preview.removed) == (1, 1)
+
+
+def test_an_edit_is_numbered_as_in_the_file_as_it_is_now(disk):
+    preview = drawn(disk, asked("Edit", {"old_string": "four", "new_string": "4"}, "src/a.txt"))
+    (hunk,) = preview.files[0].hunks
+    assert [(line.old, line.new) for line in hunk.lines if line.sign == "-"] == [(4, None)]
+
+
+def test_an_edit_of_a_file_elsewhere_is_whole_and_says_what_is_not_shown(remote):
+    preview = drawn(remote, asked("Edit", {"old_string": "two", "new_string": "2"}, "src/a.txt"))
+    assert preview.complete
+    assert "not on this machine" in preview.sentence
+    assert changed(preview.files[0]) == ["-two", "+2"]
+    assert preview.files[0].hunks[0].lines[0].old is None
+
+
+def test_a_whole_file_written_elsewhere_is_incomplete(remote):
+    preview = drawn(remote, asked("Write", {"content": "new\n"}, "src/a.txt"))
+    assert not preview.complete
+    assert "What it would lose is not shown" in preview.sentence
+
+
+def test_a_new_file_is_whole(disk):
+    preview = drawn(disk, asked("Write", {"content": "new\n"}, "src/new.txt"))
+    assert preview.complete
+    assert preview.files[0].note == "new file"
+    assert lines(preview.files[0]) == ["+new"]
+
+
+@pytest.mark.parametrize("old", ["absent", "e"])
+def test_a_text_that_is_not_there_or_not_once_is_incomplete(disk, old):
+    preview = drawn(disk, asked("Edit", {"old_string": old, "new_string": "x"}, "src/a.txt"))
+    assert not preview.complete
+    assert changed(preview.files[0]) == [f"-{old}", "+x"]
+
+
+def test_line_endings_alone_are_told(disk):
+    preview = drawn(disk, asked("Write", {"content": FILE.replace("\n", "\r\n")}, "src/a.txt"))
+    assert preview.sentence == edits.SAME_LINES
+
+
+def test_pieces_are_applied_in_their_order():
+    assert applied("a b", [Piece("a", "b"), Piece("b b", "c")]) == "c"
+    assert applied("a a", [Piece("a", "x", everywhere=True)]) == "x x"
+    assert applied("a\na\n", [Piece("a", "x", line=2)]) == "a\nx\n"
+    assert applied("a\na\n", [Piece("a", "x", line=9)]) is None
+    assert applied("a\nb\n", [Piece("", "x", line=1)]) == "a\nx\nb\n"
+    assert applied("", [Piece("", "x")]) == "x"
+    assert applied("a", [Piece("", "x")]) is None
+
+
+@pytest.mark.parametrize("line", [True, -1, "3", None])
+def test_odd_lines_are_no_lines(line):
+    (piece,) = pieces_of({"content": "x", "line": line})
+    assert piece.line is None
+
+
+def test_a_cut_call_is_incomplete_and_masked_secrets_are_told(disk):
+    cut = "x … [cut: 9 more characters are not stored]"
+    preview = drawn(disk, asked("Write", {"content": f"{MASK} {cut}"}, "src/new.txt"))
+    assert not preview.complete
+    assert "longer than what is stored" in preview.sentence
+    assert "masked" in preview.sentence
+
+
+# --- notebooks --------------------------------------------------------------------------------------
+
+
+def test_a_cell_is_compared_with_what_it_holds_now(disk, tmp_path):
+    notebook = {"cells": [{"id": "c1", "source": ["x = 1\n", "y = 2"]}]}
+    (tmp_path / "nb.ipynb").write_text(json.dumps(notebook))
+    given = {"notebook_path": "nb.ipynb", "cell_id": "c1", "new_source": "x = 3\ny = 2"}
+    preview = drawn(disk, asked("NotebookEdit", given, "nb.ipynb"))
+    assert preview.complete
+    assert changed(preview.files[0]) == ["-x = 1", "+x = 3"]
+    lost = drawn(disk, asked("NotebookEdit", given | {"cell_id": "c9"}, "nb.ipynb"))
+    assert not lost.complete
+    gone = drawn(disk, asked("NotebookEdit", given | {"edit_mode": "delete"}, "nb.ipynb"))
+    assert changed(gone.files[0]) == ["-x = 1", "-y = 2"]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[", "[]", '{"cells": 3}', '{"cells": [3]}', '{"cells": [{"id": "c1"}]}', "[" * 9999]
+)
+def test_an_odd_notebook_is_unknown_never_an_error(text):
+    preview = edits.edit("nb.ipynb", {"new_source": "x", "cell_id": "c1"}, FileText(text))
+    assert preview is not None
+    assert not preview.complete
+
+
+# --- files and time ---------------------------------------------------------------------------------
+
+
+def test_files_are_read_inside_the_root_only(disk, tmp_path):
+    secret = tmp_path.parent / "secret.txt"
+    secret.write_text("secret")
+    (tmp_path / "link").symlink_to(secret)
+    (tmp_path / "folder").symlink_to(tmp_path.parent)
+    (tmp_path / "inner").symlink_to("src")
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "binary").write_bytes(b"\xff\xfe")
+    (tmp_path / "large").write_bytes(b"x" * (1024 * 1024 + 1))
+    files = FileTexts(disk)
+    for path in (
+        "link",
+        "folder/secret.txt",
+        "../secret.txt",
+        "fifo",
+        "binary",
+        "large",
+        "src",
+        "",
+        "src/a.txt/x\0",
+    ):
+        assert files.read(path).text in {None, ""}, path
+        assert files.read(path).why or files.read(path).gone, path
+    assert files.read("inner/a.txt").text == FILE
+    assert files.read("src/none").gone
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("\n" * 100_000, "\n" * 99_000 + "x"),
+        ("." * 100_000, "," + "." * 100_000),
+        ("ab\n" * 20_000, "ba\nab\n" * 10_000),
+        ("x." * 900 + "\n" + "y\n" * 500, "y." * 900 + "\n" + "z\n" * 500),
+    ],
+)
+def test_hostile_texts_are_compared_in_bounded_time(before, after):
+    began = timezone.now()
+    hunks = hunks_between(before, after)
+    assert (timezone.now() - began).total_seconds() < 5
+    old = [line for hunk in hunks for line in hunk.lines if line.sign == "-"]
+    new = [line for hunk in hunks for line in hunk.lines if line.sign == "+"]
+    assert old or new
+
+
+def test_beyond_the_budget_the_middle_is_shown_as_a_whole():
+    before = "same\n" * 5 + "a\n" * 600 + "end\n" * 5
+    after = "same\n" * 5 + "b\n" + "a\n" * 598 + "c\n" + "end\n" * 5
+    (hunk,) = hunks_between(before, after, old=11, new=21)
+    assert hunk.header.startswith("@@ -13,")
+    assert [line.sign for line in hunk.lines[:4]] == [" ", " ", " ", "-"]
+    assert [(line.old, line.new) for line in hunk.lines[-3:]] == [(616, 626), (617, 627), (618, 628)]
+    assert sum(line.sign == "+" for line in hunk.lines) == 600

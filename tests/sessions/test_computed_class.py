@@ -1,0 +1,253 @@
+"""The computed class of what an agent reports: where its texts come from, where it is kept, who sees it."""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+
+import pytest
+from django.urls import reverse
+
+from sessions.approvals.previews.edits import Piece
+from sessions.earlier_texts import undone
+from sessions.models import AgentSession
+from tests import builders
+from traces.class_checks import disagreements
+from traces.counts import count_sealed
+from traces.ledger import body_of
+from traces.models import LedgerEntry
+from traces.sealing import seal
+
+pytestmark = pytest.mark.django_db
+
+PATH = "src/auth/login.py"
+OLD = "def total(a, b):\n    return a + b\n"
+TIDY = "def total(a, b):\n    # the sum\n    return a+b\n"
+OTHER = "def total(a, b):\n    return a - b\n"
+REFACTOR, EVOLUTION = "AST_REFACTOR", "INTENT_EVOLUTION"
+
+
+def sha(text):
+    return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
+
+
+@pytest.fixture
+def working(acme, agent):
+    builders.intent(acme)
+    agent.select("INT-001")
+    return agent
+
+
+@pytest.fixture
+def on_disk(acme, working, tmp_path):
+    """A repository with the file committed; its commit, and a function that writes the file."""
+    acme.local_root = str(tmp_path)
+    acme.save()
+    file = tmp_path / PATH
+    file.parent.mkdir(parents=True)
+
+    def git(*words):
+        command = ["git", "-c", "user.name=a", "-c", "user.email=a@b", "-C", str(tmp_path), *words]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+    file.write_text(OLD)
+    git("init", "-q")
+    git("add", ".")
+    git("commit", "-qm", "one")
+    return git("rev-parse", "HEAD"), file.write_text
+
+
+def report(agent, **fields):
+    answer = agent.post("sessions/s-1/traces", {"path": PATH, **fields})
+    assert answer.status_code in {200, 201}, answer.content
+    return answer.json()
+
+
+def write(agent, text, call, **fields):
+    """A gated write with what was reported of it."""
+    assert agent.gate("Write", file_path=PATH, content=text, tool_use_id=call)["decision"] == "allow"
+    return report(agent, content=text, tool_use_id=call, **fields)
+
+
+def hooked(agent, result, **payload):
+    body = {"session_id": "s-1", "cwd": "/workspace", "tool_name": "Edit", "tool_use_id": "t-9", **payload}
+    headers = {"Authorization": f"Bearer {agent.secret}"}
+    path = "/hooks/claude-code/PostToolUse"
+    body |= {"tool_response": result}
+    answer = agent.client.post(path, body, content_type="application/json", headers=headers)
+    assert answer.status_code == 200, answer.content
+    return body_of(LedgerEntry.objects.filter(kind="trace").latest("pk"))
+
+
+# --- where the text before comes from ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("new", "found"), [(TIDY, REFACTOR), (OTHER, EVOLUTION)])
+def test_a_hook_that_tells_the_text_before(working, new, found):
+    result = {"filePath": f"/workspace/{PATH}", "content": new, "originalFile": OLD}
+    told = {"file_path": f"/workspace/{PATH}", "content": new}
+    assert hooked(working, result, tool_name="Write", tool_input=told)["computed_mutation_class"] == found
+
+
+@pytest.mark.parametrize(("new", "found"), [(TIDY, REFACTOR), (OTHER, EVOLUTION)])
+def test_a_second_write_is_compared_with_what_the_first_one_left(working, new, found):
+    assert write(working, OLD, "t-1")["computed_mutation_class"] is None
+    answer = write(working, new, "t-2")
+    assert answer["computed_mutation_class"] == answer["entry"]["computed_mutation_class"] == found
+
+
+def test_what_somebody_else_has_left_since_is_not_known(working):
+    write(working, OLD, "t-1")
+    working.post("sessions/s-1/traces", {"path": PATH, "content_hash": sha("x = 1\n")})
+    assert write(working, TIDY, "t-2")["computed_mutation_class"] is None
+
+
+def test_an_edit_is_undone_to_know_what_was_there(working):
+    edit = {"file_path": PATH, "old_string": "a + b", "new_string": "a - b"}
+    assert working.gate("Edit", **edit, tool_use_id="t-1")["decision"] == "allow"
+    assert report(working, content=OTHER, tool_use_id="t-1")["computed_mutation_class"] == EVOLUTION
+    assert report(working, content=TIDY, tool_use_id="t-2")["computed_mutation_class"] is None
+
+
+def test_the_commit_that_a_change_names_is_what_was_there(working, on_disk):
+    revision, _ = on_disk
+    assert report(working, content=TIDY, revision_id=revision)["computed_mutation_class"] == REFACTOR
+    assert (
+        report(working, content=OTHER, revision_id=revision)["computed_mutation_class"] is None
+    )  # it has moved on
+    assert (
+        report(working, path="src/new.py", content=OLD, revision_id=revision)["computed_mutation_class"]
+        is None
+    )
+
+
+@pytest.mark.parametrize("revision", ["HEAD", "--output=x", "f" * 40])
+def test_what_is_no_commit_of_the_repository_is_not_asked_for(working, on_disk, revision):
+    assert report(working, content=TIDY, revision_id=revision)["computed_mutation_class"] is None
+
+
+def test_a_hash_alone_is_enough_where_the_file_is_on_disk(working, on_disk):
+    revision, write_file = on_disk
+    write_file(OTHER)
+    answer = report(working, content_hash=sha(OTHER), revision_id=revision)
+    assert answer["computed_mutation_class"] == EVOLUTION
+    write_file("changed = since\n")
+    answer = report(working, content_hash=sha(TIDY), revision_id=revision)
+    assert answer["computed_mutation_class"] is None
+
+
+def test_lines_out_of_a_file_are_no_text_to_compare(working, on_disk):
+    revision, _ = on_disk
+    part = {"content": "    return a - b\n", "start_line": 2, "end_line": 2, "revision_id": revision}
+    assert report(working, **part)["computed_mutation_class"] is None
+
+
+@pytest.mark.parametrize(
+    ("after", "pieces", "before"),
+    [
+        ("a c", [Piece("b", "c")], "a b"),
+        ("a d", [Piece("b", "c"), Piece("c", "d")], "a b"),
+        ("c c", [Piece("b", "c")], None),  # either could have been the one
+        ("ccc", [Piece("b", "cc")], None),  # at both places
+        ("a b c", [Piece("b", "c")], None),  # then `b` would have stood there twice
+        ("c", [Piece("b", "c", everywhere=True)], None),
+        ("a", [Piece("b", "")], None),
+        ("a", [], None),
+    ],
+)
+def test_an_edit_is_undone_only_where_it_has_one_meaning(after, pieces, before):
+    assert undone(after, pieces) == before
+
+
+# --- where it is kept -------------------------------------------------------------------------------
+
+
+def test_the_claim_stays_the_agents_own(working):
+    write(working, OLD, "t-1")
+    entry = write(working, OTHER, "t-2", mutation_class=REFACTOR)["entry"]
+    assert (entry["mutation_class"], entry["computed_mutation_class"]) == (REFACTOR, EVOLUTION)
+    (listed, first) = working.get("traces").json()["results"]
+    assert listed["ledger"]["computed_mutation_class"] == EVOLUTION
+    assert (listed["ledger"]["class_disagrees"], first["ledger"]["class_disagrees"]) == (True, False)
+    record = b"".join(working.get("traces/export", format="agent-trace").streaming_content).decode()
+    assert '"computed_mutation_class":"INTENT_EVOLUTION"' in record
+
+
+def test_the_same_report_again_is_the_same_entry(working):
+    write(working, OLD, "t-1")
+    first = write(working, OTHER, "t-2")
+    again = report(working, content=OTHER, tool_use_id="t-2")
+    assert (again["id"], again["computed_mutation_class"]) == (first["id"], EVOLUTION)
+
+
+def test_nobody_can_make_a_computed_class_up(working, admin):
+    entry = write(working, OLD, "t-1")["entry"]
+    forged = entry | {"id": "forged", "mutation_class": EVOLUTION, "computed_mutation_class": EVOLUTION}
+    assert working.post("traces", [forged]).status_code == 201
+    listed = working.get("traces").json()["results"][0]
+    assert (listed["id"], listed["ledger"]["computed_mutation_class"]) == ("forged", None)
+    refused = admin.post("traces/import?source=class_agrees", [forged | {"id": "more"}])
+    assert refused.status_code == 400
+
+
+def test_an_error_in_a_text_loses_no_record(working):
+    write(working, OLD, "t-1")
+    answer = write(working, "def broken(:\n", "t-2", mutation_class=REFACTOR)
+    assert (answer["computed_mutation_class"], answer["entry"]["mutation_class"]) == (None, REFACTOR)
+
+
+# --- who sees it ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def mistaken(acme, working):
+    """One change of which the agent said too little, one of which it was right, one of which it said nothing."""
+    write(working, OLD, "t-1")
+    write(working, OTHER, "t-2", mutation_class=REFACTOR)
+    write(working, OLD, "t-3", mutation_class="intent_evolution")
+    write(working, TIDY, "t-4")
+    return acme
+
+
+@pytest.mark.parametrize("sealed", [False, True])
+def test_an_intent_counts_the_claims_that_do_not_hold(mistaken, rex, sealed):
+    if sealed:
+        seal(mistaken.pk)
+        count_sealed(mistaken.pk)
+    assert disagreements(mistaken.pk, "INT-001") == 1
+    assert disagreements(mistaken.pk, "INT-002") == 0
+    page = builders.signed_in(rex).get("/w/acme/intents/INT-001/").content.decode()
+    assert "1 change claimed otherwise than computed" in page
+    assert "?kind=trace&amp;intent=INT-001&amp;reason=class_disagrees" in page
+
+
+def test_the_browser_marks_and_filters_them(mistaken, rex):
+    client = builders.signed_in(rex)
+    page = client.get("/w/acme/traces/?kind=trace")
+    titles = {facet["title"]: [item["label"] for item in facet["items"]] for facet in page.context["facets"]}
+    assert sorted(titles["Computed class"]) == ["class agrees", "class disagrees", "refactor unclaimed"]
+    assert page.content.decode().count("Class disagrees") == 1
+    found = client.get("/w/acme/traces/?kind=trace&reason=class_disagrees").context["entries"]
+    assert [one["computed"] for one in found] == [EVOLUTION]
+    drawer = client.get(f"/w/acme/traces/?entry={found[0]['number']}").content.decode()
+    assert "Class disagrees" in drawer
+    assert "computed INTENT_EVOLUTION" in drawer
+
+
+def test_the_timeline_and_the_file_page_show_both(mistaken, rex):
+    client = builders.signed_in(rex)
+    addresses = (
+        reverse("sessions:detail", args=["acme", "s-1"]),
+        reverse("traces:file", args=["acme", PATH]),
+    )
+    for address in addresses:
+        text = client.get(address).content.decode()
+        assert text.count("Class disagrees") == 1, address
+        assert "computed INTENT_EVOLUTION" in text
+        assert "computed AST_REFACTOR" in text  # of the one that claimed nothing
+
+
+def test_the_gate_never_computes_one(working, monkeypatch):
+    monkeypatch.setattr("sessions.earlier_texts.class_apart", lambda *_: 1 / 0)
+    assert working.gate("Write", file_path=PATH, content=OLD)["decision"] == "allow"
+    assert AgentSession.objects.get().session_id == "s-1"

@@ -1,0 +1,39 @@
+"""The languages that can be compared, by the endings of files. A new one is a row here and a table beside."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from traces.mutation_class.grammar import Grammar
+from traces.mutation_class.languages.ecma import JAVASCRIPT, TSX, TYPESCRIPT
+from traces.mutation_class.languages.golang import GO
+from traces.mutation_class.languages.java import JAVA
+from traces.mutation_class.languages.native import CPP, RUST, C
+from traces.mutation_class.languages.plain import CSS, JSON, RUBY
+from traces.mutation_class.languages.python import PYTHON
+
+ENDINGS: Mapping[str, Grammar] = {
+    ending: grammar
+    for endings, grammar in (
+        ("py pyi", PYTHON),
+        ("js mjs cjs jsx", JAVASCRIPT),
+        ("ts mts cts", TYPESCRIPT),
+        ("tsx", TSX),
+        ("go", GO),
+        ("java", JAVA),
+        ("rs", RUST),
+        ("c", C),
+        ("cc cpp cxx hpp hh hxx", CPP),
+        ("rb rake gemspec", RUBY),
+        ("json", JSON),
+        ("css", CSS),
+    )
+    for ending in endings.split()
+}
+
+
+def grammar_for(path: str) -> Grammar | None:
+    """By the ending, whatever its case; None for one that is not known, as `.h`, which may be C or C++."""
+    name = path.rpartition("/")[2]
+    stem, _, ending = name.rpartition(".")
+    return ENDINGS.get(ending.lower()) if stem else None

@@ -1,0 +1,37 @@
+"""The process in which texts are parsed: a request a line in, an answer a line out, both JSON."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import resource
+import sys
+
+from traces.mutation_class.comparing import mutation_class
+
+CPU_SECONDS = 3  # for one request; beyond it the system ends this process, whatever it is doing
+MEMORY_MOST = 1024**3  # bytes
+NICENESS = 5  # whoever waits at the gate goes first
+
+
+def main() -> None:
+    with contextlib.suppress(OSError):
+        os.nice(NICENESS)
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_MOST, MEMORY_MOST))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    for line in sys.stdin.buffer:
+        _limit_time()
+        answer = json.dumps(mutation_class(**json.loads(line)))
+        sys.stdout.write(f"{answer}\n")
+        sys.stdout.flush()
+
+
+def _limit_time() -> None:
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    spent = int(usage.ru_utime + usage.ru_stime) + 1
+    resource.setrlimit(resource.RLIMIT_CPU, (spent + CPU_SECONDS, resource.RLIM_INFINITY))
+
+
+if __name__ == "__main__":
+    main()
