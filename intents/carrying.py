@@ -35,23 +35,23 @@ class Carried:
 
 def carried_by(intent: Intent) -> Carried:
     """What the intent's next prompt carries. 2 queries: nothing is remembered, so nothing is late."""
-    newest = lessons(intent.workspace_id, most=LOOKED_AT)[::-1]
-    return carried(newest, [(intent.intent_id, intent.owned_scope)])[intent.intent_id]
+    scope = [(intent.intent_id, intent.owned_scope)]
+    return carried(_newest(intent.workspace_id), scope)[intent.intent_id]
 
 
-def carrying_intents(workspace_id: int, newest: Iterable[Lesson]) -> dict[str, list[str]]:
-    """By lesson id, the intents that can be selected whose prompts carry it, in the order of the file.
-
-    `newest` are lessons in force, newest first; what `carried_by` would not look at is not looked at here.
-    1 query.
-    """
+def carrying_intents(workspace_id: int) -> dict[str, list[str]]:
+    """By lesson id, the selectable intents whose prompts carry it, in the order of the file. 3 queries."""
     live = Intent.objects.filter(workspace_id=workspace_id, status__in=[one.value for one in SELECTABLE])
     intents = live.order_by("position", "pk").values_list("intent_id", "owned_scope")[:INTENTS_MOST]
     found: dict[str, list[str]] = {}
-    for intent_id, one in carried(list(newest)[:LOOKED_AT], intents).items():
+    for intent_id, one in carried(_newest(workspace_id), intents).items():
         for lesson in one.lessons:
             found.setdefault(lesson.lesson_id, []).append(intent_id)
     return found
+
+
+def _newest(workspace_id: int) -> list[Lesson]:
+    return lessons(workspace_id, most=LOOKED_AT)[::-1]
 
 
 def carried(newest: Sequence[Lesson], intents: Iterable[tuple[str, Sequence[str]]]) -> dict[str, Carried]:

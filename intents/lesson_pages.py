@@ -34,7 +34,7 @@ class LessonForm(forms.Form):
 @require_safe
 @member_page()
 def lesson_list(request: MemberRequest) -> HttpResponse:
-    """Lessons, newest first (4 queries), or AGENT.md (2)."""
+    """Lessons, newest first (8 queries), or AGENT.md (2)."""
     if request.GET.get("format") == "markdown":
         headers = {"Content-Disposition": 'attachment; filename="AGENT.md"'}
         text = write_lessons(lessons(request.workspace.pk))

@@ -18,7 +18,8 @@ from typing import Any
 from django.db.models import QuerySet
 
 from controlplane.masking import storable
-from traces import canonical
+from controlplane.policy.paths import Canonical, canonical
+from traces.canonical import encode
 from traces.ledger import NewEntry, append, body_of, new_id
 from traces.models import Kind, LedgerEntry
 
@@ -130,18 +131,18 @@ def record_lesson(workspace_id: int, lesson: NewLesson, actor: str) -> bool:
 def lessons(workspace_id: int, *, most: int = LESSONS_MOST) -> list[Lesson]:
     """The newest that are in force, oldest of them first: neither retired nor redacted. 2 queries."""
     retired = retirements(workspace_id)
-    newest = lesson_entries(workspace_id).order_by("-pk")[:most]
-    found = [lesson_of(entry) for entry in newest if entry.entry_id not in retired]
-    return [lesson for lesson in reversed(found) if lesson]
-
-
-def lesson_book(workspace_id: int) -> list[Lesson]:
-    """All that was ever learned, newest first: retired ones too, and how often each came again. 3 queries."""
-    return told(workspace_id, lesson_entries(workspace_id).order_by("-pk")[:LESSONS_MOST])
+    columns = ("entry_id", "session_id", "intent_id", "body__body")  # three times as fast as whole entries
+    newest = lesson_entries(workspace_id).order_by("-pk").values_list(*columns)[:most]
+    found = [
+        _lesson(lesson_id, session_id, intent_id, json.loads(bytes(body)))
+        for lesson_id, session_id, intent_id, body in newest
+        if lesson_id not in retired
+    ]
+    return found[::-1]
 
 
 def told(workspace_id: int, entries: Iterable[LedgerEntry]) -> list[Lesson]:
-    """The lessons in these entries and what was said of them later, without redacted ones. 2 queries."""
+    """The lessons in these entries, with what was said of them later. 2 queries."""
     retired, again = retirements(workspace_id), _came_again(workspace_id)
     return [
         replace(lesson, retired=retired.get(entry.entry_id), again=again[_signature_in(entry)])
@@ -151,26 +152,30 @@ def told(workspace_id: int, entries: Iterable[LedgerEntry]) -> list[Lesson]:
 
 
 def lesson_entries(workspace_id: int, sections: Sequence[Section] = tuple(Section)) -> QuerySet[LedgerEntry]:
-    """The entries that brought something new, each with its body."""
+    """The entries that brought something new, each with its body; redacted ones are none of them."""
     outcomes = [OUTCOMES[section] for section in sections]
-    entries = LedgerEntry.objects.filter(workspace_id=workspace_id, kind=Kind.LESSON, outcome__in=outcomes)
+    entries = LedgerEntry.objects.filter(
+        workspace_id=workspace_id, kind=Kind.LESSON, outcome__in=outcomes, body__isnull=False
+    )
     return entries.select_related("body").defer("envelope", "leaf_hash", "body_digest")
 
 
 def lesson_of(entry: LedgerEntry) -> Lesson | None:
     """The lesson in an entry; None after a redaction. 0 queries when the body was fetched along."""
-    body: dict[str, Any] | None = body_of(entry)
-    if body is None:
-        return None
+    body = body_of(entry)
+    return None if body is None else _lesson(entry.entry_id, entry.session_id, entry.intent_id, body)
+
+
+def _lesson(lesson_id: str, session_id: str, intent_id: str, body: dict[str, Any]) -> Lesson:
     return Lesson(
-        lesson_id=entry.entry_id,
+        lesson_id=lesson_id,
         learned_on=date.fromisoformat(body["learned_on"]),
         file=body["file"],
         problems=body["problems"],
-        session_id=entry.session_id,
-        intent_id=entry.intent_id,
+        session_id=session_id,
+        intent_id=intent_id,
         section=Section(body.get("section", Section.LESSON)),
-        source=Source(body.get("source") or (Source.SESSION if entry.session_id else Source.IMPORT)),
+        source=Source(body.get("source") or (Source.SESSION if session_id else Source.IMPORT)),
         source_id=body.get("source_id", ""),
         by=body.get("by", ""),
     )
@@ -223,7 +228,10 @@ def _body(lesson: NewLesson, file: str, text: str) -> dict[str, Any]:
 
 
 def _tidy_file(file: str) -> str:
-    return file.strip().replace("\\", "/").removeprefix("./")[:FILE_MOST]
+    """Canonical, so that scopes match it; as it was sent where it cannot be placed in the workspace."""
+    sent = file.strip().replace("\\", "/")
+    placed = canonical(sent, root=None, cwd=None, writing=False)
+    return (placed.path if isinstance(placed, Canonical) else sent)[:FILE_MOST]
 
 
 def _tidy_text(text: str) -> str:
@@ -234,4 +242,4 @@ def _signature(section: Section, file: str, problems: str) -> str:
     """The same for texts that differ only in case, white space, and punctuation at their ends."""
     folded = " ".join(unicodedata.normalize("NFC", problems).casefold().split())
     normal = folded.lstrip(_STARTS).rstrip(_ENDS) or folded
-    return hashlib.sha256(canonical.encode([section.value, file, normal])).hexdigest()
+    return hashlib.sha256(encode([section.value, file, normal])).hexdigest()

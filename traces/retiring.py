@@ -46,10 +46,7 @@ def _turn(workspace_id: int, wanted: Retiring, *, retired: bool) -> Lesson:
         turns_right = (number % 2 == 1) == retired
         if not turns_right or not append(_entry(entry, wanted, number)):
             _refuse(workspace_id, entry, retired=retired)
-    lesson = next(iter(told(workspace_id, [entry])), None)
-    if lesson is None:
-        raise ApiError(404, "NOT_FOUND", "This lesson was redacted; nobody is told of it any more.")
-    return lesson
+    return told(workspace_id, [entry])[0]
 
 
 def _turns(entry: LedgerEntry) -> int:

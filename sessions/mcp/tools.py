@@ -12,6 +12,7 @@ from django.db import transaction
 
 from controlplane.api.errors import ApiError
 from controlplane.policy.model import ErrorType
+from controlplane.policy.paths import Canonical, canonical
 from intents.context import intent_context
 from intents.proposals import ProposalRefusedError, Proposer, propose
 from intents.registry import InvalidIntentError, unavailable_text
@@ -147,7 +148,7 @@ def complete(call: Call) -> str:
 def learn(call: Call) -> str:
     session = call.working()
     lesson = NewLesson(
-        call.arguments.get("file", ""),
+        _placed(session, call.arguments.get("file", "")),
         call.arguments["problems"],
         session_id=session.session_id,
         intent_id=session.selected_intent_id,
@@ -156,6 +157,13 @@ def learn(call: Call) -> str:
     with transaction.atomic():
         new = record_lesson(call.workspace_id, lesson, call.actor)
     return "The lesson is recorded." if new else "This lesson was known already, or says nothing."
+
+
+def _placed(session: AgentSession, file: str) -> str:
+    """Relative to the workspace, as far as the session's root tells; else as it was sent."""
+    root = session.root or session.workspace.local_root or None
+    placed = canonical(file, root=root, cwd=session.cwd or None, writing=False)
+    return placed.path if isinstance(placed, Canonical) else file
 
 
 def propose_one(call: Call) -> str:

@@ -11,7 +11,8 @@ from django.db import transaction
 from intents.carrying import CHARACTERS_MOST, EACH_MOST, LESSONS_MOST, carried, carried_by, carrying_intents
 from intents.context import intent_context
 from tests import builders
-from traces.lessons import Lesson, NewLesson, Section, lesson_book, lessons, record_lesson
+from tests.traces.builders import lesson_book
+from traces.lessons import Lesson, NewLesson, Section, lessons, record_lesson
 from traces.retiring import Retiring, restore, retire
 
 AUTH = ("INT-001", ["src/auth/**"])
@@ -98,8 +99,8 @@ def test_the_page_says_exactly_what_prompts_carry(acme, auth, django_assert_num_
     learn(acme, "auth", "src/auth/a.ts")
     learn(acme, "nowhere", "lib/a.ts")
     newest = lessons(acme.pk)[::-1]
-    with django_assert_num_queries(1):
-        found = carrying_intents(acme.pk, newest)
+    with django_assert_num_queries(3):
+        found = carrying_intents(acme.pk)
     assert {one.problems: found.get(one.lesson_id, []) for one in newest} == {
         "everywhere": ["INT-001", "INT-002"], "auth": ["INT-001"], "nowhere": [],
     }  # fmt: skip

@@ -9,8 +9,10 @@ import logging
 import pytest
 from asgiref.sync import sync_to_async
 from asgiref.testing import ApplicationCommunicator
+from channels.db import database_sync_to_async
 from channels.layers import get_channel_layer
 from channels.routing import URLRouter
+from django.db import connections
 
 from controlplane.models import Membership, Role
 from sessions.live import presence
@@ -75,6 +77,7 @@ async def open_page():
     for page in pages:
         await page.close()
     await stop_hub()
+    await database_sync_to_async(connections.close_all)()  # of this loop's thread: nobody else would
 
 
 @pytest.fixture

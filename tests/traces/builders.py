@@ -7,6 +7,7 @@ from django.db import connection, transaction
 from tests.traces.ledger_flush import triggers_off
 from traces import ledger
 from traces.ledger import NewEntry
+from traces.lessons import lesson_entries, told
 
 HOME = 7
 AWAY = 8
@@ -30,3 +31,8 @@ def tamper(statement, params=()):
     """What somebody with the database's own password could do, once the triggers are off."""
     with transaction.atomic(), triggers_off(), connection.cursor() as cursor:
         cursor.execute(statement, params)
+
+
+def lesson_book(workspace_id):
+    """All lessons, newest first: retired ones too, and how often each came again."""
+    return told(workspace_id, lesson_entries(workspace_id).order_by("-pk"))

@@ -9,10 +9,10 @@ import pytest
 from django.db import transaction
 
 from controlplane.api.errors import ApiError
-from tests.traces.builders import AWAY, HOME
+from tests.traces.builders import AWAY, HOME, lesson_book
 from traces.describing import describe
 from traces.ledger import body_of
-from traces.lessons import NewLesson, Section, Source, lesson_book, lessons, record_lesson
+from traces.lessons import NewLesson, Section, Source, lessons, record_lesson
 from traces.models import LedgerEntry
 from traces.redaction import redact
 from traces.retiring import Retiring, restore, retire
@@ -148,6 +148,18 @@ def test_a_retired_lesson_that_comes_again_stays_retired_and_says_so():
     assert the_lesson().again == 1
 
 
+@pytest.mark.parametrize(
+    ("sent", "kept"),
+    [
+        ("./src//a.ts", "src/a.ts"), ("src\\a.ts", "src/a.ts"), ("src/b/../a.ts", "src/a.ts"), (" src/a.ts ", "src/a.ts"),
+        ("/srv/shop/src/a.ts", "/srv/shop/src/a.ts"), ("../elsewhere.ts", "../elsewhere.ts"), ("", ""), (".", ""),
+    ],
+)  # fmt: skip
+def test_a_file_is_kept_as_scopes_name_it(sent, kept):
+    learn(file=sent)
+    assert the_lesson().file == kept
+
+
 def test_a_redacted_lesson_leaves_no_text_behind_when_it_comes_again():
     learn()
     redact(LedgerEntry.objects.get(), reason="private", actor="user:1:Ada")
@@ -155,6 +167,13 @@ def test_a_redacted_lesson_leaves_no_text_behind_when_it_comes_again():
     entries = LedgerEntry.objects.select_related("body").filter(kind="lesson")
     assert "TS2322" not in json.dumps([body_of(entry) for entry in entries])
     assert lesson_book(HOME) == []
+
+
+def test_a_redacted_lesson_cannot_be_retired():
+    learn()
+    lesson_id = the_lesson().lesson_id
+    redact(LedgerEntry.objects.get(), reason="private", actor="user:1:Ada")
+    assert refusal(retire, HOME, by_rex(lesson_id)) == (404, "NOT_FOUND")
 
 
 def test_a_redacted_retirement_still_retires():

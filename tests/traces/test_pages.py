@@ -124,7 +124,7 @@ def test_pages_cost_the_same_however_much_is_on_them(
         ("traces/", 21),
         ("traces/map/", 13),
         ("traces/map/file/src/1.ts", 16),
-        ("lessons/", 10),
+        ("lessons/", 14),
     ):
         with django_assert_max_num_queries(most):
             assert client.get(f"/w/acme/{path}").status_code == 200

@@ -9,7 +9,8 @@ from sessions.approvals import lifecycle as approvals
 from sessions.models import Approval
 from tests import builders
 from tests.sessions.approvals.asking import card, decide, edit, page
-from traces.lessons import Source, lesson_book, lessons
+from tests.traces.builders import lesson_book
+from traces.lessons import Source, lessons
 
 pytestmark = pytest.mark.django_db
 

@@ -70,6 +70,18 @@ def test_a_client_without_hooks_walks_from_the_handshake_to_completion(agent, wo
     assert {one["kind"] for one in status["newest_approvals"]} == {"scope", "completion"}
 
 
+def test_the_file_of_a_lesson_is_placed_by_the_sessions_root(agent, work):
+    agent.post("sessions", {"session_id": "s-1", "root": "/srv/shop"})
+    agent.select("INT-001")
+    for number, file in enumerate(("/srv/shop/src/auth/a.ts", "./src/auth/a.ts", "/etc/passwd")):
+        say(agent, "record_lesson", problems=f"no {number}", file=file)
+    assert [one.file for one in lessons(work.workspace_id)] == [
+        "src/auth/a.ts",
+        "src/auth/a.ts",
+        "/etc/passwd",
+    ]
+
+
 def test_a_decision_is_recorded_as_one(agent, work):
     agent.select("INT-001")
     say(agent, "record_lesson", problems="Money is kept in cents", section="decision")
