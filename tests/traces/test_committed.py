@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import subprocess
+from pathlib import Path
 
 import pytest
 
+from traces import git_notes
 from traces.committed import committed_text
+from traces.interchange.repository import Repository, RepositoryError
 
 
 @pytest.fixture
@@ -50,10 +53,24 @@ def test_only_a_commit_in_full_words_of_git_is_asked_for(repository, revision):
     assert committed_text(str(repository), revision, "src/a.py") is None
 
 
-def test_a_missing_object_is_not_fetched_by_a_program_of_the_repository(repository, tmp_path):
+def a_commit(root, revision):
+    assert committed_text(root, revision, "src/a.py") is None
+
+
+def notes(root, revision):
+    with pytest.raises(RepositoryError):
+        Repository(Path(root)).git("cat-file", "blob", f"{revision}:src/a.py")
+
+
+def anchors(root, revision):
+    with pytest.raises(git_notes.GitError):
+        git_notes._git(root, "cat-file", "blob", f"{revision}:src/a.py")
+
+
+@pytest.mark.parametrize("read", [a_commit, notes, anchors])
+def test_a_missing_object_is_not_fetched_by_a_program_of_the_repository(repository, tmp_path, read):
     """A partial clone fetches what it lacks, and its settings may name a program for that."""
-    head = git(repository, "rev-parse", "HEAD")
-    blob = git(repository, "rev-parse", "HEAD:src/a.py")
+    head, blob = git(repository, "rev-parse", "HEAD"), git(repository, "rev-parse", "HEAD:src/a.py")
     ran = tmp_path / "ran"
     for name, value in (
         ("remote.evil.url", f"ext::touch {ran}"),
@@ -64,5 +81,5 @@ def test_a_missing_object_is_not_fetched_by_a_program_of_the_repository(reposito
     ):
         git(repository, "config", name, value)
     (repository / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
-    assert committed_text(str(repository), head, "src/a.py") is None
+    read(str(repository), head)
     assert not ran.exists()
