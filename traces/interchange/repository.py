@@ -35,7 +35,7 @@ SETTINGS = (
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
     "log.showSignature=false",
-    "protocol.allow=never",
+    "protocol.allow=never",  # a setting of the repository for one protocol would win: see GIT_ALLOW_PROTOCOL
 )
 GIT = ("git", *(word for setting in SETTINGS for word in ("-c", setting)))
 WRITER = (
@@ -62,7 +62,7 @@ class Repository:
             [*GIT, "-C", str(self.path), *words],
             input=given if given is not None else b"",
             capture_output=True,
-            env=environment | {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"},
+            env=environment | {"GIT_TERMINAL_PROMPT": "0", "GIT_ALLOW_PROTOCOL": "", "LC_ALL": "C"},
             check=False,
         )
         if done.returncode:

@@ -60,12 +60,10 @@ class Naming:
     releases: Kinds = NOTHING  # `global x`: x is not of this scope after all
     parameters: Kinds = NOTHING  # what is declared below them can be named in a call
     members: frozenset[Place] = frozenset()  # where members of a class are defined
+    properties: Mapping[Place, Kinds] = field(default_factory=dict)  # BOTH, and defined, beside one of these
     bases: frozenset[tuple[str, str]] = frozenset()  # (class, child): its members may be somebody else's
-    selves: tuple[str, str, Kinds] = (
-        "",
-        "",
-        NOTHING,
-    )  # kind of `self.x`, field of `self`, how it may be spelled
+    selves: tuple[str, str, Kinds] = ("", "", NOTHING)  # kind of `self.x`, field of `self`, its spellings
+    assigns: Kinds = NOTHING  # on whose left side `self.x` defines a member
     hides_classes: bool = False  # whether functions see the names of the class around them only by `self`
     forms: re.Pattern[str] = re.compile(
         ""

@@ -9,9 +9,11 @@ from tree_sitter import Node, TreeCursor
 
 from traces.mutation_class.grammar import (
     BLOCK,
+    BOTH,
     CLASS,
     FUNCTION,
     MEMBER,
+    NOTHING,
     OUTSIDE,
     Grammar,
 )
@@ -90,12 +92,13 @@ class _At:
     scope: Scope
     depth: int
     names_arguments: bool = False
+    beside: set[str] = field(default_factory=set)  # kinds of the children, where somebody asks
 
 
 class _Shaper:
     def __init__(self, grammar: Grammar, data: bytes, budget: Budget) -> None:
         self.grammar, self.naming, self.data, self.budget = grammar, grammar.naming, data, budget
-        self.needs_tokens = {kind for kind, _ in grammar.naming.needs}
+        self.asks_beside = {kind for kind, _ in (*grammar.naming.needs, *grammar.naming.properties)}
         self.members: set[str] = set()
         self.parameters: set[tuple[Scope, str]] = set()
 
@@ -131,6 +134,9 @@ class _Shaper:
 
     def _leaf(self, kind: str, text: str, at: _At) -> Shape:
         role = self.naming.places.get((at.parent, at.field)) or self.naming.roles.get(kind, "")
+        if role and not self.naming.properties.get((at.parent, at.field), NOTHING).isdisjoint(at.beside):
+            role = BOTH
+            self._define(text, at.scope.around(CLASS))
         leaf = Shape(kind, text, role, field=at.field)
         if not role:
             return leaf
@@ -181,8 +187,8 @@ class _Shaper:
     def _kids(self, cursor: TreeCursor, node: Node, at: _At, inside: _At) -> list[Shape]:
         kids: list[Shape] = []
         end, skipped = node.start_byte, self._docstring(node, at, inside)
-        needs = inside.parent in self.needs_tokens
-        tokens = {child.type for child in node.children if not child.is_named} if needs else set()
+        needs = inside.parent in self.asks_beside
+        inside.beside = {child.type for child in node.children} if needs else set()
         there = cursor.goto_first_child()
         while there:
             child = cursor.node
@@ -190,7 +196,7 @@ class _Shaper:
             self._gap(kids, end, child.start_byte)
             end = child.end_byte
             inside.field = cursor.field_name
-            inside.mode = self._mode(inside, at, tokens)
+            inside.mode = self._mode(inside, at)
             kid = None if child.id == skipped else self._node(cursor, inside)
             if kid is not None:
                 kids.append(self._wrapped(kid, inside))
@@ -208,12 +214,12 @@ class _Shaper:
         first = next((child for child in named if child.type not in self.grammar.comments), None)
         return first.id if first is not None and _is_text(first) else None
 
-    def _mode(self, inside: _At, at: _At, tokens: set[str]) -> str:
+    def _mode(self, inside: _At, at: _At) -> str:
         """How the child that comes next declares names, if at all."""
         place = (inside.parent, inside.field)
         mode = self.naming.declares.get(place, "")
         needed = self.naming.needs.get(place)
-        if mode and (needed is None or not needed.isdisjoint(tokens)):
+        if mode and (needed is None or not needed.isdisjoint(inside.beside)):
             return mode
         through = self.naming.pattern_fields.get(inside.parent)
         if at.mode and (inside.parent in self.naming.patterns or (through and through == inside.field)):
@@ -228,7 +234,7 @@ class _Shaper:
     def _attributes(self, kids: list[Shape], inside: _At, at: _At) -> None:
         """`self.x = …` defines a member as well."""
         kind, of, spelled = self.naming.selves
-        if inside.parent != kind or at.field != "left":
+        if inside.parent != kind or at.field != "left" or at.parent not in self.naming.assigns:
             return
         if any(kid.field == of and (kid.text or kid.kind) in spelled for kid in kids):
             for kid in kids:

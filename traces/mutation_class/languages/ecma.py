@@ -72,7 +72,7 @@ NAMING = Naming(
         ("namespace_import", None): HERE,
         ("type_parameter", "name"): HERE,
         ("enum_declaration", "name"): HERE,
-        ("function_signature", "name"): HERE,
+        ("function_signature", "name"): OUTSIDE,
         ("internal_module", "name"): HERE,
     },
     needs={("for_in_statement", "left"): frozenset(DECLARING)},
@@ -94,6 +94,10 @@ NAMING = Naming(
         "abstract_method_signature.name"
     ),
     bases=frozenset((kind, "class_heritage") for kind in CLASSES),
+    properties={
+        ("required_parameter", "pattern"): kinds("accessibility_modifier override_modifier readonly")
+    },
+    assigns=kinds("assignment_expression"),
     selves=("member_expression", "object", kinds("this")),
     hides_classes=True,
     forms=re.compile(

@@ -72,6 +72,7 @@ NAMING = Naming(
     releases=kinds("global_statement nonlocal_statement"),
     parameters=kinds("parameters lambda_parameters"),
     bases=frozenset({("class_definition", "argument_list")}),
+    assigns=kinds("assignment"),
     selves=("attribute", "object", kinds("self cls")),
     hides_classes=True,
     forms=re.compile(r"(?P<fixed>__\w+__$|setUp|tearDown)|(?P<test>test)|(?P<tests>Test)|(?P<mangled>__)"),

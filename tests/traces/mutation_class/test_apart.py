@@ -1,0 +1,92 @@
+"""The process apart: whatever a text does to the parser, the server goes on and answers the next question."""
+
+from __future__ import annotations
+
+import os
+import signal
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from traces.mutation_class import EVOLUTION, REFACTOR, apart, worker
+from traces.mutation_class.comparing import BYTES_MOST
+
+QUESTION = ("a.py", "x = 1\n", "x = 1  # one\n")
+
+
+@pytest.fixture(autouse=True)
+def _own_worker(monkeypatch):
+    """A worker of this test's, ended with it."""
+    own = apart._Worker()
+    monkeypatch.setattr(apart, "_worker", own)
+    yield
+    own.end()
+
+
+def running():
+    process = apart._worker._process
+    assert process is not None
+    return process
+
+
+def test_it_answers_as_the_function_does():
+    assert apart.class_apart(*QUESTION) == REFACTOR
+    assert apart.class_apart("a.py", "x = 1\n", "x = 2\n") == EVOLUTION
+    assert apart.class_apart("a.py", "x = 1\n", "x = (\n") is None
+    assert apart.class_apart("a.py", "x = '\udc80'\n", "x = 1\n") is None
+
+
+def test_one_process_answers_them_all():
+    apart.class_apart(*QUESTION)
+    first = running().pid
+    with ThreadPoolExecutor(4) as pool:
+        answers = list(
+            pool.map(lambda number: apart.class_apart("a.py", "x = 1", f"x = {number % 2}"), range(12))
+        )
+    assert answers == [EVOLUTION, REFACTOR] * 6
+    assert running().pid == first
+
+
+def test_no_process_is_begun_for_what_nobody_could_compare():
+    assert apart.class_apart("a.txt", "x", "y") is None
+    assert apart.class_apart("a.py", "x", "x" * (BYTES_MOST + 1)) is None
+    assert apart._worker._process is None
+
+
+@pytest.mark.parametrize("piece", ["(", "a(", "{a:"])
+def test_a_text_that_the_parser_chokes_on_costs_its_own_answer_alone(piece):
+    text = piece * (BYTES_MOST // len(piece))
+    assert apart.class_apart("A.java", text, "class A {}") is None
+    assert apart.class_apart(*QUESTION) == REFACTOR
+
+
+def test_a_process_that_was_killed_is_begun_anew():
+    apart.class_apart(*QUESTION)
+    os.kill(running().pid, signal.SIGKILL)
+    running().wait()
+    assert apart.class_apart(*QUESTION) == REFACTOR
+
+
+def test_a_process_that_does_not_answer_is_ended(monkeypatch):
+    apart.class_apart(*QUESTION)
+    silent = running()
+    os.kill(silent.pid, signal.SIGSTOP)
+    monkeypatch.setattr(apart, "SECONDS", 0.3)
+    assert apart.class_apart(*QUESTION) is None
+    assert silent.poll() is not None
+
+
+def test_it_knows_no_secret_of_the_servers(monkeypatch):
+    monkeypatch.setenv("ICP_SECRET_KEY", "hidden")
+    apart.class_apart(*QUESTION)
+    with open(f"/proc/{running().pid}/environ", "rb") as told:  # noqa: PTH123 - of the process, not of a folder
+        assert b"ICP_" not in told.read()
+
+
+def test_its_limits_are_those_of_the_system():
+    apart.class_apart(*QUESTION)
+    with open(f"/proc/{running().pid}/limits", encoding="ascii") as told:  # noqa: PTH123
+        limits = {line[:25].strip(): line[26:].split()[0] for line in told}
+    assert limits["Max address space"] == str(worker.MEMORY_MOST)
+    assert int(limits["Max cpu time"]) <= 60
+    assert limits["Max core file size"] == "0"
