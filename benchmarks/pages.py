@@ -33,6 +33,8 @@ from django.test.utils import CaptureQueriesContext  # noqa: E402
 from django.utils import timezone  # noqa: E402
 
 from benchmarks.filling import fill, make_workspace  # noqa: E402
+from benchmarks.repositories import make_repository  # noqa: E402
+from controlplane.models import Workspace  # noqa: E402
 from traces.models import LedgerEntry, TraceFile  # noqa: E402
 
 ENTRIES, QUICK_ENTRIES, SMALL_ENTRIES = 1_000_000, 50_000, 2_000
@@ -45,7 +47,7 @@ def pages(workspace_id: int) -> dict[str, str]:
     """Name and address below the workspace of every page that is measured."""
     entries = LedgerEntry.objects.filter(workspace_id=workspace_id)
     middle = entries.order_by("pk")[entries.count() // 2].pk
-    path = TraceFile.objects.filter(workspace_id=workspace_id).order_by("pk")[10].path
+    path = file_of(workspace_id)
     folder, _, name = path.rpartition("/")
     since = timezone.now() - timedelta(days=40)
     early = f"{since:%Y-%m-%dT%H:%M:%SZ}"
@@ -78,8 +80,19 @@ def pages(workspace_id: int) -> dict[str, str]:
         "map": "traces/map/",
         "map_search": "traces/map/?q=billing+logic",
         "file": f"traces/map/file/{path}",
+        "file_lines": f"traces/map/file/{path}?fragment=lines",
         "session": "sessions/alive-1",
     }
+
+
+def file_of(workspace_id: int) -> str:
+    """The file whose page is measured, which has a past in a repository as well."""
+    return TraceFile.objects.filter(workspace_id=workspace_id).order_by("pk")[10].path
+
+
+def give_repository(workspace_id: int, folder: Path) -> None:
+    make_repository(folder, file_of(workspace_id))
+    Workspace.objects.filter(pk=workspace_id).update(local_root=str(folder))
 
 
 def report(name: str, figure: float, unit: str, bar: str = "", *, holds: bool = True) -> bool:
@@ -115,6 +128,8 @@ def main() -> None:
         began = time.perf_counter()
         fill(large.pk, entries)
         report("fill", entries / (time.perf_counter() - began), "entries/s")
+        for workspace in (small, large):
+            give_repository(workspace.pk, Path(tempfile.mkdtemp()) / workspace.slug)
         if connection.vendor == "postgresql":
             with connection.cursor() as cursor:
                 cursor.execute("ANALYZE")  # what its autovacuum does within a minute

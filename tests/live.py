@@ -121,9 +121,9 @@ class LiveServer:
         except OSError:
             return 0, None
 
-    def workspace(self, slug: str) -> dict[str, str]:
+    def workspace(self, slug: str, *options: str) -> dict[str, str]:
         """A new workspace with INT-001 (src/auth/**); role to token."""
-        tokens = json.loads(self.manage("create_workspace", slug, "--json"))["tokens"]
+        tokens = json.loads(self.manage("create_workspace", slug, "--json", *options))["tokens"]
         intent = {
             "id": "INT-001", "name": "Sign in with tokens", "description": "Replace cookies by tokens",
             "status": "PENDING", "owned_scope": ["src/auth/**"], "constraints": ["No new dependency"],

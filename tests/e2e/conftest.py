@@ -38,9 +38,9 @@ def browser() -> Iterator[Browser]:
 class Place:
     """A workspace of its own for one test, with its tokens, an agent at work, and people."""
 
-    def __init__(self, server: LiveServer, slug: str) -> None:
+    def __init__(self, server: LiveServer, slug: str, *options: str) -> None:
         self.server, self.slug = server, slug
-        self.tokens = server.workspace(slug)
+        self.tokens = server.workspace(slug, *options)
         self.people: set[str] = set()
 
     def person(self, name: str, role: str) -> str:

@@ -130,7 +130,7 @@ def test_a_deleted_file_says_who_took_it_away_and_keeps_its_history(repo, select
     found = blamed(selected)
     assert found["deleted"] == {"origin": None, "change": None}  # gone from disk, and nobody says who did it
     assert (
-        "No entry and no commit says who took it away."
+        "no entry and no commit says who took it away"
         in client.get(f"{PAGE}?fragment=lines").content.decode()
     )
     commit = repo.commit(at=later(1))
@@ -142,7 +142,7 @@ def test_a_deleted_file_says_who_took_it_away_and_keeps_its_history(repo, select
     assert found["deleted"]["origin"]["intent_id"] == "INT-001"
     page = client.get(PAGE)
     assert len(page.context["changes"]) == 2
-    assert "Deleted." in page.content.decode()
+    assert "<b>Deleted</b>" in page.content.decode()
     assert "INT-001" in client.get(f"{PAGE}?fragment=lines").content.decode()
     assert commit[:10] in client.get(f"{PAGE}?fragment=lines").content.decode()
 
@@ -151,7 +151,7 @@ def test_without_a_folder_the_ledger_alone_tells_that_a_file_was_deleted(acme, s
     trace(selected, "more()\n")
     answer = selected.post("sessions/s-1/traces", {"path": PATH, "content_hash": "DELETED"})
     assert blamed(selected)["deleted"]["origin"]["entry_id"] == answer.json()["id"]
-    assert "Deleted." in builders.signed_in(ivy).get(PAGE).content.decode()
+    assert "<b>Deleted</b>" in builders.signed_in(ivy).get(PAGE).content.decode()
 
 
 def test_the_page_fetches_the_lines_and_is_whole_without_scripts(repo, selected, ivy):

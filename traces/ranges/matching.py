@@ -96,17 +96,19 @@ def _shortened(before: Sequence[Line], after: Sequence[Line], gap: Gap, found: l
 
 
 def _anchors(before: Sequence[Line], after: Sequence[Line], gap: Gap) -> list[Run]:
-    """Lines that are there once on both sides, as many of them as keep their order; neighbours are one
-    run."""
+    """Lines that are there once on both sides, as many of them as keep their order, and equal lines behind
+    them."""
     places = _once(after, gap.b0, gap.b1)
     pairs = [(a, places[line]) for line, a in _once(before, gap.a0, gap.a1).items() if line in places]
     found: list[Run] = []
+    end = gap.a0
     for a, b in _rising(sorted(pairs)):
-        last = found[-1] if found else Run(-2, -2, 0)
-        if (a - last.before, b - last.after) == (last.length, last.length):
-            found[-1] = Run(last.before, last.after, last.length + 1)
-        else:
-            found.append(Run(a, b, 1))
+        if a < end:  # behind an anchor already: it is the same pair, as the line is there once
+            continue
+        most = min(gap.a1 - a, gap.b1 - b)
+        length = next((step for step in range(1, most) if before[a + step] != after[b + step]), most)
+        found.append(Run(a, b, length))
+        end = a + length
     return found
 
 
