@@ -1,19 +1,15 @@
-"""Signed heads as git notes on a repository's HEAD, under a ref of their own.
-
-The repository is the agents' too, so nothing in its configuration may make git run anything: no hooks, no
-file monitor; of other configuration nothing is read.
-"""
+"""Signed heads as git notes on a repository's HEAD, under a ref of their own."""
 
 from __future__ import annotations
 
-import os
 import subprocess
+
+from traces.git import GIT, git_environment
 
 REF = "refs/notes/icp-checkpoints"
 NAME, EMAIL = "Intent Control Plane", "icp@localhost"
 SECONDS = 20
 SAID_MOST = 200
-HARMLESS = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "safe.directory=*")
 
 
 class GitError(Exception):
@@ -45,7 +41,7 @@ def read_notes(root: str) -> list[str]:
 def _git(root: str, *words: str, given: bytes = b"") -> bytes:
     try:
         done = subprocess.run(  # noqa: S603 - fixed words; the folder is the operator's
-            ["git", *HARMLESS, "-C", root, *words],  # noqa: S607 - git is where the server's PATH has it
+            [*GIT, "-C", root, *words],
             input=given,
             capture_output=True,
             timeout=SECONDS,
@@ -66,11 +62,4 @@ def _environment() -> dict[str, str]:
         for role in ("AUTHOR", "COMMITTER")
         for what, value in (("NAME", NAME), ("EMAIL", EMAIL))
     }
-    return who | {
-        "PATH": os.environ.get("PATH", os.defpath),
-        "LC_ALL": "C",
-        "GIT_CONFIG_NOSYSTEM": "1",
-        "GIT_CONFIG_GLOBAL": os.devnull,
-        "GIT_TERMINAL_PROMPT": "0",
-        "GIT_ALLOW_PROTOCOL": "",  # the repository's own settings could name a program to fetch with
-    }
+    return git_environment() | who

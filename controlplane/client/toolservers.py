@@ -1,6 +1,6 @@
 """The control plane's MCP server in a client's own configuration: a program that it starts, `hook mcp AGENT`.
 
-No client needs the token for that, so none stands in a file or must be exported (docs/decisions/0009).
+No client needs the token for that, so none stands in a file or must be exported (docs/decisions/0010).
 """
 
 from __future__ import annotations

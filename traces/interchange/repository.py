@@ -17,6 +17,7 @@ from typing import Any
 from traces import canonical
 from traces.checkpoints import origin_of
 from traces.entries import Submitted, field_errors
+from traces.git import GIT, git_environment
 from traces.interchange import gitai
 from traces.interchange.agent_trace import to_record
 from traces.interchange.exporting import json_line
@@ -30,14 +31,6 @@ FOLDER = ".agent-trace"
 NOTES = "refs/notes/agent-trace"
 GIT_AI_NOTES = "refs/notes/ai"
 SUFFIXES = (".json", ".jsonl")
-# Only objects are read: no hook, no watcher, no pager, no configured program of the repository runs.
-SETTINGS = (
-    "core.hooksPath=/dev/null",
-    "core.fsmonitor=false",
-    "log.showSignature=false",
-    "protocol.allow=never",  # a setting of the repository for one protocol would win: see GIT_ALLOW_PROTOCOL
-)
-GIT = ("git", *(word for setting in SETTINGS for word in ("-c", setting)))
 WRITER = (
     "-c",
     "user.name=Intent Control Plane",
@@ -57,12 +50,11 @@ class Repository:
     path: Path
 
     def git(self, *words: str, given: bytes | None = None) -> bytes:
-        environment = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
         done = subprocess.run(  # noqa: S603 - fixed program; refs and commits were checked by git itself
             [*GIT, "-C", str(self.path), *words],
             input=given if given is not None else b"",
             capture_output=True,
-            env=environment | {"GIT_TERMINAL_PROMPT": "0", "GIT_ALLOW_PROTOCOL": "", "LC_ALL": "C"},
+            env=git_environment(),
             check=False,
         )
         if done.returncode:

@@ -1,13 +1,10 @@
 """The history of one file, read from the git repository that holds the workspace's folder.
 
-The repository is the agents' too: git only lists and reads objects here, with nothing of its configuration
-but the layout, runs none of its programs (no hooks, filters, text conversions, watchers), asks no other
-machine, and ends after SECONDS in all.
+git only lists and reads objects here, without filters and text conversions, and ends after SECONDS in all.
 """
 
 from __future__ import annotations
 
-import os
 import subprocess
 import tempfile
 import threading
@@ -15,23 +12,11 @@ import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from traces.git import GIT, git_environment
+
 SECONDS = 2.0
 OUTPUT_MOST = 16 * 1024 * 1024
 LATEST = 253_402_300_799  # the last second of the year 9999: a commit may tell any time
-# Settings given here win over those of the repository.
-SETTINGS = (
-    "core.hooksPath=/dev/null",
-    "core.fsmonitor=false",
-    "core.attributesFile=/dev/null",
-    "core.pager=cat",
-    "diff.renameLimit=400",
-    "log.follow=false",
-    "log.mailmap=false",
-    "log.showSignature=false",
-    "protocol.allow=never",
-    "safe.directory=*",
-)
-GIT = ("git", *(word for setting in SETTINGS for word in ("-c", setting)), "--literal-pathspecs")
 LOG = (
     "--parents",
     "--topo-order",
@@ -122,8 +107,8 @@ class Repository:
             asked.seek(0)
             try:
                 process = subprocess.Popen(  # noqa: S603 - fixed words; paths stand behind "--" or in the input
-                    [*GIT, "-C", self._root, *words],
-                    stdin=asked, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=_environment(),
+                    [*GIT, "--literal-pathspecs", "-C", self._root, *words],
+                    stdin=asked, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=git_environment(),
                 )  # fmt: skip
             except (OSError, ValueError) as error:
                 raise GitError(str(error)) from error
@@ -158,16 +143,3 @@ def _commit(text: str) -> Commit:
 def _blob(line: bytes) -> tuple[str, int] | None:
     words = line.rsplit(b" ", 2)
     return (words[0].decode(), int(words[2])) if len(words) == 3 and words[1] == b"blob" else None
-
-
-def _environment() -> dict[str, str]:
-    return {
-        "PATH": os.environ.get("PATH", os.defpath),
-        "LC_ALL": "C",
-        "GIT_CONFIG_NOSYSTEM": "1",
-        "GIT_CONFIG_GLOBAL": os.devnull,
-        "GIT_NO_LAZY_FETCH": "1",
-        "GIT_NO_REPLACE_OBJECTS": "1",
-        "GIT_OPTIONAL_LOCKS": "0",
-        "GIT_TERMINAL_PROMPT": "0",
-    }
