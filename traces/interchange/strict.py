@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from traces import canonical
-from traces.entries import Submitted, field_errors
 from traces.interchange import agent_trace
 from traces.interchange.lines import Line
 from traces.interchange.reports import ImportReport, Remark
+from traces.submitted import Submitted, field_errors
 
 TORN = "TRUNCATED_LAST_LINE"
 
