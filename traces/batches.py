@@ -14,11 +14,10 @@ from typing import Any
 
 from django.db import connection
 
-from traces.bulk import Packed, fresh_ids, packer, write
+from traces.bulk import Packed, form_of, fresh_ids, write
 from traces.entries import Stored, Storing, ledger_entry, settle
 from traces.ledger import COLUMNS, prepare
 from traces.projections import rows_of
-from traces.shape import read_entry
 from traces.submitted import Submitted
 
 BODY_COLUMNS = ("entry_id", "salt", "body")
@@ -109,16 +108,17 @@ class Waiting:
 
 def batch_of(workspace_id: int, entries: Sequence[Submitted], how: Storing, vendor: str) -> Batch:
     """The batch of these entries, received now, for a database of this vendor. No queries."""
-    pack, received_at = packer(vendor), datetime.now(UTC)
+    form, received_at = form_of(vendor), datetime.now(UTC)
+    pack, received = form.pack, {"received_at": form.moment(received_at)}
     made = Batch([], [], [], [], [], [], [], [], [], [])
     for place, one in enumerate(entries):
-        reading = read_entry(one.value)
+        reading = one.read()
         ready = prepare(ledger_entry(workspace_id, one, reading, how), received_at)
-        rows = rows_of(workspace_id, reading, imported=how.imported)
+        rows = rows_of(workspace_id, reading, form.moment(reading.changed_at), imported=how.imported)
         made.lines.append(one.line)
         made.ids.append(ready.row["entry_id"])
         made.bodies.append(ready.body)
-        made.entries.append(pack(_in_order(ready.row)))
+        made.entries.append(pack(_in_order(ready.row | received)))
         made.contents.append(pack((ready.salt, ready.body)))
         made.traces.append(pack(rows.entry.values()))
         for file, ranges in rows.files:

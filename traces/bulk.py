@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from operator import add
@@ -23,9 +24,16 @@ _ODD = re.compile(r"[\\\t\n\r]")  # what COPY has a meaning for
 _ESCAPES = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
 
 
-def packer(vendor: str) -> Callable[[Iterable[Any]], Packed]:
-    """How a database of this vendor wants the values of a row: texts, numbers, bytes, moments, None."""
-    return _copied if vendor == POSTGRESQL else _plain
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How a database wants rows: `pack` takes texts, numbers, bytes and None, `moment` writes a moment."""
+
+    pack: Callable[[Iterable[Any]], Packed]
+    moment: Callable[[datetime], str]
+
+
+def form_of(vendor: str) -> Form:
+    return _FORMS[vendor]
 
 
 def fresh_ids(table: str, count: int) -> Sequence[int]:
@@ -40,6 +48,22 @@ def fresh_ids(table: str, count: int) -> Sequence[int]:
         cursor.execute("SELECT max(seq) FROM sqlite_sequence WHERE name = %s", [table])
         last = cursor.fetchone()[0] or 0
     return range(last + 1, last + 1 + count)
+
+
+def learn(table: str) -> None:
+    """Let PostgreSQL see what a table holds, where it never looked. 1 query, and 1 statement that once.
+
+    Until then it takes one index for as good as another, and may read a whole workspace for every batch; it
+    would look by itself only after a commit.
+    """
+    if connection.vendor == POSTGRESQL:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT 1 FROM pg_stats WHERE schemaname = ANY (current_schemas(false)) AND tablename = %s",
+                [table],
+            )
+            if not cursor.fetchall():
+                cursor.execute(f"ANALYZE {table}")
 
 
 def write(table: str, columns: Sequence[str], rows: Sequence[Packed], *numbers: Iterable[int]) -> None:
@@ -68,10 +92,6 @@ def _insert(
         cursor.executemany(statement, list(map(add, zip(*numbers, strict=True), rows)))
 
 
-def _plain(values: Iterable[Any]) -> Packed:
-    return tuple([_in_utc(value) if type(value) is datetime else value for value in values])
-
-
 @lru_cache(maxsize=4096)
 def _in_utc(moment: datetime) -> str:
     """As Django keeps it in SQLite."""
@@ -91,3 +111,6 @@ def _field(value: Any, *, escape: bool) -> str:
     if kind is bytes:
         return f"\\\\x{value.hex()}"
     return "\\N" if value is None else str(value)
+
+
+_FORMS = {"sqlite": Form(tuple, _in_utc), POSTGRESQL: Form(_copied, str)}

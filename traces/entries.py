@@ -145,7 +145,7 @@ def rivals_of(workspace_id: int, batch: Sequence[Submitted]) -> list[Beside]:
 
 
 def _append_all(workspace_id: int, fresh: Sequence[Submitted], how: Storing) -> tuple[Appended, ...]:
-    readings = [read_entry(one.value) for one in fresh]
+    readings = [one.read() for one in fresh]
     made = append_many(
         ledger_entry(workspace_id, one, reading, how) for one, reading in zip(fresh, readings, strict=True)
     )

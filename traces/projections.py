@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 
 from django.db import transaction
 
@@ -11,7 +12,7 @@ from traces.counts import recount, top_folder
 from traces.ledger import body_of
 from traces.models import Kind, LedgerEntry, TraceEntry, TraceFile
 from traces.rows import Row, insert_rows
-from traces.shape import LineRange, Reading, read_entry
+from traces.shape import Reading, read_entry
 
 BATCH = 250
 
@@ -40,7 +41,7 @@ def project(recorded: Iterable[Recorded]) -> None:
     files: list[Row] = []
     ranges: list[list[Row]] = []
     for one in recorded:
-        mine = rows_of(one.workspace_id, one.reading, imported=one.imported)
+        mine = rows_of(one.workspace_id, one.reading, one.reading.changed_at, imported=one.imported)
         entries.append({"entry_id": one.id} | mine.entry)
         for file, of_it in mine.files:
             files.append({"entry_id": one.id} | file)
@@ -51,11 +52,14 @@ def project(recorded: Iterable[Recorded]) -> None:
     insert_rows("traces_tracerange", claimed)
 
 
-def rows_of(workspace_id: int, reading: Reading, *, imported: bool) -> Rows:
-    """The rows of an entry that was read, without the row ids that only its recording gives."""
+def rows_of(workspace_id: int, reading: Reading, changed_at: datetime | str, *, imported: bool) -> Rows:
+    """The rows of an entry that was read, without the row ids that only its recording gives.
+
+    `changed_at` is the reading's own, in the form in which it is to be written.
+    """
     entry: Row = {
         "workspace_id": workspace_id,
-        "changed_at": reading.changed_at,
+        "changed_at": changed_at,
         "revision_id": reading.revision_id,
         "imported": imported,
     }
@@ -67,14 +71,14 @@ def rows_of(workspace_id: int, reading: Reading, *, imported: bool) -> Rows:
             "path": file.path,
             "session_id": file.session_id or reading.session_id,
             "intent_id": intent,
-            "changed_at": reading.changed_at,
+            "changed_at": changed_at,
             "mutation_class": reading.mutation_class[:40],
             "content_hash": file.content_hash,
             "deleted": file.deleted,
             "imported": imported,
             "lead_folder": "" if files else top_folder(file.path),
         }
-        files.append((row, [_range_row(lines) for lines in file.ranges]))
+        files.append((row, [lines._asdict() for lines in file.ranges]))
     return Rows(entry, files)
 
 
@@ -105,13 +109,3 @@ def rebuild(workspace_id: int) -> int:
         project(batch)
         recount(workspace_id)
     return count
-
-
-def _range_row(lines: LineRange) -> Row:
-    return {
-        "start_line": lines.start_line,
-        "end_line": lines.end_line,
-        "content_hash": lines.content_hash,
-        "contributor": lines.contributor,
-        "model": lines.model,
-    }

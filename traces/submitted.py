@@ -6,14 +6,13 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from django.db import connection
 
 from traces import canonical
 from traces.models import Kind
-from traces.ordinary import is_ordinary
-from traces.shape import ID_MOST, problems
+from traces.shape import ID_MOST, Reading, problems, read_entry
 
 RECORDED_BEFORE = """
     SELECT entry.id, entry.entry_id, body.body FROM traces_ledgerentry entry
@@ -34,16 +33,16 @@ class Told(Protocol):
     def in_bytes(self) -> bytes: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Submitted:
+class Submitted(NamedTuple):
     """An entry of a request or file, and the line on which it begins there (from 1).
 
-    `encoded` are the canonical bytes of `value` where they are known already.
+    `encoded` are the canonical bytes of `value`, `reading` is what it says, where they are known already.
     """
 
     value: dict[str, Any]
     line: int | None = None
     encoded: bytes | None = None
+    reading: Reading | None = None
 
     @property
     def entry_id(self) -> str:
@@ -51,6 +50,10 @@ class Submitted:
 
     def in_bytes(self) -> bytes:
         return self.encoded or canonical.encode(self.value)
+
+    def read(self) -> Reading:
+        """What an entry that has no `field_errors` says."""
+        return self.reading or read_entry(self.value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +95,6 @@ class Beside:
 
 def field_errors(submitted: Submitted) -> list[EntryError]:
     """What is wrong with the fields of one entry."""
-    if is_ordinary(submitted.value):
-        return []
     return [
         EntryError("INVALID_FIELD", f"{path} {text}", submitted.line)
         for path, text in problems(submitted.value)
@@ -127,7 +128,7 @@ def sort_out(workspace_id: int, batch: Sequence[Entry]) -> tuple[list[Entry], in
 
 
 def stored_bytes(workspace_id: int, entry_ids: list[str]) -> dict[str, tuple[int, bytes | None]]:
-    """(row id, recorded bytes) of these trace entries; no bytes for one that was redacted."""
+    """(row id, recorded bytes) of these trace entries; no bytes for one that was redacted. 1 query."""
     marks = ", ".join(["%s"] * len(entry_ids))
     with connection.cursor() as cursor:
         cursor.execute(RECORDED_BEFORE.replace("{ids}", marks), [workspace_id, Kind.TRACE, *entry_ids])

@@ -33,6 +33,7 @@ from traces.interchange.preparing import Part, Preparing, Read, entries_of, part
 
 LARGE = 8 * 1024 * 1024  # bytes from which on a second process is worth its start
 PIPE_SIZE = 1024 * 1024  # what Linux allows everybody: about two batches
+LOOSE_OBJECTS = 100_000  # between searches for cycles, of which batches have none
 BOOT = "import django; django.setup(); from traces.interchange import beside; beside.serve()"
 
 
@@ -66,6 +67,7 @@ def serve() -> None:
     told = json.loads(sys.argv[1])
     how = Preparing(**told | {"storing": Storing(**told["storing"])})
     gc.freeze()
+    gc.set_threshold(LOOSE_OBJECTS)
     with suppress(BrokenPipeError), closing(out):
         for part in parts_of(lambda report: entries_of(sys.stdin.buffer.read, how.lenient, report), how):
             pickle.dump(part, out, pickle.HIGHEST_PROTOCOL)

@@ -12,6 +12,7 @@ from typing import Any
 from django.db import connection, transaction
 
 from traces.batches import store_batch
+from traces.bulk import learn
 from traces.entries import Storing, rivals_of
 from traces.interchange import foreign_chain, strict
 from traces.interchange.beside import prepared
@@ -143,6 +144,8 @@ def _apply_portion(parts: Iterable[Part], how: Import, report: ImportReport, fol
             report.take_in(part.found)
             followed.follow(part)
             _store(part, how, report, followed)
+            if followed.history.records == BATCH:
+                learn("traces_ledgerentry")
         if not report.valid and how.piecemeal:
             transaction.set_rollback(True)
     if not report.valid:
