@@ -32,11 +32,12 @@ django.setup()
 from django.db import connection, transaction  # noqa: E402
 
 from traces import proofs  # noqa: E402
-from traces.entries import Storing, Submitted, store  # noqa: E402
+from traces.entries import Storing, store  # noqa: E402
 from traces.interchange.importing import Import, import_file  # noqa: E402
 from traces.ledger import NewEntry, append, append_many  # noqa: E402
 from traces.models import LedgerEntry, LedgerLeaf  # noqa: E402
 from traces.sealing import seal  # noqa: E402
+from traces.submitted import Submitted  # noqa: E402
 from traces.verifying import verify  # noqa: E402
 
 HOME, BARE = 1, 2

@@ -22,8 +22,9 @@ from traces.filemap import map_sections
 from traces.filters import TraceFilter, traces_of
 from traces.interchange.exporting import agent_trace_lines, orchestration_lines
 from traces.interchange.history import SOURCE, SOURCE_MOST
-from traces.interchange.importing import Import, import_file, post_entries
+from traces.interchange.importing import Import, import_file
 from traces.interchange.intent_map import write_map
+from traces.interchange.posting import post_entries
 from traces.interchange.reports import ImportReport
 from traces.ledger import Appended
 from traces.models import LedgerEntry, LedgerLeaf

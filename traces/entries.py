@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Generic
 
 from django.db import connection
 
@@ -19,18 +18,16 @@ from traces.class_checks import FIELD, check_of
 from traces.ledger import Appended, NewEntry, append, append_many, body_of, find
 from traces.lessons import NewLesson, record_lesson
 from traces.models import Kind
-from traces.ordinary import is_ordinary
 from traces.projections import Recorded, project
 from traces.shape import (
     DELETED,
-    ID_MOST,
     INTENT_TYPE,
     Reading,
     canonical_path,
     comparable_hash,
-    problems,
     read_entry,
 )
+from traces.submitted import Beside, Entry, Submitted, sort_out
 
 PATHS_MOST = 500  # paths a query: SQLite allows a limited number of parameters
 NEWEST_HASHES = """
@@ -41,63 +38,25 @@ NEWEST_HASHES = """
         ORDER BY file.imported, file.id DESC LIMIT 1
     ) FROM wanted
 """
-RECORDED_BEFORE = """
-    SELECT entry.id, entry.entry_id, body.body FROM traces_ledgerentry entry
-    LEFT JOIN traces_ledgerbody body ON body.entry_id = entry.id
-    WHERE entry.workspace_id = %s AND entry.kind = %s AND entry.entry_id IN ({ids})
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class Submitted:
-    """An entry of a request or file, and the line on which it begins there (from 1).
-
-    `encoded` are the canonical bytes of `value` where they are known already.
-    """
-
-    value: dict[str, Any]
-    line: int | None = None
-    encoded: bytes | None = None
-
-    def in_bytes(self) -> bytes:
-        return self.encoded or canonical.encode(self.value)
-
-
-@dataclass(frozen=True, slots=True)
-class EntryError:
-    type: str
-    message: str
-    line: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Beside:
-    """An entry that contradicts the one of ledger row `row` (None: one of the same batch).
-
-    `beside_id` is the id, made from its content, under which it can be kept as well; `new` says that it
-    was kept just now.
-    """
-
-    submitted: Submitted
-    beside_id: str
-    row: int | None
-    new: bool = False
-
-    @property
-    def entry_id(self) -> str:
-        return str(self.submitted.value["id"])
-
-    def error(self) -> EntryError:
-        return EntryError(
-            "DUPLICATE_ID", f"{self.entry_id} was recorded with other content", self.submitted.line
-        )
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """What became of a batch: `made` are new, in order; `rivals` contradict what is there."""
+    """What became of a batch: how many are new, and which contradict what is there. `made` are the new
+    ones, in order, where each was recorded by itself."""
 
-    made: tuple[Appended, ...]
+    new: int
+    duplicates: int
+    rivals: tuple[Beside, ...]
+    made: tuple[Appended, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Settled(Generic[Entry]):
+    """A batch beside what is known. `kept` are the rivals that go in as well, under ids of their own."""
+
+    fresh: list[Entry]
+    kept: list[Submitted]
     duplicates: int
     rivals: tuple[Beside, ...]
 
@@ -166,43 +125,39 @@ def store(workspace_id: int, batch: Sequence[Submitted], how: Storing) -> Stored
     2 queries and 5 statements, whatever the size of the batch (up to a few hundred); 1 query more for rivals
     that are kept.
     """
-    fresh, duplicates, rivals = _sort_out(workspace_id, batch)
+    settled = settle(workspace_id, batch, how)
+    fresh = [*settled.fresh, *settled.kept]
+    made = _append_all(workspace_id, fresh, how) if fresh else ()
+    return Stored(len(fresh), settled.duplicates, settled.rivals, made)
+
+
+def settle(workspace_id: int, batch: Sequence[Entry], how: Storing) -> Settled[Entry]:
+    """What is to be stored of a batch. 1 query, 1 more for rivals that are kept."""
+    fresh, duplicates, rivals = sort_out(workspace_id, batch)
+    kept: list[Submitted] = []
     if rivals and how.keep_rivals:
-        kept, known, _ = _sort_out(workspace_id, [_renamed(one) for one in rivals])
-        new = {one.value["id"] for one in kept}
+        kept, known, _ = sort_out(workspace_id, [one.renamed() for one in rivals])
+        new = {one.entry_id for one in kept}
         rivals = [replace(one, new=one.beside_id in new) for one in rivals]
-        fresh, duplicates = [*fresh, *kept], duplicates + known
-    if not fresh:
-        return Stored((), duplicates, tuple(rivals))
-    return Stored(_append_all(workspace_id, fresh, how), duplicates, tuple(rivals))
+        duplicates += known
+    return Settled(fresh, kept, duplicates, tuple(rivals))
 
 
 def rivals_of(workspace_id: int, batch: Sequence[Submitted]) -> list[Beside]:
     """Those of a batch that contradict each other or what is stored. 1 query; changes nothing."""
-    return _sort_out(workspace_id, batch)[2]
+    return sort_out(workspace_id, batch)[2]
 
 
 def _append_all(workspace_id: int, fresh: Sequence[Submitted], how: Storing) -> tuple[Appended, ...]:
-    readings = [read_entry(one.value) for one in fresh]
+    readings = [one.read() for one in fresh]
     made = append_many(
-        _ledger_entry(workspace_id, one, reading, how.actor, how.source)
-        for one, reading in zip(fresh, readings, strict=True)
+        ledger_entry(workspace_id, one, reading, how) for one, reading in zip(fresh, readings, strict=True)
     )
     project(
         Recorded(one.id, workspace_id, reading, how.imported)
         for one, reading in zip(made, readings, strict=True)
     )
     return tuple(made)
-
-
-def field_errors(submitted: Submitted) -> list[EntryError]:
-    """What is wrong with the fields of one entry."""
-    if is_ordinary(submitted.value):
-        return []
-    return [
-        EntryError("INVALID_FIELD", f"{path} {text}", submitted.line)
-        for path, text in problems(submitted.value)
-    ]
 
 
 def record_mutation(workspace_id: int, mutation: Mutation, author: Author) -> RecordedMutation:
@@ -216,8 +171,8 @@ def record_mutation(workspace_id: int, mutation: Mutation, author: Author) -> Re
     reading = read_entry(entry)
     with writing():
         checked = check_of(mutation.mutation_class, mutation.computed_class)
-        new = _ledger_entry(workspace_id, Submitted(entry), reading, author.actor, checked)
-        made = append(replace(new, idempotency_key=key, agent=author.agent or new.agent))
+        new = ledger_entry(workspace_id, Submitted(entry), reading, Storing(author.actor))
+        made = append(replace(new, idempotency_key=key, agent=author.agent or new.agent, reason=checked))
         if made is None:
             return _reported_before(workspace_id, key or "", entry)
         project([Recorded(made.id, workspace_id, reading)])
@@ -269,56 +224,8 @@ def _newest_hashes(workspace_id: int, paths: list[str]) -> dict[str, str]:
     return {path: "" if told == "gone" else told for path, told in rows if told}
 
 
-def _sort_out(workspace_id: int, batch: Sequence[Submitted]) -> tuple[list[Submitted], int, list[Beside]]:
-    """(entries that are new, how many are there already, those that contradict what is there)."""
-    known = _stored_bytes(workspace_id, [one.value["id"] for one in batch]) if batch else {}
-    fresh: dict[str, Submitted] = {}
-    rivals: list[Beside] = []
-    duplicates = 0
-    for one in batch:
-        entry_id = one.value["id"]
-        if entry_id not in known and entry_id not in fresh:
-            fresh[entry_id] = one
-            continue
-        row, before = known.get(entry_id, (None, b""))
-        if entry_id in fresh:
-            before = fresh[entry_id].in_bytes()
-        if before is None or before == one.in_bytes() or _is_repaired(before, one.value):
-            duplicates += 1
-        else:
-            rivals.append(Beside(one, _beside_id(one.value), row))
-    return list(fresh.values()), duplicates, rivals
-
-
-def _is_repaired(before: bytes, value: dict[str, Any]) -> bool:
-    """Whether both are one record, once taken as it stood and once repaired."""
-    stored = json.loads(before)
-    return bool(stored.get("original") == value or value.get("original") == stored)
-
-
-def _beside_id(value: dict[str, Any]) -> str:
-    return f"{value['id'][: ID_MOST - 20]}~{hashlib.sha256(canonical.encode(value)).hexdigest()[:16]}"
-
-
-def _renamed(rival: Beside) -> Submitted:
-    value = rival.submitted.value
-    original = value.get("original")
-    kept = {"id": rival.beside_id, "original": original if isinstance(original, dict) else value}
-    return Submitted(value | kept, rival.submitted.line)
-
-
-def _stored_bytes(workspace_id: int, entry_ids: list[str]) -> dict[str, tuple[int, bytes | None]]:
-    """(row id, recorded bytes) of these trace entries; no bytes for one that was redacted."""
-    marks = ", ".join(["%s"] * len(entry_ids))
-    with connection.cursor() as cursor:
-        cursor.execute(RECORDED_BEFORE.replace("{ids}", marks), [workspace_id, Kind.TRACE, *entry_ids])
-        rows = cursor.fetchall()
-    return {entry_id: (row, None if body is None else bytes(body)) for row, entry_id, body in rows}
-
-
-def _ledger_entry(
-    workspace_id: int, entry: Submitted, reading: Reading, actor: str, reason: str = ""
-) -> NewEntry:
+def ledger_entry(workspace_id: int, entry: Submitted, reading: Reading, how: Storing) -> NewEntry:
+    """The ledger's record of a trace entry that was read."""
     return NewEntry(
         workspace_id=workspace_id,
         kind=Kind.TRACE,
@@ -329,8 +236,8 @@ def _ledger_entry(
         intent_id=reading.intent_id,
         outcome=reading.mutation_class,
         agent=reading.model,
-        reason=reason,
-        actor=actor,
+        reason=how.source,
+        actor=how.actor,
     )
 
 

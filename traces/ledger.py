@@ -16,6 +16,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
+from operator import attrgetter
 from typing import Any
 
 from django.db import connection
@@ -109,6 +110,7 @@ class Prepared:
         return Appended(row_id, self.row["entry_id"], self.row["received_at"], self.row["leaf_hash"])
 
 
+_texts = attrgetter(*TEXTS)
 ALWAYS = Condition("1 = 1")
 
 
@@ -159,7 +161,7 @@ def prepare(entry: NewEntry, received_at: datetime | None = None) -> Prepared:
         "entry_id": entry.entry_id or new_id(),
         "idempotency_key": entry.idempotency_key,
     }
-    texts = {name: getattr(entry, name)[:most] for name, most in TEXTS.items()}
+    texts = {name: text[:most] for (name, most), text in zip(TEXTS.items(), _texts(entry), strict=True)}
     envelope = canonical.encode_flat(envelope_of(named | texts, received_at, digest))
     texts.pop("actor")
     row = named | texts | {
@@ -173,7 +175,7 @@ def prepare(entry: NewEntry, received_at: datetime | None = None) -> Prepared:
 
 def envelope_of(values: dict[str, Any], received_at: datetime, body_digest: bytes) -> dict[str, Any]:
     """The signed part of an entry. What is empty or null is left out."""
-    filled = {name: value for name, value in values.items() if value not in {"", None}}
+    filled = {name: value for name, value in values.items() if value is not None and value != ""}
     return filled | {
         "v": ENVELOPE_VERSION,
         "received_at": instant(received_at),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 
 from django.db import transaction
 
@@ -11,7 +12,7 @@ from traces.counts import recount, top_folder
 from traces.ledger import body_of
 from traces.models import Kind, LedgerEntry, TraceEntry, TraceFile
 from traces.rows import Row, insert_rows
-from traces.shape import FileChange, Reading, read_entry
+from traces.shape import Reading, read_entry
 
 BATCH = 250
 
@@ -26,16 +27,59 @@ class Recorded:
     imported: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Of one entry: its own row, and those of its files under each of their intents, with their ranges."""
+
+    entry: Row
+    files: list[tuple[Row, list[Row]]]
+
+
 def project(recorded: Iterable[Recorded]) -> None:
     """Write the rows of these entries, inside the caller's transaction. 3 statements a batch."""
-    known = list(recorded)
-    insert_rows("traces_traceentry", [_entry_row(one) for one in known])
-    files = [of for one in known for of in _files_of(one)]
-    ids = insert_rows("traces_tracefile", [_file_row(*of) for of in files], returning=True)
-    ranges = [
-        row for row_id, (_, file, *_) in zip(ids, files, strict=True) for row in _range_rows(row_id, file)
-    ]
-    insert_rows("traces_tracerange", ranges)
+    entries: list[Row] = []
+    files: list[Row] = []
+    ranges: list[list[Row]] = []
+    for one in recorded:
+        mine = rows_of(one.workspace_id, one.reading, one.reading.changed_at, imported=one.imported)
+        entries.append({"entry_id": one.id} | mine.entry)
+        for file, of_it in mine.files:
+            files.append({"entry_id": one.id} | file)
+            ranges.append(of_it)
+    insert_rows("traces_traceentry", entries)
+    ids = insert_rows("traces_tracefile", files, returning=True)
+    claimed = [{"file_id": row_id} | row for row_id, of_it in zip(ids, ranges, strict=True) for row in of_it]
+    insert_rows("traces_tracerange", claimed)
+
+
+def rows_of(workspace_id: int, reading: Reading, changed_at: datetime | str, *, imported: bool) -> Rows:
+    """The rows of an entry that was read, without the row ids that only its recording gives.
+
+    `changed_at` is the reading's own, in the form in which it is to be written.
+    """
+    entry: Row = {
+        "workspace_id": workspace_id,
+        "changed_at": changed_at,
+        "revision_id": reading.revision_id,
+        "imported": imported,
+    }
+    told = [(file, intent) for file in reading.files for intent in file.intents or ("",)]
+    files: list[tuple[Row, list[Row]]] = []
+    for file, intent in told:
+        row = {
+            "workspace_id": workspace_id,
+            "path": file.path,
+            "session_id": file.session_id or reading.session_id,
+            "intent_id": intent,
+            "changed_at": changed_at,
+            "mutation_class": reading.mutation_class[:40],
+            "content_hash": file.content_hash,
+            "deleted": file.deleted,
+            "imported": imported,
+            "lead_folder": "" if files else top_folder(file.path),
+        }
+        files.append((row, [lines._asdict() for lines in file.ranges]))
+    return Rows(entry, files)
 
 
 def rebuild(workspace_id: int) -> int:
@@ -65,50 +109,3 @@ def rebuild(workspace_id: int) -> int:
         project(batch)
         recount(workspace_id)
     return count
-
-
-def _entry_row(one: Recorded) -> Row:
-    return {
-        "entry_id": one.id,
-        "workspace_id": one.workspace_id,
-        "changed_at": one.reading.changed_at,
-        "revision_id": one.reading.revision_id,
-        "imported": one.imported,
-    }
-
-
-def _files_of(one: Recorded) -> Iterator[tuple[Recorded, FileChange, str, bool]]:
-    """Every file under each of its intents, and whether it is the entry's first row."""
-    pairs = ((file, intent) for file in one.reading.files for intent in file.intents or ("",))
-    for place, (file, intent) in enumerate(pairs):
-        yield one, file, intent, place == 0
-
-
-def _file_row(one: Recorded, file: FileChange, intent: str, leads: bool) -> Row:
-    return {
-        "entry_id": one.id,
-        "workspace_id": one.workspace_id,
-        "path": file.path,
-        "session_id": file.session_id or one.reading.session_id,
-        "intent_id": intent,
-        "changed_at": one.reading.changed_at,
-        "mutation_class": one.reading.mutation_class[:40],
-        "content_hash": file.content_hash,
-        "deleted": file.deleted,
-        "imported": one.imported,
-        "lead_folder": top_folder(file.path) if leads else "",
-    }
-
-
-def _range_rows(file_id: int, file: FileChange) -> list[Row]:
-    return [
-        {
-            "file_id": file_id,
-            "start_line": lines.start_line,
-            "end_line": lines.end_line,
-            "content_hash": lines.content_hash,
-            "contributor": lines.contributor,
-            "model": lines.model,
-        }
-        for lines in file.ranges
-    ]

@@ -19,10 +19,10 @@ from django.utils import timezone
 
 from controlplane.writing import writing
 from traces import merkle
+from traces.bulk import form_of, write
 from traces.checkpoints import sign_checkpoint
 from traces.models import Checkpoint, Kind, LedgerEntry, LedgerTile
 from traces.proofs import TILE_WIDTH, head, leaf_hashes, split, tile_roots
-from traces.rows import insert_rows
 
 log = logging.getLogger(__name__)
 
@@ -31,11 +31,12 @@ INSERTS = 200  # rows a statement: SQLite allows a limited number of parameters
 LOCK_SPACE = 0x1CF0 << 40
 
 # One index has the entries of a workspace and kind in order: asked for the oldest of all kinds at once, a
-# database reads and sorts all that wait, again for every batch.
+# database reads and sorts all that wait, again for every batch. OFFSET keeps PostgreSQL at looking for the
+# leaf of one entry after another, where it would read all leaves to compare them with all entries.
 _OLDEST_UNSEALED = """SELECT * FROM (
     SELECT entry.id, entry.leaf_hash FROM traces_ledgerentry entry
     WHERE entry.workspace_id = %s AND entry.kind = %s AND entry.id > %s
-      AND NOT EXISTS (SELECT 1 FROM traces_ledgerleaf leaf WHERE leaf.entry_id = entry.id)
+      AND NOT EXISTS (SELECT 1 FROM traces_ledgerleaf leaf WHERE leaf.entry_id = entry.id LIMIT 1 OFFSET 0)
     ORDER BY entry.id LIMIT %s
 ) waiting"""
 
@@ -183,13 +184,9 @@ def _extend(workspace_id: int, waiting: list[tuple[int, bytes]]) -> None:
     hashes = [leaf for _, leaf in waiting]
     for place, leaf in enumerate(hashes, start=size):
         merkle.extend_frontier(frontier, place, leaf)
-    insert_rows(
-        "traces_ledgerleaf",
-        [
-            {"workspace_id": workspace_id, "seq": seq, "entry_id": row_id}
-            for seq, (row_id, _) in enumerate(waiting, start=size)
-        ],
-    )
+    pack = form_of(connection.vendor).pack
+    places = [pack((workspace_id, seq)) for seq in range(size, size + len(waiting))]
+    write("traces_ledgerleaf", ("entry_id", "workspace_id", "seq"), places, [row_id for row_id, _ in waiting])
     LedgerTile.objects.bulk_create(_full_tiles(workspace_id, size, hashes), batch_size=INSERTS)
     root = merkle.fold(frontier)
     Checkpoint.objects.create(

@@ -12,10 +12,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from controlplane.policy.paths import Refusal, canonical
@@ -36,8 +35,7 @@ _BARE_SHA256 = re.compile(r"[0-9a-fA-F]{64}")
 Found = Iterator[tuple[str, str]]  # (JSON path, problem)
 
 
-@dataclass(frozen=True, slots=True)
-class LineRange:
+class LineRange(NamedTuple):
     start_line: int
     end_line: int
     content_hash: str
@@ -45,8 +43,7 @@ class LineRange:
     model: str
 
 
-@dataclass(frozen=True, slots=True)
-class FileChange:
+class FileChange(NamedTuple):
     """A file as an entry speaks of it. `content_hash` is "" where the entry has none for the whole file."""
 
     path: str
@@ -57,8 +54,7 @@ class FileChange:
     ranges: tuple[LineRange, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """What queries need to know of an entry."""
 
     changed_at: datetime
@@ -79,16 +75,21 @@ def read_entry(entry: dict[str, Any]) -> Reading:
     """Read an entry that has no `problems`."""
     named = _text(entry.get("intent_id"))
     files = tuple(_change(file, named) for file in entry["files"])
-    intents = [named, *(intent for file in files for intent in file.intents)]
-    sessions = [file.session_id for file in files if file.session_id]
-    models = [one.model for file in files for one in file.ranges if one.model]
+    revision = _text((entry.get("vcs") or {}).get("revision_id"))
+    return read_as(entry["timestamp"], revision, _text(entry.get("mutation_class")), named, files)
+
+
+def read_as(
+    timestamp: str, revision_id: str, mutation_class: str, named: str, files: tuple[FileChange, ...]
+) -> Reading:
+    """An entry of these files: session, intent and model are the first that are told. Raises ValueError."""
     return Reading(
-        changed_at=moment_of(entry["timestamp"]),
-        revision_id=_text((entry.get("vcs") or {}).get("revision_id")),
-        mutation_class=_text(entry.get("mutation_class")),
-        session_id=(sessions or [""])[0],
-        intent_id=next(filter(None, intents), ""),
-        model=(models or [""])[0],
+        changed_at=moment_of(timestamp),
+        revision_id=revision_id,
+        mutation_class=mutation_class,
+        session_id=next((file.session_id for file in files if file.session_id), ""),
+        intent_id=named or next((file.intents[0] for file in files if file.intents), ""),
+        model=next((one.model for file in files for one in file.ranges if one.model), ""),
         files=files,
     )
 
@@ -249,20 +250,18 @@ def _change(file: dict[str, Any], named: str) -> FileChange:
         session = session or session_of(talk.get("url"))
         intents += _intents(talk)
         ranges += _ranges(talk, told)
-    return FileChange(
-        path=canonical_path(file["relative_path"]),
-        session_id=session,
-        intents=tuple(dict.fromkeys(intents)) or ((named,) if named else ()),
-        content_hash=_whole_hash(told),
-        deleted=bool(told) and all(text.upper() == DELETED for text in told),
-        ranges=tuple(ranges),
-    )
+    path = canonical_path(file["relative_path"])
+    return changed(path, session, tuple(dict.fromkeys(intents)) or ((named,) if named else ()), told, ranges)
 
 
-def _whole_hash(told: list[str]) -> str:
-    """The hash of the whole file: only where all hashes that the entry tells of it agree."""
+def changed(
+    path: str, session_id: str, intents: tuple[str, ...], told: list[str], ranges: list[LineRange]
+) -> FileChange:
+    """A file whose hashes, of the whole and of ranges, are `told`. It has one where all of them agree."""
     different = {comparable_hash(text) for text in told}
-    return different.pop() if len(different) == 1 else ""
+    content_hash = different.pop() if len(different) == 1 else ""
+    deleted = bool(told) and all(text.upper() == DELETED for text in told)
+    return FileChange(path, session_id, intents, content_hash, deleted, tuple(ranges))
 
 
 def _ranges(talk: dict[str, Any], told: list[str]) -> list[LineRange]:

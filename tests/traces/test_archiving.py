@@ -16,11 +16,12 @@ from controlplane.models import Workspace
 from tests.traces.builders import append_many, decision, tamper
 from traces import archiving, checkpoints, ledger, proofs
 from traces.archive_files import ArchiveError, ArchiveReader, file_digest
-from traces.entries import Storing, Submitted, store
+from traces.entries import Storing, store
 from traces.models import LedgerArchive, LedgerBody, LedgerEntry, LedgerLeaf, TraceFile, TraceRange
 from traces.projections import rebuild
 from traces.redaction import redact
 from traces.sealing import seal
+from traces.submitted import Submitted
 from traces.verifying import _joined, verify
 
 pytestmark = pytest.mark.django_db

@@ -69,8 +69,8 @@ def test_a_rewritten_file_has_an_exit_status_of_its_own(bring):
 
 def test_an_interrupted_import_goes_on_where_it_stopped(bring, monkeypatch):
     monkeypatch.setattr(import_traces, "COMMIT_EVERY", 3)
-    monkeypatch.setattr(importing, "CHUNK", 2)
-    real, calls = importing.store, []
+    monkeypatch.setattr(importing, "BATCH", 2)
+    real, calls = importing.store_batch, []
 
     def interrupted(*args):
         calls.append(1)
@@ -78,7 +78,7 @@ def test_an_interrupted_import_goes_on_where_it_stopped(bring, monkeypatch):
             raise KeyboardInterrupt
         return real(*args)
 
-    monkeypatch.setattr(importing, "store", interrupted)
+    monkeypatch.setattr(importing, "store_batch", interrupted)
     with pytest.raises(KeyboardInterrupt):
         bring(*map(entry, range(8)))
     assert stored() == 3

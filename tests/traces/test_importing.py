@@ -10,8 +10,9 @@ import pytest
 from django.db import IntegrityError
 
 from tests.traces.builders import HOME
-from traces.interchange import importing, lines
-from traces.interchange.importing import Import, import_file, post_entries
+from traces.interchange import lines, posting
+from traces.interchange.importing import Import, import_file
+from traces.interchange.posting import post_entries
 from traces.ledger import body_of
 from traces.models import Kind, LedgerEntry, TraceFile
 from traces.verifying import verify
@@ -262,7 +263,7 @@ def test_posted_entries_are_live_and_come_back_in_order():
 
 
 def test_an_id_that_somebody_else_records_meanwhile_is_a_duplicate(monkeypatch):
-    real = importing.store
+    real = posting.store
     calls = []
 
     def lost_the_race(*args, **more):
@@ -272,6 +273,6 @@ def test_an_id_that_somebody_else_records_meanwhile_is_a_duplicate(monkeypatch):
             raise IntegrityError
         return real(*args, **more)
 
-    monkeypatch.setattr(importing, "store", lost_the_race)
+    monkeypatch.setattr(posting, "store", lost_the_race)
     assert post_entries(HOME, line_of(entry("a")), "Max")[0].entries == 1
     assert traces().count() == 1

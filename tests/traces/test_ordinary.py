@@ -1,4 +1,4 @@
-"""The short check of entries against the rules that it stands for."""
+"""The short reading of entries against the rules that it stands for."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from traces.ordinary import is_ordinary
-from traces.shape import problems
+from traces.ordinary import reading_of
+from traces.shape import problems, read_entry
 
 REAL = Path(__file__).parent.parent / "data" / "traces" / "real"
 ORDINARY = {
@@ -55,7 +55,7 @@ PLACES = len(list(places(ORDINARY)))
 
 
 def test_an_entry_of_every_field_is_ordinary():
-    assert is_ordinary(ORDINARY)
+    assert reading_of(ORDINARY) == read_entry(ORDINARY)
     assert problems(ORDINARY) == []
 
 
@@ -71,16 +71,24 @@ def test_what_is_ordinary_has_no_problems(changes):
             holder[key] = value
         if not entry:
             break
-    if is_ordinary(entry):
+    _reads_the_same(entry)
+
+
+def _reads_the_same(entry):
+    """Whether it is ordinary; if so, nothing is wrong with it and the rules read the same of it."""
+    reading = reading_of(entry)
+    if reading is not None:
         assert problems(entry) == []
+        assert reading == read_entry(entry)
+    return reading is not None
 
 
 @pytest.mark.parametrize("path", sorted(REAL.glob("*.jsonl")), ids=lambda path: path.name)
-def test_no_real_record_with_a_problem_is_ordinary(path):
+def test_ordinary_real_records_read_the_same(path):
     for line in path.read_bytes().split(b"\n"):
         try:
             entry = json.loads(line)
         except ValueError:
             continue
-        if isinstance(entry, dict) and is_ordinary(entry):
-            assert problems(entry) == []
+        if isinstance(entry, dict):
+            _reads_the_same(entry)

@@ -8,14 +8,13 @@ records were altered, removed or moved is found by their ids, and nothing that i
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from traces import canonical
-from traces.entries import Beside, Submitted
 from traces.ledger import body_of
 from traces.models import Kind, LedgerEntry
+from traces.submitted import Beside
 
 SOURCE = "agent_trace.jsonl"  # what an import is called that names no source: a workspace has one such file
 SOURCE_MOST = 200
@@ -92,13 +91,21 @@ class History:
     def digest(self) -> str:
         return str(self._told.hexdigest())
 
-    def follow(self, entry: Submitted) -> None:
-        self._told.update(_source_bytes(entry) + b"\n")
-        self.records += 1
-        if self._places is not None:
-            self._places.setdefault(hash(entry.value["id"]), self.records)
-            if self.records == self._last[0] and self.unchanged:
-                self._places = None
+    def follow(self, ids: Sequence[str], sources: Sequence[bytes]) -> None:
+        """Records in the order of the file: their ids, and each as it stood there, in RFC 8785 bytes."""
+        if self._places is None:
+            self._take(*sources)
+            return
+        for entry_id, source in zip(ids, sources, strict=True):
+            self._take(source)
+            if self._places is not None:
+                self._places.setdefault(hash(entry_id), self.records)
+                if self.records == self._last[0] and self.unchanged:
+                    self._places = None
+
+    def _take(self, *sources: bytes) -> None:
+        self._told.update(b"".join([source + b"\n" for source in sources]))
+        self.records += len(sources)
 
     @property
     def unchanged(self) -> bool:
@@ -136,9 +143,3 @@ class History:
             workspace_id=self.workspace_id, kind=Kind.TRACE, reason=self.source, pk__lte=self._newest
         )
         return mine.order_by("pk").values_list("entry_id", flat=True).iterator(chunk_size=CHUNK)
-
-
-def _source_bytes(entry: Submitted) -> bytes:
-    """The record as it stood in the file, however an import has read it."""
-    original = entry.value.get("original")
-    return canonical.encode(original) if isinstance(original, dict) else entry.in_bytes()

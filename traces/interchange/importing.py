@@ -2,46 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
-from itertools import chain, islice
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import connection, transaction
 
-from traces import canonical
-from traces.entries import Storing, Submitted, field_errors, rivals_of, store
-from traces.interchange import agent_trace, foreign_chain, recovery, strict
-from traces.interchange.foreign_chain import ForeignChain
+from traces.batches import store_batch
+from traces.bulk import learn
+from traces.entries import Storing, rivals_of
+from traces.interchange import foreign_chain, strict
+from traces.interchange.beside import prepared
 from traces.interchange.history import KEPT_MOST, SOURCE, History
-from traces.interchange.lines import Line, read_lines
-from traces.interchange.repairs import repair
+from traces.interchange.lines import read_lines
+from traces.interchange.preparing import Part, Preparing, Read, Source, parts_of
 from traces.interchange.reports import ImportReport, Remark
-from traces.ledger import Appended, NewEntry, append
+from traces.interchange.storing import chunks_of, counted
+from traces.ledger import NewEntry, append
 from traces.models import Kind, LedgerEntry
 from traces.sealing import seal
 
-CHUNK = 250
+BATCH = 500  # entries
 
 
 @dataclass(frozen=True, slots=True)
 class Import:
     """How to bring entries in. `dry_run` reports what would happen and changes nothing.
 
-    `live` entries are posted as things happen; a file tells of a past that others recorded. `source` names
-    the file, so that a later version of it is compared with this one. With `commit_every` so many entries are
-    committed at a time: an interrupted import goes on where it stopped when it is started again.
+    `source` names the file, so that a later version of it is compared with this one. With `commit_every` so
+    many entries are committed at a time: an interrupted import goes on where it stopped when it is started
+    again. With `beside` a large file is prepared by a second process while this one writes.
     """
 
     workspace_id: int
     actor: str
     lenient: bool = False
     dry_run: bool = False
-    live: bool = False
     source: str = SOURCE
     commit_every: int | None = None
     ordered: bool = True  # False: the source has no order, so that a later version need not begin the same
+    beside: bool = False
 
     def at_once(self) -> Import:
         return replace(self, commit_every=None)
@@ -52,31 +55,37 @@ class Import:
 
     @property
     def storing(self) -> Storing:
-        source = "" if self.live else self.source
-        return Storing(self.actor, not self.live, source, keep_rivals=self.lenient)
+        """A file tells of a past that others recorded."""
+        return Storing(self.actor, imported=True, source=self.source, keep_rivals=self.lenient)
+
+    @property
+    def preparing(self) -> Preparing:
+        portion = self.commit_every if self.piecemeal else None
+        return Preparing(self.workspace_id, self.storing, connection.vendor, BATCH, portion, self.lenient)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Followed:
     """What a file shows only as a whole: whether its past was rewritten, whether its own chain holds."""
 
     history: History
-    chain: ForeignChain = field(default_factory=ForeignChain)
+    chain: dict[str, Any] | None = None
 
-    def through(self, entries: Iterable[Submitted]) -> Iterator[Submitted]:
-        for entry in entries:
-            self.history.follow(entry)
-            original = entry.value.get("original")
-            self.chain.follow(original if isinstance(original, dict) else entry.value, entry.line)
-            yield entry
+    def follow(self, part: Part) -> None:
+        self.history.follow(part.batch.ids, part.sources)
+        self.chain = part.chain
 
 
-def import_file(read: Callable[[int], bytes], how: Import) -> ImportReport:
-    """Import what `read(size)` gives. Memory does not grow with the file."""
-    return import_entries(lambda report: entries_of(read, how.lenient, report), how)
+def import_file(read: Read, how: Import) -> ImportReport:
+    """Import what `read(size)` gives. Memory does not grow with the file.
+
+    Raises PreparingStoppedError when a second process was stopped: what was committed is kept.
+    """
+    with prepared(read, how.preparing, beside=how.beside) as parts:
+        return _bring_in(parts, how)
 
 
-def check_file(read: Callable[[int], bytes], how: Import) -> ImportReport:
+def check_file(read: Read, how: Import) -> ImportReport:
     """What a strict import would refuse, without storing anything.
 
     What contradicts the ledger is found here where it holds traces of before; 1 query a chunk then.
@@ -84,7 +93,7 @@ def check_file(read: Callable[[int], bytes], how: Import) -> ImportReport:
     report = ImportReport()
     known = LedgerEntry.objects.filter(workspace_id=how.workspace_id, kind=Kind.TRACE).exists()
     history = History(how.workspace_id, how.source)
-    for chunk in _chunks(strict.entries_of(read_lines(read), report)):
+    for chunk in chunks_of(strict.entries_of(read_lines(read), report)):
         for rival in rivals_of(how.workspace_id, chunk) if known else ():
             error = rival.error()
             report.error(Remark(error.type, error.message, error.line))
@@ -93,147 +102,81 @@ def check_file(read: Callable[[int], bytes], how: Import) -> ImportReport:
     return report
 
 
-def import_entries(entries: Callable[[ImportReport], Iterable[Submitted]], how: Import) -> ImportReport:
-    """Import what a source gives; it may add to the report while it is read.
+def import_entries(source: Source, how: Import) -> ImportReport:
+    """Import what a source gives; it may add to the report while it is read."""
+    return _bring_in(parts_of(source, how.preparing), how)
+
+
+def _bring_in(parts: Iterator[Part], how: Import) -> ImportReport:
+    """Store the parts and seal them.
 
     The search for unsealed entries relies on short transactions; this one may be long, so it seals
-    thoroughly afterwards.
+    thoroughly afterwards. The first part is there before a transaction begins.
     """
     report = ImportReport()
     followed = Followed(History(how.workspace_id, how.source, ordered=how.ordered))
-    _apply(followed.through(entries(report)), how, report, followed)
+    _apply(chain([next(parts)], parts), how, report, followed)
     if report.entries and not how.dry_run:
         seal(how.workspace_id, thorough=True)
     return report
 
 
-def entries_of(read: Callable[[int], bytes], lenient: bool, report: ImportReport) -> Iterator[Submitted]:
-    lines = read_lines(read)
-    return _recovered(lines, report) if lenient else strict.entries_of(lines, report)
-
-
-def post_entries(workspace_id: int, raw: bytes, actor: str) -> tuple[ImportReport, list[Appended]]:
-    """Record the entries of a request: an object, a list, or one object a line. All or nothing.
-
-    The second value is what was recorded, in order, for the receipts.
-    """
-    report = ImportReport()
-    entries = list(_posted(raw, report))
-    if not entries and (report.warning_count or not raw.strip()):
-        report.error(Remark("INVALID_JSON", "The body holds no whole entry.", None))
-    return report, _apply(entries, Import(workspace_id, actor, live=True), report)
-
-
-def _apply(
-    entries: Iterable[Submitted], how: Import, report: ImportReport, followed: Followed | None = None
-) -> list[Appended]:
-    made: list[Appended] = []
+def _apply(parts: Iterable[Part], how: Import, report: ImportReport, followed: Followed) -> None:
     with nullcontext() if how.piecemeal else transaction.atomic():
-        for portion in _portions(entries, how.commit_every) if how.piecemeal else [entries]:
-            made += _apply_portion(portion, how, report, followed)
+        for portion in _portions(parts):
+            _apply_portion(portion, how, report, followed)
             if not report.valid:
                 break
-        if followed:
-            _conclude(how, report, followed)
+        _conclude(how, report, followed)
         if (how.dry_run or not report.valid) and not how.piecemeal:
             transaction.set_rollback(True)
-    return made if report.valid else []
 
 
-def _apply_portion(
-    entries: Iterable[Submitted], how: Import, report: ImportReport, followed: Followed | None
-) -> list[Appended]:
+def _apply_portion(parts: Iterable[Part], how: Import, report: ImportReport, followed: Followed) -> None:
     """What belongs together: all of it, or nothing where one entry is in error.
 
     A whole file has its transaction already: one inside it would be a savepoint, and SQLite keeps in memory
     all that changes under a savepoint.
     """
-    made: list[Appended] = []
     before = report.entries, report.duplicates
     with transaction.atomic() if how.piecemeal else nullcontext():
-        for chunk in _chunks(entries):
-            stored = _store(chunk, how, report, followed)
-            made += stored if how.live else []
+        for part in parts:
+            report.take_in(part.found)
+            followed.follow(part)
+            _store(part, how, report, followed)
+            if followed.history.records == BATCH:
+                learn("traces_ledgerentry")
         if not report.valid and how.piecemeal:
             transaction.set_rollback(True)
     if not report.valid:
         report.entries, report.duplicates = before
-    return made
 
 
-def _portions(entries: Iterable[Submitted], size: int | None) -> Iterator[Iterable[Submitted]]:
-    """The entries in portions of `size`, each read while it is used."""
-    iterator = iter(entries)
-    for first in iterator:
-        yield chain([first], islice(iterator, (size or 1) - 1))
+def _portions(parts: Iterable[Part]) -> Iterator[Iterator[Part]]:
+    """The parts of each portion, read while they are used."""
+    rest = iter(parts)
+    for first in rest:
+        yield _portion(first, rest)
 
 
-def _posted(raw: bytes, report: ImportReport) -> Iterator[Submitted]:
-    try:
-        value = canonical.parse(raw)
-    except canonical.CanonicalError as error:
-        report.error(Remark("INVALID_JSON", str(error), None))
-    except ValueError:
-        yield from strict.entries_of(read_lines(_reader(raw)), report)
-    else:
-        for one in value if isinstance(value, list) else [value]:
-            entry = strict.checked(one, None, report)
-            if entry:
-                yield entry
+def _portion(first: Part, rest: Iterator[Part]) -> Iterator[Part]:
+    yield first
+    if not (first.ends_portion or first.last):
+        for part in rest:
+            yield part
+            if part.ends_portion:
+                return
 
 
-def _reader(raw: bytes) -> Callable[[int], bytes]:
-    at = 0
-
-    def read(size: int) -> bytes:
-        nonlocal at
-        chunk = raw[at : at + size]
-        at += len(chunk)
-        return chunk
-
-    return read
-
-
-def _recovered(lines: Iterable[Line], report: ImportReport) -> Iterator[Submitted]:
-    for document in recovery.documents_of(lines, report):
-        if agent_trace.is_record(document.value):
-            entry = Submitted(agent_trace.to_entry(document.value), document.line)
-            if not field_errors(entry):
-                yield entry
-                continue
-        made = repair(document.value)
-        for kind, message in made.remarks:
-            report.warn(Remark(kind, message, document.line))
-        yield Submitted(made.entry, document.line)
-
-
-def _store(
-    chunk: list[Submitted], how: Import, report: ImportReport, followed: Followed | None
-) -> tuple[Appended, ...]:
-    """Store a chunk and count. A contradiction is an error; a lenient import keeps both."""
-    try:
-        with transaction.atomic():
-            stored = store(how.workspace_id, chunk, how.storing)
-    except IntegrityError:
-        # Somebody else recorded one of these ids meanwhile: now it is seen, as a duplicate or an error.
-        stored = store(how.workspace_id, chunk, how.storing)
-    for rival in stored.rivals:
-        error = rival.error()
-        if how.lenient:
-            text = f"{error.message}; this one is kept beside it as {rival.beside_id}."
-            report.warn(Remark(error.type, text, error.line))
-        else:
-            report.error(Remark(error.type, error.message, error.line))
-        if followed:
-            followed.history.meet(rival, kept=how.lenient)
-    report.entries += len(stored.made)
-    report.duplicates += stored.duplicates
-    return stored.made
+def _store(part: Part, how: Import, report: ImportReport, followed: Followed) -> None:
+    store = partial(store_batch, how.workspace_id, part.batch, how.storing)
+    for rival in counted(store, report, lenient=how.lenient).rivals:
+        followed.history.meet(rival, kept=how.lenient)
 
 
 def _conclude(how: Import, report: ImportReport, followed: Followed) -> None:
     """Tell what the whole file shows, and record the import. A file with other errors shows no history."""
-    report.foreign_chain = followed.chain.summary()
+    report.foreign_chain = followed.chain
     if report.foreign_chain and report.foreign_chain["first_break"]:
         text = foreign_chain.in_words(report.foreign_chain)
         text = f"{text}. Fields that were put in another order since they were hashed look the same."
@@ -261,9 +204,3 @@ def _record_import(how: Import, report: ImportReport, history: History) -> None:
         body["rewrite"] = report.rewrite.answer(KEPT_MOST)
     new = NewEntry(how.workspace_id, Kind.IMPORT, body, outcome="applied", reason=how.source, actor=how.actor)
     append(new)
-
-
-def _chunks(entries: Iterable[Submitted]) -> Iterator[list[Submitted]]:
-    iterator = iter(entries)
-    while chunk := list(islice(iterator, CHUNK)):
-        yield chunk

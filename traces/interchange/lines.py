@@ -6,15 +6,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 CHUNK = 64 * 1024
 LINE_MOST = 1024 * 1024  # bytes
 BOM = b"\xef\xbb\xbf"
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """`raw` has no line end; it is cut when `too_long`. `ended` is False for a last line without LF."""
 
     number: int

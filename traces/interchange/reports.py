@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from traces.interchange.history import Rewrite
@@ -51,6 +51,19 @@ class ImportReport:
         self.warning_count += 1
         if len(self.warnings) < LISTED_MOST:
             self.warnings.append(remark)
+
+    def taken(self) -> ImportReport:
+        """What it holds of remarks, which it holds no more afterwards."""
+        part = replace(self)
+        self.errors, self.warnings, self.error_count, self.warning_count = [], [], 0, 0
+        return part
+
+    def take_in(self, part: ImportReport) -> None:
+        """Add the remarks of a part, as if they had been made here."""
+        self.errors += part.errors[: LISTED_MOST - len(self.errors)]
+        self.warnings += part.warnings[: LISTED_MOST - len(self.warnings)]
+        self.error_count += part.error_count
+        self.warning_count += part.warning_count
 
     def answer(self) -> dict[str, Any]:
         return {

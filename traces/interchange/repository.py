@@ -16,16 +16,16 @@ from typing import Any
 
 from traces import canonical
 from traces.checkpoints import origin_of
-from traces.entries import Submitted, field_errors
 from traces.git import GIT, git_environment
 from traces.interchange import gitai
 from traces.interchange.agent_trace import to_record
 from traces.interchange.exporting import json_line
-from traces.interchange.importing import entries_of
 from traces.interchange.lines import LINE_MOST
+from traces.interchange.preparing import entries_of
 from traces.interchange.reports import ImportReport, Remark
 from traces.ledger import body_of
 from traces.models import Kind, LedgerEntry
+from traces.submitted import Submitted, field_errors
 
 FOLDER = ".agent-trace"
 NOTES = "refs/notes/agent-trace"

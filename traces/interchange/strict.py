@@ -6,12 +6,14 @@ Only a torn last line is set aside: a writer that died in the middle of a line l
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from traces import canonical
-from traces.entries import Submitted, field_errors
 from traces.interchange import agent_trace
 from traces.interchange.lines import Line
 from traces.interchange.reports import ImportReport, Remark
+from traces.ordinary import reading_of
+from traces.submitted import Submitted, field_errors
 
 TORN = "TRUNCATED_LAST_LINE"
 
@@ -30,11 +32,17 @@ def checked(value: object, line: int | None, report: ImportReport) -> Submitted 
     if not isinstance(value, dict):
         report.error(Remark("NOT_AN_OBJECT", "An entry is a JSON object.", line))
         return None
-    entry = Submitted(agent_trace.to_entry(value) if agent_trace.is_record(value) else value, line)
-    return _without_errors(entry, report)
+    return _without_errors(
+        agent_trace.to_entry(value) if agent_trace.is_record(value) else value, line, report
+    )
 
 
-def _without_errors(entry: Submitted, report: ImportReport) -> Submitted | None:
+def _without_errors(
+    value: dict[str, Any], line: int | None, report: ImportReport, encoded: bytes | None = None
+) -> Submitted | None:
+    entry = Submitted(value, line, encoded, reading_of(value))
+    if entry.reading:
+        return entry
     errors = field_errors(entry)
     for error in errors:
         report.error(Remark(error.type, error.message, error.line))
@@ -47,7 +55,7 @@ def _entry(line: Line, report: ImportReport) -> Submitted | None:
         return None
     plain = canonical.read_plain(line.raw)
     if plain and not agent_trace.is_record(plain[0]):
-        return _without_errors(Submitted(plain[0], line.number, plain[1]), report)
+        return _without_errors(plain[0], line.number, report, plain[1])
     try:
         value = canonical.parse(line.raw)
     except canonical.CanonicalError as error:

@@ -12,6 +12,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from traces.class_checks import RESERVED
 from traces.interchange import foreign_chain, history
+from traces.interchange.beside import PreparingStoppedError
 from traces.interchange.history import SOURCE_MOST
 from traces.interchange.importing import Import, check_file, import_entries, import_file
 from traces.interchange.reports import ImportReport
@@ -66,6 +67,7 @@ class Command(BaseCommand):
             source=_source(options["source"] or Path(name).name),
             commit_every=COMMIT_EVERY,
             ordered=options["repository"] is None,
+            beside=True,
         )
         if options["repository"]:
             report = _from_repository(options["repository"], options["ref"], how)
@@ -90,9 +92,9 @@ class Command(BaseCommand):
 
 def _imported(name: str, how: Import) -> ImportReport:
     """A file on disk is read through once before anything is stored; a stream is stored as a whole."""
-    if name == "-":
-        return import_file(sys.stdin.buffer.read, how.at_once())
     try:
+        if name == "-":
+            return import_file(sys.stdin.buffer.read, how.at_once())
         with Path(name).open("rb") as file:
             if not (how.lenient or how.dry_run):
                 checked = check_file(_shown(file, "checking").read, how)
@@ -102,6 +104,8 @@ def _imported(name: str, how: Import) -> ImportReport:
             return import_file(_shown(file, "importing").read, how)
     except OSError as error:
         raise CommandError(f"{name} cannot be read: {error.strerror}.") from error
+    except PreparingStoppedError as error:
+        raise CommandError(f"{error} Started again, the import goes on where it stopped.") from error
 
 
 def _from_repository(path: Path, refs: list[str] | None, how: Import) -> ImportReport:
