@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from django.db import transaction
+
 from controlplane.writing import writing
 from traces import canonical
 from traces.entries import Storing, store
