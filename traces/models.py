@@ -80,6 +80,7 @@ class LedgerEntry(models.Model):
             models.Index(fields=["workspace_id", "intent_id", "id"], name="ledger_entry_intent"),
             models.Index(fields=["workspace_id", "agent", "id"], name="ledger_entry_agent"),
             models.Index(fields=["workspace_id", "outcome", "id"], name="ledger_entry_outcome"),
+            models.Index(fields=["workspace_id", "kind", "reason", "id"], name="ledger_entry_reason"),
             models.Index(fields=["workspace_id", "id"], name="ledger_entry_newest"),
             models.Index(fields=["workspace_id", "received_at"], name="ledger_entry_received"),
         ]
