@@ -19,6 +19,7 @@ from controlplane.models import Membership, Role, Workspace
 from controlplane.tokens import create_token
 from intents import registry
 from sessions.models import AgentSession
+from traces.class_checks import Check
 from traces.counts import count_sealed
 from traces.entries import Author, Mutation, trace_entry
 from traces.ledger import COLUMNS, NewEntry, prepare
@@ -142,7 +143,10 @@ def _entry(workspace_id: int, session: Session, place: int, dice: random.Random)
         body = trace_entry(
             Mutation(path, content_hash=digest, start_line=1, end_line=40, mutation_class=kind), author
         )
-        return NewEntry(kind="trace", body=body, entry_id=body["id"], outcome=kind, **common)
+        check = Check.DISAGREES if dice.random() < 0.002 else Check.AGREES
+        return NewEntry(
+            kind="trace", body=body, entry_id=body["id"], outcome=kind, reason=check.value, **common
+        )
     tool = dice.choice(TOOLS)
     outcome, error_type, reason = dice.choice(REFUSALS) if dice.random() < 0.06 else ("allow", "", "")
     body = {

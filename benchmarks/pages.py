@@ -68,6 +68,8 @@ def pages(workspace_id: int) -> dict[str, str]:
         "list_of_an_area": f"traces/?path={path.split('/')[0]}/",
         "list_without": "traces/?-agent=claude-code&-kind=trace&-outcome=allow",
         "list_of_nothing": "traces/?agent=cursor&outcome=deny&intent=INT-033&reason=none_selected",
+        "list_of_disagreements": "traces/?kind=trace&reason=class_disagrees",
+        "list_of_an_intents_disagreements": "traces/?kind=trace&intent=INT-009&reason=class_disagrees",
         "list_of_days": f"traces/?since={early}&until={days}",
         "list_of_hours": f"traces/?since={early}&until={late}&outcome=deny",
         "list_of_last_days": "traces/?last=7d",
@@ -81,6 +83,7 @@ def pages(workspace_id: int) -> dict[str, str]:
         "map_search": "traces/map/?q=billing+logic",
         "file": f"traces/map/file/{path}",
         "file_lines": f"traces/map/file/{path}?fragment=lines",
+        "intent": "intents/INT-009/",
         "session": "sessions/alive-1",
     }
 

@@ -69,6 +69,7 @@ def session_detail():
         timeline_row(kind="phase", verb="ACTION", note="INT-001 selected", outcome=""),
         timeline_row(members=[timeline_row(id="entry-90"), timeline_row(id="entry-91", object=HOSTILE)]),
         timeline_row(kind="trace", verb="", seal=SEALED),
+        timeline_row(kind="trace", verb="Changed", computed="AST_REFACTOR", disagrees=True, seal=SEALED),
         timeline_row(outcome="deny", verb="Shell refused", object=HOSTILE, object_is="command", ran=False),
         timeline_row(outcome="stale", verb="Edit refused, stale", note="Changed by Gemini CLI", ran=False),
         timeline_row(

@@ -60,6 +60,7 @@ def trace_list():
         "verb": "Edit",
         "note": HOSTILE,
         "lines": "60-71",
+        "computed": "INTENT_EVOLUTION",
         "agent": HOSTILE,
         "intent_id": HOSTILE,
         "seal": SEALED,
@@ -140,6 +141,8 @@ def map_file():
         "intent_id": "INT-003",
         "lines": "31-44",
         "mutation_class": HOSTILE,
+        "computed": "AST_REFACTOR",
+        "disagrees": True,
         "seal": {"state": "sealing", "number": 4},
     }
     owner = INTENT | {"pattern": HOSTILE, "once": False, "entries": 14, "last": AGO}

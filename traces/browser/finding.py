@@ -18,6 +18,7 @@ from django.db.models.functions import Left
 from django.db.models.lookups import IsNull
 
 from traces.browser.wanted import Wanted
+from traces.class_checks import DISAGREES, Check
 from traces.count_models import EntryCount, FileCount
 from traces.counts import MONTH
 from traces.models import Kind, LedgerEntry, TraceFile
@@ -57,6 +58,8 @@ def branches(
     At most 8 queries.
     """
     base = LedgerEntry.objects.filter(having(wanted, ENTRY_VALUES), workspace_id=workspace_id)
+    if wanted.values("reason") == (Check.DISAGREES,):
+        base = base.filter(DISAGREES, kind=Kind.TRACE)  # said twice, so that their own index serves
     base = _folders(workspace_id, base, wanted, rare=known is not None and known <= RARE)
     if wanted.session:
         base = base.filter(session_id=wanted.session)

@@ -106,7 +106,7 @@ class _Renaming:
         self.names.setdefault(here, set()).add((one.text, other.text))
         if here.kind == CLASS:
             self.members.add((one.text, other.text))
-        return self.seen.partners.get(here, there) is there
+        return self.seen.partners.get(here) is there
 
     def _meant(self, leaf: Shape) -> Scope | None:
         """The scope that declares what a leaf names."""

@@ -16,6 +16,7 @@ from traces.mutation_class.grammar import (
     NOTHING,
     OUTSIDE,
     Grammar,
+    Kinds,
 )
 from traces.mutation_class.parsing import Budget, UnclearError, parsed
 
@@ -92,7 +93,7 @@ class _At:
     scope: Scope
     depth: int
     names_arguments: bool = False
-    beside: set[str] = field(default_factory=set)  # kinds of the children, where somebody asks
+    beside: Kinds = NOTHING  # kinds of the children, where somebody asks
 
 
 class _Shaper:
@@ -103,8 +104,10 @@ class _Shaper:
         self.parameters: set[tuple[Scope, str]] = set()
 
     def all_of(self, root: Node) -> Shaped:
-        shape = self._node(root.walk(), _At("", None, "", Scope(FUNCTION), 0))
-        return Shaped(shape or Shape(""), self.members, self.parameters)
+        whole = Scope(FUNCTION)
+        shape = self._node(root.walk(), _At("", None, "", whole, 0)) or Shape("")
+        shape.scope = whole
+        return Shaped(shape, self.members, self.parameters)
 
     def _node(self, cursor: TreeCursor, at: _At) -> Shape | None:
         """None for what does not count."""
@@ -188,7 +191,7 @@ class _Shaper:
         kids: list[Shape] = []
         end, skipped = node.start_byte, self._docstring(node, at, inside)
         needs = inside.parent in self.asks_beside
-        inside.beside = {child.type for child in node.children} if needs else set()
+        inside.beside = frozenset(child.type for child in node.children) if needs else NOTHING
         there = cursor.goto_first_child()
         while there:
             child = cursor.node
