@@ -30,8 +30,8 @@ INSERTS = 200  # rows a statement: SQLite allows a limited number of parameters
 LOCK_SPACE = 0x1CF0 << 40
 
 # One index has the entries of a workspace and kind in order: asked for the oldest of all kinds at once, a
-# database reads and sorts all that wait, again for every batch. OFFSET keeps PostgreSQL at looking for the leaf
-# of one entry after another, where it would read all leaves to compare them with all entries.
+# database reads and sorts all that wait, again for every batch. OFFSET keeps PostgreSQL at looking for the
+# leaf of one entry after another, where it would read all leaves to compare them with all entries.
 _OLDEST_UNSEALED = """SELECT * FROM (
     SELECT entry.id, entry.leaf_hash FROM traces_ledgerentry entry
     WHERE entry.workspace_id = %s AND entry.kind = %s AND entry.id > %s
