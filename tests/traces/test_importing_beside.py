@@ -270,8 +270,8 @@ def scratch(tmp_path):
 def test_an_import_that_is_killed_goes_on_where_it_stopped(scratch, tmp_path):
     count, portion = import_traces.COMMIT_EVERY * 2 - 2000, import_traces.COMMIT_EVERY
     file = tmp_path / "agent_trace.jsonl"
-    file.write_bytes(line_of(*(entry(number, files=[], note="x" * 150) for number in range(count))))
-    assert file.stat().st_size > 8 * 1024 * 1024
+    file.write_bytes(line_of(*(entry(number, files=[], note="x" * 350) for number in range(count))))
+    assert file.stat().st_size > 8 * 1024 * 1024 / 0.6  # so much is read before the other process starts
     scratch.manage("create_workspace", "acme", "--json")
     command = ["import_traces", str(file), "--workspace", "acme", "--lenient"]
     killed = subprocess.Popen(
