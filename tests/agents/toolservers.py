@@ -48,11 +48,14 @@ def in_settings(agent: str, file: str) -> Callable[[Machine, str], list[str]]:
     return configure
 
 
-def opencode(machine: Machine, address: str) -> list[str]:
-    sent = headers("opencode", "{env:ICP_TOKEN}")
-    icp = {"type": "remote", "url": address, "enabled": True, "oauth": False, "headers": sent}
-    merge(machine.home / ".config/opencode/opencode.json", {"mcp": {"icp": icp}})
-    return []
+def in_opencode(agent: str) -> Callable[[Machine, str], list[str]]:
+    def configure(machine: Machine, address: str) -> list[str]:
+        sent = headers(agent, "{env:ICP_TOKEN}")
+        icp = {"type": "remote", "url": address, "enabled": True, "oauth": False, "headers": sent}
+        merge(machine.home / f".config/{agent}/{agent}.json", {"mcp": {"icp": icp}})
+        return []
+
+    return configure
 
 
 def copilot(machine: Machine, address: str) -> list[str]:
@@ -81,7 +84,8 @@ SERVERS: dict[str, Callable[[Machine, str], list[str]]] = {
     "codex": codex,
     "gemini-cli": in_settings("gemini-cli", ".gemini/settings.json"),
     "qwen-code": in_settings("qwen-code", ".qwen/settings.json"),
-    "opencode": opencode,
+    "opencode": in_opencode("opencode"),
+    "kilo": in_opencode("kilo"),
     "copilot": copilot,
     "cline": cline,
     "cursor": cursor,
