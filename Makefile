@@ -42,7 +42,7 @@ test: setup ## Every test but those in a browser and those with real agents
 e2e: setup ## The tests in a real browser (Chromium must be installed)
 	$(TESTING) $(PY) -m pytest -m e2e
 
-agents: setup ## The tests with real coding agents (needs npm, 2.2 GB below ICP_AGENTS_DIR, and Chromium)
+agents: setup ## The tests with real coding agents (needs npm, 2.6 GB below ICP_AGENTS_DIR, and Chromium)
 	@command -v npm >/dev/null || { echo "make agents needs Node.js and npm: apt-get install nodejs npm" >&2; exit 1; }
 	@mkdir -p $(AGENTS_DIR)
 	@cmp -s tests/agents/package.json $(AGENTS_DIR)/installed.json || \
