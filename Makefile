@@ -12,7 +12,8 @@ TESTING := env -u ICP_PORT -u ICP_PUBLIC_URL -u ICP_ALLOWED_HOSTS -u ICP_DEBUG -
 DEPLOYED := ICP_DEBUG= ICP_PUBLIC_URL=https://icp.example.org ICP_SECRET_KEY="$$($(PY) -c 'import secrets; print(secrets.token_urlsafe(50))')"
 SCHEMA := docs/openapi.yaml
 # Where the coding agents under test are installed, in the versions of tests/agents/package.json. Two of them put their
-# program in place by a script of theirs (`link`); no other package's is run, since one would compile and fetch.
+# program in place by a script of theirs, a third is put in place by hand (`link`); no other package's script is run,
+# since one would compile and fetch.
 AGENTS_DIR := $(abspath $(or $(ICP_AGENTS_DIR),.agents))
 
 .DEFAULT_GOAL := help
@@ -41,7 +42,7 @@ test: setup ## Every test but those in a browser and those with real agents
 e2e: setup ## The tests in a real browser (Chromium must be installed)
 	$(TESTING) $(PY) -m pytest -m e2e
 
-agents: setup ## The tests with real coding agents (needs npm, 1.9 GB below ICP_AGENTS_DIR, and Chromium)
+agents: setup ## The tests with real coding agents (needs npm, 2.6 GB below ICP_AGENTS_DIR, and Chromium)
 	@command -v npm >/dev/null || { echo "make agents needs Node.js and npm: apt-get install nodejs npm" >&2; exit 1; }
 	@mkdir -p $(AGENTS_DIR)
 	@cmp -s tests/agents/package.json $(AGENTS_DIR)/installed.json || \

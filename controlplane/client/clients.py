@@ -80,7 +80,8 @@ CLIENTS = {
     ),
     "cline": Client(
         "beforeTool", "afterTool beforeRun", lambda _, reason: {"skip": True, "reason": reason},
-        0, 2.5, 0, ".cline/plugins/icp.js", None, f"{PLUGIN_OPEN} It is given 4 seconds to load.",
+        0, 2.5, 0, ".cline/plugins/icp.js", None,
+        f"{PLUGIN_OPEN} It is given 4 seconds to load, and needs the whole package `cline`.",
     ),
 }  # fmt: skip
 

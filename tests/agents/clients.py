@@ -22,8 +22,13 @@ from tests.client.machine import Machine
 
 FOLDER = Path(os.environ.get("ICP_AGENTS_DIR") or Path(__file__).parents[2] / ".agents")
 MODULES = FOLDER / "node_modules"
-RUN_SECONDS = 240
+RUN_SECONDS = 360
 DRIVER = Path(__file__).with_name("cursor.mjs")  # an agent of the SDK has no command of its own
+OF_OPENCODE = ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "DEFAULT_PLUGINS")
+SWITCHES = {
+    "opencode": OF_OPENCODE,
+    "kilo": (*OF_OPENCODE, "SESSION_INGEST", "PRESENCE", "CODEBASE_INDEXING"),
+}
 CODEX = """model = "gpt-5.5"
 model_provider = "stub"
 check_for_update_on_startup = false
@@ -107,7 +112,8 @@ def qwen(machine: Machine, url: str) -> tuple[list[str], dict[str, str]]:
     return ["--approval-mode", "yolo", "--auth-type", "openai", "-o", "json"], env
 
 
-def opencode(machine: Machine, url: str) -> tuple[list[str], dict[str, str]]:
+def opencode(machine: Machine, url: str, name: str = "opencode") -> tuple[list[str], dict[str, str]]:
+    """Kilo is made of it, and differs by its name."""
     provider = {
         "npm": "@ai-sdk/openai-compatible",
         "name": "stub",
@@ -122,9 +128,13 @@ def opencode(machine: Machine, url: str) -> tuple[list[str], dict[str, str]]:
         "provider": {"stub": provider},
         "permission": "allow",
     }
-    put(machine.home / ".config" / "opencode" / "opencode.json", settings)
-    switches = ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "DEFAULT_PLUGINS")
-    return ["--format", "json"], {f"OPENCODE_DISABLE_{switch}": "1" for switch in switches}
+    put(machine.home / ".config" / name / f"{name}.json", settings)
+    env = {f"{name.upper()}_DISABLE_{switch}": "1" for switch in SWITCHES[name]}
+    return ["--format", "json"], env | {"npm_config_offline": "true"}  # else a minute goes to what types need
+
+
+def kilo(machine: Machine, url: str) -> tuple[list[str], dict[str, str]]:
+    return opencode(machine, url, "kilo")
 
 
 def copilot(machine: Machine, url: str) -> tuple[list[str], dict[str, str]]:
@@ -177,6 +187,16 @@ def patch(path: str, content: str) -> Call:
     return Call("apply_patch", f"*** Begin Patch\n*** Add File: {path}\n{added}*** End Patch\n")
 
 
+def of_opencode(binary: str, start: Callable[[Machine, str], tuple[list[str], dict[str, str]]]) -> Agent:
+    return Agent(
+        binary, start,
+        lambda path, content: Call("write", {"filePath": path, "content": content}),
+        lambda command: Call("bash", {"command": command, "description": "Go on"}),
+        lambda prompt: Call("task", {"description": "Help", "prompt": prompt, "subagent_type": "general"}),
+        "icp_{}",
+    )  # fmt: skip
+
+
 AGENTS = {
     "claude-code": Agent(
         "claude -p", claude,
@@ -208,13 +228,8 @@ AGENTS = {
                                       "run_in_background": False}),
         "mcp__icp__{}",
     ),
-    "opencode": Agent(
-        "opencode run", opencode,
-        lambda path, content: Call("write", {"filePath": path, "content": content}),
-        lambda command: Call("bash", {"command": command, "description": "Go on"}),
-        lambda prompt: Call("task", {"description": "Help", "prompt": prompt, "subagent_type": "general"}),
-        "icp_{}",
-    ),
+    "opencode": of_opencode("opencode run", opencode),
+    "kilo": of_opencode("kilo run", kilo),
     "copilot": Agent(
         "copilot -p", copilot,
         lambda path, content: Call("create", {"path": path, "file_text": content}),
