@@ -40,6 +40,7 @@ ARGUMENTS = (
     "--capture=no",
 )
 KILLERS = 12
+FEW = 40  # examples of a property: a mutant that lives waits for all of them
 QUICK = 0.02
 SLOWER = 10
 GRACE = 3.0
@@ -65,6 +66,7 @@ class Judge:
         self.items = session.items
         self.on_import = self.watch.stop()
         forget_answers()
+        _shorten(self.items)
         for index, (seconds, functions) in enumerate(learned(self.items, self.watch).values()):
             self.seconds.append(seconds)
             for function in functions:
@@ -119,6 +121,15 @@ class Judge:
             ):
                 return index, 0
         return None, 0
+
+
+def _shorten(items: list[pytest.Item]) -> None:
+    for function in {item.obj for item in items}:
+        own = getattr(function, "_hypothesis_internal_use_settings", None)
+        if own is not None:
+            function._hypothesis_internal_use_settings = settings(
+                own, max_examples=min(FEW, own.max_examples)
+            )
 
 
 def _seconds_used() -> float:

@@ -80,7 +80,10 @@ def forget_answers() -> None:
 
 @cache
 def _hash_of_file(path: Path) -> str:
-    return _hash_of([path])
+    text = path.read_text(encoding="utf-8")
+    return _hash_of(
+        [path, *(data for data in sorted(Path("tests/policy").rglob("*.json")) if data.name in text)]
+    )
 
 
 def _hash_of(paths: Iterable[Path]) -> str:

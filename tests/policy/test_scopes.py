@@ -120,7 +120,7 @@ def test_what_covers_a_folder(patterns, folder, covered):
     [
         (["src/**"], ["src/**"], "src/x"),
         (["src/**"], ["src/*.ts"], "src/x.ts"),
-        (["src/**"], ["**/*.ts"], "src/x.ts"),
+        (["src/**"], ["**/*.ts"], "src/.ts"),
         (["src/a.ts"], ["src/**"], "src/a.ts"),
         (["src/a\\.ts"], ["src/a.ts"], "src/a.ts"),
         (["src/auth/**"], ["src/authors/**"], None),
@@ -134,12 +134,44 @@ def test_what_covers_a_folder(patterns, folder, covered):
         (["src/**", "!src/*"], ["src/*.ts"], None),
         (["src/**", "!src/x.ts"], ["src/*.ts"], "src/.ts"),
         (["src/**", "!src/**/*.ts"], ["**/*.ts", "docs/**"], None),
-        (["**", "!**/?", "!**/??"], ["?/**", "??/**"], "a/aaa"),
+        (["**", "!**/?", "!**/??"], ["?/**", "??/**"], "x/xxx"),
         (["a./**"], ["a./**"], None),  # no path has a name that ends in a dot
         (["**/~a"], ["**/~*"], "x/~a"),  # nor begins with a tilde at the top
         (["a/**"], [], None),
         (["[\x00-\x1f]"], ["?"], None),
         (["[à-ý]"], ["?"], "à"),
+        (["a/x"], ["**/x"], "a/x"),
+        (["a/b/x"], ["**/x"], "a/b/x"),
+        (["a/*/x"], ["**/x"], "a/x/x"),
+        (["a/c/b"], ["a/**/b"], "a/c/b"),
+        (["a/**/c/x"], ["a/q/**/x"], "a/q/c/x"),
+        (["a/**/b"], ["a/b"], "a/b"),
+        (["**/a/**"], ["b/**/a/c"], "b/a/c"),
+        (["a/**/b/**/c"], ["a/c"], None),
+        (["a/**/b/**/c"], ["a/b/c"], "a/b/c"),
+        (["*a"], ["b*"], "ba"),
+        (["*a"], ["*b"], None),
+        (["a*b"], ["a*c"], None),
+        (["a?"], ["?b"], "ab"),
+        (["a?"], ["ab?"], None),
+        (["[ab]"], ["[bc]"], "b"),
+        (["[ab]"], ["[cd]"], None),
+        (["[!a]"], ["a"], None),
+        ([".*"], ["?a"], ".a"),
+        (["?"], ["~"], None),
+        (["*"], ["~*"], None),
+        (["**"], ["~"], None),
+        (["{a,b}/c"], ["b/{c,d}"], "b/c"),
+        (["{a,b}/c"], ["d/{c,d}"], None),
+        (["a/**"], ["a"], None),
+        (["a/**"], ["a/b/**"], "a/b/x"),
+        (["**/b/**"], ["a/**"], "a/b/x"),
+        (["a"], ["a/**"], None),
+        (["x/**"], ["**/y"], "x/y"),
+        (["a/b/**"], ["**/c/d"], "a/b/c/d"),
+        (["*"], ["*/*"], None),
+        (["**/*"], ["*/*"], "x/x"),
+        ([".x*"], ["*y"], ".xy"),
     ],
 )
 def test_overlap_of_two_scopes(one, other, path):
@@ -147,6 +179,7 @@ def test_overlap_of_two_scopes(one, other, path):
     for found in (overlap(a, b), overlap(b, a)):
         assert (found is None) == (path is None)
         assert found is None or (a.matches(found) and b.matches(found) and is_canonical(found))
+        assert found == path
 
 
 @given(SCOPES, SCOPES)

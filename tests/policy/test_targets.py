@@ -225,6 +225,27 @@ def test_a_folder_outside_the_workspace_is_refused():
     assert said(judge(replace(bash("cat a", cwd="x"), cwd="/etc"), no_intent()))[2] == "outside_workspace"
 
 
+def test_the_folder_of_a_command_may_be_spelled_as_a_folder():
+    for folder in ("src/", "./src", "src/../src"):
+        assert said(judge(bash("echo x > a.ts", cwd=folder), snapshot("src/**"))) == ("allow", None, None)
+
+
+@pytest.mark.parametrize(
+    ("cwd", "folder", "path"),
+    [
+        (None, "/etc", "/etc/a"),
+        ("/home/ada/shop/src", "/etc", "/etc/a"),
+        ("/home/ada/shop/src", "~", "~/a"),
+        ("/etc", "x", "/etc/x/a"),
+        (None, "../x", "/home/ada/x/a"),
+    ],
+)
+def test_a_file_in_a_folder_outside_is_named_with_it(cwd, folder, path):
+    the_call = replace(bash("echo x > a", cwd=folder), cwd=cwd)
+    (named,) = found(the_call).writes
+    assert f"{named.cwd or ''}/{named.raw}".lstrip("/") == path.lstrip("/")
+
+
 def test_a_command_in_the_background_is_never_safe():
     effect = found(call("Monitor", {"command": "ls"}))
     assert effect.tool_class is ToolClass.DESTRUCTIVE
