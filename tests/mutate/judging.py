@@ -12,7 +12,7 @@ import resource
 import signal
 import subprocess
 import sys
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from itertools import zip_longest
 from pathlib import Path
 from typing import TextIO
@@ -39,6 +39,12 @@ ARGUMENTS = (
     "--tb=native",
     "--capture=no",
 )
+# What runs on import makes tables, of which these hold the most.
+TABLES = (
+    "tests/policy/shell/test_shell_examples.py",
+    "tests/policy/test_tools.py",
+    "tests/policy/test_constraints.py",
+)
 KILLERS = 12
 FEW = 40  # examples of a property: a mutant that lives waits for all of them
 QUICK = 0.02
@@ -60,6 +66,7 @@ class Judge:
         self.reached: dict[str, set[int]] = defaultdict(set)
         self.seconds: list[float] = []
         self.killers: dict[str, deque[int]] = defaultdict(lambda: deque(maxlen=KILLERS))
+        self.kills: Counter[int] = Counter()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
@@ -96,12 +103,14 @@ class Judge:
             return "survived", None
         for key in (function, module_of(mutant)):
             self.killers[key].appendleft(answer)
+        self.kills[answer] += 1
         return "killed", self.items[answer].nodeid
 
     def _order(self, mutant: str, function: str) -> list[int]:
-        """Killers of its neighbours, then quick tests file by file (they share fixtures), then the slow ones."""
+        """Killers of its neighbours, killers of many, quick tests file by file (they share fixtures), slow ones."""
         reached = self.reached[function]
-        known = dict.fromkeys([*self.killers[function], *self.killers[module_of(mutant)]])
+        often = [index for index, _ in self.kills.most_common(KILLERS)]
+        known = dict.fromkeys([*self.killers[function], *self.killers[module_of(mutant)], *often])
         first = [index for index in known if index in reached]
         others = reached.difference(known)
         quick = [index for index in sorted(others) if self.seconds[index] < QUICK]
@@ -156,7 +165,7 @@ def main() -> None:
     )
     Path("var").mkdir(exist_ok=True)
     if sys.argv[1:] == ["fresh"]:
-        sys.exit(pytest.main([*ARGUMENTS, "-x", "--basetemp=var/fresh"]))
+        sys.exit(pytest.main([*TABLES, *ARGUMENTS, "-x", "--basetemp=var/fresh"]))
     mutants = sys.stdin.read().split()
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what pytest says is no answer

@@ -179,6 +179,7 @@ def test_a_reading_tool_that_is_distrusted_may_change_what_it_names():
 def test_a_call_may_not_name_thousands_of_paths():
     many = call("apply_patch", {"patch": "".join(f"*** Add File: src/f{n}\n" for n in range(2001))})
     assert said(judge(many, snapshot("**"))) == ("deny", "HOOK_BLOCKED", "invalid_input")
+    assert found(many).malformed == "The call names more than 2000 paths; make several calls of it."
     enough = call("apply_patch", {"patch": "".join(f"*** Add File: src/f{n}\n" for n in range(2000))})
     assert said(judge(enough, snapshot("**"))) == ("allow", None, None)
 
@@ -261,6 +262,8 @@ def test_what_types_into_an_open_shell_is_unknown():
 def test_an_analysis_that_says_nothing_is_unknown(monkeypatch):
     monkeypatch.setattr(commands, "analyse", lambda *_, **__: ShellAnalysis(safe=False))
     assert said(judge(bash("ls"), snapshot("**")))[2] == "unknown_target"
+    (unknown,) = found(bash("ls")).unknown
+    assert (unknown.text, unknown.why) == ("ls", "what this command changes is not known")
 
 
 def test_on_windows_a_shell_is_powershell_unless_it_is_bash_by_name(monkeypatch):
