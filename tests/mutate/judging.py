@@ -13,14 +13,17 @@ import signal
 import subprocess
 import sys
 from collections import Counter, defaultdict, deque
+from importlib import import_module
 from itertools import zip_longest
 from pathlib import Path
+from pkgutil import walk_packages
 from typing import TextIO
 
 import pytest
 from _pytest.runner import runtestprotocol
 from hypothesis import Phase, settings
 
+from controlplane import policy
 from tests.mutate import switch
 from tests.mutate.forking import forked
 from tests.mutate.learning import Watch, forget_answers, learned
@@ -59,9 +62,9 @@ FRESH = 240
 class Judge:
     """Takes the place of pytest's loop over the tests."""
 
-    def __init__(self, mutants: list[str], watch: Watch, out: TextIO) -> None:
+    def __init__(self, mutants: list[str], on_import: set[str], out: TextIO) -> None:
         self.mutants = mutants
-        self.watch = watch
+        self.on_import = on_import
         self.out = out
         self.reached: dict[str, set[int]] = defaultdict(set)
         self.seconds: list[float] = []
@@ -71,10 +74,9 @@ class Judge:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         self.items = session.items
-        self.on_import = self.watch.stop()
         forget_answers()
         _shorten(self.items)
-        for index, (seconds, functions) in enumerate(learned(self.items, self.watch).values()):
+        for index, (seconds, functions) in enumerate(learned(self.items).values()):
             self.seconds.append(seconds)
             for function in functions:
                 self.reached[function].add(index)
@@ -171,7 +173,10 @@ def main() -> None:
     os.dup2(2, 1)  # what pytest says is no answer
     watch = Watch()
     watch.start()
-    sys.exit(pytest.main([*ARGUMENTS, "--basetemp=var/judging"], plugins=[Judge(mutants, watch, out)]))
+    for module in walk_packages(policy.__path__, f"{policy.__name__}."):
+        import_module(module.name)
+    judge = Judge(mutants, watch.stop(), out)
+    sys.exit(pytest.main([*ARGUMENTS, "--basetemp=var/judging"], plugins=[judge]))
 
 
 if __name__ == "__main__":

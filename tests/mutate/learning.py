@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from functools import cache
 from itertools import zip_longest
 from pathlib import Path
+from typing import Any
 
 import pytest
 from _pytest.runner import runtestprotocol
@@ -40,13 +41,13 @@ class Watch:
         return {names[code] for code in self._seen if code in names}
 
 
-def learned(items: list[pytest.Item], watch: Watch) -> dict[str, tuple[float, list[str]]]:
+def learned(items: list[pytest.Item]) -> dict[str, tuple[float, list[str]]]:
     """Of each test, by its id: seconds of the processor, functions. Stops when a test fails."""
     shared = _hash_of(path for pattern in SHARED for path in sorted(Path().glob(pattern)))
     keys = {item.nodeid: f"{item.nodeid} {_hash_of_file(item.path)} {shared}" for item in items}
     known = json.loads(KEPT.read_text()) if KEPT.exists() else {}
     new = [item for item in items if keys[item.nodeid] not in known]
-    answer, status = forked(lambda: _run(new, watch))
+    answer, status = forked(lambda: _run(new))
     if status != 0:
         pytest.exit(f"A test fails without any mutant. {answer}", returncode=1)
     known |= {keys[nodeid]: found for nodeid, found in answer.items()}
@@ -54,7 +55,8 @@ def learned(items: list[pytest.Item], watch: Watch) -> dict[str, tuple[float, li
     return {nodeid: known[key] for nodeid, key in keys.items()}
 
 
-def _run(items: list[pytest.Item], watch: Watch):
+def _run(items: list[pytest.Item]) -> tuple[Any, int]:
+    watch = Watch()
     seen = {}
     for item, following in zip_longest(items, items[1:]):
         forget_answers()
