@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from controlplane.policy.atoms import Alternative, Part, Segment, Wild, name_of
-from controlplane.policy.automata import automaton, find
+from controlplane.policy.automata import TooTangledError, automaton, find
 from controlplane.policy.matching import matcher
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class Index:
 
 
 def meeting(one: Alternative, other: Alternative) -> str | None:
-    """A path that both match; None when there is none.
+    """A path that both match; None when there is none. Errs towards one where names are too tangled to tell.
 
     Where one ends in `**` and the other begins with it, they meet one behind the other. Else both
     are walked segment by segment: a `**` may be passed over or take one more segment, whatever
@@ -95,7 +95,7 @@ def meeting(one: Alternative, other: Alternative) -> str | None:
             continue
         seen.add((i, j))
         if i == len(ours) and j == len(theirs):
-            return path[1:] if path[1] != "~" else find([automaton((one,)), automaton((other,))])
+            return path[1:] if path[1] != "~" else _common(one, other)
         waiting += _steps(ours[i : i + 1], theirs[j : j + 1], (i, j, path))
     return None
 
@@ -129,10 +129,18 @@ def _shared_name(one: Segment, other: Segment) -> str | None:
         return names[0] if fits and _can_exist(names[0]) else None
     if not _alike(_tail(one), _tail(other)) or not _alike(_head(one), _head(other)):
         return None
-    name = find([automaton(((one,),)), automaton(((other,),))], top=False)
+    name = _common((one,), (other,), top=False)
     readable = f"x{name}"
     wanted = name is not None and name.startswith(".") and _fits(one, readable) and _fits(other, readable)
     return readable if wanted else name
+
+
+def _common(one: Alternative, other: Alternative, *, top: bool = True) -> str | None:
+    """A path that both match; one that `one` matches when that is too hard to tell."""
+    try:
+        return find([automaton((one,)), automaton((other,))], top=top)
+    except TooTangledError:
+        return find([automaton((one,))], top=top)
 
 
 def _fits(segment: Segment, name: str) -> bool:

@@ -25,8 +25,8 @@ def overlap(a: Scope, b: Scope) -> str | None:
 def overlaps(scopes: Sequence[Scope]) -> Iterator[tuple[int, int, str]]:
     """All pairs of scopes (by index, lower first) that share a path, each with such a path.
 
-    Decided exactly, exclusions included. Only where these tangle a pair beyond `MAX_STEPS` the
-    answer errs towards an overlap, with a path that the inclusions share.
+    Decided exactly, exclusions included. Only where a pair is tangled beyond `MAX_STEPS` the answer
+    errs towards an overlap, with a path that the inclusions share or, where that is the hard part, one has.
     """
     owners: dict[Alternative, list[int]] = {}
     for owner, scope in enumerate(scopes):

@@ -72,6 +72,19 @@ def filled_in(value, base: Path):
     return value
 
 
+def emptied(value, base: Path):
+    """The other way round: the folders replaced by their tokens."""
+    text = json.dumps(value, ensure_ascii=False)
+    for token, path in {
+        "@ROOT@": base / "acme",
+        "@OUTSIDE@": base / "outside",
+        "@HOME@": base / "home",
+        "@BASE@": base,
+    }.items():
+        text = text.replace(str(path), token)
+    return json.loads(text)
+
+
 def layout_key(case: dict) -> str:
     return json.dumps(
         [case["workspace"].get("files_extra"), case["workspace"].get("symlinks")], sort_keys=True

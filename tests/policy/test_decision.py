@@ -615,6 +615,7 @@ def test_any_error_inside_the_gate_is_a_denial(policy, caplog):
     decision = judge(write("src/a.ts"), snapshot("src/**", policy=policy), Broken())
     assert said(decision) == ("deny", "HOOK_BLOCKED", "internal_error")
     assert "disk on fire" in caplog.text
+    assert caplog.messages == ["the gate failed while it judged a call"]
     assert decide(None, None, NOW).verdict is Verdict.DENY
 
 

@@ -137,4 +137,6 @@ class Row:
 def test_the_intents_that_could_be_taken_are_listed():
     text = with_available("You must.", [Row("INT-001", "Log in"), Row("INT-002", "Docs")])
     assert text == "You must.\nAvailable intents:\n- INT-001: Log in\n- INT-002: Docs"
-    assert "a person must create" in with_available("You must.", [])
+    assert with_available("You must.", []) == (
+        "You must.\nNo intent is available: a person must create or unblock one first."
+    )

@@ -1,13 +1,18 @@
-"""Every gate case through `decide()`: no bypass, no false block, no wrong reason."""
+"""Every gate case through `decide()`: no bypass, no false block, no wrong reason.
+
+`answers.json` holds what an agent is told in each of them, and which targets were found.
+"""
 
 from __future__ import annotations
 
 import gc
+import json
 import sys
 import time
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
@@ -16,6 +21,8 @@ from controlplane.policy.model import ErrorType, Grant, Policy, Registry, ToolCl
 from tests.policy import gate_cases
 from tests.policy.disk import DiskWorld
 from tests.policy.workspace import NOW, said
+
+ANSWERS = json.loads((Path(__file__).parent / "answers.json").read_text())
 
 # The shell analysis reads these further than the case expects: the file is known, and out of scope.
 SHARPER = {"sh-221": "not_in_scope", "sh-225": "not_in_scope"}
@@ -90,6 +97,18 @@ def _with_grants(case, state, root, world):
     return replace(state, grants=tuple(grants))
 
 
+def told(decision):
+    found = {
+        "error": decision.error,
+        "targets": [
+            f"{target.op} {target.path}" + ("/**" if target.recursive else "") for target in decision.targets
+        ],
+        "offending": list(decision.offending),
+        "nearest": decision.nearest_pattern,
+    }
+    return {name: value for name, value in found.items() if value}
+
+
 @pytest.mark.parametrize("case", cases(*(name for name in gate_cases.FILES if name != "session")))
 def test_a_case(case, workshop):
     case, root = workshop(case)
@@ -101,6 +120,7 @@ def test_a_case(case, workshop):
     if wrong == "wrong reason" and SHARPER.get(case["id"]) == decision.reason:
         wrong = None
     assert wrong is None, (wrong, said(decision), decision.error, case["call"], case["expect"], case["why"])
+    assert gate_cases.emptied(told(decision), root.parent) == ANSWERS[case["id"]]
     assert took < BUDGET, "no input may make the gate slow"
 
 

@@ -91,46 +91,58 @@ def test_what_a_call_would_read(agent, tool, data, expected):
     assert reads(call(tool, data, agent=agent)) == expected
 
 
+NO_OBJECT = "The tool's input must be a JSON object."
+NO_PATH = "The input names no path."
+NO_PATTERN = "A pattern must be a text, or a list of texts."
+STEPS_BACK = "The pattern [{}] steps back behind a wildcard: begin at a plain folder."
+NO_PATCH = "A patch must be a text that is not empty."
+NO_COMMAND = "The input holds no command."
+EMPTY_COMMAND = "A command must be a text that is not empty."
+NO_NAME = "The tool's name must be a text that is not empty."
+NO_MOVE = "A move names a source and a destination."
+
+
 @pytest.mark.parametrize(
-    ("tool", "data"),
+    ("tool", "data", "why"),
     [
-        ("Write", "src/a.ts"),
-        ("Write", None),
-        ("Write", []),
-        ("Write", {}),
-        ("Write", {"file_path": None}),
-        ("Read", {"file_path": None}),
-        ("Read", "a"),
-        ("Glob", {"pattern": 5}),
-        ("Glob", {"pattern": []}),
-        ("Glob", {"pattern": "*/../../x"}),
-        ("Glob", {"pattern": "{/etc,src}/x"}),
-        ("apply_diff", {"diff": "x"}),
-        ("apply_diff", {}),
-        ("apply_patch", {}),
-        ("apply_patch", {"patch": " "}),
-        ("apply_patch", {"patch": ["x"]}),
-        ("delete_file", {}),
-        ("move_file", {"source": "a"}),
-        ("move_file", {"destination": "a"}),
-        ("create_directory", {}),
-        ("Bash", {}),
-        ("Bash", {"command": None}),
-        ("Bash", {"command": ""}),
-        ("Bash", {"command": " \n"}),
-        ("Bash", {"command": []}),
-        ("Bash", {"command": ["ls", 5]}),
-        (None, {}),
-        ("", {}),
-        ({"name": "Read"}, {}),
-        ("Frobnicate", "x"),
+        ("Write", "src/a.ts", NO_OBJECT),
+        ("Write", None, NO_PATH),
+        ("Write", [], NO_OBJECT),
+        ("Write", {}, NO_PATH),
+        ("Write", {"file_path": None}, NO_PATH),
+        ("Read", {"file_path": None}, "A path must be a text that is not empty."),
+        ("Read", "a", NO_OBJECT),
+        ("Glob", {"pattern": 5}, NO_PATTERN),
+        ("Glob", {"pattern": []}, NO_PATTERN),
+        ("Glob", {"pattern": "*/../../x"}, STEPS_BACK.format("*/../../x")),
+        ("Glob", {"pattern": "{/etc,src}/x"}, STEPS_BACK.format("{/etc,src}/x")),
+        ("apply_diff", {"diff": "x"}, NO_PATH),
+        ("apply_diff", {}, NO_PATH),
+        ("apply_patch", {}, NO_PATCH),
+        ("apply_patch", {"patch": " "}, NO_PATCH),
+        ("apply_patch", {"patch": ["x"]}, NO_PATCH),
+        ("delete_file", {}, NO_PATH),
+        ("move_file", {"source": "a"}, NO_MOVE),
+        ("move_file", {"destination": "a"}, NO_MOVE),
+        ("create_directory", {}, NO_PATH),
+        ("Bash", {}, NO_COMMAND),
+        ("Bash", {"command": None}, NO_COMMAND),
+        ("Bash", {"command": ""}, EMPTY_COMMAND),
+        ("Bash", {"command": " \n"}, EMPTY_COMMAND),
+        ("Bash", {"command": []}, EMPTY_COMMAND),
+        ("Bash", {"command": ["ls", 5]}, EMPTY_COMMAND),
+        (None, {}, NO_NAME),
+        ("", {}, NO_NAME),
+        ({"name": "Read"}, {}, NO_NAME),
+        ("Frobnicate", "x", NO_OBJECT),
     ],
 )
-def test_input_that_makes_no_sense_is_refused(tool, data):
-    assert found(call(tool, data) if data is not None else call(tool, None)).malformed
+def test_input_that_makes_no_sense_is_refused(tool, data, why):
+    assert found(call(tool, data) if data is not None else call(tool, None)).malformed == why
     decision = judge(call(tool, data), snapshot("**"))
     assert said(decision)[1:] == ("HOOK_BLOCKED", "invalid_input")
     assert decision.verdict.value == "deny"
+    assert why in decision.error
 
 
 def test_a_text_that_is_no_patch_has_unknown_targets():
@@ -167,6 +179,7 @@ def test_a_reading_tool_that_is_distrusted_may_change_what_it_names():
 def test_a_call_may_not_name_thousands_of_paths():
     many = call("apply_patch", {"patch": "".join(f"*** Add File: src/f{n}\n" for n in range(2001))})
     assert said(judge(many, snapshot("**"))) == ("deny", "HOOK_BLOCKED", "invalid_input")
+    assert found(many).malformed == "The call names more than 2000 paths; make several calls of it."
     enough = call("apply_patch", {"patch": "".join(f"*** Add File: src/f{n}\n" for n in range(2000))})
     assert said(judge(enough, snapshot("**"))) == ("allow", None, None)
 
@@ -213,6 +226,27 @@ def test_a_folder_outside_the_workspace_is_refused():
     assert said(judge(replace(bash("cat a", cwd="x"), cwd="/etc"), no_intent()))[2] == "outside_workspace"
 
 
+def test_the_folder_of_a_command_may_be_spelled_as_a_folder():
+    for folder in ("src/", "./src", "src/../src"):
+        assert said(judge(bash("echo x > a.ts", cwd=folder), snapshot("src/**"))) == ("allow", None, None)
+
+
+@pytest.mark.parametrize(
+    ("cwd", "folder", "path"),
+    [
+        (None, "/etc", "/etc/a"),
+        ("/home/ada/shop/src", "/etc", "/etc/a"),
+        ("/home/ada/shop/src", "~", "~/a"),
+        ("/etc", "x", "/etc/x/a"),
+        (None, "../x", "/home/ada/x/a"),
+    ],
+)
+def test_a_file_in_a_folder_outside_is_named_with_it(cwd, folder, path):
+    the_call = replace(bash("echo x > a", cwd=folder), cwd=cwd)
+    (named,) = found(the_call).writes
+    assert f"{named.cwd or ''}/{named.raw}".lstrip("/") == path.lstrip("/")
+
+
 def test_a_command_in_the_background_is_never_safe():
     effect = found(call("Monitor", {"command": "ls"}))
     assert effect.tool_class is ToolClass.DESTRUCTIVE
@@ -228,6 +262,8 @@ def test_what_types_into_an_open_shell_is_unknown():
 def test_an_analysis_that_says_nothing_is_unknown(monkeypatch):
     monkeypatch.setattr(commands, "analyse", lambda *_, **__: ShellAnalysis(safe=False))
     assert said(judge(bash("ls"), snapshot("**")))[2] == "unknown_target"
+    (unknown,) = found(bash("ls")).unknown
+    assert (unknown.text, unknown.why) == ("ls", "what this command changes is not known")
 
 
 def test_on_windows_a_shell_is_powershell_unless_it_is_bash_by_name(monkeypatch):

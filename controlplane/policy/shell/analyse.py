@@ -68,8 +68,16 @@ def _analyse(analyser: Analyser, command: str, cwd: str | None, around: Surround
     try:
         return analyser(command, around, state)
     except UnclearError as error:
-        unknown = Unknown(command, error.why, 0, len(command))
-        return ShellAnalysis(safe=False, unknown=(unknown,))
+        return ShellAnalysis(safe=False, unknown=(_marked(command, error),))
+
+
+def _marked(command: str, error: UnclearError) -> Unknown:
+    """The piece that cannot be judged; the whole command where no piece of it is known, or an empty one."""
+    data = command.encode() if error.span else b""
+    start, end = (len(data[:at].decode(errors="ignore")) for at in error.span or (0, 0))
+    if start == end:
+        start, end = 0, len(command)
+    return Unknown(command[start:end], error.why, start, end)
 
 
 def _bash(command: str, surroundings: Surroundings, state: State, depth: int = 0) -> ShellAnalysis:

@@ -49,15 +49,15 @@ def _tar(call: Call, parsed: Parsed) -> None:
     folders = parsed.values("-C", "--directory")
     if parsed.has("-c", "--create") == parsed.has("-t", "--list") or len(archives) > 1 or len(folders) > 1:
         raise UnclearError("what tar does here is not clear", call.span)
+    for archive in archives:
+        if ":" in archive.prefix:  # tar starts rsh or ssh for it, to read as well
+            raise UnclearError("an archive on another machine", (archive.start, archive.end))
     if parsed.has("-t", "--list"):
         call.read_all(archives)
         return
     for archive in archives:
-        if archive.value == "-":
-            continue
-        if ":" in archive.prefix:
-            raise UnclearError("an archive on another machine", (archive.start, archive.end))
-        call.write(archive)
+        if archive.value != "-":
+            call.write(archive)
     for word in parsed.operands:
         call.read(_below(folders, word), recursive=True)
 

@@ -203,7 +203,7 @@ def _verify(source: Source) -> None:
     while stack:
         node, depth = stack.pop()
         if depth > MAX_DEPTH:
-            raise UnclearError("the command is nested too deeply", (node.start_byte, node.end_byte))
+            raise UnclearError("the command is nested too deeply")
         if node.is_named:
             _verify_node(source, node)
         stack.extend((child, depth + 1) for child in node.children)
@@ -226,7 +226,7 @@ def _verify_gaps(data: bytes, node: Node) -> None:
     at = node.start_byte
     for start, end in (*(child.byte_range for child in node.children), (node.end_byte, node.end_byte)):
         if at < start and not BLANK.fullmatch(data, at, start):
-            raise UnclearError("the command does not parse as bash", (at, start))
+            raise UnclearError("the command does not parse as bash")
         at = end
 
 

@@ -32,6 +32,10 @@ def whys(command, **where):
         ("src", "auth", "src/auth"),
         ("src/auth", "..", "src"),
         ("src", "../..", ".."),
+        ("..", "..", "../.."),
+        ("../..", "x/..", "../.."),
+        ("", "../../x/../y", "../../y"),
+        ("/etc", "../..", "/"),
         ("..", "ws", "../ws"),
         ("", "./a//b/.", "a/b"),
         ("src", "/etc", "/etc"),
@@ -166,7 +170,18 @@ def test_reads_are_told_beside_writes():
 
 # ---- the workspace's own safe commands
 
-LISTED = ("pytest", "pytest *", "npm test", "make check", "./run *", "go * ./...", "* --help", "sort *")
+LISTED = (
+    "pytest",
+    "pytest *",
+    "npm test",
+    "npm run *",
+    "make check",
+    "./run *",
+    "go * ./...",
+    "* --help",
+    "sort *",
+    "deno ta?k [ab]*",
+)
 
 
 @pytest.mark.parametrize(
@@ -184,6 +199,9 @@ LISTED = ("pytest", "pytest *", "npm test", "make check", "./run *", "go * ./...
         "pytest tests/*.py",
         "cd src && pytest",
         "sort --compress-program=x a",
+        "npm run",
+        "npm run lint -- --quiet",
+        "deno task build",
     ],
 )
 def test_a_listed_command_is_safe(command):
@@ -202,7 +220,12 @@ def test_a_listed_command_is_safe(command):
         'pytest "$x"',
         "pytest ~",
         "npm test -- --fix",
-        "npm run test",
+        "npm install x",
+        "npm",
+        "make",
+        "make check all",
+        "deno task clean",
+        "deno task",
         "PYTEST_ADDOPTS=x pytest",
         "frob --help",
         "bash -c pytest",

@@ -1,4 +1,9 @@
-"""A thousand small commands: the verdict that was judged right for each, and what bash does with it."""
+"""Many small commands: what was judged right for each, and what bash does with it.
+
+`examples.json` holds commands of all kinds, `options.json` walks through the options that decide something. Each
+says the verdict, the targets, what is read, which words are unknown for which reason, what happens to targets where
+that is more than writing, and which parts of the command are marked where they are not the paths themselves.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +15,9 @@ import pytest
 from controlplane.policy.shell import analyse
 from tests.policy.shell.scratch import Scratch
 
-EXAMPLES = json.loads((Path(__file__).parent / "examples.json").read_text())
+HERE = Path(__file__).parent
+EXAMPLES = json.loads((HERE / "examples.json").read_text())
+OPTIONS = json.loads((HERE / "options.json").read_text())
 
 
 @pytest.fixture(scope="module")
@@ -29,15 +36,27 @@ def spelled(path):
     return (f"{path.cwd}/" if inside else "") + path.raw + ("/**" if path.recursive else "")
 
 
-def test_every_example_gets_its_verdict_and_targets(scratch):
+def answer(command, world):
+    analysis = analyse(command, root="/ws", world=world)
+    touched = [*analysis.writes, *analysis.reads]
+    ops = {path.op for path in analysis.writes}
+    marks = {command[path.start : path.end] for path in touched}
+    found = {
+        "verdict": verdict_of(analysis),
+        "writes": sorted({spelled(path) for path in analysis.writes}),
+        "ops": sorted(ops) if ops != {"write"} else [],
+        "reads": sorted({spelled(path) for path in analysis.reads}),
+        "marks": sorted(marks) if marks != {path.raw for path in touched} else [],
+        "unknown": [[unknown.text, unknown.why] for unknown in analysis.unknown],
+    }
+    return {name: value for name, value in found.items() if value}
+
+
+@pytest.mark.parametrize("examples", [OPTIONS, EXAMPLES], ids=["options", "examples"])
+def test_every_example_gets_its_answer(scratch, examples):
     world = scratch.world()
-    wrong = []
-    for example in EXAMPLES:
-        analysis = analyse(example["command"], root="/ws", world=world)
-        writes = sorted({spelled(path) for path in analysis.writes})
-        if (verdict_of(analysis), writes) != (example["verdict"], example.get("writes", [])):
-            wrong.append((example["command"], verdict_of(analysis), writes))
-    assert wrong == []
+    for example in examples:
+        assert {"command": example["command"], **answer(example["command"], world)} == example
 
 
 def is_harmless(command, analysis):
@@ -50,7 +69,7 @@ def is_harmless(command, analysis):
 def test_bash_changes_nothing_that_is_not_reported(scratch):
     world = scratch.world()
     missed = {}
-    for example in EXAMPLES:
+    for example in EXAMPLES + OPTIONS:
         command = example["command"]
         analysis = analyse(command, root=str(scratch.root), world=world)
         if is_harmless(command, analysis) and (found := scratch.missed(command, analysis)):
