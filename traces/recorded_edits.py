@@ -8,6 +8,8 @@ from django.db.models.functions import Length
 
 from controlplane.policy.model import Policy, ToolCall
 from controlplane.policy.targets import effects
+from controlplane.policy.tools import resolve
+from controlplane.policy.toolsets.kinds import Kind as Kinds
 from traces.ledger import body_of
 from traces.models import Kind, LedgerEntry
 from traces.ranges.rebuilding import Edit
@@ -18,6 +20,7 @@ CALLS_MOST = 300
 CALL_BYTES_MOST = 64 * 1024  # an edit says little; bodies are read at once
 EDITS_MOST = 100
 ALLOWED = "allow"
+EDITING = frozenset({Kinds.WRITE, Kinds.EDIT, Kinds.PATCH})
 
 
 def recorded_edits(
@@ -47,6 +50,11 @@ def recorded_edits(
 
 
 def _edits(call: ToolCall, seconds: float) -> Iterator[Edit]:
+    tool = resolve(call).tool
+    if (
+        tool is None or tool.kind not in EDITING
+    ):  # a shell's command would take long to read, and tells little
+        return
     for named in effects(call, Policy()).writes:
         if named.op == "write" and named.after is not None:
             yield Edit(_bytes(named.before), _bytes(named.after), seconds, whole=named.whole)
