@@ -3,6 +3,7 @@ history."""
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -13,9 +14,12 @@ from traces.models import TraceFile, TraceRange
 from traces.ranges.following import Version
 from traces.ranges.origins import trace_history
 from traces.ranges.reading import BINARY, Change, History, read_history
+from traces.ranges.rebuilding import with_rebuilt
 from traces.ranges.repository import Commit
+from traces.recorded_edits import recorded_edits
 
 CLAIMS_MOST = 2000
+CALLS_BEFORE = 10_000  # rows of the ledger before an entry among which its call is looked for
 CONTENT_MOST = 1024 * 1024
 BINARY_LOOKED = 8000  # bytes in which a NUL makes a file binary, as in git
 NO_DISK = "The workspace is not on this machine's disk: lines are held against hashes alone."
@@ -41,8 +45,8 @@ class Author:
 
 @dataclass(frozen=True, slots=True)
 class Blame:
-    """`authors` by the keys in `lineage`, whose versions are those of `history` and, behind them, the
-    present text.
+    """`authors` by the keys in `lineage`. `places` are the numbers that the versions of `history` and, behind
+    them, the present text have there: between them stand texts that nobody committed.
 
     `truncated` when there were older ranges than were looked at. `followed` says whether the history was
     used; `note` why it was not, or not whole.
@@ -52,19 +56,24 @@ class Blame:
     authors: dict[int, Author]
     truncated: bool
     history: History = field(default_factory=History)
-    followed: bool = False
+    places: tuple[int, ...] = ()
     note: str = ""
+
+    @property
+    def followed(self) -> bool:
+        return bool(self.places)
 
     def commit(self, version: int | None) -> Commit | None:
         """The commit behind a version of a span; None for what is not committed, or older than what was
         read."""
-        if version is None or version >= len(self.history.versions) or self.history.versions[version].cut:
+        at = None if version is None else bisect_left(self.places, version)
+        if at is None or at >= len(self.history.versions) or self.history.versions[at].cut:
             return None
-        return self.history.commits[version]
+        return self.history.commits[at]
 
     def is_new(self, version: int | None) -> bool:
         """Whether lines of that version are in no commit yet."""
-        return self.followed and version == len(self.history.versions)
+        return version is not None and bisect_left(self.places, version) == len(self.history.versions)
 
 
 def blame(workspace_id: int, path: str, content: bytes, root: str = "") -> Blame:
@@ -80,7 +89,8 @@ def blame(workspace_id: int, path: str, content: bytes, root: str = "") -> Blame
 
 
 def blame_with(workspace_id: int, path: str, content: bytes, history: History) -> Blame:
-    """The same with a history that was read already. 1 query."""
+    """The same with a history that was read already. 1 query, 1 more where edits may tell texts between
+    commits."""
     rows, truncated = _ranges(workspace_id, [path, *(change.old for change in history.names)])
     authors = {row.pk: _author(row) for row in rows}
     claims = [_claim(row) for row in rows]
@@ -88,10 +98,10 @@ def blame_with(workspace_id: int, path: str, content: bytes, history: History) -
     if note or not history.versions:
         return Blame(trace_lines(content, claims), authors, truncated, history, note=note)
     last = Version("", lines_of(content), path, (len(history.versions) - 1,))
-    traced = trace_history([*history.versions, last], claims)
-    return Blame(
-        traced.lineage, authors, truncated, history, followed=True, note="" if traced.whole else PARTLY
-    )
+    versions, places = _with_rebuilt(workspace_id, path, [*history.versions, last], rows)
+    traced = trace_history(versions, claims)
+    note = "" if traced.whole else PARTLY
+    return Blame(traced.lineage, authors, truncated, history, tuple(places), note)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +111,22 @@ class Deletion:
 
     entry: Author | None
     change: Change | None
+
+
+def _with_rebuilt(
+    workspace_id: int, path: str, versions: list[Version], rows: list[TraceRange]
+) -> tuple[list[Version], list[int]]:
+    """The versions with those between them that recorded edits prove. 1 query, none where no whole text was
+    hashed."""
+    files = [row.file for row in rows if row.file.content_hash and row.file.session_id]
+    if not files:
+        return versions, list(range(len(versions)))
+    files.sort(key=lambda file: -file.entry_id)
+    sessions = dict.fromkeys(file.session_id for file in files)
+    numbers = [file.entry_id for file in files]
+    edits = recorded_edits(workspace_id, path, sessions, (min(numbers) - CALLS_BEFORE, max(numbers)))
+    wanted = {file.content_hash: file.changed_at.timestamp() for file in files}
+    return with_rebuilt(versions, edits, wanted)
 
 
 def deletion(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+
 import pytest
 
 from controlplane.models import Workspace
@@ -83,3 +85,31 @@ def test_the_page_of_the_file_shows_whose_its_lines_are_now(acme, agent, written
     page = client.get(f"/w/acme/traces/map/file/{PATH}").content.decode()
     assert "no recorded change explains them" in page
     assert "recorded as 1\N{EN DASH}2" in page
+
+
+def post_entry(agent, entry_id, ranges, **file):
+    talk = {"url": "s-9", "contributor": {"entity_type": "AI"}, "ranges": ranges}
+    entry = {
+        "id": entry_id, "timestamp": "2026-02-20T10:00:00Z", "vcs": {"revision_id": None},
+        "files": [{"relative_path": PATH, "conversations": [talk], **file}],
+    }  # fmt: skip
+    answer = agent.post("traces", entry)
+    assert answer.status_code < 300, answer.content
+
+
+def test_a_range_without_a_hash_is_proven_by_the_hash_of_its_file(acme, agent):
+    whole = "sha256:" + hashlib.sha256(b"one\ntwo\n").hexdigest()
+    post_entry(agent, "e-1", [{"start_line": 2, "end_line": 2}], content_hash=whole)
+    answer = agent.post("files/blame", {"path": PATH, "content": "one\ntwo\n"}).json()
+    assert [(span["start_line"], span["state"]) for span in answer["spans"]] == [
+        (1, "unclaimed"),
+        (2, "in_place"),
+    ]
+
+
+def test_a_narrow_range_goes_before_a_newer_one_of_the_whole_file(agent, written, acme):
+    one = "sha256:" + hashlib.sha256(b"one").hexdigest()
+    post_entry(agent, "e-1", [{"start_line": 1, "end_line": 1, "content_hash": one}])
+    agent.post("sessions/s-1/traces", {"path": PATH, "content": "one\ntwo\n"})
+    answer = agent.post("files/blame", {"path": PATH, "content": "one\ntwo\n"}).json()
+    assert [span["origin"]["entry_id"] == "e-1" for span in answer["spans"]] == [True, False]

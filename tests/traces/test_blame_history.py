@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime, timedelta
 from urllib.parse import urlencode
 
@@ -84,6 +85,49 @@ def test_an_edit_between_two_commits_belongs_to_its_entry_though_the_whole_file_
     whole = trace(selected, "by_hand()\nlogin(user)\n", start_line=2, end_line=2)
     repo.commit(PATH, "by_hand()\nlogin(user)\n", at=later(1))
     assert spans(blamed(selected)) == [(1, 1, "unclaimed", None), (2, 2, "in_place", whole)]
+
+
+def edit(agent, before, old, new, lines):
+    """An edit through the gate, and what a hook reports afterwards: the lines, with the hash of the whole
+    file."""
+    path = f"/repo/{PATH}"
+    answer = agent.gate("Edit", root="/repo", cwd="/repo", file_path=path, old_string=old, new_string=new)
+    assert answer["decision"] == "allow", answer
+    after = before.replace(old, new)
+    return after, trace(agent, after, start_line=lines[0], end_line=lines[1])
+
+
+def test_each_of_several_edits_between_two_commits_has_its_lines(repo, selected):
+    repo.commit(PATH, "by_hand()\none()\ntwo()\nthree()\n", at=later(-5))
+    text, first = edit(selected, "by_hand()\none()\ntwo()\nthree()\n", "one()", "uno(\n1)", (2, 3))
+    text, second = edit(selected, text, "three()", "tre()", (5, 5))
+    text, third = edit(selected, text, "1)", "1, 2)", (3, 3))
+    commit = repo.commit(PATH, text, at=later(0))
+    time.sleep(1.1)  # a commit tells whole seconds
+    text, fourth = edit(selected, text, "by_hand()\n", "by_hand()\nnew()\n", (2, 2))
+    text, fifth = edit(selected, text, "tre()", "drei()", (6, 6))
+    repo.write(PATH, text)
+    found = blamed(selected)
+    assert spans(found) == [
+        (1, 1, "unclaimed", None),
+        (2, 2, "in_place", fourth),
+        (3, 3, "moved", first),
+        (4, 4, "moved", third),
+        (5, 5, "unclaimed", None),
+        (6, 6, "in_place", fifth),
+    ]
+    assert [span["commit"] and span["commit"]["revision"] == commit for span in found["spans"]] == [
+        False, None, True, True, False, None,
+    ]  # fmt: skip
+    assert [one["entry_id"] for one in found["changed"]] == [second]
+
+
+def test_edits_that_were_masked_tell_nothing(repo, selected):
+    secret = "ghp_" + "a" * 36
+    text, _ = edit(selected, "by_hand()\nrest()\n", "by_hand()", f"by_hand('{secret}')", (1, 1))
+    text, second = edit(selected, text, "rest()\n", f"rest()\nmore('{secret}')\n", (3, 3))
+    repo.commit(PATH, text, at=later(1))
+    assert spans(blamed(selected)) == [(1, 2, "unclaimed", None), (3, 3, "in_place", second)]
 
 
 def test_what_a_formatter_did_is_shown_with_its_commit_and_with_its_entry(repo, selected):
@@ -214,7 +258,7 @@ def test_following_costs_the_same_queries_however_many_entries_there_are(
         trace(selected, text, start_line=number + 2, end_line=number + 2)
         repo.commit(PATH, text, at=later(number + 1))
         if number in {0, 11}:
-            with django_assert_num_queries(6):
+            with django_assert_num_queries(7):
                 counts.append(client.get(f"{PAGE}?fragment=lines").content.decode().count("<tr>"))
     assert counts[1] > counts[0]
 

@@ -218,6 +218,41 @@ def test_a_block_that_was_moved_keeps_its_entry_and_a_lone_bracket_does_not():
     assert story.found()[0] == (UNCLAIMED, None)
 
 
+def test_blank_lines_of_a_block_that_was_indented_are_what_they_were():
+    story = Story()
+    story.write(0, 0, [text for number in range(120) for text in (f"line_{number}()", "")])
+    story.commit()
+    story.steps += 1
+    for line in story.lines:
+        line.text = f"    {line.text}" if line.text else ""
+    story.commit()
+    assert {state for state, _ in story.found()[::2]} == {REFORMATTED}
+    assert {state for state, _ in story.found()[1::2]} == {IN_PLACE}
+
+
+def test_of_two_entries_that_are_right_the_first_has_the_line():
+    story = Story()
+    story.write(0, 0, ["one()", "two()"])
+    story.commit()
+    again = Claim(2, 2, 2, sha("two()"), HOUR)
+    assert [span.key for span in trace_history(story.versions, [again, *story.claims]).lineage.spans] == [
+        1,
+        2,
+    ]
+    assert [span.key for span in trace_history(story.versions, [*story.claims, again]).lineage.spans] == [1]
+
+
+def test_a_lone_bracket_is_not_found_in_another_place():
+    story = Story()
+    story.write(0, 0, ["one()"], recorded=False)
+    story.commit()
+    story.write(1, 1, ["}", "two()"], recorded=False)
+    story.commit()
+    spans = trace_history(story.versions, [Claim(7, 1, 1, sha("}"), 0)]).lineage
+    assert [span.key for span in spans.spans] == [None, None]
+    assert spans.changed == (7,)
+
+
 def test_both_sides_of_a_merge_keep_their_lines():
     story = Story()
     base = tuple(f"line_{number}()\n".encode() for number in range(6))
