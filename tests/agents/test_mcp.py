@@ -23,6 +23,7 @@ def test_a_model_makes_the_handshake_and_asks_for_more_scope_by_tools(server, tm
         opened = {"session_id": other, "agent": {"name": agent}}
         assert server.api(walk.tokens["agent"], "POST", "sessions", opened)[0] < 300
     steps = [
+        Step("before", walk.write("src/auth/early.ts")),
         Step("listed", tool(agent, "list_active_intents")),
         Step("handshake", tool(agent, "select_active_intent", intent_id="INT-001")),
         Step("in scope", walk.write("src/auth/a.ts")),
@@ -30,7 +31,8 @@ def test_a_model_makes_the_handshake_and_asks_for_more_scope_by_tools(server, tm
         Step("wider", walk.write("docs/design.md"), lambda: walk.decide("approve", "scope")),
     ]
     walk.start(steps)
-    assert "INT-001" in walk.told["listed"], walk.output
+    assert not walk.there("src/auth/early.ts"), walk.output
+    assert "INT-001" in walk.told["listed"]
     context = walk.told["handshake"].replace('\\"', '"')  # Cline tells its model the answer as JSON
     assert '<intent_context intent_id="INT-001">' in context
     assert (walk.machine.repository / "src/auth/a.ts").read_text() == TEXT
