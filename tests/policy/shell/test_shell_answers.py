@@ -109,6 +109,13 @@ def test_a_symbolic_link_counts_as_its_target_where_nobody_can_follow_it(tmp_pat
     assert writes("ln -s ../../x docs/l", world=world) == [("", "docs/../../x"), ("", "docs/l")]
 
 
+def test_a_tree_that_is_copied_writes_through_the_links_in_its_way(tmp_path):
+    scratch = Scratch(tmp_path / "base")
+    (scratch.root / "docs" / "l").symlink_to("../top.txt")
+    assert writes("cp -r src/. docs", world=scratch.world()) == [("", "docs"), ("", "docs/l")]
+    assert writes("cp -r src/b.txt docs", world=scratch.world()) == [("", "docs/b.txt")]
+
+
 def test_wildcards_are_looked_up_on_disk(tmp_path):
     world = Scratch(tmp_path / "base").world()
     assert reads("cat src/auth/*.ts", world=world) == [("", "src/auth/a.ts"), ("", "src/auth/b.ts")]
