@@ -30,7 +30,7 @@ def _judge_tar(call: Call) -> None:
         args[:1] = _bundled(args[0])
     parsed = parse_options(args, TAR)
     if parsed.has("-T", "--files-from"):
-        raise UnclearError("a list that tar reads may name any file, and options", call.span)
+        raise UnclearError("a list that tar reads may name any file, and options")
     for name in ("-X", "--exclude-from"):
         call.read_all(parsed.values(name))
     _tar(call, parsed)
@@ -48,7 +48,7 @@ def _tar(call: Call, parsed: Parsed) -> None:
     archives = parsed.values("-f", "--file")
     folders = parsed.values("-C", "--directory")
     if parsed.has("-c", "--create") == parsed.has("-t", "--list") or len(archives) > 1 or len(folders) > 1:
-        raise UnclearError("what tar does here is not clear", call.span)
+        raise UnclearError("what tar does here is not clear")
     for archive in archives:
         if ":" in archive.prefix:  # tar starts rsh or ssh for it, to read as well
             raise UnclearError("an archive on another machine", (archive.start, archive.end))
@@ -75,7 +75,7 @@ def _below(folders: list[Word], word: Word) -> Word:
 
 def _unzip(call: Call, parsed: Parsed) -> None:
     if not parsed.has("-l", "-t", "-Z", "-v"):
-        raise UnclearError("writes what is in the archive", call.span)
+        raise UnclearError("writes what is in the archive")
     call.read_all(parsed.operands[:1])
 
 

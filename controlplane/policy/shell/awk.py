@@ -24,7 +24,7 @@ ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 
 def _awk(call: Call, parsed: Parsed) -> None:
     if not parsed.operands:
-        raise UnclearError("awk without a program", call.span)
+        raise UnclearError("awk without a program")
     program, *files = parsed.operands
     vet(program)
     by_role(call, [file for file in files if not ASSIGNMENT.match(file.prefix)], "r*")

@@ -29,7 +29,7 @@ SET_NAMES = frozenset({"pipefail", "errexit", "nounset"})
 def _cd(call: Call) -> Outcome:
     operands = call.parse(CD).operands
     if len(operands) > 1:
-        raise UnclearError("cd with several folders", call.span)
+        raise UnclearError("cd with several folders")
     target = operands[0] if operands else Word("~", "~", *call.span, tilde=True)
     folders = _entered(call, target)
     return Outcome(replace(call.state, folders=folders), call.state, _is_certain(call, folders))
@@ -54,7 +54,7 @@ def _is_certain(call: Call, folders: tuple[str, ...] | None) -> bool:
 def _pushd(call: Call) -> Outcome:
     operands = call.parse(CD).operands
     if len(operands) != 1 or operands[0].prefix.startswith("+"):
-        raise UnclearError("the folder stack is not known", call.span)
+        raise UnclearError("the folder stack is not known")
     old = call.state.folders
     folders = _entered(call, operands[0])
     stack = (*call.state.stack, old) if old is not None else ()
@@ -64,7 +64,7 @@ def _pushd(call: Call) -> Outcome:
 
 def _popd(call: Call) -> Outcome:
     if call.args:
-        raise UnclearError("the folder stack is not known", call.span)
+        raise UnclearError("the folder stack is not known")
     *stack, folders = call.state.stack or (None,)
     outside = replace(call.state, folders=folders, stack=tuple(stack))
     return Outcome(outside, call.state, sure=folders is not None)
@@ -98,7 +98,7 @@ def _read(call: Call) -> Outcome:
 def _set(call: Call) -> Outcome:
     """Only the options that make a script stricter."""
     if not call.args or any(word.value not in SET_FLAGS | SET_NAMES for word in call.args):
-        raise UnclearError("changes how the shell works", call.span)
+        raise UnclearError("changes how the shell works")
     return always(call.state)
 
 

@@ -100,7 +100,7 @@ def _find(call: Call) -> None:
     roots = _roots(words)
     deletes = _expression(call, words[len(roots) :])
     if deletes and follows:
-        raise UnclearError("deletes what links lead to", call.span)
+        raise UnclearError("deletes what links lead to")
     here = Word(".", ".", *call.span)
     for root in roots or [here]:
         call.read(root, recursive=True)

@@ -37,7 +37,7 @@ def simple_command(walker: Walker, node: Node, state: State, around: Around) -> 
     try:
         scene.spend()
         words, feed = _gather(walker, node, state, around.feed)
-        call = replace(walker.call((), node, state, feed), has_opened=scene.has_written(mark))
+        call = replace(walker.call(node, state, feed), has_opened=scene.has_written(mark))
         outcome = call.inner([*words, *around.extra])
         if node.child_count > 2:
             outcome = may_not_run(outcome, state)

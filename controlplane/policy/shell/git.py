@@ -37,7 +37,7 @@ def _git(call: Call) -> None:
     vet_repository(call, call.state.folders or ())
     known = READING.get(command.value or "") or WRITING.get(command.value or "")
     if known is None:
-        raise UnclearError("this git command changes the repository", call.span)
+        raise UnclearError("this git command changes the repository")
     found = parse_options(args, known)
     option_files(call, found, known)
     HANDLERS.get(command.value or "", _reading)(call, found)
@@ -86,7 +86,7 @@ def _listing(call: Call, parsed: Parsed) -> None:
     """`git branch x` and `git tag x` create, unless an option makes them list."""
     call.read_here()
     if parsed.operands and not parsed.has(*LISTING):
-        raise UnclearError("this git command changes the repository", call.span)
+        raise UnclearError("this git command changes the repository")
 
 
 def _subcommand(*allowed: str) -> Callable[[Call, Parsed], None]:
@@ -96,7 +96,7 @@ def _subcommand(*allowed: str) -> Callable[[Call, Parsed], None]:
         call.read_here()
         first = parsed.operands[0].value if parsed.operands else ""
         if first not in allowed:
-            raise UnclearError("this git command changes the repository", call.span)
+            raise UnclearError("this git command changes the repository")
 
     return judge
 
@@ -107,7 +107,7 @@ def _config(call: Call, parsed: Parsed) -> None:
     first = parsed.operands[0].value if parsed.operands else ""
     asks = parsed.has(*GETTING) or first in ("get", "list") or len(parsed.operands) == 1
     if not asks:
-        raise UnclearError("changes the configuration of git", call.span)
+        raise UnclearError("changes the configuration of git")
 
 
 def _grep(call: Call, parsed: Parsed) -> None:
@@ -136,7 +136,7 @@ def _paths(call: Call, words: Sequence[Word], op: str) -> None:
 def _checkout(call: Call, parsed: Parsed) -> None:
     """Only with `--`: what stands behind it are files for certain."""
     if not parsed.after_dashes:
-        raise UnclearError("git switches to another state of the tree", call.span)
+        raise UnclearError("git switches to another state of the tree")
     _paths(call, parsed.after_dashes, "write")
 
 

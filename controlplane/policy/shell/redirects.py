@@ -84,7 +84,7 @@ def _open(walker: Walker, operator: str, destination: Node, state: State) -> Non
     word = walker.word(destination, state)
     if operator in DUPLICATES and DESCRIPTOR.fullmatch(word.value or ""):
         return
-    call = walker.call((), destination, state)
+    call = walker.call(destination, state)
     if operator in READS and not word.wild:
         call.read(word)
     elif operator in WRITES or operator == ">&":

@@ -25,7 +25,7 @@ def vet_repository(call: Call, folders: Iterable[str]) -> None:
     on the way up. A folder may hold `..`, which counts after links."""
     for folder in folders:
         if any(call.scene.may_be_there(head) for head in _heads(folder, call.scene)):
-            raise UnclearError("git may find a repository of its own here", call.span)
+            raise UnclearError("git may find a repository of its own here")
 
 
 def _heads(folder: str, scene: Scene) -> Iterator[str]:

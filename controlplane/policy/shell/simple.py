@@ -47,7 +47,7 @@ def _dispatch(call: Call) -> Outcome:
     entry = PROGRAMS.get(call.name) or CMDLETS.get(call.name.lower())
     if entry is None:
         call.scene.ran = True
-        raise UnclearError(f"what {call.name[:40]} does is not known", call.span)
+        raise UnclearError(f"what {call.name[:40]} does is not known")
     if entry.verdict == "runs":
         call.scene.ran = True
     entry.judge(call)

@@ -39,7 +39,7 @@ def judge_test(walker: Walker, node: Node, state: State, _feed: str) -> Outcome:
     words: list[Word] = []
     for child in node.children[1:-1]:
         words.extend(_flatten(walker, child, state, is_double=is_double))
-    test_words(walker.call((), node, state), words)
+    test_words(walker.call(node, state), words)
     walker.scene.add_part(span, mark)
     return always(state)
 
@@ -89,7 +89,7 @@ def _open(walker: Walker, op: str, right: Node, state: State) -> None:
     """A redirect in disguise; its target is the single word behind it."""
     if right.type not in WORDS:
         raise UnclearError("a redirect in a test", (right.start_byte, right.end_byte))
-    call = walker.call((), right, state)
+    call = walker.call(right, state)
     word = walker.word(right, state)
     if op == "write":
         call.write(word)

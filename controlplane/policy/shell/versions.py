@@ -108,7 +108,7 @@ def _ask(call: Call) -> None:
     asked = QUESTIONS.get(SAME.get(call.name, call.name), {})
     known = asked.get(words[0] or "") if words else None
     if known is None:
-        raise UnclearError(f"what {call.name} changes is not known", call.span)
+        raise UnclearError(f"what {call.name} changes is not known")
     found = parse_options(call.args[1:], known)
     if call.name == "npm" and words[0] in LOOKUPS:
         _vet_package(found.operands[:1])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -108,11 +108,9 @@ class Walker:
     def word(self, node: Node, state: State) -> Word:
         return decode_one(node, Here(self, state))
 
-    def call(self, words: Sequence[Word], node: Node, state: State, feed: str = "") -> Call:
-        """A call for the program `words[0]`; without words, one that only resolves paths."""
-        name = (words[0].value or "") if words else ""
-        span = (node.start_byte, node.end_byte)
-        return Call(name, tuple(words[1:]), span, state, self.scene, run, feed)
+    def call(self, node: Node, state: State, feed: str = "") -> Call:
+        """A call of no program, that only resolves paths."""
+        return Call("", (), (node.start_byte, node.end_byte), state, self.scene, run, feed)
 
     def expansion(self, node: Node, state: State) -> None:
         """Judge what an expansion runs; what it yields is not known."""

@@ -86,12 +86,12 @@ def _xargs(call: Call) -> Outcome:
     for file in parsed.values("-a", "--arg-file"):
         call.read(file)
     if call.feed in LITERAL_FEEDS:
-        raise UnclearError("xargs is given names that are not followed", call.span)
+        raise UnclearError("xargs is given names that are not followed")
     words = parsed.operands
     name = program_name(words[0].value or "") if words else "echo"
     entry = PROGRAMS.get(name)
     if entry is None or not entry.is_open:
-        raise UnclearError(f"xargs passes arguments to {name or 'a program'} that are not known", call.span)
+        raise UnclearError(f"xargs passes arguments to {name or 'a program'} that are not known")
     entry.judge(replace(call, name=name, args=_fixed(parsed, words[1:])))
     return always(call.state)
 

@@ -45,7 +45,7 @@ def _mkdir(call: Call, parsed: Parsed) -> None:
 def _change_mode(call: Call, parsed: Parsed) -> None:
     """The first operand is the mode or the owner, unless an option gives it (`chmod -x f`)."""
     if parsed.has("-H", "-L"):
-        raise UnclearError("changes what links lead to", call.span)
+        raise UnclearError("changes what links lead to")
     given = parsed.has("--reference", *MODE_LETTERS)
     for word in parsed.operands if given else parsed.operands[1:]:
         call.write(word, "mode", recursive=parsed.has("-R", "--recursive"))

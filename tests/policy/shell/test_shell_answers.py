@@ -318,6 +318,11 @@ def test_powershell_that_may_do_more_is_unknown(command):
     assert not analysis.safe
 
 
+def test_powershell_reads_below_a_wildcard():
+    assert [path.raw for path in analyse_powershell("Get-Content src/a/*.ts").reads] == ["src/a"]
+    assert [path.raw for path in analyse_powershell("Get-Content 'src/*.ts'").reads] == ["src/*.ts"]
+
+
 def test_cmd_has_its_own_names():
     assert analyse_cmd("type src\\a.ts").safe
     assert analyse_cmd("DIR").safe
