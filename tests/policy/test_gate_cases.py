@@ -24,8 +24,8 @@ from tests.policy.workspace import NOW, said
 
 ANSWERS = json.loads((Path(__file__).parent / "answers.json").read_text())
 
-# The shell analysis reads these further than the case expects: the file is known, and out of scope.
-SHARPER = {"sh-221": "not_in_scope", "sh-225": "not_in_scope"}
+# The shell analysis reads this further than the case expects: the file is known, and out of scope.
+SHARPER = {"sh-225": "not_in_scope"}
 
 STRICT = frozenset()  # nothing can be approved: every refusal stays one
 

@@ -57,6 +57,12 @@ def _untrusted(why: str, options: str = "") -> Special:
     return run
 
 
+def _beside(call: Call) -> Outcome:
+    """A coprocess: when it runs, and what of the shell it sees and changes, cannot be said."""
+    call.unknown("runs beside the shell")
+    return always(call.state)
+
+
 def _env(call: Call) -> Outcome:
     words = list(call.parse(ENV).operands)
     while words and (match := ASSIGNMENT.match(words[0].prefix)):
@@ -137,7 +143,7 @@ WRAPPERS: Mapping[str, Special] = {
         "runs as another user", "-EHnSk -u= -g= --user= --group= --preserve-env? --non-interactive"
     ),
     "doas": _untrusted("runs as another user", "-n -u="),
-    "coproc": _untrusted("runs beside the shell"),
+    "coproc": _beside,
     "xargs": _xargs,
     **dict.fromkeys(("bash", "sh", "dash", "zsh", "ksh", "eval"), _string),
 }
