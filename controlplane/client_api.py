@@ -19,8 +19,8 @@ from controlplane.client.facts import VERSION
 FOLDER = Path(__file__).parent / "client"
 PARTS = (  # whoever is imported comes first
     "facts", "asking", "clients", "hook", "bridging", "jsonedit", "configuring", "toolservers", "trusting",
-    "foldertrust", "writing", "installing", "doctor", "calling", "gitfiles", "noting", "reconciling",
-    "syncing", "icp",
+    "foldertrust", "writing", "installing", "canaries", "doctor", "calling", "gitfiles", "noting",
+    "reconciling", "syncing", "icp",
 )  # fmt: skip
 VERSION_DIGITS = 12
 PACKAGE = "controlplane.client"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import os
 
-from controlplane.client.asking import post
+from controlplane.client.canaries import canaries, undenied
 from controlplane.client.clients import CLIENTS
 from controlplane.client.configuring import NotOursError
-from controlplane.client.facts import CONNECTIONS, CannotAskError, connections, repository
+from controlplane.client.facts import CONNECTIONS, repository
 from controlplane.client.foldertrust import TRUSTING, distrusted
 from controlplane.client.installing import LAUNCHER, changes, installed_in, without_server
 from controlplane.client.toolservers import bridge_words
@@ -17,7 +17,6 @@ from controlplane.client.trusting import untrusted
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from typing import Any
 
 SERVER_ANSWERS_SECONDS = 30
 HANDSHAKE = {
@@ -32,7 +31,7 @@ def doctor(_: argparse.Namespace) -> int:
     root = repository(os.getcwd())
     agents = installed_in(root)
     checks = [("an agent is connected here", "" if agents else "none is: icp.py connect AGENT --url …")]
-    checks += [("the tokens are yours alone", exposed()), ("the gate denies what it must", canary(root))]
+    checks += [("the tokens are yours alone", exposed()), ("the gate denies what it must", undenied(root))]
     for agent in agents:
         checks += [(f"{agent}: {title}", problem) for title, problem in examined(root, agent)]
     for title, problem in checks:
@@ -48,6 +47,7 @@ def examined(root: str, agent: str) -> list[tuple[str, str]]:
     server = agent not in without_server(root)
     checks = [
         ("every entry is in place", incomplete(root, agent, server=server)),
+        *canaries(root, agent),
         ("without a server nothing runs", open_without_server(root, agent)),
     ]
     if server:
@@ -68,20 +68,6 @@ def exposed() -> str:
         return f"{CONNECTIONS} does not exist"
     mode = os.stat(CONNECTIONS).st_mode & 0o777
     return f"{CONNECTIONS} has mode {mode:o}, not 600" if mode & 0o077 else ""
-
-
-def canary(root: str) -> str:
-    """A read outside the workspace, which no intent and no human can allow; it is not recorded."""
-    told = connections().get(root)
-    if told is None:
-        return f"no connection is kept for {root}"
-    call: dict[str, Any] = {"session_id": "canary", "tool": "read_file", "input": {"path": "../canary"}}
-    call |= {"root": root, "cwd": root, "dry_run": True}
-    try:
-        answer, _ = post(f"{told['url']}/api/v1/gate", told["token"], json.dumps(call).encode(), 10)
-    except CannotAskError as problem:
-        return str(problem)
-    return "" if answer.get("decision") == "deny" else f"it answered {answer.get('decision')!r} to a canary"
 
 
 def incomplete(root: str, agent: str, *, server: bool) -> str:

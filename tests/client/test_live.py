@@ -9,6 +9,7 @@ import urllib.request
 
 import pytest
 
+from controlplane.client.canaries import CANARIES
 from controlplane.client.clients import CLIENTS
 from sessions.adapters.table import CLIENTS as ADAPTERS
 from tests.client.machine import Machine, Reply
@@ -82,6 +83,28 @@ class TestDoctor:
         assert (done.returncode, "FAIL" in done.stdout) == (0, False), done.stdout
         assert "ok   claude-code: its MCP server lists its tools" in done.stdout
         assert "note claude-code: what stays open: " in done.stdout
+
+    @pytest.mark.parametrize("agent", CLIENTS)
+    def test_sends_what_must_be_denied_as_the_agent_and_as_its_sub_agent(self, connected, server, agent):
+        tokens = server.workspace(f"canary-{agent}")
+        connected.icp("connect", agent, "--url", server.url, "--no-mcp", ICP_TOKEN=tokens["agent"])
+        lines = connected.icp("doctor").stdout.splitlines()
+        assert f"ok   {agent}: its call is denied in its own form" in lines, lines
+        told_apart = CANARIES[agent][1] is not None
+        assert (f"ok   {agent}: so is its sub-agent's call" in lines) is told_apart
+        assert server.api(tokens["reviewer"], "GET", "sessions")[1]["results"] == []
+
+    def test_tells_of_a_gate_that_lets_everything_through(self, connected, server):
+        tokens = server.workspace("canary-open")
+        connected.icp("connect", "claude-code", "--url", server.url, ICP_TOKEN=tokens["agent"])
+        server.api(tokens["admin"], "PATCH", "policy", {"enforcement": "off"})
+        lines = connected.icp("doctor").stdout.splitlines()
+        said = [line.partition(": it answered")[0] for line in lines if "answered a canary with" in line]
+        assert said == [
+            "FAIL the gate denies what it must",
+            "FAIL claude-code: its call is denied in its own form",
+            "FAIL claude-code: so is its sub-agent's call",
+        ]
 
     @pytest.mark.parametrize(
         ("damage", "finds"),
