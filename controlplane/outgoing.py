@@ -128,16 +128,21 @@ def _connected(host: str, port: int) -> socket.socket:
 
 
 def is_public(address: str) -> bool:
-    """Whether an IP address is one of the open internet."""
+    """Whether an IP address is one of the open internet.
+
+    6to4 (2002::/16) counts as none: it was given up (RFC 7526), may lead to any IPv4 address, and versions of
+    Python differ on it.
+    """
     ip = ipaddress.ip_address(address.split("%", maxsplit=1)[0])
+    if isinstance(ip, ipaddress.IPv6Address) and ip.sixtofour is not None:
+        return False
     return all(one.is_global and not one.is_multicast for one in _meant(ip))
 
 
 def _meant(ip: ipaddress.IPv4Address | ipaddress.IPv6Address) -> list[Any]:
-    """The address, and the IPv4 addresses that a gateway would make of an IPv6 one."""
+    """The address, and the IPv4 address that a gateway would make of an IPv6 one."""
     if isinstance(ip, ipaddress.IPv4Address):
         return [ip]
     if ip.ipv4_mapped is not None:  # ::ffff:10.0.0.1 is 10.0.0.1
         return [ip.ipv4_mapped]
-    inside = [ip.sixtofour, ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF) if ip in NAT64 else None]
-    return [ip, *(one for one in inside if one is not None)]
+    return [ip, ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)] if ip in NAT64 else [ip]
