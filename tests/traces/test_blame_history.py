@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from datetime import UTC, datetime, timedelta
 from urllib.parse import urlencode
 
@@ -11,6 +10,7 @@ import pytest
 from controlplane.models import Workspace
 from tests import builders
 from tests.traces.ranges.repositories import Repo
+from traces import entries, ledger
 from traces.ranges import reading
 
 pytestmark = pytest.mark.django_db
@@ -37,6 +37,18 @@ def selected(acme, agent):
     builders.intent(acme)
     agent.select("INT-001")
     return agent
+
+
+def set_clock_on(monkeypatch, by):
+    """What is recorded from now on is recorded that much later."""
+
+    class Clock(datetime):
+        @classmethod
+        def now(cls, tz=None):
+            return datetime.now(tz) + by
+
+    for module in (entries, ledger):
+        monkeypatch.setattr(module, "datetime", Clock)
 
 
 def trace(agent, text, path=PATH, **more):
@@ -97,13 +109,13 @@ def edit(agent, before, old, new, lines):
     return after, trace(agent, after, start_line=lines[0], end_line=lines[1])
 
 
-def test_each_of_several_edits_between_two_commits_has_its_lines(repo, selected):
+def test_each_of_several_edits_between_two_commits_has_its_lines(repo, selected, monkeypatch):
     repo.commit(PATH, "by_hand()\none()\ntwo()\nthree()\n", at=later(-5))
     text, first = edit(selected, "by_hand()\none()\ntwo()\nthree()\n", "one()", "uno(\n1)", (2, 3))
     text, second = edit(selected, text, "three()", "tre()", (5, 5))
     text, third = edit(selected, text, "1)", "1, 2)", (3, 3))
     commit = repo.commit(PATH, text, at=later(0))
-    time.sleep(1.1)  # a commit tells whole seconds
+    set_clock_on(monkeypatch, timedelta(hours=1))  # a commit tells whole seconds: these are of another one
     text, fourth = edit(selected, text, "by_hand()\n", "by_hand()\nnew()\n", (2, 2))
     text, fifth = edit(selected, text, "tre()", "drei()", (6, 6))
     repo.write(PATH, text)
