@@ -13,6 +13,7 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.serializers import BaseSerializer
 
 from controlplane.api.bodies import content_type
 from controlplane.api.errors import ApiError
@@ -37,6 +38,8 @@ from traces.lessons import (
 )
 from traces.models import LedgerEntry
 from traces.raw_body import JSON_TYPE, MARKDOWN_TYPES, body_bytes
+
+Turn = Callable[[int, retiring.Retiring], Lesson]
 
 
 class LessonsView(StreamView):
@@ -83,10 +86,10 @@ class TurnView(WorkspaceView):
 
     required_role = "reviewer"
 
-    def turn(
-        self, turn: Callable[[int, retiring.Retiring], Lesson], lesson_id: str, body: dict[str, Any]
-    ) -> Response:
-        wanted = retiring.Retiring(lesson_id, body.get("reason", ""), self.bearer.name, self.actor)
+    def turn(self, turn: Turn, lesson_id: str, body: BaseSerializer[Any]) -> Response:
+        body.is_valid(raise_exception=True)
+        reason = body.validated_data.get("reason", "")
+        wanted = retiring.Retiring(lesson_id, reason, self.bearer.name, self.actor)
         return Response(lesson_answer(turn(self.bearer.workspace_id, wanted)))
 
 
@@ -97,9 +100,7 @@ class RetireView(TurnView):
         responses=api_schema.answers({200: schema.LessonAnswer}, 404, 409, 415),
     )  # fmt: skip
     def post(self, request: Request, lesson_id: str) -> Response:
-        body = schema.RetireBody(data=request.data)
-        body.is_valid(raise_exception=True)
-        return self.turn(retiring.retire, lesson_id, body.validated_data)
+        return self.turn(retiring.retire, lesson_id, schema.RetireBody(data=request.data))
 
 
 class RestoreView(TurnView):
@@ -109,9 +110,7 @@ class RestoreView(TurnView):
         responses=api_schema.answers({200: schema.LessonAnswer}, 404, 409, 415),
     )  # fmt: skip
     def post(self, request: Request, lesson_id: str) -> Response:
-        body = schema.RestoreBody(data=request.data)
-        body.is_valid(raise_exception=True)
-        return self.turn(retiring.restore, lesson_id, body.validated_data)
+        return self.turn(retiring.restore, lesson_id, schema.RestoreBody(data=request.data))
 
 
 def lesson_answer(lesson: Lesson) -> dict[str, Any]:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import urllib.request
+
 import pytest
 
 from tests.client.machine import Machine, Stub
@@ -18,6 +20,17 @@ def server(tmp_path_factory):
     live.start()
     yield live
     live.close()
+
+
+@pytest.fixture
+def connected(tmp_path, server, tokens):
+    """A machine that has downloaded the program, and connected Claude Code. `tokens` are the module's."""
+    machine = Machine(tmp_path)
+    with urllib.request.urlopen(f"{server.url}/client/icp.py") as answer:
+        machine.file.write_bytes(answer.read())
+    done = machine.icp("connect", "claude-code", "--url", server.url, ICP_TOKEN=tokens["agent"])
+    assert done.returncode == 0, done.stderr
+    return machine
 
 
 @pytest.fixture

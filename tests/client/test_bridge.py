@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import urllib.request
 
 import pytest
 
@@ -42,16 +41,6 @@ def text(answer: dict) -> str:
 @pytest.fixture(scope="module")
 def tokens(server):
     return server.workspace("bridged")
-
-
-@pytest.fixture
-def connected(tmp_path, server, tokens):
-    machine = Machine(tmp_path)
-    with urllib.request.urlopen(f"{server.url}/client/icp.py") as answer:
-        machine.file.write_bytes(answer.read())
-    done = machine.icp("connect", "claude-code", "--url", server.url, ICP_TOKEN=tokens["agent"])
-    assert done.returncode == 0, done.stderr
-    return machine
 
 
 def let_pass(machine: Machine, session: str, tool: str, **arguments) -> None:

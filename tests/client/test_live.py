@@ -5,14 +5,13 @@ from __future__ import annotations
 import ast
 import json
 import sys
-import urllib.request
 
 import pytest
 
 from controlplane.client.canaries import CANARIES
 from controlplane.client.clients import CLIENTS
 from sessions.adapters.table import CLIENTS as ADAPTERS
-from tests.client.machine import Machine, Reply
+from tests.client.machine import Reply
 
 HOOK = {"session_id": "s-1", "hook_event_name": "PreToolUse", "tool_name": "Write", "tool_use_id": "t-1"}
 
@@ -20,17 +19,6 @@ HOOK = {"session_id": "s-1", "hook_event_name": "PreToolUse", "tool_name": "Writ
 @pytest.fixture(scope="module")
 def tokens(server):
     return server.workspace("acme")
-
-
-@pytest.fixture
-def connected(tmp_path, server, tokens):
-    """A machine that has downloaded the program, and connected Claude Code."""
-    machine = Machine(tmp_path)
-    with urllib.request.urlopen(f"{server.url}/client/icp.py") as answer:
-        machine.file.write_bytes(answer.read())
-    done = machine.icp("connect", "claude-code", "--url", server.url, ICP_TOKEN=tokens["agent"])
-    assert done.returncode == 0, done.stderr
-    return machine
 
 
 def test_it_is_one_file_of_the_standard_library(connected):

@@ -21,12 +21,16 @@ from traces.mutation_class.comparing import BYTES_MOST
 from traces.mutation_class.languages import grammar_for
 
 SECONDS = 4.0  # from the question to its answer, waiting for one's turn included
+ASKING_MOST = 4  # callers at once: whoever has others to answer, as the gate's threads, is not kept by more
 ROOT = Path(__file__).parents[2]
 COMMAND = (sys.executable, "-m", "traces.mutation_class.worker")
 
 
 def class_apart(path: str, before: str, after: str) -> str | None:
-    """As `mutation_class`; None as well where the answer does not come in time. Never raises."""
+    """As `mutation_class`; None as well where the answer does not come in time, or too many ask at once.
+
+    Never raises.
+    """
     if grammar_for(path) is None or max(len(before), len(after)) > BYTES_MOST:
         return None
     question = json.dumps({"path": path, "before": before, "after": after})
@@ -36,11 +40,20 @@ def class_apart(path: str, before: str, after: str) -> str | None:
 class _Worker:
     """One process for all threads, begun at the first question and again after it was ended."""
 
-    def __init__(self) -> None:
+    def __init__(self, asking_most: int = ASKING_MOST) -> None:
+        self._places = threading.BoundedSemaphore(asking_most)
         self._turn = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
 
     def ask(self, question: bytes, deadline: float) -> str | None:
+        if not self._places.acquire(blocking=False):
+            return None
+        try:
+            return self._in_turn(question, deadline)
+        finally:
+            self._places.release()
+
+    def _in_turn(self, question: bytes, deadline: float) -> str | None:
         if not self._turn.acquire(timeout=max(0.0, deadline - time.monotonic())):
             return None
         try:

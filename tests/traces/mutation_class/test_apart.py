@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -74,6 +75,28 @@ def test_a_process_that_does_not_answer_is_ended(monkeypatch):
     monkeypatch.setattr(apart, "SECONDS", 0.3)
     assert apart.class_apart(*QUESTION) is None
     assert silent.poll() is not None
+
+
+def test_while_many_wait_for_a_slow_text_nobody_else_is_kept(monkeypatch):
+    crowded = apart._Worker(asking_most=1)
+    asked, answered = threading.Event(), threading.Event()
+
+    def slow(*_):
+        asked.set()
+        answered.wait(60)
+        return REFACTOR
+
+    monkeypatch.setattr(crowded, "_answer", slow)
+    monkeypatch.setattr(apart, "_worker", crowded)
+    monkeypatch.setattr(apart, "SECONDS", 60)
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(apart.class_apart, *QUESTION)
+        assert asked.wait(10)
+        try:
+            assert pool.submit(apart.class_apart, *QUESTION).result(timeout=10) is None
+        finally:
+            answered.set()
+        assert first.result(timeout=10) == REFACTOR
 
 
 def test_it_knows_no_secret_of_the_servers(monkeypatch):
