@@ -13,9 +13,15 @@ from traces.entries import Author, Mutation, record_mutation
 
 
 def record_trace(
-    session: AgentSession, data: dict[str, Any], actor: str, told: Told | None = None
+    session: AgentSession,
+    data: dict[str, Any],
+    actor: str,
+    told: Told | None = None,
+    *,
+    classed: bool = True,
 ) -> tuple[dict[str, Any], bool]:
     """The answer, and whether the mutation is new. `told` is what a hook knows of its call beside `data`.
+    Without `classed` the class is left unknown, for whoever has no time to compute it.
 
     Raises `ApiError` 400 and 409.
     """
@@ -26,7 +32,7 @@ def record_trace(
     mutation = Mutation(
         **fields,
         problems=storable(str(problems)) if problems else None,
-        computed_class=computed_class(session, data, told),
+        computed_class=computed_class(session, data, told) if classed else None,
     )
     author = Author(
         session_id=session.session_id,

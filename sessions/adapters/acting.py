@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -22,6 +23,8 @@ from sessions.opening import find_session, open_session, require_owner
 from sessions.session_traces import record_trace
 
 log = logging.getLogger(__name__)
+
+CLASS_SECONDS = 4.0  # in which classes are computed for the files of one call: a patch may name hundreds
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +62,11 @@ def _record(report: Report) -> Outcome:
     disk = Worktree(session.workspace_id, local_root, {}) if local_root else None
     call, texts = _call(report, session), report.hook.texts
     made = [] if report.hook.failed else traces_of(call, texts, disk)
+    told, ends = told_of(call, texts), time.monotonic() + CLASS_SECONDS
+    more = {"tool_use_id": report.request.call.call_id, "revision_id": session.revision_id or None}
     for trace in made:
-        more = {"tool_use_id": report.request.call.call_id, "revision_id": session.revision_id or None}
-        record_trace(session, trace | more, report.bearer.actor, told_of(call, texts))
+        classed = time.monotonic() < ends
+        record_trace(session, trace | more, report.bearer.actor, told, classed=classed)
     if made and alarm(session, health_of(session)):
         log.warning("session %s: its hooks run only in part", session.session_id)
     return Outcome(Answer())

@@ -92,6 +92,15 @@ def test_a_hook_that_tells_the_text_before(working, new, found):
     assert hooked(working, result, tool_name="Write", tool_input=told)["computed_mutation_class"] == found
 
 
+def test_a_call_whose_time_for_classes_is_over_is_recorded_without_them(working, monkeypatch):
+    monkeypatch.setattr("sessions.adapters.acting.CLASS_SECONDS", 0)
+    result = {"filePath": f"/workspace/{PATH}", "content": TIDY, "originalFile": OLD}
+    told = {"file_path": f"/workspace/{PATH}", "content": TIDY}
+    body = hooked(working, result, tool_name="Write", tool_input=told)
+    assert body["files"][0]["relative_path"] == PATH
+    assert "computed_mutation_class" not in body
+
+
 @pytest.mark.parametrize(("new", "found"), [(TIDY, REFACTOR), (OTHER, EVOLUTION)])
 def test_a_second_write_is_compared_with_what_the_first_one_left(working, new, found):
     assert write(working, OLD, "t-1")["computed_mutation_class"] is None
