@@ -106,7 +106,7 @@ def fill(workspace_id: int, entries: int) -> None:
             _append(batch)
             batch = []
     _append(batch)
-    seal(workspace_id, thorough=True)
+    seal(workspace_id, after=0)
     count_sealed(workspace_id)
 
 

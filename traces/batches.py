@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from operator import itemgetter
 from typing import Any
 
-from django.db import connection
+from django.db import IntegrityError, connection, transaction
 
 from traces.bulk import Packed, form_of, fresh_ids, write
 from traces.entries import Stored, Storing, ledger_entry, settle
@@ -130,7 +130,21 @@ def batch_of(workspace_id: int, entries: Sequence[Submitted], how: Storing, vend
 
 
 def store_batch(workspace_id: int, batch: Batch, how: Storing) -> Stored:
-    """As `entries.store`, for a batch. 3 queries and 5 statements; for rivals that are kept as many again."""
+    """As `entries.store`, for a batch, inside the caller's transaction.
+
+    Most batches hold nothing that is known, and the unique index says so by itself: they are written without
+    asking, in 2 queries and a statement for some rows of each table. Others are compared first.
+    """
+    try:
+        with transaction.atomic():
+            _write(batch)
+    except IntegrityError:
+        return _store_unknown(workspace_id, batch, how)
+    return Stored(len(batch.ids), 0, ())
+
+
+def _store_unknown(workspace_id: int, batch: Batch, how: Storing) -> Stored:
+    """Store what is not known of a batch. 3 queries; for rivals that are kept as many again."""
     settled = settle(workspace_id, batch.told(), how)
     _write(batch.only([one.place for one in settled.fresh]))
     if settled.kept:

@@ -41,7 +41,7 @@ _OLDEST_UNSEALED = """SELECT * FROM (
 ) waiting"""
 
 # PostgreSQL gives ids before it commits, so a row may appear below ids that are sealed already. No
-# transaction that appends one entry is open for a minute; whoever appends more seals thoroughly after.
+# transaction that appends one entry is open for a minute; whoever appends more seals it by its own ids.
 LATE_COMMITS = {"postgresql": timedelta(seconds=60), "sqlite": timedelta(0)}
 THOROUGH_EVERY = 600.0  # seconds between searches of the loop through everything, whatever was assumed
 
@@ -54,14 +54,15 @@ class Sealed:
     size: int
 
 
-def seal(workspace_id: int, *, thorough: bool = False, wait: bool = True) -> Sealed:
+def seal(workspace_id: int, *, after: int | None = None, wait: bool = True) -> Sealed:
     """Seal what is not sealed yet. 2 queries when there is nothing to do.
 
-    `thorough` searches the whole ledger instead of its newest part. Without `wait`, another sealer's
-    lock means that there is nothing for this one to do.
+    It is searched for above the row id `after`: 0 is the whole ledger, None its newest part, as far as the
+    age of the heads tells. Without `wait`, another sealer's lock means that there is nothing for this one
+    to do.
     """
     entries = 0
-    floor = 0 if thorough else search_from(workspace_id)
+    floor = search_from(workspace_id) if after is None else after
     while _unsealed(workspace_id, floor, 1):
         done, through = _seal_batch(workspace_id, floor, wait=wait)
         entries += done
@@ -111,7 +112,8 @@ class Sealer:
         newest = LedgerEntry.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
         waiting = workspaces_to_seal(floor)
         self._seen.append((now, newest))
-        return sum(seal(workspace_id, thorough=thorough, wait=False).entries for workspace_id in waiting)
+        after = 0 if thorough else None
+        return sum(seal(workspace_id, after=after, wait=False).entries for workspace_id in waiting)
 
     def _floor(self, now: float) -> int:
         late = LATE_COMMITS[connection.vendor].total_seconds()

@@ -130,7 +130,7 @@ def test_many_post_while_one_seals_and_nothing_is_lost_or_forked():
         thread.join()
     stop.set()
     sealer.join()
-    seal(HOME, thorough=True)
+    seal(HOME, after=0)
     report = verify(HOME)
     assert report.ok, report.problems
     assert report.checked == LedgerEntry.objects.count() == posters * each
@@ -149,7 +149,7 @@ def test_sixteen_processes_post_two_thousand_entries_while_one_seals():
     while any(process.is_alive() for process in processes):
         sealer.run_once()
     assert [process.exitcode for process in processes] == [0] * 16
-    seal(HOME, thorough=True)
+    seal(HOME, after=0)
     report = verify(HOME)
     assert report.ok, report.problems
     assert (report.checked, report.unsealed) == (2000, 0)
@@ -214,7 +214,7 @@ def test_a_proof_in_a_tree_without_a_signed_head_reads_more_and_says_the_same():
 def test_a_thorough_search_looks_at_every_part_of_the_ledger_once(monkeypatch, django_assert_max_num_queries):
     monkeypatch.setattr(sealing, "BATCH", 4)
     append_many(20)
-    assert seal(HOME, thorough=True) == Sealed(20, 20)
+    assert seal(HOME, after=0) == Sealed(20, 20)
     assert verify(HOME).ok
     with django_assert_max_num_queries(2):
-        assert seal(HOME, thorough=True) == Sealed(0, 20)
+        assert seal(HOME, after=0) == Sealed(0, 20)

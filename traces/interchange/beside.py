@@ -3,8 +3,8 @@
     this process:  read ──► pipe ──┐              ┌──► history, database
     the other:                     └─► parts_of ──┘ pipe
 
-Pipes are the bounded queue: whoever is ahead waits, so memory does not grow with the file. The other process
-knows no database. When it dies, the import ends with an error and keeps what was committed; when this one
+Pipes and a short queue are bounded: whoever is ahead waits, so memory does not grow with the file. The other
+process knows no database. When it dies, the import ends with an error and keeps what was committed; when this one
 dies, the other one finds its pipes closed and ends.
 """
 
@@ -20,9 +20,10 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from itertools import chain
+from queue import Queue
 from typing import IO
 
 from django.conf import settings
@@ -33,6 +34,7 @@ from traces.interchange.preparing import Part, Preparing, Read, entries_of, part
 
 LARGE = 8 * 1024 * 1024  # bytes from which on a second process is worth its start
 PIPE_SIZE = 1024 * 1024  # what Linux allows everybody: about two batches
+AHEAD = 8  # batches beyond the pipe, made while the other process commits and seals
 LOOSE_OBJECTS = 100_000  # between searches for cycles, of which batches have none
 BOOT = "import django; django.setup(); from traces.interchange import beside; beside.serve()"
 
@@ -62,16 +64,34 @@ def processors() -> int:
 def serve() -> None:
     """The other process: a file on standard input, its parts on standard output, settings as the argument."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # for the one that started this
-    out = os.fdopen(os.dup(1), "wb")
+    sender = Sender(os.fdopen(os.dup(1), "wb"))
     os.dup2(2, 1)  # whatever prints does not meet the parts
     told = json.loads(sys.argv[1])
     how = Preparing(**told | {"storing": Storing(**told["storing"])})
     gc.freeze()
     gc.set_threshold(LOOSE_OBJECTS)
-    with suppress(BrokenPipeError), closing(out):
-        for part in parts_of(lambda report: entries_of(sys.stdin.buffer.read, how.lenient, report), how):
-            pickle.dump(part, out, pickle.HIGHEST_PROTOCOL)
-            out.flush()
+    sender.start()
+    for part in parts_of(lambda report: entries_of(sys.stdin.buffer.read, how.lenient, report), how):
+        sender.waiting.put(pickle.dumps(part, pickle.HIGHEST_PROTOCOL))
+    sender.waiting.put(b"")
+    sender.join()
+
+
+class Sender(threading.Thread):
+    """Sends what waits, until it is empty. Where nobody takes it any more, the whole process ends."""
+
+    def __init__(self, out: IO[bytes]) -> None:
+        super().__init__(daemon=True)
+        self._out = out
+        self.waiting: Queue[bytes] = Queue(AHEAD)
+
+    def run(self) -> None:
+        try:
+            while part := self.waiting.get():
+                self._out.write(part)
+                self._out.flush()
+        except BrokenPipeError:
+            os._exit(0)
 
 
 def _looked_ahead(read: Read) -> tuple[Read, bool]:

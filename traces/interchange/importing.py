@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -12,7 +12,7 @@ from typing import Any
 from django.db import connection, transaction
 
 from traces.batches import store_batch
-from traces.bulk import learn
+from traces.bulk import learn, room
 from traces.entries import Storing, rivals_of
 from traces.interchange import foreign_chain, strict
 from traces.interchange.beside import prepared
@@ -108,28 +108,41 @@ def import_entries(source: Source, how: Import) -> ImportReport:
 
 
 def _bring_in(parts: Iterator[Part], how: Import) -> ImportReport:
-    """Store the parts and seal them.
-
-    The search for unsealed entries relies on short transactions; this one may be long, so it seals
-    thoroughly afterwards. The first part is there before a transaction begins.
-    """
+    """Store the parts and seal them. The first part is there before a transaction begins."""
     report = ImportReport()
     followed = Followed(History(how.workspace_id, how.source, ordered=how.ordered))
-    _apply(chain([next(parts)], parts), how, report, followed)
-    if report.entries and not how.dry_run:
-        seal(how.workspace_id, thorough=True)
+    apply = _apply_in_pieces if how.piecemeal else _apply_at_once
+    apply(chain([next(parts)], parts), how, report, followed)
     return report
 
 
-def _apply(parts: Iterable[Part], how: Import, report: ImportReport, followed: Followed) -> None:
-    with nullcontext() if how.piecemeal else transaction.atomic():
+def _apply_in_pieces(parts: Iterator[Part], how: Import, report: ImportReport, followed: Followed) -> None:
+    """Each portion is sealed while the next one is prepared."""
+    with room():
         for portion in _portions(parts):
-            _apply_portion(portion, how, report, followed)
+            with _sealed(how):
+                _apply_portion(portion, how, report, followed)
             if not report.valid:
                 break
+    with _sealed(how):
         _conclude(how, report, followed)
-        if (how.dry_run or not report.valid) and not how.piecemeal:
+
+
+def _apply_at_once(parts: Iterator[Part], how: Import, report: ImportReport, followed: Followed) -> None:
+    with _sealed(how), transaction.atomic():
+        _apply_portion(parts, how, report, followed)
+        _conclude(how, report, followed)
+        if how.dry_run or not report.valid:
             transaction.set_rollback(True)
+
+
+@contextmanager
+def _sealed(how: Import) -> Iterator[None]:
+    """What is recorded in here is sealed after it, however long it took: its row ids are above all others."""
+    newest = LedgerEntry.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
+    yield
+    if not how.dry_run:
+        seal(how.workspace_id, after=newest)
 
 
 def _apply_portion(parts: Iterable[Part], how: Import, report: ImportReport, followed: Followed) -> None:

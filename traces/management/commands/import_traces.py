@@ -10,6 +10,7 @@ from typing import Any, BinaryIO
 
 from django.core.management.base import BaseCommand, CommandError
 
+from traces import sealing
 from traces.class_checks import RESERVED
 from traces.interchange import foreign_chain, history
 from traces.interchange.beside import PreparingStoppedError
@@ -27,7 +28,7 @@ from traces.interchange.repository import (
 from traces.management.chosen import chosen_workspaces
 from traces.management.progress import Progress
 
-COMMIT_EVERY = 20_000
+COMMIT_EVERY = 20 * sealing.BATCH  # a second or so, in which nobody else can write to SQLite
 REWRITTEN = 3  # exit status
 SHOWN_MOST = 20
 
