@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Generic
 
-from django.db import connection
+from django.db import IntegrityError, connection, transaction
 
 from controlplane.api.errors import ApiError
 from controlplane.writing import writing
@@ -129,6 +129,15 @@ def store(workspace_id: int, batch: Sequence[Submitted], how: Storing) -> Stored
     fresh = [*settled.fresh, *settled.kept]
     made = _append_all(workspace_id, fresh, how) if fresh else ()
     return Stored(len(fresh), settled.duplicates, settled.rivals, made)
+
+
+def retried(store: Callable[[], Stored]) -> Stored:
+    """Store twice, where somebody else recorded one of the ids meanwhile: now it is seen as known."""
+    try:
+        with transaction.atomic():
+            return store()
+    except IntegrityError:
+        return store()
 
 
 def settle(workspace_id: int, batch: Sequence[Entry], how: Storing) -> Settled[Entry]:

@@ -13,18 +13,20 @@ from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connection
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.builders import workspace
 from tests.live import ROOT, LiveServer
 from tests.traces.builders import AWAY, HOME
+from traces import bulk
 from traces.interchange import beside, importing
 from traces.interchange.importing import Import, import_file
 from traces.interchange.posting import post_entries
 from traces.ledger import body_of
 from traces.management.commands import import_traces
-from traces.models import Kind, LedgerEntry, TraceFile
+from traces.models import Checkpoint, Kind, LedgerEntry, TraceFile
 from traces.verifying import verify
 
 pytestmark = pytest.mark.django_db
@@ -173,6 +175,32 @@ def test_contradictions_inside_a_batch_and_with_what_is_there(monkeypatch):
     assert (report.entries, report.duplicates) == (5, 2)
     assert both_ways(second, lenient=True).entries == 0
     assert TraceFile.objects.filter(workspace_id=HOME, entry__entry_id="e-7").count() == 3
+
+
+def test_one_known_entry_among_the_last_of_a_batch_leaves_nothing_half_written(monkeypatch):
+    monkeypatch.setattr(bulk, "ROWS", 3)
+    bring(line_of(entry(7)))
+    report = bring(line_of(*map(entry, range(9))))
+    assert (report.entries, report.duplicates) == (8, 1)
+    assert LedgerEntry.objects.filter(kind=Kind.TRACE).count() == 9
+    assert TraceFile.objects.values("path").filter(path="README").count() == 9
+    assert verify(HOME).ok
+
+
+def test_each_portion_is_sealed_and_the_database_is_as_it_was():
+    usual = pragmas()
+    bring(line_of(*map(entry, range(8))), commit_every=3)
+    sizes = list(Checkpoint.objects.order_by("size").values_list("size", flat=True))
+    assert sizes == [3, 6, 8, 9]  # the last one holds the record of the import
+    assert pragmas() == usual
+
+
+def pragmas():
+    if connection.vendor != "sqlite":
+        return None
+    with connection.cursor() as cursor:
+        names = ("cache_size", "wal_autocheckpoint")
+        return [cursor.execute(f"PRAGMA {name}").fetchone() for name in names]
 
 
 @pytest.mark.parametrize(("size", "processors"), [(10**9, 2), (1, 1)])

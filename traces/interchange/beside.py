@@ -4,8 +4,8 @@
     the other:                     └─► parts_of ──┘ pipe
 
 Pipes and a short queue are bounded: whoever is ahead waits, so memory does not grow with the file. The other
-process knows no database. When it dies, the import ends with an error and keeps what was committed; when this one
-dies, the other one finds its pipes closed and ends.
+process knows no database. When it dies, the import ends with an error and keeps what was committed; when this
+one dies, the other one finds its pipes closed and ends.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from traces.interchange.preparing import Part, Preparing, Read, entries_of, part
 
 LARGE = 8 * 1024 * 1024  # bytes from which on a second process is worth its start
 PIPE_SIZE = 1024 * 1024  # what Linux allows everybody: about two batches
-AHEAD = 8  # batches beyond the pipe, made while the other process commits and seals
+AHEAD = 24  # batches beyond the pipe, made while the other process commits and seals
 LOOSE_OBJECTS = 100_000  # between searches for cycles, of which batches have none
 BOOT = "import django; django.setup(); from traces.interchange import beside; beside.serve()"
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -182,8 +181,8 @@ def _portion(first: Part, rest: Iterator[Part]) -> Iterator[Part]:
 
 
 def _store(part: Part, how: Import, report: ImportReport, followed: Followed) -> None:
-    store = partial(store_batch, how.workspace_id, part.batch, how.storing)
-    for rival in counted(store, report, lenient=how.lenient).rivals:
+    stored = store_batch(how.workspace_id, part.batch, how.storing)
+    for rival in counted(stored, report, lenient=how.lenient).rivals:
         followed.history.meet(rival, kept=how.lenient)
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from django.db import transaction
 
 from controlplane.writing import writing
 from traces import canonical
-from traces.entries import Storing, store
+from traces.entries import Storing, retried, store
 from traces.interchange import strict
 from traces.interchange.lines import read_lines
 from traces.interchange.reports import ImportReport, Remark
@@ -29,7 +30,8 @@ def post_entries(workspace_id: int, raw: bytes, actor: str) -> tuple[ImportRepor
     made: list[Appended] = []
     with writing():
         for chunk in chunks_of(entries):
-            made += counted(lambda chunk=chunk: store(workspace_id, chunk, Storing(actor)), report).made  # type: ignore[misc]  # mypy cannot infer a lambda with a default
+            stored = retried(partial(store, workspace_id, chunk, Storing(actor)))
+            made += counted(stored, report).made
         if not report.valid:
             transaction.set_rollback(True)
             report.entries = report.duplicates = 0

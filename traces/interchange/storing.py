@@ -1,11 +1,9 @@
-"""Storing some entries of a request or file and telling the report what became of them."""
+"""Telling the report what became of some entries of a request or file."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
-
-from django.db import IntegrityError, transaction
 
 from traces.entries import Stored
 from traces.interchange.reports import ImportReport, Remark
@@ -14,14 +12,8 @@ from traces.submitted import Submitted
 CHUNK = 250
 
 
-def counted(store: Callable[[], Stored], report: ImportReport, *, lenient: bool = False) -> Stored:
-    """Store and count. A contradiction is an error; a lenient import keeps both."""
-    try:
-        with transaction.atomic():
-            stored = store()
-    except IntegrityError:
-        # Somebody else recorded one of these ids meanwhile: now it is seen, as a duplicate or an error.
-        stored = store()
+def counted(stored: Stored, report: ImportReport, *, lenient: bool = False) -> Stored:
+    """Count what was stored. A contradiction is an error; a lenient import keeps both."""
     for rival in stored.rivals:
         error = rival.error()
         if lenient:
