@@ -11,7 +11,7 @@ from controlplane.policy.named import Ask, Found, Named, bare
 from controlplane.policy.paths import Canonical, Refusal, canonical, shown
 from controlplane.policy.shell import ShellAnalysis, ShellPath, analyse, analyse_powershell
 from controlplane.policy.shell.programs import program_name
-from controlplane.policy.shell.variables import is_inert
+from controlplane.policy.shell.variables import is_harmless
 
 _LISTS_OF_COMMANDS = frozenset({"commands"})
 _SHELLS = frozenset({"bash", "sh", "dash", "zsh", "ksh"})
@@ -51,7 +51,8 @@ def _strange(ask: Ask) -> Iterator[Unknown]:
         if not known and not ask.tool.powershell:
             yield Unknown(shown(str(shell)), "the shell that the command runs in is not known")
     if env is not None and not (
-        isinstance(env, dict) and all(isinstance(n, str) and is_inert(n) for n in env)
+        isinstance(env, dict)
+        and all(isinstance(name, str) and is_harmless(name, value) for name, value in env.items())
     ):
         yield Unknown(shown(str(env)), "programs may listen to the variables that the call sets")
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from controlplane.policy.shell.numbers import INTEGER
 from controlplane.policy.shell.state import Outcome, State, always
 from controlplane.policy.shell.values import UnclearError
-from controlplane.policy.shell.variables import vet_inert
+from controlplane.policy.shell.variables import is_harmless, vet_inert
 from controlplane.policy.shell.words import Constant
 
 if TYPE_CHECKING:
@@ -21,8 +21,10 @@ TARGET = re.compile(r"([A-Za-z_]\w*)(?:\[\d+\])?")
 
 def vet_prefix(walker: Walker, node: Node, state: State) -> None:
     """`NAME=value` in front of a command."""
-    _name_of(walker, node)
-    _value_of(walker, node, state)
+    name, value = walker.source.of(node.children[0]), _value_of(walker, node, state)
+    is_whole = node.children[1].type == "="
+    if not is_harmless(name, value.text if value and is_whole else None):
+        _name_of(walker, node)
 
 
 def assign(walker: Walker, node: Node, state: State, _feed: str) -> Outcome:

@@ -24,6 +24,11 @@ DEVICES = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", PIPE})
 SOURCES = DEVICES | {"/dev/stdin", "/dev/zero", "/dev/urandom", "/dev/random"}
 
 
+def name_of_some_file(word: Word) -> Word:
+    """What stands for a name that only running tells, where all that it can be is looked at anyway."""
+    return replace(word, value=PIPE, prefix=PIPE, wild=False, tilde=False)
+
+
 class Runner(Protocol):
     """Runs a command inside a command: `timeout 5 rm x` runs `rm x`."""
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from controlplane.policy.shell.call import Call, Custom
+from controlplane.policy.shell.call import Call, name_of_some_file
 from controlplane.policy.shell.values import UnclearError
 from controlplane.policy.shell.words import Word
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+    WithNames = Callable[[Call, list[Word]], None]
 
 BARE = frozenset(
     [
@@ -89,16 +91,19 @@ VALUED = frozenset(
 REFERENCES = frozenset({"-newer", "-anewer", "-cnewer", "-samefile"})
 OUTPUTS = {"-fprint": 1, "-fprint0": 1, "-fls": 1, "-fprintf": 2}  # how many values follow
 GLOBAL = frozenset({"-H", "-L", "-P"})
+NAME = "{}"
+REMOVING = frozenset({"-f", "-r", "-rf", "-fr", "-v", "--"})
 FOLLOWING = frozenset({"-H", "-L", "-follow"})
 
 
-def _find(call: Call) -> None:
+def find(call: Call, with_names: WithNames) -> None:
+    """`with_names` judges the command of `-exec`, which gets the names that are found."""
     words = list(call.args)
     follows = any(word.value in FOLLOWING for word in words)
     while words and words[0].value in GLOBAL:
         words.pop(0)
     roots = _roots(words)
-    deletes = _expression(call, words[len(roots) :])
+    deletes = _expression(call, words[len(roots) :], with_names)
     if deletes and follows:
         raise UnclearError("deletes what links lead to")
     here = Word(".", ".", *call.span)
@@ -119,13 +124,19 @@ def _roots(words: list[Word]) -> list[Word]:
     return found
 
 
-def _expression(call: Call, words: list[Word]) -> bool:
+def _expression(call: Call, words: list[Word], with_names: WithNames) -> bool:
     """Judge tests and actions; returns whether it deletes."""
     deletes = False
     rest = iter(words)
     for word in rest:
         if word.value == "-delete":
             deletes = True
+        elif word.value == "-exec":
+            command = list(_command(rest, word))
+            if _removes(command):
+                deletes = True
+            else:
+                with_names(call, [*command[:1], *map(_found, command[1:])])
         elif word.value in REFERENCES:
             call.read(_value(rest, word))
         elif word.value in OUTPUTS:
@@ -139,6 +150,32 @@ def _expression(call: Call, words: list[Word]) -> bool:
     return deletes
 
 
+def _command(rest: Iterator[Word], word: Word) -> Iterator[Word]:
+    """The words up to `;`, or to the `+` behind `{}`."""
+    before = None
+    for one in rest:
+        if one.value == ";" or (one.value == "+" and before == NAME):
+            return
+        yield one
+        before = one.value
+    raise UnclearError("an action without its end", (word.start, word.end))
+
+
+def _found(word: Word) -> Word:
+    """`{}` is a file below the folders that are looked through anyway; inside a word it may be any other."""
+    if word.value == NAME:
+        return name_of_some_file(word)
+    if word.value is None or NAME in word.value:
+        raise UnclearError("find passes names that are not followed", (word.start, word.end))
+    return word
+
+
+def _removes(command: list[Word]) -> bool:
+    """`rm -rf {}`: as `-delete`, with all that is below what is found."""
+    first, *others = [word.value for word in command] or [""]
+    return first in ("rm", "/bin/rm") and others[-1:] == [NAME] and set(others[:-1]) <= REMOVING
+
+
 def _value(rest: Iterator[Word], word: Word) -> Word:
     value = next(rest, None)
     if value is None:
@@ -150,6 +187,3 @@ def _harmless(word: Word) -> None:
     """A pattern left unquoted may become file names; none with a dot is an action of find."""
     if word.many or (word.wild and "." not in word.prefix and word.prefix[:1] in "*?["):
         raise UnclearError("may turn out to be an action", (word.start, word.end))
-
-
-FIND = Custom(_find)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from controlplane.policy.shell.call import Call, Custom, Entry
+from controlplane.policy.shell.options import Parsed, spec
+from controlplane.policy.shell.values import UnclearError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -36,8 +39,52 @@ def _try_write(call: Call, word: Word) -> None:
         call.write(word)
 
 
+# Asking a server on this machine, as whoever develops one does all day. Left out are `-K`, `-c`, `-d`, `-T`
+# and the like: they read settings, and send or keep files.
+ASKING = spec(
+    "-sSLfkIivgN46 -H= -A= -e= -m= -w= -X= -o=w --silent --show-error --location --fail --fail-with-body "
+    "--insecure --head --include --verbose --no-buffer --compressed --globoff --header= --user-agent= "
+    "--referer= --max-time= --connect-timeout= --retry= --retry-delay= --retry-connrefused --request= "
+    "--write-out= --output=w --http1.1 --http2",
+    "-*",
+)
+OWN = re.compile(r"(https?://)?(localhost|127(\.\d{1,3}){3}|\[::1\]|0\.0\.0\.0)(:\d+)?([/?][^@]*)?", re.ASCII)
+METHODS = frozenset({"GET", "HEAD"})
+
+
+def _curl(call: Call) -> None:
+    """`curl -s localhost:3000/health` only asks; what else it may do is not known."""
+    if not _asks_here(call):
+        _named_by("-o", "--output")(call)
+
+
+def _asks_here(call: Call) -> bool:
+    try:
+        parsed = call.parse(ASKING)
+    except UnclearError:
+        return False
+    files = parsed.values("-o", "--output")
+    if not _only_asks(parsed) or any("#" in (word.value or "#") for word in files):
+        return False
+    for file in files:
+        call.write(file)
+    return True
+
+
+def _only_asks(parsed: Parsed) -> bool:
+    """No address but of this machine, no method that changes something, no text out of a file or into one."""
+    addresses, methods = parsed.operands, parsed.values("-X", "--request")
+    texts = parsed.values("-H", "--header", "-w", "--write-out")
+    return (
+        len(addresses) > 0
+        and all(not word.wild and OWN.fullmatch(word.value or "") for word in addresses)
+        and all(word.value in METHODS for word in methods)
+        and not any((word.value or "@").startswith("@") or "%output" in word.prefix for word in texts)
+    )
+
+
 PARTIAL: Mapping[str, Entry] = {
-    "curl": Custom(_named_by("-o", "--output"), "runs"),
+    "curl": Custom(_curl, "runs"),
     "wget": Custom(_named_by("-O", "--output-document"), "runs"),
     "rsync": Custom(_last, "runs"),
     "scp": Custom(_last, "runs"),

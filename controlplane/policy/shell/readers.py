@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from controlplane.policy.shell.awk import AWK
 from controlplane.policy.shell.call import Call, Custom, Entry, Program, by_role
-from controlplane.policy.shell.find import FIND
 from controlplane.policy.shell.options import Parsed, spec
 from controlplane.policy.shell.values import UnclearError
 
@@ -214,8 +213,36 @@ READERS: Mapping[str, Entry] = {
     "type": _plain("-afptP", "-*"),
     "tty": _plain("-s", ""),
     "arch": _plain("", ""),
+    # No names from elsewhere for these: as options or operands, some change a setting or run something.
+    "hostname": _plain("-fsiIdA --fqdn --short --ip-address", "", ""),
+    "umask": _plain("-Sp", "-*", ""),
+    "ulimit": _plain("-aSHcdefilmnpqrstuvx", "-*", ""),
+    "jobs": _plain("-lnprs", "-*", ""),
+    "history": _plain("", "-", ""),
+    "groups": _plain("", "-*", ""),
+    "users": _plain("", "", ""),
+    "who": _plain("-abdHlmpqrsTtuw", "", ""),
+    "w": _plain("-hsfio", "-*", ""),
+    "locale": _plain("-akcm --all-locales", "-*", ""),
+    "getconf": _plain("-a", "-*", ""),
+    "tput": _plain("-T=", "-*", ""),
+    "lscpu": _plain("-abcJ --json --all", "", ""),
+    "lsblk": _plain("-abdfiJlmnOpPrstT -o= --json --output=", "-*", ""),
+    "pgrep": _plain("-aflnoxcvi -u= -P= -t= -g= -d=", "-*", ""),
+    "pidof": _plain("-sx", "-*", ""),
+    "lsof": _plain("-anPltUbRw -i? -p= -u= -c=", "-*", ""),
+    "ss": _plain(
+        "-nltuapxwi46sOHemo --listening --tcp --udp --numeric --processes --all --summary", "-*", ""
+    ),
+    "netstat": _plain("-nltuapr46sie --listening --tcp --udp --numeric --programs --all --route", "", ""),
+    "dpkg": _plain("-lLsS --list --listfiles --status --search", "-*", ""),
+    "nm": _plain("-aACDgnoprSuv", "r*", ""),
+    "size": _plain("-ABdotx --format=", "r*", ""),
+    "readelf": _plain("-ahlSegtsnrudVAIW", "r*", ""),
+    "objdump": _plain("-dDhfptTrRxsCw -j= -M=", "r*", ""),
+    "bc": _plain("-lqs --mathlib --quiet --standard", "r*", ""),
     **dict.fromkeys(("md5sum", "sha1sum", "sha224sum", "sha256sum", "sha384sum", "sha512sum"), _plain(SUMS)),
+    "b2sum": _plain(SUMS),
     "cksum": _plain(""),
-    "find": FIND,
     **dict.fromkeys(("awk", "gawk", "mawk"), AWK),
 }

@@ -52,6 +52,9 @@ INERT = frozenset(
         "NODE_ENV",
         "RAILS_ENV",
         "GIT_OPTIONAL_LOCKS",
+        "PYTHONUNBUFFERED",
+        "PYTHONDONTWRITEBYTECODE",
+        "GIT_TERMINAL_PROMPT",
         "A",
         "B",
         "C",
@@ -99,6 +102,16 @@ INERT = frozenset(
         "REPLY",
     ]
 )
+
+
+# Programs run what these name; naming `cat`, or nothing, is how a pager is kept away.
+PAGERS = frozenset({"PAGER", "GIT_PAGER", "GH_PAGER", "MANPAGER"})
+NO_PAGER = ("", "cat")
+
+
+def is_harmless(name: str, value: object) -> bool:
+    """Whether programs do the same with the variable set to this value; None: it is not known."""
+    return is_inert(name) or (name in PAGERS and value in NO_PAGER)
 
 
 def is_inert(name: str) -> bool:

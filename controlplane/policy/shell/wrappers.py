@@ -7,12 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from controlplane.policy.shell.call import Call
+from controlplane.policy.shell.call import Call, name_of_some_file
+from controlplane.policy.shell.find import find
 from controlplane.policy.shell.options import Parsed, Spec, spec
 from controlplane.policy.shell.programs import PROGRAMS, program_name
 from controlplane.policy.shell.state import Outcome, always
 from controlplane.policy.shell.values import UnclearError
-from controlplane.policy.shell.variables import is_inert
+from controlplane.policy.shell.variables import is_harmless
 
 if TYPE_CHECKING:
     from controlplane.policy.shell.words import Word
@@ -67,7 +68,7 @@ def _env(call: Call) -> Outcome:
     words = list(call.parse(ENV).operands)
     while words and (match := ASSIGNMENT.match(words[0].prefix)):
         variable = words.pop(0)
-        if not is_inert(match[1]):
+        if not is_harmless(match[1], variable.tail(match.end()).value):
             call.scene.add_unknown(f"programs may listen to {match[1]}", (variable.start, variable.end))
     return call.inner(words)
 
@@ -93,19 +94,34 @@ def _xargs(call: Call) -> Outcome:
         call.read(file)
     if call.feed in LITERAL_FEEDS:
         raise UnclearError("xargs is given names that are not followed")
-    words = parsed.operands
-    name = program_name(words[0].value or "") if words else "echo"
-    entry = PROGRAMS.get(name)
-    if entry is None or not entry.is_open:
-        raise UnclearError(f"xargs passes arguments to {name or 'a program'} that are not known")
-    entry.judge(replace(call, name=name, args=_fixed(parsed, words[1:])))
+    program, words = parsed.operands[:1], parsed.operands[1:]
+    _with_names(call, [*program, *(_given(call, parsed, word) for word in words)])
     return always(call.state)
 
 
-def _fixed(parsed: Parsed, words: Sequence[Word]) -> tuple[Word, ...]:
-    """The arguments that do not come from standard input."""
-    places = [word.value for word in parsed.values("-I")]
-    return tuple(word for word in words if not any(place and place in word.prefix for place in places))
+def _given(call: Call, parsed: Parsed, word: Word) -> Word:
+    """The word, or what stands for it where it comes from standard input: all that is below its folder."""
+    for place in parsed.values("-I"):
+        if place.value and place.value in word.prefix:
+            folder, slash, _ = word.prefix.partition(place.value)[0].rpartition("/")
+            if slash:
+                call.read(replace(word, value=folder or slash, prefix=folder or slash), recursive=True)
+            return name_of_some_file(word)
+    return word
+
+
+def _with_names(call: Call, words: Sequence[Word]) -> None:
+    """A program that is given names which are not known must be one that no option can turn."""
+    name = program_name(words[0].value or "") if words else "echo"
+    entry = PROGRAMS.get(name)
+    if entry is None or not entry.is_open:
+        raise UnclearError(f"{call.name} passes arguments to {name or 'a program'} that are not known")
+    entry.judge(replace(call, name=name, args=tuple(words[1:])))
+
+
+def _find(call: Call) -> Outcome:
+    find(call, _with_names)
+    return always(call.state)
 
 
 def _string(call: Call) -> Outcome:
@@ -145,5 +161,6 @@ WRAPPERS: Mapping[str, Special] = {
     "doas": _untrusted("runs as another user", "-n -u="),
     "coproc": _beside,
     "xargs": _xargs,
+    "find": _find,
     **dict.fromkeys(("bash", "sh", "dash", "zsh", "ksh", "eval"), _string),
 }
