@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 CD = spec("-L", "-*", marks="open")
 READ = spec("-rs -p= -t= -n= -N= -d= -u= -a=", "-*")
 NAME = re.compile(r"[A-Za-z_]\w*")
-SET_FLAGS = frozenset({"-e", "-u", "-eu", "-ue", "+e", "+u", "-o", "-euo", "-eo", "-uo", "+o"})
-SET_NAMES = frozenset({"pipefail", "errexit", "nounset"})
+SET_FLAG = re.compile(r"[-+]([eux]+o?|o)")
+SET_NAMES = frozenset({"pipefail", "errexit", "nounset", "xtrace"})
 
 
 def _cd(call: Call) -> Outcome:
@@ -96,8 +96,9 @@ def _read(call: Call) -> Outcome:
 
 
 def _set(call: Call) -> Outcome:
-    """Only the options that make a script stricter."""
-    if not call.args or any(word.value not in SET_FLAGS | SET_NAMES for word in call.args):
+    """Only the options that make a script stricter, or tell what it does."""
+    given = [word.value or "?" for word in call.args]
+    if not given or not all(SET_FLAG.fullmatch(one) or one in SET_NAMES for one in given):
         raise UnclearError("changes how the shell works")
     return always(call.state)
 

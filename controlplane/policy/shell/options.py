@@ -113,7 +113,7 @@ def _long(word: Word, rest: Iterator[Word], known: Spec) -> tuple[str, Word | No
     if equals:
         if role == FLAG:
             raise UnclearError(f"{name} takes no value", span)
-        return name, _certain(word.tail(len(name) + 1))
+        return name, _attached(word.tail(len(name) + 1), role, known)
     return name, None if role in (FLAG, OPTIONAL) else _certain(_next(rest, span))
 
 
@@ -145,6 +145,11 @@ def _next(rest: Iterator[Word], span: tuple[int, int]) -> Word:
     if word is None:
         raise UnclearError("an option without its value", span)
     return word
+
+
+def _attached(word: Word, role: str, known: Spec) -> Word:
+    """`--include=*.ts`: whatever the pattern becomes is this very option again, and harmless."""
+    return word if known.open and role == NOTHING and not word.many else _certain(word)
 
 
 def _certain(word: Word) -> Word:

@@ -45,6 +45,8 @@ QUESTIONS: Mapping[str, Mapping[str, Spec]] = {
         "ps": spec("-aqnls -f= --all --filter= --format= --no-trunc --quiet", ""),
         "images": spec("-aq -f= --all --filter= --format= --no-trunc --quiet --digests", "-*"),
         "version": spec("-f= --format=", ""),
+        "logs": spec("-ft -n= --details --follow --timestamps --since= --tail= --until=", "-*"),
+        "inspect": spec("-s -f= --format= --size --type=", "-*"),
     },
 }
 SAME = {"pip3": "pip"}

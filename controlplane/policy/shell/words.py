@@ -29,6 +29,7 @@ ANSI_PLAIN = dict(zip("abeEfnrtv\\'\"?", "\a\b\x1b\x1b\f\n\r\t\v\\'\"?", strict=
 DYNAMIC = Cell("", Kind.DYNAMIC)
 SPLIT = Cell(" ", Kind.DYNAMIC)  # not quoted: may become no word, or several
 PIPE = "/dev/fd/63"  # what bash passes for <(…) and >(…)
+ASKS_FOLDER = frozenset({"$(pwd)", "`pwd`"})
 EXPANSIONS = frozenset({"simple_expansion", "expansion", "command_substitution", "arithmetic_expansion"})
 
 
@@ -195,8 +196,10 @@ def _escaped(text: str, node: Node) -> Iterator[Cell]:
 
 def _expansion(node: Node, scope: Scope, *, quoted: bool) -> Iterator[Cell]:
     scope.judge(node)
-    name = scope.source.of(node).strip().lstrip("$").strip("{}")
-    constant = scope.constant(name) if node.type in ("simple_expansion", "expansion") else None
+    text = scope.source.of(node).strip()
+    name = "PWD" if text in ASKS_FOLDER else text.lstrip("$").strip("{}")
+    is_variable = name == "PWD" or node.type in ("simple_expansion", "expansion")
+    constant = scope.constant(name) if is_variable else None
     if constant is None or not (quoted or PLAIN.fullmatch(constant.text or " ")):
         yield DYNAMIC if quoted and "@" not in name else SPLIT
         return
