@@ -10,7 +10,7 @@ import logging
 import threading
 import time
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 from django.db import connection
@@ -48,18 +48,19 @@ THOROUGH_EVERY = 600.0  # seconds between searches of the loop through everythin
 
 @dataclass(frozen=True, slots=True)
 class Sealed:
-    """What one call did, and the size of the tree after it."""
+    """What one call did, the size of the tree after it, and the row id up to which it found everything."""
 
     entries: int
     size: int
+    through: int = field(default=0, compare=False)
 
 
 def seal(workspace_id: int, *, after: int | None = None, wait: bool = True) -> Sealed:
     """Seal what is not sealed yet. 2 queries when there is nothing to do.
 
     It is searched for above the row id `after`: 0 is the whole ledger, None its newest part, as far as the
-    age of the heads tells. Without `wait`, another sealer's lock means that there is nothing for this one
-    to do.
+    age of the heads tells. Whoever names another one has sealed all below it: the next head says so. Without
+    `wait`, another sealer's lock means that there is nothing for this one to do.
     """
     entries = 0
     floor = search_from(workspace_id) if after is None else after
@@ -70,7 +71,7 @@ def seal(workspace_id: int, *, after: int | None = None, wait: bool = True) -> S
             break
         floor = max(floor, through)
     newest = head(workspace_id)
-    return Sealed(entries, newest.size if newest else 0)
+    return Sealed(entries, newest.size if newest else 0, floor)
 
 
 def waiting(workspace_id: int) -> int:

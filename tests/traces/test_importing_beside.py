@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from tests.builders import workspace
 from tests.live import ROOT, LiveServer
-from tests.traces.builders import AWAY, HOME
+from tests.traces.builders import AWAY, HOME, append, decision
 from traces import bulk
 from traces.interchange import beside, importing
 from traces.interchange.importing import Import, import_file
@@ -27,6 +27,7 @@ from traces.interchange.posting import post_entries
 from traces.ledger import body_of
 from traces.management.commands import import_traces
 from traces.models import Checkpoint, Kind, LedgerEntry, TraceFile
+from traces.sealing import waiting
 from traces.verifying import verify
 
 pytestmark = pytest.mark.django_db
@@ -193,6 +194,14 @@ def test_each_portion_is_sealed_and_the_database_is_as_it_was():
     sizes = list(Checkpoint.objects.order_by("size").values_list("size", flat=True))
     assert sizes == [3, 6, 8, 9]  # the last one holds the record of the import
     assert pragmas() == usual
+
+
+@pytest.mark.parametrize("commit_every", [None, 3])
+def test_what_waited_before_an_import_is_sealed_with_it(commit_every):
+    append(decision())
+    bring(line_of(*map(entry, range(8))), commit_every=commit_every)
+    assert waiting(HOME) == 0
+    assert verify(HOME).unsealed == 0
 
 
 def pragmas():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
@@ -75,6 +75,27 @@ class Followed:
         self.chain = part.chain
 
 
+@dataclass(slots=True)
+class Sealing:
+    """Seals what an import records. All that waited before is sealed first, so that nothing is left below.
+
+    However long a transaction was, its row ids are above those that were there when it began.
+    """
+
+    how: Import
+    _after: int = 0
+
+    def __post_init__(self) -> None:
+        if not self.how.dry_run:
+            newest = LedgerEntry.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
+            seal(self.how.workspace_id)
+            self._after = newest
+
+    def go_on(self) -> None:
+        if not self.how.dry_run:
+            self._after = seal(self.how.workspace_id, after=self._after).through
+
+
 def import_file(read: Read, how: Import) -> ImportReport:
     """Import what `read(size)` gives. Memory does not grow with the file.
 
@@ -110,38 +131,35 @@ def _bring_in(parts: Iterator[Part], how: Import) -> ImportReport:
     """Store the parts and seal them. The first part is there before a transaction begins."""
     report = ImportReport()
     followed = Followed(History(how.workspace_id, how.source, ordered=how.ordered))
-    apply = _apply_in_pieces if how.piecemeal else _apply_at_once
-    apply(chain([next(parts)], parts), how, report, followed)
+    sealing = Sealing(how)
+    parts = chain([next(parts)], parts)
+    if how.piecemeal:
+        _apply_in_pieces(parts, how, report, followed, sealing)
+    else:
+        _apply_at_once(parts, how, report, followed)
+    sealing.go_on()
     return report
 
 
-def _apply_in_pieces(parts: Iterator[Part], how: Import, report: ImportReport, followed: Followed) -> None:
+def _apply_in_pieces(
+    parts: Iterator[Part], how: Import, report: ImportReport, followed: Followed, sealing: Sealing
+) -> None:
     """Each portion is sealed while the next one is prepared."""
     with room():
         for portion in _portions(parts):
-            with _sealed(how):
-                _apply_portion(portion, how, report, followed)
+            _apply_portion(portion, how, report, followed)
             if not report.valid:
                 break
-    with _sealed(how):
-        _conclude(how, report, followed)
+            sealing.go_on()
+    _conclude(how, report, followed)
 
 
 def _apply_at_once(parts: Iterator[Part], how: Import, report: ImportReport, followed: Followed) -> None:
-    with _sealed(how), transaction.atomic():
+    with transaction.atomic():
         _apply_portion(parts, how, report, followed)
         _conclude(how, report, followed)
         if how.dry_run or not report.valid:
             transaction.set_rollback(True)
-
-
-@contextmanager
-def _sealed(how: Import) -> Iterator[None]:
-    """What is recorded in here is sealed after it, however long it took: its row ids are above all others."""
-    newest = LedgerEntry.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
-    yield
-    if not how.dry_run:
-        seal(how.workspace_id, after=newest)
 
 
 def _apply_portion(parts: Iterable[Part], how: Import, report: ImportReport, followed: Followed) -> None:
