@@ -23,6 +23,19 @@ def quoted(names):
     return st.builds(spell, st.sampled_from(names), st.sampled_from(QUOTES))
 
 
+EXECUTED = [
+    "rm -f",
+    "rm -rf",
+    "rm -f top.txt",
+    "cat",
+    "wc -l",
+    "grep -e",
+    "touch",
+    "head -n",
+    "cp top.txt",
+    "tee",
+]
+
 old, new, folder = quoted(FILES), quoted(NEW), quoted(FOLDERS)
 anywhere = st.one_of(old, new)
 braces = st.sampled_from(["src/{x,y}", "n{1..3}", "{docs,src}/z", "{a,b}{1,2}", "docs/{p,q{r,s}}.md"])
@@ -85,6 +98,11 @@ SIMPLE = st.one_of(
     built("split -l 1 {} {}", old, new),
     built("find {} -type f -fprint {}", st.sampled_from(["src", "docs"]), new),
     built("find {} -empty -delete", st.sampled_from(["empty", "src/auth"])),
+    built("find {} -type f -exec {} {{}} +", st.sampled_from(["src", "docs"]), st.sampled_from(EXECUTED)),
+    built("find {} -type f -exec {} {{}} \\;", folder, st.sampled_from(EXECUTED)),
+    built("ls {} | xargs -I{{}} {} {{}}", folder, st.sampled_from(EXECUTED)),
+    built("touch $(pwd)/{}", st.sampled_from(NEW[:4])),
+    built('cp {} "$(pwd)/n8"', old),
     built("shuf -e a b -o {}", target),
     built("unlink {}", old),
     built("v={}", st.sampled_from(["n1", "'a b'", "docs/w", "x.d"])),
