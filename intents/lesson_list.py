@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 
 from django.db.models import Count, Q
 
+from controlplane.models import Workspace
 from intents.carrying import carrying_intents
 from traces.lessons import OUTCOMES, Lesson, Section, lesson_entries, retirements, told
 
@@ -33,16 +34,17 @@ class LessonRow:
     more: int
 
 
-def list_context(workspace_id: int, shown: str, start: int) -> dict[str, Any]:
-    """8 queries. `shown` is a section, `retired`, or "" for all in force; `start` counts from the newest."""
+def list_context(workspace: Workspace, shown: str, start: int) -> dict[str, Any]:
+    """7 queries. `shown` is a section, `retired`, or "" for all in force; `start` counts from the newest."""
     shown = shown if shown in TABS else ""
-    retired = Q(entry_id__in=list(retirements(workspace_id)))
-    counts = _counts(workspace_id, retired)
+    retirement_of = retirements(workspace.pk)
+    retired = Q(entry_id__in=list(retirement_of))
+    counts = _counts(workspace.pk, retired)
     sections = [Section(shown)] if shown in set(Section) else list(Section)
-    entries = lesson_entries(workspace_id, sections).filter(retired if shown == RETIRED else ~retired)
+    entries = lesson_entries(workspace.pk, sections).filter(retired if shown == RETIRED else ~retired)
     start = min(start, counts[shown])
-    page = told(workspace_id, entries.order_by("-pk")[start : start + ROWS])
-    carried = carrying_intents(workspace_id)
+    page = told(workspace.pk, entries.order_by("-pk")[start : start + ROWS], retirement_of)
+    carried = carrying_intents(workspace, retirement_of)
     return {
         "rows": [_row(lesson, carried.get(lesson.lesson_id, [])) for lesson in page],
         "tabs": [

@@ -34,7 +34,7 @@ class LessonForm(forms.Form):
 @require_safe
 @member_page()
 def lesson_list(request: MemberRequest) -> HttpResponse:
-    """Lessons, newest first (8 queries), or AGENT.md (2)."""
+    """Lessons, newest first (7 queries), or AGENT.md (2)."""
     if request.GET.get("format") == "markdown":
         headers = {"Content-Disposition": 'attachment; filename="AGENT.md"'}
         text = write_lessons(lessons(request.workspace.pk))
@@ -92,7 +92,7 @@ def _lesson_in(request: MemberRequest, data: dict[str, Any]) -> NewLesson:
 
 
 def _page(request: MemberRequest, form: LessonForm, status: int = 200) -> HttpResponse:
-    shown = list_context(request.workspace.pk, request.GET.get("show", ""), cursor_in(request, "from") or 0)
+    shown = list_context(request.workspace, request.GET.get("show", ""), cursor_in(request, "from") or 0)
     context = shown | {"form": form, "may_edit": may(request.role, Role.REVIEWER)}
     return render(request, "lessons/lesson_list.html", context, status=status)
 

@@ -160,7 +160,7 @@ def test_a_page_stays_small_and_costs_the_same(acme, ivys, django_assert_max_num
         learn(acme, f"{number} " + "x" * 20_000)
         builders.intent(acme, f"INT-{number:03}", owned_scope=[f"src/{number}/**"])
     ivys.get(URL)
-    with django_assert_max_num_queries(14):
+    with django_assert_max_num_queries(12):
         response = page(ivys)
     assert len(response.content) < 200_000
 
