@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from controlplane.models import Workspace
 from controlplane.policy import policies
@@ -12,12 +13,13 @@ from controlplane.policy.scopes import Scope
 from intents.context_xml import LessonNote
 from intents.models import Intent
 from intents.statuses import SELECTABLE
-from traces.lessons import Lesson, lessons
+from traces.lessons import FILE_MOST, Lesson, lessons
 
 LESSONS_MOST = 10
 CHARACTERS_MOST = 6_000
 EACH_MOST = 1_500
 LOOKED_AT = 500
+FILES_LOOKED_AT = 2_000  # in all, as the page asks them of every intent
 INTENTS_MOST = 500
 
 
@@ -30,7 +32,7 @@ class Carried:
 
     def notes(self) -> list[LessonNote]:
         return [
-            LessonNote(one.learned_on.isoformat(), one.file, _short(one.problems), one.section, one.source)
+            LessonNote(one.learned_on.isoformat(), _files(one), _short(one.problems), one.section, one.source)
             for one in self.lessons
         ]
 
@@ -66,10 +68,10 @@ def carried(newest: Sequence[Lesson], scopes: Mapping[str, Scope]) -> dict[str, 
     Newest first in both. An intent's own ones count whatever their file: a rejection is mostly about a file
     outside of the scope.
     """
-    owners = Owners(scopes.items())
+    newest, owners = _looked_at(newest), Owners(scopes.items())
     near: dict[str, list[Lesson]] = {intent_id: [] for intent_id in scopes}
     for lesson in newest:
-        concerned = {*(owners.of(lesson.file, but=None) if lesson.file else ()), lesson.intent_id}
+        concerned = {lesson.intent_id}.union(*(owners.of(file, but=None) for file in lesson.files))
         for intent_id in concerned & near.keys():
             near[intent_id].append(lesson)
     anywhere = [lesson for lesson in newest if not lesson.file]
@@ -79,14 +81,29 @@ def carried(newest: Sequence[Lesson], scopes: Mapping[str, Scope]) -> dict[str, 
     }
 
 
+def _looked_at(newest: Sequence[Lesson]) -> list[Lesson]:
+    so_far = accumulate(len(lesson.files) for lesson in newest)
+    return [lesson for lesson, files in zip(newest, so_far, strict=True) if files <= FILES_LOOKED_AT]
+
+
 def _fitting(relevant: list[Lesson]) -> Carried:
     room, taken = CHARACTERS_MOST, 0
     for lesson in relevant[:LESSONS_MOST]:
-        room -= len(lesson.file) + len(_short(lesson.problems))
+        room -= len(_files(lesson)) + len(_short(lesson.problems))
         if room < 0:
             break
         taken += 1
     return Carried(tuple(relevant[:taken]), len(relevant) - taken)
+
+
+def _files(lesson: Lesson) -> str:
+    """The first of its files, as many as there is room for; one always fits."""
+    files = lesson.files
+    shown = [
+        file for file, so_far in zip(files, accumulate(map(len, files)), strict=True) if so_far <= FILE_MOST
+    ]
+    more = f" and {len(files) - len(shown)} more" if len(shown) < len(files) else ""
+    return ", ".join(shown) + more
 
 
 def _short(text: str) -> str:

@@ -116,7 +116,8 @@ class RestoreView(TurnView):
 
 def lesson_answer(lesson: Lesson) -> dict[str, Any]:
     fields = asdict(lesson)
-    return {"id": fields.pop("lesson_id"), **fields}
+    fields.pop("more_files")
+    return {"id": fields.pop("lesson_id"), **fields, "files": lesson.files}
 
 
 def _wanted(workspace_id: int, request: Request, retired: Iterable[str]) -> QuerySet[LedgerEntry]:

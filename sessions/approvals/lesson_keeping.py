@@ -18,16 +18,18 @@ def check_lesson(choice: Choice) -> None:
 
 
 def keep_lesson(approval: Approval, decider: Decider, choice: Choice) -> None:
-    """Inside the decision's transaction. Of several files it names the first, for a scope none."""
+    """Inside the decision's transaction. It names all files that were asked for, for a scope none."""
     if not choice.lesson:
         return
+    file, *more = paths_of(approval) or [""]
     lesson = NewLesson(
-        file=next(iter(paths_of(approval)), ""),
+        file=file,
         problems=choice.comment,
         session_id=approval.session.session_id,
         intent_id=approval.intent_id,
         source=Source.APPROVAL,
         source_id=approval.public_id,
         by=decider.name,
+        more_files=tuple(more),
     )
     record_lesson(approval.workspace_id, lesson, decider.actor)

@@ -9,11 +9,28 @@ import pytest
 from django.db import transaction
 
 from controlplane.policy.scopes import Scope
-from intents.carrying import CHARACTERS_MOST, EACH_MOST, LESSONS_MOST, carried, carried_by, carrying_intents
+from intents.carrying import (
+    CHARACTERS_MOST,
+    EACH_MOST,
+    FILES_LOOKED_AT,
+    LESSONS_MOST,
+    carried,
+    carried_by,
+    carrying_intents,
+)
 from intents.context import intent_context
 from tests import builders
 from tests.traces.builders import lesson_book
-from traces.lessons import Lesson, NewLesson, Section, lessons, record_lesson, retirements
+from traces.lessons import (
+    FILE_MOST,
+    FILES_MOST,
+    Lesson,
+    NewLesson,
+    Section,
+    lessons,
+    record_lesson,
+    retirements,
+)
 from traces.retiring import Retiring, restore, retire
 
 AUTH = ("INT-001", ["src/auth/**"])
@@ -54,6 +71,34 @@ def test_case_counts_unless_the_workspace_says_otherwise():
     assert texts(newest, ("INT-001", ["Src/auth/**", "!src/auth/straße.ts"]), case_insensitive=True) == [
         "loud"
     ]
+
+
+def test_a_lesson_of_several_files_reaches_each_intent_that_owns_one_once():
+    newest = [lesson("both", "docs/a.md", more_files=("src/auth/a.ts", "src/auth/b.ts", "lib/x.ts"))]
+    assert texts(newest) == texts(newest, DOCS) == ["both"]
+    assert texts(newest, ("INT-003", ["src/other/**"])) == []
+    [note] = carried_under(newest).notes()
+    assert note.file == "docs/a.md, src/auth/a.ts, src/auth/b.ts, lib/x.ts"
+
+
+def test_long_names_of_files_leave_room_for_other_lessons():
+    many = tuple(f"docs/{number}/{'x' * 400}.md" for number in range(FILES_MOST - 1))
+    longest = lesson("many", "src/auth/a.ts", more_files=many)
+    found = carried_under([longest, lesson("other", "src/auth/b.ts")])
+    assert [one.problems for one in found.lessons] == ["many", "other"]
+    names = found.notes()[0].file
+    assert names == f"src/auth/a.ts, {many[0]}, {many[1]} and {FILES_MOST - 3} more"
+    assert carried_under([lesson("deep", f"src/auth/{'x' * (FILE_MOST - 9)}")]).left_out == 0
+
+
+def test_so_many_files_are_looked_at_in_all():
+    many = tuple(f"docs/{number}.md" for number in range(FILES_MOST - 1))
+    full = [
+        lesson(f"no {number}", "src/auth/a.ts", more_files=many)
+        for number in range(FILES_LOOKED_AT // FILES_MOST)
+    ]
+    found = carried_under([*full, lesson("too old", "src/auth/a.ts")])
+    assert len(found.lessons) + found.left_out == len(full)
 
 
 def test_what_was_learned_under_an_intent_comes_with_it_whatever_the_file():

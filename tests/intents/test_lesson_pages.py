@@ -57,6 +57,13 @@ def test_each_lesson_says_where_it_came_from_and_how_often_it_came_again(acme, i
     assert "From an AGENT.md" in body
 
 
+def test_all_files_of_a_lesson_are_named(acme, ivys):
+    learn(acme, "of five", "src/0.ts", more_files=tuple(f"src/{number}.ts" for number in range(1, 5)))
+    body = page(ivys).content.decode()
+    assert all(f"<b>{number}.ts</b>" in body for number in range(5))
+    assert "and 2 more files" in body
+
+
 def test_each_lesson_says_whose_prompts_carry_it_and_prompts_do(acme, ivys):
     for number in (1, 2, 3):
         builders.intent(acme, f"INT-{number:03}", owned_scope=[f"src/{number}/**"], status="IN_PROGRESS")

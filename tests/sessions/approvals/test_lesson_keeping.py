@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from intents.carrying import carried_by
 from sessions.approvals import lesson_keeping
 from sessions.approvals import lifecycle as approvals
 from sessions.models import Approval
 from tests import builders
-from tests.sessions.approvals.asking import card, decide, edit, page
+from tests.sessions.approvals.asking import ask, card, decide, edit, page
 from tests.traces.builders import lesson_book
 from traces.lessons import Source, lessons
 
@@ -79,6 +80,17 @@ def test_a_request_for_scope_is_about_no_file(asked, agent, reviewer):
     wider = Approval.objects.get(kind=Approval.Kind.SCOPE)
     over_rest(reviewer, wider, comment=WORDS, lesson=True)
     assert [(one.file, one.intent_id) for one in lessons(asked.workspace_id)] == [("", "INT-001")]
+
+
+def test_of_several_files_it_names_all_and_reaches_who_owns_one(asked, agent, reviewer):
+    docs = builders.intent(asked.workspace, "INT-002", owned_scope=["docs/*.md"])
+    lib = builders.intent(asked.workspace, "INT-003", owned_scope=["lib/**"])
+    other = builders.intent(asked.workspace, "INT-004", owned_scope=["src/other/**"])
+    several = ask(agent, "Bash", command="rm src/auth/a.ts lib/b.ts docs/c.md docs/d.md")
+    assert over_rest(reviewer, several, comment=WORDS, lesson=True).status_code == 200
+    [lesson] = lessons(asked.workspace_id)
+    assert lesson.files == ("lib/b.ts", "docs/c.md", "docs/d.md")
+    assert [len(carried_by(intent).lessons) for intent in (docs, lib, other)] == [1, 1, 0]
 
 
 def test_the_card_has_a_tick_for_it(asked, rex):
