@@ -16,7 +16,7 @@ from django.views.decorators.http import require_POST, require_safe
 from controlplane.access import MemberRequest, may, member_page, person_name
 from controlplane.api.errors import ApiError
 from controlplane.models import Role
-from intents.lesson_list import list_context
+from intents.lesson_list import list_context, place_of
 from traces import retiring
 from traces.cursors import cursor_in
 from traces.interchange.agent_md import write_lessons
@@ -40,6 +40,16 @@ def lesson_list(request: MemberRequest) -> HttpResponse:
         text = write_lessons(lessons(request.workspace.pk))
         return HttpResponse(text.encode(), content_type="text/markdown; charset=utf-8", headers=headers)
     return _page(request, LessonForm())
+
+
+@require_safe
+@member_page()
+def lesson_show(request: MemberRequest, lesson_id: str) -> HttpResponse:
+    """To where it stands in the list, which changes."""
+    place = place_of(request.workspace.pk, lesson_id)
+    if place is None:
+        raise Http404
+    return redirect(reverse("lessons:list", args=[request.workspace.slug]) + place)
 
 
 @require_POST

@@ -186,6 +186,12 @@ class ApprovalAnswer(Body):
     comment = Text(allow_null=True)
 
 
+class DecidedAnswer(ApprovalAnswer):
+    lesson_id = Text(
+        allow_null=True, help_text="The lesson that the rejection was kept as, known before or not."
+    )
+
+
 class ApprovalPage(Body):
     results = ApprovalAnswer(many=True)
     next = Text(allow_null=True)

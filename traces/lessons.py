@@ -142,6 +142,18 @@ def record_lesson(workspace_id: int, lesson: NewLesson, actor: str) -> bool:
     return False
 
 
+def brought_by(workspace_id: int, lesson: NewLesson) -> str:
+    """The id of the lesson that `record_lesson` made or met again for this `source_id`, else "". 1 query."""
+    signature = _signature(lesson.section, _tidy_files(lesson), _tidy_text(lesson.problems))
+    first, again = f"{_LEARNED_KEY}{signature}", f"{_AGAIN_KEY}{signature}:{lesson.source_id}"
+    entries = LedgerEntry.objects.filter(workspace_id=workspace_id, idempotency_key__in=(first, again))
+    found = {entry.idempotency_key: entry for entry in entries.select_related("body")}
+    known = lesson_of(found[first]) if first in found else None
+    if known is None or (again not in found and known.source_id != lesson.source_id):
+        return ""
+    return known.lesson_id
+
+
 def lessons(
     workspace_id: int, *, most: int = LESSONS_MOST, retired: Container[str] | None = None
 ) -> list[Lesson]:

@@ -162,6 +162,27 @@ def test_pages_of_rows_keep_the_section(acme, ivys, monkeypatch):
     assert page(ivys, **{"from": "9" * 18}).status_code == 200
 
 
+def test_the_address_of_a_lesson_leads_to_where_it_stands_now(acme, ivys, monkeypatch):
+    monkeypatch.setattr(lesson_list, "ROWS", 2)
+    first = learn(acme, "no 1")
+    for number in range(2, 6):
+        last = learn(acme, f"no {number}")
+    url = f"{URL}{first}/"
+    assert ivys.get(f"{URL}{last}/").headers["Location"] == f"{URL}?#lesson-{last}"
+    found = ivys.get(url).headers["Location"]
+    assert found == f"{URL}?from=4#lesson-{first}"
+    assert f'id="lesson-{first}"' in ivys.get(found).content.decode()
+    retire(acme.pk, Retiring(first, "x", "Rex", "user:1:Rex"))
+    assert ivys.get(url).headers["Location"] == f"{URL}?show=retired#lesson-{first}"
+    assert ivys.get(f"{URL}none/").status_code == 404
+    assert ivys.post(url).status_code == 405
+
+
+def test_nobody_is_led_to_a_lesson_of_another_workspace(acme, ivys):
+    elsewhere = learn(builders.workspace("elsewhere"), "secret")
+    assert ivys.get(f"{URL}{elsewhere}/").status_code == 404
+
+
 def test_a_page_stays_small_and_costs_the_same(acme, ivys, django_assert_max_num_queries):
     for number in range(30):
         learn(acme, f"{number} " + "x" * 20_000)
