@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
+from controlplane.models import Workspace
+from controlplane.policy import policies
 from controlplane.policy.owners import Owners
 from controlplane.policy.scopes import Scope
 from intents.context_xml import LessonNote
 from intents.models import Intent
 from intents.statuses import SELECTABLE
-from traces.lessons import Lesson, lessons
+from traces.lessons import FILE_MOST, Lesson, lessons
 
 LESSONS_MOST = 10
 CHARACTERS_MOST = 6_000
 EACH_MOST = 1_500
 LOOKED_AT = 500
+FILES_LOOKED_AT = 2_000  # in all, as the page asks them of every intent
 INTENTS_MOST = 500
 
 
@@ -28,43 +32,46 @@ class Carried:
 
     def notes(self) -> list[LessonNote]:
         return [
-            LessonNote(one.learned_on.isoformat(), one.file, _short(one.problems), one.section, one.source)
+            LessonNote(one.learned_on.isoformat(), _files(one), _short(one.problems), one.section, one.source)
             for one in self.lessons
         ]
 
 
 def carried_by(intent: Intent) -> Carried:
-    """What the intent's next prompt carries. 2 queries: nothing is remembered, so nothing is late."""
-    scope = [(intent.intent_id, intent.owned_scope)]
-    return carried(_newest(intent.workspace_id), scope)[intent.intent_id]
+    """What the intent's next prompt carries. 3 queries: nothing is remembered, so nothing is late."""
+    workspace = Workspace.objects.get(pk=intent.workspace_id)
+    newest = lessons(workspace.pk, most=LOOKED_AT)[::-1]
+    return carried(newest, _scopes(workspace, [(intent.intent_id, intent.owned_scope)]))[intent.intent_id]
 
 
-def carrying_intents(workspace_id: int) -> dict[str, list[str]]:
-    """By lesson id, the selectable intents whose prompts carry it, in the order of the file. 3 queries."""
-    live = Intent.objects.filter(workspace_id=workspace_id, status__in=[one.value for one in SELECTABLE])
+def carrying_intents(workspace: Workspace, retired: Container[str]) -> dict[str, list[str]]:
+    """By lesson id, the selectable intents whose prompts carry it, in the order of the file. 2 queries."""
+    live = Intent.objects.filter(workspace=workspace, status__in=[one.value for one in SELECTABLE])
     intents = live.order_by("position", "pk").values_list("intent_id", "owned_scope")[:INTENTS_MOST]
+    newest = lessons(workspace.pk, most=LOOKED_AT, retired=retired)[::-1]
     found: dict[str, list[str]] = {}
-    for intent_id, one in carried(_newest(workspace_id), intents).items():
+    for intent_id, one in carried(newest, _scopes(workspace, intents)).items():
         for lesson in one.lessons:
             found.setdefault(lesson.lesson_id, []).append(intent_id)
     return found
 
 
-def _newest(workspace_id: int) -> list[Lesson]:
-    return lessons(workspace_id, most=LOOKED_AT)[::-1]
+def _scopes(workspace: Workspace, intents: Iterable[tuple[str, Sequence[str]]]) -> dict[str, Scope]:
+    """By intent id, as the gate compares them in this workspace."""
+    ignore_case = policies.parse(workspace.policy).case_insensitive_paths
+    return {intent_id: Scope.of(scope, case_insensitive=ignore_case) for intent_id, scope in intents}
 
 
-def carried(newest: Sequence[Lesson], intents: Iterable[tuple[str, Sequence[str]]]) -> dict[str, Carried]:
-    """For intents given as (id, owned scope): lessons of their files and their own, then those of no file.
+def carried(newest: Sequence[Lesson], scopes: Mapping[str, Scope]) -> dict[str, Carried]:
+    """By intent id, from its owned scope: lessons of their files and their own, then those of no file.
 
     Newest first in both. An intent's own ones count whatever their file: a rejection is mostly about a file
     outside of the scope.
     """
-    scopes = {intent_id: Scope.of(tuple(scope)) for intent_id, scope in intents}
-    owners = Owners(scopes.items())
+    newest, owners = _looked_at(newest), Owners(scopes.items())
     near: dict[str, list[Lesson]] = {intent_id: [] for intent_id in scopes}
     for lesson in newest:
-        concerned = {*(owners.of(lesson.file, but=None) if lesson.file else ()), lesson.intent_id}
+        concerned = {lesson.intent_id}.union(*(owners.of(file, but=None) for file in lesson.files))
         for intent_id in concerned & near.keys():
             near[intent_id].append(lesson)
     anywhere = [lesson for lesson in newest if not lesson.file]
@@ -74,14 +81,29 @@ def carried(newest: Sequence[Lesson], intents: Iterable[tuple[str, Sequence[str]
     }
 
 
+def _looked_at(newest: Sequence[Lesson]) -> list[Lesson]:
+    so_far = accumulate(len(lesson.files) for lesson in newest)
+    return [lesson for lesson, files in zip(newest, so_far, strict=True) if files <= FILES_LOOKED_AT]
+
+
 def _fitting(relevant: list[Lesson]) -> Carried:
     room, taken = CHARACTERS_MOST, 0
     for lesson in relevant[:LESSONS_MOST]:
-        room -= len(lesson.file) + len(_short(lesson.problems))
+        room -= len(_files(lesson)) + len(_short(lesson.problems))
         if room < 0:
             break
         taken += 1
     return Carried(tuple(relevant[:taken]), len(relevant) - taken)
+
+
+def _files(lesson: Lesson) -> str:
+    """The first of its files, as many as there is room for; one always fits."""
+    files = lesson.files
+    shown = [
+        file for file, so_far in zip(files, accumulate(map(len, files)), strict=True) if so_far <= FILE_MOST
+    ]
+    more = f" and {len(files) - len(shown)} more" if len(shown) < len(files) else ""
+    return ", ".join(shown) + more
 
 
 def _short(text: str) -> str:

@@ -13,7 +13,7 @@ from intents.store import values_of
 
 
 def intent_context(intent: Intent) -> dict[str, Any]:
-    """`{"context", "intent", "history", "files", "lessons"}` of an intent. 7 queries."""
+    """`{"context", "intent", "history", "files", "lessons"}` of an intent. 8 queries."""
     around = surroundings_of(intent)
     return {
         "context": context_xml(values_of(intent), around),

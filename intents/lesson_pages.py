@@ -16,7 +16,7 @@ from django.views.decorators.http import require_POST, require_safe
 from controlplane.access import MemberRequest, may, member_page, person_name
 from controlplane.api.errors import ApiError
 from controlplane.models import Role
-from intents.lesson_list import list_context
+from intents.lesson_list import list_context, place_of
 from traces import retiring
 from traces.cursors import cursor_in
 from traces.interchange.agent_md import write_lessons
@@ -34,12 +34,22 @@ class LessonForm(forms.Form):
 @require_safe
 @member_page()
 def lesson_list(request: MemberRequest) -> HttpResponse:
-    """Lessons, newest first (8 queries), or AGENT.md (2)."""
+    """Lessons, newest first (7 queries), or AGENT.md (2)."""
     if request.GET.get("format") == "markdown":
         headers = {"Content-Disposition": 'attachment; filename="AGENT.md"'}
         text = write_lessons(lessons(request.workspace.pk))
         return HttpResponse(text.encode(), content_type="text/markdown; charset=utf-8", headers=headers)
     return _page(request, LessonForm())
+
+
+@require_safe
+@member_page()
+def lesson_show(request: MemberRequest, lesson_id: str) -> HttpResponse:
+    """To where it stands in the list, which changes."""
+    place = place_of(request.workspace.pk, lesson_id)
+    if place is None:
+        raise Http404
+    return redirect(reverse("lessons:list", args=[request.workspace.slug]) + place)
 
 
 @require_POST
@@ -92,7 +102,7 @@ def _lesson_in(request: MemberRequest, data: dict[str, Any]) -> NewLesson:
 
 
 def _page(request: MemberRequest, form: LessonForm, status: int = 200) -> HttpResponse:
-    shown = list_context(request.workspace.pk, request.GET.get("show", ""), cursor_in(request, "from") or 0)
+    shown = list_context(request.workspace, request.GET.get("show", ""), cursor_in(request, "from") or 0)
     context = shown | {"form": form, "may_edit": may(request.role, Role.REVIEWER)}
     return render(request, "lessons/lesson_list.html", context, status=status)
 

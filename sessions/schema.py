@@ -186,6 +186,12 @@ class ApprovalAnswer(Body):
     comment = Text(allow_null=True)
 
 
+class DecidedAnswer(ApprovalAnswer):
+    lesson_id = Text(
+        allow_null=True, help_text="The lesson that the rejection was kept as, known before or not."
+    )
+
+
 class ApprovalPage(Body):
     results = ApprovalAnswer(many=True)
     next = Text(allow_null=True)
@@ -202,7 +208,7 @@ class DecideBody(Body):
     patterns = s.ListField(child=Text(max_length=512), required=False, max_length=50)
     minutes = Whole(required=False, allow_null=True, min_value=1, max_value=7 * 24 * 60)
     comment = Text(required=False, allow_blank=True, max_length=4000, help_text="Text for the agent.")
-    lesson = YesNo(default=False, help_text="Keep the `comment` of a rejection as a lesson about its file.")
+    lesson = YesNo(default=False, help_text="Keep the `comment` of a rejection as a lesson about its files.")
 
 
 class TraceBody(Body):

@@ -65,6 +65,12 @@ def disagrees(entry: LedgerEntry) -> bool:
     return entry.kind == Kind.TRACE and entry.reason == Check.DISAGREES
 
 
+def checked_class(entry: LedgerEntry) -> dict[str, str | bool]:
+    """Both answers by the names that REST gives them, for other systems; {} where nothing was computed."""
+    computed = computed_class(entry)
+    return {FIELD: computed, "class_disagrees": disagrees(entry)} if computed else {}
+
+
 def disagreements(workspace_id: int, intent_id: str) -> int:
     """How many changes of an intent are not of the class that was claimed. 5 queries, from kept numbers."""
     values = {"kind": Kind.TRACE, "intent_id": intent_id, "reason": Check.DISAGREES.value}

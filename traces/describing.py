@@ -204,6 +204,8 @@ def _session(row: Row, entry: LedgerEntry, body: dict[str, Any]) -> None:
 def _lesson(row: Row, entry: LedgerEntry, body: dict[str, Any]) -> None:
     row.verb, row.outcome = LESSON_VERBS.get(entry.outcome, "Learned"), "info"
     row.object, row.object_is = _text(body.get("file")), "path"
+    more = len(body.get("more_files") or ())
+    row.meta = f"and {more} more file{'s' if more > 1 else ''}" if more else ""
     row.note = _text(body.get("problems")) or _text(body.get("reason"))
 
 

@@ -9,10 +9,11 @@ import hashlib
 import json
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from enum import StrEnum
+from itertools import islice
 from typing import Any
 
 from django.db.models import QuerySet
@@ -24,6 +25,7 @@ from traces.ledger import NewEntry, append, body_of, new_id
 from traces.models import Kind, LedgerEntry
 
 FILE_MOST = 1000
+FILES_MOST = 50
 LESSONS_MOST = 10_000
 AGAIN = "again"
 TURNS = ("retired", "restored")
@@ -68,7 +70,8 @@ class Retirement:
 class Lesson:
     """`learned_on` is the day of the heading; `file` is workspace-relative, "" for one about no file.
 
-    `again` counts how often it was learned anew, imports apart; it is read only where it is shown.
+    Of several, `file` is the first and `more_files` are the others. `again` counts how often it was learned
+    anew, imports apart; it is read only where it is shown.
     """
 
     lesson_id: str
@@ -83,11 +86,20 @@ class Lesson:
     by: str = ""
     again: int = 0
     retired: Retirement | None = None
+    more_files: tuple[str, ...] = ()
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """All that it is about, none or several."""
+        return (self.file, *self.more_files) if self.file else ()
 
 
 @dataclass(frozen=True, slots=True)
 class NewLesson:
-    """What is to be remembered; without `learned_on`, today's. `by` names the person or token."""
+    """What is to be remembered; without `learned_on`, today's. `by` names the person or token.
+
+    About several files it is one lesson: it is learned, comes again and is retired as a whole.
+    """
 
     file: str
     problems: str
@@ -98,22 +110,24 @@ class NewLesson:
     source: Source = Source.SESSION
     source_id: str = ""
     by: str = ""
+    more_files: tuple[str, ...] = ()
 
 
 def record_lesson(workspace_id: int, lesson: NewLesson, actor: str) -> bool:
-    """Append a lesson, inside the caller's transaction, once for the same section, file and problems.
+    """Append a lesson, inside the caller's transaction, once for the same section, files and problems.
 
     False when nothing new was recorded: no problems, or known already. A known one that was learned anew
-    leaves an entry that it came again; one that a file brings again does not. Secrets are masked first.
+    leaves an entry that it came again; one that a file brings again does not. Secrets are masked first; of
+    the files the first `FILES_MOST` are kept.
     """
-    file, text = _tidy_file(lesson.file), _tidy_text(lesson.problems)
+    files, text = _tidy_files(lesson), _tidy_text(lesson.problems)
     if not text:
         return False
-    signature = _signature(lesson.section, file, text)
+    signature = _signature(lesson.section, files, text)
     made = NewEntry(
         workspace_id=workspace_id,
         kind=Kind.LESSON,
-        body=_body(lesson, file, text),
+        body=_body(lesson, files, text),
         idempotency_key=f"{_LEARNED_KEY}{signature}",
         session_id=lesson.session_id,
         intent_id=lesson.intent_id,
@@ -124,13 +138,30 @@ def record_lesson(workspace_id: int, lesson: NewLesson, actor: str) -> bool:
         return True
     if lesson.source is not Source.IMPORT:  # without its text, which may have been redacted since
         key = f"{_AGAIN_KEY}{signature}:{lesson.source_id or new_id()}"
-        append(replace(made, body={"file": file}, idempotency_key=key, outcome=AGAIN))
+        append(replace(made, body=_named(files), idempotency_key=key, outcome=AGAIN))
     return False
 
 
-def lessons(workspace_id: int, *, most: int = LESSONS_MOST) -> list[Lesson]:
-    """The newest that are in force, oldest of them first: neither retired nor redacted. 2 queries."""
-    retired = retirements(workspace_id)
+def brought_by(workspace_id: int, lesson: NewLesson) -> str:
+    """The id of the lesson that `record_lesson` made or met again for this `source_id`, else "". 1 query."""
+    signature = _signature(lesson.section, _tidy_files(lesson), _tidy_text(lesson.problems))
+    first, again = f"{_LEARNED_KEY}{signature}", f"{_AGAIN_KEY}{signature}:{lesson.source_id}"
+    entries = LedgerEntry.objects.filter(workspace_id=workspace_id, idempotency_key__in=(first, again))
+    found = {entry.idempotency_key: entry for entry in entries.select_related("body")}
+    known = lesson_of(found[first]) if first in found else None
+    if known is None or (again not in found and known.source_id != lesson.source_id):
+        return ""
+    return known.lesson_id
+
+
+def lessons(
+    workspace_id: int, *, most: int = LESSONS_MOST, retired: Container[str] | None = None
+) -> list[Lesson]:
+    """The newest that are in force, oldest of them first: neither retired nor redacted.
+
+    2 queries, 1 where the caller has read what is retired.
+    """
+    retired = retirements(workspace_id) if retired is None else retired
     columns = ("entry_id", "session_id", "intent_id", "body__body")  # three times as fast as whole entries
     newest = lesson_entries(workspace_id).order_by("-pk").values_list(*columns)[:most]
     found = [
@@ -141,9 +172,11 @@ def lessons(workspace_id: int, *, most: int = LESSONS_MOST) -> list[Lesson]:
     return found[::-1]
 
 
-def told(workspace_id: int, entries: Iterable[LedgerEntry]) -> list[Lesson]:
-    """The lessons in these entries, with what was said of them later. 2 queries."""
-    retired, again = retirements(workspace_id), _came_again(workspace_id)
+def told(
+    workspace_id: int, entries: Iterable[LedgerEntry], retired: Mapping[str, Retirement]
+) -> list[Lesson]:
+    """The lessons in these entries, with what was said of them later. 1 query."""
+    again = _came_again(workspace_id)
     return [
         replace(lesson, retired=retired.get(entry.entry_id), again=again[_signature_in(entry)])
         for entry in entries
@@ -178,6 +211,7 @@ def _lesson(lesson_id: str, session_id: str, intent_id: str, body: dict[str, Any
         source=Source(body.get("source") or (Source.SESSION if session_id else Source.IMPORT)),
         source_id=body.get("source_id", ""),
         by=body.get("by", ""),
+        more_files=tuple(body.get("more_files", ())),
     )
 
 
@@ -215,16 +249,29 @@ def _signature_in(entry: LedgerEntry) -> str:
     return (entry.idempotency_key or "").removeprefix(_LEARNED_KEY)
 
 
-def _body(lesson: NewLesson, file: str, text: str) -> dict[str, Any]:
+def _named(files: Sequence[str]) -> dict[str, Any]:
+    first, *others = files or ("",)
+    return {"file": first} | ({"more_files": others} if others else {})
+
+
+def _body(lesson: NewLesson, files: Sequence[str], text: str) -> dict[str, Any]:
     day = lesson.learned_on or datetime.now(UTC).date()
     more = {"source_id": lesson.source_id, "by": lesson.by}
-    return {
-        "file": file,
-        "problems": text,
-        "learned_on": day.isoformat(),
-        "section": lesson.section.value,
-        "source": lesson.source.value,
-    } | {name: value for name, value in more.items() if value}
+    return (
+        _named(files)
+        | {
+            "problems": text,
+            "learned_on": day.isoformat(),
+            "section": lesson.section.value,
+            "source": lesson.source.value,
+        }
+        | {name: value for name, value in more.items() if value}
+    )
+
+
+def _tidy_files(lesson: NewLesson) -> tuple[str, ...]:
+    tidied = map(_tidy_file, (lesson.file, *lesson.more_files))
+    return tuple(islice(dict.fromkeys(filter(None, tidied)), FILES_MOST))
 
 
 def _tidy_file(file: str) -> str:
@@ -238,8 +285,12 @@ def _tidy_text(text: str) -> str:
     return str(storable("\n".join(line.rstrip() for line in text.strip().splitlines())))
 
 
-def _signature(section: Section, file: str, problems: str) -> str:
-    """The same for texts that differ only in case, white space, and punctuation at their ends."""
+def _signature(section: Section, files: Sequence[str], problems: str) -> str:
+    """The same for texts that differ only in case, white space, and punctuation at their ends.
+
+    The order of several files does not count.
+    """
+    about = sorted(files) if len(files) > 1 else "".join(files)
     folded = " ".join(unicodedata.normalize("NFC", problems).casefold().split())
     normal = folded.lstrip(_STARTS).rstrip(_ENDS) or folded
-    return hashlib.sha256(encode([section.value, file, normal])).hexdigest()
+    return hashlib.sha256(encode([section.value, about, normal])).hexdigest()

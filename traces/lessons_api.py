@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -52,12 +52,13 @@ class LessonsView(StreamView):
     )  # fmt: skip
     def get(self, request: Request) -> HttpResponse:
         workspace_id = self.bearer.workspace_id
-        rows = _wanted(workspace_id, request)
+        retired = retirements(workspace_id)
+        rows = _wanted(workspace_id, request, retired)
         if format_of(request, "json") == "markdown":
             newest = [lesson for row in rows.order_by("-pk")[:LESSONS_MOST] if (lesson := lesson_of(row))]
             return markdown_file(write_lessons(reversed(newest)), "AGENT.md")
         page = page_of(rows, request)
-        found = told(workspace_id, page["results"])
+        found = told(workspace_id, page["results"], retired)
         return Response(page | {"results": [lesson_answer(lesson) for lesson in found]})
 
     @extend_schema(
@@ -115,17 +116,18 @@ class RestoreView(TurnView):
 
 def lesson_answer(lesson: Lesson) -> dict[str, Any]:
     fields = asdict(lesson)
-    return {"id": fields.pop("lesson_id"), **fields}
+    fields.pop("more_files")
+    return {"id": fields.pop("lesson_id"), **fields, "files": lesson.files}
 
 
-def _wanted(workspace_id: int, request: Request) -> QuerySet[LedgerEntry]:
+def _wanted(workspace_id: int, request: Request, retired: Iterable[str]) -> QuerySet[LedgerEntry]:
     section = _one_of(request, "section", schema.SECTIONS)
     state = _one_of(request, "state", schema.STATES) or "active"
     rows = lesson_entries(workspace_id, [Section(section)] if section else list(Section))
     if state == "all":
         return rows
-    retired = Q(entry_id__in=list(retirements(workspace_id)))
-    return rows.filter(retired if state == "retired" else ~retired)
+    over = Q(entry_id__in=list(retired))
+    return rows.filter(over if state == "retired" else ~over)
 
 
 def _one_of(request: Request, name: str, known: list[str]) -> str:

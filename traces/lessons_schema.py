@@ -42,7 +42,8 @@ class LessonAnswer(Body):
     id = Text()
     section = s.ChoiceField(choices=SECTIONS)
     learned_on = s.DateField()
-    file = Text()
+    file = Text(help_text="The first of its files, empty for none.")
+    files = s.ListField(child=Text(), help_text="All of them.")
     problems = Text()
     source = s.ChoiceField(choices=[source.value for source in Source])  # type: ignore[assignment]  # declared, not the property
     source_id = Text(help_text="The approval that was rejected.")

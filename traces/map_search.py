@@ -117,7 +117,8 @@ def _of_lessons(lessons: Iterable[Lesson], words: Sequence[str]) -> dict[str, se
     found: dict[str, set[str]] = defaultdict(set)
     for lesson in lessons:
         text = lesson.problems.casefold()
-        found[lesson.file] |= {word for word in words if word in text}
+        for file in lesson.files:
+            found[file] |= {word for word in words if word in text}
     return found
 
 

@@ -46,7 +46,7 @@ def _turn(workspace_id: int, wanted: Retiring, *, retired: bool) -> Lesson:
         turns_right = (number % 2 == 1) == retired
         if not turns_right or not append(_entry(entry, wanted, number)):
             _refuse(workspace_id, entry, retired=retired)
-    return told(workspace_id, [entry])[0]
+    return told(workspace_id, [entry], retirements(workspace_id))[0]
 
 
 def _turns(entry: LedgerEntry) -> int:

@@ -69,6 +69,7 @@ MEANINGS: Mapping[str, Meaning] = {
     "warning": Meaning("ask", "warning", "Warning"),
     "success": Meaning("allow", "allow", "Done"),
     "info": Meaning("accent", "info", "Note"),
+    "lesson": Meaning("accent", "book", "Lesson"),
     "live": Meaning("allow", "allow", "Live"),
     "revoked": Meaning("pending", "cross", "Revoked"),
 }

@@ -17,6 +17,7 @@ from sessions import schema
 from sessions.api import answers
 from sessions.approvals import lifecycle
 from sessions.approvals.choices import Choice, Decider
+from sessions.approvals.lesson_keeping import kept_lesson
 from sessions.gate.request import WAIT_SECONDS_MOST
 from sessions.live.waiting import HOLD_HEADER, RESUMED
 from sessions.models import Approval
@@ -95,7 +96,7 @@ class DecideView(ApprovalViewBase):
         operation_id="approvals_decide", summary="Approve or reject; the first one wins",
         request=schema.DecideBody,
         responses={
-            **answers(200, schema.ApprovalAnswer, 415), **NOT_FOUND,
+            **answers(200, schema.DecidedAnswer, 415), **NOT_FOUND,
             403: OpenApiResponse(ErrorAnswer, description="Not a reviewer, or your own session asked."),
             409: OpenApiResponse(ErrorAnswer, description="Already decided, expired or cancelled."),
         },
@@ -106,7 +107,7 @@ class DecideView(ApprovalViewBase):
         decided = lifecycle.decide(
             self.approval(approval_id), self._decider(), choice_from(body.validated_data)
         )
-        return Response(approval_answer(decided))
+        return Response(approval_answer(decided) | {"lesson_id": kept_lesson(decided) or None})
 
     def _decider(self) -> Decider:
         bearer = self.bearer

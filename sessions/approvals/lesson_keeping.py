@@ -6,7 +6,7 @@ from controlplane.api.errors import ApiError
 from sessions.approvals.choices import Choice, Decider
 from sessions.approvals.subjects import paths_of
 from sessions.models import Approval
-from traces.lessons import NewLesson, Source, record_lesson
+from traces.lessons import NewLesson, Source, brought_by, record_lesson
 
 
 def check_lesson(choice: Choice) -> None:
@@ -18,16 +18,26 @@ def check_lesson(choice: Choice) -> None:
 
 
 def keep_lesson(approval: Approval, decider: Decider, choice: Choice) -> None:
-    """Inside the decision's transaction. Of several files it names the first, for a scope none."""
-    if not choice.lesson:
-        return
-    lesson = NewLesson(
-        file=next(iter(paths_of(approval)), ""),
-        problems=choice.comment,
+    """Inside the decision's transaction. It names all files that were asked for, for a scope none."""
+    if choice.lesson:
+        record_lesson(approval.workspace_id, _lesson(approval), decider.actor)
+
+
+def kept_lesson(approval: Approval) -> str:
+    """The id of the lesson that a rejection was kept as, known before or not; else "". At most 1 query."""
+    rejected = approval.status == Approval.Status.REJECTED and bool(approval.comment)
+    return brought_by(approval.workspace_id, _lesson(approval)) if rejected else ""
+
+
+def _lesson(approval: Approval) -> NewLesson:
+    file, *more = paths_of(approval) or [""]
+    return NewLesson(
+        file=file,
+        problems=approval.comment,
         session_id=approval.session.session_id,
         intent_id=approval.intent_id,
         source=Source.APPROVAL,
         source_id=approval.public_id,
-        by=decider.name,
+        by=approval.decider,
+        more_files=tuple(more),
     )
-    record_lesson(approval.workspace_id, lesson, decider.actor)

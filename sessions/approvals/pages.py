@@ -24,6 +24,7 @@ from sessions.approvals import lifecycle
 from sessions.approvals.cards import NO_DRAFT, Card, Draft, Reader, card_of
 from sessions.approvals.choices import Choice, Decider
 from sessions.approvals.grants import MINUTES_MOST, revoke
+from sessions.approvals.lesson_keeping import kept_lesson
 from sessions.approvals.live_grants import find_grant, grant_rows, sessions_at_work
 from sessions.approvals.queue import Queue, next_waiting, queue_of
 from sessions.approvals.receipts import outcome_line
@@ -152,7 +153,8 @@ def _onward(request: MemberRequest, approval: Approval) -> HttpResponse:
     if approval.status == Approval.Status.PENDING:
         messages.success(request, "Five more minutes.")
         return redirect("approvals:card", request.workspace.slug, approval.public_id)
-    messages.success(request, f"{outcome_line(approval, request.user)}.")
+    kept = " The words are kept as a lesson." if kept_lesson(approval) else ""
+    messages.success(request, f"{outcome_line(approval, request.user)}.{kept}")
     following = _next_url(request, approval)
     return redirect(following or reverse("approvals:list", args=[request.workspace.slug]))
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from django.urls import reverse
 from django.utils import timezone
 
 from controlplane.templatetags.times import since
+from sessions.approvals.lesson_keeping import kept_lesson
 from sessions.approvals.subjects import paths_of
 from sessions.models import Approval, ApprovalGrant
 from traces.models import TraceFile
@@ -24,6 +26,7 @@ class Step:
     meaning: str  # a word of the meanings table
     title: str
     detail: str = ""
+    url: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +72,16 @@ def receipt_of(approval: Approval, user: Any) -> Receipt:
         steps += _aftermath(approval)
     elif approval.status != Approval.Status.APPROVED:
         steps.append(Step("deny", "Did not run", " the agent was told" if approval.comment else ""))
+        steps += _remembered(approval)
     return Receipt(steps[0].title, tuple(steps))
+
+
+def _remembered(approval: Approval) -> list[Step]:
+    lesson_id = kept_lesson(approval)
+    if not lesson_id:
+        return []
+    url = reverse("lessons:show", args=[approval.workspace.slug, lesson_id])
+    return [Step("lesson", "Kept as a lesson", url=url)]
 
 
 def _aftermath(approval: Approval) -> list[Step]:

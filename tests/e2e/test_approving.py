@@ -8,6 +8,8 @@ import time
 import pytest
 from playwright.sync_api import expect
 
+from tests.e2e.conftest import DESKTOP, PHONE
+
 pytestmark = pytest.mark.e2e
 
 EDIT = {"file_path": "docs/design.md", "old_string": "Cookies hold the session.", "new_string": "Tokens do."}
@@ -76,6 +78,30 @@ def test_rejecting_tells_the_agent_why(place, sign_in):
     answer = waiting.result()
     assert answer["decision"] == "deny"
     assert "Leave the design alone." in answer["error"]
+
+
+@pytest.mark.parametrize(
+    ("viewport", "scheme"), [(DESKTOP, "light"), (PHONE, "dark")], ids=["desktop", "phone"]
+)
+def test_a_rejection_kept_as_a_lesson_leads_to_it(place, sign_in, viewport, scheme):
+    place.agent_at_work()
+    files = " ".join(f"docs/part-{number}/chapter.md" for number in range(6))
+    approval = place.gate("Bash", command=f"rm {files}")["approval"]["id"]
+    page = sign_in(viewport=viewport, color_scheme=scheme)
+    page.goto(place.address(f"approvals/{approval}/"))
+    page.get_by_role("button", name="Reject with a reason").click()
+    page.locator("#reject textarea").fill("The chapters are written by hand.")
+    page.get_by_label("Make this a lesson").check()
+    page.locator("#reject").get_by_role("button", name="Reject").click()
+    page.get_by_role("link", name="Kept as a lesson").click()
+    page.wait_for_url("**/lessons/**#lesson-*")
+    lesson = page.locator(".lesson:target")
+    expect(lesson).to_contain_text("The chapters are written by hand.")
+    expect(lesson.get_by_text("docs/part-5/chapter.md")).to_be_hidden()
+    lesson.get_by_text("and 3 more files").click()
+    expect(lesson.get_by_text("docs/part-5/chapter.md")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    assert page.errors == []
 
 
 def test_an_approval_that_times_out_is_shown_as_timed_out(place, sign_in):

@@ -8,11 +8,29 @@ from xml.etree import ElementTree as ET
 import pytest
 from django.db import transaction
 
-from intents.carrying import CHARACTERS_MOST, EACH_MOST, LESSONS_MOST, carried, carried_by, carrying_intents
+from controlplane.policy.scopes import Scope
+from intents.carrying import (
+    CHARACTERS_MOST,
+    EACH_MOST,
+    FILES_LOOKED_AT,
+    LESSONS_MOST,
+    carried,
+    carried_by,
+    carrying_intents,
+)
 from intents.context import intent_context
 from tests import builders
 from tests.traces.builders import lesson_book
-from traces.lessons import Lesson, NewLesson, Section, lessons, record_lesson
+from traces.lessons import (
+    FILE_MOST,
+    FILES_MOST,
+    Lesson,
+    NewLesson,
+    Section,
+    lessons,
+    record_lesson,
+    retirements,
+)
 from traces.retiring import Retiring, restore, retire
 
 AUTH = ("INT-001", ["src/auth/**"])
@@ -23,8 +41,13 @@ def lesson(text, file="", intent_id="", **more):
     return Lesson(text, date(2026, 2, 21), file, text, intent_id=intent_id, **more)
 
 
-def texts(newest, intent=AUTH):
-    return [one.problems for one in carried(newest, [intent])[intent[0]].lessons]
+def carried_under(newest, intent=AUTH, **how):
+    intent_id, patterns = intent
+    return carried(newest, {intent_id: Scope.of(patterns, **how)})[intent_id]
+
+
+def texts(newest, intent=AUTH, **how):
+    return [one.problems for one in carried_under(newest, intent, **how).lessons]
 
 
 def test_lessons_of_files_in_scope_come_first_then_those_of_no_file_newest_first():
@@ -42,6 +65,42 @@ def test_files_are_matched_by_the_globs_of_the_gate():
     assert texts([lesson("odd", "../docs/a.md"), lesson("abs", "/docs/a.md")], DOCS) == []
 
 
+def test_case_counts_unless_the_workspace_says_otherwise():
+    newest = [lesson("loud", "SRC/AUTH/a.ts"), lesson("sharp", "src/auth/STRASSE.ts")]
+    assert texts(newest) == ["sharp"]
+    assert texts(newest, ("INT-001", ["Src/auth/**", "!src/auth/straße.ts"]), case_insensitive=True) == [
+        "loud"
+    ]
+
+
+def test_a_lesson_of_several_files_reaches_each_intent_that_owns_one_once():
+    newest = [lesson("both", "docs/a.md", more_files=("src/auth/a.ts", "src/auth/b.ts", "lib/x.ts"))]
+    assert texts(newest) == texts(newest, DOCS) == ["both"]
+    assert texts(newest, ("INT-003", ["src/other/**"])) == []
+    [note] = carried_under(newest).notes()
+    assert note.file == "docs/a.md, src/auth/a.ts, src/auth/b.ts, lib/x.ts"
+
+
+def test_long_names_of_files_leave_room_for_other_lessons():
+    many = tuple(f"docs/{number}/{'x' * 400}.md" for number in range(FILES_MOST - 1))
+    longest = lesson("many", "src/auth/a.ts", more_files=many)
+    found = carried_under([longest, lesson("other", "src/auth/b.ts")])
+    assert [one.problems for one in found.lessons] == ["many", "other"]
+    names = found.notes()[0].file
+    assert names == f"src/auth/a.ts, {many[0]}, {many[1]} and {FILES_MOST - 3} more"
+    assert carried_under([lesson("deep", f"src/auth/{'x' * (FILE_MOST - 9)}")]).left_out == 0
+
+
+def test_so_many_files_are_looked_at_in_all():
+    many = tuple(f"docs/{number}.md" for number in range(FILES_MOST - 1))
+    full = [
+        lesson(f"no {number}", "src/auth/a.ts", more_files=many)
+        for number in range(FILES_LOOKED_AT // FILES_MOST)
+    ]
+    found = carried_under([*full, lesson("too old", "src/auth/a.ts")])
+    assert len(found.lessons) + found.left_out == len(full)
+
+
 def test_what_was_learned_under_an_intent_comes_with_it_whatever_the_file():
     newest = [
         lesson("of no file"), lesson("rejected", "docs/x.md", "INT-001"), lesson("own", "", "INT-001"),
@@ -51,14 +110,14 @@ def test_what_was_learned_under_an_intent_comes_with_it_whatever_the_file():
 
 
 def test_there_is_room_for_so_many_and_the_rest_is_counted():
-    found = carried([lesson(f"no {number}") for number in range(LESSONS_MOST + 3)], [AUTH])["INT-001"]
+    found = carried_under([lesson(f"no {number}") for number in range(LESSONS_MOST + 3)])
     assert [one.problems for one in found.lessons] == [f"no {number}" for number in range(LESSONS_MOST)]
     assert found.left_out == 3
 
 
 def test_there_is_room_for_so_many_characters_and_long_texts_are_cut():
     newest = [lesson(str(number) * 2 * EACH_MOST, "src/auth/a.ts") for number in range(8)]
-    found = carried(newest, [AUTH])["INT-001"]
+    found = carried_under(newest)
     notes = found.notes()
     assert all(len(note.text) == EACH_MOST and note.text.endswith("…") for note in notes)
     assert 0 < len(notes) < 8
@@ -99,12 +158,24 @@ def test_the_page_says_exactly_what_prompts_carry(acme, auth, django_assert_num_
     learn(acme, "auth", "src/auth/a.ts")
     learn(acme, "nowhere", "lib/a.ts")
     newest = lessons(acme.pk)[::-1]
-    with django_assert_num_queries(3):
-        found = carrying_intents(acme.pk)
+    retired = retirements(acme.pk)
+    with django_assert_num_queries(2):
+        found = carrying_intents(acme, retired)
     assert {one.problems: found.get(one.lesson_id, []) for one in newest} == {
         "everywhere": ["INT-001", "INT-002"], "auth": ["INT-001"], "nowhere": [],
     }  # fmt: skip
     assert [one.problems for one in carried_by(auth).lessons] == ["auth", "everywhere"]
+
+
+def test_prompts_and_the_page_ask_the_workspace_whether_case_counts(acme, auth, admin):
+    learn(acme, "loud", "SRC/AUTH/a.ts")
+    newest = lesson_book(acme.pk)[0].lesson_id
+    for ignored, ids in ((False, []), (True, ["INT-001"]), (False, [])):
+        answer = admin.patch("policy", {"case_insensitive_paths": ignored})
+        assert answer.status_code == 200, answer.content
+        acme.refresh_from_db()
+        assert carrying_intents(acme, ()).get(newest, []) == ids
+        assert len(carried_by(auth).lessons) == len(ids)
 
 
 def prompt(agent):

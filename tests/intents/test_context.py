@@ -118,7 +118,7 @@ def test_lessons_are_those_of_its_files(acme, auth):
 def test_the_number_of_queries_does_not_grow(acme, auth, django_assert_max_num_queries):
     for number in range(60):
         change(acme, f"src/auth/{number}.ts", "x")
-    with django_assert_max_num_queries(7):
+    with django_assert_max_num_queries(8):
         handed = intent_context(auth)
     assert len(handed["history"]) == 20
     assert len(handed["files"]) == 50

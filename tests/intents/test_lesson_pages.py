@@ -57,6 +57,13 @@ def test_each_lesson_says_where_it_came_from_and_how_often_it_came_again(acme, i
     assert "From an AGENT.md" in body
 
 
+def test_all_files_of_a_lesson_are_named(acme, ivys):
+    learn(acme, "of five", "src/0.ts", more_files=tuple(f"src/{number}.ts" for number in range(1, 5)))
+    body = page(ivys).content.decode()
+    assert all(f"<b>{number}.ts</b>" in body for number in range(5))
+    assert "and 2 more files" in body
+
+
 def test_each_lesson_says_whose_prompts_carry_it_and_prompts_do(acme, ivys):
     for number in (1, 2, 3):
         builders.intent(acme, f"INT-{number:03}", owned_scope=[f"src/{number}/**"], status="IN_PROGRESS")
@@ -155,12 +162,33 @@ def test_pages_of_rows_keep_the_section(acme, ivys, monkeypatch):
     assert page(ivys, **{"from": "9" * 18}).status_code == 200
 
 
+def test_the_address_of_a_lesson_leads_to_where_it_stands_now(acme, ivys, monkeypatch):
+    monkeypatch.setattr(lesson_list, "ROWS", 2)
+    first = learn(acme, "no 1")
+    for number in range(2, 6):
+        last = learn(acme, f"no {number}")
+    url = f"{URL}{first}/"
+    assert ivys.get(f"{URL}{last}/").headers["Location"] == f"{URL}?#lesson-{last}"
+    found = ivys.get(url).headers["Location"]
+    assert found == f"{URL}?from=4#lesson-{first}"
+    assert f'id="lesson-{first}"' in ivys.get(found).content.decode()
+    retire(acme.pk, Retiring(first, "x", "Rex", "user:1:Rex"))
+    assert ivys.get(url).headers["Location"] == f"{URL}?show=retired#lesson-{first}"
+    assert ivys.get(f"{URL}none/").status_code == 404
+    assert ivys.post(url).status_code == 405
+
+
+def test_nobody_is_led_to_a_lesson_of_another_workspace(acme, ivys):
+    elsewhere = learn(builders.workspace("elsewhere"), "secret")
+    assert ivys.get(f"{URL}{elsewhere}/").status_code == 404
+
+
 def test_a_page_stays_small_and_costs_the_same(acme, ivys, django_assert_max_num_queries):
     for number in range(30):
         learn(acme, f"{number} " + "x" * 20_000)
         builders.intent(acme, f"INT-{number:03}", owned_scope=[f"src/{number}/**"])
     ivys.get(URL)
-    with django_assert_max_num_queries(14):
+    with django_assert_max_num_queries(12):
         response = page(ivys)
     assert len(response.content) < 200_000
 

@@ -7,7 +7,7 @@ from django.db import connection, transaction
 from tests.traces.ledger_flush import triggers_off
 from traces import ledger
 from traces.ledger import NewEntry
-from traces.lessons import lesson_entries, told
+from traces.lessons import lesson_entries, retirements, told
 
 HOME = 7
 AWAY = 8
@@ -35,4 +35,4 @@ def tamper(statement, params=()):
 
 def lesson_book(workspace_id):
     """All lessons, newest first: retired ones too, and how often each came again."""
-    return told(workspace_id, lesson_entries(workspace_id).order_by("-pk"))
+    return told(workspace_id, lesson_entries(workspace_id).order_by("-pk"), retirements(workspace_id))

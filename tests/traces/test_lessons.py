@@ -12,7 +12,7 @@ from controlplane.api.errors import ApiError
 from tests.traces.builders import AWAY, HOME, lesson_book
 from traces.describing import describe
 from traces.ledger import body_of
-from traces.lessons import NewLesson, Section, Source, lessons, record_lesson
+from traces.lessons import FILES_MOST, NewLesson, Section, Source, lessons, record_lesson
 from traces.models import LedgerEntry
 from traces.redaction import redact
 from traces.retiring import Retiring, restore, retire
@@ -66,6 +66,35 @@ def test_another_text_file_or_section_is_another_lesson(fields):
     assert learn()
     assert learn(**fields)
     assert [one.again for one in lesson_book(HOME)] == [0, 0]
+
+
+def test_one_about_several_files_is_known_in_any_order_and_each_spelling():
+    assert learn(more_files=("src/b.ts", "./src/a.ts", "", "src/c.ts"))
+    assert not learn(file="src/c.ts", more_files=("src//b.ts", "src/a.ts"))
+    assert (the_lesson().files, the_lesson().again) == (("src/a.ts", "src/b.ts", "src/c.ts"), 1)
+    retire(HOME, by_rex(the_lesson().lesson_id))
+    assert not learn(file="src/b.ts", more_files=("src/c.ts", "src/a.ts"))
+    assert lessons(HOME) == []
+
+
+def test_the_same_text_about_other_files_is_another_lesson():
+    assert learn()
+    assert learn(more_files=("src/b.ts",))
+    assert learn(file="", more_files=("src/b.ts",))
+    assert not learn(file="src/b.ts")
+    assert [one.files for one in lessons(HOME)] == [("src/a.ts",), ("src/a.ts", "src/b.ts"), ("src/b.ts",)]
+
+
+def test_so_many_files_are_named_and_no_more():
+    learn(more_files=tuple(f"src/{number}.ts" for number in range(FILES_MOST + 10)))
+    assert len(the_lesson().files) == FILES_MOST
+    assert the_lesson().files[:2] == ("src/a.ts", "src/0.ts")
+
+
+def test_the_ledger_tells_how_many_files_more():
+    learn(more_files=("src/b.ts", "src/c.ts"))
+    row = describe(LedgerEntry.objects.get())
+    assert (row.object, row.object_is, row.meta) == ("src/a.ts", "path", "and 2 more files")
 
 
 def test_names_of_languages_are_not_punctuation():

@@ -36,6 +36,21 @@ def test_lessons_in_and_out(agent):
     assert post_file(agent, b"\xff").status_code == 400
 
 
+def test_a_lesson_of_several_files_goes_out_and_in_as_one(agent):
+    text = (
+        "## Lesson Learned (2026-02-21)\n\n**File:** src/a.ts\n**File:** src/b, c.ts\n"
+        "**Problems:**\n\\**File:** is no name\n\n"
+    )
+    assert post_file(agent, text).json() == {"recorded": 1, "duplicates": 0}
+    assert post_file(agent, text).json() == {"recorded": 0, "duplicates": 1}
+    [row] = listed(agent)
+    assert (row["file"], row["files"]) == ("src/a.ts", ["src/a.ts", "src/b, c.ts"])
+    assert row["problems"] == "**File:** is no name"
+    assert agent.get("lessons", format="markdown").content.decode() == text
+    agent.post("lessons", {"problems": "Of no file"})
+    assert (listed(agent)[0]["file"], listed(agent)[0]["files"]) == ("", [])
+
+
 def test_each_section_goes_in_and_out(agent):
     for section in ("lesson", "decision", "constraint"):
         assert agent.post("lessons", {"section": section, "problems": "Cents, not floats"}).status_code == 201

@@ -137,7 +137,8 @@ def test_where_is_the_billing_logic():
 
 
 def test_lessons_answer_too_and_files_of_one_folder_answer_together():
-    lesson = Lesson("l", DAY.date(), "src/auth/login.ts", "Rounding of cents is wrong")
+    more = ("src/auth/login.ts",)
+    lesson = Lesson("l", DAY.date(), "src/auth/a.ts", "Rounding of cents is wrong", more_files=more)
     assert asked("rounding", [touch("src/auth/login.ts")], [lesson]) == [("src/auth/login.ts", ("lesson",))]
     touched = [touch(f"src/auth/{name}.ts") for name in ("a", "b", "c")]
     assert asked("auth", touched) == [("src/auth/", ("path",))]

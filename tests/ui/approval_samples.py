@@ -61,6 +61,9 @@ def approvals(approval):
 
 def receipt(state, title):
     steps = [{"meaning": "approved", "title": title, "detail": "10:41:02"}]
+    steps.append(
+        {"meaning": "lesson", "title": "Kept as a lesson", "detail": HOSTILE, "url": "/w/x/lessons/l1/"}
+    )
     return styleguide.edit_sample(NOW) | {
         "state": state,
         "receipt": {"title": title, "steps": steps if state == "approved" else []},

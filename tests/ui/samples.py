@@ -292,11 +292,26 @@ def connect():
 
 def lessons():
     by_agent = Lesson(
-        "l1", date(2025, 11, 24), HOSTILE, HOSTILE, "s-1", HOSTILE, source=Source.SESSION, again=3
+        "l1",
+        date(2025, 11, 24),
+        HOSTILE,
+        HOSTILE,
+        "s-1",
+        HOSTILE,
+        source=Source.SESSION,
+        again=3,
+        more_files=(HOSTILE,) * 4,
     )
     gone = Retirement(AGO, HOSTILE, HOSTILE)
     by_rex = replace(
-        by_agent, lesson_id="l2", file="", source=Source.APPROVAL, source_id="a1", by=HOSTILE, retired=gone
+        by_agent,
+        lesson_id="l2",
+        file="",
+        more_files=(),
+        source=Source.APPROVAL,
+        source_id="a1",
+        by=HOSTILE,
+        retired=gone,
     )
     tab = {"label": "All", "url": "?", "count": 2, "current": True}
     return {

@@ -64,7 +64,14 @@ urlpatterns = [
     ),
     path(
         "w/<slug:slug>/lessons/",
-        group("lessons", list="", add="add/", retire="<lesson_id>/retire/", restore="<lesson_id>/restore/"),
+        group(
+            "lessons",
+            list="",
+            add="add/",
+            show="<lesson_id>/",
+            retire="<lesson_id>/retire/",
+            restore="<lesson_id>/restore/",
+        ),
     ),
     path(
         "w/<slug:slug>/settings/",

@@ -8,8 +8,8 @@ A lesson has the seeds' form:
 **Problems:**
 Type 'string' is not assignable to type 'number'.
 
-An `## Architectural Decision (…)` has `**Decision:**` in the place of `**Problems:**`, a `## Constraint (…)`
-has `**Constraint:**`.
+One about several files has a line `**File:**` for each. An `## Architectural Decision (…)` has
+`**Decision:**` in the place of `**Problems:**`, a `## Constraint (…)` has `**Constraint:**`.
 """
 
 from __future__ import annotations
@@ -69,14 +69,13 @@ def read_lessons(text: str) -> list[NewLesson]:
 def _block(lesson: Lesson) -> str:
     form = FORMS[lesson.section]
     text = _FRAME.sub(r"\\", lesson.problems)
-    file = " ".join(lesson.file.split())
+    files = "".join(f"**File:** {' '.join(file.split())}\n" for file in lesson.files or ("",))
     day = lesson.learned_on.isoformat()
-    return f"## {form.heading} ({day})\n\n**File:** {file}\n**{form.label}:**\n{text}\n\n"
+    return f"## {form.heading} ({day})\n\n{files}**{form.label}:**\n{text}\n\n"
 
 
 def _lesson(section: Section, day: str, block: str) -> NewLesson | None:
     label = _LABELS[section].search(block)
-    file = _FILE.search(block)
     try:
         learned_on = date.fromisoformat(day)
     except ValueError:
@@ -84,6 +83,6 @@ def _lesson(section: Section, day: str, block: str) -> NewLesson | None:
     if label is None or not block[label.end() :].strip():
         return None
     text = _ESCAPED.sub("", block[label.end() :].strip())
-    return NewLesson(
-        file["file"].strip() if file else "", text, learned_on, section=section, source=Source.IMPORT
-    )
+    named = _FILE.findall(block, 0, label.start()) or _FILE.findall(block)[:1] or [""]
+    file, *more = map(str.strip, named)
+    return NewLesson(file, text, learned_on, section=section, source=Source.IMPORT, more_files=tuple(more))

@@ -18,6 +18,7 @@ from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
 from traces.checkpoints import origin_of
+from traces.class_checks import checked_class
 from traces.models import Checkpoint, Kind, Outlet
 from traces.outlets.records import Record
 
@@ -128,13 +129,14 @@ def _approval(record: Record, body: Mapping[str, Any]) -> dict[str, Any]:
 def _trace(record: Record, body: Mapping[str, Any]) -> dict[str, Any]:
     files = body.get("files") or []
     first = files[0]["relative_path"] if files else None
+    checked = {f"icp.{name}": value for name, value in checked_class(record.entry).items()}
     return {
         "gen_ai.request.model": record.entry.agent,
         "code.file.path": first,
         "icp.files": [file["relative_path"] for file in files],
         "icp.mutation_class": record.entry.outcome,
         "vcs.ref.head.revision": (body.get("vcs") or {}).get("revision_id"),
-    }
+    } | checked
 
 
 def _nothing(_record: Record, _body: Mapping[str, Any]) -> dict[str, Any]:
@@ -177,6 +179,8 @@ def _attributes(named: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _value(value: Any) -> dict[str, Any]:
+    if isinstance(value, bool):
+        return {"boolValue": value}
     if isinstance(value, int):
         return {"intValue": str(value)}  # 64 bits are text in the JSON of protocol buffers
     if isinstance(value, list):

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from traces.class_checks import checked_class
 from traces.ledger import body_of, instant
 from traces.models import LedgerEntry, LedgerLeaf, Outlet
 
@@ -49,6 +50,7 @@ class Record:
             "leaf_hash": bytes(entry.leaf_hash).hex(),
         }
         told |= {name: value for name in COLUMNS if (value := getattr(entry, name))}
+        told |= checked_class(entry)
         return told | {"body": self.body if self.whole else self.pointers()}
 
     def pointers(self) -> dict[str, Any]:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import pytest
 
+from intents.carrying import carried_by
 from sessions.approvals import lesson_keeping
 from sessions.approvals import lifecycle as approvals
 from sessions.models import Approval
 from tests import builders
-from tests.sessions.approvals.asking import card, decide, edit, page
+from tests.sessions.approvals.asking import ask, card, decide, edit, page
 from tests.traces.builders import lesson_book
 from traces.lessons import Source, lessons
+from traces.models import LedgerEntry
+from traces.redaction import redact
 
 pytestmark = pytest.mark.django_db
 
@@ -29,8 +32,10 @@ def over_rest(speaker, approval, **choice):
 
 
 def test_the_reviewers_words_become_a_lesson_about_the_file(asked, reviewer):
-    assert over_rest(reviewer, asked, comment=WORDS, lesson=True).status_code == 200
+    answer = over_rest(reviewer, asked, comment=WORDS, lesson=True)
+    assert answer.status_code == 200
     [lesson] = lessons(asked.workspace_id)
+    assert answer.json()["lesson_id"] == lesson.lesson_id
     assert (lesson.file, lesson.problems) == ("docs/design.md", WORDS)
     assert (lesson.source, lesson.source_id, lesson.by) == (
         Source.APPROVAL,
@@ -41,8 +46,14 @@ def test_the_reviewers_words_become_a_lesson_about_the_file(asked, reviewer):
 
 
 def test_a_rejection_alone_is_no_lesson(asked, reviewer):
-    assert over_rest(reviewer, asked, comment=WORDS).status_code == 200
+    answer = over_rest(reviewer, asked, comment=WORDS)
+    assert (answer.status_code, answer.json()["lesson_id"]) == (200, None)
     assert lessons(asked.workspace_id) == []
+
+
+def test_an_approval_is_no_lesson(asked, reviewer):
+    answer = reviewer.post(f"approvals/{asked.public_id}/decide", {"action": "approve", "comment": WORDS})
+    assert (answer.json()["status"], answer.json()["lesson_id"]) == ("APPROVED", None)
 
 
 @pytest.mark.parametrize(
@@ -69,9 +80,12 @@ def test_decision_and_lesson_are_recorded_together_or_not_at_all(asked, reviewer
 def test_the_same_words_about_the_same_file_come_again(asked, agent, reviewer):
     over_rest(reviewer, asked, comment=WORDS, lesson=True)
     second = edit(agent, new_string="three", old_string="two", session="s-2")
-    over_rest(reviewer, second, comment=f"{WORDS.lower()}.", lesson=True)
+    answer = over_rest(reviewer, second, comment=f"{WORDS.lower()}.", lesson=True)
     [lesson] = lesson_book(asked.workspace_id)
     assert (lesson.again, lesson.source_id) == (1, asked.public_id)
+    assert answer.json()["lesson_id"] == lesson.lesson_id
+    third = edit(agent, new_string="five", old_string="four", session="s-3")
+    assert over_rest(reviewer, third, comment=WORDS).json()["lesson_id"] is None  # without the tick
 
 
 def test_a_request_for_scope_is_about_no_file(asked, agent, reviewer):
@@ -79,6 +93,17 @@ def test_a_request_for_scope_is_about_no_file(asked, agent, reviewer):
     wider = Approval.objects.get(kind=Approval.Kind.SCOPE)
     over_rest(reviewer, wider, comment=WORDS, lesson=True)
     assert [(one.file, one.intent_id) for one in lessons(asked.workspace_id)] == [("", "INT-001")]
+
+
+def test_of_several_files_it_names_all_and_reaches_who_owns_one(asked, agent, reviewer):
+    docs = builders.intent(asked.workspace, "INT-002", owned_scope=["docs/*.md"])
+    lib = builders.intent(asked.workspace, "INT-003", owned_scope=["lib/**"])
+    other = builders.intent(asked.workspace, "INT-004", owned_scope=["src/other/**"])
+    several = ask(agent, "Bash", command="rm src/auth/a.ts lib/b.ts docs/c.md docs/d.md")
+    assert over_rest(reviewer, several, comment=WORDS, lesson=True).status_code == 200
+    [lesson] = lessons(asked.workspace_id)
+    assert lesson.files == ("lib/b.ts", "docs/c.md", "docs/d.md")
+    assert [len(carried_by(intent).lessons) for intent in (docs, lib, other)] == [1, 1, 0]
 
 
 def test_the_card_has_a_tick_for_it(asked, rex):
@@ -90,9 +115,24 @@ def test_the_card_has_a_tick_for_it(asked, rex):
     assert (lesson.problems, lesson.by) == (f"Not now. {WORDS}", "Rex")
     asked.refresh_from_db()
     assert asked.status == Approval.Status.REJECTED
+    leads = f'<a href="/w/acme/lessons/{lesson.lesson_id}/">'
+    assert leads in answer.content.decode()
+    assert leads in page(client, card(asked))  # and for whoever looks later
+    redact(LedgerEntry.objects.get(entry_id=lesson.lesson_id), reason="a name", actor="user:1:Ada")
+    assert "Kept as a lesson" not in page(client, card(asked))
+
+
+def test_without_script_a_word_tells_of_it(asked, agent, rex):
+    client = builders.signed_in(rex)
+    second = edit(agent, path="docs/other.md")
+    first = decide(client, asked, htmx=False, action="reject", comment=WORDS, lesson="on")
+    assert "Rejected by you. The words are kept as a lesson." in page(client, first.headers["Location"])
+    last = decide(client, second, htmx=False, action="reject", comment=WORDS)
+    assert "kept as a lesson" not in page(client, last.headers["Location"])
 
 
 def test_without_the_tick_the_card_keeps_none(asked, rex):
-    decide(builders.signed_in(rex), asked, action="reject", comment=WORDS)
+    answer = decide(builders.signed_in(rex), asked, action="reject", comment=WORDS)
+    assert "Kept as a lesson" not in answer.content.decode()
     assert lessons(asked.workspace_id) == []
     assert approvals.pending_for(asked.session, asked.digest) is None

@@ -82,6 +82,18 @@ def test_contents_go_along_only_on_request(receiver):
     assert secret in [entry["body"] for entry in told(receiver)]
 
 
+def test_a_change_tells_the_computed_class_and_whether_it_disagrees(receiver):
+    append(decision(kind="trace", outcome="AST_REFACTOR", reason="class_disagrees", body={"files": []}))
+    append(decision(kind="trace", outcome="AST_REFACTOR", reason="class_agrees", body={"files": []}))
+    made_up = {"computed_mutation_class": "MADE_UP", "class_disagrees": True}
+    append(decision(kind="trace", outcome="AST_REFACTOR", body=made_up))
+    hook(receiver, from_start=True)
+    deliver_all()
+    found = [(one.get("computed_mutation_class"), one.get("class_disagrees")) for one in told(receiver)[:3]]
+    assert found == [("INTENT_EVOLUTION", True), ("AST_REFACTOR", False), (None, None)]
+    assert "MADE_UP" not in str(told(receiver))
+
+
 def test_a_redacted_entry_is_told_without_its_body(receiver):
     entry = LedgerEntry.objects.get(pk=append().id)
     redact(entry, reason="a password", actor=ACTOR)

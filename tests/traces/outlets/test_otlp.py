@@ -118,6 +118,26 @@ def test_changes_name_their_files_and_revision(receiver):
     assert names["gen_ai.request.model"] == {"stringValue": "some-model"}
 
 
+@pytest.mark.parametrize(
+    ("claimed", "reason", "told"),
+    [
+        ("AST_REFACTOR", "class_disagrees", ("INTENT_EVOLUTION", True)),
+        ("AST_REFACTOR", "class_agrees", ("AST_REFACTOR", False)),
+        ("", "evolution_unclaimed", ("INTENT_EVOLUTION", False)),
+        ("AST_REFACTOR", "", None),
+    ],
+)
+def test_changes_tell_the_computed_class_and_whether_it_disagrees(receiver, claimed, reason, told):
+    made_up = {"files": [], "computed_mutation_class": "MADE_UP"}  # whoever posts whole entries may say so
+    append(decision(kind="trace", outcome=claimed, reason=reason, body=made_up))
+    collector(receiver)
+    seal(HOME)
+    deliver_all()
+    names = named(logs(receiver)["icp.trace.recorded"][0])
+    found = names.get("icp.computed_mutation_class"), names.get("icp.class_disagrees")
+    assert found == (({"stringValue": told[0]}, {"boolValue": told[1]}) if told else (None, None))
+
+
 def test_each_signed_head_is_told_once(receiver):
     collector(receiver)
     seal(HOME)
