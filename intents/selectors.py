@@ -51,14 +51,14 @@ def unmet_dependencies(intent: Intent) -> list[str]:
     return [intent_id for intent_id in intent.dependencies if intent_id not in done]
 
 
-def owners_of(workspace_id: int, paths: Iterable[str]) -> list[str]:
+def owners_of(workspace_id: int, paths: Iterable[str], *, ignore_case: bool = False) -> list[str]:
     """Ids of open intents whose scope matches one of these canonical paths. 1 query."""
     wanted = list(paths)
     rows = Intent.objects.filter(workspace_id=workspace_id, status__in=_OPEN).order_by("position", "pk")
     return [
         intent_id
         for intent_id, scope in rows.values_list("intent_id", "owned_scope")
-        if any(map(Scope.of(tuple(scope)).matches, wanted))
+        if any(map(Scope.of(tuple(scope), case_insensitive=ignore_case).matches, wanted))
     ]
 
 

@@ -8,7 +8,7 @@ one takes an optional `scope`, a glob or a list of globs: the files that it is a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -66,6 +66,11 @@ class Given:
     about: Sequence[Written]
     every: Sequence[Written]
     world: World
+    ignore_case: bool = False
+
+    def fits(self, patterns: Any, path: str) -> bool:
+        """Whether a path matches one pattern or a list of them, as the workspace compares paths."""
+        return Scope.of(tuple(_patterns(patterns)), case_insensitive=self.ignore_case).matches(path)
 
     def broken(self, paths: Iterable[str], what: str) -> Iterator[Breach]:
         """One breach for all the paths; none without a path."""
@@ -76,22 +81,24 @@ class Given:
             yield Breach(self.constraint["type"], f"{text} Change the call so that it keeps to it.", found)
 
 
-def breaches(constraints: Iterable[Any], written: Sequence[Written], world: World) -> Iterator[Breach]:
+def breaches(
+    constraints: Iterable[Any], written: Sequence[Written], world: World, *, ignore_case: bool = False
+) -> Iterator[Breach]:
     """Every structured constraint that the call would break. One that cannot be read is broken by every
     change it could be about."""
     for constraint in constraints:
         if not is_structured(constraint):
             continue
+        given = Given(constraint, written, written, world, ignore_case)
         wrong = problem(constraint)
         if wrong:
-            given = Given(constraint, written, written, world)
             yield from given.broken(
                 (w.path for w in written), f"cannot be checked: {wrong} Ask a person to repair it"
             )
             continue
         scope = constraint.get("scope")
-        about = written if scope is None else [w for w in written if _matches(scope, w.path)]
-        yield from CHECKS[constraint["type"]].check(Given(constraint, about, written, world))
+        about = written if scope is None else [w for w in written if given.fits(scope, w.path)]
+        yield from CHECKS[constraint["type"]].check(replace(given, about=about))
 
 
 def is_structured(constraint: Any) -> bool:
@@ -149,14 +156,14 @@ def _max_files_changed(given: Given) -> Iterator[Breach]:
 
 def _about(given: Given, path: str) -> bool:
     scope = given.constraint.get("scope")
-    return scope is None or _matches(scope, path)
+    return scope is None or given.fits(scope, path)
 
 
 def _require_file(given: Given) -> Iterator[Breach]:
     """`file`: a glob; a change of files in `scope` needs a change of such a file, before or with it."""
     needed = given.constraint["file"]
     done = {*given.world.changed_here(), *(w.path for w in given.every)}
-    if not any(_matches(needed, path) for path in done):
+    if not any(given.fits(needed, path) for path in done):
         yield from given.broken((w.path for w in given.about), f"may change only together with [{needed}]")
 
 
@@ -261,10 +268,6 @@ def _regex(pattern: str) -> Any:
         return re2.compile(pattern, options)
     except re2.error:
         return None
-
-
-def _matches(scope: Any, path: str) -> bool:
-    return Scope.of(tuple(_patterns(scope))).matches(path)
 
 
 def _patterns(scope: Any) -> list[Any]:

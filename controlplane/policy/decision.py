@@ -116,17 +116,24 @@ def _covering(problem: Problem, findings: Findings, case: Case, digest: str) -> 
         return None
     live = [grant for grant in grants if grant.expires_at is None or grant.expires_at > case.now]
     paths = _paths_for_patterns(problem, findings)
-    lasting = (g for g in live if g.kind == "session" and _session_grant_covers(g, problem, paths, digest))
+    ignore_case = case.policy.case_insensitive_paths
+    lasting = (
+        g
+        for g in live
+        if g.kind == "session" and _session_grant_covers(g, problem, paths, digest, ignore_case=ignore_case)
+    )
     once = (g for g in live if g.kind == "once" and g.digest == digest and _unspent(g, case.call))
     return next(lasting, None) or next(once, None)
 
 
-def _session_grant_covers(grant: Grant, problem: Problem, paths: tuple[str, ...], digest: str) -> bool:
+def _session_grant_covers(
+    grant: Grant, problem: Problem, paths: tuple[str, ...], digest: str, *, ignore_case: bool
+) -> bool:
     if grant.error_type is not problem.error_type:
         return False
     if not grant.patterns:
         return grant.digest == digest
-    scope = Scope.of(grant.patterns)
+    scope = Scope.of(grant.patterns, case_insensitive=ignore_case)
     # As in a scope, a protected path is opened by its very name only.
     covers = scope.names if problem.reason == Reason.PROTECTED_PATH else scope.matches
     return bool(paths) and all(covers(path) for path in paths)

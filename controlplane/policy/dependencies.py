@@ -40,14 +40,14 @@ _FORMS: Mapping[str, tuple[Any, ...]] = {
     "package.json": (_JSON,),
     "composer.json": (_JSON,),
     "pyproject.toml": (_TOML, _QUOTED),
-    "Cargo.toml": (_TOML,),
-    "Pipfile": (_TOML,),
+    "cargo.toml": (_TOML,),
+    "pipfile": (_TOML,),
     "setup.py": (_QUOTED,),
     "setup.cfg": (_LINE,),
     "requirements.txt": (_LINE,),
     "requirements.in": (_LINE,),
     "go.mod": (_GO,),
-    "Gemfile": (_GEM,),
+    "gemfile": (_GEM,),
     "pom.xml": (_MAVEN,),
     ".csproj": (_NUGET,),
     "build.gradle": (_GRADLE,),
@@ -62,9 +62,11 @@ def is_manifest(path: str) -> bool:
 
 
 def _forms(path: str) -> tuple[Any, ...]:
-    if _REQUIREMENTS.search(path):
+    """Without regard to case: where a disk has none, `Package.json` is what npm reads."""
+    folded = path.casefold()
+    if _REQUIREMENTS.search(folded):
         return (_LINE,)
-    name = path.rpartition("/")[2]
+    name = folded.rpartition("/")[2]
     return next(
         (forms for end, forms in _FORMS.items() if name == end or (end[0] == "." and name.endswith(end))), ()
     )

@@ -299,7 +299,8 @@ def _extra(writes: tuple[Placed, ...], data: Any, case: Case) -> Iterator[Proble
     intent = case.snapshot.intent
     if intent is not None and intent.constraints:
         written = [constraints.Written.of(each.named, each.target) for each in writes]
-        for breach in constraints.breaches(intent.constraints, written, case.world):
+        ignore_case = case.policy.case_insensitive_paths
+        for breach in constraints.breaches(intent.constraints, written, case.world, ignore_case=ignore_case):
             yield Problem(8, ErrorType.CONSTRAINT_VIOLATION, breach.kind, breach.text, breach.paths)
 
 

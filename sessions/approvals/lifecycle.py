@@ -101,12 +101,14 @@ def new_approval(session: AgentSession, *, timeout_minutes: int, reach: Reach, *
 
 def _planned(checked: Checked) -> Approval:
     session, decision, held = checked.held.session, checked.decision, checked.held
-    owners = set(owners_of(session.workspace_id, [target.path for target in decision.targets]))
+    policy = held.snapshot.policy
+    paths = [target.path for target in decision.targets]
+    owners = set(owners_of(session.workspace_id, paths, ignore_case=policy.case_insensitive_paths))
     return new_approval(
         session,
         kind=Approval.Kind.CALL,
         digest=decision.digest,
-        timeout_minutes=held.snapshot.policy.approval_timeout_minutes,
+        timeout_minutes=policy.approval_timeout_minutes,
         reach=reach_of(decision, owners - {decision.intent_id or ""}),
         tool=checked.request.call.tool,
         call=_shown(checked),

@@ -55,6 +55,27 @@ def test_a_forbidden_pattern_is_refused_in_new_text():
     assert refused(write("docs/a.md", "console.log(1)"), NO_LOG) is None
 
 
+@pytest.mark.parametrize(
+    ("rule", "path", "text"),
+    [
+        (NO_LOG, "SRC/A.TS", "console.log(1)"),
+        ({"type": "max_file_lines", "max_lines": 1, "scope": ["src/*"]}, "Src/a", "1\n2\n"),
+        ({"type": "require_file", "file": "docs/**", "scope": "src/**"}, "SRC/a", ""),
+        ({"type": "no_new_dependency"}, "PACKAGE.JSON", '{"dependencies": {"x": "1"}}'),
+    ],
+)
+def test_another_case_is_no_way_around_where_paths_have_none(rule, path, text):
+    state = under(rule, policy=Policy(case_insensitive_paths=True))
+    decision = judge(write(path, text), state, world=Known(**{"PACKAGE.JSON": "{}"}))
+    assert decision.error_type is ErrorType.CONSTRAINT_VIOLATION
+
+
+def test_a_needed_file_counts_in_any_case_where_paths_have_none():
+    rule = {"type": "require_file", "file": "docs/**", "scope": "src/**"}
+    state = under(rule, policy=Policy(case_insensitive_paths=True))
+    assert said(judge(write("src/a", ""), state, world=Known(("DOCS/a.md",)))) == ("allow", None, None)
+
+
 def test_an_edit_answers_for_what_it_adds_only():
     def edit(old, new):
         return call("Edit", {"file_path": "src/a.ts", "old_string": old, "new_string": new})

@@ -582,6 +582,13 @@ def test_a_grant_for_a_missing_intent_covers_targets_that_match():
     assert said(judge(call("Monitor", {"command": "ls"}), state))[0] == "ask"
 
 
+@pytest.mark.parametrize(("ignore_case", "verdict"), [(True, "allow"), (False, "ask")])
+def test_a_grant_by_pattern_compares_as_the_workspace_does(ignore_case, verdict):
+    state = snapshot("src/**", policy=Policy(case_insensitive_paths=ignore_case))
+    state = granted(write("docs/a.md"), state, kind="session", patterns=("docs/**",))
+    assert said(judge(write("Docs/b.md"), state))[0] == verdict
+
+
 def test_a_lasting_grant_is_used_before_one_that_is_spent():
     the_call = write("docs/a.md")
     digest = judge(the_call, IN_SRC).digest
