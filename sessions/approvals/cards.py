@@ -121,7 +121,7 @@ def card_of(
     """At most 6 queries, 14 with context; workspace, session and token must be fetched along."""
     workspace, intent = approval.workspace, _intent(approval)
     subject = subject_of(approval)
-    held = ownership(workspace.pk)
+    held = ownership(workspace)
     owners = held.owners(paths_of(approval), but=approval.intent_id)
     preview = preview_of(approval, workspace, intent)
     state = state_of(approval, reader)

@@ -34,6 +34,7 @@ class Setting:
     cwd: str | None = None
     scope: tuple[str, ...] = ()
     safe_commands: tuple[str, ...] = ()
+    ignore_case: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,18 +196,22 @@ def _target(number: int, path: ShellPath, setting: Setting) -> Row:
     placed = canonical(path.raw, root=setting.root, cwd=path.cwd, writing=not path.recursive)
     if not isinstance(placed, Canonical):
         return Row(number, "Destructive", path.raw, placed.text.partition(". ")[0], "no")
-    pattern = pattern_for(placed.path, setting.scope, recursive=path.recursive)
+    pattern = pattern_for(
+        placed.path, setting.scope, recursive=path.recursive, ignore_case=setting.ignore_case
+    )
     note = "and all below it" if path.recursive else ""
     return Row(number, "Destructive", placed.path, note, "yes" if pattern else "no", pattern)
 
 
-def pattern_for(path: str, scope: tuple[str, ...], *, recursive: bool = False) -> str:
+def pattern_for(
+    path: str, scope: tuple[str, ...], *, recursive: bool = False, ignore_case: bool = False
+) -> str:
     """The pattern of a scope that lets a path through; "" when none does."""
-    whole = Scope.of(scope)
+    whole = Scope.of(scope, case_insensitive=ignore_case)
     if not (whole.covers_below(path) if recursive else whole.matches(path)):
         return ""
     for pattern in scope:
-        one = Scope.of((pattern,))
+        one = Scope.of((pattern,), case_insensitive=ignore_case)
         if one.covers_below(path) if recursive else one.matches(path):
             return pattern
     return "the scope as a whole"

@@ -15,6 +15,7 @@ from intents import registry
 from intents.models import Intent
 from intents.selectors import find_intent
 from sessions.approvals.choices import Choice, Decider, Grant
+from sessions.gate.snapshots import policy_of
 from sessions.models import AgentSession, Approval, ApprovalGrant
 from traces.ledger import NewEntry, append
 
@@ -143,7 +144,8 @@ def _check_patterns(approval: Approval, patterns: tuple[str, ...]) -> None:
             raise ApiError(400, "INVALID_INPUT", f"patterns: {problem.message}")
         if pattern.startswith("!"):
             raise ApiError(400, "INVALID_INPUT", "patterns: a grant cannot exclude; leave out the leading !.")
-    scope = Scope.of(patterns)
+    ignore_case = policy_of(approval.workspace).case_insensitive_paths
+    scope = Scope.of(patterns, case_insensitive=ignore_case)
     left = [path for path in approval.call.get("offending", ()) if not scope.matches(path)]
     if approval.kind == Approval.Kind.CALL and left and not approval.call.get("unknown"):
         raise ApiError(400, "INVALID_INPUT", f"These patterns would still not let {left[0]} through.")

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from controlplane.models import Workspace
 from controlplane.policy.model import IntentStatus, SessionState
 from intents.models import Intent
 from sessions.approvals.command_view import pattern_for
+from sessions.gate.snapshots import policy_of
 from sessions.models import AgentSession
 
 OPEN = (IntentStatus.PENDING.value, IntentStatus.IN_PROGRESS.value, IntentStatus.BLOCKED.value)
@@ -27,6 +29,7 @@ class Owner:
 class Ownership:
     intents: tuple[Intent, ...]
     sessions: tuple[AgentSession, ...]
+    ignore_case: bool
 
     def owners(self, paths: Iterable[str], *, but: str = "") -> list[Owner]:
         """In the order of the registry, without the intent `but`."""
@@ -39,14 +42,16 @@ class Ownership:
 
     def _owner(self, intent: Intent, paths: list[str]) -> Owner | None:
         scope = tuple(intent.owned_scope)
-        pattern = next((found for path in paths if (found := pattern_for(path, scope))), "")
+        matching = (pattern_for(path, scope, ignore_case=self.ignore_case) for path in paths)
+        pattern = next(filter(None, matching), "")
         holders = tuple(session for session in self.sessions if session.intent_id == intent.pk)
         return Owner(intent.intent_id, intent.title, pattern, holders) if pattern else None
 
 
-def ownership(workspace_id: int) -> Ownership:
+def ownership(workspace: Workspace) -> Ownership:
     """2 queries."""
-    intents = Intent.objects.filter(workspace_id=workspace_id, status__in=OPEN).order_by("position", "pk")
-    holding = AgentSession.objects.filter(workspace_id=workspace_id, intent__isnull=False)
+    intents = Intent.objects.filter(workspace=workspace, status__in=OPEN).order_by("position", "pk")
+    holding = AgentSession.objects.filter(workspace=workspace, intent__isnull=False)
     alive = holding.exclude(state=SessionState.ENDED.value).order_by("-last_seen_at")
-    return Ownership(tuple(intents), tuple(alive))
+    ignore_case = policy_of(workspace).case_insensitive_paths
+    return Ownership(tuple(intents), tuple(alive), ignore_case)

@@ -169,4 +169,6 @@ def _command(explanation: Explanation) -> CommandView | None:
     if not command_of(resolved):
         return None
     scope = snapshot.intent.owned_scope if snapshot.intent else ()
-    return command_view(resolved, Setting(call.root, call.cwd, scope, snapshot.policy.safe_commands))
+    policy = snapshot.policy
+    setting = Setting(call.root, call.cwd, scope, policy.safe_commands, policy.case_insensitive_paths)
+    return command_view(resolved, setting)

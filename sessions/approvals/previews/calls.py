@@ -213,6 +213,7 @@ def _shell(desk: Desk, resolved: Resolved) -> Preview:
         cwd=desk.call.get("cwd"),
         scope=desk.scope,
         safe_commands=desk.policy.safe_commands,
+        ignore_case=desk.policy.case_insensitive_paths,
     )
     command = command_view(resolved, setting)
     if not command.text.strip():

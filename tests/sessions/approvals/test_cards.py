@@ -5,9 +5,10 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from django.db.models import F
 from django.utils import timezone
 
-from controlplane.models import Role
+from controlplane.models import Role, Workspace
 from sessions.approvals import lifecycle
 from sessions.approvals.cards import Draft, Reader, card_of
 from sessions.approvals.choices import Choice, Decider
@@ -66,6 +67,19 @@ def test_the_rule_its_revisions_the_nearest_pattern_and_the_owner(acme, at_work,
         "parts at the second segment: billing is not auth",
     )
     assert why.owner == "INT-003 Billing owns src/billing/**, held by Codex now"
+
+
+def test_where_paths_have_no_case_the_owner_and_a_grant_have_none(acme, at_work, drawn, rex):
+    builders.intent(acme, "INT-003", name="Billing", owned_scope=["src/billing/**"])
+    Workspace.objects.filter(pk=acme.pk).update(
+        policy={"case_insensitive_paths": True}, revision=F("revision") + 1
+    )
+    approval = edit(at_work, "SRC/Billing/invoice.ts")
+    assert "INT-003" in approval.reach_why
+    assert drawn(approval).why.owner.startswith("INT-003 Billing owns src/billing/**")
+    decided = decide(approval, rex, grant="session", patterns=("src/billing/*",))
+    assert decided.status == Approval.Status.APPROVED
+    assert at_work.gate("Write", file_path=f"{ROOT}/src/BILLING/b.ts", root=ROOT)["decision"] == "allow"
 
 
 @pytest.mark.parametrize(
