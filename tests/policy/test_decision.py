@@ -21,6 +21,7 @@ from controlplane.policy.model import (
     ToolClass,
     Verdict,
 )
+from controlplane.policy.rules import rules_of
 from controlplane.policy.world import Resolved, Where
 from tests.policy.workspace import (
     NOW,
@@ -706,3 +707,10 @@ def test_no_hash_is_asked_for_a_folder_that_is_there_already():
     world = FakeWorld.of({"src/a.ts": "x\n"})
     assert judge(bash("mkdir -p src"), state, world).verdict is Verdict.ALLOW
     assert said(judge(bash("touch src/a.ts"), state, world))[2] == "hash_required"
+
+
+def test_only_folders_with_plain_names_hold_something_protected():
+    patterns = ("a/b/c.txt", "d/*/e.txt", "!f/g.txt")
+    rules = rules_of(snapshot("**", policy=Policy(protected_paths=patterns)))
+    names = ("a", "a/b", "a/b/c.txt", "d", "d/*", "f", "!f")
+    assert [name for name in names if rules.holds_protected(name)] == ["a", "a/b", "d"]

@@ -66,6 +66,22 @@ def test_an_intent_line_is_no_pattern():
     assert IgnoreRules.parse("intent: *").ignores("a") is None
 
 
+@pytest.mark.parametrize(
+    ("line", "path", "ignored"),
+    [
+        ("a\t", "a", False),
+        ("a\t", "a\t", True),
+        ("a{b", "a{b", True),
+        ("a{b", "ab", False),
+        ("a**b", "axb", True),
+        ("**b", "b", True),
+        ("a**", "a", True),
+    ],
+)
+def test_a_name_to_the_letter(line, path, ignored):
+    assert (IgnoreRules.parse(line).ignores(path) is not None) == ignored
+
+
 def test_the_line_that_ignores_is_named_as_it_was_written():
     rules = IgnoreRules.parse("\ufeff*.pem  \n\n# keys\n*.key\nsecret/ \n!/ok.key\n")
     assert rules.ignores("a/b.pem") == "*.pem  "

@@ -155,3 +155,10 @@ def test_no_text_breaks_it(text):
     patch = patches.parse(text)
     assert patch.files or patch.why_unknown
     assert all(file.path for file in patch.files)
+
+
+def test_half_a_character_in_a_quoted_name_is_read_and_named_nowhere_else():
+    text = '--- "a/x\ud800\\ty"\n+++ "b/x\ud800\\ty"\n'
+    assert [(name.startswith("x"), name.endswith("\ty"), op) for name, op in read(text)] == [
+        (True, True, "write")
+    ]

@@ -108,6 +108,9 @@ def test_the_nearest_pattern(patterns, path, nearest):
         (["src/**/*"], "src", True),
         (["src/**/?*"], "src", True),
         (["src/**/??*", "src/**/?"], "src", True),
+        (["src/auth/**"], "src/auth", True),
+        (["*/auth/**"], "src/auth/a", True),
+        (["src/a b/**"], "src/a b", True),
         ([], "src", False),
     ],
 )
@@ -172,6 +175,7 @@ def test_what_covers_a_folder(patterns, folder, covered):
         (["*"], ["*/*"], None),
         (["**/*"], ["*/*"], "x/x"),
         ([".x*"], ["*y"], ".xy"),
+        (["a/[~]?"], ["a/?b"], "a/~b"),
     ],
 )
 def test_overlap_of_two_scopes(one, other, path):

@@ -18,6 +18,7 @@ from controlplane.policy.targets import effects
 from tests.policy.workspace import NOW, bash, call, intent, judge, no_intent, snapshot, write
 
 SENTENCES = json.loads((Path(__file__).parent / "sentences.json").read_text())
+FORBIDS = {"type": "forbid_pattern", "pattern": "x"}
 ROOTS = {"posix": "/home/ada/acme", "windows": "C:\\Users\\Ada\\acme", "wrong": "acme", "none": None}
 
 
@@ -94,6 +95,7 @@ STEPS = {
     "granted": (bash("make all"), _granted()),
     "unknown": (bash("make all; npm install"), snapshot("src/**")),
     "broken": (write("a"), None),
+    "constraint": (write("a.ts"), snapshot(intent=intent("**", constraints=(FORBIDS,)))),
     "whole folder": (call("delete_directory", {"path": "."}), snapshot("src/**")),
 }
 TELLERS = {

@@ -344,3 +344,12 @@ def test_no_input_takes_long(the_call):
     began = time.process_time()
     judge(the_call, snapshot(intent=own))
     assert time.process_time() - began < 5  # about 0.3 s on a quiet machine; quadratic would be minutes
+
+
+def test_what_is_only_read_says_so_and_stands_below_its_folder():
+    fetched = found(call("WebFetch", {"url": "file:///etc/passwd"}))
+    searched = found(call("Glob", {"pattern": "src/*.ts"}, cwd="/home/ada/shop/web"))
+    trusted = found(call("mcp__x__look", {"path": "a"}), tool_classes=(("mcp__x__look", ToolClass.SAFE),))
+    assert [(named.raw, named.op) for named in fetched.reads] == [("file:///etc/passwd", "read")]
+    assert [(named.raw, named.cwd) for named in searched.reads] == [("src", "/home/ada/shop/web")]
+    assert [(named.raw, named.op) for named in trusted.reads] == [("a", "read")]

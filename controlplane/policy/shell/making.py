@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def make_folder(call: Call, word: Word, *, parents: bool) -> None:
-    """A folder, and the folders on the way to it that are known to be missing."""
+    """A folder, and the folders on the way to it that may be missing."""
     if parents:
         make_parents(call, word)
     call.write(word, "folder")
@@ -19,10 +19,10 @@ def make_folder(call: Call, word: Word, *, parents: bool) -> None:
 
 
 def make_parents(call: Call, word: Word) -> None:
-    """The folders above a path that are known to be missing."""
+    """The folders above a path that may be missing."""
     for parent in parents_of(word):
         for path in call.places(parent):
-            if call.scene.is_missing(path):
+            if call.scene.may_be_missing(path):
                 call.scene.add_write(path, "folder", (word.start, word.end))
                 call.scene.folders_made.add(path.key)
 

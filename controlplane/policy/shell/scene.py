@@ -168,9 +168,11 @@ class Scene:
         known = self._ask_disk(path)
         return "." not in path.key.rpartition("/")[2].lstrip(".") if known is None else known
 
-    def is_missing(self, path: Placed) -> bool:
-        """Whether there is no such folder as far as the disk knows."""
-        return self._ask_disk(path) is False
+    def may_be_missing(self, path: Placed) -> bool:
+        """Whether the disk knows no such folder; outside of the workspace, where nobody is asked, all but
+        a home (`~`) may be missing."""
+        outside = not is_inside(path.key) and "/" in path.key
+        return outside or self._ask_disk(path) is False
 
     def links_below(self, path: Placed, span: tuple[int, int]) -> list[Placed]:
         """The links in a folder on disk; raises UnclearError when there are too many names to look at."""

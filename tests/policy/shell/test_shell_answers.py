@@ -372,3 +372,32 @@ def test_a_copy_into_a_crowded_folder_is_not_known():
 
 def test_a_brace_that_the_parser_would_read_too_far_never_gets_there():
     assert whys("echo {1\u4e2d") == ["a brace before a letter that the parser cannot hold"]
+
+
+def test_where_no_folder_is_told_a_windows_command_begins_at_the_top():
+    for analysis in (analyse_powershell("Get-Content a"), analyse_cmd("type a")):
+        assert [(path.cwd, path.raw) for path in analysis.reads] == [("", "a")]
+
+
+def test_a_word_that_is_too_long_is_marked_alone():
+    long = "a" * 9_000 + "{b,c}"
+    (unknown,) = analyse(f"touch b; cat {long}").unknown
+    assert (unknown.text, unknown.why) == (long, "a word longer than any path")
+
+
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        ("Get-Content a\ud800", "the command is not valid Unicode"),
+        ("Get-Content a |", "more than a plain Windows command"),
+        ("| Get-Content a", "more than a plain Windows command"),
+    ],
+)
+def test_why_a_windows_command_is_not_understood(command, why):
+    assert [unknown.why for unknown in analyse_powershell(command).unknown] == [why]
+
+
+def test_without_a_disk_a_hidden_name_may_be_a_folder_and_one_with_an_ending_is_none():
+    assert writes("cp b.txt .new") == [("", ".new"), ("", ".new/b.txt")]
+    assert writes("cp b.txt new.") == [("", "new.")]
+    assert writes("cp b.txt .new.ts") == [("", ".new.ts")]
