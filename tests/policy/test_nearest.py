@@ -53,3 +53,9 @@ def test_of_folders_the_deepest_one_on_the_way_is_told_and_of_equals_the_first()
     assert nearest("a/b/x") == "a/b/c/**"
     assert nearest("a/x/y") == "a/b/c/**"
     assert nearest("b/a/x") is None
+
+
+def test_a_wildcard_before_the_last_one_counts_as_a_segment():
+    """Not as the folder in front of it, which a pattern of its own may name."""
+    nearness = Nearness([("a/b/x", parse("a/b/x")), ("a/*/**", parse("a/*/**"))])
+    assert nearness.nearest("a/c/d") == "a/*/**"

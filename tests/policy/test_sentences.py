@@ -19,7 +19,13 @@ from tests.policy.workspace import NOW, bash, call, intent, judge, no_intent, sn
 
 SENTENCES = json.loads((Path(__file__).parent / "sentences.json").read_text())
 FORBIDS = {"type": "forbid_pattern", "pattern": "x"}
-ROOTS = {"posix": "/home/ada/acme", "windows": "C:\\Users\\Ada\\acme", "wrong": "acme", "none": None}
+ROOTS = {
+    "posix": "/home/ada/acme",
+    "windows": "C:\\Users\\Ada\\acme",
+    "wrong": "acme",
+    "none": None,
+    "empty": "",
+}
 
 
 def written_out(value):
