@@ -76,6 +76,17 @@ def test_a_needed_file_counts_in_any_case_where_paths_have_none():
     assert said(judge(write("src/a", ""), state, world=Known(("DOCS/a.md",)))) == ("allow", None, None)
 
 
+def test_one_that_cannot_be_read_hides_no_other_and_all_name_their_files():
+    broken = {"type": "forbid_pattern", "pattern": "(", "scope": "docs/**"}
+    written = [Written("src/a.ts", "write", "", "console.log(1)", whole=True)]
+    found = list(constraints.breaches([broken, NO_LOG], written, Known()))
+    assert [("forbids" in one.text, one.paths) for one in found] == [
+        (False, ("src/a.ts",)),
+        (True, ("src/a.ts",)),
+    ]
+    assert judge(write("src/a.ts", "console.log(1)"), under(NO_LOG), world=Known()).offending == ("src/a.ts",)
+
+
 def test_an_edit_answers_for_what_it_adds_only():
     def edit(old, new):
         return call("Edit", {"file_path": "src/a.ts", "old_string": old, "new_string": new})

@@ -12,7 +12,9 @@ import pytest
 
 from controlplane.policy.ignore import IgnoreRules
 from controlplane.policy.paths import canonical
+from controlplane.policy.world import NoWorld
 from tests.policy import gate_cases
+from tests.policy.workspace import FakeWorld, bash, judge, said, snapshot
 
 LISTS = int(os.environ.get("ICP_IGNORE_LISTS", "300"))  # random rule lists that are compared with git
 NAMES = ("a", "b", "ab", "abc", "foo", ".x", "a b", "a!", "#a", "ü", "x]", "a-b", "b\\")
@@ -160,3 +162,15 @@ def test_a_second_reader_agrees_on_plain_rules(path):
     text = "# generated\nbuild/\n*.log\n/docs/*.md\n"
     wanted = pathspec.GitIgnoreSpec.from_lines(text.splitlines()).match_file(path)
     assert (IgnoreRules.parse(text).ignores(path) is not None) is wanted
+
+
+def test_a_comment_ignores_no_file_of_its_name():
+    assert IgnoreRules.parse("#secret\n\\#kept").ignores("#secret") is None
+    assert IgnoreRules.parse("#secret\n\\#kept").ignores("#kept") == "\\#kept"
+
+
+@pytest.mark.parametrize("files", [{"src/build/x": ""}, None])
+def test_a_folder_line_holds_for_a_folder_that_goes_as_a_whole(files):
+    world = NoWorld() if files is None else FakeWorld.of(files)
+    state = snapshot("src/**", intentignore="build/\n")
+    assert said(judge(bash("rm -r src/build"), state, world=world))[1] == "INTENTIGNORE_PATH_BLOCKED"

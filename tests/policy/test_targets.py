@@ -24,9 +24,7 @@ def reads(the_call):
     return [named.raw for named in found(the_call).reads]
 
 
-@pytest.mark.parametrize(
-    ("agent", "tool", "data", "expected"),
-    [
+CHANGING = [
         ("claude-code", "Write", {"file_path": "a", "content": "x"}, [("a", "write")]),
         ("claude-code", "MultiEdit", {"file_path": "a", "edits": []}, [("a", "write")]),
         ("claude-code", "NotebookEdit", {"notebook_path": "a.ipynb", "new_source": "x"}, [("a.ipynb", "write")]),
@@ -60,35 +58,56 @@ def reads(the_call):
         ("", "Write", {"file_path": ["a"], "content": "x"}, [(["a"], "write")]),
         ("", "Frobnicate", {"path": "a", "paths": ["b", 5]}, [("a", "write"), ("b", "write"), (5, "write")]),
         ("", "Frobnicate", {"files": "a"}, [("a", "write")]),
-    ],
-)  # fmt: skip
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("agent", "tool", "data", "expected"), CHANGING)
 def test_what_a_call_would_change(agent, tool, data, expected):
     assert writes(call(tool, data, agent=agent)) == expected
 
 
-@pytest.mark.parametrize(
-    ("agent", "tool", "data", "expected"),
-    [
-        ("", "Read", {"file_path": "a"}, ["a"]),
-        ("", "Read", {}, []),
-        ("", "Grep", {"pattern": "/etc/*", "path": None}, []),
-        ("roo", "read_file", {"files": [{"path": "a", "line_ranges": []}, {"path": "b"}]}, ["a", "b"]),
-        ("cline", "read_files", {"files": [{"path": "a"}]}, ["a"]),
-        ("", "Glob", {"pattern": "**/*.ts"}, []),
-        ("", "Glob", {"pattern": "/etc/*.conf"}, ["/etc"]),
-        ("", "Glob", {"pattern": "/*"}, ["/"]),
-        ("", "Glob", {"pattern": "../x/*", "path": "src"}, ["src", "src/../x"]),
-        ("", "Glob", {"pattern": "/etc/*", "path": "src"}, ["src", "/etc"]),
-        ("", "Glob", {"pattern": "*", "path": "src"}, ["src", "src/"]),
-        ("", "Glob", {"pattern": "src/a.ts"}, ["src/a.ts"]),
-        ("gemini-cli", "read_many_files", {"paths": ["a/*.ts", "b"]}, ["a", "b"]),
-        ("gemini-cli", "read_many_files", {"include": [".env"]}, [".env"]),
-        ("", "access_mcp_resource", {"uri": "x", "path": "/etc"}, []),
-        ("", "apply_patch", {"patch": "diff --git a/x b/y\ncopy from x\ncopy to y\n"}, ["x"]),
-    ],
-)
+LOOKING = [
+    ("", "Read", {"file_path": "a"}, ["a"]),
+    ("", "Read", {}, []),
+    ("", "Grep", {"pattern": "/etc/*", "path": None}, []),
+    ("roo", "read_file", {"files": [{"path": "a", "line_ranges": []}, {"path": "b"}]}, ["a", "b"]),
+    ("cline", "read_files", {"files": [{"path": "a"}]}, ["a"]),
+    ("", "Glob", {"pattern": "**/*.ts"}, []),
+    ("", "Glob", {"pattern": "/etc/*.conf"}, ["/etc"]),
+    ("", "Glob", {"pattern": "/*"}, ["/"]),
+    ("", "Glob", {"pattern": "../x/*", "path": "src"}, ["src", "src/../x"]),
+    ("", "Glob", {"pattern": "/etc/*", "path": "src"}, ["src", "/etc"]),
+    ("", "Glob", {"pattern": "*", "path": "src"}, ["src", "src/"]),
+    ("", "Glob", {"pattern": "src/a.ts"}, ["src/a.ts"]),
+    ("gemini-cli", "read_many_files", {"paths": ["a/*.ts", "b"]}, ["a", "b"]),
+    ("gemini-cli", "read_many_files", {"include": [".env"]}, [".env"]),
+    ("", "access_mcp_resource", {"uri": "x", "path": "/etc"}, []),
+    ("", "apply_patch", {"patch": "diff --git a/x b/y\ncopy from x\ncopy to y\n"}, ["x"]),
+]
+
+
+@pytest.mark.parametrize(("agent", "tool", "data", "expected"), LOOKING)
 def test_what_a_call_would_read(agent, tool, data, expected):
     assert reads(call(tool, data, agent=agent)) == expected
+
+
+@pytest.mark.parametrize(("agent", "tool", "data", "_expected"), CHANGING + LOOKING)
+def test_every_file_is_named_from_the_folder_of_the_call(agent, tool, data, _expected):
+    effect = found(replace(call(tool, data, agent=agent), cwd="src"))
+    assert {named.cwd for named in (*effect.writes, *effect.reads)} <= {"src"}
+    assert {named.op for named in effect.reads} <= {"read"}
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        call("Read", {"file_path": "docs/.."}),
+        call("LS", {"path": "src/"}),
+        call("Glob", {"path": "src/", "pattern": "*"}),
+    ],
+)
+def test_a_folder_may_be_looked_at_by_a_name_that_no_file_could_be_written_under(data):
+    assert said(judge(data, no_intent())) == ("allow", None, None)
 
 
 NO_OBJECT = "The tool's input must be a JSON object."
