@@ -62,4 +62,4 @@ def place(folder: str, raw: str, root: str | None) -> Placed:
         return Placed(trimmed, "", key)
     if is_inside(folder):
         return Placed(trimmed, folder, key)
-    return Placed(f"{folder}/{trimmed}", "", key)
+    return Placed(f"{folder.rstrip('/')}/{trimmed}", "", key)
