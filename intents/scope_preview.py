@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from controlplane.models import Workspace
-from controlplane.policy import globs
+from controlplane.policy import globs, policies
 from controlplane.policy.model import IntentStatus
 from controlplane.policy.scopes import Scope, overlap
 from intents import store
@@ -34,8 +34,10 @@ def line_problems(text: str) -> list[dict[str, Any]]:
 def preview_of(intent: Intent, text: str) -> dict[str, Any]:
     """Known files that would match, overlaps that the saved scope does not have, and recorded calls whose
     answer would flip. At most 8 queries."""
+    workspace = Workspace.objects.get(pk=intent.workspace_id)
+    ignore_case = policies.parse(workspace.policy).case_insensitive_paths
     patterns = tuple(line for _, line in numbered_lines(text))
-    scope = Scope.of(patterns)
+    scope = Scope.of(patterns, case_insensitive=ignore_case)
     paths = TraceFile.objects.filter(workspace_id=intent.workspace_id).values_list("path", flat=True)
     matches = sorted(filter(scope.matches, paths.distinct()[:PATHS_MOST]))
     return {
@@ -43,12 +45,11 @@ def preview_of(intent: Intent, text: str) -> dict[str, Any]:
         "matches": matches[:SHOWN],
         "more": max(0, len(matches) - SHOWN),
         "new_overlaps": _new_overlaps(intent, scope),
-        **_replayed(intent, patterns),
+        **_replayed(workspace, intent, patterns),
     }
 
 
-def _replayed(intent: Intent, patterns: tuple[str, ...]) -> dict[str, Any]:
-    workspace = Workspace.objects.get(pk=intent.workspace_id)
+def _replayed(workspace: Workspace, intent: Intent, patterns: tuple[str, ...]) -> dict[str, Any]:
     proposal = Proposal(owned_scope={intent.intent_id: patterns})
     found = replay_proposal(workspace, proposal, most=CALLS_REPLAYED)
     return {
@@ -64,12 +65,13 @@ def _replayed(intent: Intent, patterns: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _new_overlaps(intent: Intent, scope: Scope) -> list[dict[str, str]]:
-    before = Scope.of(tuple(intent.owned_scope))
+    ignore_case = scope.case_insensitive
+    before = Scope.of(tuple(intent.owned_scope), case_insensitive=ignore_case)
     found = []
     for other in store.all_values(intent.workspace_id):
         if other.intent_id == intent.intent_id or other.status is not IntentStatus.IN_PROGRESS:
             continue
-        theirs = Scope.of(other.owned_scope)
+        theirs = Scope.of(other.owned_scope, case_insensitive=ignore_case)
         path = overlap(scope, theirs)
         if path is not None and overlap(before, theirs) is None:
             found.append({"id": other.intent_id, "name": other.name, "path": path})

@@ -11,6 +11,7 @@ from itertools import islice
 
 from controlplane.models import Workspace
 from controlplane.policy.scopes import Scope
+from sessions.gate.snapshots import policy_of
 from traces.disk import files_below
 from traces.models import TraceFile
 
@@ -21,10 +22,11 @@ MOST = 20_000
 class KnownFiles:
     paths: tuple[str, ...]  # sorted
     whole: bool  # False: there are more than were looked at
+    ignore_case: bool = False
 
-    def added_by(self, patterns: Iterable[str], scope: Scope) -> list[str]:
-        """What these patterns let through that the scope does not."""
-        new = Scope.of(tuple(patterns))
+    def added_by(self, patterns: Iterable[str], owned: Iterable[str]) -> list[str]:
+        """What these patterns let through that the owned scope does not."""
+        new, scope = (Scope.of(tuple(each), case_insensitive=self.ignore_case) for each in (patterns, owned))
         return [path for path in self.paths if new.matches(path) and not scope.matches(path)]
 
 
@@ -34,4 +36,5 @@ def known_files(workspace: Workspace) -> KnownFiles:
     recorded = list(rows.order_by().values_list("path", flat=True).distinct()[: MOST + 1])
     listed = list(islice(files_below(workspace.local_root), MOST + 1)) if workspace.local_root else []
     paths = sorted({*recorded[:MOST], *listed[:MOST]})
-    return KnownFiles(tuple(paths), whole=max(len(recorded), len(listed)) <= MOST)
+    whole = max(len(recorded), len(listed)) <= MOST
+    return KnownFiles(tuple(paths), whole, policy_of(workspace).case_insensitive_paths)

@@ -72,6 +72,10 @@ class Given:
         """Whether a path matches one pattern or a list of them, as the workspace compares paths."""
         return Scope.of(tuple(_patterns(patterns)), case_insensitive=self.ignore_case).matches(path)
 
+    def concerns(self, path: str) -> bool:
+        scope = self.constraint.get("scope")
+        return scope is None or self.fits(scope, path)
+
     def broken(self, paths: Iterable[str], what: str) -> Iterator[Breach]:
         """One breach for all the paths; none without a path."""
         found = tuple(dict.fromkeys(paths))
@@ -96,8 +100,7 @@ def breaches(
                 (w.path for w in written), f"cannot be checked: {wrong} Ask a person to repair it"
             )
             continue
-        scope = constraint.get("scope")
-        about = written if scope is None else [w for w in written if given.fits(scope, w.path)]
+        about = [w for w in written if given.concerns(w.path)]
         yield from CHECKS[constraint["type"]].check(replace(given, about=about))
 
 
@@ -147,16 +150,11 @@ def _lines(text: str | None) -> int:
 def _max_files_changed(given: Given) -> Iterator[Breach]:
     """`max_files`: that the session may change under this intent, this call included."""
     most = given.constraint["max_files"]
-    before = {path for path in given.world.changed_here() if _about(given, path)}
+    before = {path for path in given.world.changed_here() if given.concerns(path)}
     now = before | {w.path for w in given.about}
     if len(now) > most:
         new = (w.path for w in given.about if w.path not in before)
         yield from given.broken(new, f"would make {len(now)} changed files, and the intent allows {most}")
-
-
-def _about(given: Given, path: str) -> bool:
-    scope = given.constraint.get("scope")
-    return scope is None or given.fits(scope, path)
 
 
 def _require_file(given: Given) -> Iterator[Breach]:

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 from controlplane.policy.findings import Case, Findings
 from controlplane.policy.model import Refused
+from controlplane.policy.paths import fold
 from controlplane.policy.placing import names_of
 
 
@@ -20,19 +21,19 @@ def words_for(paths: Iterable[str], findings: Findings, case: Case) -> str | Non
     """
     if not case.snapshot.refused:
         return None
-    fold = str.casefold if case.policy.case_insensitive_paths else str
-    asked = {fold(path) for path in paths}
+    same = fold if case.policy.case_insensitive_paths else str
+    asked = {same(path) for path in paths}
     touched = [*findings.targets, *findings.reads]
-    named = {fold(name): target.recursive for target in touched for name in names_of(target)}
+    named = {same(name): target.recursive for target in touched for name in names_of(target)}
     for target in touched:
-        names = {fold(name) for name in names_of(target)}
+        names = {same(name) for name in names_of(target)}
         if names & asked:
             asked |= names
     hits = (
         refused.words
         for refused in case.snapshot.refused
         for path in asked
-        if _meets(refused, fold(refused.path), path, whole=named.get(path, False))
+        if _meets(refused, same(refused.path), path, whole=named.get(path, False))
     )
     return next(hits, None)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from controlplane.policy.scopes import Scope
 from sessions.approvals.grants import default_patterns, refusal
 from sessions.approvals.ownership import Owner, Ownership
 from sessions.approvals.previews.requests import added
@@ -137,7 +136,7 @@ def _minutes(ground: Ground, *, checked: bool) -> Offer:
 def _scope(ground: Ground, *, checked: bool) -> Offer:
     approval = ground.approval
     patterns = default_patterns(approval)
-    files = ground.known.added_by(patterns, Scope.of(ground.scope)) if ground.known else []
+    files = ground.known.added_by(patterns, ground.scope) if ground.known else []
     listed = added(", ".join(patterns), files)
     others = ground.ownership.owners(files, but=approval.intent_id) if files else []
     return Offer(

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from controlplane.policy.model import ErrorType, Refused
+from controlplane.policy.model import ErrorType, Policy, Refused
+from controlplane.policy.paths import fold
 from controlplane.policy.scopes import Scope
 from sessions.models import AgentSession, Approval
 
@@ -18,7 +19,7 @@ def words_of(decider: str, comment: str) -> str:
     return f"Rejected by {decider}: {said}{'' if said.endswith(('.', '!', '?')) else '.'}"
 
 
-def refused_paths(session: AgentSession) -> tuple[Refused, ...]:
+def refused_paths(session: AgentSession, policy: Policy) -> tuple[Refused, ...]:
     """The paths that were rejected and not approved since, with the reviewer's words. 1 query.
 
     An approval of a call lifts its own paths, a grant for the session or a wider scope what its patterns
@@ -35,7 +36,7 @@ def refused_paths(session: AgentSession) -> tuple[Refused, ...]:
         if row["status"] == Approval.Status.REJECTED:
             refused |= _refused(row)
         else:
-            _lift(refused, row)
+            _lift(refused, row, ignore_case=policy.case_insensitive_paths)
     return tuple(refused.values())
 
 
@@ -45,10 +46,13 @@ def _refused(row: Mapping[str, Any]) -> dict[str, Refused]:
     return {path: Refused(path, words, below=whole.get(path, False)) for path in _paths(row)}
 
 
-def _lift(refused: dict[str, Refused], row: Mapping[str, Any]) -> None:
-    scope = Scope.of(tuple(row["patterns"]))
-    for path in [*_paths(row), *filter(scope.matches, list(refused))]:
-        refused.pop(path, None)
+def _lift(refused: dict[str, Refused], row: Mapping[str, Any], *, ignore_case: bool) -> None:
+    scope = Scope.of(tuple(row["patterns"]), case_insensitive=ignore_case)
+    same = fold if ignore_case else str
+    own = set(map(same, _paths(row)))
+    for path in list(refused):
+        if same(path) in own or scope.matches(path):
+            del refused[path]
 
 
 def _paths(row: Mapping[str, Any]) -> list[str]:

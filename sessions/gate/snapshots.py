@@ -105,7 +105,7 @@ def read_snapshot(session: AgentSession) -> Held:
         intent_held_by_other=held_by_other,
         intentignore=workspace.intentignore,
         grants=tuple(_core_grant(grant) for grant in grants),
-        refused=refused_paths(session) if session.pk is not None else (),
+        refused=refused_paths(session, policy) if session.pk is not None else (),
         owners=owners_of(workspace, policy),
     )
     return Held(

@@ -6,6 +6,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
+from controlplane.models import Workspace
 from intents.item_lines import from_lines, to_lines
 from intents.models import Intent, IntentRevision
 from tests import builders
@@ -124,6 +125,14 @@ def test_a_scope_that_is_refused_stays_in_the_editor(page, auth, scope, version,
     assert words in answer.content.decode()
     assert answer.context["scope_form"]["text"] == scope
     assert Intent.objects.get().owned_scope == ["src/auth/**"]
+
+
+@pytest.mark.parametrize("ignore_case", [True, False])
+def test_the_preview_compares_as_the_gate_does(acme, page, auth, ignore_case):
+    builders.intent(acme, "INT-002", status="IN_PROGRESS", owned_scope=["docs/**"])
+    Workspace.objects.filter(pk=acme.pk).update(policy={"case_insensitive_paths": ignore_case})
+    text = page.post(f"{BASE}INT-001/scope-preview/", {"scope": "DOCS/a.md"}).content.decode()
+    assert ("New overlap with INT-002" in text) is ignore_case
 
 
 def test_the_preview_shows_new_overlaps(acme, page, auth):

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from controlplane.policy.shell.call import Call, name_of_some_file
+from controlplane.policy.shell.programs import judge_with_names, program_name
+from controlplane.policy.shell.state import Outcome, always
 from controlplane.policy.shell.values import UnclearError
 from controlplane.policy.shell.words import Word
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    WithNames = Callable[[Call, list[Word]], None]
+    from collections.abc import Iterator
 
 BARE = frozenset(
     [
@@ -96,14 +96,13 @@ REMOVING = frozenset({"-f", "-r", "-rf", "-fr", "-v", "--"})
 FOLLOWING = frozenset({"-H", "-L", "-follow"})
 
 
-def find(call: Call, with_names: WithNames) -> None:
-    """`with_names` judges the command of `-exec`, which gets the names that are found."""
+def find(call: Call) -> Outcome:
     words = list(call.args)
     follows = any(word.value in FOLLOWING for word in words)
     while words and words[0].value in GLOBAL:
         words.pop(0)
     roots = _roots(words)
-    deletes = _expression(call, words[len(roots) :], with_names)
+    deletes = _expression(call, words[len(roots) :])
     if deletes and follows:
         raise UnclearError("deletes what links lead to")
     here = Word(".", ".", *call.span)
@@ -111,6 +110,7 @@ def find(call: Call, with_names: WithNames) -> None:
         call.read(root, recursive=True)
         if deletes:
             call.write(root, "delete", recursive=True)
+    return always(call.state)
 
 
 def _roots(words: list[Word]) -> list[Word]:
@@ -124,7 +124,7 @@ def _roots(words: list[Word]) -> list[Word]:
     return found
 
 
-def _expression(call: Call, words: list[Word], with_names: WithNames) -> bool:
+def _expression(call: Call, words: list[Word]) -> bool:
     """Judge tests and actions; returns whether it deletes."""
     deletes = False
     rest = iter(words)
@@ -136,7 +136,7 @@ def _expression(call: Call, words: list[Word], with_names: WithNames) -> bool:
             if _removes(command):
                 deletes = True
             else:
-                with_names(call, [*command[:1], *map(_found, command[1:])])
+                judge_with_names(call, [*command[:1], *map(_found, command[1:])])
         elif word.value in REFERENCES:
             call.read(_value(rest, word))
         elif word.value in OUTPUTS:
@@ -172,8 +172,8 @@ def _found(word: Word) -> Word:
 
 def _removes(command: list[Word]) -> bool:
     """`rm -rf {}`: as `-delete`, with all that is below what is found."""
-    first, *others = [word.value for word in command] or [""]
-    return first in ("rm", "/bin/rm") and others[-1:] == [NAME] and set(others[:-1]) <= REMOVING
+    program, *others = [word.value for word in command] or [None]
+    return program_name(program or "") == "rm" and others[-1:] == [NAME] and REMOVING.issuperset(others[:-1])
 
 
 def _value(rest: Iterator[Word], word: Word) -> Word:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from controlplane.policy.shell.archives import ARCHIVES
 from controlplane.policy.shell.git import GIT
 from controlplane.policy.shell.partial import PARTIAL
 from controlplane.policy.shell.readers import READERS
+from controlplane.policy.shell.values import UnclearError
 from controlplane.policy.shell.versions import VERSIONS
 from controlplane.policy.shell.writers import WRITERS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-    from controlplane.policy.shell.call import Entry
+    from controlplane.policy.shell.call import Call, Entry
+    from controlplane.policy.shell.words import Word
 
 PROGRAMS: Mapping[str, Entry] = {
     **VERSIONS,
@@ -31,3 +34,12 @@ def program_name(name: str) -> str:
     """`rm` for `/bin/rm`; a program of any other folder keeps its path, which no table holds."""
     folder, slash, last = name.rpartition("/")
     return last if folder + slash in SYSTEM_FOLDERS else name
+
+
+def judge_with_names(call: Call, words: Sequence[Word]) -> None:
+    """A command that is given names which are not known: its program must be one that no option can turn."""
+    name = program_name(words[0].value or "") if words else "echo"
+    entry = PROGRAMS.get(name)
+    if entry is None or not entry.is_open:
+        raise UnclearError(f"{call.name} passes arguments to {name or 'a program'} that are not known")
+    entry.judge(replace(call, name=name, args=tuple(words[1:])))

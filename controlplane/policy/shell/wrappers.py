@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from controlplane.policy.shell.call import Call, name_of_some_file
 from controlplane.policy.shell.find import find
 from controlplane.policy.shell.options import Parsed, Spec, spec
-from controlplane.policy.shell.programs import PROGRAMS, program_name
+from controlplane.policy.shell.programs import judge_with_names
 from controlplane.policy.shell.state import Outcome, always
 from controlplane.policy.shell.values import UnclearError
 from controlplane.policy.shell.variables import is_harmless
@@ -95,7 +95,7 @@ def _xargs(call: Call) -> Outcome:
     if call.feed in LITERAL_FEEDS:
         raise UnclearError("xargs is given names that are not followed")
     program, words = parsed.operands[:1], parsed.operands[1:]
-    _with_names(call, [*program, *(_given(call, parsed, word) for word in words)])
+    judge_with_names(call, [*program, *(_given(call, parsed, word) for word in words)])
     return always(call.state)
 
 
@@ -108,20 +108,6 @@ def _given(call: Call, parsed: Parsed, word: Word) -> Word:
                 call.read(replace(word, value=folder or slash, prefix=folder or slash), recursive=True)
             return name_of_some_file(word)
     return word
-
-
-def _with_names(call: Call, words: Sequence[Word]) -> None:
-    """A program that is given names which are not known must be one that no option can turn."""
-    name = program_name(words[0].value or "") if words else "echo"
-    entry = PROGRAMS.get(name)
-    if entry is None or not entry.is_open:
-        raise UnclearError(f"{call.name} passes arguments to {name or 'a program'} that are not known")
-    entry.judge(replace(call, name=name, args=tuple(words[1:])))
-
-
-def _find(call: Call) -> Outcome:
-    find(call, _with_names)
-    return always(call.state)
 
 
 def _string(call: Call) -> Outcome:
@@ -161,6 +147,6 @@ WRAPPERS: Mapping[str, Special] = {
     "doas": _untrusted("runs as another user", "-n -u="),
     "coproc": _beside,
     "xargs": _xargs,
-    "find": _find,
+    "find": find,
     **dict.fromkeys(("bash", "sh", "dash", "zsh", "ksh", "eval"), _string),
 }

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from controlplane.models import Workspace
-from controlplane.policy.scopes import Scope
 from sessions.approvals.previews.values import Added, Criterion, Preview
 from sessions.known_files import known_files
 from sessions.models import Approval
@@ -22,12 +21,11 @@ def preview_scope(approval: Approval, workspace: Workspace, scope: tuple[str, ..
     """1 query. `scope` is what the intent owns now."""
     patterns = approval.call.get("patterns", [])
     known = known_files(workspace)
-    owned = Scope.of(scope)
     return Preview(
         complete=known.whole,
         sentence=ALL_KNOWN if known.whole else NOT_ALL,
         note=f"{len(patterns)} pattern{'' if len(patterns) == 1 else 's'} for {approval.intent_id}",
-        adds=tuple(added(pattern, known.added_by([pattern], owned)) for pattern in patterns),
+        adds=tuple(added(pattern, known.added_by([pattern], scope)) for pattern in patterns),
     )
 
 

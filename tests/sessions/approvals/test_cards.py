@@ -288,3 +288,13 @@ def test_known_files_come_from_ledger_and_folder(acme, at_work, tmp_path):
     acme.local_root = str(tmp_path)
     known = known_files(acme)
     assert (known.paths, known.whole) == (("docs/traced.md", "src/a.py"), True)
+    assert known.added_by(["DOCS/**", "src/**"], ["src/*"]) == []
+
+
+def test_known_files_are_compared_as_the_gate_compares_them(acme, at_work):
+    at_work.post("sessions/s-1/traces", {"path": "docs/traced.md", "content": "x"})
+    ignore_case = {"case_insensitive_paths": True}
+    Workspace.objects.filter(pk=acme.pk).update(policy=ignore_case, revision=F("revision") + 1)
+    acme.refresh_from_db()
+    assert known_files(acme).added_by(["DOCS/**"], ["src/**"]) == ["docs/traced.md"]
+    assert known_files(acme).added_by(["docs/**"], ["DOCS/**"]) == []

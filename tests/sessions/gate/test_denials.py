@@ -81,6 +81,15 @@ def test_a_folder_rejected_as_a_whole_is_refused_file_by_file(at_work, reviewer)
     assert at_work.gate("Bash", command="rm docs/a.md")["decision"] == "deny"
 
 
+def test_where_paths_have_no_case_a_rejection_and_what_lifts_it_have_none(acme, at_work, reviewer):
+    policy(acme, case_insensitive_paths=True)
+    first, second = (at_work.gate("Write", file_path=PATH, content=text) for text in "ab")
+    settle(reviewer, first)
+    assert at_work.gate("Edit", **EDIT | {"file_path": "Docs/DESIGN.md"})["decision"] == "deny"
+    settle(reviewer, second, "approve", grant="session", patterns=["DOCS/**"])
+    assert at_work.gate("Edit", **EDIT | {"file_path": "Docs/DESIGN.md"})["decision"] == "allow"
+
+
 def test_a_later_approval_lifts_it(at_work, reviewer):
     first, second = (at_work.gate("Write", file_path=PATH, content=text) for text in "ab")
     settle(reviewer, first)
