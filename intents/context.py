@@ -13,7 +13,10 @@ from intents.store import values_of
 
 
 def intent_context(intent: Intent) -> dict[str, Any]:
-    """`{"context", "intent", "history", "files", "lessons"}` of an intent. 8 queries."""
+    """`{"context", "intent", "history", "files", "lessons"}` of an intent.
+
+    7 queries where its workspace was fetched along.
+    """
     around = surroundings_of(intent)
     return {
         "context": context_xml(values_of(intent), around),

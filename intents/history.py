@@ -17,7 +17,7 @@ _WORTH_TELLING = ("trace", "decision", "approval", "intent")
 
 
 def surroundings_of(intent: Intent) -> Surroundings:
-    """8 queries, whatever the size of the ledger."""
+    """7 queries where the workspace was fetched along, whatever the size of the ledger."""
     learned = carried_by(intent)
     return Surroundings(recent_history(intent), touched_files(intent), learned.notes(), learned.left_out)
 

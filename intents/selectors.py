@@ -33,7 +33,9 @@ def known_ids(workspace_id: int) -> list[str]:
 
 
 def find_intent(workspace_id: int, intent_id: str) -> Intent | None:
-    return Intent.objects.filter(workspace_id=workspace_id, intent_id=intent_id).first()
+    """With its workspace. 1 query."""
+    found = Intent.objects.select_related("workspace")
+    return found.filter(workspace_id=workspace_id, intent_id=intent_id).first()
 
 
 def names_of(workspace_id: int) -> dict[str, str]:

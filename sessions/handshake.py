@@ -24,7 +24,7 @@ from controlplane.tokens import Bearer
 from intents import registry
 from intents.context import intent_context
 from intents.models import Intent
-from intents.selectors import known_ids, unmet_dependencies
+from intents.selectors import find_intent, known_ids, unmet_dependencies
 from sessions.gate import snapshots
 from sessions.gate.answers import answer_of
 from sessions.gate.request import GateRequest
@@ -81,7 +81,8 @@ def refused(refusal: Refusal, intent: Intent | None = None) -> dict[str, Any]:
 def _locked(workspace: Workspace, intent_id: object) -> Intent | None:
     if not isinstance(intent_id, str):
         return None
-    return Intent.objects.select_for_update().filter(workspace=workspace, intent_id=intent_id).first()
+    intents = Intent.objects.select_for_update(of=("self",)).select_related("workspace")
+    return intents.filter(workspace=workspace, intent_id=intent_id).first()
 
 
 def _refusal(
@@ -173,7 +174,7 @@ def dry_run(held: Held, request: GateRequest) -> dict[str, Any]:
     """What the handshake would answer, without taking anything."""
     intent_id = request.call.input.get("intent_id") if isinstance(request.call.input, dict) else None
     session = held.session
-    intent = Intent.objects.filter(workspace_id=session.workspace_id, intent_id=str(intent_id)).first()
+    intent = find_intent(session.workspace_id, str(intent_id))
     refusal = _refusal(session, intent_id, intent, held.snapshot.policy)
     if refusal is not None or intent is None:
         handed = refused(refusal or _unknown(session.workspace, intent_id))
