@@ -19,6 +19,7 @@ from intents.carrying import (
     carrying_intents,
 )
 from intents.context import intent_context
+from intents.selectors import find_intent
 from tests import builders
 from tests.traces.builders import lesson_book
 from traces.lessons import (
@@ -175,7 +176,7 @@ def test_prompts_and_the_page_ask_the_workspace_whether_case_counts(acme, auth, 
         assert answer.status_code == 200, answer.content
         acme.refresh_from_db()
         assert carrying_intents(acme, ()).get(newest, []) == ids
-        assert len(carried_by(auth).lessons) == len(ids)
+        assert len(carried_by(find_intent(acme.pk, auth.intent_id)).lessons) == len(ids)
 
 
 def prompt(agent):
