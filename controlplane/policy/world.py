@@ -43,6 +43,10 @@ class World(Protocol):
     def below(self, path: str) -> Iterable[str] | None:
         """Files below a folder, workspace-relative; None when unknown or too many."""
 
+    def names_in(self, path: str) -> Sequence[str] | None:
+        """Names of what lies in a folder, none for what is no folder; None when unknown or too many. `path`
+        may hold `..` segments, which are applied after following links."""
+
     def links_below(self, path: str) -> Iterable[str] | None:
         """Of the names below a folder, those that are symlinks; None when unknown or too many."""
 
@@ -73,6 +77,9 @@ class NoWorld:
         return None
 
     def below(self, path: str) -> Iterable[str] | None:
+        return None
+
+    def names_in(self, path: str) -> Sequence[str] | None:
         return None
 
     def links_below(self, path: str) -> Iterable[str] | None:

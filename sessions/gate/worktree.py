@@ -11,6 +11,7 @@ import os
 import stat
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from io import BufferedReader
+from itertools import islice
 from pathlib import Path
 
 from controlplane.policy.world import Resolved, Where, follow_lexically
@@ -60,6 +61,18 @@ class Worktree:
             if len(found) > BELOW_MOST:
                 return None
         return found
+
+    def names_in(self, path: str) -> Sequence[str] | None:
+        if self.root is None:
+            return None
+        try:
+            with os.scandir(self.root / path) as entries:
+                found = [entry.name for entry in islice(entries, BELOW_MOST + 1)]
+        except (FileNotFoundError, NotADirectoryError):
+            return ()
+        except (OSError, ValueError):
+            return None
+        return found if len(found) <= BELOW_MOST else None
 
     def links_below(self, path: str) -> Iterable[str] | None:
         found = self.below(path)

@@ -44,6 +44,10 @@ class DiskWorld(NoWorld):
     def below(self, path: str):
         return [file.relative_to(self.root).as_posix() for file in (self.root / path).rglob("*")]
 
+    def names_in(self, path: str):
+        folder = self.root / path
+        return [entry.name for entry in folder.iterdir()] if folder.is_dir() else []
+
     def links_below(self, path: str):
         return [name for name in self.below(path) if (self.root / name).is_symlink()]
 

@@ -26,5 +26,5 @@ def test_dots_are_applied_as_text(path, resolved):
 def test_nothing_is_known_without_a_disk():
     world = NoWorld()
     assert [world.exists("a"), world.is_dir("a"), world.below("a"), world.content_hash("a")] == [None] * 4
-    assert (world.links_below("a"), world.text("a")) == (None, None)
+    assert (world.links_below("a"), world.names_in("a"), world.text("a")) == (None, None, None)
     assert (list(world.changed_here()), dict(world.changed_by_others(["a"]))) == ([], {})

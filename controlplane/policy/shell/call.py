@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
-from controlplane.policy.shell.folders import Placed, place
+from controlplane.policy.shell.folders import Placed, is_inside, place
 from controlplane.policy.shell.options import READ, WRITE, Parsed, Spec, parse_options
 from controlplane.policy.shell.state import Outcome, State, always
 from controlplane.policy.shell.values import UnclearError
@@ -87,15 +87,30 @@ class Call:
                 self.scene.add_read(path, recursive=recursive, span=(word.start, word.end))
 
     def _read_wild(self, word: Word) -> None:
-        """What a wildcard matches on disk; without one, everything below its fixed part."""
+        """What a wildcard matches on disk; where that is not known, all below its fixed part, and links."""
         span = (word.start, word.end)
         for path in self.places(word):
-            found = matches(self.scene.world, path.key) if self.scene.on_disk else None
+            found = self._matches(path, span)
             if found is None:
-                folder = fixed_folder(path.raw)
-                self.scene.add_read(place(path.cwd, folder, self.scene.root), recursive=True, span=span)
-            for match in found or ():
-                self.scene.add_read(Placed(match, "", match), recursive=True, span=span)
+                folder = place(path.cwd, fixed_folder(path.raw), self.scene.root)
+                self.scene.add_read(folder, recursive=True, span=span)
+                found = self.scene.links_below(folder, span)
+            for match in found:
+                self.scene.add_read(match, recursive=True, span=span)
+
+    def _matches(self, path: Placed, span: tuple[int, int]) -> list[Placed] | None:
+        """What a wildcard matches in a workspace on disk; None outside of it, without one, or of too much."""
+        if not self.scene.on_disk or not is_inside(path.key):
+            return None
+        absolute = path.raw.startswith("/")
+        if absolute and ".." in path.raw.split("/"):
+            raise UnclearError("a wildcard behind a ..", span)
+        pattern = path.key if absolute else f"{path.cwd}/{path.raw}".lstrip("/")
+        found = matches(self.scene.world, pattern)
+        if found is None:
+            return None
+        names = (f"./{match}" if match.startswith("~") else match for match in found)
+        return [place("", name, self.scene.root) for name in names]
 
     def read_all(self, words: Iterable[Word], *, recursive: bool = False) -> None:
         for word in words:
@@ -119,6 +134,19 @@ class Call:
             self.scene.add_write(path, op, span, recursive=recursive, links=links)
             if (word.value or "").endswith("/"):
                 self.scene.entered.add(path.key)
+
+    def change(self, word: Word, op: str, *, recursive: bool = False) -> None:
+        """A file that is changed only where it is there already; a wildcard names those that it matches."""
+        if not word.wild or word.carried:
+            self.write(word, op, recursive=recursive)
+            return
+        span = (word.start, word.end)
+        for path in self.places(word):
+            found = self._matches(path, span)
+            if not found:
+                raise UnclearError("a wildcard among the targets", span)
+            for match in found:
+                self.scene.add_matched(match, op, span, recursive=recursive)
 
     def unknown(self, why: str) -> None:
         self.scene.add_unknown(why, self.span)

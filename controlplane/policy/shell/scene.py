@@ -76,6 +76,7 @@ class Scene:
         self.entered: set[str] = set()  # written with a slash behind: through a link of that name
         self._ops: list[str] = []
         self._links: list[_Link] = []
+        self._matched: set[ShellPath] = set()
         self._writes: dict[ShellPath, str] = {}
         self._reads: dict[ShellPath, None] = {}
         self._unknown: dict[Unknown, None] = {}
@@ -94,7 +95,7 @@ class Scene:
 
     def add_write(
         self, path: Placed, op: str, span: tuple[int, int], *, recursive: bool = False, links: bool = False
-    ) -> None:
+    ) -> ShellPath:
         """`links`: the write may put a link at `path`, or links below it."""
         start, end = self._offsets(span)
         found = ShellPath(path.raw, path.cwd, op, recursive, start, end)
@@ -103,6 +104,11 @@ class Scene:
         self.removes |= op in ("delete", "move")
         if links:
             self._links.append(_Link(path.key, found))
+        return found
+
+    def add_matched(self, path: Placed, op: str, span: tuple[int, int], *, recursive: bool) -> None:
+        """A change of what a wildcard has found."""
+        self._matched.add(self.add_write(path, op, span, recursive=recursive))
 
     def add_read(self, path: Placed, *, recursive: bool, span: tuple[int, int]) -> None:
         start, end = self._offsets(span)
@@ -217,7 +223,8 @@ class Scene:
         for link in self._links:
             for path, key in self._writes.items():
                 through = _goes_through(link, path, key) or (key == link.key and key in self.entered)
-                if through and path != link.maker:
+                # A wildcard finds links as well that were not there when it was looked up.
+                if (through or path in self._matched) and path != link.maker:
                     text = self.source.text[path.start : path.end]
                     why = "may be written through a link that the same command makes"
                     self._unknown[Unknown(text, why, path.start, path.end)] = None

@@ -27,7 +27,7 @@ def _sed(call: Call, parsed: Parsed) -> None:
         return
     suffixes = [word.value for word in parsed.values(*IN_PLACE)]
     for file in files:
-        call.write(file)
+        call.change(file, "write")
         for suffix in suffixes:
             _backup(call, file, suffix)
 

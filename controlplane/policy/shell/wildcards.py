@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from controlplane.policy.shell.folders import is_inside
-
 if TYPE_CHECKING:
     from controlplane.policy.world import World
 
 MAX_MATCHES = 500
-MAX_STARS = 4  # more of them make a regular expression slow
+MAX_NAMES = 10_000  # looked at for one segment
+MAX_SEGMENTS = 6  # with wildcards: where links lead round in circles there is no end to them
 SPECIAL = re.compile(r"[*?\[]")
+# Without its quotes nobody knows where a class begins and ends, or whether it is one: it counts as a star.
+STARS = re.compile(r"\*+|\[.*\]", re.DOTALL)
 
 
 def fixed_folder(pattern: str) -> str:
@@ -23,33 +24,55 @@ def fixed_folder(pattern: str) -> str:
 
 
 def matches(world: World, pattern: str) -> list[str] | None:
-    """Workspace-relative paths, files and folders, that a workspace-relative pattern may match.
+    """Workspace-relative paths, files and folders, that a workspace-relative pattern may match now.
 
-    None when it leaves the workspace or matches too much. Quoted wildcards are taken for wildcards, so
-    there may be more here than bash finds; never fewer.
+    None when nobody knows, or it matches too much. Links on the way are followed, `..` counts behind them,
+    as for the kernel; both stay in the names that are found, for whoever resolves them. Quoted wildcards are
+    taken for wildcards, so there may be more here than bash finds; never fewer.
     """
-    folder = fixed_folder(pattern)
-    bounded = pattern.count("*") <= MAX_STARS and is_inside(folder)
-    files = world.below("" if folder == "." else folder) if bounded else None
-    if files is None:
+    parts = pattern.split("/")
+    if sum(1 for part in parts if SPECIAL.search(part)) > MAX_SEGMENTS:
         return None
-    depth = pattern.count("/") + 1
-    wanted = re.compile("/".join(_segment(part) for part in pattern.split("/")), re.DOTALL)
-    names = ("/".join(file.split("/")[:depth]) for file in files)
-    found = {name for name in names if wanted.fullmatch(name)}
-    return sorted(found) if len(found) <= MAX_MATCHES else None
+    found = [""]
+    for part in parts:
+        if not SPECIAL.search(part):
+            found = [_join(folder, part) for folder in found]
+            continue
+        step = _matching(world, found, part)
+        if step is None or len(step) > MAX_MATCHES:
+            return None
+        found = step
+    return sorted(path for path in found if world.exists(path) is not False)
+
+
+def _matching(world: World, folders: list[str], part: str) -> list[str] | None:
+    wanted = re.compile(_segment(part), re.DOTALL)
+    found: list[str] = []
+    seen = 0
+    for folder in folders:
+        names = world.names_in(folder)
+        seen += len(names or ())
+        if names is None or seen > MAX_NAMES:
+            return None
+        found.extend(_join(folder, name) for name in names if wanted.fullmatch(name))
+    return found
+
+
+def _join(folder: str, name: str) -> str:
+    return f"{folder}/{name}" if folder else name
 
 
 def _segment(pattern: str) -> str:
-    """A regular expression for one segment; a class is taken for any character."""
+    """A regular expression for one segment. What stands between two stars is taken where it comes first, and
+    for good: no name can make this slow."""
     hidden = "" if pattern.startswith(".") else r"(?!\.)"
-    pieces = re.findall(r"\*+|\[[!^]?\]?[^\]]*\]|\?|.", pattern, re.DOTALL)
-    return hidden + "".join(_piece(piece) for piece in pieces)
+    first, *others = STARS.split(pattern)
+    if not others:
+        return hidden + _fixed(first)
+    *middle, last = (_fixed(part) for part in others)
+    return hidden + _fixed(first) + "".join(f"(?>.*?{part})" for part in middle) + f".*{last}"
 
 
-def _piece(piece: str) -> str:
-    if piece.startswith("*"):
-        return "[^/]*"
-    if piece == "?" or (piece.startswith("[") and len(piece) > 1):
-        return "[^/]"
-    return re.escape(piece)
+def _fixed(part: str) -> str:
+    """A part of a segment without stars and classes."""
+    return "".join("." if char == "?" else re.escape(char) for char in part)

@@ -36,8 +36,8 @@ EXPANSIONS = frozenset({"simple_expansion", "expansion", "command_substitution",
 @dataclass(frozen=True, slots=True)
 class Word:
     """One argument. `value` is None when only running can tell it; `prefix` is what stands for
-    certain in front. `wild` means that bash would match it against file names, `many` that it may
-    become any number of words. Span in bytes."""
+    certain in front. `wild` means that bash would match it against file names, or has done so for a
+    variable in it (`carried`), `many` that it may become any number of words. Span in bytes."""
 
     value: str | None
     prefix: str
@@ -46,6 +46,7 @@ class Word:
     wild: bool = False
     tilde: bool = False
     many: bool = False
+    carried: bool = False
 
     def tail(self, count: int) -> Word:
         """The word without its first `count` characters, an option's attached value."""
@@ -105,9 +106,10 @@ def _word(cells: list[Cell], node: Node) -> Word:
     tilde = bare.startswith("~")
     if prefix.startswith("~") and not tilde:
         prefix = "./" + prefix
-    wild = bool(re.search(r"[*?]|\[.*\]", bare)) or any(cell.kind is Kind.WILD for cell in cells)
+    carried = any(cell.kind is Kind.WILD for cell in cells)
+    wild = carried or bool(re.search(r"[*?]|\[.*\]", bare))
     value = prefix if known == len(cells) else None
-    return Word(value, prefix, node.start_byte, node.end_byte, wild, tilde, SPLIT in cells)
+    return Word(value, prefix, node.start_byte, node.end_byte, wild, tilde, SPLIT in cells, carried)
 
 
 def _cells(node: Node, scope: Scope) -> Iterator[Cell]:

@@ -25,7 +25,7 @@ CSPLIT_SAMPLE = ("00", "01", "99")
 
 def _rm(call: Call, parsed: Parsed) -> None:
     for word in parsed.operands:
-        call.write(word, "delete", recursive=parsed.has("-r", "-R", "--recursive"))
+        call.change(word, "delete", recursive=parsed.has("-r", "-R", "--recursive"))
 
 
 def _rmdir(call: Call, parsed: Parsed) -> None:
@@ -48,7 +48,7 @@ def _change_mode(call: Call, parsed: Parsed) -> None:
         raise UnclearError("changes what links lead to")
     given = parsed.has("--reference", *MODE_LETTERS)
     for word in parsed.operands if given else parsed.operands[1:]:
-        call.write(word, "mode", recursive=parsed.has("-R", "--recursive"))
+        call.change(word, "mode", recursive=parsed.has("-R", "--recursive"))
 
 
 def _dd(call: Call, parsed: Parsed) -> None:

@@ -36,6 +36,7 @@ EXECUTED = [
     "tee",
 ]
 
+MATCHED = ["src/*.txt", "docs/*", "src/auth/[ab].ts", "*/?.md", "src/*/*.ts", "v1.d/i*"]
 old, new, folder = quoted(FILES), quoted(NEW), quoted(FOLDERS)
 anywhere = st.one_of(old, new)
 braces = st.sampled_from(["src/{x,y}", "n{1..3}", "{docs,src}/z", "{a,b}{1,2}", "docs/{p,q{r,s}}.md"])
@@ -104,6 +105,10 @@ SIMPLE = st.one_of(
     built("touch $(pwd)/{}", st.sampled_from(NEW[:4])),
     built('cp {} "$(pwd)/n8"', old),
     built("shuf -e a b -o {}", target),
+    built("rm -rf {}", st.sampled_from(MATCHED)),
+    built("chmod 600 {}", st.sampled_from(MATCHED)),
+    built("sed -i s/x/y/ {}", st.sampled_from(MATCHED)),
+    built('for f in {}; do {} "$f"; done', st.sampled_from(MATCHED), st.sampled_from(EXECUTED)),
     built("unlink {}", old),
     built("v={}", st.sampled_from(["n1", "'a b'", "docs/w", "x.d"])),
     st.sampled_from(["ls", "cat top.txt", "true", "false", "pwd", "echo hi", "exit", ":"]),

@@ -125,6 +125,9 @@ class FolderWorld(NoWorld):
         files = (file for file in (self.root / path).rglob("*") if file.is_file())
         return [file.relative_to(self.root).as_posix() for file in files]
 
+    def names_in(self, path):
+        return [entry.name for entry in (self.root / path).iterdir()] if self.is_dir(path) else []
+
     def links_below(self, path):
         links = (name for name in (self.root / path).rglob("*") if name.is_symlink())
         return [link.relative_to(self.root).as_posix() for link in links]

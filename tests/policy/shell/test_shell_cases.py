@@ -33,6 +33,9 @@ class CaseWorld(NoWorld):
     def below(self, path):
         return [file for file in self.files if not path or file.startswith(path + "/")]
 
+    def names_in(self, path):
+        return list({file[len(path) :].strip("/").split("/")[0] for file in self.below(path)})
+
     def links_below(self, path):
         return []
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from sessions.gate.worktree import Worktree
 from tests import builders
 
 pytestmark = pytest.mark.django_db
@@ -38,3 +39,30 @@ def test_git_is_not_trusted_where_an_agent_may_have_put_a_repository(at_work):
     assert run(at_work, "git -C src/billing status")["classification"] == "safe"
     answer = run(at_work, "git -C src/auth/mine status")
     assert (answer["classification"], answer["reason"]) == ("destructive", "unknown_target")
+
+
+def test_a_wildcard_of_a_change_is_what_it_matches(at_work):
+    answer = run(at_work, "sed -i s/x/y/ src/auth/copy/*.ts")
+    assert (answer["decision"], answer["targets"]) == ("allow", ["src/auth/copy/b.ts"])
+    answer = run(at_work, "rm src/*/a.ts")
+    assert (answer["decision"], answer["reason"]) == ("ask", "not_in_scope")
+    assert answer["targets"] == ["src/auth/a.ts", "src/billing/a.ts"]
+
+
+def test_a_wildcard_does_not_read_around_a_link(at_work, tmp_path, tmp_path_factory):
+    (tmp_path_factory.mktemp("elsewhere") / "key").write_text("secret\n")
+    (tmp_path / "src/other").symlink_to(tmp_path_factory.getbasetemp())
+    answer = run(at_work, "cat src/*/*/key")
+    assert (answer["decision"], answer["reason"]) == ("deny", "outside_workspace")
+
+
+def test_names_in_a_folder(tmp_path, monkeypatch):
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src/a").touch()
+    worktree = Worktree(1, str(tmp_path), {})
+    assert [worktree.names_in(name) for name in ("src", "", "src/a", "nosuch", "src/../src")] == [
+        ["a"], ["src"], (), (), ["a"],
+    ]  # fmt: skip
+    assert (Worktree(1, "", {}).names_in("src"), worktree.names_in("a\0b")) == (None, None)
+    monkeypatch.setattr("sessions.gate.worktree.BELOW_MOST", 0)
+    assert worktree.names_in("src") is None
