@@ -31,6 +31,7 @@ from controlplane.policy.placing import Misplaced, Placed, place_all
 from controlplane.policy.rules import Ground, Rules
 from controlplane.policy.targets import Effects, effects
 from controlplane.policy.world import World
+from controlplane.policy.written import written_of
 
 MUTATION_CLASSES = ("AST_REFACTOR", "INTENT_EVOLUTION")
 
@@ -206,7 +207,7 @@ def _with_moved_folders(writes: tuple[Placed, ...], world: World) -> tuple[Place
     if not any(world.is_dir(target.physical or target.path) for target in moves):
         return writes
     return tuple(
-        replace(each, target=replace(each.target, recursive=True)) if each.named.arrives else each
+        replace(each, target=replace(each.target, recursive=True)) if each.arrives else each
         for each in writes
     )
 
@@ -298,7 +299,7 @@ def _extra(writes: tuple[Placed, ...], data: Any, case: Case) -> Iterator[Proble
         yield from _mutation_class(data.get("mutation_class") if isinstance(data, dict) else None, case)
     intent = case.snapshot.intent
     if intent is not None and intent.constraints:
-        written = [constraints.Written.of(each.named, each.target) for each in writes]
+        written = [each for placed in writes for each in written_of(placed)]
         ignore_case = case.policy.case_insensitive_paths
         for breach in constraints.breaches(intent.constraints, written, case.world, ignore_case=ignore_case):
             yield Problem(8, ErrorType.CONSTRAINT_VIOLATION, breach.kind, breach.text, breach.paths)

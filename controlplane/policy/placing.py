@@ -6,7 +6,7 @@ every check, so that neither a link nor a `..` behind a link reaches another fil
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from controlplane.policy.model import Reason, Target, ToolCall
@@ -34,8 +34,16 @@ class Misplaced:
 
 @dataclass(frozen=True, slots=True)
 class Placed:
+    """A target with what the call does to it; `again` where the call comes to the same place once more."""
+
     named: Named
     target: Target
+    again: tuple[Named, ...] = ()
+
+    @property
+    def arrives(self) -> bool:
+        """Whether something is moved to this place."""
+        return any(named.arrives for named in (self.named, *self.again))
 
 
 def place(named: Named, call: ToolCall, world: World) -> Placed | Misplaced:
@@ -72,8 +80,10 @@ def place_all(
         found = place(named, call, world)
         if isinstance(found, Misplaced):
             misplaced.append(found)
+        elif (before := placed.get(found.target)) is not None:
+            placed[found.target] = replace(before, again=(*before.again, named))
         else:
-            placed.setdefault(found.target, found)
+            placed[found.target] = found
     return tuple(placed.values()), tuple(misplaced)
 
 
