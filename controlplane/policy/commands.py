@@ -109,7 +109,10 @@ def _command_lines(ask: Ask) -> list[_Line] | str:
 def _add(found: Found, analysis: ShellAnalysis, command: str) -> None:
     found.unknown.extend(analysis.unknown)
     found.writes.extend(_named(path, command) for path in analysis.writes)
-    found.reads.extend(_named(path, command) for path in analysis.reads)
+    for path in analysis.reads:
+        found.reads.append(_named(path, command))
+        aims = fields.aims_of(path.pattern) if path.pattern else ()
+        found.aims.extend(Named(name, path.cwd, op="read") for name in aims)
     if not (analysis.safe or analysis.writes or analysis.unknown):
         found.unknown.append(Unknown(command, "what this command changes is not known"))
 

@@ -106,6 +106,8 @@ DIFF_KEYS = ("diff", "args")
 EDIT_LIST_KEYS = ("edits", "operations", "replacements", "files")
 
 _WILD = re.compile(r"[*?\[{]")
+_WILD_CHARS = re.compile(r"[*?\[\]{}]")
+_AIM = re.compile(r"(?!~)[^\\:%$\x00-\x1f]{0,199}[^\\:%$\x00-\x1f. ]|\.\.")  # what reads as a plain name
 # After a wildcard: a step up, or a brace alternative that begins anew, cannot be followed.
 _DETOUR = re.compile(r"(?:^|[/{,])\.\.(?:$|[/},])|[{,][/~$\\]")
 # Some clients send the files of a call as XML; RE2, because a text may open thousands of tags and close none.
@@ -193,6 +195,15 @@ def literal_folder(pattern: str) -> str | None:
         return None
     folder = "/".join(segments[:wild])
     return "/" if wild == 1 and not folder else folder
+
+
+def aims_of(pattern: str) -> Iterator[str]:
+    """What a wildcard may be aimed at, where nobody can look what it matches: the pattern as it stands,
+    because a line of `.intentignore` fits it so, and the name that is left without its wildcards."""
+    for text in dict.fromkeys((pattern, _WILD_CHARS.sub("", pattern))):
+        segments = [segment for segment in text.split("/") if segment not in {"", "."}]
+        if segments and all(map(_AIM.fullmatch, segments)):
+            yield "/" * pattern.startswith("/") + "/".join(segments)
 
 
 def first(data: Mapping[str, Any], keys: tuple[str, ...]) -> Any:

@@ -159,7 +159,8 @@ def _examine_safe(found: Effects, case: Case) -> Findings:
     if found.malformed:
         return Findings(found, (_malformed(4, found.malformed, case),))
     reads, misplaced = place_all(found.reads, case.call, case.world)
-    return Findings(found, tuple(_reading(4, reads, misplaced, case)), reads=_targets(reads))
+    aims, _ = place_all(found.aims, case.call, case.world)
+    return Findings(found, tuple(_reading(4, reads + aims, misplaced, case)), reads=_targets(reads))
 
 
 def _reading(
@@ -182,11 +183,12 @@ def _examine_destructive(found: Effects, intent: Problem | None, case: Case) -> 
         return Findings(found, (*problems, _malformed(6, found.malformed, case)))
     writes, lost = place_all(found.writes, case.call, case.world)
     reads, lost_reads = place_all(found.reads, case.call, case.world)
+    aims, _ = place_all(found.aims, case.call, case.world)
     writes = _with_moved_folders(writes, case.world)
     if lost:
         problems += _misplaced(6, lost, case)
     if reads or lost_reads:
-        problems += _reading(6, reads, lost_reads, case)
+        problems += _reading(6, reads + aims, lost_reads, case)
     problems += _scope(writes, case)
     problems += _stale(writes, found.input, case)
     conflicts = tuple(_conflicts(writes, case))

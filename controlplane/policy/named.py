@@ -29,11 +29,13 @@ class Named:
 
 @dataclass(slots=True)
 class Found:
-    """What the input of a call names, gathered piece by piece."""
+    """What the input of a call names, gathered piece by piece. `aims` are names that wildcards among the
+    reads may stand for: they are held against `.intentignore` only."""
 
     writes: list[Named] = field(default_factory=list)
     reads: list[Named] = field(default_factory=list)
     unknown: list[Unknown] = field(default_factory=list)
+    aims: list[Named] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,7 @@ class Effects:
     writes: tuple[Named, ...] = ()
     reads: tuple[Named, ...] = ()
     unknown: tuple[Unknown, ...] = ()
+    aims: tuple[Named, ...] = ()  # as in `Found`
     malformed: str | None = None
     input: Any = None  # what the tool gets, out of any wrapping
 
@@ -50,7 +51,7 @@ def effects(call: ToolCall, policy: Policy, world: World = _NO_WORLD) -> Effects
     resolved = resolve(call)
     cls = static_class(resolved, policy)
     found = _found(call, resolved, policy, world)
-    if isinstance(found, Found) and len(found.writes) + len(found.reads) > MAX_PATHS:
+    if isinstance(found, Found) and len(found.writes) + len(found.reads) + len(found.aims) > MAX_PATHS:
         found = f"The call names more than {MAX_PATHS} paths; make several calls of it."
     if isinstance(found, str):
         return Effects(cls or ToolClass.DESTRUCTIVE, malformed=found, input=resolved.input)
@@ -61,7 +62,8 @@ def effects(call: ToolCall, policy: Policy, world: World = _NO_WORLD) -> Effects
         found = Found([replace(named, op="write") for named in found.reads], [], [_not_known(resolved)])
     elif cls is ToolClass.SAFE and resolved.tool is None:
         found = Found([], [replace(named, op="read") for named in found.writes], [])
-    return Effects(cls, tuple(found.writes), tuple(found.reads), tuple(found.unknown), input=resolved.input)
+    parts = tuple(found.writes), tuple(found.reads), tuple(found.unknown), tuple(found.aims)
+    return Effects(cls, *parts, input=resolved.input)
 
 
 def _is_reader(resolved: Resolved) -> bool:
@@ -130,6 +132,8 @@ def _globbing(ask: Ask) -> Found | str:
                     f"The pattern [{shown(pattern)}] steps back behind a wildcard: begin at a plain folder."
                 )
             found.reads.extend(_below_bases(folder, bases, ask.call.cwd))
+            for aim in fields.aims_of(pattern) if folder != pattern else ():
+                found.aims.extend(_below_bases(aim, bases, ask.call.cwd))
     return found
 
 

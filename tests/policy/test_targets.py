@@ -374,6 +374,69 @@ def test_a_tool_declared_safe_reads_nothing_under_a_deeper_key_that_it_may_not_r
         assert said(judge(call("mcp__fs__look", data), state))[2] == reason
 
 
+@pytest.mark.parametrize("root", ["C:\\shop", "C:\\work\\shop", "\\\\host\\share\\shop", "/home/ada/shop"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cd .. && cat x",
+        "cd .. && touch x",
+        "cd ../other && ls",
+        "git -C .. status",
+        "cd src && cd ../.. && touch x",
+        "cd '..\\' && touch x",
+        "(cd ..; ls)",
+    ],
+)
+def test_a_step_out_of_the_workspace_is_one_from_any_root(root, command):
+    assert judge(replace(bash(command), root=root), snapshot("**")).verdict.value != "allow"
+    back = replace(bash("cd ../shop && touch src/x"), root=root)
+    assert said(judge(back, snapshot("src/**"))) == ("allow", None, None)
+
+
+@pytest.mark.parametrize(
+    ("command", "files"),
+    [
+        ("gc a,.env", ["a", ".env"]),
+        ("gc a, .env", ["a", ".env"]),
+        ("type a=.env", ["a=.env", "a", ".env"]),
+        ("gc 'a,b'", ["a,b"]),
+    ],
+)
+def test_commas_part_the_files_of_a_windows_command(command, files):
+    the_call = call("PowerShell", {"command": command}, root="C:\\shop")
+    assert [target.path for target in judge(the_call, no_intent()).reads] == files
+    assert found(call("PowerShell", {"command": "gc ,"})).unknown
+
+
+AIMED = "\n".join((".env", "*.pem", "secrets/", "/config/*.yml"))
+
+
+@pytest.mark.parametrize(
+    ("tool", "key", "pattern", "reason"),
+    [
+        ("Bash", "command", "cat .env*", "intentignore"),
+        ("Bash", "command", "cat [.]env", "intentignore"),
+        ("Bash", "command", "head src/*.pem", "intentignore"),
+        ("Bash", "command", "cat src/*.pem > out/x", "intentignore"),
+        ("Bash", "command", "cat /home/ada/shop/*.pem", "intentignore"),
+        ("Bash", "command", "cat README.* a.*.b src/**/*.ts config/* ./*", None),
+        ("Bash", "command", "cat ..* *\\:x *. ../shop/*", None),
+        ("PowerShell", "command", "gc '*.pem'", "intentignore"),
+        ("read_many_files", "include", ["a", "**/*.pem"], "intentignore"),
+        ("Glob", "pattern", "config/*.yml", "intentignore"),
+        ("Glob", "pattern", "secrets/**", "intentignore"),
+        ("Glob", "pattern", "**/*.{ts,md}", None),
+        ("Glob", "pattern", "*", None),
+    ],
+)
+def test_a_wildcard_that_is_aimed_at_something_ignored_is_refused_where_nobody_can_look(
+    tool, key, pattern, reason
+):
+    decision = judge(call(tool, {key: pattern}), snapshot("out/**", intentignore=AIMED))
+    assert said(decision)[2] == reason
+    assert not any("*" in target.path for target in decision.reads)
+
+
 # --- placing --------------------------------------------------------------------------------------
 
 

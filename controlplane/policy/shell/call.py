@@ -92,8 +92,8 @@ class Call:
         for path in self.places(word):
             found = matches(self.scene.world, path.key) if self.scene.on_disk else None
             if found is None:
-                folder = fixed_folder(path.raw)
-                self.scene.add_read(place(path.cwd, folder, self.scene.root), recursive=True, span=span)
+                folder = place(path.cwd, fixed_folder(path.raw), self.scene.root)
+                self.scene.add_read(folder, recursive=True, span=span, pattern=path.raw)
             for match in found or ():
                 self.scene.add_read(Placed(match, "", match), recursive=True, span=span)
 

@@ -104,9 +104,9 @@ class Scene:
         if links:
             self._links.append(_Link(path.key, found))
 
-    def add_read(self, path: Placed, *, recursive: bool, span: tuple[int, int]) -> None:
+    def add_read(self, path: Placed, *, recursive: bool, span: tuple[int, int], pattern: str = "") -> None:
         start, end = self._offsets(span)
-        self._reads[ShellPath(path.raw, path.cwd, "read", recursive, start, end)] = None
+        self._reads[ShellPath(path.raw, path.cwd, "read", recursive, start, end, pattern)] = None
 
     def add_unknown(self, why: str, span: tuple[int, int]) -> None:
         start, end = self._offsets(span)
