@@ -408,7 +408,7 @@ def test_commas_part_the_files_of_a_windows_command(command, files):
     assert found(call("PowerShell", {"command": "gc ,"})).unknown
 
 
-AIMED = "\n".join((".env", "*.pem", "secrets/", "/config/*.yml"))
+AIMED = ".env\n*.pem\nsecrets/\n/config/*.yml\n"
 
 
 @pytest.mark.parametrize(

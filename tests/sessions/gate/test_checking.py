@@ -329,3 +329,12 @@ def test_a_number_that_no_ledger_can_keep_is_no_reason_to_fail(at_work):
     answer = at_work.gate("mcp__chat__post", channel=2**60, text="hello")
     assert (answer["decision"], answer["reason"]) == ("ask", "unknown_target")
     assert at_work.gate("Read", file_path="src/auth/login.ts", offset=2**60)["decision"] == "allow"
+
+
+def test_a_link_of_the_agents_machine_is_followed(at_work):
+    body = {"session_id": "s-1", "tool": "Write", "input": {"file_path": "src/auth/in/x", "content": "x"}}
+    assert at_work.post("gate", {**body, "links": {"src/auth/in": "docs"}}).json()["reason"] == "not_in_scope"
+    assert at_work.post("gate", {**body, "links": None}).json()["decision"] == "allow"
+    for wrong in ([], {"a": 1}, {"a": "x" * 5000}, dict.fromkeys(map(str, range(1001)), "x"), "x"):
+        answer = at_work.post("gate", {**body, "links": wrong})
+        assert (answer.status_code, answer.json()["decision"]) == (400, "deny")
