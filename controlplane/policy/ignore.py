@@ -107,7 +107,9 @@ def _parse(text: str) -> IgnoreRules:
 
 
 def _folders(text: str) -> Iterator[str]:
-    """The folders that a line names before its first wildcard, without what it is about itself."""
+    """The folders that a line names before its first wildcard, the workspace first, without what it is about
+    itself."""
+    yield ""
     literal = _WILDCARD.split(_as_bytes(text.removeprefix("/")), maxsplit=1)[0]
     segments = literal.rstrip(" /" if literal == text.removeprefix("/") else "").split("/")
     for count in range(1, len(segments)):

@@ -92,9 +92,11 @@ def _compiled(
 
 
 def _literal_folders(pattern: str) -> Iterator[str]:
-    """The folders, folded, that a pattern names before its first wildcard; an exclusion names none."""
+    """The folders, folded, that a pattern names before its first wildcard, the workspace itself first; an
+    exclusion names none."""
     if pattern.startswith("!"):
         return
+    yield ""
     cut = min((pattern.find(char) for char in "*?[{\\" if char in pattern), default=len(pattern))
     segments = fold(pattern[:cut]).split("/")
     for count in range(1, len(segments)):
@@ -115,7 +117,8 @@ def _objections(target: Target, rules: Rules, world: World) -> Iterator[tuple[st
     is_dir = may_be_folder and (target.op == "folder" or _is_dir(target, world) is not False)
     for name in names_of(target):
         ground = _of_name(name, rules, is_dir=is_dir)
-        if ground is None and target.op in _REPLACES and rules.holds_protected(name):
+        takes = target.recursive or target.op in _REPLACES
+        if ground is None and takes and rules.holds_protected(name):
             ground = PROTECTED
         if ground is None and _takes_all(target, world) and rules.holds_ignored(name):
             ground = IGNORED

@@ -89,7 +89,7 @@ def _strange(call: ToolCall, resolved: Resolved, data: dict[str, Any]) -> Found:
     known = {raw for raw in raws if isinstance(raw, str)}
     raws += [raw for raw in dict.fromkeys(fields.hidden_paths(data)) if raw not in known]
     told = _readings(data)
-    writes = [replace(named, raw=raw, cwd=call.cwd) for raw in raws for named in told]
+    writes = [Named(raw, call.cwd, **one) for raw in raws for one in told]
     return Found(writes, [], [_not_known(resolved)])
 
 
@@ -154,16 +154,20 @@ def _writing(ask: Ask) -> Found | str:
     raws = list(fields.named_paths(ask.data))
     whole = ask.tool.kind is Kind.WRITE
     found = Found() if whole else _of_diff(ask)
-    told = [Named("", None, after=text, whole=True) for text in pieces.whole_texts(ask.data)]
-    told = told if whole else _readings(ask.data)
-    found.writes[:0] = [replace(named, raw=raw, cwd=ask.call.cwd) for raw in raws for named in told]
+    told = _whole_texts(ask.data) if whole else _readings(ask.data)
+    found.writes[:0] = [Named(raw, ask.call.cwd, **one) for raw in raws for one in told]
     return found if found.writes else "The input names no path."
 
 
-def _readings(data: dict[str, Any]) -> list[Named]:
-    """What a call would put into the files that it names, once for each way to read its input."""
+def _whole_texts(data: dict[str, Any]) -> list[dict[str, Any]]:
+    return [{"after": text, "whole": True} for text in pieces.whole_texts(data)]
+
+
+def _readings(data: dict[str, Any]) -> list[dict[str, Any]]:
+    """What a call would put into the files that it names, as fields of `Named`, once for each way to read
+    its input."""
     told = [(*pieces.joined(reading), reading) for reading in pieces.readings(data)]
-    return [Named("", None, before=before, after=after, pieces=reading) for before, after, reading in told]
+    return [{"before": before, "after": after, "pieces": reading} for before, after, reading in told]
 
 
 def _of_diff(ask: Ask) -> Found:

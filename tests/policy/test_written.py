@@ -163,3 +163,29 @@ def test_a_folder_in_another_case_holds_it_too_where_paths_have_none():
     policy = Policy(case_insensitive_paths=True)
     state = snapshot("**", intentignore=IGNORE, policy=policy)
     assert said(judge(bash("rm -rf SRC"), state))[2] == "intentignore"
+
+
+@pytest.mark.parametrize(
+    "the_call",
+    [
+        bash("rm -rf ."),
+        bash("chmod -R 777 ."),
+        bash("cp -r src/p/. ."),
+        bash("find . -delete"),
+        call("move_file", {"source": ".", "destination": "src/c"}),
+        call("delete_directory", {"path": "."}),
+    ],
+)
+def test_the_workspace_as_a_whole_holds_what_is_protected(the_call):
+    """Where an empty scope allows everything, nothing else is in the way."""
+    policy = Policy(empty_scope="allow")
+    assert said(judge(the_call, snapshot(policy=policy)))[2] == "protected_path"
+    bare = Policy(empty_scope="allow", protected_paths=())
+    assert said(judge(the_call, snapshot(policy=bare, intentignore="*.pem\n")))[2] == "intentignore"
+    assert said(judge(the_call, snapshot(policy=bare, intentignore="!a\n"))) == ("allow", None, None)
+
+
+def test_the_modes_of_a_folder_that_holds_something_protected_stay():
+    policy = Policy(protected_paths=("ci/flows/**",))
+    assert said(judge(bash("chmod -R +x ci"), snapshot("**", policy=policy)))[2] == "protected_path"
+    assert said(judge(bash("chmod +x ci"), snapshot("**", policy=policy))) == ("allow", None, None)
