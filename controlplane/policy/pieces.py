@@ -37,12 +37,15 @@ def readings(data: Mapping[str, Any]) -> list[Reading]:
 
 
 def _read(parts: list[Mapping[str, Any]]) -> Iterator[Reading]:
+    given = {key for part in parts for key in part}
     for old, new in fields.REPLACEMENTS:
+        if given.isdisjoint((old, new)):
+            continue
         named = [part for part in parts if (part.get(old), part.get(new)) != (None, None)]
         yield tuple((fields.as_text(part.get(old)), fields.as_text(part.get(new))) for part in named)
-    for key in _TEXT_KEYS:
+    for key in filter(given.__contains__, _TEXT_KEYS):
         yield tuple(("", fields.as_text(part[key])) for part in parts if key in part)
-    for key in fields.DIFF_KEYS:
+    for key in filter(given.__contains__, fields.DIFF_KEYS):
         yield tuple(pair for part in parts for pair in of_diff(fields.as_text(part.get(key))))
 
 
