@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -57,6 +58,8 @@ class Written:
         yield before, plainly
         if not plainly.isascii():  # Python, for one, reads look-alike letters in names as the plain ones
             yield unicodedata.normalize("NFKC", before), unicodedata.normalize("NFKC", plainly)
+        if self.path.casefold().endswith(".ipynb"):
+            yield _cells(before), _cells(plainly)
         if "\r" in after:
             yield "" if self.whole else self.before, after
 
@@ -91,6 +94,16 @@ def written_of(placed: Placed) -> Iterator[Written]:
 def plain(text: str) -> str:
     """Without a byte order mark, each line ending in a line feed."""
     return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _cells(notebook: str) -> str:
+    """The sources of a notebook's cells, as a reader of the notebook sees them; "" for what is none."""
+    try:
+        cells = json.loads(notebook)["cells"]
+        sources = [cell["source"] for cell in cells]
+        return "\n".join(text if isinstance(text, str) else "".join(text) for text in sources)
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return ""
 
 
 def _replaced(text: str, pieces: tuple[tuple[str, str], ...]) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 
 import pytest
@@ -72,6 +73,19 @@ def test_pieces_that_match_only_together_are_seen_in_the_file():
     assert refused(call("apply_patch", {"patch": hunks}), apart, world=world) == "forbid_pattern"
     twice = "*** Update File: a\n@@\n-ev(y)\n+eva(y)\n*** Update File: ./a\n@@\n-eva(y)\n+eval(y)\n"
     assert refused(call("apply_patch", {"patch": twice}), apart, world=world) == "forbid_pattern"
+
+
+def test_the_cells_of_a_notebook_are_read_as_its_reader_does():
+    quoted = {"type": "forbid_pattern", "pattern": r'eval\("'}
+    for source in ('eval("x")', ["ev", 'al("x")\n']):
+        text = json.dumps({"cells": [{"source": "a"}, {"source": source}]})
+        assert refused(write("A.IPYNB", text), quoted) == "forbid_pattern"
+        assert refused(write("a.txt", text), quoted) is None
+    for text in ("", "[]", '{"cells": [5]}', '{"cells": [{"source": [5]}]}', "[" * 100_000):
+        assert refused(write("a.ipynb", text), quoted) is None
+    world = Files.of({"a.ipynb": json.dumps({"cells": [{"source": 'eval("x")'}]})})
+    notebook = {"file_path": "a.ipynb", "old_string": '"source"', "new_string": '"source" '}
+    assert refused(call("Edit", notebook), quoted, world=world) is None
 
 
 def test_what_is_moved_about_in_a_file_is_not_new():
