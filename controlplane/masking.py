@@ -5,11 +5,13 @@ Known forms of credentials only: a mask that guesses hides the change that a rev
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any
 
 MASK = "•••masked•••"
 TEXT_MOST = 200_000  # characters of one field
+_NUMBER_MOST = 2**53 - 1
 CUT_MARK = "… [cut: {left} more characters are not stored]"
 
 # Signs that every match of a form holds, in lower case; the form; what takes its place. Looking for a
@@ -70,9 +72,12 @@ def was_cut(text: str) -> bool:
 
 
 def storable(value: Any) -> Any:
-    """The same JSON value with every text in it masked and cut."""
+    """The same JSON value with every text in it masked and cut; a number that readers of JSON do not agree
+    on (RFC 8259, section 6) as its text, because a record that cannot be kept would refuse the call."""
     if isinstance(value, str):
         return mask_text(cut_text(value)) if len(value) > 7 else value
+    if isinstance(value, int | float) and not -_NUMBER_MOST <= value <= _NUMBER_MOST:
+        return value if isinstance(value, float) and math.isfinite(value) else str(value)
     if isinstance(value, dict):
         return {str(key): storable(item) for key, item in value.items()}
     if isinstance(value, list):

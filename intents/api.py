@@ -19,7 +19,7 @@ from intents.documents import read_document
 from intents.models import Intent
 from intents.problems import Report
 from intents.raw_body import TEXT_TYPES, YAML_TYPES, RawBodyParser, raw_body, yaml_download
-from intents.selectors import find_intent, intent_document
+from intents.selectors import find_intent, ignores_case, intent_document
 
 YAML_BODY = dict.fromkeys(YAML_TYPES, OpenApiTypes.STR)
 READ_ONLY = frozenset({"id", "raw_status", "created_at", "updated_at"})
@@ -107,7 +107,9 @@ class ValidateView(WorkspaceView):
     )  # fmt: skip
     def post(self, request: Request) -> Response:
         lenient = flag(request, "lenient")
-        return Response(read_document(raw_body(request, YAML_TYPES), lenient=lenient).report.as_json())
+        ignore_case = ignores_case(self.bearer.workspace_id)
+        reading = read_document(raw_body(request, YAML_TYPES), lenient=lenient, ignore_case=ignore_case)
+        return Response(reading.report.as_json())
 
 
 class ImportView(WorkspaceView):

@@ -27,10 +27,12 @@ def errors_between(read: Sequence[ReadIntent], kept: Sequence[IntentValues] = ()
     return [*_duplicates(read), *_unknown_dependencies(read, kept), *_circles(read, kept)]
 
 
-def warnings_between(read: Sequence[ReadIntent], kept: Sequence[IntentValues] = ()) -> list[Problem]:
+def warnings_between(
+    read: Sequence[ReadIntent], kept: Sequence[IntentValues] = (), *, ignore_case: bool = False
+) -> list[Problem]:
     """Doubts among the sound intents of a document and those that stay beside it."""
     sound = _first_of_each_id(item for item in read if item.sound)
-    found = [*_not_ready(sound, kept), *_overlaps(sound, kept)]
+    found = [*_not_ready(sound, kept), *_overlaps(sound, kept, ignore_case=ignore_case)]
     if len(read) > LARGE:
         found.append(Problem(ProblemType.LARGE_FILE, f"The file holds {len(read):,} intents."))
     return found
@@ -93,10 +95,13 @@ def _not_ready(read: Sequence[ReadIntent], kept: Sequence[IntentValues]) -> Iter
                 yield _dependency_problem(ProblemType.DEPENDENCY_NOT_READY, message, item)
 
 
-def _overlaps(read: Sequence[ReadIntent], kept: Sequence[IntentValues]) -> Iterator[Problem]:
+def _overlaps(
+    read: Sequence[ReadIntent], kept: Sequence[IntentValues], *, ignore_case: bool
+) -> Iterator[Problem]:
     lines = {item.values.intent_id: item.lines.get("owned_scope") for item in read}
     running = [item.values for item in read] + [values for values in kept if values.intent_id not in lines]
-    shared = shared_paths([values for values in running if values.status is IntentStatus.IN_PROGRESS])
+    running = [values for values in running if values.status is IntentStatus.IN_PROGRESS]
+    shared = shared_paths(running, ignore_case=ignore_case)
     for one, other, path in shared.pairs:
         if one.intent_id in lines:
             yield _overlap_problem(one, other, path, lines[one.intent_id])
@@ -125,14 +130,18 @@ class Shared:
     complete: bool
 
 
-def shared_paths(intents: Sequence[IntentValues]) -> Shared:
-    """The pairs whose scopes meet, in the order of the file, within limits on their number and on time.
+def shared_paths(intents: Sequence[IntentValues], *, ignore_case: bool = False) -> Shared:
+    """The pairs whose scopes meet as the workspace compares paths, in the order of the file, within limits on
+    their number and on time.
 
     Inclusions alone are compared fast. Exclusions can make a pair costly, so only pairs that meet without
     theirs are decided with them, one by one, where the path found first is excluded.
     """
-    scopes = [Scope.of(values.owned_scope) for values in intents]
-    inclusions = [Scope.of(part for part in scope.patterns if part[:1] != "!") for scope in scopes]
+    scopes = [Scope.of(values.owned_scope, case_insensitive=ignore_case) for values in intents]
+    inclusions = [
+        Scope.of((part for part in scope.patterns if part[:1] != "!"), case_insensitive=ignore_case)
+        for scope in scopes
+    ]
     ends = monotonic() + SECONDS_MOST
     decided: dict[tuple[int, int], str | None] = {}
     complete = True

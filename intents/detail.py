@@ -11,6 +11,7 @@ from intents import cross_checks, field_rules, store
 from intents.item_lines import to_lines
 from intents.listing import holders_of
 from intents.models import Intent, IntentRevision
+from intents.selectors import ignores_case
 from intents.statuses import MOVES
 from traces.class_checks import disagreements
 from traces.reconciliations import last_about
@@ -26,7 +27,7 @@ _LABELS: Mapping[IntentStatus, str] = {
 
 
 def detail_context(intent: Intent, *, may_edit: bool) -> dict[str, Any]:
-    """What intent_detail.html needs. 10 queries."""
+    """What intent_detail.html needs. 11 queries."""
     others = list(Intent.objects.filter(workspace_id=intent.workspace_id).exclude(pk=intent.pk))
     return {
         "intent": intent_facts(intent, others),
@@ -130,9 +131,10 @@ def _overlaps(intent: Intent, others: list[Intent]) -> list[dict[str, str]]:
         return []
     running = [other for other in others if other.status == IntentStatus.IN_PROGRESS]
     values = [store.values_of(row) for row in (intent, *running)]
+    ignore_case = ignores_case(intent.workspace_id)
     return [
         {"id": other.intent_id, "name": other.name, "path": path}
-        for one, other, path in cross_checks.shared_paths(values).pairs
+        for one, other, path in cross_checks.shared_paths(values, ignore_case=ignore_case).pairs
         if one.intent_id == intent.intent_id
     ]
 

@@ -44,8 +44,11 @@ class _Findings:
         return Report(tuple(self.errors), tuple(self.warnings))
 
 
-def read_document(data: bytes, *, lenient: bool = False, kept: Sequence[IntentValues] = ()) -> Reading:
-    """Read and check a whole file. `kept` are registered intents that will stand beside those of the file."""
+def read_document(
+    data: bytes, *, lenient: bool = False, kept: Sequence[IntentValues] = (), ignore_case: bool = False
+) -> Reading:
+    """Read and check a whole file. `kept` are registered intents that will stand beside those of the file;
+    `ignore_case` says how the workspace compares paths."""
     found = _Findings()
     try:
         tree = read_tree(data, lenient=lenient)
@@ -58,7 +61,7 @@ def read_document(data: bytes, *, lenient: bool = False, kept: Sequence[IntentVa
     read = [_one(item, lenient, found) for item in listing.items] if listing else []
     intents = [item for item in read if item is not None]
     found.errors.extend(cross_checks.errors_between(intents, kept))
-    found.warnings.extend(cross_checks.warnings_between(intents, kept))
+    found.warnings.extend(cross_checks.warnings_between(intents, kept, ignore_case=ignore_case))
     report = found.report()
     return Reading(report, _registry(root, intents) if report.valid else None)
 

@@ -13,6 +13,7 @@ from controlplane.policy.model import IntentStatus
 from intents import cross_checks, store
 from intents.models import STATUS_CHOICES, Intent
 from intents.proposals import proposer_of
+from intents.selectors import ignores_case
 from intents.values import IntentValues
 from traces.models import TraceFile
 
@@ -36,9 +37,10 @@ class Filters:
 
 
 def list_context(workspace_id: int, filters: Filters) -> dict[str, Any]:
-    """What intent_list.html needs. 3 queries, whatever the number of intents."""
+    """What intent_list.html needs. 4 queries, whatever the number of intents."""
     intents = list(Intent.objects.filter(workspace_id=workspace_id).order_by("position", "pk"))
-    overlaps = overlapping([store.values_of(intent) for intent in intents])
+    values = [store.values_of(intent) for intent in intents]
+    overlaps = overlapping(values, ignore_case=ignores_case(workspace_id))
     status = {intent.intent_id: intent.status for intent in intents}
     holders, work = holders_of(workspace_id), _work_of(workspace_id)
     rows = []
@@ -57,11 +59,11 @@ def list_context(workspace_id: int, filters: Filters) -> dict[str, Any]:
     }
 
 
-def overlapping(intents: Iterable[IntentValues]) -> dict[str, list[str]]:
+def overlapping(intents: Iterable[IntentValues], *, ignore_case: bool) -> dict[str, list[str]]:
     """Id to the ids of intents in progress that own some path of it too."""
     running = [values for values in intents if values.status is IntentStatus.IN_PROGRESS]
     found: dict[str, list[str]] = {}
-    for one, other, _ in cross_checks.shared_paths(running).pairs:
+    for one, other, _ in cross_checks.shared_paths(running, ignore_case=ignore_case).pairs:
         found.setdefault(one.intent_id, []).append(other.intent_id)
         found.setdefault(other.intent_id, []).append(one.intent_id)
     return found

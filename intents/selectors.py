@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from controlplane.models import Workspace
+from controlplane.policy import policies
 from controlplane.policy.model import IntentStatus
 from controlplane.policy.scopes import Scope
 from intents.brief import SHORT, Available, one_line
@@ -62,6 +64,12 @@ def owners_of(workspace_id: int, paths: Iterable[str], *, ignore_case: bool = Fa
         for intent_id, scope in rows.values_list("intent_id", "owned_scope")
         if any(map(Scope.of(tuple(scope), case_insensitive=ignore_case).matches, wanted))
     ]
+
+
+def ignores_case(workspace_id: int) -> bool:
+    """Whether the policy of a workspace compares paths without case. 1 query."""
+    document = Workspace.objects.values_list("policy", flat=True).get(pk=workspace_id)
+    return policies.parse(document).case_insensitive_paths
 
 
 def intent_document(intent: Intent) -> dict[str, Any]:

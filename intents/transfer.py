@@ -11,6 +11,7 @@ from intents import store
 from intents.documents import read_document
 from intents.models import Intent, RegistryDocument
 from intents.problems import Report
+from intents.selectors import ignores_case
 from intents.values import IntentValues, RegistryValues
 from intents.yaml_writer import write_document
 from traces.ledger import NewEntry, append
@@ -72,7 +73,8 @@ def preview(workspace_id: int, data: bytes, how: How) -> Imported:
     """Read the file and compare it with the registry; nothing is changed."""
     present = {values.intent_id: values for values in store.all_values(workspace_id)}
     kept = list(present.values()) if how.mode == "merge" else []
-    reading = read_document(data, lenient=how.lenient, kept=kept)
+    ignore_case = ignores_case(workspace_id)
+    reading = read_document(data, lenient=how.lenient, kept=kept, ignore_case=ignore_case)
     if reading.values is None:
         return Imported(reading.report, how)
     return Imported(reading.report, how, make_plan(present, reading.values, how.mode), reading.values)

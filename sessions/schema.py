@@ -247,6 +247,13 @@ class GateBody(Body):
     current_content_hashes = s.DictField(
         child=Text(allow_null=True, allow_blank=True), required=False, allow_null=True
     )
+    links = s.DictField(
+        child=Text(),
+        required=False,
+        allow_null=True,
+        help_text="Paths of the workspace that stand for other places on the agent's machine, each with that "
+        "place, relative to the root or absolute. Both names must be allowed; a hint opens nothing.",
+    )
     wait_seconds = s.FloatField(required=False, min_value=0, max_value=55)
     dry_run = YesNo(required=False)
     revision_id = Text(required=False, allow_null=True, allow_blank=True, max_length=200)

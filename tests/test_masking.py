@@ -72,3 +72,9 @@ def test_no_text_makes_masking_slow(piece):
     began = time.process_time()
     mask_text(piece * (200_000 // len(piece)))
     assert time.process_time() - began < 5
+
+
+def test_a_number_that_readers_do_not_agree_on_is_kept_as_text():
+    assert storable([2**53 - 1, 2**53, -(2**60), 1e300, 0.5, True, None, float("inf"), float("nan")]) == [
+        2**53 - 1, str(2**53), str(-(2**60)), 1e300, 0.5, True, None, "inf", "nan",
+    ]  # fmt: skip

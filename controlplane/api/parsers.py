@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from typing import IO, Any, NoReturn
 
@@ -26,7 +27,7 @@ class StrictJSONParser(BaseParser):
 def parse_json(raw: bytes) -> Any:
     """Raises `ParseError` with words for the caller."""
     try:
-        value = json.loads(raw.decode("utf-8"), object_pairs_hook=_without_duplicates, parse_constant=_refuse)
+        value = _decoder.decode(raw.decode("utf-8"))
         check_text(value)
     except UnicodeDecodeError as error:
         raise ParseError(f"The body is not UTF-8 (byte {error.start}).") from error
@@ -64,5 +65,17 @@ def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
+def _finite(number: str) -> float:
+    value = float(number)
+    if not math.isfinite(value):
+        raise ValueError(f"the number {number[:20]} is too large")
+    return value
+
+
 def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is not JSON")
+
+
+_decoder = json.JSONDecoder(
+    object_pairs_hook=_without_duplicates, parse_float=_finite, parse_constant=_refuse
+)

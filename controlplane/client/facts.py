@@ -23,6 +23,10 @@ PATH_KEYS = frozenset(
     }
 )  # fmt: skip
 PATCH_LINES = ("*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ")
+COMMAND_KEYS = frozenset({"command", "cmd", "commands", "script", "command_line"})
+BORDERS = "'\"`;|&<>()={}"
+LOOKED_AT_MOST = 500  # words of one call
+WORD_MOST = 1024  # characters
 ROOT_VARIABLES = (
     "CLAUDE_PROJECT_DIR",
     "GEMINI_PROJECT_DIR",
@@ -115,6 +119,36 @@ def hashes(payload: dict[str, Any], root: str) -> dict[str, str | None]:
         if path.startswith(top + os.sep) and not os.path.isdir(path):
             found[os.path.relpath(path, top)] = hash_of(path)
     return {path: told for path, told in found.items() if told != ""}
+
+
+def links(payload: dict[str, Any], root: str) -> dict[str, str]:
+    """The paths that a call names, in fields or in a command, whose real place is another one: relative to
+    the repository, absolute where they lead out of it. The server cannot follow the links of this machine."""
+    base = payload.get("cwd")
+    base = base if isinstance(base, str) else root
+    found: dict[str, str] = {}
+    spelled, top = os.path.abspath(root), os.path.realpath(root)
+    for name in [*named(payload), *words(payload)][:LOOKED_AT_MOST]:
+        path = os.path.abspath(os.path.join(base, name))
+        real = os.path.realpath(os.path.join(base, name))
+        inside = os.path.relpath(path, top if path.startswith(top + os.sep) else spelled)
+        place = os.path.relpath(real, top) if f"{real}{os.sep}".startswith(top + os.sep) else real
+        if not inside.startswith("..") and place != inside:
+            found[inside] = place
+    return found
+
+
+def words(value: Any, key: str = "") -> list[str]:
+    """The pieces of commands that may be paths."""
+    if isinstance(value, dict):
+        return [word for name, inner in value.items() for word in words(inner, name)]
+    if isinstance(value, list):
+        return [word for inner in value for word in words(inner, key)]
+    if not isinstance(value, str) or "\0" in value or key not in COMMAND_KEYS:
+        return []
+    for border in BORDERS:
+        value = value.replace(border, " ")
+    return [word for word in value.split() if len(word) <= WORD_MOST]
 
 
 def named(value: Any, key: str = "") -> list[str]:

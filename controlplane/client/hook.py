@@ -10,7 +10,7 @@ import time
 
 from controlplane.client.asking import post
 from controlplane.client.clients import CLIENTS, reason_in
-from controlplane.client.facts import VERSION, CannotAskError, connection, hashes, revision
+from controlplane.client.facts import VERSION, CannotAskError, connection, hashes, links, revision
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -92,6 +92,7 @@ def asked(agent: str, event: str, seconds: float) -> tuple[dict[str, Any], str]:
         "revision_id": revision(root),
         "client_version": VERSION,
         "current_content_hashes": hashes(payload, root),
+        "links": links(payload, root),
         "wait_seconds": max(0, min(told["wait"], CLIENTS[agent].wait, seconds - 1)),
     }
     return post(f"{told['url']}/hooks/{agent}/{event}", told["token"], json.dumps(payload).encode(), seconds)

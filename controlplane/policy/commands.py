@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from controlplane.policy import fields
 from controlplane.policy.model import Reason, Unknown
 from controlplane.policy.named import Ask, Found, Named, bare
+from controlplane.policy.patched import of_patches, patch_in
 from controlplane.policy.paths import Canonical, Refusal, canonical, shown
 from controlplane.policy.shell import ShellAnalysis, ShellPath, analyse, analyse_powershell
 from controlplane.policy.shell.programs import program_name
@@ -16,23 +17,36 @@ from controlplane.policy.shell.variables import is_harmless
 _LISTS_OF_COMMANDS = frozenset({"commands"})
 _SHELLS = frozenset({"bash", "sh", "dash", "zsh", "ksh"})
 
+# A command line, and the patch that it is as a whole, if it is one.
+_Line = tuple[str, str | None]
+
 
 def of_shell(ask: Ask) -> Found | str:
-    """What the commands of a call touch, or why there is no command to analyse."""
+    """What the commands of a call touch, or why there is no command to analyse. A client listens to one of
+    the keys for the folder, and nobody knows to which: each that is given counts."""
     commands = _command_lines(ask)
     if isinstance(commands, str):
         return commands
-    given = fields.first(ask.data, fields.FOLDER_KEYS)
-    own = "." if given is None else given
-    start = canonical(own, root=ask.call.root, cwd=ask.call.cwd, writing=False)
-    if isinstance(start, Refusal) and start.reason is not Reason.OUTSIDE_WORKSPACE:
-        return start.text
-    analyser = analyse_powershell if _is_powershell(ask) else analyse
     found = Found(unknown=list(_strange(ask)))
-    for command in commands:
+    for own in fields.every(ask.data, fields.FOLDER_KEYS) or ["."]:
+        start = canonical(own, root=ask.call.root, cwd=ask.call.cwd, writing=False)
+        if isinstance(start, Refusal) and start.reason is not Reason.OUTSIDE_WORKSPACE:
+            return start.text
+        _run(commands, own, start, ask, found)
+    return found
+
+
+def _run(commands: list[_Line], own: str, start: Canonical | Refusal, ask: Ask, found: Found) -> None:
+    """Add what the commands do when they start in a folder."""
+    analyser = analyse_powershell if _is_powershell(ask) else analyse
+    folder = start.path if isinstance(start, Canonical) else _outside(own, ask.call.cwd)
+    for command, patch in commands:
+        if patch is not None:
+            _join(found, of_patches([patch], folder))
+            continue
         analysis = analyser(
             command,
-            cwd=start.path if isinstance(start, Canonical) else _outside(own, ask.call.cwd),
+            cwd=folder,
             root=ask.call.root,
             safe_commands=ask.policy.safe_commands,
             world=ask.world,
@@ -40,7 +54,6 @@ def of_shell(ask: Ask) -> Found | str:
         _add(found, analysis, command)
     if isinstance(start, Refusal):  # looked at like a file that is read, so that the refusal is told
         found.reads.append(Named(own, ask.call.cwd, op="read"))
-    return found
 
 
 def _strange(ask: Ask) -> Iterator[Unknown]:
@@ -70,10 +83,16 @@ def _is_powershell(ask: Ask) -> bool:
     return ask.tool.powershell or (windows and ask.call.tool != "Bash")
 
 
-def _command_lines(ask: Ask) -> list[str] | str:
+def _join(found: Found, more: Found) -> None:
+    found.writes.extend(more.writes)
+    found.reads.extend(more.reads)
+    found.unknown.extend(more.unknown)
+
+
+def _command_lines(ask: Ask) -> list[_Line] | str:
     """The command lines of a shell call. A list is one command as a vector of arguments, except where
     the tool takes a list of commands."""
-    lines: list[str] = []
+    lines: list[_Line] = []
     for key in dict.fromkeys((*ask.tool.command, *fields.COMMAND_KEYS)):
         value = ask.data.get(key)
         if value is None:
@@ -82,14 +101,18 @@ def _command_lines(ask: Ask) -> list[str] | str:
         if texts is None or not texts[0].strip():
             return "A command must be a text that is not empty."
         several = not isinstance(value, list) or key in _LISTS_OF_COMMANDS
-        lines.extend(texts if several else [shlex.join(texts)])
+        patch = patch_in(value, ask.call.agent)
+        lines.extend((text, patch) for text in (texts if several else [shlex.join(texts)]))
     return lines or "The input holds no command."
 
 
 def _add(found: Found, analysis: ShellAnalysis, command: str) -> None:
     found.unknown.extend(analysis.unknown)
     found.writes.extend(_named(path, command) for path in analysis.writes)
-    found.reads.extend(_named(path, command) for path in analysis.reads)
+    for path in analysis.reads:
+        found.reads.append(_named(path, command))
+        aims = fields.aims_of(path.pattern) if path.pattern else ()
+        found.aims.extend(Named(name, path.cwd, op="read") for name in aims)
     if not (analysis.safe or analysis.writes or analysis.unknown):
         found.unknown.append(Unknown(command, "what this command changes is not known"))
 

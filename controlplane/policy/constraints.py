@@ -15,37 +15,11 @@ from typing import Any
 import re2
 
 from controlplane.policy import dependencies, globs
-from controlplane.policy.model import Target
-from controlplane.policy.named import Named
 from controlplane.policy.scopes import Scope
 from controlplane.policy.world import World
+from controlplane.policy.written import Written
 
 MAX_PATTERN = 1000  # characters of a regular expression
-
-
-@dataclass(frozen=True, slots=True)
-class Written:
-    """What a call does to one file: `after` takes the place of `before`, or of all where it is `whole`.
-    `after` is None when nobody knows the text."""
-
-    path: str
-    op: str
-    before: str
-    after: str | None
-    whole: bool
-
-    @classmethod
-    def of(cls, named: Named, target: Target) -> Written:
-        return cls(target.path, target.op, named.before, named.after, named.whole)
-
-    def lines(self, world: World) -> int:
-        """How many lines the file will have; of an edit of a file that nobody knows, those that it writes.
-        An edit may replace what it names many times, so each place that holds it counts."""
-        old = None if self.whole or self.after is None else world.text(self.path)
-        if old is None:
-            return _lines(self.after)
-        places = max(1, old.count(self.before)) if self.before else 1
-        return _lines(old) + places * (_lines(self.after) - _lines(self.before))
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,15 +99,18 @@ def _forbid_pattern(given: Given) -> Iterator[Breach]:
     """`pattern`: a regular expression (RE2) that no written text may hold. What an edit leaves as it
     was is not its doing. For a shell command the command stands for the text."""
     pattern = _regex(given.constraint["pattern"])
-    hits = (w.path for w in given.about if _adds(pattern, w))
+    hits = (w.path for w in given.about if _adds(pattern, w, given.world))
     yield from given.broken(
         hits, f"would hold what matches `{given.constraint['pattern']}`, which the intent forbids"
     )
 
 
-def _adds(pattern: Any, written: Written) -> bool:
-    after = len(list(pattern.finditer(written.after or "")))
-    return after > 0 and (written.whole or after > len(list(pattern.finditer(written.before))))
+def _adds(pattern: Any, written: Written, world: World) -> bool:
+    return any(_count(pattern, now) > _count(pattern, before) for before, now in written.sides(world))
+
+
+def _count(pattern: Any, text: str) -> int:
+    return len(list(pattern.finditer(text)))
 
 
 def _max_file_lines(given: Given) -> Iterator[Breach]:
@@ -143,24 +120,22 @@ def _max_file_lines(given: Given) -> Iterator[Breach]:
     yield from given.broken(long, f"would be longer than {most} lines")
 
 
-def _lines(text: str | None) -> int:
-    return len((text or "").splitlines())
-
-
 def _max_files_changed(given: Given) -> Iterator[Breach]:
     """`max_files`: that the session may change under this intent, this call included."""
     most = given.constraint["max_files"]
     before = {path for path in given.world.changed_here() if given.concerns(path)}
-    now = before | {w.path for w in given.about}
+    now = before.union(*(w.files(given.world) for w in given.about))
     if len(now) > most:
         new = (w.path for w in given.about if w.path not in before)
         yield from given.broken(new, f"would make {len(now)} changed files, and the intent allows {most}")
 
 
 def _require_file(given: Given) -> Iterator[Breach]:
-    """`file`: a glob; a change of files in `scope` needs a change of such a file, before or with it."""
+    """`file`: a glob; a change of files in `scope` needs a change of such a file, before or with it. A
+    folder of that name, or another mode, is none."""
     needed = given.constraint["file"]
-    done = {*given.world.changed_here(), *(w.path for w in given.every)}
+    changed = (w.path for w in given.every if w.op not in {"folder", "mode"})
+    done = {*given.world.changed_here(), *changed}
     if not any(given.fits(needed, path) for path in done):
         yield from given.broken((w.path for w in given.about), f"may change only together with [{needed}]")
 
@@ -170,10 +145,19 @@ def _library_version(given: Given) -> Iterator[Breach]:
     dependency file may ask for."""
     rule = given.constraint
     wanted = rule.get("version") or f"at least {rule['min_version']}"
-    wrong = (w.path for w in given.about if dependencies.wrong_version(rule, w.path, w.after or ""))
+    wrong = (w.path for w in given.about if _asks_wrongly(rule, w, given.world))
     yield from given.broken(
         wrong, f"asks for another version of {rule['library']} than the intent does: {wanted}"
     )
+
+
+def _asks_wrongly(rule: Mapping[str, Any], written: Written, world: World) -> bool:
+    """Of a file that is known as a whole, only what the call changes in it counts."""
+    change = written.change(world)
+    if change is None:
+        return dependencies.wrong_version(rule, written.path, written.after or "", whole=written.whole)
+    old, new = (dependencies.versions(rule, written.path, text) for text in change)
+    return new != old and dependencies.wrong_version(rule, written.path, change[1], whole=True)
 
 
 def _no_new_dependency(given: Given) -> Iterator[Breach]:
@@ -186,12 +170,13 @@ def _no_new_dependency(given: Given) -> Iterator[Breach]:
 def _new_names(given: Given, written: Written) -> Iterator[Breach]:
     if written.op == "delete":
         return
-    before = given.world.text(written.path) if written.whole else written.before
-    if before is None or written.after is None:
+    change = written.change(given.world)
+    if change is None and (written.whole or written.after is None):
         why = "lists dependencies; change it with an edit, so that what is new can be seen"
         yield from given.broken([written.path], why)
         return
-    new = dependencies.names(written.path, written.after) - dependencies.names(written.path, before)
+    sides = change or (written.before, written.after or "")
+    new = dependencies.new_names(written.path, *sides, whole=change is not None)
     if new:
         told = ", ".join(sorted(new))
         yield from given.broken(

@@ -1,59 +1,119 @@
-"""Reading dependency files line by line, well enough to see which library in which version a text asks for.
+"""Which libraries, in which versions, a text of a dependency file asks for.
 
-Only lines that a call writes are at hand, not the whole file, so nothing here parses a format.
+A whole file is parsed where its format allows it (`manifests`). Of an edit only lines are at hand: they are
+read one by one, well enough to miss none, so that now and then a line of another sense is taken for one.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import re2
 
+from controlplane.policy import manifests
+from controlplane.policy.written import plain
 
-def _linear(pattern: str) -> Any:
+
+def _linear(*patterns: str) -> tuple[Any, ...]:
     """Compiled by RE2, whose time is bounded for any text; `^` and `$` hold for every line."""
-    return re2.compile(f"(?m){pattern}")
+    return tuple(re2.compile(f"(?m){pattern}") for pattern in patterns)
 
 
 _NAME = r"(?P<name>[@A-Za-z0-9][\w.@/\-]*)"
-_JSON = _linear(rf'"{_NAME}"\s*:\s*"(?P<version>[\^~<>=v\s]*\d[^"]*|\*|latest|next|[a-z+]+:[^"]*)"')
+_WORD = r"(?P<name>[A-Za-z0-9][\w.\-]*)"
+_TAG = r"dev-[^\"]*|latest|next|alpha|beta|rc|canary|nightly|dev|experimental|stable"
+_JSON = _linear(
+    rf'"{_NAME}"\s*:\s*"(?P<version>[\^~<>=v\s]*\d[^"]*|\s*|[*xX]|{_TAG}|[a-z+]+:[^"]*|[\w.\-]+/[\w.\-]+(?:#[^"]*)?)"'
+)
+_KEY = rf"""^[ \t]*["']?{_NAME}["']?[ \t]*=[ \t]*"""
 _TOML = _linear(
-    rf'^[ \t]*{_NAME}[ \t]*=[ \t]*(?:\{{[^}}\n]*?version[ \t]*=[ \t]*)?"(?P<version>[\^~<>=\s]*[\d*][^"]*)"'
+    rf"""{_KEY}["'](?P<version>[\^~<>=!\s]*[\d*][^"'\n]*)["']""",
+    rf"""{_KEY}\[?[ \t]*\{{[^\n]*?\bversion[ \t]*=[ \t]*["'](?P<version>[^"'\n]*)["']""",
+    rf"{_KEY}\[?[ \t]*\{{(?P<version>)[^\n]*?\b(?:git|path|url|workspace|registry|file|module|id|group)"
+    r"[ \t]*[=.]",
+    rf"""^[ \t]*\[{{1,2}}(?:[^\]\n]*[.\-])?dependencies\.["']?{_WORD}["']?(?P<version>)\]""",
+    r"""^[ \t]*["']?(?P<name>[A-Za-z0-9][\w\-]*)["']?\.(?:version|workspace|git|path)"""
+    r"""[ \t]*=[ \t]*["']?(?P<version>[^"'\n]*)""",
 )
 _QUOTED = _linear(
-    r"""["'](?P<name>[A-Za-z0-9][\w.\-]*)(?:\[[^\]]*\])?\s*(?P<version>[<>=!~]=?[^"']*)?["']\s*(?:,|\]|$)"""
+    *(
+        rf"""{q}{_WORD}(?:\[[^\]\n]*\])?\s*(?P<version>[<>=!~@;(][^{q}\n]*)?{q}\s*(?:,|\]|\)|#|$)"""
+        for q in "\"'"
+    )
 )
 _LINE = _linear(
-    r"^[ \t]*(?P<name>[A-Za-z0-9][\w.\-]*)(?:\[[^\]]*\])?[ \t]*(?P<version>[<>=!~]=?[^;#\n]*)?"
-    r"[ \t]*(?:[;#].*)?$"
+    rf"^[ \t]*{_WORD}[ \t]*(?:\[[^\]\n]*\])?[ \t]*(?P<version>[<>=!~@(][^;#\n]*)?"
+    r"(?:[ \t]+--[^\n]*|[ \t]*\\)?[ \t]*(?:[;#].*)?$",
+    r"^[ \t]*(?:(?:-e|--editable)[ =]*)?(?P<name>(?:[a-z][a-z0-9+]*:|\.{0,2}/)[^\s;]+)(?P<version>)",
+    r"^[ \t]*(?P<name>(?:-r|--requirement)[ =]*\S+)(?P<version>)",
 )
-_GO = _linear(r"^[ \t]*(?:require[ \t]+)?(?P<name>[\w.\-]+\.[\w.\-/]+)[ \t]+(?P<version>v\d\S*)")
-_GEM = _linear(r"""^[ \t]*gem[ \t]+["'](?P<name>[\w.\-]+)["'](?:\s*,\s*["'](?P<version>[^"']*)["'])?""")
-_MAVEN = _linear(r"<artifactId>(?P<name>[^<]+)</artifactId>(?:\s*<version>(?P<version>[^<]*)</version>)?")
-_NUGET = _linear(r'<PackageReference\s+Include="(?P<name>[^"]+)"(?:\s+Version="(?P<version>[^"]*)")?')
-_GRADLE = _linear(r"""["'](?P<name>[\w.\-]+:[\w.\-]+)(?::(?P<version>[^"']+))?["']""")
+_GO = _linear(
+    r"""^[ \t]*(?:require[ \t]+)?["`]?(?P<name>[\w.\-]+\.[\w.\-/~]+)["`]?[ \t]+(?P<version>v\d\S*)""",
+    r"""=>[ \t]*["`]?(?P<name>[^\s"`]+)["`]?(?:[ \t]+(?P<version>v\d\S*))?""",
+)
+_GEM = _linear(
+    r"""\b(?:gem|add_(?:runtime_|development_)?dependency)[ \t(]+["'](?P<name>[\w.\-]+)["']"""
+    r"""(?:\s*,\s*["'](?P<version>[^"']*)["'])?"""
+)
+_MAVEN = _linear(
+    r"<artifactId>\s*(?P<name>[^<\s]+)\s*</artifactId>(?:\s*<version>(?P<version>[^<]*)</version>)?"
+)
+_INCLUDE = r"""(?:Include|id)\s*=\s*["'](?P<name>[^"']+)["']"""
+_NUGET = _linear(
+    rf"""(?i)<(?:Package\w*|Reference|DotNetCliToolReference)\b[^>]*?\b{_INCLUDE}(?:[^>]*?\bVersion\s*=\s*["'](?P<version>[^"']*)["'])?""",
+    rf"""(?i)<Package\w*\b[^>]*?\bVersion\s*=\s*["'](?P<version>[^"']*)["'][^>]*?\b{_INCLUDE}""",
+)
+_GRADLE = _linear(
+    r"""["'](?P<name>[\w.\-]+:[\w.\-]+)(?::(?P<version>[^"']+))?["']""",
+    r"""\bname\s*[:=]\s*["'](?P<name>[\w.\-]+)["'](?:\s*,\s*version\s*[:=]\s*["'](?P<version>[^"']*)["'])?""",
+    r"""\b(?P<name>libs\.[\w.]+)(?P<version>)""",
+)
+_CONDA = _linear(
+    rf"""^[ \t]*-[ \t]+["']?(?:[\w\-]+::)?{_WORD}(?:\[[^\]\n]*\])?"""
+    r"""[ \t]*(?P<version>[<>=!~@][^#\n"']*)?["']?[ \t]*(?:#.*)?$"""
+)
+
+# Keys of these files that name no library, though a line of theirs may look like one.
+_OTHER_KEYS = frozenset(
+    {
+        "name", "version", "description", "main", "module", "browser", "types", "typings", "license",
+        "author", "homepage", "repository", "type", "url", "email", "readme", "edition", "rust-version",
+        "requires-python", "target-version", "packagemanager", "stability", "minimum-stability", "$schema",
+    }
+)  # fmt: skip
 
 # How a file lists dependencies, by the end of its name.
 _FORMS: Mapping[str, tuple[Any, ...]] = {
-    "package.json": (_JSON,),
-    "composer.json": (_JSON,),
-    "pyproject.toml": (_TOML, _QUOTED),
-    "cargo.toml": (_TOML,),
-    "pipfile": (_TOML,),
-    "setup.py": (_QUOTED,),
-    "setup.cfg": (_LINE,),
-    "requirements.txt": (_LINE,),
-    "requirements.in": (_LINE,),
-    "go.mod": (_GO,),
-    "gemfile": (_GEM,),
-    "pom.xml": (_MAVEN,),
-    ".csproj": (_NUGET,),
-    "build.gradle": (_GRADLE,),
-    "build.gradle.kts": (_GRADLE,),
+    "package.json": _JSON,
+    "composer.json": _JSON,
+    "deno.json": _JSON,
+    "deno.jsonc": _JSON,
+    "import_map.json": _JSON,
+    "pyproject.toml": _TOML + _QUOTED,
+    "cargo.toml": _TOML,
+    "pipfile": _TOML,
+    "libs.versions.toml": _TOML,
+    "setup.py": _QUOTED,
+    "setup.cfg": _LINE,
+    "go.mod": _GO,
+    "gemfile": _GEM,
+    "gems.rb": _GEM,
+    ".gemspec": _GEM,
+    "pom.xml": _MAVEN,
+    ".csproj": _NUGET,
+    ".fsproj": _NUGET,
+    ".vbproj": _NUGET,
+    "directory.packages.props": _NUGET,
+    "packages.config": _NUGET,
+    "build.gradle": _GRADLE,
+    "build.gradle.kts": _GRADLE,
 }
-_REQUIREMENTS = re.compile(r"(?:^|/)requirements[^/]*\.(?:txt|in)$|(?:^|/)requirements/[^/]+\.(?:txt|in)$")
+_REQUIREMENTS = re.compile(
+    r"(?:^|/)[^/]*requirements[^/]*\.(?:txt|in)$|(?:^|/)requirements/[^/]+\.(?:txt|in)$"
+)
+_ENVIRONMENT = re.compile(r"(?:^|/)(?:[^/]*environment[^/]*|conda[^/]*)\.ya?ml$")
 _VERSION = re.compile(r"\d+(?:\.\d+)*")
 
 
@@ -65,40 +125,62 @@ def _forms(path: str) -> tuple[Any, ...]:
     """Without regard to case: where a disk has none, `Package.json` is what npm reads."""
     folded = path.casefold()
     if _REQUIREMENTS.search(folded):
-        return (_LINE,)
+        return _LINE
+    if _ENVIRONMENT.search(folded):
+        return _CONDA
     name = folded.rpartition("/")[2]
     return next(
         (forms for end, forms in _FORMS.items() if name == end or (end[0] == "." and name.endswith(end))), ()
     )
 
 
-def asked(path: str, text: str) -> dict[str, str]:
-    """The libraries that a text of a dependency file names, in lower case, each with the version part
-    of its line, "" where there is none."""
-    found: dict[str, str] = {}
-    for form in _forms(path):
-        for match in form.finditer(text):
-            found[match["name"].lower()] = match["version"] or ""
+def asked(path: str, text: str, *, whole: bool = False) -> dict[str, set[str]]:
+    """The libraries that a text of a dependency file names, in lower case, each with the versions that it is
+    asked for in, "" where a line has none."""
+    found: dict[str, set[str]] = {}
+    for name, version in _named(path, plain(text), whole=whole):
+        if name.lower() not in _OTHER_KEYS:
+            found.setdefault(_same(name), set()).add(version.partition(";")[0])
     return found
 
 
-def names(path: str, text: str) -> set[str]:
-    return set(asked(path, text))
+def _named(path: str, text: str, *, whole: bool) -> Iterator[tuple[str, str]]:
+    parsed = manifests.libraries(path, text) if whole and _forms(path) else None
+    if parsed is not None:
+        yield from parsed
+        return
+    for form in _forms(path):
+        yield from ((match["name"], match["version"] or "") for match in form.finditer(text))
+
+
+def _same(name: str) -> str:
+    """One name for its spellings: Python takes `My_Lib` for `my-lib`."""
+    return name.lower().replace("_", "-")
+
+
+def new_names(path: str, before: str, after: str, *, whole: bool = False) -> set[str]:
+    """What a text names that the one before did not. `whole` says that both are whole files."""
+    parsed = whole and all(manifests.libraries(path, plain(text)) is not None for text in (before, after))
+    return asked(path, after, whole=parsed).keys() - asked(path, before, whole=parsed).keys()
 
 
 def is_version(value: Any) -> bool:
     return isinstance(value, str) and bool(_VERSION.fullmatch(value))
 
 
-def wrong_version(rule: Mapping[str, Any], path: str, text: str) -> bool:
+def versions(rule: Mapping[str, Any], path: str, text: str) -> set[str]:
+    """The versions in which a whole file asks for `rule["library"]`."""
+    return asked(path, text, whole=True).get(_same(rule["library"]), set())
+
+
+def wrong_version(rule: Mapping[str, Any], path: str, text: str, *, whole: bool = False) -> bool:
     """Whether a text asks for `rule["library"]` in a version that `version` or `min_version` forbids.
     A line without a number says nothing."""
-    found = _VERSION.search(asked(path, text).get(rule["library"].lower(), ""))
-    if found is None:
-        return False
+    wanted = asked(path, text, whole=whole).get(_same(rule["library"]), set())
+    found = (match[0] for version in wanted if (match := _VERSION.search(version)))
     if "version" in rule:
-        return not f"{found[0]}.".startswith(f"{rule['version']}.")
-    return _numbers(found[0]) < _numbers(rule["min_version"])
+        return not all(f"{each}.".startswith(f"{rule['version']}.") for each in found)
+    return any(_numbers(each) < _numbers(rule["min_version"]) for each in found)
 
 
 def _numbers(version: str) -> tuple[int, ...]:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Protocol
 
-from controlplane.policy.decision import conclude
+from controlplane.policy.decision import conclude, is_approvable
 from controlplane.policy.findings import Case, Findings, examine
-from controlplane.policy.model import Decision, Snapshot, Step, Target, ToolCall, ToolClass, Verdict
+from controlplane.policy.model import Decision, Reason, Snapshot, Step, Target, ToolCall, ToolClass, Verdict
 from controlplane.policy.world import NoWorld, World
 
 _NO_WORLD = NoWorld()
@@ -45,7 +45,10 @@ def explain(call: ToolCall, snapshot: Snapshot, now: datetime, world: World = _N
         return (Step(LAST_OF_ALL, "Fail safe", repr(error), "deny", "An error inside the gate is a denial."),)
     reached = _reached(findings)
     steps = [_step(number, findings, snapshot, reached) for number in _STEPS]
-    return (*steps, _human(findings, decision), Step(LAST_OF_ALL, "Fail safe", "no error", "pass"))
+    return (*steps, _human(findings, decision, snapshot), Step(LAST_OF_ALL, "Fail safe", "no error", "pass"))
+
+
+_NOWHERE = frozenset({Reason.OUTSIDE_WORKSPACE, Reason.INVALID_PATH})
 
 
 def _reached(findings: Findings) -> int:
@@ -73,14 +76,16 @@ def _step(number: int, findings: Findings, snapshot: Snapshot, reached: int) -> 
     return Step(number, name, seen, outcome, " ".join(problem.error for problem in problems))
 
 
-def _human(findings: Findings, decision: Decision) -> Step:
+def _human(findings: Findings, decision: Decision, snapshot: Snapshot) -> Step:
     if not findings.problems:
         return Step(9, "Human", "nothing to approve", "skip")
     if decision.verdict is Verdict.ALLOW:
         return Step(9, "Human", f"grant {decision.grant_id}", "allow", "A live grant covers this call.")
     if decision.verdict is Verdict.ASK:
         return Step(9, "Human", "no grant covers it", "ask", "A person may approve this call.")
-    return Step(9, "Human", "policy lets nobody approve it", "deny", decision.error or "")
+    refused = all(is_approvable(problem, snapshot.policy) for problem in findings.problems)
+    saw = "a reviewer has refused it before" if refused else "policy lets nobody approve it"
+    return Step(9, "Human", saw, "deny", decision.error or "")
 
 
 # --- what each step looks at -------------------------------------------------------------------
@@ -112,7 +117,9 @@ def _intent(_: Findings, snapshot: Snapshot) -> str:
 
 def _targets(findings: Findings, snapshot: Snapshot) -> str:
     scope = ", ".join(snapshot.intent.owned_scope) if snapshot.intent else "none"
-    return f"changes {_paths(findings.targets)}; scope {scope or 'empty'}"
+    lost = [path for one in findings.problems if one.reason in _NOWHERE for path in one.offending]
+    nowhere = f"; no place in the workspace: {', '.join(dict.fromkeys(lost))}" if lost else ""
+    return f"changes {_paths(findings.targets)}{nowhere}; scope {scope or 'empty'}"
 
 
 def _stale(findings: Findings, snapshot: Snapshot) -> str:

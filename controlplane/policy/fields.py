@@ -6,10 +6,14 @@ the gate. Values are handed on as they are; `paths.canonical` refuses what is no
 
 from __future__ import annotations
 
+import html
 import json
 import re
+from collections import deque
 from collections.abc import Iterator, Mapping
 from typing import Any
+
+import re2
 
 SOURCE_KEYS = ("source", "source_path", "sourcePath", "old_path", "oldPath")
 ODD_SOURCE_KEYS = ("from", "src")
@@ -63,14 +67,26 @@ COMMAND_KEYS = ("command", "cmd", "commands", "script")
 ADDRESS_KEYS = ("url", "uri", "urls", "uris")
 
 PATTERN_KEYS = ("pattern", "patterns", "include", "paths")
-FOLDER_KEYS = ("cwd", "workdir", "working_directory", "dir_path", "directory")
+FOLDER_KEYS = (
+    "cwd",
+    "workdir",
+    "workDir",
+    "working_directory",
+    "workingDirectory",
+    "working_dir",
+    "dir_path",
+    "dirPath",
+    "directory",
+)
 
 # (what is replaced, what takes its place), in the words of the different agents
 REPLACEMENTS = (
     ("old_string", "new_string"),
     ("oldString", "newString"),
     ("old_text", "new_text"),
+    ("oldText", "newText"),
     ("old_str", "new_str"),
+    ("oldStr", "newStr"),
     ("search", "replace"),
 )
 CONTENT_KEYS = (
@@ -80,21 +96,24 @@ CONTENT_KEYS = (
     "text",
     "insert_text",
     "new_source",
+    "newCode",
+    "new_code",
     "code_edit",
     "code",
     "args",
 )
+DIFF_KEYS = ("diff", "args")
 EDIT_LIST_KEYS = ("edits", "operations", "replacements", "files")
 
 _WILD = re.compile(r"[*?\[{]")
+_WILD_CHARS = re.compile(r"[*?\[\]{}]")
+_AIM = re.compile(r"(?!~)[^\\:%$\x00-\x1f]{0,199}[^\\:%$\x00-\x1f. ]|\.\.")  # what reads as a plain name
 # After a wildcard: a step up, or a brace alternative that begins anew, cannot be followed.
 _DETOUR = re.compile(r"(?:^|[/{,])\.\.(?:$|[/},])|[{,][/~$\\]")
-_TAGGED_PATH = re.compile(r"<path>([^<]*)</path>")
-_BLOCK_SIDES = (
-    (re.compile(r"[<-]{6,} ?SEARCH"), "before"),
-    (re.compile(r"={6,}\s*$"), "after"),
-    (re.compile(r"[>+]{6,} ?REPLACE"), None),
-)
+# Some clients send the files of a call as XML; RE2, because a text may open thousands of tags and close none.
+_TAGGED_PATH = re2.compile(r"(?s)<path(?:\s[^>]*)?>(.*?)</path\s*>")
+_CDATA = re2.compile(r"(?s)<!\[CDATA\[(.*?)\]\]>")
+_FILE_ADDRESS = re.compile(r"file://(?:localhost)?(?=/)", re.IGNORECASE)
 
 
 def named_paths(data: Mapping[str, Any]) -> Iterator[Any]:
@@ -111,7 +130,47 @@ def named_paths(data: Mapping[str, Any]) -> Iterator[Any]:
                 item[own] for item in value if isinstance(item, Mapping) for own in PIECE_KEYS & item.keys()
             )
         elif key == "args" and isinstance(value, str):
-            yield from _TAGGED_PATH.findall(value)
+            yield from map(_untagged, _TAGGED_PATH.findall(value))
+
+
+def _untagged(text: str) -> str:
+    plain = _CDATA.sub(r"\1", text)
+    return (plain if plain != text else html.unescape(text)).strip()
+
+
+def hidden_paths(data: Mapping[str, Any]) -> Iterator[str]:
+    """The texts that stand under a path key deeper in an input, and the files that an address names: what
+    a tool that nobody knows may act on besides its `named_paths`."""
+    yield from map(_without_scheme, addresses(data))
+    waiting = deque(data.values())
+    while waiting:
+        value = waiting.popleft()
+        if isinstance(value, list):
+            waiting.extend(value)
+        elif isinstance(value, Mapping):
+            yield from map(_without_scheme, addresses(value))
+            named = (inner for key, inner in value.items() if key in PATH_KEYS or key in LIST_KEYS)
+            yield from (text for inner in named for text in _items(inner) if isinstance(text, str))
+            waiting.extend(value.values())
+
+
+def _items(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def addresses(data: Mapping[str, Any]) -> Iterator[str]:
+    """Addresses that begin with `file:`, of an input or of the requests that it lists."""
+    requests = data.get("requests")
+    for part in (data, *(requests if isinstance(requests, list) else ())):
+        values = every(part, ADDRESS_KEYS) if isinstance(part, Mapping) else ()
+        for text in (text.strip() for value in values for text in texts(value) or ()):
+            if text.lower().startswith("file:"):
+                yield text
+
+
+def _without_scheme(address: str) -> str:
+    """The path of a plain `file:///…` address. One with an escape stays what it is, and is refused."""
+    return address if "%" in address else _FILE_ADDRESS.sub("", address)
 
 
 def _listed_paths(value: Any) -> Iterator[Any]:
@@ -138,6 +197,15 @@ def literal_folder(pattern: str) -> str | None:
     return "/" if wild == 1 and not folder else folder
 
 
+def aims_of(pattern: str) -> Iterator[str]:
+    """What a wildcard may be aimed at, where nobody can look what it matches: the pattern as it stands,
+    because a line of `.intentignore` fits it so, and the name that is left without its wildcards."""
+    for text in dict.fromkeys((pattern, _WILD_CHARS.sub("", pattern))):
+        segments = [segment for segment in text.split("/") if segment not in {"", "."}]
+        if segments and all(map(_AIM.fullmatch, segments)):
+            yield "/" * pattern.startswith("/") + "/".join(segments)
+
+
 def first(data: Mapping[str, Any], keys: tuple[str, ...]) -> Any:
     """The value of the first key that is present and not null; None if there is none."""
     return next((data[key] for key in keys if data.get(key) is not None), None)
@@ -149,50 +217,13 @@ def every(data: Mapping[str, Any], keys: tuple[str, ...]) -> list[Any]:
 
 def texts(value: Any) -> list[str] | None:
     """A text or a non-empty list of texts, as a list; None for anything else."""
-    items = value if isinstance(value, list) else [value]
+    items = _items(value)
     return items if items and all(isinstance(item, str) for item in items) else None
 
 
 def content(data: Mapping[str, Any]) -> str:
     """The whole text that a writing tool would store; what is no text, as JSON."""
     return as_text(first(data, CONTENT_KEYS))
-
-
-def replacements(data: Mapping[str, Any]) -> tuple[str, str]:
-    """What an editing tool would take out and put in, all its pieces joined."""
-    before: list[str] = []
-    after: list[str] = []
-    for part in (data, *_edits(data)):
-        for old, new in REPLACEMENTS:
-            before.append(as_text(part.get(old)))
-            after.append(as_text(part.get(new)))
-        after.extend(as_text(part[key]) for key in CONTENT_KEYS if key in part)
-        gone, come = search_and_replace(as_text(part.get("diff")))
-        before.append(gone)
-        after.append(come)
-    return "\n".join(filter(None, before)), "\n".join(filter(None, after))
-
-
-def _edits(data: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    for key in EDIT_LIST_KEYS:
-        value = data.get(key)
-        yield from (item for item in (value if isinstance(value, list) else ()) if isinstance(item, Mapping))
-
-
-def search_and_replace(diff: str) -> tuple[str, str]:
-    """The two sides of `<<<<<<< SEARCH … ======= … >>>>>>> REPLACE` blocks, read line by line; a text
-    without such blocks counts as new text altogether."""
-    sides: dict[str | None, list[str]] = {"before": [], "after": [], None: []}
-    side: str | None = None
-    for line in diff.splitlines():
-        turned = next((to for pattern, to in _BLOCK_SIDES if pattern.match(line)), "stays")
-        if turned == "stays":
-            sides[side].append(line)
-        else:
-            side = turned
-    if not (sides["before"] or sides["after"]):
-        return "", diff
-    return "\n".join(sides["before"]), "\n".join(sides["after"])
 
 
 def as_text(value: Any) -> str:

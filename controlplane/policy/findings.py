@@ -31,6 +31,7 @@ from controlplane.policy.placing import Misplaced, Placed, place_all
 from controlplane.policy.rules import Ground, Rules
 from controlplane.policy.targets import Effects, effects
 from controlplane.policy.world import World
+from controlplane.policy.written import written_of
 
 MUTATION_CLASSES = ("AST_REFACTOR", "INTENT_EVOLUTION")
 
@@ -158,7 +159,8 @@ def _examine_safe(found: Effects, case: Case) -> Findings:
     if found.malformed:
         return Findings(found, (_malformed(4, found.malformed, case),))
     reads, misplaced = place_all(found.reads, case.call, case.world)
-    return Findings(found, tuple(_reading(4, reads, misplaced, case)), reads=_targets(reads))
+    aims, _ = place_all(found.aims, case.call, case.world)
+    return Findings(found, tuple(_reading(4, reads + aims, misplaced, case)), reads=_targets(reads))
 
 
 def _reading(
@@ -181,11 +183,12 @@ def _examine_destructive(found: Effects, intent: Problem | None, case: Case) -> 
         return Findings(found, (*problems, _malformed(6, found.malformed, case)))
     writes, lost = place_all(found.writes, case.call, case.world)
     reads, lost_reads = place_all(found.reads, case.call, case.world)
+    aims, _ = place_all(found.aims, case.call, case.world)
     writes = _with_moved_folders(writes, case.world)
     if lost:
         problems += _misplaced(6, lost, case)
     if reads or lost_reads:
-        problems += _reading(6, reads, lost_reads, case)
+        problems += _reading(6, reads + aims, lost_reads, case)
     problems += _scope(writes, case)
     problems += _stale(writes, found.input, case)
     conflicts = tuple(_conflicts(writes, case))
@@ -206,7 +209,7 @@ def _with_moved_folders(writes: tuple[Placed, ...], world: World) -> tuple[Place
     if not any(world.is_dir(target.physical or target.path) for target in moves):
         return writes
     return tuple(
-        replace(each, target=replace(each.target, recursive=True)) if each.named.arrives else each
+        replace(each, target=replace(each.target, recursive=True)) if each.arrives else each
         for each in writes
     )
 
@@ -298,7 +301,7 @@ def _extra(writes: tuple[Placed, ...], data: Any, case: Case) -> Iterator[Proble
         yield from _mutation_class(data.get("mutation_class") if isinstance(data, dict) else None, case)
     intent = case.snapshot.intent
     if intent is not None and intent.constraints:
-        written = [constraints.Written.of(each.named, each.target) for each in writes]
+        written = [each for placed in writes for each in written_of(placed)]
         ignore_case = case.policy.case_insensitive_paths
         for breach in constraints.breaches(intent.constraints, written, case.world, ignore_case=ignore_case):
             yield Problem(8, ErrorType.CONSTRAINT_VIOLATION, breach.kind, breach.text, breach.paths)

@@ -53,7 +53,7 @@ def _as_hash(value: Any) -> str:
 def has_hash(placed: Placed, world: World) -> bool:
     """Whether a hash of a target means something: for files that are changed or go, not for folders,
     nor for the place that a move leads to."""
-    if placed.named.arrives or placed.target.op not in _HASHED:
+    if placed.arrives or placed.target.op not in _HASHED:
         return False
     return not world.is_dir(_physical(placed.target))
 

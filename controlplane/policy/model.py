@@ -172,6 +172,8 @@ class ToolCall:
     agent: str = ""  # "claude-code", "codex", …; chooses the table of tools
     call_id: str | None = None  # the client's tool_use_id
     current_content_hashes: Mapping[str, str] = field(default_factory=dict)
+    # Where paths lead on the agent's machine: a link, or what lies behind one, to the place it stands for.
+    links: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

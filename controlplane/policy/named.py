@@ -13,7 +13,8 @@ from controlplane.policy.world import World
 @dataclass(frozen=True, slots=True)
 class Named:
     """A path as the agent spelled it. `cwd` is the folder it is relative to, in the form of
-    `ToolCall.cwd`; `before` and `after` are the texts taken out and put in, where they are known."""
+    `ToolCall.cwd`; `before` and `after` are the texts taken out and put in, where they are known, and
+    `pieces` the single replacements in their order."""
 
     raw: Any
     cwd: str | None
@@ -23,15 +24,18 @@ class Named:
     after: str | None = None
     whole: bool = False  # `after` is all that the file will hold
     arrives: bool = False  # the place that a move leads to
+    pieces: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(slots=True)
 class Found:
-    """What the input of a call names, gathered piece by piece."""
+    """What the input of a call names, gathered piece by piece. `aims` are names that wildcards among the
+    reads may stand for: they are held against `.intentignore` only."""
 
     writes: list[Named] = field(default_factory=list)
     reads: list[Named] = field(default_factory=list)
     unknown: list[Unknown] = field(default_factory=list)
+    aims: list[Named] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)

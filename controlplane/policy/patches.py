@@ -45,13 +45,20 @@ _NOTHING = "/dev/null"
 @dataclass(slots=True)
 class FilePatch:
     """One file of a patch. `before` and `after` are the lines taken out and put in; with `whole`,
-    `after` is all that the new file holds."""
+    `after` is all that the new file holds. `hunks` are its places, each with the lines around it."""
 
     path: str
     op: str  # write | delete | move | read
     whole: bool = False
     before: list[str] = field(default_factory=list)
     after: list[str] = field(default_factory=list)
+    hunks: list[tuple[list[str], list[str]]] = field(default_factory=list)
+
+    @property
+    def pieces(self) -> tuple[tuple[str, str], ...]:
+        """What each hunk finds in the file, and what it leaves there."""
+        sides = (_without_last_blank(found, left) for found, left in self.hunks)
+        return tuple(piece for piece in sides if piece != ("", ""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,10 +153,24 @@ def _name(raw: str) -> str:
 
 
 def _collect(file: FilePatch, line: str) -> None:
+    if line.startswith("@@") or not file.hunks:
+        file.hunks.append(([], []))
+    found, left = file.hunks[-1]
     if line.startswith("+") and not line.startswith("+++ "):
         file.after.append(line[1:])
+        left.append(line[1:])
     elif line.startswith("-") and not line.startswith("--- "):
         file.before.append(line[1:])
+        found.append(line[1:])
+    elif not line or line.startswith(" "):
+        found.append(line[1:])
+        left.append(line[1:])
+
+
+def _without_last_blank(found: list[str], left: list[str]) -> tuple[str, str]:
+    """Both sides of a hunk. An empty line that ends both stands between the hunk and what follows it."""
+    ends = bool(found and left) and not (found[-1] or left[-1])
+    return "\n".join(found[: len(found) - ends]), "\n".join(left[: len(left) - ends])
 
 
 def _joined(files: Iterable[FilePatch]) -> Iterator[FilePatch]:
@@ -160,5 +181,6 @@ def _joined(files: Iterable[FilePatch]) -> Iterator[FilePatch]:
         if known is not file:
             known.before += file.before
             known.after += file.after
+            known.hunks += file.hunks
             known.whole = known.whole or file.whole
     yield from done.values()

@@ -18,6 +18,7 @@ MAX_PATH_BYTES = 4096
 MAX_SEGMENT_BYTES = 255  # NAME_MAX of the common file systems
 
 _WINDOWS_ROOT = re.compile(r"[A-Za-z]:[\\/]|\\\\[^\\/?.]|//[^\\/?.]")
+_WINDOWS_DISK = re.compile(r"/(?:mnt|cygdrive)/[A-Za-z]/")  # a drive of Windows, seen from WSL or Cygwin
 _DRIVE = re.compile(r"[A-Za-z]:")
 _NEEDS_DRIVE = re.compile(r"[\\/](?![\\/])|[A-Za-z]:(?![\\/])")
 _HOME = re.compile(r"~|(?i:\$HOME|\$\{HOME\}|\$USERPROFILE|%USERPROFILE%|%HOMEPATH%)(?=$|[/\\])")
@@ -53,6 +54,7 @@ class _Root:
 
     segments: list[str] | None
     windows: bool = False
+    on_windows: bool = False  # short names and devices count as on Windows, whoever spells them
 
     def is_absolute(self, path: str) -> bool:
         return path[:1] == "/" or (self.windows and (path[:1] == "\\" or bool(_DRIVE.match(path))))
@@ -77,7 +79,7 @@ def canonical(raw: object, *, root: str | None, cwd: str | None, writing: bool) 
     dotted = None if segments is None else _below(segments, where.segments or [])
     if dotted is None:
         return _outside(raw)
-    problem = _name_problem(dotted, windows=where.windows)
+    problem = _name_problem(dotted, windows=where.on_windows)
     return _invalid(raw, problem) if problem else _placed(raw, dotted)
 
 
@@ -126,7 +128,8 @@ def _root(root: str | None) -> _Root | None:
     if root is None:
         return _Root(None)
     windows = bool(_WINDOWS_ROOT.match(root))
-    where = _Root(_segments(root, windows=windows), windows)
+    on_windows = windows or bool(_WINDOWS_DISK.match(root))
+    where = _Root(_segments(root, windows=windows), windows, on_windows)
     usable = where.is_absolute(root) and where.segments is not None and ".." not in where.segments
     return where if usable else None
 

@@ -6,7 +6,8 @@ every check, so that neither a link nor a `..` behind a link reaches another fil
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from controlplane.policy.model import Reason, Target, ToolCall
@@ -19,6 +20,8 @@ _WHERE = {
     Where.LOOP: (Reason.INVALID_PATH, "leads through more links than can be followed"),
 }
 
+
+_LINKS_MOST = 40  # as Linux
 
 # Agents come back to the same files again and again.
 _REMEMBERED_LENGTH = 512
@@ -34,8 +37,16 @@ class Misplaced:
 
 @dataclass(frozen=True, slots=True)
 class Placed:
+    """A target with what the call does to it; `again` where the call comes to the same place once more."""
+
     named: Named
     target: Target
+    again: tuple[Named, ...] = ()
+
+    @property
+    def arrives(self) -> bool:
+        """Whether something is moved to this place."""
+        return any(named.arrives for named in (self.named, *self.again))
 
 
 def place(named: Named, call: ToolCall, world: World) -> Placed | Misplaced:
@@ -51,8 +62,52 @@ def place(named: Named, call: ToolCall, world: World) -> Placed | Misplaced:
     if led.where is not Where.INSIDE:
         reason, text = _WHERE[led.where]
         return Misplaced(where.path, Refusal(reason, f"The path [{where.path}] {text}."))
-    physical = None if led.path == where.path else led.path
-    return Placed(named, Target(where.path, named.op, named.recursive, physical))
+    physical = led.path
+    if call.links and physical == where.path:
+        told = _behind_links(where.path, call)
+        if isinstance(told, Refusal):
+            return Misplaced(where.path, told)
+        physical = told
+    real = None if physical == where.path else physical
+    return Placed(named, Target(where.path, named.op, named.recursive, real))
+
+
+def _behind_links(path: str, call: ToolCall) -> str | Refusal:
+    """Where a path leads by what the caller tells of its links. That can only make more names count, so a
+    hint that lies opens nothing."""
+    table = _links(tuple(call.links.items()), call.root)
+    at = path
+    for _ in range(_LINKS_MOST):
+        link = next((name for name in _with_parents(at) if name in table), None)
+        if link is None:
+            return at
+        led = table[link]
+        if isinstance(led, Refusal):
+            return Refusal(led.reason, f"The path [{path}] {_WHERE[Where.OUTSIDE][1]}.")
+        if led == link:
+            return at
+        at = "/".join(filter(None, (led, at[len(link) + 1 :])))
+    reason, text = _WHERE[Where.LOOP]
+    return Refusal(reason, f"The path [{path}] {text}.")
+
+
+def _with_parents(path: str) -> Iterator[str]:
+    """A path, and the folders above it, the nearest first."""
+    while path:
+        yield path
+        path = path.rpartition("/")[0]
+
+
+@lru_cache(maxsize=256)
+def _links(told: tuple[tuple[str, str], ...], root: str | None) -> dict[str, str | Refusal]:
+    """Canonical name to canonical place; what has no name in the workspace is no link in it."""
+    table: dict[str, str | Refusal] = {}
+    for name, place in told:
+        link = canonical(name, root=root, cwd=None, writing=False)
+        led = canonical(place, root=root, cwd=None, writing=False)
+        if isinstance(link, Canonical) and link.path:
+            table[link.path] = led.path if isinstance(led, Canonical) else led
+    return table
 
 
 @lru_cache(maxsize=8192)
@@ -72,8 +127,10 @@ def place_all(
         found = place(named, call, world)
         if isinstance(found, Misplaced):
             misplaced.append(found)
+        elif (before := placed.get(found.target)) is not None:
+            placed[found.target] = replace(before, again=(*before.again, named))
         else:
-            placed.setdefault(found.target, found)
+            placed[found.target] = found
     return tuple(placed.values()), tuple(misplaced)
 
 

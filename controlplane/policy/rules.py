@@ -53,6 +53,11 @@ class Rules:
         """Whether something below a folder is protected by name."""
         return fold(folder) in self.above_protected
 
+    def holds_ignored(self, folder: str) -> bool:
+        """Whether a line of `.intentignore` is about something below a folder, by name."""
+        folded = self.folded_ignore
+        return self.ignore.holds(folder) or (folded is not None and folded.holds(fold(folder)))
+
     def ignored_by(self, path: str, *, is_dir: bool) -> str | None:
         """The line of `.intentignore` that holds a path off, or None."""
         line = self.ignore.ignores(path, is_dir=is_dir)
@@ -87,9 +92,11 @@ def _compiled(
 
 
 def _literal_folders(pattern: str) -> Iterator[str]:
-    """The folders, folded, that a pattern names before its first wildcard; an exclusion names none."""
+    """The folders, folded, that a pattern names before its first wildcard, the workspace itself first; an
+    exclusion names none."""
     if pattern.startswith("!"):
         return
+    yield ""
     cut = min((pattern.find(char) for char in "*?[{\\" if char in pattern), default=len(pattern))
     segments = fold(pattern[:cut]).split("/")
     for count in range(1, len(segments)):
@@ -110,12 +117,24 @@ def _objections(target: Target, rules: Rules, world: World) -> Iterator[tuple[st
     is_dir = may_be_folder and (target.op == "folder" or _is_dir(target, world) is not False)
     for name in names_of(target):
         ground = _of_name(name, rules, is_dir=is_dir)
-        if ground is None and target.op in _REPLACES and rules.holds_protected(name):
+        takes = target.recursive or target.op in _REPLACES
+        if ground is None and takes and rules.holds_protected(name):
             ground = PROTECTED
+        if ground is None and _takes_all(target, world) and rules.holds_ignored(name):
+            ground = IGNORED
         if ground is not None:
             yield name or ".", ground
         if target.recursive or (target.op in _TOUCHES_CONTENT and _is_dir(target, world)):
             yield from _below(name, target, rules, world)
+
+
+def _takes_all(target: Target, world: World) -> bool:
+    """Whether a target is changed with all below it, and nobody can look through what that is."""
+    if not (target.recursive or target.op in {"delete", "move"}):
+        return False
+    is_dir = _is_dir(target, world)
+    known = is_dir and target.op in _TOUCHES_CONTENT and world.below(target.path) is not None
+    return not known and (is_dir is not False or target.recursive)
 
 
 def _of_name(name: str, rules: Rules, *, is_dir: bool) -> Ground | None:

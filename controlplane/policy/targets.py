@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from controlplane.policy import fields, patches
+from controlplane.policy import fields, pieces
 from controlplane.policy.commands import of_shell
 from controlplane.policy.model import Policy, ToolCall, ToolClass, Unknown
 from controlplane.policy.named import Ask, Found, Named, bare
+from controlplane.policy.patched import of_patches
 from controlplane.policy.paths import shown
 from controlplane.policy.tools import Resolved, resolve, static_class
 from controlplane.policy.toolsets.kinds import READING_KINDS, Kind
@@ -31,6 +32,7 @@ class Effects:
     writes: tuple[Named, ...] = ()
     reads: tuple[Named, ...] = ()
     unknown: tuple[Unknown, ...] = ()
+    aims: tuple[Named, ...] = ()  # as in `Found`
     malformed: str | None = None
     input: Any = None  # what the tool gets, out of any wrapping
 
@@ -49,7 +51,7 @@ def effects(call: ToolCall, policy: Policy, world: World = _NO_WORLD) -> Effects
     resolved = resolve(call)
     cls = static_class(resolved, policy)
     found = _found(call, resolved, policy, world)
-    if isinstance(found, Found) and len(found.writes) + len(found.reads) > MAX_PATHS:
+    if isinstance(found, Found) and len(found.writes) + len(found.reads) + len(found.aims) > MAX_PATHS:
         found = f"The call names more than {MAX_PATHS} paths; make several calls of it."
     if isinstance(found, str):
         return Effects(cls or ToolClass.DESTRUCTIVE, malformed=found, input=resolved.input)
@@ -60,7 +62,8 @@ def effects(call: ToolCall, policy: Policy, world: World = _NO_WORLD) -> Effects
         found = Found([replace(named, op="write") for named in found.reads], [], [_not_known(resolved)])
     elif cls is ToolClass.SAFE and resolved.tool is None:
         found = Found([], [replace(named, op="read") for named in found.writes], [])
-    return Effects(cls, tuple(found.writes), tuple(found.reads), tuple(found.unknown), input=resolved.input)
+    parts = tuple(found.writes), tuple(found.reads), tuple(found.unknown), tuple(found.aims)
+    return Effects(cls, *parts, input=resolved.input)
 
 
 def _is_reader(resolved: Resolved) -> bool:
@@ -76,8 +79,18 @@ def _found(call: ToolCall, resolved: Resolved, policy: Policy, world: World) -> 
     if not isinstance(data, dict):
         return "The tool's input must be a JSON object."
     if tool is None:
-        return Found([Named(raw, call.cwd) for raw in fields.named_paths(data)], [], [_not_known(resolved)])
+        return _strange(call, resolved, data)
     return READERS[tool.kind](Ask(call, tool, data, policy, world))
+
+
+def _strange(call: ToolCall, resolved: Resolved, data: dict[str, Any]) -> Found:
+    """A tool that no table knows may act on whatever reads like a path, and write every text it is given."""
+    raws = list(fields.named_paths(data))
+    known = {raw for raw in raws if isinstance(raw, str)}
+    raws += [raw for raw in dict.fromkeys(fields.hidden_paths(data)) if raw not in known]
+    told = _readings(data)
+    writes = [Named(raw, call.cwd, **one) for raw in raws for one in told]
+    return Found(writes, [], [_not_known(resolved)])
 
 
 def _not_known(resolved: Resolved) -> Unknown:
@@ -89,11 +102,7 @@ def _not_known(resolved: Resolved) -> Unknown:
 
 def _talking(ask: Ask) -> Found:
     """Whoever fetches the address of a file reads a file, and names it in a way that is refused."""
-    addresses = [
-        one for value in fields.every(ask.data, fields.ADDRESS_KEYS) for one in fields.texts(value) or ()
-    ]
-    files = (one.strip() for one in addresses if one.strip().lower().startswith("file:"))
-    return Found([], [Named(one, ask.call.cwd, op="read") for one in files])
+    return Found([], [Named(one, ask.call.cwd, op="read") for one in fields.addresses(ask.data)])
 
 
 def _opaque(ask: Ask) -> Found:
@@ -123,6 +132,8 @@ def _globbing(ask: Ask) -> Found | str:
                     f"The pattern [{shown(pattern)}] steps back behind a wildcard: begin at a plain folder."
                 )
             found.reads.extend(_below_bases(folder, bases, ask.call.cwd))
+            for aim in fields.aims_of(pattern) if folder != pattern else ():
+                found.aims.extend(_below_bases(aim, bases, ask.call.cwd))
     return found
 
 
@@ -133,23 +144,39 @@ def _below_bases(folder: str, bases: list[Any], cwd: str | None) -> Iterator[Nam
             yield Named(joined, cwd, op="read")
 
 
+def _editor(ask: Ask) -> Found | str:
+    """Where it is told to look and is given no text, it changes nothing."""
+    looks = ask.data.get("command") == "view" and pieces.readings(ask.data) == [()]
+    return _reading(ask) if looks else _writing(ask)
+
+
 def _writing(ask: Ask) -> Found | str:
     raws = list(fields.named_paths(ask.data))
-    if not raws:
-        return _edit_without_path(ask)
-    if ask.tool.kind is Kind.WRITE:
-        before, after = "", fields.content(ask.data)
-    else:
-        before, after = fields.replacements(ask.data)
     whole = ask.tool.kind is Kind.WRITE
-    return Found([Named(raw, ask.call.cwd, before=before, after=after, whole=whole) for raw in raws])
-
-
-def _edit_without_path(ask: Ask) -> Found | str:
-    """Some edits name their files in a unified diff only."""
-    diff = ask.data.get("diff")
-    found = _of_patches([diff], ask.call.cwd) if isinstance(diff, str) else Found()
+    found = Found() if whole else _of_diff(ask)
+    told = _whole_texts(ask.data) if whole else _readings(ask.data)
+    found.writes[:0] = [Named(raw, ask.call.cwd, **one) for raw in raws for one in told]
     return found if found.writes else "The input names no path."
+
+
+def _whole_texts(data: dict[str, Any]) -> list[dict[str, Any]]:
+    return [{"after": text, "whole": True} for text in pieces.whole_texts(data)]
+
+
+def _readings(data: dict[str, Any]) -> list[dict[str, Any]]:
+    """What a call would put into the files that it names, as fields of `Named`, once for each way to read
+    its input."""
+    told = [(*pieces.joined(reading), reading) for reading in pieces.readings(data)]
+    return [{"before": before, "after": after, "pieces": reading} for before, after, reading in told]
+
+
+def _of_diff(ask: Ask) -> Found:
+    """Some edits name their files in a unified diff, beside a path or without one."""
+    diff = ask.data.get("diff")
+    found = Found()
+    if isinstance(diff, str) and not pieces.of_blocks(diff):
+        found.writes = of_patches([diff], ask.call.cwd).writes
+    return found
 
 
 def _removing(ask: Ask) -> Found | str:
@@ -177,42 +204,21 @@ def _making_folder(ask: Ask) -> Found | str:
 
 
 def _downloading(ask: Ask) -> Found:
-    store = ask.data.get("download_path")
-    return Found() if store is None else Found([Named(store, ask.call.cwd)])
+    store, found = ask.data.get("download_path"), _talking(ask)
+    if store is not None:
+        found.writes.append(Named(store, ask.call.cwd))
+    return found
 
 
 def _patching(ask: Ask) -> Found | str:
     given = fields.every(ask.data, ask.tool.patch)
     raws = list(fields.named_paths(ask.data))
     if not given and raws:
-        before, after = fields.replacements(ask.data)
-        return Found([Named(raw, ask.call.cwd, before=before, after=after) for raw in raws])
+        return _writing(ask)
     if not given or any(not isinstance(text, str) or not text.strip() for text in given):
         return "A patch must be a text that is not empty."
-    found = _of_patches(given, ask.call.cwd)
+    found = of_patches(given, ask.call.cwd)
     found.writes.extend(Named(raw, ask.call.cwd) for raw in raws)
-    return found
-
-
-def _of_patches(given: list[str], cwd: str | None) -> Found:
-    found = Found()
-    for text in given:
-        patch = patches.parse(text)
-        moving = False
-        for file in patch.files:
-            named = Named(
-                file.path,
-                cwd,
-                op=file.op,
-                before="\n".join(file.before),
-                after="\n".join(file.after),
-                whole=file.whole,
-                arrives=moving,
-            )
-            (found.reads if file.op == "read" else found.writes).append(named)
-            moving = file.op == "move"
-        if patch.why_unknown:
-            found.unknown.append(Unknown(shown(text), patch.why_unknown))
     return found
 
 
@@ -236,6 +242,7 @@ READERS: dict[Kind, Reader] = {
     Kind.GLOB: _globbing,
     Kind.WRITE: _writing,
     Kind.EDIT: _writing,
+    Kind.EDITOR: _editor,
     Kind.DELETE: _removing,
     Kind.DELETE_TREE: _removing,
     Kind.MOVE: _moving,

@@ -51,7 +51,7 @@ def _decoded(arguments: Any) -> Any:
         return {} if arguments is None else arguments
     try:
         return json.loads(arguments) if arguments.strip() else {}
-    except ValueError:
+    except (ValueError, RecursionError):
         return arguments
 
 

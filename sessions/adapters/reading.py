@@ -11,7 +11,7 @@ from sessions.gate.request import GateRequest, invalid, parse_gate_request
 
 ALONGSIDE = "icp"  # the one key that our hook client adds to the client's own payload
 ALONGSIDE_FIELDS = frozenset(
-    {"current_content_hashes", "revision_id", "wait_seconds", "root", "dry_run", "client_version"}
+    {"current_content_hashes", "links", "revision_id", "wait_seconds", "root", "dry_run", "client_version"}
 )
 NAMES_ITSELF = ("hook_event_name", "hookEventName", "agent_action_name")
 NO_TOOL = "-"  # stands for the tool of an event that has none

@@ -16,6 +16,7 @@ from sessions.models import Approval
 WORDS: Mapping[Kind, tuple[str, str]] = {
     Kind.WRITE: ("edit", "Write"),
     Kind.EDIT: ("edit", "Edit"),
+    Kind.EDITOR: ("edit", "Edit"),
     Kind.PATCH: ("edit", "Patch"),
     Kind.DELETE: ("delete", "Delete"),
     Kind.DELETE_TREE: ("delete", "Delete the folder"),

@@ -128,10 +128,14 @@ def session_of(workspace: Workspace, session_id: str, *, agent: str = "") -> Age
 
 def answer(explanation: Explanation, request: GateRequest) -> dict[str, Any]:
     """The gate's envelope of a dry run, with the steps and what they were decided upon."""
-    return _envelope(explanation, request) | {
+    envelope = _envelope(explanation, request)
+    steps = explanation.steps
+    if explanation.decision.tool_class is ToolClass.HANDSHAKE:
+        steps = tuple(_judged_by_handshake(step, envelope) for step in steps)
+    return envelope | {
         "steps": [
             {"number": s.number, "name": s.name, "saw": s.saw, "outcome": s.outcome, "text": s.text}
-            for s in explanation.steps
+            for s in steps
         ],
         "revisions": explanation.revisions,
         "nearest_pattern": explanation.decision.nearest_pattern,
@@ -140,6 +144,13 @@ def answer(explanation: Explanation, request: GateRequest) -> dict[str, Any]:
             for part in explanation.decision.unknown
         ],
     }
+
+
+def _judged_by_handshake(step: Step, envelope: dict[str, Any]) -> Step:
+    """Where the core lets a handshake through, its own rules are what decides about the intent."""
+    if step.name != "Intent" or step.outcome != "skip":
+        return step
+    return replace(step, outcome=envelope["decision"], text=envelope["error"] or "")
 
 
 def _envelope(explanation: Explanation, request: GateRequest) -> dict[str, Any]:

@@ -15,12 +15,13 @@ WAIT_SECONDS_MOST = 55
 ID_MOST = 200
 PATH_MOST = 4096
 HASHES_MOST = 10_000
+LINKS_MOST = 1_000
 BODY_BYTES_MOST = INPUT_BYTES_MOST + 256 * 1024  # room for what stands beside the input
 TOO_LONG = f"The input is over {INPUT_BYTES_MOST} bytes. Split the change into smaller ones."
 KNOWN = frozenset(
     {
         "session_id", "tool", "input", "tool_use_id", "cwd", "root", "agent",
-        "current_content_hashes", "wait_seconds", "dry_run", "revision_id",
+        "current_content_hashes", "links", "wait_seconds", "dry_run", "revision_id",
     }
 )  # fmt: skip
 AGENT_FIELDS = {"name": 100, "version": 100, "model": 200, "hook": 100}
@@ -68,6 +69,7 @@ def parse_gate_request(data: Any, size: int) -> GateRequest:
         agent=clean["agent"].get("name", ""),
         call_id=text_field(data, "tool_use_id", ID_MOST) or None,
         current_content_hashes=hashes_field(data),
+        links=links_field(data),
     )
     return GateRequest(
         session_id, call, opening_from(clean), wait_field(data), boolean_field(data, "dry_run")
@@ -105,6 +107,16 @@ def hashes_field(data: dict[str, Any]) -> dict[str, str]:
             "current_content_hashes must be an object: path to sha256:… (or null for a missing file)."
         )
     return {path: known_hash(path, value) for path, value in hashes.items()}
+
+
+def links_field(data: dict[str, Any]) -> dict[str, str]:
+    links = data.get("links")
+    if links is None:
+        return {}
+    whole = isinstance(links, dict) and len(links) <= LINKS_MOST
+    if not whole or not all(isinstance(place, str) and len(place) <= PATH_MOST for place in links.values()):
+        raise invalid(f"links must be an object of at most {LINKS_MOST} paths: link to where it leads.")
+    return dict(links)
 
 
 def known_hash(path: str, value: Any) -> str:

@@ -79,6 +79,18 @@ class TestWhatIsSent:
         claude.hook("claude-code", payload=payload)
         assert stub.payload()["icp"]["current_content_hashes"] == {}
 
+    def test_links_are_told_with_the_place_that_they_lead_to(self, claude, stub):
+        root = claude.repository
+        (root / "src").mkdir()
+        for name, place in {"src/in": "../docs", "out": str(claude.home), "self": ".", "same": "src"}.items():
+            (root / name).symlink_to(place)
+        command = f"cd src; echo 'x'>src/in/y && cat {root}/out/z plain /dev/zero ../x;touch self/a \\0 same"
+        payload = {"cwd": str(root), "tool_input": {"command": command, "file_path": "src/in", "note": "out"}}
+        claude.hook("claude-code", payload=payload)
+        assert stub.payload()["icp"]["links"] == {
+            "src/in": "docs", "src/in/y": "docs/y", "out/z": str(claude.home.resolve() / "z"), "self/a": "a", "same": "src",
+        }  # fmt: skip
+
     def test_a_large_file_gets_the_same_hash_as_any_other(self, claude, stub):
         text = b"x" * 1024 * 1024
         (claude.repository / "a.ts").write_bytes(text)

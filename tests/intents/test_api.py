@@ -151,6 +151,21 @@ def test_validation_reports_and_changes_nothing(agent, acme):
     assert not Intent.objects.exists()
 
 
+@pytest.mark.parametrize("ignore_case", [False, True])
+def test_overlaps_are_warned_of_as_the_workspace_compares(admin, acme, ignore_case):
+    builders.intent(acme, "INT-002", status="IN_PROGRESS", owned_scope=["SRC/INT-001/a"])
+    policy = {"case_insensitive_paths": not ignore_case}
+    for keys in (policy, {"case_insensitive_paths": ignore_case}):
+        assert admin.patch("policy", keys).status_code == 200
+    both = file_of(intent(), intent("INT-003", owned_scope=["Src/**", "!src/INT-002/**"]))
+    for path, data in (
+        ("intents/validate", both),
+        ("intents/import?dry_run=true&mode=merge", file_of(intent())),
+    ):
+        kinds = {warning["type"] for warning in send(admin, data, path=path).json()["warnings"]}
+        assert ("SCOPE_OVERLAP" in kinds) is ignore_case
+
+
 @pytest.mark.parametrize("content_type", YAML_TYPES)
 def test_a_file_comes_as_any_of_these_types(admin, acme, content_type):
     answer = send(admin, json.dumps({"active_intents": [intent()]}), f"{content_type}; charset=utf-8")

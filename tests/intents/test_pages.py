@@ -135,6 +135,15 @@ def test_the_preview_compares_as_the_gate_does(acme, page, auth, ignore_case):
     assert ("New overlap with INT-002" in text) is ignore_case
 
 
+@pytest.mark.parametrize("ignore_case", [True, False])
+def test_overlaps_are_shown_as_the_gate_compares(acme, page, auth, ignore_case):
+    builders.intent(acme, "INT-002", status="IN_PROGRESS", owned_scope=["SRC/Auth/*", "!src/auth/B"])
+    Workspace.objects.filter(pk=acme.pk).update(policy={"case_insensitive_paths": ignore_case})
+    assert ("Overlaps INT-002" in page.get(BASE).content.decode()) is ignore_case
+    overlaps = page.get(f"{BASE}INT-001/").context["overlaps"]
+    assert [found["id"] for found in overlaps] == (["INT-002"] if ignore_case else [])
+
+
 def test_the_preview_shows_new_overlaps(acme, page, auth):
     builders.intent(acme, "INT-002", status="IN_PROGRESS", owned_scope=["docs/**"])
     answer = page.post(f"{BASE}INT-001/scope-preview/", {"scope": "docs/a.md\n["})

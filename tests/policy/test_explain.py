@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pytest
 
 from controlplane.policy.explain import explain, with_available
-from controlplane.policy.model import Grant, Policy, Registry
+from controlplane.policy.model import Grant, Policy, Refused, Registry
 from tests.policy.workspace import (
     NOW,
     FakeWorld,
@@ -140,3 +140,16 @@ def test_the_intents_that_could_be_taken_are_listed():
     assert with_available("You must.", []) == (
         "You must.\nNo intent is available: a person must create or unblock one first."
     )
+
+
+def test_a_reviewers_refusal_is_told_as_what_it_is():
+    refused = (Refused("docs/a.md", "Rejected by rex: no."),)
+    steps = explain(write("docs/a.md"), snapshot("src/**", refused=refused), NOW)
+    assert (steps[8].saw, steps[8].outcome) == ("a reviewer has refused it before", "deny")
+    assert "Rejected by rex" in steps[8].text
+
+
+def test_a_path_that_has_no_place_is_told_beside_those_that_have_one():
+    the_call = call("MultiEdit", {"file_path": "src/a", "edits": [{"path": "../x"}, {"path": "a:b"}]})
+    (targets,) = (step for step in explain(the_call, snapshot("src/**"), NOW) if step.number == 6)
+    assert targets.saw == "changes src/a; no place in the workspace: ../x, a:b; scope src/**"

@@ -303,3 +303,11 @@ def test_gate_cases(raw, expected):
         assert WORDS[placed.reason] in refused
     else:
         assert not set(WORDS.values()) >= set(refused)
+
+
+@pytest.mark.parametrize("root", ["/mnt/c/work/shop", "/cygdrive/d/shop"])
+def test_a_drive_of_windows_has_its_short_names_and_devices_from_any_system(root):
+    for name in ("CLAUDE~1/settings.json", "src/nul.txt", "con"):
+        assert canonical(name, root=root, cwd=None, writing=True).reason is Reason.INVALID_PATH
+        assert canonical(name, root="/home/ada/mnt/c/shop", cwd=None, writing=True).path == name
+    assert canonical("src/a.ts", root=root, cwd=None, writing=True).path == "src/a.ts"

@@ -58,6 +58,16 @@ CHANGING = [
         ("", "Write", {"file_path": ["a"], "content": "x"}, [(["a"], "write")]),
         ("", "Frobnicate", {"path": "a", "paths": ["b", 5]}, [("a", "write"), ("b", "write"), (5, "write")]),
         ("", "Frobnicate", {"files": "a"}, [("a", "write")]),
+        ("", "Frobnicate", {"options": [{"path": "a", "files": ["b", 5], "to": "c"}]}, [("a", "write"), ("b", "write")]),
+        ("", "Frobnicate", {"path": "a", "x": {"path": "a"}}, [("a", "write")]),
+        ("", "Frobnicate", {"uri": "FILE://localhost/a", "x": {"url": "file:///b%20c"}}, [("/a", "write"), ("file:///b%20c", "write")]),
+        ("roo", "apply_diff", {"args": "<path x='1'><![CDATA[a&amp;]]></path ><path>\n b&amp;c </path>"}, [("a&amp;", "write"), ("b&c", "write")]),
+        ("roo", "apply_diff", {"path": "a", "diff": "--- a/b\n+++ b/b\n@@\n-x\n+y"}, [("a", "write"), ("b", "write")]),
+        ("", "str_replace_editor", {"command": "create", "path": "a", "file_text": "x"}, [("a", "write")]),
+        ("", "str_replace_editor", {"command": "view", "path": "a", "new_str": "x"}, [("a", "write")]),
+        ("codex", "Bash", {"command": "apply_patch <<'E'\n*** Add File: a\n+x\nE\n"}, [("a", "write")]),
+        ("codex", "shell", {"command": ["apply_patch", "*** Add File: a\n+x"]}, [("a", "write")]),
+        ("codex", "shell", {"command": ["bash", "-lc", "apply_patch <<'E'\n*** Add File: a\n+x\nE"]}, [("a", "write")]),
 ]  # fmt: skip
 
 
@@ -82,6 +92,14 @@ LOOKING = [
     ("gemini-cli", "read_many_files", {"paths": ["a/*.ts", "b"]}, ["a", "b"]),
     ("gemini-cli", "read_many_files", {"include": [".env"]}, [".env"]),
     ("", "access_mcp_resource", {"uri": "x", "path": "/etc"}, []),
+    ("", "str_replace_editor", {"command": "view", "path": "a"}, ["a"]),
+    (
+        "cline",
+        "fetch_web_content",
+        {"requests": [{"url": "file:///a"}, "junk", {"url": "http://b"}]},
+        ["file:///a"],
+    ),
+    ("cursor", "FetchMcpResource", {"uri": "file:///a"}, ["file:///a"]),
     ("", "apply_patch", {"patch": "diff --git a/x b/y\ncopy from x\ncopy to y\n"}, ["x"]),
 ]
 
@@ -304,6 +322,121 @@ def test_powershell_is_not_read_as_bash():
     assert effect.tool_class is ToolClass.DESTRUCTIVE
 
 
+def test_every_folder_that_a_command_may_start_in_counts():
+    for data in ({"cwd": "src", "workdir": "docs"}, {"workdir": "docs", "cwd": "src"}):
+        decision = judge(call("shell", {"command": ["touch", "a"], **data}), snapshot("src/**"))
+        assert [target.path for target in decision.targets] == ["src/a", "docs/a"]
+        assert said(decision)[2] == "not_in_scope"
+
+
+@pytest.mark.parametrize(
+    ("agent", "command"),
+    [
+        ("", "apply_patch <<'E'\n*** Add File: a\nE"),
+        ("codex", "apply_patch <<E\n*** Add File: a\nE"),
+        ("codex", "apply_patch <<'E'\n*** Add File: a\nE\nrm b\nE"),
+        ("codex", "apply_patch <<'E'\n*** Add File: a\nE\nrm b"),
+        ("codex", ["apply_patch", "*** Add File: a", "b"]),
+        ("codex", ["zsh", "-c", "apply_patch <<'E'\n*** Add File: a\nE"]),
+    ],
+)
+def test_what_a_shell_gets_to_see_is_no_patch(agent, command):
+    assert found(call("Bash", {"command": command}, agent=agent)).unknown
+
+
+def test_a_patch_of_the_shell_is_read_in_the_folder_of_the_command():
+    patch = "*** Begin Patch\n*** Add File: a\n+x\n*** Frob\n*** End Patch"
+    the_call = call("shell", {"command": ["apply_patch", patch], "workdir": "src"}, agent="codex")
+    decision = judge(the_call, snapshot("src/**"))
+    assert [target.path for target in decision.targets] == ["src/a"]
+    assert said(decision)[2] == "unknown_target"
+
+
+def test_arguments_of_a_carried_call_that_nest_too_deep_are_no_input():
+    deep = {"server_name": "fs", "tool_name": "write", "arguments": "[" * 100_000}
+    assert said(judge(call("use_mcp_tool", deep), snapshot("**"))) == (
+        "deny",
+        "HOOK_BLOCKED",
+        "invalid_input",
+    )
+
+
+def test_a_tool_declared_safe_reads_nothing_under_a_deeper_key_that_it_may_not_read():
+    trusted = Policy(tool_classes=(("mcp__fs__*", ToolClass.SAFE),))
+    state = no_intent(policy=trusted, intentignore=".env\n")
+    for data, reason in (
+        ({"options": {"path": "/etc/passwd"}}, "outside_workspace"),
+        ({"uri": "file:///etc/passwd"}, "outside_workspace"),
+        ({"uri": "file:///%65tc"}, "invalid_path"),
+        ({"args": [{"file": ".env"}]}, "intentignore"),
+        ({"uri": "file:///home/ada/shop/a.ts", "options": {"path": "b"}}, None),
+    ):
+        assert said(judge(call("mcp__fs__look", data), state))[2] == reason
+
+
+@pytest.mark.parametrize("root", ["C:\\shop", "C:\\work\\shop", "\\\\host\\share\\shop", "/home/ada/shop"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cd .. && cat x",
+        "cd .. && touch x",
+        "cd ../other && ls",
+        "git -C .. status",
+        "cd src && cd ../.. && touch x",
+        "cd '..\\' && touch x",
+        "(cd ..; ls)",
+    ],
+)
+def test_a_step_out_of_the_workspace_is_one_from_any_root(root, command):
+    assert judge(replace(bash(command), root=root), snapshot("**")).verdict.value != "allow"
+    back = replace(bash("cd ../shop && touch src/x"), root=root)
+    assert said(judge(back, snapshot("src/**"))) == ("allow", None, None)
+
+
+@pytest.mark.parametrize(
+    ("command", "files"),
+    [
+        ("gc a,.env", ["a", ".env"]),
+        ("gc a, .env", ["a", ".env"]),
+        ("type a=.env", ["a=.env", "a", ".env"]),
+        ("gc 'a,b'", ["a,b"]),
+    ],
+)
+def test_commas_part_the_files_of_a_windows_command(command, files):
+    the_call = call("PowerShell", {"command": command}, root="C:\\shop")
+    assert [target.path for target in judge(the_call, no_intent()).reads] == files
+    assert found(call("PowerShell", {"command": "gc ,"})).unknown
+
+
+AIMED = ".env\n*.pem\nsecrets/\n/config/*.yml\n"
+
+
+@pytest.mark.parametrize(
+    ("tool", "key", "pattern", "reason"),
+    [
+        ("Bash", "command", "cat .env*", "intentignore"),
+        ("Bash", "command", "cat [.]env", "intentignore"),
+        ("Bash", "command", "head src/*.pem", "intentignore"),
+        ("Bash", "command", "cat src/*.pem > out/x", "intentignore"),
+        ("Bash", "command", "cat /home/ada/shop/*.pem", "intentignore"),
+        ("Bash", "command", "cat README.* a.*.b src/**/*.ts config/* ./*", None),
+        ("Bash", "command", "cat ..* *\\:x *. ../shop/*", None),
+        ("PowerShell", "command", "gc '*.pem'", "intentignore"),
+        ("read_many_files", "include", ["a", "**/*.pem"], "intentignore"),
+        ("Glob", "pattern", "config/*.yml", "intentignore"),
+        ("Glob", "pattern", "secrets/**", "intentignore"),
+        ("Glob", "pattern", "**/*.{ts,md}", None),
+        ("Glob", "pattern", "*", None),
+    ],
+)
+def test_a_wildcard_that_is_aimed_at_something_ignored_is_refused_where_nobody_can_look(
+    tool, key, pattern, reason
+):
+    decision = judge(call(tool, {key: pattern}), snapshot("out/**", intentignore=AIMED))
+    assert said(decision)[2] == reason
+    assert not any("*" in target.path for target in decision.reads)
+
+
 # --- placing --------------------------------------------------------------------------------------
 
 
@@ -322,14 +455,6 @@ def test_a_folder_that_is_moved_brings_all_below_it_along():
 
 
 # --- content --------------------------------------------------------------------------------------
-
-
-def test_replacements_of_every_spelling():
-    for old, new in fields.REPLACEMENTS:
-        assert fields.replacements({old: "a", new: "b"}) == ("a", "b")
-    edits = {"edits": [{"old_string": "a", "new_string": "b"}, "junk"], "operations": None}
-    assert fields.replacements(edits) == ("a", "b")
-    assert fields.replacements({"diff": "plain"}) == ("", "plain")
 
 
 def test_whole_content_of_every_spelling():

@@ -93,7 +93,7 @@ class Call:
             found = self._matches(path, span)
             if found is None:
                 folder = place(path.cwd, fixed_folder(path.raw), self.scene.root)
-                self.scene.add_read(folder, recursive=True, span=span)
+                self.scene.add_read(folder, recursive=True, span=span, pattern=path.raw)
                 found = self.scene.links_below(folder, span)
             for match in found:
                 self.scene.add_read(match, recursive=True, span=span)

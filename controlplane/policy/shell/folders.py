@@ -14,13 +14,14 @@ def enter(folder: str, raw: str, root: str | None) -> str:
     """The folder after `cd raw` in `folder`.
 
     "" is the workspace, `src/auth` lies in it; `../x`, `/etc` and `~/x` lie outside. An absolute path
-    below `root` becomes workspace-relative.
+    below `root` becomes workspace-relative, and one that leaves a POSIX root absolute; from a root of Windows
+    it stays `../x`.
     """
     joined = raw if raw.startswith(("/", "~")) else f"{folder}/{raw}" if folder else raw
     if joined.startswith("~"):
         return joined
     found = _normalise(joined)
-    if found.split("/", 1)[0] == ".." and root:
+    if found.split("/", 1)[0] == ".." and root and root.startswith("/"):
         found = _normalise(f"{root}/{found}")
     return _below_root(found, root) if found.startswith("/") else found
 

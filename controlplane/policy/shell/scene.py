@@ -110,9 +110,9 @@ class Scene:
         """A change of what a wildcard has found."""
         self._matched.add(self.add_write(path, op, span, recursive=recursive))
 
-    def add_read(self, path: Placed, *, recursive: bool, span: tuple[int, int]) -> None:
+    def add_read(self, path: Placed, *, recursive: bool, span: tuple[int, int], pattern: str = "") -> None:
         start, end = self._offsets(span)
-        self._reads[ShellPath(path.raw, path.cwd, "read", recursive, start, end)] = None
+        self._reads[ShellPath(path.raw, path.cwd, "read", recursive, start, end, pattern)] = None
 
     def add_unknown(self, why: str, span: tuple[int, int]) -> None:
         start, end = self._offsets(span)

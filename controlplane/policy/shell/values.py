@@ -26,6 +26,7 @@ class ShellPath:
     recursive: bool = False  # everything below it as well
     start: int = 0
     end: int = 0
+    pattern: str = ""  # a wildcard that the folder is looked through with, of unknown matches
 
 
 @dataclass(frozen=True, slots=True)

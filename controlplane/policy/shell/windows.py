@@ -92,6 +92,19 @@ def _cmdlet(call: Call) -> None:
 CMDLETS: Mapping[str, Entry] = dict.fromkeys(PARAMETERS, Custom(_cmdlet))
 
 
+def _words(match: re.Match[str], span: tuple[int, int]) -> list[Word]:
+    """The words of a token: without quotes, a comma parts them in both shells, and in cmd `=` does so too.
+    A wildcard is one in quotes as well: the commands themselves match it against names."""
+    bare = match[3]
+    if bare is None:
+        names = [match[1] if match[1] is not None else match[2]]
+    else:
+        names = [name for name in dict.fromkeys((*bare.split(","), *re.split("[,=]", bare))) if name]
+    if not names:
+        raise UnclearError("more than a plain Windows command")
+    return [Word(name, name, *span, wild=bool(re.search("[*?]", name))) for name in names]
+
+
 def split(text: str) -> list[list[Word]]:
     """The commands of a pipeline, as words with byte spans; raises UnclearError."""
     commands: list[list[Word]] = [[]]
@@ -100,10 +113,8 @@ def split(text: str) -> list[list[Word]]:
         match = TOKEN.match(text, at)
         if match is None:
             raise UnclearError("more than a plain Windows command")
-        value = next(group for group in match.groups() if group is not None)
         span = len(text[:at].encode()), len(text[: match.end()].encode())
-        wild = match[3] is not None and bool(re.search("[*?]", value))
-        commands[-1].append(Word(value, value, *span, wild=wild))
+        commands[-1].extend(_words(match, span))
         border = BORDER.match(text, match.end())
         at = border.end() if border else match.end()
         if border is None and at < len(text):

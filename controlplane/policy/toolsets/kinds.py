@@ -15,6 +15,7 @@ class Kind(StrEnum):
     GLOB = "glob"  # safe, its patterns name files too
     WRITE = "write"  # sets the whole text of a file
     EDIT = "edit"  # changes a part of a file
+    EDITOR = "editor"  # safe when its command is to look, else it changes a file
     DELETE = "delete"
     DELETE_TREE = "delete tree"  # a folder with all that is in it
     MOVE = "move"
@@ -32,7 +33,7 @@ READING_KINDS = frozenset({Kind.TALK, Kind.READ, Kind.SEARCH, Kind.GLOB})
 
 # Safe or not by what their input holds; the first two are safe with an input that asks for nothing.
 HARMLESS_WHEN_BARE = frozenset({Kind.FINISH, Kind.DOWNLOAD})
-INPUT_DECIDES = HARMLESS_WHEN_BARE | {Kind.SHELL}
+INPUT_DECIDES = HARMLESS_WHEN_BARE | {Kind.SHELL, Kind.EDITOR}
 
 # The kinds whose class no workspace may lower: file tools, shells, and what hides its effect.
 MUTATING_KINDS = frozenset(Kind) - READING_KINDS - HARMLESS_WHEN_BARE - {Kind.HANDSHAKE, Kind.EXTERNAL}
@@ -55,6 +56,7 @@ SEARCH = Tool(Kind.SEARCH)
 GLOB = Tool(Kind.GLOB)
 WRITE = Tool(Kind.WRITE)
 EDIT = Tool(Kind.EDIT)
+EDITOR = Tool(Kind.EDITOR)
 DELETE = Tool(Kind.DELETE)
 DELETE_TREE = Tool(Kind.DELETE_TREE)
 MOVE = Tool(Kind.MOVE)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from controlplane.policy.toolsets.kinds import (
     DELETE,
     EDIT,
+    EDITOR,
     EXTERNAL,
     FINISH,
     OPAQUE,
@@ -36,8 +37,9 @@ ROO: Toolset = merged(
         tools(
             EDIT,
             "apply_diff insert_content search_and_replace search_replace edit_file edit multi_edit"
-            " replace_in_file str_replace_editor str_replace_based_edit_tool",
+            " replace_in_file",
         ),
+        tools(EDITOR, "str_replace_editor str_replace_based_edit_tool"),
         tools(PATCH, "apply_patch"),
         tools(SHELL, "execute_command"),
         tools(OPAQUE, "new_rule report_bug"),

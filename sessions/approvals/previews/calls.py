@@ -235,6 +235,7 @@ Drawer = Callable[[Desk, Resolved], Preview]
 DRAWERS: Mapping[Kind, Drawer] = {
     Kind.WRITE: _write,
     Kind.EDIT: _edit,
+    Kind.EDITOR: _edit,
     Kind.PATCH: _patch,
     Kind.DELETE: _delete,
     Kind.DELETE_TREE: _delete_tree,

@@ -77,6 +77,14 @@ def test_the_handshake_is_explained_and_not_taken(acme, agent):
     assert (answer["decision"], answer["classification"]) == ("allow", "handshake")
     assert "<intent_context" in answer["context"]
     assert not AgentSession.objects.exists()
+    assert answer["steps"][4]["outcome"] == "allow"
+
+
+def test_a_handshake_that_its_own_rules_refuse_is_told_at_the_intent(at_work):
+    answer = explained(at_work, "select_active_intent", intent_id="INT-001")
+    assert (answer["decision"], answer["reason"]) == ("deny", "already_selected")
+    assert answer["steps"][4]["outcome"] == "deny"
+    assert answer["steps"][4]["text"] == answer["error"]
 
 
 def test_without_an_intent_those_that_could_be_taken_are_listed(acme, agent):

@@ -194,7 +194,17 @@ def test_a_malformed_request_is_a_denial_in_the_same_envelope(agent, body, words
 
 @pytest.mark.parametrize(
     "raw",
-    [b"", b"{", b'{"a": NaN}', b'{"a": 1, "a": 2}', b"\xff", b'"\\ud800"', b'{"a":"\\u0000"}', b"[" * 2000],
+    [
+        b"",
+        b"{",
+        b'{"a": NaN}',
+        b'{"a": 1, "a": 2}',
+        b"\xff",
+        b'"\\ud800"',
+        b'{"a":"\\u0000"}',
+        b"[" * 2000,
+        b'{"a": -1e999}',
+    ],
 )
 def test_broken_json_is_a_denial(agent, raw):
     answer = agent.client.post(
@@ -312,3 +322,19 @@ def test_many_calls_at_once_are_all_recorded(acme, at_work):
 def test_snapshots_are_remembered_per_session(acme, at_work):
     at_work.gate("Write", **IN_SCOPE)
     assert (acme.pk, "s-1") in snapshots._held
+
+
+def test_a_number_that_no_ledger_can_keep_is_no_reason_to_fail(at_work):
+    """Some services count their ids beyond 2^53."""
+    answer = at_work.gate("mcp__chat__post", channel=2**60, text="hello")
+    assert (answer["decision"], answer["reason"]) == ("ask", "unknown_target")
+    assert at_work.gate("Read", file_path="src/auth/login.ts", offset=2**60)["decision"] == "allow"
+
+
+def test_a_link_of_the_agents_machine_is_followed(at_work):
+    body = {"session_id": "s-1", "tool": "Write", "input": {"file_path": "src/auth/in/x", "content": "x"}}
+    assert at_work.post("gate", {**body, "links": {"src/auth/in": "docs"}}).json()["reason"] == "not_in_scope"
+    assert at_work.post("gate", {**body, "links": None}).json()["decision"] == "allow"
+    for wrong in ([], {"a": 1}, {"a": "x" * 5000}, dict.fromkeys(map(str, range(1001)), "x"), "x"):
+        answer = at_work.post("gate", {**body, "links": wrong})
+        assert (answer.status_code, answer.json()["decision"]) == (400, "deny")
