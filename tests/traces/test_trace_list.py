@@ -140,6 +140,8 @@ def test_an_export_holds_exactly_what_the_list_shows(busy, ivys, query):
     for line in lines:
         assert line["body"] is not None
         assert line["seq"] is not None
+    assert [line["by"] for line in table] == [line["by"] for line in lines]
+    assert all(line["by"].startswith("token ") for line in lines if line["kind"] == "trace")
 
 
 def test_an_export_is_read_in_pieces(busy, ivys, monkeypatch):
