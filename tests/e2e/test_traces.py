@@ -138,3 +138,19 @@ def test_a_very_long_name_neither_hides_the_matrix_nor_fills_the_list(place, sig
         if viewport is None:
             assert page.locator(".crumb").bounding_box()["height"] < 30
         assert page.errors == []
+
+
+def test_on_paper_a_list_goes_on_over_the_pages(place, sign_in):
+    busy(place, calls=24)
+    page = sign_in("ivy", "auditor", color_scheme="dark")
+    page.goto(place.address("traces/?kind=trace&kind=decision"))
+    assert page.evaluate("document.documentElement.scrollHeight <= innerHeight")
+    page.emulate_media(media="print")
+    assert page.locator(".entries tbody tr").count() == 49
+    last = page.locator(".entries tbody tr").last
+    assert page.evaluate("document.documentElement.scrollHeight > innerHeight * 1.5")
+    expect(last).to_be_visible()
+    expect(page.locator("#rail")).to_be_hidden()
+    expect(page.get_by_role("button", name="Export")).to_be_hidden()
+    expect(page.locator(".token").first).to_be_visible()
+    assert page.evaluate("getComputedStyle(document.documentElement).colorScheme") == "light"
