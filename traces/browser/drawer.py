@@ -115,7 +115,9 @@ def view_of(entry: LedgerEntry) -> EntryView:
 def _taken_out(entry: LedgerEntry) -> TakenOut | None:
     """None for a body that only moved into an archive. 1 query."""
     record = redaction_of(entry)
-    return record and TakenOut(made_by(record), record.received_at, record.reason, record.pk)
+    if record is None:
+        return None
+    return TakenOut(made_by(record), record.received_at, record.reason, record.pk)
 
 
 def prove(entry: LedgerEntry) -> Proof | None:
