@@ -1,14 +1,35 @@
 #!/usr/bin/env python
+import contextlib
 import os
 import sys
 
 from django.core.management import execute_from_command_line
 
+READER_GONE, INTERRUPTED = 128 + 13, 128 + 2  # as a shell tells of SIGPIPE and SIGINT
 
-def main() -> None:
+
+def main() -> int:
+    """Runs a command. Whoever reads may stop reading (`| head`), whoever waits may stop waiting (Ctrl-C)."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "controlplane.settings")
-    execute_from_command_line(sys.argv)
+    try:
+        execute_from_command_line(sys.argv)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _write_no_more()
+        return READER_GONE
+    except KeyboardInterrupt:
+        with contextlib.suppress(BrokenPipeError):
+            sys.stderr.write("\nInterrupted.\n")
+        return INTERRUPTED
+    return 0
+
+
+def _write_no_more() -> None:
+    """What is still in the buffers would fail once more when the interpreter ends."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        os.dup2(nowhere, stream.fileno())
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

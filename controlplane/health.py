@@ -7,7 +7,7 @@ from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.http import require_safe
 
-from controlplane.metrics import ANCHORS, GATE
+from controlplane.metrics import ANCHORS, GATE, OUTLETS
 
 
 @require_safe
@@ -37,6 +37,6 @@ def readyz(request: HttpRequest) -> HttpResponse:
 def metrics(request: HttpRequest) -> HttpResponse:
     """What this process counted, in Prometheus' text format. Numbers only: no workspace is named."""
     return HttpResponse(
-        "\n".join([*GATE.lines(), *ANCHORS.lines(), ""]),
+        "\n".join([*GATE.lines(), *ANCHORS.lines(), *OUTLETS.lines(), ""]),
         content_type="text/plain; version=0.0.4; charset=utf-8",
     )

@@ -67,3 +67,4 @@ class Gauge:
 
 GATE = Decisions()
 ANCHORS = Gauge("icp_ledger_anchors", "Places that keep signed heads of ledgers, by health.", "health")
+OUTLETS = Gauge("icp_outlets", "Webhooks and collectors that are told what is recorded, by health.", "health")

@@ -75,3 +75,14 @@ def test_a_removed_outlet_is_told_nothing_more(acme, ada, address):
     signed_in(ada).post(address, {"action": "remove", "outlet_id": outlet.pk})
     assert not Outlet.objects.exists()
     assert LedgerEntry.objects.filter(workspace_id=acme.pk, kind="policy", outcome="removed").exists()
+
+
+def test_loading_the_answer_again_adds_no_second_outlet(ada, address):
+    posted = HOOK | {"kinds": ["decision", "approval"]}
+    assert signed_in(ada).post(address, posted).status_code == 200
+    again = signed_in(ada).post(address, posted)
+    assert again.status_code == 400
+    assert "is told of these entries already" in again.content.decode()
+    assert signed_in(ada).post(address, HOOK | {"kinds": ["trace"]}).status_code == 200
+    assert signed_in(ada).post(address, HOOK | {"form": "otlp"}).status_code == 200
+    assert Outlet.objects.count() == 3

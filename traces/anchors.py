@@ -41,7 +41,7 @@ def anchored(path: Path, workspace_id: int) -> list[str]:
     try:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        raise NoteError(f"{path} is not UTF-8") from error
+        raise NoteError("it is not UTF-8") from error
     return of_ledger(text, workspace_id)
 
 

@@ -142,7 +142,7 @@ def _path(text: str) -> str:
     try:
         return canonical_path(text)
     except ValueError as error:
-        raise ApiError(400, "INVALID_FIELD", f"path: {error}.") from error
+        raise ApiError(400, "INVALID_FIELD", f"path: {error}") from error
 
 
 def _answer(path: str, found: Blame) -> dict[str, Any]:

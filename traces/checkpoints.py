@@ -15,7 +15,7 @@ from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 
-from cryptography.exceptions import InvalidSignature
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import (
     Encoding,
@@ -31,6 +31,10 @@ ED25519 = b"\x01"  # algorithm byte of C2SP signed notes
 KEY_ID_SIZE = 4
 SIGNATURE_MARK = "\u2014 "
 RETIRED = "retired"  # a folder beside the key file: keys that sign nothing any more, and still verify
+
+
+class KeyFileError(Exception):
+    """A key file cannot be used; the message names it and says why."""
 
 
 class NoteError(ValueError):
@@ -55,7 +59,7 @@ def origin_of(workspace_id: int) -> str:
 
 def signing_key() -> Ed25519PrivateKey:
     """The installation's key, made on first use and kept readable by its owner only."""
-    return _load_key(Path(settings.LEDGER_KEY_FILE))
+    return load_key(Path(settings.LEDGER_KEY_FILE))
 
 
 def public_key() -> Ed25519PublicKey:
@@ -65,7 +69,7 @@ def public_key() -> Ed25519PublicKey:
 def retired_keys() -> list[Ed25519PublicKey]:
     """The keys that this installation signed with before the one in use."""
     kept = sorted((Path(settings.LEDGER_KEY_FILE).parent / RETIRED).glob("*.pem"))
-    return [_load_key(path).public_key() for path in kept]
+    return [load_key(path).public_key() for path in kept]
 
 
 def rotate_key() -> Path:
@@ -79,7 +83,7 @@ def rotate_key() -> Path:
     kept = path.parent / RETIRED / f"{hashlib.sha256(old).hexdigest()[:16]}.pem"
     kept.parent.mkdir(mode=0o700, exist_ok=True)
     path.rename(kept)
-    _load_key.cache_clear()
+    load_key.cache_clear()
     signing_key()
     return kept
 
@@ -153,12 +157,18 @@ def receipt_text(origin: str, leaf: bytes, received_at: str) -> str:
 
 
 @lru_cache(maxsize=64)
-def _load_key(path: Path) -> Ed25519PrivateKey:
+def load_key(path: Path) -> Ed25519PrivateKey:
+    """The key of a file, which is made where it is missing. Raises KeyFileError."""
     if not path.exists():
         _make_key(path)
-    key = load_pem_private_key(path.read_bytes(), password=None)
+    try:
+        key = load_pem_private_key(path.read_bytes(), password=None)
+    except OSError as error:
+        raise KeyFileError(f"{path} cannot be read: {error.strerror}.") from error
+    except (ValueError, TypeError, UnsupportedAlgorithm) as error:
+        raise KeyFileError(f"{path} holds no private key in PEM form without a password.") from error
     if not isinstance(key, Ed25519PrivateKey):
-        raise TypeError(f"{path} does not hold an Ed25519 key")
+        raise KeyFileError(f"{path} holds a key of another kind than Ed25519.")
     return key
 
 

@@ -15,6 +15,7 @@ from traces.class_checks import computed_class, disagrees
 from traces.interchange import foreign_chain, history
 from traces.ledger import body_of
 from traces.models import Kind, LedgerEntry, LedgerLeaf
+from traces.settings_words import settings_change
 
 OBJECT_MOST = 400
 NOTE_MOST = 300
@@ -220,6 +221,11 @@ def _import(row: Row, _entry: LedgerEntry, body: dict[str, Any]) -> None:
     row.note = "; ".join(parts)
 
 
+def _policy(row: Row, entry: LedgerEntry, body: dict[str, Any]) -> None:
+    change = settings_change(entry.outcome, body)
+    row.verb, row.outcome, row.object, row.note = change.verb, "info", change.name, change.note
+
+
 def _other(row: Row, entry: LedgerEntry, body: dict[str, Any]) -> None:
     row.verb, row.outcome = f"{entry.kind.title()} {entry.outcome}".strip(), "info"
     row.object = entry.intent_id or _text(body.get("entry_id"))
@@ -233,6 +239,7 @@ _DESCRIBERS: dict[str, Callable[[Row, LedgerEntry, dict[str, Any]], None]] = {
     Kind.SESSION: _session,
     Kind.LESSON: _lesson,
     Kind.IMPORT: _import,
+    Kind.POLICY: _policy,
 }
 
 

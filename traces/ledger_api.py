@@ -87,7 +87,10 @@ class InclusionView(StreamView):
     def get(self, request: Request) -> Response:
         workspace_id = self.bearer.workspace_id
         size = _size(request, "size", seal(workspace_id).size)
-        entry = _entry(workspace_id, request.query_params.get("entry", ""))
+        named = request.query_params.get("entry", "")
+        if not named:
+            raise ApiError(400, "INVALID_INPUT", "entry is missing: an id, or a place such as #17 (%2317).")
+        entry = _entry(workspace_id, named)
         try:
             proof = proofs.prove_inclusion(entry, size)
         except ValueError as error:

@@ -21,6 +21,7 @@ UNCLAIMED = "unclaimed"
 HASHED_MOST = 64 * 1024 * 1024
 WINDOW_COST = 512  # what looking at one window costs beside its bytes, in bytes
 
+EMPTY = f"sha256:{hashlib.sha256(b'').hexdigest()}"
 _NOWHERE = -1
 _SHA256 = re.compile(r"sha256:[0-9a-f]{64}")
 
@@ -86,6 +87,8 @@ def trace_lines(content: bytes, claims: Sequence[Claim], *, hashed_most: int = H
     origins = _Origins(text.lines)
     changed, unchecked = [], []
     for claim in claims:
+        if holds_nothing(claim, text.lines):
+            continue
         place = text.place_of(claim) if checkable(claim) else None
         if place is not None and place >= 0:
             origins.give(claim, place)
@@ -193,6 +196,11 @@ def _hashes(window: bytes) -> tuple[str, ...]:
     """Senders disagree on whether the last line's end belongs to a range, so both readings count."""
     bare = window.removesuffix(b"\n").removesuffix(b"\r")
     return tuple(f"sha256:{hashlib.sha256(text).hexdigest()}" for text in {window, bare})
+
+
+def holds_nothing(claim: Claim, lines: int) -> bool:
+    """Whether the text is empty now, as the claim says: no line can show it, and nothing has changed."""
+    return not lines and claim.content_hash == EMPTY
 
 
 def checkable(claim: Claim) -> bool:

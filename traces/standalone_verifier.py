@@ -27,6 +27,9 @@ from pathlib import Path
 from typing import Any
 
 P = 2**255 - 19
+UNREADABLE = (
+    AttributeError, LookupError, RecursionError, TypeError, ValueError, OSError, EOFError, zlib.error
+)  # fmt: skip
 ORDER = 2**252 + 27742317777372353535851937790883648493
 D = -121665 * pow(121666, -1, P) % P
 BASE_Y = 4 * pow(5, -1, P) % P
@@ -155,6 +158,8 @@ def check_note(text: str, origin: str, verifier_keys: list[str], what: str) -> N
 
 def read_key(verifier_key: str, origin: str) -> tuple[bytes, bytes]:
     """(key id, public key) of a key that speaks for the log."""
+    if verifier_key.count("+") < 2:
+        raise ValueError("a key is log+id+key")
     name, key_id, encoded = verifier_key.split("+", 2)
     key = base64.b64decode(encoded)
     found = hashlib.sha256(name.encode() + b"\n" + key).digest()[:4]
@@ -272,6 +277,17 @@ def checked(options: argparse.Namespace) -> str:
     return check_consistency(proof, options.key, texts["old"], texts["new"])
 
 
+def in_words(error: Exception, proof: Path) -> str:
+    """What is wrong with a file, without its content: that may be megabytes of anything."""
+    if isinstance(error, OSError):
+        return f"{error.filename or proof}: {error.strerror or error}"
+    if isinstance(error, UnicodeDecodeError):
+        return f"{proof}, or a checkpoint, is no text"
+    if isinstance(error, KeyError):
+        return f"{proof} has no {error}: it is no such proof"
+    return f"{proof}, a checkpoint or a key is not of the form expected: {str(error)[:200]}"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -282,14 +298,16 @@ def main() -> None:
     for name in ("checkpoint", "old", "new"):
         parser.add_argument(f"--{name}", type=Path)
     options = parser.parse_args()
+    if options.what == "consistency" and not (options.old and options.new):
+        parser.error("consistency needs the two checkpoints: --old FILE --new FILE")
     try:
         words = checked(options)
     except DoesNotHoldError as problem:
         sys.exit(f"DOES NOT HOLD: {problem}.")
     except StopIteration:
         sys.exit("CANNOT BE READ: the archive is cut off.")
-    except (KeyError, TypeError, ValueError, OSError, EOFError, zlib.error) as error:
-        sys.exit(f"CANNOT BE READ: {error!r}.")
+    except UNREADABLE as error:
+        sys.exit(f"CANNOT BE READ: {in_words(error, options.proof)}.")
     sys.stdout.write(f"HOLDS: {words}\n")
 
 

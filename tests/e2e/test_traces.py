@@ -117,3 +117,40 @@ def test_everything_is_there_without_script(place, sign_in, browser):
     page.goto(place.address("traces/map/?q=auth"))
     expect(page.locator("#main")).to_contain_text("src/auth/")
     context.close()
+
+
+def test_a_very_long_name_neither_hides_the_matrix_nor_fills_the_list(place, sign_in):
+    place.agent_at_work()
+    name = "n" * 200
+    for path in (f"src/auth/{name}.ts", f"{'a-folder-of-that-name/' * 12}b.ts"):
+        place.api("agent", "POST", "sessions/s-1/traces", {"path": path, "content": "x\n"})
+    for viewport in (None, PHONE):
+        page = sign_in("ivy", "auditor", viewport=viewport)
+        page.goto(place.address("traces/map/?at=src/auth"))
+        column = page.locator(".matrix thead th").nth(1).bounding_box()
+        assert column["x"] < page.viewport_size["width"] - 40
+        expect(page.locator(".matrix")).to_contain_text(name)
+        page.goto(place.address("traces/?kind=trace"))
+        for row in page.locator(".entries tbody tr").all():
+            assert row.bounding_box()["height"] < 120
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        page.goto(place.address(f"traces/map/file/src/auth/{name}.ts"))
+        if viewport is None:
+            assert page.locator(".crumb").bounding_box()["height"] < 30
+        assert page.errors == []
+
+
+def test_on_paper_a_list_goes_on_over_the_pages(place, sign_in):
+    busy(place, calls=24)
+    page = sign_in("ivy", "auditor", color_scheme="dark")
+    page.goto(place.address("traces/?kind=trace&kind=decision"))
+    assert page.evaluate("document.documentElement.scrollHeight <= innerHeight")
+    page.emulate_media(media="print")
+    assert page.locator(".entries tbody tr").count() == 49
+    last = page.locator(".entries tbody tr").last
+    assert page.evaluate("document.documentElement.scrollHeight > innerHeight * 1.5")
+    expect(last).to_be_visible()
+    expect(page.locator("#rail")).to_be_hidden()
+    expect(page.get_by_role("button", name="Export")).to_be_hidden()
+    expect(page.locator(".token").first).to_be_visible()
+    assert page.evaluate("getComputedStyle(document.documentElement).colorScheme") == "light"

@@ -274,3 +274,14 @@ def test_nothing_crosses_workspaces(agent):
     assert stranger.get("ledger/proof/inclusion", entry="a").status_code == 404
     assert text_of(stranger.get("traces/export")) == ""
     assert stranger.post("traces", entry("a", path="other")).status_code == 201
+
+
+def test_a_proof_of_nothing_named_asks_for_a_name(agent):
+    answer = agent.get("ledger/proof/inclusion")
+    assert (answer.status_code, answer.json()["error_type"]) == (400, "INVALID_INPUT")
+    assert answer.json()["error"].startswith("entry is missing")
+
+
+def test_a_refused_path_is_said_in_one_sentence_after_another(agent):
+    for path in ("", "../secret"):
+        assert not agent.get(f"files/blame?path={path}").json()["error"].endswith("..")

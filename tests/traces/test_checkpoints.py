@@ -13,7 +13,8 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from traces import checkpoints
-from traces.checkpoints import is_signed_by, read_note, sign_checkpoint
+from traces.checkpoints import KeyFileError, is_signed_by, read_note, sign_checkpoint
+from traces.key_check import check_key_files
 
 
 @pytest.fixture
@@ -24,7 +25,7 @@ def key_file(tmp_path, settings):
 
 def test_the_key_is_made_once_and_readable_by_its_owner_only(key_file):
     first = checkpoints.public_key()
-    checkpoints._load_key.cache_clear()
+    checkpoints.load_key.cache_clear()
     assert checkpoints.public_key() == first
     assert stat.S_IMODE(key_file.stat().st_mode) == 0o600
     assert [path.name for path in key_file.parent.iterdir()] == [key_file.name]
@@ -48,7 +49,7 @@ def test_processes_that_start_together_agree_on_one_key(key_file):
 def test_a_key_of_another_kind_is_refused(key_file):
     pem = X25519PrivateKey.generate().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
     key_file.write_bytes(pem)
-    with pytest.raises(TypeError, match="Ed25519"):
+    with pytest.raises(KeyFileError, match=r"ledger_key.pem holds a key of another kind than Ed25519"):
         checkpoints.signing_key()
 
 
@@ -75,3 +76,32 @@ def test_the_verifier_key_names_the_log_and_the_key(key_file):
     raw = base64.b64decode(encoded)
     assert (name, raw[:1]) == ("log", b"\x01")
     assert hashlib.sha256(b"log\n" + raw).hexdigest()[:8] == key_id
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [(b"garbage", "no private key in PEM form"), (b"", "no private key"), (None, "cannot be read")],
+)
+def test_a_key_file_that_cannot_be_used_is_named_before_anything_needs_it(key_file, content, words):
+    assert check_key_files() == []
+    assert not key_file.exists()
+    if content is None:
+        key_file.mkdir()
+    else:
+        key_file.write_bytes(content)
+    (problem,) = check_key_files()
+    assert problem.msg.startswith(f"{key_file} ")
+    assert words in problem.msg
+    assert "backup" in problem.hint
+    with pytest.raises(KeyFileError, match=words):
+        checkpoints.signing_key()
+
+
+def test_a_retired_key_counts_too_and_a_lost_one_is_missed(key_file):
+    kept = checkpoints.rotate_key()
+    assert check_key_files() == []
+    kept.write_bytes(b"garbage")
+    checkpoints.load_key.cache_clear()
+    assert [problem.id for problem in check_key_files()] == ["traces.E002"]
+    key_file.unlink()
+    assert [problem.id for problem in check_key_files()] == ["traces.E001"]

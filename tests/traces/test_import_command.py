@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import threading
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -65,6 +67,33 @@ def test_a_rewritten_file_has_an_exit_status_of_its_own(bring):
     with pytest.raises(CommandError, match="Nothing was changed"):
         bring(entry(2, x=1))
     assert stored() == 2
+
+
+def test_what_to_do_next_is_said(bring):
+    bring(entry(1))
+    with pytest.raises(CommandError, match=r"With --lenient"):
+        bring({"id": 7})
+    with pytest.raises(
+        CommandError, match=r"past was rewritten since agent_trace.jsonl .*another file.*--source"
+    ):
+        bring(entry(9))
+
+
+def test_a_pipe_is_read_once_and_as_a_whole(home, tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    raw = json.dumps(entry(1)).encode() + b"\n"
+    for tail, words in ((b"{}\n", "Nothing was changed"), (b"", "1 new")):
+        writing = threading.Thread(target=pipe.write_bytes, args=(raw + tail,))
+        writing.start()
+        out = io.StringIO()
+        try:
+            call_command("import_traces", str(pipe), workspace=home.slug, stdout=out)
+        except CommandError as refused:
+            out.write(str(refused))
+        writing.join()
+        assert words in out.getvalue()
+    assert stored() == 1
 
 
 def test_an_interrupted_import_goes_on_where_it_stopped(bring, monkeypatch):

@@ -45,6 +45,12 @@ def test_a_range_longer_than_the_file_is_changed_and_an_empty_file_has_no_line()
     assert (found.lines, found.spans, found.changed) == (0, (), (1,))
 
 
+def test_a_file_that_an_entry_emptied_is_still_as_recorded():
+    claims = [Claim(2, 1, 1, sha("")), Claim(1, 1, 1, sha("a\n"))]
+    assert trace_lines(b"", claims).changed == (1,)
+    assert trace_lines(b"b\n", claims).changed == (2, 1)
+
+
 def test_a_carriage_return_alone_ends_no_line():
     found = trace_lines(b"a\rb\r\nc", [Claim(1, 1, 1, sha("a\rb"))])
     assert found.spans == (Span(1, 1, IN_PLACE, 1), Span(2, 2, UNCLAIMED, None))

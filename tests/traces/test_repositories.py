@@ -192,3 +192,10 @@ def test_what_is_no_repository_is_an_error(home, tmp_path):
             call_command(command, workspace=home.slug, repository=tmp_path / "none")
     with pytest.raises(CommandError, match="Name a file"):
         call_command("import_traces", workspace=home.slug)
+
+
+def test_notes_that_are_not_there_are_named(bring, clone):
+    clone.note("refs/notes/ai", NOTE)
+    with pytest.raises(CommandError, match=r"it has no refs/notes/ia \(a whole name"):
+        bring(ref=["refs/notes/ai", "refs/notes/ia"])
+    assert bodies() == []

@@ -178,9 +178,35 @@ def test_an_archive_that_is_cut_or_by_another_key_does_not_hold(shelved, tmp_pat
     assert "CANNOT BE READ" in run(tmp_path, "archive", path.name, "--key", key).stderr
 
 
-def test_what_cannot_be_read_is_said(tmp_path):
-    done = run(tmp_path, "inclusion", "proof", "--key", "k", proof="{}")
-    assert (done.returncode, done.stderr[:14]) == (1, "CANNOT BE READ")
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("{}", "proof has no 'checkpoint'"), ("", "not of the form"), ("[]", "not of the form"),
+        ('{"checkpoint": 5}', "not of the form"), ("[" * 100_000, "not of the form"),
+        ('{"checkpoint": "log\\n1\\nAA==\\n"}', "a key is log+id+key"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_read_is_said_in_words(tmp_path, content, words):
+    done = run(tmp_path, "inclusion", "proof", "--key", "k", proof=content)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("CANNOT BE READ: ")
+    assert words in done.stderr
+
+
+def test_files_that_are_none_are_named_and_never_shown(tmp_path):
+    (tmp_path / "noise").write_bytes(b"\xff" * 50_000)
+    for what in ("inclusion", "archive"):
+        for name in ("noise", "none", "."):
+            done = run(tmp_path, what, name, "--key", "k")
+            assert done.returncode == 1
+            assert done.stderr.startswith(f"CANNOT BE READ: {name}")
+            assert len(done.stderr) < 200
+
+
+def test_a_consistency_proof_without_checkpoints_asks_for_them(tmp_path):
+    done = run(tmp_path, "consistency", "proof", "--key", "k", proof="{}")
+    assert done.returncode == 2
+    assert "--old FILE --new FILE" in done.stderr
 
 
 def test_it_agrees_with_the_product_on_every_small_tree():

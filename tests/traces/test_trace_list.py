@@ -140,6 +140,8 @@ def test_an_export_holds_exactly_what_the_list_shows(busy, ivys, query):
     for line in lines:
         assert line["body"] is not None
         assert line["seq"] is not None
+    assert [line["by"] for line in table] == [line["by"] for line in lines]
+    assert all(line["by"].startswith("token ") for line in lines if line["kind"] == "trace")
 
 
 def test_an_export_is_read_in_pieces(busy, ivys, monkeypatch):
@@ -203,3 +205,20 @@ def odd_entry(path):
         "id": f"id {path}", "timestamp": "2026-02-21T10:00:00Z", "vcs": {"revision_id": "r"},
         "files": [{"relative_path": path, "conversations": [talk]}],
     }  # fmt: skip
+
+
+def test_the_drawer_says_who_made_an_entry(busy, ivys):
+    entry = LedgerEntry.objects.filter(kind="trace").first()
+    view = get(ivys, f"?entry={entry.pk}").context["drawer"]["view"]
+    assert view.by.startswith("token ")
+    assert view.taken_out is None
+
+
+def test_the_drawer_says_who_took_a_body_out_and_why(busy, ivys):
+    entry = LedgerEntry.objects.filter(kind="trace").first()
+    redact(entry, reason="held a <b>password</b>", actor="person:1:Ada")
+    answer = get(ivys, f"?entry={entry.pk}")
+    gone = answer.context["drawer"]["view"].taken_out
+    assert (gone.by, gone.why) == ("Ada", "held a <b>password</b>")
+    assert LedgerEntry.objects.get(pk=gone.number).kind == "redaction"
+    assert "held a &lt;b&gt;password&lt;/b&gt;" in answer.content.decode()

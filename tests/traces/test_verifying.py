@@ -205,8 +205,11 @@ def test_the_command_refuses_what_it_cannot_use(tmp_path):
     Workspace.objects.create(slug="home", name="Home")
     with pytest.raises(CommandError, match="no workspace"):
         call_command("verify_ledger", workspace="nowhere")
-    with pytest.raises(CommandError, match="cannot be read"):
+    with pytest.raises(CommandError, match=r"none cannot be read: No such file or directory$"):
         call_command("verify_ledger", workspace="home", checkpoint=tmp_path / "none")
+    (tmp_path / "binary").write_bytes(b"\xff")
+    with pytest.raises(CommandError, match=r"binary cannot be read: it is not UTF-8$"):
+        call_command("verify_ledger", workspace="home", checkpoint=tmp_path / "binary")
     other = tmp_path / "other.txt"
     other.write_text(checkpoints.sign_checkpoint(10**9, 1, b"x" * 32), encoding="utf-8")
     with pytest.raises(CommandError, match="no signed head"):

@@ -4,7 +4,7 @@ from collections import Counter
 
 from tests.ui.hostile import AGO, HOSTILE, INTENT, NOW, PAGER, SEALED
 from traces.blame import Author, Deletion
-from traces.browser.drawer import ChangedFile, EntryView, Proof, Ring
+from traces.browser.drawer import ChangedFile, EntryView, Proof, Ring, TakenOut
 from traces.browser.facets import facets_of, hidden_of, spans_of, tokens_of
 from traces.browser.strip import strip_of
 from traces.browser.tally import Bar, Tally
@@ -37,7 +37,10 @@ def drawer(holds=True):
     rings = tuple(Ring(side, "ab" * 32, 4) for side in ("entry", "left", "right", "root"))
     proof = Proof(rings, 12, 18_240, holds, Checkpoint(created_at=AGO))
     files = (ChangedFile(HOSTILE, "1-4", "sha256:ab", False), ChangedFile("src/b.ts", "", "", True))
-    view = EntryView(entry, row, Seal("sealed", 18_230), files, 3, HOSTILE, HOSTILE, "A-1", proof)
+    gone = TakenOut(HOSTILE, AGO, HOSTILE, 8)
+    view = EntryView(
+        entry, row, Seal("sealed", 18_230), files, 3, HOSTILE, HOSTILE, "A-1", proof, HOSTILE, gone
+    )
     return {
         "view": view,
         "number": 7,

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from traces import merkle, proofs
+from traces.actors import made_by
 from traces.describing import Row, Seal, describe, lines_of
 from traces.ledger import body_of
 from traces.models import Checkpoint, Kind, LedgerEntry, TraceFile
+from traces.redaction import redaction_of
 
 INPUT_MOST = 6_000  # characters of a call's input
 FILES_MOST = 50
@@ -45,8 +48,21 @@ class ChangedFile:
 
 
 @dataclass(frozen=True, slots=True)
+class TakenOut:
+    """Who took the body of an entry out of the ledger, when and why; `number` is the row of that record."""
+
+    by: str
+    at: datetime
+    why: str
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
 class EntryView:
-    """An entry as the drawer shows it. `sent` is the call's input as text, "" for other kinds."""
+    """An entry as the drawer shows it. `sent` is the call's input as text, "" for other kinds.
+
+    `by` is who made it, in words.
+    """
 
     entry: LedgerEntry
     row: Row
@@ -57,6 +73,8 @@ class EntryView:
     revision: str
     approval_id: str
     proof: Proof | None
+    by: str = ""
+    taken_out: TakenOut | None = None
 
 
 def find_entry(workspace_id: int, text: str) -> LedgerEntry | None:
@@ -71,7 +89,7 @@ def find_entry(workspace_id: int, text: str) -> LedgerEntry | None:
 
 
 def view_of(entry: LedgerEntry) -> EntryView:
-    """At most 7 queries, whatever the size of the tree."""
+    """At most 8 queries, whatever the size of the tree."""
     body = body_of(entry)
     row = describe(entry)
     rows = list(entry.files.all())
@@ -89,7 +107,17 @@ def view_of(entry: LedgerEntry) -> EntryView:
         revision=str((vcs or {}).get("revision_id") or ""),
         approval_id=row.approval_id,
         proof=prove(entry) if seal.state == "sealed" else None,
+        by=made_by(entry),
+        taken_out=_taken_out(entry) if body is None else None,
     )
+
+
+def _taken_out(entry: LedgerEntry) -> TakenOut | None:
+    """None for a body that only moved into an archive. 1 query."""
+    record = redaction_of(entry)
+    if record is None:
+        return None
+    return TakenOut(made_by(record), record.received_at, record.reason, record.pk)
 
 
 def prove(entry: LedgerEntry) -> Proof | None:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from traces.absences import Absences
+from traces.actors import made_by
 from traces.browser.finding import Way, fetched, newest
 from traces.describing import describe
 from traces.ledger import body_of, instant
@@ -17,7 +18,7 @@ from traces.models import LedgerEntry
 CHUNK = 500
 COLUMNS = (
     "number", "seq", "received_at", "kind", "outcome", "agent", "tool", "intent_id", "session_id",
-    "error_type", "reason", "paths", "summary", "id",
+    "error_type", "reason", "paths", "summary", "id", "by",
 )  # fmt: skip
 FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r", "\n", "\N{FULLWIDTH EQUALS SIGN}", "\N{FULLWIDTH PLUS SIGN}",
     "\N{FULLWIDTH HYPHEN-MINUS}", "\N{FULLWIDTH COMMERCIAL AT}")  # fmt: skip
@@ -68,6 +69,7 @@ def _row(entry: LedgerEntry, absences: Absences) -> dict[str, Any]:
         "received_at": instant(entry.received_at),
         "error_type": entry.error_type,
         "reason": entry.reason,
+        "by": made_by(entry),
         "paths": sorted({file.path for file in entry.files.all()}),
         "summary": " ".join(part for part in (row.verb, row.object, row.note) if part),
     }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
@@ -65,6 +65,13 @@ class Repository:
         """Those of the two known refs that are there."""
         told = self.git("for-each-ref", "--format=%(refname)", NOTES, GIT_AI_NOTES).decode()
         return [ref for ref in told.split("\n") if ref]
+
+    def named_refs(self, refs: Sequence[str]) -> Sequence[str]:
+        """The refs. Raises RepositoryError where one is not there: a misspelt name reads nothing."""
+        for ref in refs:
+            if not self.has(ref):
+                raise RepositoryError(f"it has no {ref} (a whole name, such as {NOTES})")
+        return refs
 
     def has(self, ref: str) -> bool:
         return bool(self.git("for-each-ref", "--format=%(refname)", ref))

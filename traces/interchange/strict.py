@@ -5,6 +5,7 @@ Only a torn last line is set aside: a writer that died in the middle of a line l
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -66,7 +67,14 @@ def _entry(line: Line, report: ImportReport) -> Submitted | None:
         elif isinstance(error, UnicodeDecodeError):
             report.error(Remark("INVALID_UTF8", f"Byte {error.start} of the line is not UTF-8.", line.number))
         else:
-            report.error(Remark("INVALID_JSON", f"Not JSON: {error}.", line.number))
+            report.error(Remark("INVALID_JSON", _not_json(error), line.number))
     else:
         return checked(value, line.number, report)
     return None
+
+
+def _not_json(error: ValueError) -> str:
+    """The parser's words without its own count of lines: it saw one line of the file."""
+    if isinstance(error, json.JSONDecodeError):
+        return f"Not JSON at column {error.colno}: {error.msg}."
+    return f"Not JSON: {error}."

@@ -13,6 +13,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from controlplane import outgoing
+from controlplane.metrics import OUTLETS
 from traces.models import Checkpoint, LedgerLeaf, Outlet
 from traces.outlets import otlp, webhook
 from traces.outlets.records import Record, records_of
@@ -29,7 +30,15 @@ FIRST_PAUSE, LONGEST_PAUSE = timedelta(seconds=5), timedelta(hours=1)
 def deliver_all() -> int:
     """One round over all outlets that are due, for the server's own loop; the number of posts taken."""
     due = Outlet.objects.filter(next_try_at__lte=timezone.now()).order_by("next_try_at")
-    return sum(deliver(outlet) for outlet in due if _has_news(outlet) and _claim(outlet))
+    taken = sum(deliver(outlet) for outlet in due if _has_news(outlet) and _claim(outlet))
+    _count()
+    return taken
+
+
+def _count() -> None:
+    failures = list(Outlet.objects.values_list("failures", flat=True))
+    failing = sum(map(bool, failures))
+    OUTLETS.set({"ok": len(failures) - failing, "failing": failing})
 
 
 def _has_news(outlet: Outlet) -> bool:

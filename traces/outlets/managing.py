@@ -66,7 +66,11 @@ def _check(workspace_id: int, wanted: Wanted) -> None:
         outgoing.check_url(wanted.url)
     except outgoing.TargetError as error:
         raise OutletError(str(error)) from error
-    if Outlet.objects.filter(workspace_id=workspace_id).count() >= MOST:
+    there = Outlet.objects.filter(workspace_id=workspace_id)
+    alike = there.filter(form=wanted.form, url=wanted.url, whole=wanted.whole)
+    if alike.filter(kinds=sorted(set(wanted.kinds))).exists():
+        raise OutletError("That address is told of these entries already. Remove that outlet first.")
+    if there.count() >= MOST:
         raise OutletError(f"A workspace has at most {MOST} outlets; remove one first.")
 
 

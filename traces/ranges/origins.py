@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from traces.lineage import IN_PLACE, MOVED, REFORMATTED, UNCLAIMED, Claim, Lineage, Span
+from traces.lineage import IN_PLACE, MOVED, REFORMATTED, UNCLAIMED, Claim, Lineage, Span, holds_nothing
 from traces.ranges.following import Followed, Version, follow
 from traces.ranges.matching import Budget
 from traces.ranges.proving import Proven, chain, prove
@@ -35,8 +35,11 @@ def trace_history(
     proven = prove(versions, followed, claims)
     spans = tuple(_spans(followed, proven))
     shown = {span.key for span in spans} | {span.by for span in spans}
+    lines = len(followed.present)
     changed = tuple(
-        claim.key for claim in claims if claim.key not in shown and claim.key not in proven.unchecked
+        claim.key
+        for claim in claims
+        if claim.key not in shown and claim.key not in proven.unchecked and not holds_nothing(claim, lines)
     )
     return Traced(Lineage(len(followed.present), spans, changed, tuple(proven.unchecked)), not budget.spent)
 

@@ -31,6 +31,7 @@ LAYOUT = [
     ("a.rb", "def f; 1 end", "# One.\ndef f\n  1\nend\n"),
     ("a.json", '{"a": [1]}', '{\n  "a": [\n    1\n  ]\n}\n'),
     ("a.css", "a { color: red }", "a {\n  color: red /* so */\n}\n"),
+    ("a.css", "a{color:red;margin:0}", "a {\n  color: red;\n  margin: 0;\n}\n"),
 ]  # fmt: skip
 MOVES = [
     ("a.py", "def f():\n    return g()\ndef g():\n    return 1\n", "def g():\n    return 1\ndef f():\n    return g()\n"),

@@ -195,3 +195,24 @@ def test_what_makes_no_sense_is_refused_with_a_reason(wanted, says):
         add(HOME, wanted, actor=ACTOR)
     assert not Outlet.objects.exists()
     assert not LedgerEntry.objects.exists()
+
+
+def test_prometheus_sees_who_is_not_served(receiver, client):
+    hook(receiver, kinds=("decision",), from_start=True)
+    hook(receiver, kinds=("policy",), from_start=True)
+    append_many(1)
+    seal(HOME)
+    receiver.answers = [(500, {})]
+    deliver_all()
+    assert (
+        'icp_outlets{health="ok"} 0\nicp_outlets{health="failing"} 2\n'
+        in client.get("/metrics").content.decode()
+    )
+    receiver.answers = [(204, {})]
+    for outlet in Outlet.objects.all():
+        retry_now(outlet)
+    deliver_all()
+    assert (
+        'icp_outlets{health="ok"} 2\nicp_outlets{health="failing"} 0\n'
+        in client.get("/metrics").content.decode()
+    )

@@ -281,3 +281,9 @@ def test_over_the_bound_lines_lose_their_entry_and_the_answer_says_so():
     short = story.traced(compared_most=100)
     assert not short.whole
     assert {span.key for span in short.lineage.spans} == {None, 1}
+
+
+def test_a_file_that_was_emptied_and_committed_is_still_as_recorded():
+    versions = [Version("c1", (b"a\n",), "a.py", (), HOUR), Version("c2", (), "a.py", (0,), 2 * HOUR)]
+    claims = [Claim(2, 1, 1, sha(""), 2 * HOUR), Claim(1, 1, 1, sha("a\n"), HOUR)]
+    assert trace_history(versions, claims).lineage.changed == (1,)

@@ -15,6 +15,7 @@ from traces.anchoring import add, send
 from traces.anchors import anchor
 from traces.checkpoints import NoteError
 from traces.management.chosen import chosen_workspaces
+from traces.management.reasons import reason
 from traces.models import AnchorKind, LedgerAnchor
 from traces.sealing import seal
 
@@ -48,7 +49,7 @@ class Command(BaseCommand):
             if keep:
                 add(workspace, AnchorKind.FILE, str(file.absolute()), KEEP_MINUTES, actor=ACTOR)
         except (OSError, NoteError, AnchorError) as error:
-            raise CommandError(f"{file} cannot be used: {error}") from error
+            raise CommandError(f"{file} cannot be used: {reason(error)}") from error
         word = f"anchored {size} entries" if size else "nothing new"
         self.stdout.write(f"{workspace.slug}: {word}")
         return True

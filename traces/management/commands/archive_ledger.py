@@ -48,7 +48,7 @@ class Command(BaseCommand):
     ) -> None:
         (chosen,) = chosen_workspaces(workspace)
         if not to.is_dir():
-            raise CommandError(f"{to} is no folder.")
+            raise CommandError(f"{to} is no folder. Make it first.")
         try:
             self._archive(chosen, before, to)
             if renew:

@@ -27,6 +27,7 @@ from traces.interchange.repository import (
 )
 from traces.management.chosen import chosen_workspaces
 from traces.management.progress import Progress
+from traces.management.reasons import reason
 
 COMMIT_EVERY = 20 * sealing.BATCH  # a second or so, in which nobody else can write to SQLite
 REWRITTEN = 3  # exit status
@@ -74,9 +75,9 @@ class Command(BaseCommand):
             report = _from_repository(options["repository"], options["ref"], how)
         else:
             report = _imported(options["file"], how)
-        self._tell(report, as_json=options["json"])
+        self._tell(report, how, as_json=options["json"])
 
-    def _tell(self, report: ImportReport, *, as_json: bool) -> None:
+    def _tell(self, report: ImportReport, how: Import, *, as_json: bool) -> None:
         if as_json:
             self.stdout.write(json.dumps(report.answer(), ensure_ascii=False))
         else:
@@ -86,9 +87,10 @@ class Command(BaseCommand):
             kept = (
                 f"{report.entries} entries before them were kept" if report.entries else "Nothing was changed"
             )
-            raise CommandError(f"{report.error_count} error(s). {kept}.")
+            advice = "" if how.lenient else " With --lenient, what can be recovered is."
+            raise CommandError(f"{report.error_count} error(s). {kept}.{advice}")
         if report.rewrite:
-            raise CommandError("The file's past was rewritten; both versions are kept.", returncode=REWRITTEN)
+            raise CommandError(_rewritten(how), returncode=REWRITTEN)
 
 
 def _imported(name: str, how: Import) -> ImportReport:
@@ -97,6 +99,8 @@ def _imported(name: str, how: Import) -> ImportReport:
         if name == "-":
             return import_file(sys.stdin.buffer.read, how.at_once())
         with Path(name).open("rb") as file:
+            if not file.seekable():
+                return import_file(file.read, how.at_once())
             if not (how.lenient or how.dry_run):
                 checked = check_file(_shown(file, "checking").read, how)
                 if not checked.valid:
@@ -104,15 +108,21 @@ def _imported(name: str, how: Import) -> ImportReport:
                 file.seek(0)
             return import_file(_shown(file, "importing").read, how)
     except OSError as error:
-        raise CommandError(f"{name} cannot be read: {error.strerror}.") from error
+        raise CommandError(f"{name} cannot be read: {reason(error)}.") from error
     except PreparingStoppedError as error:
         raise CommandError(f"{error} Started again, the import goes on where it stopped.") from error
+
+
+def _rewritten(how: Import) -> str:
+    """Two files of one name look like one that was rewritten; only whoever imports them knows."""
+    told = f"The file's past was rewritten since {how.source} was imported before; both versions are kept."
+    return f"{told} If it is another file, give it a name of its own with --source."
 
 
 def _from_repository(path: Path, refs: list[str] | None, how: Import) -> ImportReport:
     repository = Repository(path)
     try:
-        wanted = refs or repository.note_refs()
+        wanted = repository.named_refs(refs) if refs else repository.note_refs()
         return import_entries(
             lambda report: entries_in(repository, wanted, report, folder=not refs, lenient=how.lenient),
             how.at_once(),

@@ -12,6 +12,7 @@ from traces import archiving
 from traces.archive_files import ArchiveError, ArchiveReader, file_digest
 from traces.checkpoints import origin_of
 from traces.management.chosen import chosen_workspaces
+from traces.management.reasons import reason
 from traces.models import LedgerArchive
 
 ACTOR = "command:restore_archive"
@@ -34,7 +35,7 @@ class Command(BaseCommand):
                 return
             back = archiving.restore(file, workspace_id, actor=ACTOR)
         except (OSError, ArchiveError) as error:
-            raise CommandError(f"{file} cannot be used: {error}") from error
+            raise CommandError(f"{file} cannot be used: {reason(error)}") from error
         self.stdout.write(f"put {back} bodies back; with --release they leave again")
 
     def _release(self, workspace_id: int, file: Path) -> None:

@@ -15,6 +15,7 @@ from traces.archive_files import ArchiveError
 from traces.archiving import check
 from traces.checkpoints import NoteError
 from traces.management.chosen import chosen_workspaces
+from traces.management.reasons import reason
 from traces.verifying import Report, verify
 
 
@@ -65,8 +66,10 @@ class Command(BaseCommand):
         reports = [self._verified(one, kept) for one, kept in zip(chosen, outside, strict=True)]
         archives_hold = [self._archive_holds(chosen[0], file) for file in archive]
         readable = all(fine for _, fine in read_back)
-        if not readable or not all(archives_hold) or not all(report.ok for report in reports):
+        if not all(report.ok for report in reports):
             raise CommandError("The ledger does not verify.", returncode=1)
+        if not readable or not all(archives_hold):
+            raise CommandError("The ledger holds, but not everything kept outside does.", returncode=1)
 
     def _verified(self, workspace: Workspace, outside: list[str]) -> Report:
         report = verify(workspace.pk, outside=outside)
@@ -92,7 +95,10 @@ class Command(BaseCommand):
     def _archive_holds(self, workspace: Workspace, file: Path) -> bool:
         try:
             found = check(file, workspace.pk)
-        except (OSError, ArchiveError) as error:
+        except OSError as error:
+            self.stdout.write(f"{file}: cannot be read: {reason(error)}")
+            return False
+        except ArchiveError as error:
             self.stdout.write(f"{file.name}: does not hold: {error}")
             return False
         seal = found.seal
@@ -107,4 +113,4 @@ def _kept(workspace: Workspace, path: Path) -> list[str]:
     try:
         return anchored(path, workspace.pk)
     except (OSError, NoteError) as error:
-        raise CommandError(f"{path} cannot be read: {error}") from error
+        raise CommandError(f"{path} cannot be read: {reason(error)}") from error

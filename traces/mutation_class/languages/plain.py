@@ -31,4 +31,9 @@ RUBY = Grammar(
     separators={"*": kinds(";")},
 )
 JSON = Grammar("tree_sitter_json", NO_NAMES, verbatim=kinds("string"))
-CSS = Grammar("tree_sitter_css", NO_NAMES, verbatim=kinds("string_value plain_value"))
+CSS = Grammar(
+    "tree_sitter_css",
+    NO_NAMES,
+    verbatim=kinds("string_value plain_value"),
+    separators={"declaration": kinds(";")},
+)

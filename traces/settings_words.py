@@ -1,0 +1,74 @@
+"""What a change of the settings was, in words: auditors ask who got access, not that a policy was added."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+Body = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsChange:
+    """`verb` what was done to what, `name` of the thing, `note` what else matters about it."""
+
+    verb: str
+    name: str = ""
+    note: str = ""
+
+
+def settings_change(outcome: str, body: Body) -> SettingsChange:
+    """From an entry of kind policy. A body that says nothing, or is gone, leaves the outcome alone."""
+    word = outcome.removeprefix("anchor_").replace("_", " ")
+    if "archive" in body:
+        verb = ARCHIVE_VERBS.get(outcome, f"Archive {word}")
+        return SettingsChange(verb, _text(body, "archive"), _archived(body))
+    what = body.get("what") or ("anchor" if "target" in body else "policy")
+    noun, name, note = NOUNS.get(str(what), (str(what).capitalize(), "", _nothing))
+    return SettingsChange(f"{noun} {word}".strip(), _text(body, name), note(body))
+
+
+def _text(body: Body, name: str) -> str:
+    value = body.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _nothing(_: Body) -> str:
+    return ""
+
+
+def _role(body: Body) -> str:
+    return f"as {_text(body, 'role')}" if _text(body, "role") else ""
+
+
+def _told(body: Body) -> str:
+    kinds = body.get("kinds") or ["all entries"]
+    contents = ", with contents" if body.get("whole") else ""
+    return f"{_text(body, 'form')}: {', '.join(map(str, kinds))}{contents}"
+
+
+def _keys(body: Body) -> str:
+    """Which keys of the policy have another value now."""
+    before, after = body.get("before"), body.get("after")
+    if not (isinstance(before, dict) and isinstance(after, dict)):
+        return ""
+    return ", ".join(sorted(key for key in before | after if before.get(key) != after.get(key)))
+
+
+def _archived(body: Body) -> str:
+    first, end, bodies = body.get("first"), body.get("end"), body.get("bodies")
+    if not (isinstance(first, int) and isinstance(end, int)):
+        return ""
+    return f"entries {first:,} to {end - 1:,}, {bodies} bodies"
+
+
+ARCHIVE_VERBS = {"archived": "Archived", "released": "Let go of what is in", "restored": "Restored"}
+NOUNS: dict[str, tuple[str, str, Callable[[Body], str]]] = {  # what, the name's key, what else
+    "member": ("Member", "username", _role),
+    "token": ("Token", "name", _role),
+    "outlet": ("Outlet", "url", _told),
+    "anchor": ("Anchor", "target", lambda body: _text(body, "kind")),
+    "intentignore": (".intentignore", "", _nothing),
+    "policy": ("Policy", "", _keys),
+}
