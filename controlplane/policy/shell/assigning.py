@@ -27,7 +27,7 @@ def vet_prefix(walker: Walker, node: Node, state: State) -> None:
         _name_of(walker, node)
 
 
-def assign(walker: Walker, node: Node, state: State, _feed: str) -> Outcome:
+def assign(walker: Walker, node: Node, state: State, _feed: bool) -> Outcome:
     """`name=value` as a command of its own."""
     name = _name_of(walker, node)
     value = _value_of(walker, node, state)
@@ -35,13 +35,13 @@ def assign(walker: Walker, node: Node, state: State, _feed: str) -> Outcome:
     return always(state.with_constant(name, value if is_whole else None))
 
 
-def assign_all(walker: Walker, node: Node, state: State, feed: str) -> Outcome:
+def assign_all(walker: Walker, node: Node, state: State, feed: bool) -> Outcome:
     for child in node.children:
         state = assign(walker, child, state, feed).success
     return always(state)
 
 
-def declare(walker: Walker, node: Node, state: State, feed: str) -> Outcome:
+def declare(walker: Walker, node: Node, state: State, feed: bool) -> Outcome:
     """`export NAME=value` of variables that nothing listens to; no other declaration."""
     if node.children[0].type != "export":
         raise UnclearError("a declaration may run code or change the shell")
@@ -53,7 +53,7 @@ def declare(walker: Walker, node: Node, state: State, feed: str) -> Outcome:
     return always(state)
 
 
-def unset(walker: Walker, node: Node, state: State, _feed: str) -> Outcome:
+def unset(walker: Walker, node: Node, state: State, _feed: bool) -> Outcome:
     for child in node.children[1:]:
         state = state.with_constant(_plain_name(walker, child), None)
     return always(state)

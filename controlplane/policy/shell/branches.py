@@ -34,7 +34,7 @@ def then(first: Outcome, operator: str, run: Callable[[State], Outcome]) -> Outc
     return Outcome(success, second.failure, first.sure or second.sure)
 
 
-def if_statement(walker: Walker, node: Node, state: State, _feed: str) -> Outcome:
+def if_statement(walker: Walker, node: Node, state: State, _feed: bool) -> Outcome:
     """`if`, any number of `elif`, `else`: conditions run in turn, each body from its condition."""
     ends: list[State] = []
     failed = state
@@ -75,12 +75,12 @@ def _merge_all(states: Sequence[State]) -> State:
     return found
 
 
-def while_statement(walker: Walker, node: Node, state: State, _feed: str) -> Outcome:
+def while_statement(walker: Walker, node: Node, state: State, _feed: bool) -> Outcome:
     condition = [child for child in node.children[1:] if child.type != "do_group"]
     return _rounds(walker, condition, node.children_by_field_name("body"), state)
 
 
-def c_style_for_statement(walker: Walker, node: Node, state: State, _feed: str) -> Outcome:
+def c_style_for_statement(walker: Walker, node: Node, state: State, _feed: bool) -> Outcome:
     for child in node.children:
         if child.type not in ("do_group", "compound_statement"):
             vet_arithmetic(child, walker.source)
@@ -98,7 +98,7 @@ def _rounds(walker: Walker, condition: Sequence[Node], body: Sequence[Node], sta
     return always(replace(start, stack=()))
 
 
-def for_statement(walker: Walker, node: Node, state: State, _feed: str) -> Outcome:
+def for_statement(walker: Walker, node: Node, state: State, _feed: bool) -> Outcome:
     """Known values are walked one by one; otherwise the variable is unknown in the body."""
     variable, body = node.child_by_field_name("variable"), node.child_by_field_name("body")
     if node.children[0].type != "for" or variable is None or body is None:
@@ -132,7 +132,7 @@ def _each(walker: Walker, body: Node, name: str, words: Sequence[Word], state: S
     return always(replace(now, constants={}, stack=()))
 
 
-def case_statement(walker: Walker, node: Node, state: State, _feed: str) -> Outcome:
+def case_statement(walker: Walker, node: Node, state: State, _feed: bool) -> Outcome:
     """Every item may run, after any that falls through into it."""
     ends = [state]
     for child in node.children:

@@ -37,7 +37,8 @@ class Runner(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A program and its arguments. `feed` is the program in front of the pipe, "" for none."""
+    """A program and its arguments. `feed`: its standard input holds names of files that
+    were looked through, and nothing else."""
 
     name: str
     args: tuple[Word, ...]
@@ -45,7 +46,7 @@ class Call:
     state: State
     scene: Scene
     run: Runner
-    feed: str = ""
+    feed: bool = False
     depth: int = 0  # how many wrappers stand in front
     has_opened: bool = False  # its redirects write to files
 
@@ -82,7 +83,7 @@ class Call:
         """A file or folder that is looked at."""
         if word.wild:
             self._read_wild(word)
-        elif word.value not in SOURCES and word.value != "-":
+        elif not word.listed and word.value not in SOURCES and word.value != "-":
             for path in self.places(word):
                 self.scene.add_read(path, recursive=recursive, span=(word.start, word.end))
 
@@ -173,7 +174,7 @@ def by_role(call: Call, operands: Sequence[Word], roles: str) -> None:
     for at, word in enumerate(operands):
         if at >= len(fixed) and not star:
             raise UnclearError("more arguments than are understood", (word.start, word.end))
-        if word.many and len(set(fixed)) > 1:
+        if word.many and len(set(fixed[at:])) > 1:
             raise UnclearError("may become several arguments", (word.start, word.end))
         _touch(call, word, fixed[min(at, len(fixed) - 1)])
 

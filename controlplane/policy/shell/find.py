@@ -118,7 +118,7 @@ def _roots(words: list[Word]) -> list[Word]:
     for word in words:
         if word.prefix.startswith("-") or word.value in ("!", "(", ")", ","):
             break
-        if not word.prefix:
+        if not word.prefix or (word.wild and word.prefix[0] in "*?["):
             raise UnclearError("may turn out to be an action", (word.start, word.end))
         found.append(word)
     return found

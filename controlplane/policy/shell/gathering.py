@@ -18,15 +18,14 @@ if TYPE_CHECKING:
     from controlplane.policy.shell.walk import Walker
 
 LONE_TOKENS = frozenset({"$", "==", "=", "=~", "!"})
-LITERAL_FEED = "echo"  # what xargs is told when names may be given to it in the open
 
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """What stands around a simple command: the program that feeds it, arguments that the grammar put
+    """What stands around a simple command: whether names are fed to it, arguments that the grammar put
     behind a redirect, and where its effects begin."""
 
-    feed: str = ""
+    feed: bool = False
     extra: Sequence[Word] = ()
     mark: Mark | None = None
 
@@ -48,7 +47,7 @@ def simple_command(walker: Walker, node: Node, state: State, around: Around) -> 
     return outcome
 
 
-def _gather(walker: Walker, node: Node, state: State, feed: str) -> tuple[list[Word], str]:
+def _gather(walker: Walker, node: Node, state: State, feed: bool) -> tuple[list[Word], bool]:
     words: list[Word] = []
     for at, child in enumerate(node.children):
         if child.type == "variable_assignment":
@@ -56,7 +55,7 @@ def _gather(walker: Walker, node: Node, state: State, feed: str) -> tuple[list[W
         elif child.type in redirects.REDIRECTS:
             found = redirects.redirect(walker, child, state)
             words.extend(found.extra)
-            feed = LITERAL_FEED if found.literal else feed
+            feed = feed and not found.feeds
         elif child.type == "command_name":
             _vet_name(child)
             words[:0] = [word for part in child.children for word in walker.words(part, state)]

@@ -31,11 +31,11 @@ DESCRIPTOR = re.compile(r"\d+-?|-")
 
 @dataclass(frozen=True, slots=True)
 class Redirect:
-    """`extra`: words that belong to the command. `literal`: its input stands in the command.
+    """`extra`: words that belong to the command. `feeds`: its input comes from here.
     `rest`: what follows on the line of a here-document, pipes and `&&`."""
 
     extra: tuple[Word, ...] = ()
-    literal: bool = False
+    feeds: bool = False
     rest: tuple[Node, ...] = field(default=())
 
     def follow(self, walker: Walker, outcome: Outcome, state: State) -> Outcome:
@@ -43,7 +43,7 @@ class Redirect:
         operator = ""
         for node in self.rest:
             if node.type == "pipeline":
-                walker.statement(node, state, "echo")
+                walker.statement(node, state)
             elif node.is_named:
                 outcome = branches.then(outcome, operator, partial(walker.statement, node))
             else:
@@ -59,7 +59,7 @@ def redirect(walker: Walker, node: Node, state: State) -> Redirect:
         for child in node.children:
             if child.is_named:
                 walker.words(child, state)
-        return Redirect(literal=True)
+        return Redirect(feeds=True)
     if node.type == "heredoc_redirect":
         return _heredoc(walker, node, state)
     return _file(walker, node, state)
@@ -77,7 +77,7 @@ def _file(walker: Walker, node: Node, state: State) -> Redirect:
         extra = (*walker.words(first, state), *extra)
     else:
         _open(walker, operator, first, state)
-    return Redirect(extra)
+    return Redirect(extra, feeds=operator.startswith("<"))
 
 
 def _open(walker: Walker, operator: str, destination: Node, state: State) -> None:
@@ -104,7 +104,7 @@ def _heredoc(walker: Walker, node: Node, state: State) -> Redirect:
         for _ in double_quoted(body, (body.start_byte, end.start_byte), walker.here(state)):
             pass
     extra, rest = _line(walker, node.children, state)
-    return Redirect(extra, literal=True, rest=rest)
+    return Redirect(extra, feeds=True, rest=rest)
 
 
 def _line(

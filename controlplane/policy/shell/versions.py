@@ -2,8 +2,9 @@
 
 Left out on purpose, even for their version: what first asks the workspace which program to be. yarn and pnpm
 run the release that package.json names, cargo and rustc the toolchain of rust-toolchain.toml, cargo also the
-wrapper of .cargo/config.toml, dotnet the SDK of global.json. npm runs the `git` of .npmrc for what is no
-plain name of a package, and the browser of .npmrc for help.
+wrapper of .cargo/config.toml, dotnet the SDK of global.json, go the release of go.mod, and fetch it. pytest
+loads conftest.py first, poetry the plugins below .poetry. npm runs the `git` of .npmrc for what is no plain
+name of a package, and the browser of .npmrc for help; and it asks the registry that .npmrc names.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from controlplane.policy.shell.call import Call, Custom, Entry, by_role
 from controlplane.policy.shell.options import Spec, parse_options, spec
+from controlplane.policy.shell.repositories import folders_above
 from controlplane.policy.shell.values import UnclearError
 
 if TYPE_CHECKING:
@@ -36,11 +38,6 @@ QUESTIONS: Mapping[str, Mapping[str, Spec]] = {
         "freeze": spec("-l --all --local --user --exclude-editable", ""),
         "check": spec("", ""),
     },
-    "go": {
-        "version": spec("-mv"),
-        "list": Spec({"-m": "", "-json": "", "-u": "", "-versions": "", "-deps": "", "-f": "-"}, "-*"),
-        "doc": spec("-acu", "-*"),
-    },
     "docker": {
         "ps": spec("-aqnls -f= --all --filter= --format= --no-trunc --quiet", ""),
         "images": spec("-aq -f= --all --filter= --format= --no-trunc --quiet --digests", "-*"),
@@ -51,12 +48,14 @@ QUESTIONS: Mapping[str, Mapping[str, Spec]] = {
 }
 SAME = {"pip3": "pip"}
 LOOKUPS = frozenset({"view", "info", "show"})
+ASKING = LOOKUPS | {"outdated"}
 PACKAGE = re.compile(r"(@[\w.~-]+/)?[\w.~-]+(@[\w.~^<>=*|-]+)?", re.ASCII)
 SHORT_VERSION = {
     "-V": "python python2 python3 pip pip3 ruff uv",
     "-v": "node npm ruby perl php deno bun tsc gcc clang make",
     "-version": "java javac",
     "version": "docker terraform helm",
+    "run": "npm",  # alone, it lists the scripts
 }
 VERSIONED = frozenset(
     [
@@ -85,9 +84,7 @@ VERSIONED = frozenset(
         "tsc",
         "ruff",
         "mypy",
-        "pytest",
         "uv",
-        "poetry",
         "terraform",
         "helm",
     ]
@@ -101,6 +98,14 @@ def _vet_package(operands: Sequence[Word]) -> None:
             raise UnclearError("what npm fetches here is no plain name of a package", (word.start, word.end))
 
 
+def _vet_registry(call: Call) -> None:
+    """The registry is one that the user has chosen, not a file of the workspace."""
+    for folder in call.state.folders or ("",):
+        above = (*folders_above(folder, call.scene), "")
+        if any(call.scene.may_be_there(f"{one}/.npmrc".lstrip("/")) for one in above):
+            raise UnclearError("asks the registry that .npmrc names", call.span)
+
+
 def _ask(call: Call) -> None:
     words = [word.value for word in call.args]
     if len(words) == 1 and (
@@ -112,6 +117,8 @@ def _ask(call: Call) -> None:
     if known is None:
         raise UnclearError(f"what {call.name} changes is not known")
     found = parse_options(call.args[1:], known)
+    if call.name == "npm" and words[0] in ASKING:
+        _vet_registry(call)
     if call.name == "npm" and words[0] in LOOKUPS:
         _vet_package(found.operands[:1])
     by_role(call, found.operands, known.operands)

@@ -7,6 +7,7 @@ as a whole; what is left is split into words and compared with a table.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from controlplane.policy.shell.call import Call, Custom, Entry
@@ -84,7 +85,9 @@ def _cmdlet(call: Call) -> None:
             raise UnclearError(f"{word.prefix} is not a known parameter", (word.start, word.end))
         if role == FILE:
             named_file = True
-            call.read(value)
+            if "," in value.prefix:
+                raise UnclearError("a list of files", (value.start, value.end))
+            call.read(replace(value, wild=bool(re.search("[*?]", value.prefix))))  # quotes do not matter here
     if name in READS_HERE and not named_file:
         call.read_here()
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from controlplane.policy.shell.braces import Cell, Kind, expand
+from controlplane.policy.shell.listers import is_list
+from controlplane.policy.shell.numbers import is_number
 from controlplane.policy.shell.values import UnclearError
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ ANSI = re.compile(
 ANSI_PLAIN = dict(zip("abeEfnrtv\\'\"?", "\a\b\x1b\x1b\f\n\r\t\v\\'\"?", strict=True))
 DYNAMIC = Cell("", Kind.DYNAMIC)
 SPLIT = Cell(" ", Kind.DYNAMIC)  # not quoted: may become no word, or several
+LITERAL_DOLLAR = re.compile(rb"[ \t\n;|&)]|\Z")  # behind a $ that ends a word
 PIPE = "/dev/fd/63"  # what bash passes for <(…) and >(…)
 ASKS_FOLDER = frozenset({"$(pwd)", "`pwd`"})
 EXPANSIONS = frozenset({"simple_expansion", "expansion", "command_substitution", "arithmetic_expansion"})
@@ -37,7 +40,8 @@ EXPANSIONS = frozenset({"simple_expansion", "expansion", "command_substitution",
 class Word:
     """One argument. `value` is None when only running can tell it; `prefix` is what stands for
     certain in front. `wild` means that bash would match it against file names, `many` that it may
-    become any number of words. Span in bytes."""
+    become any number of words, `listed` that these are names out of folders that were looked through.
+    Span in bytes."""
 
     value: str | None
     prefix: str
@@ -46,6 +50,7 @@ class Word:
     wild: bool = False
     tilde: bool = False
     many: bool = False
+    listed: bool = False
 
     def tail(self, count: int) -> Word:
         """The word without its first `count` characters, an option's attached value."""
@@ -83,6 +88,8 @@ def decode(node: Node, scope: Scope) -> list[Word]:
     if len(text) > MAX_WORD and node.type in ("word", "concatenation"):
         raise UnclearError("a word longer than any path", (node.start_byte, node.end_byte))
     cells = list(_cells(node, scope))
+    if is_list(node, scope.source):
+        return [Word(None, "", node.start_byte, node.end_byte, many=True, listed=True)]
     return [_word(found, node) for found in expand(cells)]
 
 
@@ -201,7 +208,8 @@ def _expansion(node: Node, scope: Scope, *, quoted: bool) -> Iterator[Cell]:
     is_variable = name == "PWD" or node.type in ("simple_expansion", "expansion")
     constant = scope.constant(name) if is_variable else None
     if constant is None or not (quoted or PLAIN.fullmatch(constant.text or " ")):
-        yield DYNAMIC if quoted and "@" not in name else SPLIT
+        is_one = (quoted and "@" not in name) or is_number(node, name, scope.source)
+        yield DYNAMIC if is_one else SPLIT
         return
     for char in constant.text:
         wild = constant.wild and char in "*?["
@@ -218,7 +226,10 @@ def _concatenation(node: Node, scope: Scope) -> Iterator[Cell]:
         if child.start_byte != at:
             raise UnclearError("a word that bash would split", (node.start_byte, node.end_byte))
         at = child.end_byte
-        yield from _cells(child, scope)
+        if child.type == "$" and at == node.end_byte and LITERAL_DOLLAR.match(scope.source.data, at):
+            yield Cell("$", Kind.QUOTED)
+        else:
+            yield from _cells(child, scope)
 
 
 def _process(node: Node, scope: Scope) -> Iterator[Cell]:

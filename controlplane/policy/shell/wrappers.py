@@ -5,22 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from controlplane.policy.shell.call import Call, name_of_some_file
 from controlplane.policy.shell.find import find
-from controlplane.policy.shell.options import Parsed, Spec, spec
+from controlplane.policy.shell.options import Spec, spec
 from controlplane.policy.shell.programs import judge_with_names
 from controlplane.policy.shell.state import Outcome, always
 from controlplane.policy.shell.values import UnclearError
 from controlplane.policy.shell.variables import is_harmless
-
-if TYPE_CHECKING:
-    from controlplane.policy.shell.words import Word
+from controlplane.policy.shell.words import Word
 
 Special = Callable[[Call], Outcome]
 ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=")
-LITERAL_FEEDS = frozenset({"echo", "printf"})
 
 
 def _stopping(options: str) -> Spec:
@@ -88,26 +84,44 @@ def _command(call: Call) -> Outcome:
 
 
 def _xargs(call: Call) -> Outcome:
-    """Arguments come from elsewhere, so the program must be one that no option can turn."""
+    """Arguments come from elsewhere, so the program must be one that no option can turn; and it must not
+    read what they name, unless they are names of files that are looked through anyway."""
     parsed = call.parse(XARGS)
-    for file in parsed.values("-a", "--arg-file"):
-        call.read(file)
-    if call.feed in LITERAL_FEEDS:
-        raise UnclearError("xargs is given names that are not followed")
+    files, places = parsed.values("-a", "--arg-file"), parsed.values("-I")
+    call.read_all(files)
+    call = replace(call, feed=call.feed and not files)
     program, words = parsed.operands[:1], parsed.operands[1:]
-    judge_with_names(call, [*program, *(_given(call, parsed, word) for word in words)])
+    if any(place.value and place.value in word.prefix for place in places for word in program):
+        raise UnclearError("the program is not known", call.span)
+    given = [_given(call, places, word) for word in words]
+    if not places and not call.feed:
+        given.append(_unknown(call))
+    try:
+        judge_with_names(call, [*program, *given] if program else [])
+    except UnclearError as error:
+        why = "xargs is given names that are not followed" if error.span == call.span else error.why
+        raise UnclearError(why, error.span) from None
     return always(call.state)
 
 
-def _given(call: Call, parsed: Parsed, word: Word) -> Word:
+def _given(call: Call, places: Sequence[Word], word: Word) -> Word:
     """The word, or what stands for it where it comes from standard input: all that is below its folder."""
-    for place in parsed.values("-I"):
-        if place.value and place.value in word.prefix:
-            folder, slash, _ = word.prefix.partition(place.value)[0].rpartition("/")
-            if slash:
-                call.read(replace(word, value=folder or slash, prefix=folder or slash), recursive=True)
-            return name_of_some_file(word)
+    for place in places:
+        if not place.value or place.value not in word.prefix:
+            continue
+        before, _, behind = word.prefix.partition(place.value)
+        if not call.feed or "/" in behind:
+            return _unknown(call)
+        folder, slash, _ = before.rpartition("/")
+        if slash:
+            call.read(replace(word, value=folder or slash, prefix=folder or slash), recursive=True)
+        return name_of_some_file(word)
     return word
+
+
+def _unknown(call: Call) -> Word:
+    """A name of which nothing is known, marked with the whole call."""
+    return Word(None, "", *call.span)
 
 
 def _string(call: Call) -> Outcome:

@@ -206,7 +206,7 @@ LISTED = (
         "pytest tests/*.py",
         "cd src && pytest",
         "sort --compress-program=x a",
-        "npm run",
+        "npm run build",
         "npm run lint -- --quiet",
         "deno task build",
     ],
@@ -320,7 +320,7 @@ def test_powershell_that_may_do_more_is_unknown(command):
 
 def test_powershell_reads_below_a_wildcard():
     assert [path.raw for path in analyse_powershell("Get-Content src/a/*.ts").reads] == ["src/a"]
-    assert [path.raw for path in analyse_powershell("Get-Content 'src/*.ts'").reads] == ["src/*.ts"]
+    assert [path.raw for path in analyse_powershell("Get-Content 'src/*.ts'").reads] == ["src"]
 
 
 def test_cmd_has_its_own_names():
