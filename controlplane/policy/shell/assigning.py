@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from controlplane.policy.shell.numbers import INTEGER
 from controlplane.policy.shell.state import Outcome, State, always
 from controlplane.policy.shell.values import UnclearError
-from controlplane.policy.shell.variables import is_harmless, vet_inert
+from controlplane.policy.shell.variables import is_harmless, is_quiet, vet_inert
 from controlplane.policy.shell.words import Constant
 
 if TYPE_CHECKING:
@@ -19,10 +19,13 @@ if TYPE_CHECKING:
 TARGET = re.compile(r"([A-Za-z_]\w*)(?:\[\d+\])?")
 
 
-def vet_prefix(walker: Walker, node: Node, state: State) -> None:
-    """`NAME=value` in front of a command."""
+def vet_prefix(walker: Walker, node: Node, state: State, command: str) -> None:
+    """`NAME=value` in front of a command. `IFS= read` only says where a line is split."""
     name, value = walker.source.of(node.children[0]), _value_of(walker, node, state)
     is_whole = node.children[1].type == "="
+    if name == "IFS" and command == "read":
+        return
+    walker.scene.passes_variables |= not is_quiet(name)
     if not is_harmless(name, value.text if value and is_whole else None):
         _name_of(walker, node)
 
@@ -46,6 +49,8 @@ def declare(walker: Walker, node: Node, state: State, feed: bool) -> Outcome:
     if node.children[0].type != "export":
         raise UnclearError("a declaration may run code or change the shell")
     for child in node.children[1:]:
+        name = child.children[0] if child.type == "variable_assignment" else child
+        walker.scene.passes_variables |= not is_quiet(walker.source.of(name))
         if child.type == "variable_assignment":
             state = assign(walker, child, state, feed).success
         else:

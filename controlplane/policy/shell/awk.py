@@ -40,7 +40,7 @@ def vet(program: Word) -> None:
     """
     span = (program.start, program.end)
     text = program.value
-    if text is None:
+    if text is None or program.listed:
         raise UnclearError("the awk program is not known", span)
     actions = CONDITION.sub("", text[text.find("{") :] if "{" in text else "")
     if FORBIDDEN.search(text) or SENDS.search(actions):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
 
     from controlplane.policy.shell.walk import Walker
 
+NOTHING: Mapping[str, Constant] = {}
+A_FILE = Constant("", listed=True)
+READS_LINE = re.compile(r"(?:IFS= )?read(?: -r)?(?: -d '')? ([A-Za-z_]\w*)")
 MAX_ROUNDS = 32  # values of a `for` loop that are walked one by one
 
 
@@ -75,9 +80,12 @@ def _merge_all(states: Sequence[State]) -> State:
     return found
 
 
-def while_statement(walker: Walker, node: Node, state: State, _feed: bool) -> Outcome:
+def while_statement(walker: Walker, node: Node, state: State, feed: bool) -> Outcome:
+    """`while read -r f` behind a command that lists files: f is one of these."""
     condition = [child for child in node.children[1:] if child.type != "do_group"]
-    return _rounds(walker, condition, node.children_by_field_name("body"), state)
+    asked = READS_LINE.fullmatch(" ".join(walker.source.of(child) for child in condition if child.is_named))
+    given = {asked[1]: A_FILE} if asked and feed else {}
+    return _rounds(walker, condition, node.children_by_field_name("body"), state, given)
 
 
 def c_style_for_statement(walker: Walker, node: Node, state: State, _feed: bool) -> Outcome:
@@ -87,12 +95,21 @@ def c_style_for_statement(walker: Walker, node: Node, state: State, _feed: bool)
     return _rounds(walker, [], node.children_by_field_name("body"), state)
 
 
-def _rounds(walker: Walker, condition: Sequence[Node], body: Sequence[Node], state: State) -> Outcome:
-    """Any number of rounds. Two are walked: the second sees what the first has made."""
+def _rounds(
+    walker: Walker,
+    condition: Sequence[Node],
+    body: Sequence[Node],
+    state: State,
+    given: Mapping[str, Constant] = NOTHING,
+) -> Outcome:
+    """Any number of rounds. Two are walked: the second sees what the first has made. `given`: what variables
+    hold whenever the body begins."""
     start = replace(state, constants={})
     for _ in range(2):
         asked = walker.sequence(condition, start)
-        after = walker.sequence(body, merge(asked.success, asked.failure)).after
+        before = merge(asked.success, asked.failure)
+        before = replace(before, constants={**before.constants, **given})
+        after = walker.sequence(body, before).after
         if {start.folders} != {asked.after.folders, after.folders} - {()}:
             raise UnclearError("the folder changes inside a loop")
     return always(replace(start, stack=()))
@@ -108,7 +125,8 @@ def for_statement(walker: Walker, node: Node, state: State, _feed: bool) -> Outc
     given = node.children_by_field_name("value")
     words = [word for value in given for word in walker.words(value, state)]
     if not words or len(words) > MAX_ROUNDS or not all(_is_known(word) for word in words):
-        return _rounds(walker, [], [body], state)
+        is_listed = len(words) > 0 and all(word.listed for word in words)
+        return _rounds(walker, [], [body], state, {name: A_FILE} if is_listed else NOTHING)
     return _each(walker, body, name, words, state)
 
 

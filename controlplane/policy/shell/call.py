@@ -26,7 +26,7 @@ SOURCES = DEVICES | {"/dev/stdin", "/dev/zero", "/dev/urandom", "/dev/random"}
 
 def name_of_some_file(word: Word) -> Word:
     """What stands for a name that only running tells, where all that it can be is looked at anyway."""
-    return replace(word, value=PIPE, prefix=PIPE, wild=False, tilde=False)
+    return replace(word, value=PIPE, prefix=PIPE, wild=False, tilde=False, listed=True)
 
 
 class Runner(Protocol):
@@ -83,7 +83,9 @@ class Call:
         """A file or folder that is looked at."""
         if word.wild:
             self._read_wild(word)
-        elif not word.listed and word.value not in SOURCES and word.value != "-":
+        elif word.listed and word.value is None:
+            self.read_here()  # counted from where the shell is now
+        elif word.value not in SOURCES and word.value != "-":
             for path in self.places(word):
                 self.scene.add_read(path, recursive=recursive, span=(word.start, word.end))
 
@@ -111,8 +113,9 @@ class Call:
         self, word: Word, op: str = "write", *, below: str = "", recursive: bool = False, links: bool = False
     ) -> None:
         """A file that is created, changed, moved or deleted; `below` names a file inside it."""
-        if word.wild:
-            raise UnclearError("a wildcard among the targets", (word.start, word.end))
+        if word.wild or word.listed:
+            why = "a wildcard" if word.wild else "names that are not followed"
+            raise UnclearError(f"{why} among the targets", (word.start, word.end))
         if word.value in DEVICES:
             return
         for path in self.places(word, below=below):

@@ -51,11 +51,11 @@ def _gather(walker: Walker, node: Node, state: State, feed: bool) -> tuple[list[
     words: list[Word] = []
     for at, child in enumerate(node.children):
         if child.type == "variable_assignment":
-            _prefix(walker, child, state)
+            _prefix(walker, child, state, node)
         elif child.type in redirects.REDIRECTS:
             found = redirects.redirect(walker, child, state)
             words.extend(found.extra)
-            feed = feed and not found.feeds
+            feed = found.lists if found.feeds else feed
         elif child.type == "command_name":
             _vet_name(child)
             words[:0] = [word for part in child.children for word in walker.words(part, state)]
@@ -76,10 +76,11 @@ def _vet_name(node: Node) -> None:
         stack.extend(part.children)
 
 
-def _prefix(walker: Walker, node: Node, state: State) -> None:
+def _prefix(walker: Walker, node: Node, state: State, command: Node) -> None:
     """A variable that is not inert is unknown, but the command behind it may still be refused."""
+    name = command.child_by_field_name("name")
     try:
-        assigning.vet_prefix(walker, node, state)
+        assigning.vet_prefix(walker, node, state, "" if name is None else walker.source.of(name))
     except UnclearError as error:
         walker.scene.add_unknown(error.why, error.span or (node.start_byte, node.end_byte))
 

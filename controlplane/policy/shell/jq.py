@@ -34,7 +34,7 @@ def judge_jq(call: Call) -> None:
     for word in program:
         if word.wild and word.prefix.startswith("."):  # `.[]`: what it matches may be a program and files
             call.read(word)
-        elif word.value is None or word.wild or IMPORTS.search(word.value):
+        elif word.value is None or word.wild or word.listed or IMPORTS.search(word.value):
             raise UnclearError("a jq program that may read other files", (word.start, word.end))
     by_role(call, files, "r*")
 

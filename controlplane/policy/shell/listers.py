@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 Words = Sequence[str]
 PARTS = frozenset({"word", "number", "string", "raw_string", "concatenation"})
+SUBSTITUTIONS = frozenset({"command_substitution", "process_substitution"})
+STEPS_UP = re.compile(r"(?:^|/)\.\.(?:/|$)")
 ERRORS = re.compile(r"2>>?\s*[^&\s]\S*")  # where messages go does not matter
 OTHER_OUTPUT = frozenset({"-printf", "-ls", "-exec", "-execdir", "-ok", "-okdir"})
 LONG_LISTING = re.compile(r"-[A-Za-z0-9]*l.*|--(list-details|format).*")
@@ -53,9 +55,16 @@ def gives_names(node: Node, source: Source, *, fed: bool = False) -> bool:
 
 
 def is_list(node: Node, source: Source) -> bool:
-    """Whether a substitution stands for nothing but names."""
+    """Whether a substitution, in quotes as well, stands for nothing but names."""
     inner = node.named_children
-    return node.type == "command_substitution" and len(inner) == 1 and gives_names(inner[0], source)
+    if node.type == "string" and len(inner) == 1 and node.end_byte - node.start_byte == _size(inner[0]) + 2:
+        return is_list(inner[0], source)
+    reads = node.type == "command_substitution" or source.of(node).startswith("<(")
+    return reads and node.type in SUBSTITUTIONS and len(inner) == 1 and gives_names(inner[0], source)
+
+
+def _size(node: Node) -> int:
+    return node.end_byte - node.start_byte
 
 
 def _words(node: Node, source: Source) -> list[str]:
@@ -79,6 +88,8 @@ def _plain(node: Node, source: Source) -> str | None:
 
 def _passes(words: Words, *, fed: bool) -> bool:
     name, *args = words
+    if any(STEPS_UP.search(arg) for arg in args):
+        return False  # such names lead elsewhere from another folder
     if name == "xargs" and fed:
         while args and PASSED_ON.fullmatch(args[0]):
             args.pop(0)

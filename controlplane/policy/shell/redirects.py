@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from controlplane.policy.shell import branches
+from controlplane.policy.shell.listers import is_list
 from controlplane.policy.shell.parse import verify_heredoc
 from controlplane.policy.shell.values import UnclearError
 from controlplane.policy.shell.words import Word, double_quoted
@@ -31,11 +32,12 @@ DESCRIPTOR = re.compile(r"\d+-?|-")
 
 @dataclass(frozen=True, slots=True)
 class Redirect:
-    """`extra`: words that belong to the command. `feeds`: its input comes from here.
-    `rest`: what follows on the line of a here-document, pipes and `&&`."""
+    """`extra`: words that belong to the command. `feeds`: its input comes from here, `lists`: as names of
+    files that were looked through. `rest`: what follows on the line of a here-document, pipes and `&&`."""
 
     extra: tuple[Word, ...] = ()
     feeds: bool = False
+    lists: bool = False
     rest: tuple[Node, ...] = field(default=())
 
     def follow(self, walker: Walker, outcome: Outcome, state: State) -> Outcome:
@@ -56,10 +58,10 @@ def redirect(walker: Walker, node: Node, state: State) -> Redirect:
     if NAMED_DESCRIPTOR.search(walker.source.data, 0, node.start_byte):
         raise UnclearError("a redirect that sets a variable", (node.start_byte, node.end_byte))
     if node.type == "herestring_redirect":
-        for child in node.children:
-            if child.is_named:
-                walker.words(child, state)
-        return Redirect(feeds=True)
+        given = [child for child in node.children if child.is_named]
+        for child in given:
+            walker.words(child, state)
+        return Redirect(feeds=True, lists=any(is_list(child, walker.source) for child in given))
     if node.type == "heredoc_redirect":
         return _heredoc(walker, node, state)
     return _file(walker, node, state)
@@ -77,7 +79,8 @@ def _file(walker: Walker, node: Node, state: State) -> Redirect:
         extra = (*walker.words(first, state), *extra)
     else:
         _open(walker, operator, first, state)
-    return Redirect(extra, feeds=operator.startswith("<"))
+    lists = operator == "<" and is_list(first, walker.source)
+    return Redirect(extra, feeds=operator.startswith("<"), lists=lists)
 
 
 def _open(walker: Walker, operator: str, destination: Node, state: State) -> None:

@@ -171,7 +171,8 @@ def _opened(walker: Walker, body: Node | None, state: State, feed: bool, late: L
     mark = walker.scene.mark()
     found = [redirects.redirect(walker, node, state) for node in late]
     extra = [word for each in found for word in each.extra]
-    feed = feed and not any(each.feeds for each in found)
+    for each in found:
+        feed = each.lists if each.feeds else feed
     if body is not None and body.type == "command":
         outcome = simple_command(walker, body, state, Around(feed, extra, mark))
     elif extra:

@@ -30,6 +30,9 @@ ANSI = re.compile(
 ANSI_PLAIN = dict(zip("abeEfnrtv\\'\"?", "\a\b\x1b\x1b\f\n\r\t\v\\'\"?", strict=True))
 DYNAMIC = Cell("", Kind.DYNAMIC)
 SPLIT = Cell(" ", Kind.DYNAMIC)  # not quoted: may become no word, or several
+LISTED = Cell("", Kind.LISTED)
+LISTED_SPLIT = Cell(" ", Kind.LISTED)
+UNKNOWN = frozenset({Kind.DYNAMIC, Kind.LISTED})
 LITERAL_DOLLAR = re.compile(rb"[ \t\n;|&)]|\Z")  # behind a $ that ends a word
 PIPE = "/dev/fd/63"  # what bash passes for <(…) and >(…)
 ASKS_FOLDER = frozenset({"$(pwd)", "`pwd`"})
@@ -40,7 +43,7 @@ EXPANSIONS = frozenset({"simple_expansion", "expansion", "command_substitution",
 class Word:
     """One argument. `value` is None when only running can tell it; `prefix` is what stands for
     certain in front. `wild` means that bash would match it against file names, `many` that it may
-    become any number of words, `listed` that these are names out of folders that were looked through.
+    become any number of words, `listed` that it is a name, or names, of files that were looked through.
     Span in bytes."""
 
     value: str | None
@@ -64,6 +67,7 @@ class Constant:
 
     text: str
     wild: bool = False  # one of the files that match `text`
+    listed: bool = False  # one of the files that a command has listed; `text` is empty
 
 
 class Scope(Protocol):
@@ -88,8 +92,6 @@ def decode(node: Node, scope: Scope) -> list[Word]:
     if len(text) > MAX_WORD and node.type in ("word", "concatenation"):
         raise UnclearError("a word longer than any path", (node.start_byte, node.end_byte))
     cells = list(_cells(node, scope))
-    if is_list(node, scope.source):
-        return [Word(None, "", node.start_byte, node.end_byte, many=True, listed=True)]
     return [_word(found, node) for found in expand(cells)]
 
 
@@ -102,7 +104,7 @@ def decode_one(node: Node, scope: Scope) -> Word:
 
 
 def _word(cells: list[Cell], node: Node) -> Word:
-    known = next((at for at, cell in enumerate(cells) if cell.kind is Kind.DYNAMIC), len(cells))
+    known = next((at for at, cell in enumerate(cells) if cell.kind in UNKNOWN), len(cells))
     prefix = "".join(cell.char for cell in cells[:known])
     bare = "".join(cell.char if cell.kind is Kind.BARE else "\0" for cell in cells)
     if "=~" in bare or ":~" in bare:
@@ -114,7 +116,9 @@ def _word(cells: list[Cell], node: Node) -> Word:
         prefix = "./" + prefix
     wild = bool(re.search(r"[*?]|\[.*\]", bare)) or any(cell.kind is Kind.WILD for cell in cells)
     value = prefix if known == len(cells) else None
-    return Word(value, prefix, node.start_byte, node.end_byte, wild, tilde, SPLIT in cells)
+    many = SPLIT in cells or LISTED_SPLIT in cells
+    listed = cells in ([LISTED], [LISTED_SPLIT])
+    return Word(value, prefix, node.start_byte, node.end_byte, wild, tilde, many, listed)
 
 
 def _cells(node: Node, scope: Scope) -> Iterator[Cell]:
@@ -207,6 +211,9 @@ def _expansion(node: Node, scope: Scope, *, quoted: bool) -> Iterator[Cell]:
     name = "PWD" if text in ASKS_FOLDER else text.lstrip("$").strip("{}")
     is_variable = name == "PWD" or node.type in ("simple_expansion", "expansion")
     constant = scope.constant(name) if is_variable else None
+    if (constant is not None and constant.listed) or (not quoted and is_list(node, scope.source)):
+        yield LISTED if quoted else LISTED_SPLIT
+        return
     if constant is None or not (quoted or PLAIN.fullmatch(constant.text or " ")):
         is_one = (quoted and "@" not in name) or is_number(node, name, scope.source)
         yield DYNAMIC if is_one else SPLIT

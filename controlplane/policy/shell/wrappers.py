@@ -12,7 +12,7 @@ from controlplane.policy.shell.options import Spec, spec
 from controlplane.policy.shell.programs import judge_with_names
 from controlplane.policy.shell.state import Outcome, always
 from controlplane.policy.shell.values import UnclearError
-from controlplane.policy.shell.variables import is_harmless
+from controlplane.policy.shell.variables import is_harmless, is_quiet
 from controlplane.policy.shell.words import Word
 
 Special = Callable[[Call], Outcome]
@@ -64,6 +64,7 @@ def _env(call: Call) -> Outcome:
     words = list(call.parse(ENV).operands)
     while words and (match := ASSIGNMENT.match(words[0].prefix)):
         variable = words.pop(0)
+        call.scene.passes_variables |= not is_quiet(match[1])
         if not is_harmless(match[1], variable.tail(match.end()).value):
             call.scene.add_unknown(f"programs may listen to {match[1]}", (variable.start, variable.end))
     return call.inner(words)

@@ -203,6 +203,8 @@ LISTED = (
         "./run a b c",
         "go vet ./...",
         "CI=1 pytest",
+        "env CI=1 PAGER=cat pytest",
+        "export CI=1; x=2; pytest",
         "pytest tests/*.py",
         "cd src && pytest",
         "sort --compress-program=x a",
@@ -234,6 +236,10 @@ def test_a_listed_command_is_safe(command):
         "deno task clean",
         "deno task",
         "PYTEST_ADDOPTS=x pytest",
+        "SRC='$(shell rm a)' make check",
+        "env SRC=x make check",
+        "export SRC=x; make check",
+        "export SRC; make check",
         "frob --help",
         "bash -c pytest",
         "xargs pytest",
@@ -321,6 +327,10 @@ def test_powershell_that_may_do_more_is_unknown(command):
 def test_powershell_reads_below_a_wildcard():
     assert [path.raw for path in analyse_powershell("Get-Content src/a/*.ts").reads] == ["src/a"]
     assert [path.raw for path in analyse_powershell("Get-Content 'src/*.ts'").reads] == ["src"]
+
+
+def test_powershell_reads_every_file_of_a_list():
+    assert not analyse_powershell("Get-Content src/a.ts,.env").safe
 
 
 def test_cmd_has_its_own_names():
