@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from controlplane.policy.shell.numbers import INTEGER
-from controlplane.policy.shell.state import Outcome, State, always
+from controlplane.policy.shell.state import Feed, Outcome, State, always
 from controlplane.policy.shell.values import UnclearError
 from controlplane.policy.shell.variables import is_harmless, is_quiet, vet_inert
 from controlplane.policy.shell.words import Constant
@@ -30,7 +30,7 @@ def vet_prefix(walker: Walker, node: Node, state: State, command: str) -> None:
         _name_of(walker, node)
 
 
-def assign(walker: Walker, node: Node, state: State, _feed: bool) -> Outcome:
+def assign(walker: Walker, node: Node, state: State, _feed: Feed) -> Outcome:
     """`name=value` as a command of its own."""
     name = _name_of(walker, node)
     value = _value_of(walker, node, state)
@@ -38,13 +38,13 @@ def assign(walker: Walker, node: Node, state: State, _feed: bool) -> Outcome:
     return always(state.with_constant(name, value if is_whole else None))
 
 
-def assign_all(walker: Walker, node: Node, state: State, feed: bool) -> Outcome:
+def assign_all(walker: Walker, node: Node, state: State, feed: Feed) -> Outcome:
     for child in node.children:
         state = assign(walker, child, state, feed).success
     return always(state)
 
 
-def declare(walker: Walker, node: Node, state: State, feed: bool) -> Outcome:
+def declare(walker: Walker, node: Node, state: State, feed: Feed) -> Outcome:
     """`export NAME=value` of variables that nothing listens to; no other declaration."""
     if node.children[0].type != "export":
         raise UnclearError("a declaration may run code or change the shell")
@@ -58,7 +58,7 @@ def declare(walker: Walker, node: Node, state: State, feed: bool) -> Outcome:
     return always(state)
 
 
-def unset(walker: Walker, node: Node, state: State, _feed: bool) -> Outcome:
+def unset(walker: Walker, node: Node, state: State, _feed: Feed) -> Outcome:
     for child in node.children[1:]:
         state = state.with_constant(_plain_name(walker, child), None)
     return always(state)

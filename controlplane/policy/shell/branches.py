@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from controlplane.policy.shell.expansions import vet_arithmetic
-from controlplane.policy.shell.state import Outcome, State, always, merge
+from controlplane.policy.shell.state import Feed, Outcome, State, always, merge
 from controlplane.policy.shell.values import UnclearError
 from controlplane.policy.shell.variables import vet_inert
 from controlplane.policy.shell.words import Constant, Word
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 NOTHING: Mapping[str, Constant] = {}
 A_FILE = Constant("", listed=True)
-READS_LINE = re.compile(r"(?:IFS= )?read(?: -r)?(?: -d '')? ([A-Za-z_]\w*)")
+READS_LINE = re.compile(r"(?:IFS= )?read(?: -r)?( -d '')? ([A-Za-z_]\w*)")
 MAX_ROUNDS = 32  # values of a `for` loop that are walked one by one
 
 
@@ -39,7 +39,7 @@ def then(first: Outcome, operator: str, run: Callable[[State], Outcome]) -> Outc
     return Outcome(success, second.failure, first.sure or second.sure)
 
 
-def if_statement(walker: Walker, node: Node, state: State, _feed: bool) -> Outcome:
+def if_statement(walker: Walker, node: Node, state: State, _feed: Feed) -> Outcome:
     """`if`, any number of `elif`, `else`: conditions run in turn, each body from its condition."""
     ends: list[State] = []
     failed = state
@@ -80,15 +80,16 @@ def _merge_all(states: Sequence[State]) -> State:
     return found
 
 
-def while_statement(walker: Walker, node: Node, state: State, feed: bool) -> Outcome:
+def while_statement(walker: Walker, node: Node, state: State, feed: Feed) -> Outcome:
     """`while read -r f` behind a command that lists files: f is one of these."""
     condition = [child for child in node.children[1:] if child.type != "do_group"]
     asked = READS_LINE.fullmatch(" ".join(walker.source.of(child) for child in condition if child.is_named))
-    given = {asked[1]: A_FILE} if asked and feed else {}
+    fits = feed is Feed.LINES or (feed is Feed.NULS and asked is not None and asked[1] is not None)
+    given = {asked[2]: A_FILE} if asked and fits else {}
     return _rounds(walker, condition, node.children_by_field_name("body"), state, given)
 
 
-def c_style_for_statement(walker: Walker, node: Node, state: State, _feed: bool) -> Outcome:
+def c_style_for_statement(walker: Walker, node: Node, state: State, _feed: Feed) -> Outcome:
     for child in node.children:
         if child.type not in ("do_group", "compound_statement"):
             vet_arithmetic(child, walker.source)
@@ -115,7 +116,7 @@ def _rounds(
     return always(replace(start, stack=()))
 
 
-def for_statement(walker: Walker, node: Node, state: State, _feed: bool) -> Outcome:
+def for_statement(walker: Walker, node: Node, state: State, _feed: Feed) -> Outcome:
     """Known values are walked one by one; otherwise the variable is unknown in the body."""
     variable, body = node.child_by_field_name("variable"), node.child_by_field_name("body")
     if node.children[0].type != "for" or variable is None or body is None:
@@ -150,7 +151,7 @@ def _each(walker: Walker, body: Node, name: str, words: Sequence[Word], state: S
     return always(replace(now, constants={}, stack=()))
 
 
-def case_statement(walker: Walker, node: Node, state: State, _feed: bool) -> Outcome:
+def case_statement(walker: Walker, node: Node, state: State, _feed: Feed) -> Outcome:
     """Every item may run, after any that falls through into it."""
     ends = [state]
     for child in node.children:

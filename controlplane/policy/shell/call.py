@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from controlplane.policy.shell.folders import Placed, place
 from controlplane.policy.shell.options import READ, WRITE, Parsed, Spec, parse_options
-from controlplane.policy.shell.state import Outcome, State, always
+from controlplane.policy.shell.state import Feed, Outcome, State, always
 from controlplane.policy.shell.values import UnclearError
 from controlplane.policy.shell.wildcards import fixed_folder, matches
 from controlplane.policy.shell.words import PIPE, Word
@@ -37,8 +37,8 @@ class Runner(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A program and its arguments. `feed`: its standard input holds names of files that
-    were looked through, and nothing else."""
+    """A program and its arguments. `feed`: whether its standard input holds names of
+    files that were looked through, and nothing else."""
 
     name: str
     args: tuple[Word, ...]
@@ -46,7 +46,7 @@ class Call:
     state: State
     scene: Scene
     run: Runner
-    feed: bool = False
+    feed: Feed = Feed.NONE
     depth: int = 0  # how many wrappers stand in front
     has_opened: bool = False  # its redirects write to files
 

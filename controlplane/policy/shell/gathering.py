@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tree_sitter import Node
 
 from controlplane.policy.shell import assigning, redirects
-from controlplane.policy.shell.state import Outcome, State, always, merge
+from controlplane.policy.shell.state import Feed, Outcome, State, always, merge
 from controlplane.policy.shell.values import UnclearError
 from controlplane.policy.shell.words import EXPANSIONS, Word
 
@@ -25,7 +25,7 @@ class Around:
     """What stands around a simple command: whether names are fed to it, arguments that the grammar put
     behind a redirect, and where its effects begin."""
 
-    feed: bool = False
+    feed: Feed = Feed.NONE
     extra: Sequence[Word] = ()
     mark: Mark | None = None
 
@@ -47,7 +47,7 @@ def simple_command(walker: Walker, node: Node, state: State, around: Around) -> 
     return outcome
 
 
-def _gather(walker: Walker, node: Node, state: State, feed: bool) -> tuple[list[Word], bool]:
+def _gather(walker: Walker, node: Node, state: State, feed: Feed) -> tuple[list[Word], Feed]:
     words: list[Word] = []
     for at, child in enumerate(node.children):
         if child.type == "variable_assignment":

@@ -29,6 +29,8 @@ IMPORTS = re.compile(r"""(?<![.\w$"'])(?:import|include)\s*["#]""")
 
 
 def judge_jq(call: Call) -> None:
+    if any(word.value == "--" for word in call.args):
+        raise UnclearError("what jq takes for files is not clear", call.span)
     parsed = parse_options(list(_without_pairs(call)), JQ)
     program, files = parsed.operands[:1], parsed.operands[1:]
     for word in program:

@@ -10,6 +10,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from controlplane.policy.shell.state import Feed
+
 if TYPE_CHECKING:
     from tree_sitter import Node
 
@@ -20,7 +22,11 @@ PARTS = frozenset({"word", "number", "string", "raw_string", "concatenation"})
 SUBSTITUTIONS = frozenset({"command_substitution", "process_substitution"})
 STEPS_UP = re.compile(r"(?:^|/)\.\.(?:/|$)")
 ERRORS = re.compile(r"2>>?\s*[^&\s]\S*")  # where messages go does not matter
-OTHER_OUTPUT = frozenset({"-printf", "-ls", "-exec", "-execdir", "-ok", "-okdir"})
+QUOTED = frozenset({"string", "raw_string"})
+WILD = re.compile(r"[*?\[]")
+NULS = frozenset({"-print0", "-fprint0", "--print0", "--null", "--null-data", r"\0"})
+SHORT_NULS = re.compile(r"-[A-Za-z0-9]*[zZ0].*")
+OTHER_OUTPUT = frozenset({"-printf", "-fprintf", "-ls", "-fls", "-exec", "-execdir", "-ok", "-okdir"})
 LONG_LISTING = re.compile(r"-[A-Za-z0-9]*l.*|--(list-details|format).*")
 LS = re.compile(r"-[1aAdFprRStUX]+|--all|--almost-all|--reverse|--recursive|--directory|[^-].*")
 MATCHES = {
@@ -39,28 +45,37 @@ PICKING = re.compile(r"-[viEFGPwx]+")
 PASSED_ON = re.compile(r"-[0rt]+|-[nPL]\d*|\d+")
 
 
-def gives_names(node: Node, source: Source, *, fed: bool = False) -> bool:
-    """Whether a statement prints nothing but names; `fed`: such names come in on its standard input."""
+def gives_names(node: Node, source: Source, fed: Feed = Feed.NONE) -> Feed:
+    """Whether a statement prints nothing but names; `fed`: whether such names come in on its input."""
     if node.type == "pipeline":
         for child in node.named_children:
-            fed = gives_names(child, source, fed=fed)
+            fed = gives_names(child, source, fed)
         return fed
     if node.type == "redirected_statement":
         body, *redirects = node.named_children
-        return all(ERRORS.fullmatch(source.of(one)) for one in redirects) and gives_names(
-            body, source, fed=fed
-        )
+        is_plain = all(ERRORS.fullmatch(source.of(one)) for one in redirects)
+        return gives_names(body, source, fed) if is_plain else Feed.NONE
     words = _words(node, source)
-    return bool(words) and _passes(words, fed=fed)
+    # What a wildcard becomes may be a file to read instead of what comes in.
+    is_wild = any(child.type not in QUOTED and WILD.search(source.of(child)) for child in node.named_children)
+    return _passes(words, Feed.NONE if is_wild else fed) if words else Feed.NONE
 
 
 def is_list(node: Node, source: Source) -> bool:
-    """Whether a substitution, in quotes as well, stands for nothing but names."""
+    """Whether a substitution, in quotes as well, stands for nothing but names. bash drops what separates
+    them where that is NUL, and `.` and `./x` become `../x`."""
     inner = node.named_children
-    if node.type == "string" and len(inner) == 1 and node.end_byte - node.start_byte == _size(inner[0]) + 2:
+    if node.type == "string" and len(inner) == 1 and _size(node) == _size(inner[0]) + 2:
         return is_list(inner[0], source)
+    return node.type == "command_substitution" and listed(node, source) is Feed.LINES
+
+
+def listed(node: Node, source: Source) -> Feed:
+    """What `$(…)` or `<(…)` gives."""
+    inner = node.named_children
     reads = node.type == "command_substitution" or source.of(node).startswith("<(")
-    return reads and node.type in SUBSTITUTIONS and len(inner) == 1 and gives_names(inner[0], source)
+    is_one = reads and node.type in SUBSTITUTIONS and len(inner) == 1
+    return gives_names(inner[0], source) if is_one else Feed.NONE
 
 
 def _size(node: Node) -> int:
@@ -86,15 +101,19 @@ def _plain(node: Node, source: Source) -> str | None:
     return text[1:-1] if node.type == "string" else re.sub(r"""\\(.)|['"]""", r"\1", text)
 
 
-def _passes(words: Words, *, fed: bool) -> bool:
+def _passes(words: Words, fed: Feed) -> Feed:
     name, *args = words
     if any(STEPS_UP.search(arg) for arg in args):
-        return False  # such names lead elsewhere from another folder
-    if name == "xargs" and fed:
+        return Feed.NONE  # such names lead elsewhere from another folder
+    if name == "xargs" and fed is not Feed.NONE:
         while args and PASSED_ON.fullmatch(args[0]):
             args.pop(0)
-        return bool(args) and args[0] in LISTERS and _passes(args, fed=False)
-    return (name in LISTERS and LISTERS[name](args)) or (fed and name in SELECTORS and SELECTORS[name](args))
+        return _passes(args, Feed.NONE) if args and args[0] in LISTERS else Feed.NONE
+    found = Feed.LINES if name in LISTERS and LISTERS[name](args) else Feed.NONE
+    if found is Feed.NONE and name in SELECTORS and SELECTORS[name](args):
+        found = fed
+    ends_in_nul = any(arg in NULS or (name != "find" and SHORT_NULS.fullmatch(arg)) for arg in args)
+    return Feed.NULS if ends_in_nul and found is Feed.LINES else found
 
 
 def _all(known: re.Pattern[str]) -> Callable[[Words], bool]:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from controlplane.policy.shell.parse import Source
 
 INTEGER = re.compile(r"-?\d+")
+NUMERIC = re.compile(r"\$[?#$]|\$\{#\w+(?:\[[@*]\])?\}")
 COUNTING = re.compile(r"-[lwcm]|--(lines|words|bytes|chars)")
 NAMED_BY = {"variable_assignment": "name", "for_statement": "variable", "binary_expression": "left"}
 ARITHMETIC = frozenset({"arithmetic_expansion", "binary_expression", "postfix_expression"})
@@ -117,7 +118,7 @@ def is_count(node: Node, source: Source) -> bool:
 def is_number(node: Node, name: str, source: Source) -> bool:
     """Whether an expansion yields one number for certain: `$?`, `${#x}`, a count, a variable with one."""
     text = source.of(node).strip()
-    if node.type == "arithmetic_expansion" or text in ("$?", "$#", "$$") or text.startswith("${#"):
+    if node.type == "arithmetic_expansion" or NUMERIC.fullmatch(text):
         return True
     if is_count(node, source):
         return True

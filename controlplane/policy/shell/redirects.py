@@ -8,8 +8,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from controlplane.policy.shell import branches
-from controlplane.policy.shell.listers import is_list
+from controlplane.policy.shell.listers import is_list, listed
 from controlplane.policy.shell.parse import verify_heredoc
+from controlplane.policy.shell.state import Feed
 from controlplane.policy.shell.values import UnclearError
 from controlplane.policy.shell.words import Word, double_quoted
 
@@ -32,12 +33,12 @@ DESCRIPTOR = re.compile(r"\d+-?|-")
 
 @dataclass(frozen=True, slots=True)
 class Redirect:
-    """`extra`: words that belong to the command. `feeds`: its input comes from here, `lists`: as names of
-    files that were looked through. `rest`: what follows on the line of a here-document, pipes and `&&`."""
+    """`extra`: words that belong to the command. `feeds`: its input comes from here, `lists`: what that
+    is. `rest`: what follows on the line of a here-document, pipes and `&&`."""
 
     extra: tuple[Word, ...] = ()
     feeds: bool = False
-    lists: bool = False
+    lists: Feed = Feed.NONE
     rest: tuple[Node, ...] = field(default=())
 
     def follow(self, walker: Walker, outcome: Outcome, state: State) -> Outcome:
@@ -61,7 +62,8 @@ def redirect(walker: Walker, node: Node, state: State) -> Redirect:
         given = [child for child in node.children if child.is_named]
         for child in given:
             walker.words(child, state)
-        return Redirect(feeds=True, lists=any(is_list(child, walker.source) for child in given))
+        lists = all(is_list(child, walker.source) for child in given)
+        return Redirect(feeds=True, lists=Feed.LINES if lists else Feed.NONE)
     if node.type == "heredoc_redirect":
         return _heredoc(walker, node, state)
     return _file(walker, node, state)
@@ -79,7 +81,7 @@ def _file(walker: Walker, node: Node, state: State) -> Redirect:
         extra = (*walker.words(first, state), *extra)
     else:
         _open(walker, operator, first, state)
-    lists = operator == "<" and is_list(first, walker.source)
+    lists = listed(first, walker.source) if operator == "<" else Feed.NONE
     return Redirect(extra, feeds=operator.startswith("<"), lists=lists)
 
 

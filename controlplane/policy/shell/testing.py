@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from controlplane.policy.shell.branches import vet_pattern
 from controlplane.policy.shell.expansions import vet_arithmetic
 from controlplane.policy.shell.numbers import INTEGER
-from controlplane.policy.shell.state import Outcome, State, always
+from controlplane.policy.shell.state import Feed, Outcome, State, always
 from controlplane.policy.shell.testwords import test_words, vet_test
 from controlplane.policy.shell.values import UnclearError
 from controlplane.policy.shell.words import Word
@@ -31,7 +31,7 @@ DOUBLE_OPERATORS = SINGLE_OPERATORS | {"<", ">", "&&", "||", "[[", "]]"}
 WORDS = frozenset({"word", "string", "raw_string", "concatenation", "number", "ansi_c_string"})
 
 
-def judge_test(walker: Walker, node: Node, state: State, _feed: bool) -> Outcome:
+def judge_test(walker: Walker, node: Node, state: State, _feed: Feed) -> Outcome:
     is_double = node.children[0].type == "[["
     span = (node.start_byte, node.end_byte)
     mark = walker.scene.mark()
