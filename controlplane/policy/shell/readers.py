@@ -195,7 +195,8 @@ READERS: Mapping[str, Entry] = {
     "pwd": _plain("-LP", ""),
     "date": Program(
         spec(
-            "-uRn -d= -r=r -I? -j --date= --reference=r --utc --universal --rfc-email --iso-8601? --rfc-3339="
+            "-uRn -d= -r=r -v= -I? -j --date= --reference=r --utc --universal --rfc-email --iso-8601? "
+            "--rfc-3339="
         ),
         _date,
     ),

@@ -4,7 +4,8 @@ Left out on purpose, even for their version: what first asks the workspace which
 run the release that package.json names, cargo and rustc the toolchain of rust-toolchain.toml, cargo also the
 wrapper of .cargo/config.toml, dotnet the SDK of global.json, go the release of go.mod, and fetch it. pytest
 loads conftest.py first, poetry the plugins below .poetry. npm runs the `git` of .npmrc for what is no plain
-name of a package, and the browser of .npmrc for help; and it asks the registry that .npmrc names.
+name of a package, and the browser of .npmrc for help; and it asks the registry and writes the log
+that .npmrc names.
 """
 
 from __future__ import annotations
@@ -48,7 +49,6 @@ QUESTIONS: Mapping[str, Mapping[str, Spec]] = {
 }
 SAME = {"pip3": "pip"}
 LOOKUPS = frozenset({"view", "info", "show"})
-ASKING = LOOKUPS | {"outdated"}
 PACKAGE = re.compile(r"(@[\w.~-]+/)?[\w.~-]+(@[\w.~^<>=*|-]+)?", re.ASCII)
 SHORT_VERSION = {
     "-V": "python python2 python3 pip pip3 ruff uv",
@@ -98,16 +98,18 @@ def _vet_package(operands: Sequence[Word]) -> None:
             raise UnclearError("what npm fetches here is no plain name of a package", (word.start, word.end))
 
 
-def _vet_registry(call: Call) -> None:
-    """The registry is one that the user has chosen, not a file of the workspace."""
+def _vet_npmrc(call: Call) -> None:
+    """Where npm writes its log and which registry it asks is for the user to say, not for a file here."""
     for folder in call.state.folders or ("",):
         above = (*folders_above(folder, call.scene), "")
         if any(call.scene.may_be_there(f"{one}/.npmrc".lstrip("/")) for one in above):
-            raise UnclearError("asks the registry that .npmrc names", call.span)
+            raise UnclearError("npm logs where .npmrc says, and asks the registry that it names", call.span)
 
 
 def _ask(call: Call) -> None:
     words = [word.value for word in call.args]
+    if call.name == "npm" and words not in (["--version"], ["-v"]):
+        _vet_npmrc(call)
     if len(words) == 1 and (
         words[0] == "--version" or call.name in SHORT_VERSION.get(words[0] or "", "").split()
     ):
@@ -117,8 +119,6 @@ def _ask(call: Call) -> None:
     if known is None:
         raise UnclearError(f"what {call.name} changes is not known")
     found = parse_options(call.args[1:], known)
-    if call.name == "npm" and words[0] in ASKING:
-        _vet_registry(call)
     if call.name == "npm" and words[0] in LOOKUPS:
         _vet_package(found.operands[:1])
     by_role(call, found.operands, known.operands)
