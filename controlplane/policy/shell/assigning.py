@@ -6,9 +6,9 @@ import re
 from typing import TYPE_CHECKING
 
 from controlplane.policy.shell.numbers import INTEGER
-from controlplane.policy.shell.state import Outcome, State, always
+from controlplane.policy.shell.state import Feed, Outcome, State, always
 from controlplane.policy.shell.values import UnclearError
-from controlplane.policy.shell.variables import is_harmless, vet_inert
+from controlplane.policy.shell.variables import is_harmless, is_quiet, vet_inert
 from controlplane.policy.shell.words import Constant
 
 if TYPE_CHECKING:
@@ -19,15 +19,18 @@ if TYPE_CHECKING:
 TARGET = re.compile(r"([A-Za-z_]\w*)(?:\[\d+\])?")
 
 
-def vet_prefix(walker: Walker, node: Node, state: State) -> None:
-    """`NAME=value` in front of a command."""
+def vet_prefix(walker: Walker, node: Node, state: State, command: str) -> None:
+    """`NAME=value` in front of a command. `IFS= read` only says where a line is split."""
     name, value = walker.source.of(node.children[0]), _value_of(walker, node, state)
     is_whole = node.children[1].type == "="
+    if name == "IFS" and command == "read":
+        return
+    walker.scene.passes_variables |= not is_quiet(name)
     if not is_harmless(name, value.text if value and is_whole else None):
         _name_of(walker, node)
 
 
-def assign(walker: Walker, node: Node, state: State, _feed: str) -> Outcome:
+def assign(walker: Walker, node: Node, state: State, _feed: Feed) -> Outcome:
     """`name=value` as a command of its own."""
     name = _name_of(walker, node)
     value = _value_of(walker, node, state)
@@ -35,17 +38,19 @@ def assign(walker: Walker, node: Node, state: State, _feed: str) -> Outcome:
     return always(state.with_constant(name, value if is_whole else None))
 
 
-def assign_all(walker: Walker, node: Node, state: State, feed: str) -> Outcome:
+def assign_all(walker: Walker, node: Node, state: State, feed: Feed) -> Outcome:
     for child in node.children:
         state = assign(walker, child, state, feed).success
     return always(state)
 
 
-def declare(walker: Walker, node: Node, state: State, feed: str) -> Outcome:
+def declare(walker: Walker, node: Node, state: State, feed: Feed) -> Outcome:
     """`export NAME=value` of variables that nothing listens to; no other declaration."""
     if node.children[0].type != "export":
         raise UnclearError("a declaration may run code or change the shell")
     for child in node.children[1:]:
+        name = child.children[0] if child.type == "variable_assignment" else child
+        walker.scene.passes_variables |= not is_quiet(walker.source.of(name))
         if child.type == "variable_assignment":
             state = assign(walker, child, state, feed).success
         else:
@@ -53,7 +58,7 @@ def declare(walker: Walker, node: Node, state: State, feed: str) -> Outcome:
     return always(state)
 
 
-def unset(walker: Walker, node: Node, state: State, _feed: str) -> Outcome:
+def unset(walker: Walker, node: Node, state: State, _feed: Feed) -> Outcome:
     for child in node.children[1:]:
         state = state.with_constant(_plain_name(walker, child), None)
     return always(state)

@@ -21,6 +21,7 @@ class Kind(IntEnum):
     QUOTED = 1
     DYNAMIC = 2  # stands for text that only running can tell; char is ""
     WILD = 3  # a wildcard that came out of a variable
+    LISTED = 4  # as DYNAMIC, but a name of a file that was looked through
 
 
 class Cell(NamedTuple):

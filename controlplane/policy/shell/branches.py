@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from controlplane.policy.shell.expansions import vet_arithmetic
-from controlplane.policy.shell.state import Outcome, State, always, merge
+from controlplane.policy.shell.state import Feed, Outcome, State, always, merge
 from controlplane.policy.shell.values import UnclearError
 from controlplane.policy.shell.variables import vet_inert
 from controlplane.policy.shell.words import Constant, Word
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
 
     from controlplane.policy.shell.walk import Walker
 
+NOTHING: Mapping[str, Constant] = {}
+A_FILE = Constant("", listed=True)
+READS_LINE = re.compile(r"(?:IFS= )?read(?: -r)?( -d '')? ([A-Za-z_]\w*)")
 MAX_ROUNDS = 32  # values of a `for` loop that are walked one by one
 
 
@@ -34,7 +39,7 @@ def then(first: Outcome, operator: str, run: Callable[[State], Outcome]) -> Outc
     return Outcome(success, second.failure, first.sure or second.sure)
 
 
-def if_statement(walker: Walker, node: Node, state: State, _feed: str) -> Outcome:
+def if_statement(walker: Walker, node: Node, state: State, _feed: Feed) -> Outcome:
     """`if`, any number of `elif`, `else`: conditions run in turn, each body from its condition."""
     ends: list[State] = []
     failed = state
@@ -75,30 +80,43 @@ def _merge_all(states: Sequence[State]) -> State:
     return found
 
 
-def while_statement(walker: Walker, node: Node, state: State, _feed: str) -> Outcome:
+def while_statement(walker: Walker, node: Node, state: State, feed: Feed) -> Outcome:
+    """`while read -r f` behind a command that lists files: f is one of these."""
     condition = [child for child in node.children[1:] if child.type != "do_group"]
-    return _rounds(walker, condition, node.children_by_field_name("body"), state)
+    asked = READS_LINE.fullmatch(" ".join(walker.source.of(child) for child in condition if child.is_named))
+    fits = feed is Feed.LINES or (feed is Feed.NULS and asked is not None and asked[1] is not None)
+    given = {asked[2]: A_FILE} if asked and fits else {}
+    return _rounds(walker, condition, node.children_by_field_name("body"), state, given)
 
 
-def c_style_for_statement(walker: Walker, node: Node, state: State, _feed: str) -> Outcome:
+def c_style_for_statement(walker: Walker, node: Node, state: State, _feed: Feed) -> Outcome:
     for child in node.children:
         if child.type not in ("do_group", "compound_statement"):
             vet_arithmetic(child, walker.source)
     return _rounds(walker, [], node.children_by_field_name("body"), state)
 
 
-def _rounds(walker: Walker, condition: Sequence[Node], body: Sequence[Node], state: State) -> Outcome:
-    """Any number of rounds. Two are walked: the second sees what the first has made."""
+def _rounds(
+    walker: Walker,
+    condition: Sequence[Node],
+    body: Sequence[Node],
+    state: State,
+    given: Mapping[str, Constant] = NOTHING,
+) -> Outcome:
+    """Any number of rounds. Two are walked: the second sees what the first has made. `given`: what variables
+    hold whenever the body begins."""
     start = replace(state, constants={})
     for _ in range(2):
         asked = walker.sequence(condition, start)
-        after = walker.sequence(body, merge(asked.success, asked.failure)).after
+        before = merge(asked.success, asked.failure)
+        before = replace(before, constants={**before.constants, **given})
+        after = walker.sequence(body, before).after
         if {start.folders} != {asked.after.folders, after.folders} - {()}:
             raise UnclearError("the folder changes inside a loop")
     return always(replace(start, stack=()))
 
 
-def for_statement(walker: Walker, node: Node, state: State, _feed: str) -> Outcome:
+def for_statement(walker: Walker, node: Node, state: State, _feed: Feed) -> Outcome:
     """Known values are walked one by one; otherwise the variable is unknown in the body."""
     variable, body = node.child_by_field_name("variable"), node.child_by_field_name("body")
     if node.children[0].type != "for" or variable is None or body is None:
@@ -108,7 +126,8 @@ def for_statement(walker: Walker, node: Node, state: State, _feed: str) -> Outco
     given = node.children_by_field_name("value")
     words = [word for value in given for word in walker.words(value, state)]
     if not words or len(words) > MAX_ROUNDS or not all(_is_known(word) for word in words):
-        return _rounds(walker, [], [body], state)
+        is_listed = len(words) > 0 and all(word.listed for word in words)
+        return _rounds(walker, [], [body], state, {name: A_FILE} if is_listed else NOTHING)
     return _each(walker, body, name, words, state)
 
 
@@ -132,7 +151,7 @@ def _each(walker: Walker, body: Node, name: str, words: Sequence[Word], state: S
     return always(replace(now, constants={}, stack=()))
 
 
-def case_statement(walker: Walker, node: Node, state: State, _feed: str) -> Outcome:
+def case_statement(walker: Walker, node: Node, state: State, _feed: Feed) -> Outcome:
     """Every item may run, after any that falls through into it."""
     ends = [state]
     for child in node.children:

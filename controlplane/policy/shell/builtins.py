@@ -14,13 +14,14 @@ from controlplane.policy.shell.variables import vet_inert
 from controlplane.policy.shell.words import Word
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from controlplane.policy.shell.call import Call
     from controlplane.policy.shell.wrappers import Special
 
 CD = spec("-L", "-*", marks="open")
 READ = spec("-rs -p= -t= -n= -N= -d= -u= -a=", "-*")
+LINES = spec("-t -n= -s= -d= -u=", "-*")
 NAME = re.compile(r"[A-Za-z_]\w*")
 SET_FLAG = re.compile(r"[-+]([eux]+o?|o)")
 SET_NAMES = frozenset({"pipefail", "errexit", "nounset", "xtrace"})
@@ -85,8 +86,17 @@ def _jump(call: Call) -> Outcome:
 def _read(call: Call) -> Outcome:
     """`read 'a[$(cmd)]'` runs cmd, so only plain names will do."""
     parsed = call.parse(READ)
+    return _filled(call, (*parsed.operands, *parsed.values("-a")))
+
+
+def _mapfile(call: Call) -> Outcome:
+    """Lines into an array; `-C` runs a command."""
+    return _filled(call, call.parse(LINES).operands)
+
+
+def _filled(call: Call, names: Sequence[Word]) -> Outcome:
     state = call.state
-    for word in (*parsed.operands, *parsed.values("-a")):
+    for word in names:
         if word.value is None or not NAME.fullmatch(word.value):
             raise UnclearError("a variable name that may run code", (word.start, word.end))
         vet_inert(word.value, (word.start, word.end))
@@ -111,5 +121,6 @@ BUILTINS: Mapping[str, Special] = {
     "break": _jump,
     "continue": _jump,
     "read": _read,
+    **dict.fromkeys(("mapfile", "readarray"), _mapfile),
     "set": _set,
 }

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from controlplane.policy.shell.folders import Placed, is_inside, place
 from controlplane.policy.shell.options import READ, WRITE, Parsed, Spec, parse_options
-from controlplane.policy.shell.state import Outcome, State, always
+from controlplane.policy.shell.state import Feed, Outcome, State, always
 from controlplane.policy.shell.values import UnclearError
 from controlplane.policy.shell.wildcards import fixed_folder, matches
 from controlplane.policy.shell.words import PIPE, Word
@@ -26,7 +26,7 @@ SOURCES = DEVICES | {"/dev/stdin", "/dev/zero", "/dev/urandom", "/dev/random"}
 
 def name_of_some_file(word: Word) -> Word:
     """What stands for a name that only running tells, where all that it can be is looked at anyway."""
-    return replace(word, value=PIPE, prefix=PIPE, wild=False, tilde=False)
+    return replace(word, value=PIPE, prefix=PIPE, wild=False, tilde=False, listed=True)
 
 
 class Runner(Protocol):
@@ -37,7 +37,8 @@ class Runner(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A program and its arguments. `feed` is the program in front of the pipe, "" for none."""
+    """A program and its arguments. `feed`: whether its standard input holds names of
+    files that were looked through, and nothing else."""
 
     name: str
     args: tuple[Word, ...]
@@ -45,7 +46,7 @@ class Call:
     state: State
     scene: Scene
     run: Runner
-    feed: str = ""
+    feed: Feed = Feed.NONE
     depth: int = 0  # how many wrappers stand in front
     has_opened: bool = False  # its redirects write to files
 
@@ -82,6 +83,8 @@ class Call:
         """A file or folder that is looked at."""
         if word.wild:
             self._read_wild(word)
+        elif word.listed and word.value is None:
+            self.read_here()  # counted from where the shell is now
         elif word.value not in SOURCES and word.value != "-":
             for path in self.places(word):
                 self.scene.add_read(path, recursive=recursive, span=(word.start, word.end))
@@ -125,8 +128,9 @@ class Call:
         self, word: Word, op: str = "write", *, below: str = "", recursive: bool = False, links: bool = False
     ) -> None:
         """A file that is created, changed, moved or deleted; `below` names a file inside it."""
-        if word.wild:
-            raise UnclearError("a wildcard among the targets", (word.start, word.end))
+        if word.wild or word.listed:
+            why = "a wildcard" if word.wild else "names that are not followed"
+            raise UnclearError(f"{why} among the targets", (word.start, word.end))
         if word.value in DEVICES:
             return
         for path in self.places(word, below=below):
@@ -201,7 +205,7 @@ def by_role(call: Call, operands: Sequence[Word], roles: str) -> None:
     for at, word in enumerate(operands):
         if at >= len(fixed) and not star:
             raise UnclearError("more arguments than are understood", (word.start, word.end))
-        if word.many and len(set(fixed)) > 1:
+        if word.many and len(set(fixed[at:])) > 1:
             raise UnclearError("may become several arguments", (word.start, word.end))
         _touch(call, word, fixed[min(at, len(fixed) - 1)])
 

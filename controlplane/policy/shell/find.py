@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from controlplane.policy.shell.call import Call, name_of_some_file
-from controlplane.policy.shell.programs import judge_with_names, program_name
+from controlplane.policy.shell.programs import PROGRAMS, judge_with_names, program_name
 from controlplane.policy.shell.state import Outcome, always
 from controlplane.policy.shell.values import UnclearError
 from controlplane.policy.shell.words import Word
@@ -92,6 +93,8 @@ REFERENCES = frozenset({"-newer", "-anewer", "-cnewer", "-samefile"})
 OUTPUTS = {"-fprint": 1, "-fprint0": 1, "-fls": 1, "-fprintf": 2}  # how many values follow
 GLOBAL = frozenset({"-H", "-L", "-P"})
 NAME = "{}"
+# Readers with options that decide something, but whose files are named last.
+NAMED_READERS = frozenset({"file", "jq", "awk", "gawk", "mawk", "sed", "diff", "zcat"})
 REMOVING = frozenset({"-f", "-r", "-rf", "-fr", "-v", "--"})
 FOLLOWING = frozenset({"-H", "-L", "-follow"})
 
@@ -118,7 +121,7 @@ def _roots(words: list[Word]) -> list[Word]:
     for word in words:
         if word.prefix.startswith("-") or word.value in ("!", "(", ")", ","):
             break
-        if not word.prefix:
+        if not word.prefix or (word.wild and word.prefix[0] in "*?["):
             raise UnclearError("may turn out to be an action", (word.start, word.end))
         found.append(word)
     return found
@@ -136,7 +139,7 @@ def _expression(call: Call, words: list[Word]) -> bool:
             if _removes(command):
                 deletes = True
             else:
-                judge_with_names(call, [*command[:1], *map(_found, command[1:])])
+                _judge_found(call, [*command[:1], *map(_found, command[1:])])
         elif word.value in REFERENCES:
             call.read(_value(rest, word))
         elif word.value in OUTPUTS:
@@ -148,6 +151,15 @@ def _expression(call: Call, words: list[Word]) -> bool:
         elif word.value not in BARE:
             raise UnclearError("find runs something, or an action is not known", (word.start, word.end))
     return deletes
+
+
+def _judge_found(call: Call, words: list[Word]) -> None:
+    """Names from find begin with its roots, so they are no options; but what they are may count."""
+    name = program_name(words[0].value or "") if words else ""
+    if name not in NAMED_READERS:
+        judge_with_names(call, words)
+        return
+    PROGRAMS[name].judge(replace(call, name=name, args=tuple(words[1:])))
 
 
 def _command(rest: Iterator[Word], word: Word) -> Iterator[Word]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tree_sitter import Node
 
 from controlplane.policy.shell import assigning, redirects
-from controlplane.policy.shell.state import Outcome, State, always, merge
+from controlplane.policy.shell.state import Feed, Outcome, State, always, merge
 from controlplane.policy.shell.values import UnclearError
 from controlplane.policy.shell.words import EXPANSIONS, Word
 
@@ -18,15 +18,14 @@ if TYPE_CHECKING:
     from controlplane.policy.shell.walk import Walker
 
 LONE_TOKENS = frozenset({"$", "==", "=", "=~", "!"})
-LITERAL_FEED = "echo"  # what xargs is told when names may be given to it in the open
 
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """What stands around a simple command: the program that feeds it, arguments that the grammar put
+    """What stands around a simple command: whether names are fed to it, arguments that the grammar put
     behind a redirect, and where its effects begin."""
 
-    feed: str = ""
+    feed: Feed = Feed.NONE
     extra: Sequence[Word] = ()
     mark: Mark | None = None
 
@@ -48,15 +47,15 @@ def simple_command(walker: Walker, node: Node, state: State, around: Around) -> 
     return outcome
 
 
-def _gather(walker: Walker, node: Node, state: State, feed: str) -> tuple[list[Word], str]:
+def _gather(walker: Walker, node: Node, state: State, feed: Feed) -> tuple[list[Word], Feed]:
     words: list[Word] = []
     for at, child in enumerate(node.children):
         if child.type == "variable_assignment":
-            _prefix(walker, child, state)
+            _prefix(walker, child, state, node)
         elif child.type in redirects.REDIRECTS:
             found = redirects.redirect(walker, child, state)
             words.extend(found.extra)
-            feed = LITERAL_FEED if found.literal else feed
+            feed = found.lists if found.feeds else feed
         elif child.type == "command_name":
             _vet_name(child)
             words[:0] = [word for part in child.children for word in walker.words(part, state)]
@@ -77,10 +76,11 @@ def _vet_name(node: Node) -> None:
         stack.extend(part.children)
 
 
-def _prefix(walker: Walker, node: Node, state: State) -> None:
+def _prefix(walker: Walker, node: Node, state: State, command: Node) -> None:
     """A variable that is not inert is unknown, but the command behind it may still be refused."""
+    name = command.child_by_field_name("name")
     try:
-        assigning.vet_prefix(walker, node, state)
+        assigning.vet_prefix(walker, node, state, "" if name is None else walker.source.of(name))
     except UnclearError as error:
         walker.scene.add_unknown(error.why, error.span or (node.start_byte, node.end_byte))
 

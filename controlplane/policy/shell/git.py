@@ -6,16 +6,19 @@ and is unclear. So are `-c`, `--git-dir`, `--work-tree` and `-p`, which choose w
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from fnmatch import translate
 from typing import TYPE_CHECKING
 
 from controlplane.policy.shell.call import Call, Custom, option_files
 from controlplane.policy.shell.copying import move, route
-from controlplane.policy.shell.folders import enter
+from controlplane.policy.shell.folders import Placed, enter
 from controlplane.policy.shell.gitoptions import READING, WRITING
 from controlplane.policy.shell.options import Parsed, parse_options, spec
 from controlplane.policy.shell.repositories import vet_repository
 from controlplane.policy.shell.values import UnclearError
+from controlplane.policy.shell.wildcards import MAX_MATCHES, SPECIAL
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -62,24 +65,53 @@ def _enter_all(call: Call, folders: Sequence[Word]) -> State:
 def _reading(call: Call, parsed: Parsed) -> None:
     """Operands are revisions or paths; a name that is both is read as a path."""
     call.read_here()
-    for word in parsed.operands:
+    _read_named(call, parsed, parsed.operands)
+
+
+def _read_named(call: Call, parsed: Parsed, operands: Sequence[Word]) -> None:
+    for word in parsed.values("-L"):
+        _read_traced(call, word)
+    for word in operands:
         _read_operand(call, word)
+
+
+def _read_traced(call: Call, word: Word) -> None:
+    """`-L 1,5:file` of `git log`; `git blame -L 1,5` names none."""
+    if word.value is None:
+        raise UnclearError("what git shows is known only when the command runs", (word.start, word.end))
+    name = word.value.rpartition(":")[2]
+    if name != word.value:
+        call.read(replace(word, value=name, prefix=name))
 
 
 def _read_operand(call: Call, word: Word) -> None:
     value = word.value
     if value is None:
         raise UnclearError("what git shows is known only when the command runs", (word.start, word.end))
-    if value.startswith((":!", ":^")):
+    if value.startswith((":!", ":^", ":(exclude)")):
         return  # excludes paths
+    if re.search(r"[^/.]\.\.\.?$", value):  # `main..`, a range to where we are
+        value = value.rstrip(".")
     if value.startswith(":"):
         raise UnclearError("a path or revision of git that is not understood", (word.start, word.end))
     _, colon, path = value.partition(":")
-    if colon and not path.startswith("."):
+    if colon and not path.startswith(("./", "../")):
         call = replace(call, state=replace(call.state, folders=("",)))  # counted from the top of the tree
     if path or not colon:
         name = path or value
         call.read(replace(word, value=name, prefix=name))
+        if SPECIAL.search(name):
+            _read_matching(call, word, name)
+
+
+def _read_matching(call: Call, word: Word, pattern: str) -> None:
+    """The files that a pathspec of git matches: its wildcards also stand for slashes, even in quotes."""
+    below = call.scene.world.below("") if call.scene.on_disk else None
+    for path in call.places(replace(word, value=pattern, prefix=pattern)):
+        wanted = re.compile(translate(path.key.replace("[^", "[!")))
+        found = [file for file in below or () if wanted.match(file)]
+        for file in found[:MAX_MATCHES]:
+            call.scene.add_read(Placed(file, "", file), recursive=False, span=(word.start, word.end))
 
 
 def _listing(call: Call, parsed: Parsed) -> None:
@@ -89,14 +121,16 @@ def _listing(call: Call, parsed: Parsed) -> None:
         raise UnclearError("this git command changes the repository")
 
 
-def _subcommand(*allowed: str) -> Callable[[Call, Parsed], None]:
-    """Commands such as `git stash list`, of which only some subcommands look."""
+def _subcommand(*allowed: str, shows: bool = False) -> Callable[[Call, Parsed], None]:
+    """Commands such as `git stash list`, of which only some subcommands look; `shows`: at files, too."""
 
     def judge(call: Call, parsed: Parsed) -> None:
         call.read_here()
         first = parsed.operands[0].value if parsed.operands else ""
         if first not in allowed:
             raise UnclearError("this git command changes the repository")
+        if shows:
+            _read_named(call, parsed, parsed.operands[1:])
 
     return judge
 
@@ -104,18 +138,33 @@ def _subcommand(*allowed: str) -> Callable[[Call, Parsed], None]:
 def _config(call: Call, parsed: Parsed) -> None:
     """One name without a value is a question."""
     call.read_here()
-    first = parsed.operands[0].value if parsed.operands else ""
-    asks = parsed.has(*GETTING) or first in ("get", "list") or len(parsed.operands) == 1
-    if not asks:
+    first = (parsed.operands[0].value if parsed.operands else "") or ""
+    is_name = len(parsed.operands) == 1 and "." in first  # `git config edit` opens an editor
+    if not (is_name or parsed.has(*GETTING) or first in ("get", "list")):
         raise UnclearError("changes the configuration of git")
 
 
 def _grep(call: Call, parsed: Parsed) -> None:
     """The pattern comes first, unless -e gave it."""
     call.read_here()
-    rest = parsed.operands if parsed.has("-e") else parsed.operands[1:]
+    rest = parsed.operands if parsed.has("-e", "-f") else parsed.operands[1:]
     for word in rest:
         _read_operand(call, word)
+
+
+def _remote(call: Call, parsed: Parsed) -> None:
+    """`git remote show origin` asks the other machine, unless -n keeps it from that."""
+    _subcommand("", "show", "get-url")(call, parsed)
+    if len(parsed.operands) > 1 and parsed.operands[0].value == "show" and not parsed.has("-n"):
+        raise UnclearError("asks another machine", call.span)
+
+
+def _apply(call: Call, parsed: Parsed) -> None:
+    """Only asked what a patch would do."""
+    if not parsed.has("--check", "--stat", "--numstat", "--summary"):
+        raise UnclearError("this git command changes the repository")
+    call.read_here()
+    call.read_all(parsed.operands)
 
 
 def _symbolic_ref(call: Call, parsed: Parsed) -> None:
@@ -157,10 +206,11 @@ def _move(call: Call, parsed: Parsed) -> None:
 HANDLERS: Mapping[str, Callable[[Call, Parsed], None]] = {
     "branch": _listing,
     "tag": _listing,
-    "stash": _subcommand("list", "show"),
+    "stash": _subcommand("list", "show", shows=True),
     "worktree": _subcommand("list"),
-    "remote": _subcommand("", "show", "get-url"),
-    "reflog": _subcommand("", "show"),
+    "remote": _remote,
+    "apply": _apply,
+    "reflog": _subcommand("", "show", shows=True),
     "submodule": _subcommand("status"),
     "notes": _subcommand("", "list", "show"),
     "bisect": _subcommand("log"),

@@ -80,17 +80,18 @@ READING: Mapping[str, Spec] = {
         "--match= --exclude= --candidates= --first-parent"
     ),
     "grep": spec(
-        "-aiIwvhHEGPFnlLzocprqWf -A= -B= -C= -e= -m= --cached --no-index --untracked --text --ignore-case "
-        "--word-regexp --invert-match --full-name --extended-regexp --basic-regexp --perl-regexp "
-        "--fixed-strings --line-number --column --files-with-matches --name-only --files-without-match "
-        "--null --only-matching --count --color? --no-color --break --heading --show-function "
-        "--function-context --max-depth= --max-count= --threads= --and --or --not --all-match --quiet "
-        "--recursive --no-recursive --exclude-standard --no-exclude-standard --after-context= "
-        "--before-context= --context=",
+        "-aiIwvhHEGPFnlLzocprqW -A= -B= -C= -e= -f=r -m= --cached --no-index --untracked --text "
+        "--ignore-case --word-regexp --invert-match --full-name --extended-regexp --basic-regexp "
+        "--perl-regexp --fixed-strings --line-number --column --files-with-matches --name-only "
+        "--files-without-match --null --only-matching --count --color? --no-color --break --heading "
+        "--show-function --function-context --max-depth= --max-count= --threads= --and --or --not "
+        "--all-match --quiet --recursive --no-recursive --exclude-standard --no-exclude-standard "
+        "--after-context= --before-context= --context=",
         marks="digits",
     ),
-    "cat-file": spec("-tspe --batch? --batch-check? --batch-all-objects --unordered --buffer"),
+    "cat-file": spec("-tspe --batch-check? --batch-all-objects --unordered --buffer"),
     "merge-base": spec("-a --all --octopus --independent --is-ancestor --fork-point"),
+    "apply": spec("-v -p= --check --stat --numstat --summary --verbose --directory="),
     "name-rev": spec("--tags --refs= --exclude= --all --name-only --always"),
     "for-each-ref": spec(
         "--count= --sort= --format= --color? --points-at= --merged? --no-merged? --contains? "

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from controlplane.policy.shell.parse import Source
 
 INTEGER = re.compile(r"-?\d+")
+NUMERIC = re.compile(r"\$[?#$]|\$\{#\w+(?:\[[@*]\])?\}")
+COUNTING = re.compile(r"-[lwcm]|--(lines|words|bytes|chars)")
 NAMED_BY = {"variable_assignment": "name", "for_statement": "variable", "binary_expression": "left"}
 ARITHMETIC = frozenset({"arithmetic_expansion", "binary_expression", "postfix_expression"})
 # What stands in one of these has run before what stands behind it there.
@@ -96,7 +98,32 @@ def _gives_number(node: Node, source: Source) -> bool:
 
 
 def _is_number(value: Node, source: Source) -> bool:
-    return value.type in ARITHMETIC or INTEGER.fullmatch(source.of(value)) is not None
+    is_plain = value.type in ARITHMETIC or INTEGER.fullmatch(source.of(value)) is not None
+    return is_plain or is_count(value, source)
+
+
+def is_count(node: Node, source: Source) -> bool:
+    """`$(… | wc -l)`, in quotes as well: one number and nothing else, whatever is counted."""
+    if node.type == "string" and node.named_child_count == 1:
+        node = node.named_children[0] if node.end_byte - node.start_byte > 2 else node
+    if node.type != "command_substitution" or node.named_child_count != 1:
+        return False
+    last = node.named_children[0]
+    while last.type in ("pipeline", "redirected_statement"):
+        last = last.named_children[-1] if last.type == "pipeline" else last.named_children[0]
+    name, *options = last.named_children if last.type == "command" else [last]
+    return source.of(name) == "wc" and all(COUNTING.fullmatch(source.of(option)) for option in options)
+
+
+def is_number(node: Node, name: str, source: Source) -> bool:
+    """Whether an expansion yields one number for certain: `$?`, `${#x}`, a count, a variable with one."""
+    text = source.of(node).strip()
+    if node.type == "arithmetic_expansion" or NUMERIC.fullmatch(text):
+        return True
+    if is_count(node, source):
+        return True
+    is_text = name in source.filled or name in source.variables.texts
+    return not is_text and source.variables.is_number_at(name, node.start_byte)
 
 
 def _spans(node: Node, target: Node) -> Iterator[tuple[int, int]]:

@@ -40,15 +40,18 @@ def _try_write(call: Call, word: Word) -> None:
 
 
 # Asking a server on this machine, as whoever develops one does all day. Left out are `-K`, `-c`, `-d`, `-T`
-# and the like: they read settings, and send or keep files.
+# and the like: they read settings, and send or keep files; and `-L`, which goes wherever the server sends it.
 ASKING = spec(
-    "-sSLfkIivgN46 -H= -A= -e= -m= -w= -X= -o=w --silent --show-error --location --fail --fail-with-body "
+    "-sSfkIivgN46 -H= -A= -e= -m= -w= -X= -o=w --silent --show-error --fail --fail-with-body "
     "--insecure --head --include --verbose --no-buffer --compressed --globoff --header= --user-agent= "
     "--referer= --max-time= --connect-timeout= --retry= --retry-delay= --retry-connrefused --request= "
     "--write-out= --output=w --http1.1 --http2",
     "-*",
 )
-OWN = re.compile(r"(https?://)?(localhost|127(\.\d{1,3}){3}|\[::1\]|0\.0\.0\.0)(:\d+)?([/?][^@]*)?", re.ASCII)
+BYTE = r"(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)"
+OWN = re.compile(
+    rf"(https?://)?(localhost|127(\.{BYTE}){{3}}|\[::1\]|0\.0\.0\.0)(:\d+)?([/?][^@]*)?", re.ASCII
+)
 METHODS = frozenset({"GET", "HEAD"})
 
 

@@ -7,17 +7,20 @@ configuration from the workspace and run what it says.
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from controlplane.policy.shell.awk import AWK
 from controlplane.policy.shell.call import Call, Custom, Entry, Program, by_role
-from controlplane.policy.shell.options import Parsed, spec
+from controlplane.policy.shell.folders import is_inside
+from controlplane.policy.shell.jq import judge_jq
+from controlplane.policy.shell.options import Parsed, Spec, spec
+from controlplane.policy.shell.testwords import test_words, vet_test
 from controlplane.policy.shell.values import UnclearError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from controlplane.policy.shell.words import Word
+    from collections.abc import Callable, Mapping
 
 LS = (
     "-aAbBcCdfFgGhHiklLmnNopqQrRsStuUvxXZ1 -I= -w= -T= --all --almost-all --author --block-size= --color? "
@@ -53,11 +56,6 @@ DIFF = (
     "--label= --minimal --strip-trailing-cr --show-c-function --no-dereference --speed-large-files"
 )
 SUMS = "-bctwz --binary --check --tag --text --zero --ignore-missing --quiet --status --strict --warn"
-JQ = (
-    "-ncrRsSjaCMeV --null-input --compact-output --raw-output --raw-output0 --raw-input --slurp --sort-keys "
-    "--join-output --ascii-output --color-output --monochrome-output --exit-status --tab --indent= --seq "
-    "--stream --unbuffered"
-)
 FD = (
     "-HIusigapLF01lq -t= -e= -d= -E= -S= -c= -j= --hidden --no-ignore --unrestricted --case-sensitive "
     "--ignore-case --glob --fixed-strings --absolute-path --full-path --follow --print0 --list-details "
@@ -82,6 +80,28 @@ def _search(call: Call, parsed: Parsed) -> None:
         call.read_here()
 
 
+def _diff(call: Call, parsed: Parsed) -> None:
+    """A file beside a folder is compared with the file of its name in there."""
+    by_role(call, parsed.operands, "r*")
+    texts = [(word, (word.value or "").rstrip("/")) for word in parsed.operands]
+    scene, places = call.scene, {text: call.places(word) for word, text in texts if text}
+    names = {
+        text.rpartition("/")[2] for text, paths in places.items() if not all(map(scene.is_folder, paths))
+    }
+    for word, text in texts:
+        if any(is_inside(path.key) and scene.may_be_folder(path) for path in places.get(text, ())):
+            for name in names - {"-", text.rpartition("/")[2]}:
+                call.read(replace(word, value=f"{text}/{name}", prefix=f"{text}/{name}"))
+
+
+def _lsof(call: Call, parsed: Parsed) -> None:
+    """`+D folder` and the like are options, too."""
+    for word in parsed.operands:
+        if word.prefix.startswith("+"):
+            raise UnclearError(f"{word.prefix[:2]} is not a known option", (word.start, word.end))
+    by_role(call, [word for word in parsed.operands if ":" not in word.prefix], "r*")
+
+
 def _date(_call: Call, parsed: Parsed) -> None:
     """Operands without a `+` set the clock."""
     for word in parsed.operands:
@@ -90,7 +110,29 @@ def _date(_call: Call, parsed: Parsed) -> None:
 
 
 def _test(call: Call) -> None:
+    vet_test(call.args)
     test_words(call, call.args)
+
+
+def _printf(_call: Call, parsed: Parsed) -> None:
+    """The shell's own `%n` sets the variable that an argument names: PATH, say."""
+    formats, arguments = parsed.operands[:1], parsed.operands[1:]
+    for word in formats:
+        text = "%n" if word.value is None or word.wild else word.value.replace("%%", "")
+        if word.many or (arguments and COUNTS.search(text)):
+            raise UnclearError("may set a variable", (word.start, word.end))
+
+
+def _binary(known: Spec) -> Callable[[Call], None]:
+    """Programs that take `@file` for the options and names in that file, plugins to load among them."""
+
+    def judge(call: Call) -> None:
+        for word in call.args:
+            if word.prefix[:1] in ("", "@", "*", "?", "[") and word.value != "":
+                raise UnclearError("may be a file of options", (word.start, word.end))
+        Program(known).judge(call)
+
+    return judge
 
 
 def _nothing(_call: Call) -> None:
@@ -101,23 +143,8 @@ def _plain(options: str, operands: str = "r*", marks: str = "open") -> Program:
     return Program(spec(options, operands, marks=marks))
 
 
-FILE_TESTS = frozenset(f"-{letter}" for letter in "abcdefghkprstuwxGLNOS")
-PAIR_TESTS = frozenset({"-nt", "-ot", "-ef"})
-
-
-def test_words(call: Call, words: Sequence[Word]) -> None:
-    """The files that `test` asks about. Whether a file that is not known exists tells little."""
-    for at, word in enumerate(words):
-        if word.value in ("-v", "-R") and at + 1 < len(words):
-            raise UnclearError("a variable test may run code", (word.start, word.end))
-        follower = words[at + 1] if at + 1 < len(words) else None
-        if word.value in FILE_TESTS | PAIR_TESTS and follower is not None and follower.value:
-            call.read(follower)
-        if word.value in PAIR_TESTS and at and words[at - 1].value:
-            call.read(words[at - 1])
-
-
 ANYTHING = Custom(_nothing, is_open=True)
+COUNTS = re.compile(r"%[-+ #'0-9*.]*[hlLjtz]*n")
 
 READERS: Mapping[str, Entry] = {
     "ls": _plain(LS, marks="open here"),
@@ -145,7 +172,7 @@ READERS: Mapping[str, Entry] = {
     "tr": _plain("-cCdst --complement --delete --squeeze-repeats --truncate-set1", "-*"),
     "comm": _plain("-123z --check-order --nocheck-order --output-delimiter= --total"),
     "cmp": _plain("-bls -i= -n= --print-bytes --verbose --silent --quiet --bytes= --ignore-initial=", "rr--"),
-    "diff": _plain(DIFF, marks=""),
+    "diff": Program(spec(DIFF), _diff),
     "stat": _plain("-Lfltx -c= --dereference --file-system --format= --printf= --terse"),
     "du": _plain(
         "-0abcDhHklLmPsSx -B= -d= -t= --all --apparent-size --block-size= --bytes --total --max-depth= "
@@ -168,12 +195,13 @@ READERS: Mapping[str, Entry] = {
     "pwd": _plain("-LP", ""),
     "date": Program(
         spec(
-            "-uRn -d= -r=r -I? -j --date= --reference=r --utc --universal --rfc-email --iso-8601? --rfc-3339="
+            "-uRn -d= -r=r -v= -I? -j --date= --reference=r --utc --universal --rfc-email --iso-8601? "
+            "--rfc-3339="
         ),
         _date,
     ),
     "echo": ANYTHING,
-    "printf": _plain("", "-*", "stops"),  # `printf -v` runs code: the format must be known
+    "printf": Program(spec("", "-*", marks="stops"), _printf),  # `printf -v` runs code
     "test": Custom(_test, is_open=True),
     "true": ANYTHING,
     "false": ANYTHING,
@@ -190,14 +218,12 @@ READERS: Mapping[str, Entry] = {
     "fold": _plain("-bs -w= --bytes --spaces --width=", marks="open digits"),
     "expand": _plain("-i -t= --initial --tabs=", marks="open digits"),
     "column": _plain("-txenJ -s= -o= -c= -N= --table --separator= --output-separator= --json"),
-    "strings": _plain("-afow -n= -t= -e= --all --bytes= --radix=", marks="open digits"),
+    "strings": Custom(_binary(spec("-afow -n= -t= -e= --all --bytes= --radix=", marks="digits"))),
     "od": _plain("-abcdfiloshxv -A= -j= -N= -t= -w? --address-radix= --skip-bytes= --read-bytes= --format="),
     "hexdump": _plain("-bcCdovx -e= -n= -s= --canonical"),
     "zcat": _plain("-fv", marks=""),
     "base64": _plain("-di -w= --decode --wrap= --ignore-garbage"),
-    "jq": Program(
-        spec(JQ + " -f=r --from-file=r", marks=""), lambda call, parsed: by_role(call, parsed.operands, "-r*")
-    ),
+    "jq": Custom(judge_jq),
     "tree": _plain(
         "-adfpsuhDFrtUvCnAJXlx -L= -I= -P= --noreport --dirsfirst --prune --gitignore", marks="here"
     ),
@@ -207,6 +233,7 @@ READERS: Mapping[str, Entry] = {
     "nproc": _plain("--all --ignore=", ""),
     "uptime": _plain("-ps", ""),
     "free": _plain("-bkmgh", ""),
+    "factor": _plain("", "-*"),
     "ps": _plain("-eAfluxwH -p= -u= -o= -C= --forest --sort= --no-headers", "-*"),
     "printenv": _plain("-0", "-*"),
     "which": _plain("-as --all", "-*"),
@@ -230,16 +257,16 @@ READERS: Mapping[str, Entry] = {
     "lsblk": _plain("-abdfiJlmnOpPrstT -o= --json --output=", "-*", ""),
     "pgrep": _plain("-aflnoxcvi -u= -P= -t= -g= -d=", "-*", ""),
     "pidof": _plain("-sx", "-*", ""),
-    "lsof": _plain("-anPltUbRw -i? -p= -u= -c=", "-*", ""),
+    "lsof": Program(spec("-anPltUbRw -i? -s? -p= -u= -c="), _lsof),
     "ss": _plain(
         "-nltuapxwi46sOHemo --listening --tcp --udp --numeric --processes --all --summary", "-*", ""
     ),
     "netstat": _plain("-nltuapr46sie --listening --tcp --udp --numeric --programs --all --route", "", ""),
     "dpkg": _plain("-lLsS --list --listfiles --status --search", "-*", ""),
-    "nm": _plain("-aACDgnoprSuv", "r*", ""),
-    "size": _plain("-ABdotx --format=", "r*", ""),
-    "readelf": _plain("-ahlSegtsnrudVAIW", "r*", ""),
-    "objdump": _plain("-dDhfptTrRxsCw -j= -M=", "r*", ""),
+    "nm": Custom(_binary(spec("-aACDgnoprSuv"))),
+    "size": Custom(_binary(spec("-ABdotx --format="))),
+    "readelf": Custom(_binary(spec("-ahlSegtsnrudVAIW"))),
+    "objdump": Custom(_binary(spec("-dDhfptTrRxsCw -j= -M="))),
     "bc": _plain("-lqs --mathlib --quiet --standard", "r*", ""),
     **dict.fromkeys(("md5sum", "sha1sum", "sha224sum", "sha256sum", "sha384sum", "sha512sum"), _plain(SUMS)),
     "b2sum": _plain(SUMS),

@@ -8,7 +8,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from controlplane.policy.shell import branches
+from controlplane.policy.shell.listers import is_list, listed
 from controlplane.policy.shell.parse import verify_heredoc
+from controlplane.policy.shell.state import Feed
 from controlplane.policy.shell.values import UnclearError
 from controlplane.policy.shell.words import Word, double_quoted
 
@@ -31,11 +33,12 @@ DESCRIPTOR = re.compile(r"\d+-?|-")
 
 @dataclass(frozen=True, slots=True)
 class Redirect:
-    """`extra`: words that belong to the command. `literal`: its input stands in the command.
-    `rest`: what follows on the line of a here-document, pipes and `&&`."""
+    """`extra`: words that belong to the command. `feeds`: its input comes from here, `lists`: what that
+    is. `rest`: what follows on the line of a here-document, pipes and `&&`."""
 
     extra: tuple[Word, ...] = ()
-    literal: bool = False
+    feeds: bool = False
+    lists: Feed = Feed.NONE
     rest: tuple[Node, ...] = field(default=())
 
     def follow(self, walker: Walker, outcome: Outcome, state: State) -> Outcome:
@@ -43,7 +46,7 @@ class Redirect:
         operator = ""
         for node in self.rest:
             if node.type == "pipeline":
-                walker.statement(node, state, "echo")
+                walker.statement(node, state)
             elif node.is_named:
                 outcome = branches.then(outcome, operator, partial(walker.statement, node))
             else:
@@ -56,10 +59,11 @@ def redirect(walker: Walker, node: Node, state: State) -> Redirect:
     if NAMED_DESCRIPTOR.search(walker.source.data, 0, node.start_byte):
         raise UnclearError("a redirect that sets a variable", (node.start_byte, node.end_byte))
     if node.type == "herestring_redirect":
-        for child in node.children:
-            if child.is_named:
-                walker.words(child, state)
-        return Redirect(literal=True)
+        given = [child for child in node.children if child.is_named]
+        for child in given:
+            walker.words(child, state)
+        lists = all(is_list(child, walker.source) for child in given)
+        return Redirect(feeds=True, lists=Feed.LINES if lists else Feed.NONE)
     if node.type == "heredoc_redirect":
         return _heredoc(walker, node, state)
     return _file(walker, node, state)
@@ -77,7 +81,8 @@ def _file(walker: Walker, node: Node, state: State) -> Redirect:
         extra = (*walker.words(first, state), *extra)
     else:
         _open(walker, operator, first, state)
-    return Redirect(extra)
+    lists = listed(first, walker.source) if operator == "<" else Feed.NONE
+    return Redirect(extra, feeds=operator.startswith("<"), lists=lists)
 
 
 def _open(walker: Walker, operator: str, destination: Node, state: State) -> None:
@@ -104,7 +109,7 @@ def _heredoc(walker: Walker, node: Node, state: State) -> Redirect:
         for _ in double_quoted(body, (body.start_byte, end.start_byte), walker.here(state)):
             pass
     extra, rest = _line(walker, node.children, state)
-    return Redirect(extra, literal=True, rest=rest)
+    return Redirect(extra, feeds=True, rest=rest)
 
 
 def _line(

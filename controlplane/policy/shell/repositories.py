@@ -30,9 +30,14 @@ def vet_repository(call: Call, folders: Iterable[str]) -> None:
 
 def _heads(folder: str, scene: Scene) -> Iterator[str]:
     """The files that would make a repository of a folder or of one above it, but for the workspace itself."""
+    return (f"{place}/HEAD" for place in folders_above(folder, scene))
+
+
+def folders_above(folder: str, scene: Scene) -> Iterator[str]:
+    """A folder of the workspace and those above it, also where links lead, without the workspace itself."""
     led = scene.world.resolve(folder)
     places = {folder if is_inside(folder) else "", led.path if led.where is Where.INSIDE else ""}
     for place in places:
         segments = [segment for segment in place.split("/") if segment]
         for count in range(len(segments), 0, -1):
-            yield "/".join([*segments[:count], "HEAD"])
+            yield "/".join(segments[:count])

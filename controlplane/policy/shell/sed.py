@@ -54,7 +54,7 @@ def _effects(call: Call, word: Word) -> None:
 
 def _scan(word: Word) -> Script:
     span = (word.start, word.end)
-    if word.value is None or word.wild:
+    if word.value is None or word.wild or word.listed:
         raise UnclearError("the sed script is not known", span)
     try:
         return scan(word.value)

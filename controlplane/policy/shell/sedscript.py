@@ -140,7 +140,7 @@ class _Scanner:
 
     def appended(self) -> None:
         """Text up to the first line that does not end in a backslash."""
-        if re.compile(r"[ \t]*\\[ \t]").match(self.text, self.at):
+        if re.compile(r"[ \t]*\\[ \t]+(\n|$)").match(self.text, self.at):
             raise UnclearError("sed text that is not understood")
         while (char := self.take()) not in ("", "\n"):
             if char == "\\":

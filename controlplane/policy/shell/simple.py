@@ -22,7 +22,7 @@ SPECIAL = {**WRAPPERS, **BUILTINS}
 def run(call: Call) -> Outcome:
     """Judge one command; raises UnclearError for what is not known to be understood."""
     call = replace(call, name=program_name(call.name))
-    if is_listed(call.name, call.args, call.scene.safe_commands):
+    if not call.scene.passes_variables and is_listed(call.name, call.args, call.scene.safe_commands):
         return _listed(call)
     return _dispatch(call)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from enum import Enum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -11,6 +12,15 @@ if TYPE_CHECKING:
     from controlplane.policy.shell.words import Constant
 
 MAX_FOLDERS = 8
+
+
+class Feed(Enum):
+    """What comes in on standard input: names of files that were looked through, one a line or with a NUL
+    behind each, or anything."""
+
+    NONE = ""
+    LINES = "lines"
+    NULS = "nuls"
 
 
 @dataclass(frozen=True, slots=True)

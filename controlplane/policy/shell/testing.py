@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from controlplane.policy.shell.branches import vet_pattern
 from controlplane.policy.shell.expansions import vet_arithmetic
 from controlplane.policy.shell.numbers import INTEGER
-from controlplane.policy.shell.readers import test_words
-from controlplane.policy.shell.state import Outcome, State, always
+from controlplane.policy.shell.state import Feed, Outcome, State, always
+from controlplane.policy.shell.testwords import test_words, vet_test
 from controlplane.policy.shell.values import UnclearError
 from controlplane.policy.shell.words import Word
 
@@ -31,7 +31,7 @@ DOUBLE_OPERATORS = SINGLE_OPERATORS | {"<", ">", "&&", "||", "[[", "]]"}
 WORDS = frozenset({"word", "string", "raw_string", "concatenation", "number", "ansi_c_string"})
 
 
-def judge_test(walker: Walker, node: Node, state: State, _feed: str) -> Outcome:
+def judge_test(walker: Walker, node: Node, state: State, _feed: Feed) -> Outcome:
     is_double = node.children[0].type == "[["
     span = (node.start_byte, node.end_byte)
     mark = walker.scene.mark()
@@ -39,6 +39,8 @@ def judge_test(walker: Walker, node: Node, state: State, _feed: str) -> Outcome:
     words: list[Word] = []
     for child in node.children[1:-1]:
         words.extend(_flatten(walker, child, state, is_double=is_double))
+    if not is_double:
+        vet_test(words)
     test_words(walker.call(node, state), words)
     walker.scene.add_part(span, mark)
     return always(state)

@@ -29,8 +29,8 @@ LISTENED = frozenset(
         "_",
     ]
 )
-# Upper-case names that nothing listens to, or that only choose language, time zone and colours.
-INERT = frozenset(
+# What only chooses language, time zone and colours, or says that nobody watches.
+QUIET = frozenset(
     [
         "LANG",
         "LANGUAGE",
@@ -55,6 +55,11 @@ INERT = frozenset(
         "PYTHONUNBUFFERED",
         "PYTHONDONTWRITEBYTECODE",
         "GIT_TERMINAL_PROMPT",
+    ]
+)
+# Upper-case names that nothing listens to besides.
+INERT = QUIET | frozenset(
+    [
         "A",
         "B",
         "C",
@@ -100,6 +105,36 @@ INERT = frozenset(
         "DATE",
         "NOW",
         "REPLY",
+        "PORT",
+        "PID",
+        "URL",
+        "ID",
+        "KEY",
+        "VALUE",
+        "LINE",
+        "START",
+        "END",
+        "SIZE",
+        "MAX",
+        "MIN",
+        "SUM",
+        "PATTERN",
+        "QUERY",
+        "RESPONSE",
+        "STATUS",
+        "CODE",
+        "EXIT_CODE",
+        "RC",
+        "COMMIT",
+        "SHA",
+        "HASH",
+        "FILENAME",
+        "FILEPATH",
+        "OUTFILE",
+        "INFILE",
+        "LOGFILE",
+        "PROJECT",
+        "APP",
     ]
 )
 
@@ -107,6 +142,11 @@ INERT = frozenset(
 # Programs run what these name; naming `cat`, or nothing, is how a pager is kept away.
 PAGERS = frozenset({"PAGER", "GIT_PAGER", "GH_PAGER", "MANPAGER"})
 NO_PAGER = ("", "cat")
+
+
+def is_quiet(name: str) -> bool:
+    """Whether even a program of the workspace does the same with it: make, say, runs what any other holds."""
+    return name in QUIET or name in PAGERS
 
 
 def is_harmless(name: str, value: object) -> bool:

@@ -2,8 +2,10 @@
 
 Left out on purpose, even for their version: what first asks the workspace which program to be. yarn and pnpm
 run the release that package.json names, cargo and rustc the toolchain of rust-toolchain.toml, cargo also the
-wrapper of .cargo/config.toml, dotnet the SDK of global.json. npm runs the `git` of .npmrc for what is no
-plain name of a package, and the browser of .npmrc for help.
+wrapper of .cargo/config.toml, dotnet the SDK of global.json, go the release of go.mod, and fetch it. pytest
+loads conftest.py first, poetry the plugins below .poetry. npm runs the `git` of .npmrc for what is no plain
+name of a package, and the browser of .npmrc for help; and it asks the registry and writes the log
+that .npmrc names.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from controlplane.policy.shell.call import Call, Custom, Entry, by_role
 from controlplane.policy.shell.options import Spec, parse_options, spec
+from controlplane.policy.shell.repositories import folders_above
 from controlplane.policy.shell.values import UnclearError
 
 if TYPE_CHECKING:
@@ -36,11 +39,6 @@ QUESTIONS: Mapping[str, Mapping[str, Spec]] = {
         "freeze": spec("-l --all --local --user --exclude-editable", ""),
         "check": spec("", ""),
     },
-    "go": {
-        "version": spec("-mv"),
-        "list": Spec({"-m": "", "-json": "", "-u": "", "-versions": "", "-deps": "", "-f": "-"}, "-*"),
-        "doc": spec("-acu", "-*"),
-    },
     "docker": {
         "ps": spec("-aqnls -f= --all --filter= --format= --no-trunc --quiet", ""),
         "images": spec("-aq -f= --all --filter= --format= --no-trunc --quiet --digests", "-*"),
@@ -57,6 +55,7 @@ SHORT_VERSION = {
     "-v": "node npm ruby perl php deno bun tsc gcc clang make",
     "-version": "java javac",
     "version": "docker terraform helm",
+    "run": "npm",  # alone, it lists the scripts
 }
 VERSIONED = frozenset(
     [
@@ -85,9 +84,7 @@ VERSIONED = frozenset(
         "tsc",
         "ruff",
         "mypy",
-        "pytest",
         "uv",
-        "poetry",
         "terraform",
         "helm",
     ]
@@ -101,8 +98,18 @@ def _vet_package(operands: Sequence[Word]) -> None:
             raise UnclearError("what npm fetches here is no plain name of a package", (word.start, word.end))
 
 
+def _vet_npmrc(call: Call) -> None:
+    """Where npm writes its log and which registry it asks is for the user to say, not for a file here."""
+    for folder in call.state.folders or ("",):
+        above = (*folders_above(folder, call.scene), "")
+        if any(call.scene.may_be_there(f"{one}/.npmrc".lstrip("/")) for one in above):
+            raise UnclearError("npm logs where .npmrc says, and asks the registry that it names", call.span)
+
+
 def _ask(call: Call) -> None:
     words = [word.value for word in call.args]
+    if call.name == "npm" and words not in (["--version"], ["-v"]):
+        _vet_npmrc(call)
     if len(words) == 1 and (
         words[0] == "--version" or call.name in SHORT_VERSION.get(words[0] or "", "").split()
     ):

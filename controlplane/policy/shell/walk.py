@@ -13,9 +13,10 @@ from controlplane.policy.shell import assigning, branches, redirects, testing
 from controlplane.policy.shell.call import Call
 from controlplane.policy.shell.expansions import vet_arithmetic, vet_parameter
 from controlplane.policy.shell.folders import is_inside
-from controlplane.policy.shell.gathering import LITERAL_FEED, Around, may_not_run, simple_command
+from controlplane.policy.shell.gathering import Around, may_not_run, simple_command
+from controlplane.policy.shell.listers import gives_names
 from controlplane.policy.shell.simple import run
-from controlplane.policy.shell.state import Outcome, State, always
+from controlplane.policy.shell.state import Feed, Outcome, State, always
 from controlplane.policy.shell.values import UnclearError
 from controlplane.policy.shell.words import Constant, Word, decode, decode_one
 
@@ -65,7 +66,7 @@ class Walker:
         self.scene = scene
         self.source = scene.source
 
-    def statement(self, node: Node, state: State, feed: str = "") -> Outcome:
+    def statement(self, node: Node, state: State, feed: Feed = Feed.NONE) -> Outcome:
         """One statement of any kind. An exhausted scene judges no further."""
         if self.scene.is_exhausted:
             return always(state)
@@ -75,7 +76,7 @@ class Walker:
             self.scene.add_unknown(error.why, error.span or (node.start_byte, node.end_byte))
             return always(state)
 
-    def attached(self, node: Node, state: State, feed: str, late: Late) -> Outcome:
+    def attached(self, node: Node, state: State, feed: Feed, late: Late) -> Outcome:
         """A statement to which the grammar has hung redirects.
 
         It hangs those behind `a && b > f` or `a | b > f` on the whole, for bash they are b's.
@@ -108,7 +109,7 @@ class Walker:
     def word(self, node: Node, state: State) -> Word:
         return decode_one(node, Here(self, state))
 
-    def call(self, node: Node, state: State, feed: str = "") -> Call:
+    def call(self, node: Node, state: State, feed: Feed = Feed.NONE) -> Call:
         """A call of no program, that only resolves paths."""
         return Call("", (), (node.start_byte, node.end_byte), state, self.scene, run, feed)
 
@@ -130,7 +131,7 @@ class Walker:
                 self.scene.add_unknown("a substitution that writes", span)
 
 
-def _list(walker: Walker, node: Node, state: State, feed: str, late: Late = NONE) -> Outcome:
+def _list(walker: Walker, node: Node, state: State, feed: Feed, late: Late = NONE) -> Outcome:
     outcome, operator = always(state), ""
     last = node.children[-1].id
     for child in node.children:
@@ -139,32 +140,25 @@ def _list(walker: Walker, node: Node, state: State, feed: str, late: Late = NONE
         elif child.type != "comment":
             step = partial(walker.attached, child, feed=feed, late=late if child.id == last else NONE)
             outcome = branches.then(outcome, operator, step) if operator else step(state)
-            operator, feed = "none", ""
+            operator, feed = "none", Feed.NONE
     return outcome
 
 
-def _pipeline(walker: Walker, node: Node, state: State, feed: str, late: Late = NONE) -> Outcome:
+def _pipeline(walker: Walker, node: Node, state: State, feed: Feed, late: Late = NONE) -> Outcome:
     """Every stage runs in a shell of its own."""
     for child in node.children:
         if child.is_named and child.type != "comment":
             attached = late if child.id == node.children[-1].id else NONE
             walker.attached(child, state, feed, attached)
-            feed = _feed_of(child, walker.source, feed)
+            feed = gives_names(child, walker.source, fed=feed)
     return always(state)
 
 
-def _feed_of(node: Node, source: Source, before: str) -> str:
-    """The program that feeds the next stage; a group, or echo anywhere before, counts as echo."""
-    name = node.child_by_field_name("name") if node.type == "command" else None
-    text = source.of(name) if name is not None else LITERAL_FEED
-    return before if before in ("echo", "printf") else text
-
-
-def _command(walker: Walker, node: Node, state: State, feed: str) -> Outcome:
+def _command(walker: Walker, node: Node, state: State, feed: Feed) -> Outcome:
     return simple_command(walker, node, state, Around(feed))
 
 
-def _redirected(walker: Walker, node: Node, state: State, feed: str) -> Outcome:
+def _redirected(walker: Walker, node: Node, state: State, feed: Feed) -> Outcome:
     body = node.child_by_field_name("body")
     nodes = tuple(child for child in node.children if child.type in redirects.REDIRECTS)
     if body is None:
@@ -172,13 +166,13 @@ def _redirected(walker: Walker, node: Node, state: State, feed: str) -> Outcome:
     return walker.attached(body, state, feed, nodes)
 
 
-def _opened(walker: Walker, body: Node | None, state: State, feed: str, late: Late) -> Outcome:
+def _opened(walker: Walker, body: Node | None, state: State, feed: Feed, late: Late) -> Outcome:
     """Redirects are opened before the body runs, in the folder where the shell stands."""
     mark = walker.scene.mark()
     found = [redirects.redirect(walker, node, state) for node in late]
     extra = [word for each in found for word in each.extra]
-    if any(each.literal for each in found):
-        feed = LITERAL_FEED
+    for each in found:
+        feed = each.lists if each.feeds else feed
     if body is not None and body.type == "command":
         outcome = simple_command(walker, body, state, Around(feed, extra, mark))
     elif extra:
@@ -191,17 +185,17 @@ def _opened(walker: Walker, body: Node | None, state: State, feed: str, late: La
     return outcome
 
 
-def _negated(walker: Walker, node: Node, state: State, feed: str, late: Late = NONE) -> Outcome:
+def _negated(walker: Walker, node: Node, state: State, feed: Feed, late: Late = NONE) -> Outcome:
     found = walker.attached(node.children[-1], state, feed, late)
     return Outcome(found.success if found.sure else found.failure, found.success)
 
 
-def _subshell(walker: Walker, node: Node, state: State, _feed: str) -> Outcome:
+def _subshell(walker: Walker, node: Node, state: State, _feed: Feed) -> Outcome:
     walker.sequence(node.children, state)
     return always(state)
 
 
-def _compound(walker: Walker, node: Node, state: State, _feed: str) -> Outcome:
+def _compound(walker: Walker, node: Node, state: State, _feed: Feed) -> Outcome:
     if node.children[0].type != "((":
         return walker.sequence(node.children, state)
     for child in node.children:
@@ -209,29 +203,29 @@ def _compound(walker: Walker, node: Node, state: State, _feed: str) -> Outcome:
     return always(state)
 
 
-def _do_group(walker: Walker, node: Node, state: State, _feed: str) -> Outcome:
+def _do_group(walker: Walker, node: Node, state: State, _feed: Feed) -> Outcome:
     return walker.sequence(node.children, state)
 
 
-def _bare_redirect(walker: Walker, node: Node, state: State, feed: str) -> Outcome:
+def _bare_redirect(walker: Walker, node: Node, state: State, feed: Feed) -> Outcome:
     """`$(< file)`."""
     return _opened(walker, None, state, feed, (node,))
 
 
-def _unsupported(_walker: Walker, node: Node, _state: State, _feed: str) -> Outcome:
+def _unsupported(_walker: Walker, node: Node, _state: State, _feed: Feed) -> Outcome:
     raise UnclearError(f"{node.type} is not understood here")
 
 
-def _function(_walker: Walker, _node: Node, _state: State, _feed: str) -> Outcome:
+def _function(_walker: Walker, _node: Node, _state: State, _feed: Feed) -> Outcome:
     raise UnclearError("defines a function")
 
 
-RIGHTMOST: Mapping[str, Callable[[Walker, Node, State, str, Late], Outcome]] = {
+RIGHTMOST: Mapping[str, Callable[[Walker, Node, State, Feed, Late], Outcome]] = {
     "list": _list,
     "pipeline": _pipeline,
     "negated_command": _negated,
 }
-Statement = Callable[[Walker, Node, State, str], Outcome]
+Statement = Callable[[Walker, Node, State, Feed], Outcome]
 STATEMENTS: Mapping[str, Statement] = {
     "program": _do_group,
     "list": _list,

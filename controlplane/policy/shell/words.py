@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from controlplane.policy.shell.braces import Cell, Kind, expand
+from controlplane.policy.shell.listers import is_list
+from controlplane.policy.shell.numbers import is_number
 from controlplane.policy.shell.values import UnclearError
 
 if TYPE_CHECKING:
@@ -28,6 +30,10 @@ ANSI = re.compile(
 ANSI_PLAIN = dict(zip("abeEfnrtv\\'\"?", "\a\b\x1b\x1b\f\n\r\t\v\\'\"?", strict=True))
 DYNAMIC = Cell("", Kind.DYNAMIC)
 SPLIT = Cell(" ", Kind.DYNAMIC)  # not quoted: may become no word, or several
+LISTED = Cell("", Kind.LISTED)
+LISTED_SPLIT = Cell(" ", Kind.LISTED)
+UNKNOWN = frozenset({Kind.DYNAMIC, Kind.LISTED})
+LITERAL_DOLLAR = re.compile(rb"[ \t\n;|&)]|\Z")  # behind a $ that ends a word
 PIPE = "/dev/fd/63"  # what bash passes for <(…) and >(…)
 ASKS_FOLDER = frozenset({"$(pwd)", "`pwd`"})
 EXPANSIONS = frozenset({"simple_expansion", "expansion", "command_substitution", "arithmetic_expansion"})
@@ -37,7 +43,8 @@ EXPANSIONS = frozenset({"simple_expansion", "expansion", "command_substitution",
 class Word:
     """One argument. `value` is None when only running can tell it; `prefix` is what stands for
     certain in front. `wild` means that bash would match it against file names, or has done so for a
-    variable in it (`carried`), `many` that it may become any number of words. Span in bytes."""
+    variable in it (`carried`), `many` that it may become any number of words, `listed` that it is a
+    name, or names, of files that were looked through. Span in bytes."""
 
     value: str | None
     prefix: str
@@ -46,6 +53,7 @@ class Word:
     wild: bool = False
     tilde: bool = False
     many: bool = False
+    listed: bool = False
     carried: bool = False
 
     def tail(self, count: int) -> Word:
@@ -60,6 +68,7 @@ class Constant:
 
     text: str
     wild: bool = False  # one of the files that match `text`
+    listed: bool = False  # one of the files that a command has listed; `text` is empty
 
 
 class Scope(Protocol):
@@ -96,7 +105,7 @@ def decode_one(node: Node, scope: Scope) -> Word:
 
 
 def _word(cells: list[Cell], node: Node) -> Word:
-    known = next((at for at, cell in enumerate(cells) if cell.kind is Kind.DYNAMIC), len(cells))
+    known = next((at for at, cell in enumerate(cells) if cell.kind in UNKNOWN), len(cells))
     prefix = "".join(cell.char for cell in cells[:known])
     bare = "".join(cell.char if cell.kind is Kind.BARE else "\0" for cell in cells)
     if "=~" in bare or ":~" in bare:
@@ -109,7 +118,9 @@ def _word(cells: list[Cell], node: Node) -> Word:
     carried = any(cell.kind is Kind.WILD for cell in cells)
     wild = carried or bool(re.search(r"[*?]|\[.*\]", bare))
     value = prefix if known == len(cells) else None
-    return Word(value, prefix, node.start_byte, node.end_byte, wild, tilde, SPLIT in cells, carried)
+    many = SPLIT in cells or LISTED_SPLIT in cells
+    listed = cells in ([LISTED], [LISTED_SPLIT])
+    return Word(value, prefix, node.start_byte, node.end_byte, wild, tilde, many, listed, carried)
 
 
 def _cells(node: Node, scope: Scope) -> Iterator[Cell]:
@@ -202,8 +213,12 @@ def _expansion(node: Node, scope: Scope, *, quoted: bool) -> Iterator[Cell]:
     name = "PWD" if text in ASKS_FOLDER else text.lstrip("$").strip("{}")
     is_variable = name == "PWD" or node.type in ("simple_expansion", "expansion")
     constant = scope.constant(name) if is_variable else None
+    if (constant is not None and constant.listed) or (not quoted and is_list(node, scope.source)):
+        yield LISTED if quoted else LISTED_SPLIT
+        return
     if constant is None or not (quoted or PLAIN.fullmatch(constant.text or " ")):
-        yield DYNAMIC if quoted and "@" not in name else SPLIT
+        is_one = (quoted and "@" not in name) or is_number(node, name, scope.source)
+        yield DYNAMIC if is_one else SPLIT
         return
     for char in constant.text:
         wild = constant.wild and char in "*?["
@@ -220,7 +235,10 @@ def _concatenation(node: Node, scope: Scope) -> Iterator[Cell]:
         if child.start_byte != at:
             raise UnclearError("a word that bash would split", (node.start_byte, node.end_byte))
         at = child.end_byte
-        yield from _cells(child, scope)
+        if child.type == "$" and at == node.end_byte and LITERAL_DOLLAR.match(scope.source.data, at):
+            yield Cell("$", Kind.QUOTED)
+        else:
+            yield from _cells(child, scope)
 
 
 def _process(node: Node, scope: Scope) -> Iterator[Cell]:

@@ -5,22 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from controlplane.policy.shell.call import Call, name_of_some_file
 from controlplane.policy.shell.find import find
 from controlplane.policy.shell.options import Parsed, Spec, spec
 from controlplane.policy.shell.programs import judge_with_names
-from controlplane.policy.shell.state import Outcome, always
+from controlplane.policy.shell.state import Feed, Outcome, always
 from controlplane.policy.shell.values import UnclearError
-from controlplane.policy.shell.variables import is_harmless
-
-if TYPE_CHECKING:
-    from controlplane.policy.shell.words import Word
+from controlplane.policy.shell.variables import is_harmless, is_quiet
+from controlplane.policy.shell.words import Word
 
 Special = Callable[[Call], Outcome]
 ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=")
-LITERAL_FEEDS = frozenset({"echo", "printf"})
 
 
 def _stopping(options: str) -> Spec:
@@ -30,9 +26,12 @@ def _stopping(options: str) -> Spec:
 ENV = _stopping("-i0 -u= --ignore-environment --unset= --null")
 EXEC = _stopping("-cl -a=")
 COMMAND = _stopping("-pvV")
-XARGS = _stopping(
+PLACE = re.compile(r"\{\w*\}|[%@_+]+")
+XARGS = spec(
     "-0rtx -n= -P= -L= -I= -d= -s= -a=r --null --no-run-if-empty --max-args= --max-procs= --max-lines? "
-    "--delimiter= --max-chars= --arg-file=r --verbose --exit"
+    "--delimiter= --max-chars= --arg-file=r --verbose --exit",
+    "-*",
+    marks="stops",
 )
 
 
@@ -68,6 +67,7 @@ def _env(call: Call) -> Outcome:
     words = list(call.parse(ENV).operands)
     while words and (match := ASSIGNMENT.match(words[0].prefix)):
         variable = words.pop(0)
+        call.scene.passes_variables |= not is_quiet(match[1])
         if not is_harmless(match[1], variable.tail(match.end()).value):
             call.scene.add_unknown(f"programs may listen to {match[1]}", (variable.start, variable.end))
     return call.inner(words)
@@ -88,26 +88,64 @@ def _command(call: Call) -> Outcome:
 
 
 def _xargs(call: Call) -> Outcome:
-    """Arguments come from elsewhere, so the program must be one that no option can turn."""
+    """Arguments come from elsewhere, so the program must be one that no option can turn; and it must not
+    read what they name, unless they are names of files that are looked through anyway."""
     parsed = call.parse(XARGS)
-    for file in parsed.values("-a", "--arg-file"):
-        call.read(file)
-    if call.feed in LITERAL_FEEDS:
-        raise UnclearError("xargs is given names that are not followed")
+    places = parsed.values("-I")
+    call.read_all(parsed.values("-a", "--arg-file"))
+    _vet_places(call, parsed, places)
+    call = replace(call, feed=_names(call, parsed))
     program, words = parsed.operands[:1], parsed.operands[1:]
-    judge_with_names(call, [*program, *(_given(call, parsed, word) for word in words)])
+    if any(place.value and place.value in word.prefix for place in places for word in program):
+        raise UnclearError("the program is not known", call.span)
+    given = [_given(call, places, word) for word in words]
+    if not places and call.feed is Feed.NONE:
+        given.append(_unknown(call))
+    try:
+        judge_with_names(call, [*program, *given] if program else [])
+    except UnclearError as error:
+        why = "xargs is given names that are not followed" if error.span == call.span else error.why
+        raise UnclearError(why, error.span) from None
     return always(call.state)
 
 
-def _given(call: Call, parsed: Parsed, word: Word) -> Word:
+def _names(call: Call, parsed: Parsed) -> Feed:
+    """What names come in, split as they are separated: elsewhere cut, one may become any other."""
+    is_cut = any(word.value not in ("\n", "\\n") for word in parsed.values("-d", "--delimiter"))
+    is_joined = call.feed is Feed.NULS and not parsed.has("-0", "--null")
+    return Feed.NONE if is_cut or is_joined or parsed.has("-a", "--arg-file") else call.feed
+
+
+def _vet_places(call: Call, parsed: Parsed, places: Sequence[Word]) -> None:
+    """A placeholder that a later option takes back, or that counts in some arguments only, stays what it is:
+    it must not be the name of a file."""
+    others = parsed.has("-n", "-L", "--max-args", "--max-lines")
+    if len(places) > 1 or (places and others):
+        raise UnclearError("which placeholder of xargs counts is not clear", call.span)
+    for place in places:
+        if not PLACE.fullmatch(place.value or ""):
+            raise UnclearError("a placeholder that may be a name", (place.start, place.end))
+
+
+def _given(call: Call, places: Sequence[Word], word: Word) -> Word:
     """The word, or what stands for it where it comes from standard input: all that is below its folder."""
-    for place in parsed.values("-I"):
-        if place.value and place.value in word.prefix:
-            folder, slash, _ = word.prefix.partition(place.value)[0].rpartition("/")
-            if slash:
-                call.read(replace(word, value=folder or slash, prefix=folder or slash), recursive=True)
-            return name_of_some_file(word)
+    for place in places:
+        text = place.value or ""
+        if text not in word.prefix:
+            continue
+        before, _, behind = word.prefix.partition(text)
+        if call.feed is Feed.NONE or "/" in behind:
+            return _unknown(call)
+        folder, slash, _ = before.rpartition("/")
+        if slash:
+            call.read(replace(word, value=folder or slash, prefix=folder or slash), recursive=True)
+        return name_of_some_file(word)
     return word
+
+
+def _unknown(call: Call) -> Word:
+    """A name of which nothing is known, marked with the whole call."""
+    return Word(None, "", *call.span)
 
 
 def _string(call: Call) -> Outcome:

@@ -92,9 +92,13 @@ def _compress(call: Call, parsed: Parsed) -> None:
     if parsed.has("-c", "--stdout", "--to-stdout", "-t", "-l", "--test", "--list"):
         call.read_all(parsed.operands)
         return
+    unpacks = parsed.has("-d", "--decompress") or call.name.startswith(("gun", "bun", "un"))
+    ending = COMPRESSED[call.name]
     for word in parsed.operands:
+        if unpacks and not (word.value or "").endswith(ending):  # of x.tgz comes x.tar
+            raise UnclearError("what comes out of this file is not known", (word.start, word.end))
         call.write(word, "delete")
-        call.write(_other_name(word, COMPRESSED[call.name]))
+        call.write(_other_name(word, ending))
 
 
 def _other_name(word: Word, ending: str) -> Word:
