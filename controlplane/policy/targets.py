@@ -90,7 +90,8 @@ def _strange(call: ToolCall, resolved: Resolved, data: dict[str, Any], *, truste
     raws = list(fields.named_paths(data))
     known = {raw for raw in raws if isinstance(raw, str)}
     hidden = [raw for raw in dict.fromkeys(fields.hidden_paths(data)) if raw not in known]
-    raws += [raw for raw in hidden if trusted or _may_be_path(raw, call)]
+    unchecked = trusted or len(hidden) > MAX_PATHS  # so many are refused anyway
+    raws += [raw for raw in hidden if unchecked or _may_be_path(raw, call)]
     told = _readings(data)
     writes = [Named(raw, call.cwd, **one) for raw in raws for one in told]
     return Found(writes, [], [_not_known(resolved)])

@@ -478,13 +478,25 @@ def test_whole_content_of_every_spelling():
         call("apply_diff", {"args": "<path>" * 150_000}),
         call("apply_patch", {"patch": "".join(f"*** Add File: f{n}\n" for n in range(50_000))}),
         call("editFiles", {"files": [f"f{n}" for n in range(100_000)]}, agent="vscode"),
+        call("Write", {"file_path": "pyproject.toml", "content": "a." * 400_000 + "a = 1"}),
+        call("Write", {"file_path": "package.json", "content": '{"a":' * 180_000}),
+        call("Write", {"file_path": "a.ipynb", "content": "[" * 900_000}),
+        call("Edit", {"file_path": "src/a", "diff": "--- a/x\n+++ b/x\n" + "@@\n-a\n+b\n" * 90_000}),
+        call("Bash", {"command": "apply_patch <<'E'\n" + "\nE x" * 200_000}, agent="codex"),
+        call("mcp__x__y", {"a": [{"file": f"f{n}"} for n in range(50_000)]}),
+        call("Glob", {"pattern": "[*]" * 300_000}),
     ],
-    ids=range(10),
+    ids=range(17),
 )
 def test_no_input_takes_long(the_call):
     """A mebibyte of anything, under constraints that look at every line."""
     own = intent(
-        "**", constraints=({"type": "no_new_dependency"}, {"type": "forbid_pattern", "pattern": "(x+)+y"})
+        "**",
+        constraints=(
+            {"type": "no_new_dependency"},
+            {"type": "library_version", "library": "x", "version": "1"},
+            {"type": "forbid_pattern", "pattern": "(x+)+y"},
+        ),
     )
     began = time.process_time()
     judge(the_call, snapshot(intent=own))
