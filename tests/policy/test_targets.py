@@ -353,6 +353,15 @@ def test_a_patch_of_the_shell_is_read_in_the_folder_of_the_command():
     assert said(decision)[2] == "unknown_target"
 
 
+def test_what_a_carried_call_says_beside_its_arguments_counts():
+    carried = {"server_name": "fs", "tool_name": "write", "arguments": {"path": "src/a"}}
+    other = judge(call("use_mcp_tool", {**carried, "intent_id": "INT-002"}), snapshot("src/**"))
+    assert said(other)[2] == "mismatch"
+    world = FakeWorld.of({"src/a": "x"})
+    stale = call("use_mcp_tool", {**carried, "expected_content_hash": "sha256:" + "0" * 64})
+    assert said(judge(stale, snapshot("src/**"), world))[2] == "hash_mismatch"
+
+
 def test_arguments_of_a_carried_call_that_nest_too_deep_are_no_input():
     deep = {"server_name": "fs", "tool_name": "write", "arguments": "[" * 100_000}
     assert said(judge(call("use_mcp_tool", deep), snapshot("**"))) == (
