@@ -122,7 +122,7 @@ def _session(tool_class: ToolClass, snapshot: Snapshot) -> Problem | None:
 
 def _intent(found: Effects, case: Case) -> Problem | None:
     snapshot = case.snapshot
-    reason, detail = _intent_trouble(found, snapshot)
+    reason, detail = _intent_trouble(_own_field("intent_id", found, case), snapshot)
     if reason is not None:
         return _problem(5, (ErrorType.MISSING_OR_INVALID_INTENT, reason), snapshot, detail=detail)
     if snapshot.intent_held_by_other:
@@ -132,11 +132,16 @@ def _intent(found: Effects, case: Case) -> Problem | None:
     return None
 
 
-def _intent_trouble(found: Effects, snapshot: Snapshot) -> tuple[Reason | None, str]:
+def _own_field(name: str, found: Effects, case: Case) -> Any:
+    """What a call says for the gate itself: in the tool's input, or beside it where the call is carried."""
+    inputs = (data for data in (found.input, case.call.input) if isinstance(data, dict))
+    return next((data[name] for data in inputs if data.get(name) is not None), None)
+
+
+def _intent_trouble(cited: Any, snapshot: Snapshot) -> tuple[Reason | None, str]:
     selected, intent = snapshot.selected_intent_id, snapshot.intent
     if selected is None:
         return Reason.NONE_SELECTED, ""
-    cited = found.input.get("intent_id") if isinstance(found.input, dict) else None
     if cited is not None and cited != selected:
         return Reason.MISMATCH, shown(cited if isinstance(cited, str) else repr(cited))
     if intent is None:
@@ -190,7 +195,7 @@ def _examine_destructive(found: Effects, intent: Problem | None, case: Case) -> 
     if reads or lost_reads:
         problems += _reading(6, reads + aims, lost_reads, case)
     problems += _scope(writes, case)
-    problems += _stale(writes, found.input, case)
+    problems += _stale(writes, _own_field("expected_content_hash", found, case), case)
     conflicts = tuple(_conflicts(writes, case))
     if case.policy.conflicts != "allow":
         problems += _contested(conflicts, case)
@@ -250,8 +255,7 @@ def _unknown(unknown: tuple[Unknown, ...], case: Case) -> Iterator[Problem]:
 # --- steps 7 and 8 -----------------------------------------------------------------------------
 
 
-def _stale(writes: Iterable[Placed], data: Any, case: Case) -> Iterator[Problem]:
-    expected = data.get("expected_content_hash") if isinstance(data, dict) else None
+def _stale(writes: Iterable[Placed], expected: Any, case: Case) -> Iterator[Problem]:
     if expected is None and not case.policy.require_content_hash:
         return
     changed = [each.target for each in writes if hashes.has_hash(each, case.world)]

@@ -24,6 +24,9 @@ _LISTS = frozenset(
 )
 _REQUIREMENT = re.compile(r"\s*(?P<name>[A-Za-z0-9][\w.\-]*)\s*(?:\[[^\]]*\])?(?P<version>.*)", re.DOTALL)
 
+# `tomllib` takes time by the square of the parts of a key: `a.a.a…`.
+_DOTS_MOST = 2_000_000
+
 Library = tuple[str, str]
 
 
@@ -32,6 +35,8 @@ def libraries(path: str, text: str) -> list[Library] | None:
     none of these."""
     parser = _PARSERS.get(path.casefold().rpartition("/")[2])
     if parser is None:
+        return None
+    if parser is tomllib.loads and sum(line.count(".") ** 2 for line in text.split("\n")) > _DOTS_MOST:
         return None
     try:
         tree = parser(text)

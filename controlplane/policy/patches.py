@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 _MARKER = re.compile(r"\*\*\* (Add File|Update File|Delete File|Move to): ?(.*)")
 _OPS = {"Add File": "write", "Update File": "write", "Delete File": "delete", "Move to": "write"}
@@ -69,8 +70,9 @@ class Patch:
     why_unknown: str | None = None
 
 
+@lru_cache(maxsize=4)
 def parse(text: str) -> Patch:
-    """Read a patch of either form, or a mixture; never raises."""
+    """Read a patch of either form, or a mixture; never raises. Several readers of one call ask for it."""
     lines = text.replace("\r\n", "\n").split("\n")
     files: list[FilePatch] = []
     foreign = False

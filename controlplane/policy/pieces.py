@@ -71,7 +71,7 @@ def of_blocks(diff: str) -> list[Piece]:
     """The pieces of SEARCH and REPLACE blocks, read line by line; what stands around them is none."""
     found: list[tuple[list[str], list[str]]] = []
     side: str | None = None
-    for line in diff.splitlines():
+    for line in diff.splitlines() if "SEARCH" in diff else ():
         turned = next((to for pattern, to in _BLOCK_SIDES if pattern.match(line)), "stays")
         if turned == "before" or (turned == "after" and not found):
             found.append(([], []))

@@ -11,10 +11,10 @@ from typing import Any
 
 from controlplane.policy import fields, pieces
 from controlplane.policy.commands import of_shell
-from controlplane.policy.model import Policy, ToolCall, ToolClass, Unknown
+from controlplane.policy.model import Policy, Reason, ToolCall, ToolClass, Unknown
 from controlplane.policy.named import Ask, Found, Named, bare
 from controlplane.policy.patched import of_patches
-from controlplane.policy.paths import shown
+from controlplane.policy.paths import Canonical, canonical, shown
 from controlplane.policy.tools import Resolved, resolve, static_class
 from controlplane.policy.toolsets.kinds import READING_KINDS, Kind
 from controlplane.policy.world import NoWorld, World
@@ -79,18 +79,27 @@ def _found(call: ToolCall, resolved: Resolved, policy: Policy, world: World) -> 
     if not isinstance(data, dict):
         return "The tool's input must be a JSON object."
     if tool is None:
-        return _strange(call, resolved, data)
+        return _strange(call, resolved, data, trusted=static_class(resolved, policy) is ToolClass.SAFE)
     return READERS[tool.kind](Ask(call, tool, data, policy, world))
 
 
-def _strange(call: ToolCall, resolved: Resolved, data: dict[str, Any]) -> Found:
-    """A tool that no table knows may act on whatever reads like a path, and write every text it is given."""
+def _strange(call: ToolCall, resolved: Resolved, data: dict[str, Any], *, trusted: bool) -> Found:
+    """A tool that no table knows may act on whatever reads like a path, and write every text it is given.
+    Deeper in its input a text that no path is spelled like may be anything: a person is asked in any case,
+    unless the workspace trusts the tool."""
     raws = list(fields.named_paths(data))
     known = {raw for raw in raws if isinstance(raw, str)}
-    raws += [raw for raw in dict.fromkeys(fields.hidden_paths(data)) if raw not in known]
+    hidden = [raw for raw in dict.fromkeys(fields.hidden_paths(data)) if raw not in known]
+    unchecked = trusted or len(hidden) > MAX_PATHS  # so many are refused anyway
+    raws += [raw for raw in hidden if unchecked or _may_be_path(raw, call)]
     told = _readings(data)
     writes = [Named(raw, call.cwd, **one) for raw in raws for one in told]
     return Found(writes, [], [_not_known(resolved)])
+
+
+def _may_be_path(text: str, call: ToolCall) -> bool:
+    where = canonical(text, root=call.root, cwd=call.cwd, writing=True)
+    return isinstance(where, Canonical) or where.reason is Reason.OUTSIDE_WORKSPACE
 
 
 def _not_known(resolved: Resolved) -> Unknown:

@@ -60,7 +60,8 @@ CHANGING = [
         ("", "Frobnicate", {"files": "a"}, [("a", "write")]),
         ("", "Frobnicate", {"options": [{"path": "a", "files": ["b", 5], "to": "c"}]}, [("a", "write"), ("b", "write")]),
         ("", "Frobnicate", {"path": "a", "x": {"path": "a"}}, [("a", "write")]),
-        ("", "Frobnicate", {"uri": "FILE://localhost/a", "x": {"url": "file:///b%20c"}}, [("/a", "write"), ("file:///b%20c", "write")]),
+        ("", "Frobnicate", {"x": {"file": "Report: Q3", "folder": "a/"}, "y": {"path": "/etc"}}, [("/etc", "write")]),
+        ("", "Frobnicate", {"uri": "FILE://localhost/a", "x": {"url": "file:///b%20c"}}, [("/a", "write")]),
         ("roo", "apply_diff", {"args": "<path x='1'><![CDATA[a&amp;]]></path ><path>\n b&amp;c </path>"}, [("a&amp;", "write"), ("b&c", "write")]),
         ("roo", "apply_diff", {"path": "a", "diff": "--- a/b\n+++ b/b\n@@\n-x\n+y"}, [("a", "write"), ("b", "write")]),
         ("", "str_replace_editor", {"command": "create", "path": "a", "file_text": "x"}, [("a", "write")]),
@@ -352,6 +353,15 @@ def test_a_patch_of_the_shell_is_read_in_the_folder_of_the_command():
     assert said(decision)[2] == "unknown_target"
 
 
+def test_what_a_carried_call_says_beside_its_arguments_counts():
+    carried = {"server_name": "fs", "tool_name": "write", "arguments": {"path": "src/a"}}
+    other = judge(call("use_mcp_tool", {**carried, "intent_id": "INT-002"}), snapshot("src/**"))
+    assert said(other)[2] == "mismatch"
+    world = FakeWorld.of({"src/a": "x"})
+    stale = call("use_mcp_tool", {**carried, "expected_content_hash": "sha256:" + "0" * 64})
+    assert said(judge(stale, snapshot("src/**"), world))[2] == "hash_mismatch"
+
+
 def test_arguments_of_a_carried_call_that_nest_too_deep_are_no_input():
     deep = {"server_name": "fs", "tool_name": "write", "arguments": "[" * 100_000}
     assert said(judge(call("use_mcp_tool", deep), snapshot("**"))) == (
@@ -477,13 +487,25 @@ def test_whole_content_of_every_spelling():
         call("apply_diff", {"args": "<path>" * 150_000}),
         call("apply_patch", {"patch": "".join(f"*** Add File: f{n}\n" for n in range(50_000))}),
         call("editFiles", {"files": [f"f{n}" for n in range(100_000)]}, agent="vscode"),
+        call("Write", {"file_path": "pyproject.toml", "content": "a." * 400_000 + "a = 1"}),
+        call("Write", {"file_path": "package.json", "content": '{"a":' * 180_000}),
+        call("Write", {"file_path": "a.ipynb", "content": "[" * 900_000}),
+        call("Edit", {"file_path": "src/a", "diff": "--- a/x\n+++ b/x\n" + "@@\n-a\n+b\n" * 90_000}),
+        call("Bash", {"command": "apply_patch <<'E'\n" + "\nE x" * 200_000}, agent="codex"),
+        call("mcp__x__y", {"a": [{"file": f"f{n}"} for n in range(50_000)]}),
+        call("Glob", {"pattern": "[*]" * 300_000}),
     ],
-    ids=range(10),
+    ids=range(17),
 )
 def test_no_input_takes_long(the_call):
     """A mebibyte of anything, under constraints that look at every line."""
     own = intent(
-        "**", constraints=({"type": "no_new_dependency"}, {"type": "forbid_pattern", "pattern": "(x+)+y"})
+        "**",
+        constraints=(
+            {"type": "no_new_dependency"},
+            {"type": "library_version", "library": "x", "version": "1"},
+            {"type": "forbid_pattern", "pattern": "(x+)+y"},
+        ),
     )
     began = time.process_time()
     judge(the_call, snapshot(intent=own))
