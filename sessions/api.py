@@ -82,7 +82,7 @@ class SessionsView(SessionViewBase):
     )  # fmt: skip
     def post(self, request: Request) -> Response:
         data = self.body(schema.OpenSessionBody)
-        opening: Opening = opening_from(data | {"session_id": text_field(data, "session_id", 200)})
+        opening: Opening = opening_from(data | {"session_id": _wanted_id(data)})
         session, created = open_session(self.bearer, opening)
         answer = session_answer(session) | {
             "created": created,
@@ -190,3 +190,8 @@ class SessionTraceView(SessionViewBase):
         data = self.body(schema.TraceBody)
         answer, new = record_trace(self.session(session_id), data, self.actor)
         return Response(answer, status=201 if new else 200)
+
+
+def _wanted_id(data: dict[str, Any]) -> str:
+    """The id that the client chose, by the gate's own rule; "" where it leaves the choice to us."""
+    return text_field(data, "session_id", 200, required=bool(data.get("session_id")))

@@ -7,12 +7,13 @@ from datetime import datetime
 from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from controlplane.access import MemberRequest, may, member_page, person_name
 from controlplane.client_api import served_version
@@ -132,9 +133,16 @@ def _kept(request: MemberRequest, names: Iterable[str]) -> dict[str, str]:
     return {name: request.GET[name] for name in names if request.GET.get(name)}
 
 
+@require_http_methods(["GET", "HEAD", "POST"])
+def one_session(request: HttpRequest, slug: str, session_id: str) -> HttpResponseBase:
+    """Shown and acted on under one address, so that no id can be taken for that of another page."""
+    view = act if request.method == "POST" else session_detail
+    return view(request, slug=slug, session_id=session_id)
+
+
 @require_POST
 @member_page(Role.REVIEWER)
-def end(request: MemberRequest, session_id: str) -> HttpResponse:
+def act(request: MemberRequest, session_id: str) -> HttpResponse:
     """`action`: end | freeze | unfreeze."""
     session = _session(request, session_id)
     action = request.POST.get("action", "end")
@@ -151,7 +159,7 @@ def end(request: MemberRequest, session_id: str) -> HttpResponse:
 
 
 def _session(request: MemberRequest, session_id: str) -> AgentSession:
-    found = find_session(request.workspace.pk, session_id) if session_id.isprintable() else None
+    found = find_session(request.workspace.pk, session_id) if "\x00" not in session_id else None
     if found is None:
         raise Http404
     return found

@@ -1,12 +1,13 @@
-"""Pages of sessions, below `/w/<slug>/sessions/`. Ids are the clients' own and may hold slashes."""
+"""Pages of sessions, below `/w/<slug>/sessions/`. Ids are the clients' own and may hold anything."""
 
-from django.urls import path
+from django.urls import path, register_converter
 
 from sessions import session_pages
+from sessions.any_id import AnyId
 
+register_converter(AnyId, "anyid")
 app_name = "sessions"
 urlpatterns = [
     path("", session_pages.session_list, name="list"),
-    path("end/<path:session_id>", session_pages.end, name="end"),
-    path("<path:session_id>", session_pages.session_detail, name="detail"),
+    path("<anyid:session_id>", session_pages.one_session, name="detail"),
 ]

@@ -226,6 +226,12 @@ def _policy(row: Row, entry: LedgerEntry, body: dict[str, Any]) -> None:
     row.verb, row.outcome, row.object, row.note = change.verb, "info", change.name, change.note
 
 
+def _redaction(row: Row, _entry: LedgerEntry, body: dict[str, Any]) -> None:
+    """Whose content was taken out, and why; the entry itself goes on saying what is left of it."""
+    row.verb, row.outcome = f"Took out the content of the {_text(body.get('kind'))}".rstrip(), "info"
+    row.object, row.note = _text(body.get("entry_id")), _text(body.get("reason"))
+
+
 def _other(row: Row, entry: LedgerEntry, body: dict[str, Any]) -> None:
     row.verb, row.outcome = f"{entry.kind.title()} {entry.outcome}".strip(), "info"
     row.object = entry.intent_id or _text(body.get("entry_id"))
@@ -240,6 +246,7 @@ _DESCRIBERS: dict[str, Callable[[Row, LedgerEntry, dict[str, Any]], None]] = {
     Kind.LESSON: _lesson,
     Kind.IMPORT: _import,
     Kind.POLICY: _policy,
+    Kind.REDACTION: _redaction,
 }
 
 

@@ -154,3 +154,18 @@ def test_on_paper_a_list_goes_on_over_the_pages(place, sign_in):
     expect(page.get_by_role("button", name="Export")).to_be_hidden()
     expect(page.locator(".token").first).to_be_visible()
     assert page.evaluate("getComputedStyle(document.documentElement).colorScheme") == "light"
+
+
+def test_a_session_of_any_name_is_live(place, sign_in):
+    name = "a b, every 1s[alert(1)] (c)'!*?x=1#y%20"
+    place.agent_at_work()
+    place.gate("Read", session=name, file_path="src/auth/first.ts")
+    page = sign_in("rex", "reviewer")
+    page.goto(place.address("sessions/"))
+    page.get_by_role("link", name="a b, every").click()
+    expect(page.locator("#timeline")).to_contain_text("src/auth/first.ts")
+    place.gate("Read", session=name, file_path="src/auth/second.ts")
+    expect(page.locator("#timeline")).to_contain_text("second.ts")
+    page.get_by_role("button", name="Freeze").click()
+    expect(page.get_by_role("button", name="Unfreeze")).to_be_visible()
+    assert page.errors == []

@@ -40,7 +40,7 @@ def detail(session_id="s-1"):
 
 
 def end(client, action="end", session_id="s-1"):
-    return client.post(reverse("sessions:end", args=["acme", session_id]), {"action": action})
+    return client.post(detail(session_id), {"action": action})
 
 
 def many(acme, agent, count, **fields):
@@ -155,7 +155,7 @@ def test_what_is_no_session_or_no_action_is_404(working, rexs):
     assert rexs.get(detail("other")).status_code == 404
     assert rexs.get(f"{LIST}a%00b").status_code == 404
     assert end(rexs, "shout").status_code == 404
-    assert rexs.get(reverse("sessions:end", args=["acme", "s-1"])).status_code == 405
+    assert rexs.put(detail("s-1")).status_code == 405
 
 
 HOSTILE = "<script>alert(1)</script>"
@@ -182,3 +182,21 @@ def test_queries_do_not_grow_with_rows(acme, agent, working, rexs, django_assert
         agent.post("sessions/s-1/traces", {"path": f"src/auth/{number}.py", "content": "x"})
     with django_assert_max_num_queries(15):
         page(rexs, detail())
+
+
+@pytest.mark.parametrize("session_id", ["a\nb", "end/s-1", "?x=1#y", "%2e", "a/b/", "\u202eid", HOSTILE])
+def test_no_id_breaks_a_page_that_leads_to_its_session(acme, agent, rexs, session_id):
+    builders.intent(acme)
+    assert agent.post("sessions", {"session_id": "s-1"}).status_code == 201
+    AgentSession.objects.update(session_id=session_id)
+    assert "1</b> alive" in page(rexs)
+    assert page(rexs, detail(session_id))
+    assert end(rexs, session_id=session_id).status_code == 302
+    assert AgentSession.objects.get().state == "ENDED"
+
+
+@pytest.mark.parametrize("session_id", ["a\nb", "a\x00b", "\u202eid", "\u2028"])
+def test_a_session_is_opened_under_no_id_that_cannot_be_read(agent, session_id):
+    answer = agent.post("sessions", {"session_id": session_id})
+    assert answer.status_code == 400
+    assert not AgentSession.objects.exists()

@@ -10,6 +10,7 @@ import pytest
 
 from tests import builders
 from traces.browser.exports import harmless
+from traces.describing import describe
 from traces.merkle import verify_inclusion
 from traces.models import LedgerEntry
 from traces.redaction import redact
@@ -220,5 +221,6 @@ def test_the_drawer_says_who_took_a_body_out_and_why(busy, ivys):
     answer = get(ivys, f"?entry={entry.pk}")
     gone = answer.context["drawer"]["view"].taken_out
     assert (gone.by, gone.why) == ("Ada", "held a <b>password</b>")
-    assert LedgerEntry.objects.get(pk=gone.number).kind == "redaction"
+    record = describe(LedgerEntry.objects.get(pk=gone.number))
+    assert (record.verb, record.object) == ("Took out the content of the trace", entry.entry_id)
     assert "held a &lt;b&gt;password&lt;/b&gt;" in answer.content.decode()

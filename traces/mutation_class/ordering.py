@@ -59,15 +59,20 @@ def _sorted(items: Sequence[Item], container: Container, budget: Budget) -> Iter
             if not _may_pass(items[earlier], one, container):
                 behind[earlier].append(later)
                 held[later] += 1
-    ready = [(items[at].digest, at) for at, count in enumerate(held) if count == 0]
+    ready = [_rank(items[at], at) for at, count in enumerate(held) if count == 0]
     heapq.heapify(ready)
     while ready:
-        _, at = heapq.heappop(ready)
+        *_, at = heapq.heappop(ready)
         yield items[at]
         for later in behind[at]:
             held[later] -= 1
             if held[later] == 0:
-                heapq.heappush(ready, (items[later].digest, later))
+                heapq.heappush(ready, _rank(items[later], later))
+
+
+def _rank(item: Item, at: int) -> tuple[int, tuple[str, ...], int]:
+    """By content; twins that differ in names alone by what they are called, so that each meets itself."""
+    return item.digest, tuple(sorted(item.brings)), at
 
 
 def _may_pass(one: Item, other: Item, container: Container) -> bool:

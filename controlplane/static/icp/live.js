@@ -3,6 +3,9 @@
 // "icp:approval-<id>", on which elements fetch their own fragment (hx-trigger): a lost message costs nothing
 // but a later fetch.
 
+// As templates write an id into hx-trigger: none may hold what htmx would read as more than a name.
+const spelt = (id) => encodeURIComponent(id)
+  .replace(/[!'()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`);
 const SUBJECTS = ["approval", "decision", "session", "trace"];
 const REMEMBERED = 1000;
 const REFUSED = 4403; // signed out or no longer a member: coming back would not help
@@ -92,7 +95,7 @@ class Live extends HTMLElement {
     const { data } = event;
     const id = subject === "approval" ? data.approval_id : data.session_id;
     announce(`icp:${subject}`, data);
-    if (id) announce(`icp:${subject}-${id}`, data);
+    if (id) announce(`icp:${subject}-${spelt(id)}`, data);
     if (event.type === "approval.requested") {
       announce("icp:say", { text: `New approval, ${data.reach} reach, ${data.tool} by ${data.agent}` });
     }

@@ -32,6 +32,7 @@ LAYOUT = [
     ("a.json", '{"a": [1]}', '{\n  "a": [\n    1\n  ]\n}\n'),
     ("a.css", "a { color: red }", "a {\n  color: red /* so */\n}\n"),
     ("a.css", "a{color:red;margin:0}", "a {\n  color: red;\n  margin: 0;\n}\n"),
+    ("a.py", "def f(a):\n    return a\n\ndef g(a):\n    return a\n", "def g(b):\n    return b\n\ndef f(b):\n    return b\n"),
 ]  # fmt: skip
 MOVES = [
     ("a.py", "def f():\n    return g()\ndef g():\n    return 1\n", "def g():\n    return 1\ndef f():\n    return g()\n"),
