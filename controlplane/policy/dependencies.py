@@ -75,14 +75,22 @@ _CONDA = _linear(
     r"""[ \t]*(?P<version>[<>=!~@][^#\n"']*)?["']?[ \t]*(?:#.*)?$"""
 )
 
-# Keys of these files that name no library, though a line of theirs may look like one.
-_OTHER_KEYS = frozenset(
+# Keys that name no library, though a line of theirs may look like one. There are libraries of some of these
+# names: with a version behind it, a line of a text key is one of them.
+_KEYED = (".json", ".jsonc", ".toml", ".cfg", "pipfile")  # ends of files that have other keys besides
+_VERSION_KEYS = frozenset(
     {
-        "name", "version", "description", "main", "module", "browser", "types", "typings", "license",
-        "author", "homepage", "repository", "type", "url", "email", "readme", "edition", "rust-version",
-        "requires-python", "target-version", "packagemanager", "stability", "minimum-stability", "$schema",
+        "version", "edition", "rust-version", "requires-python", "target-version", "packagemanager",
+        "stability", "minimum-stability", "$schema",
     }
 )  # fmt: skip
+_TEXT_KEYS = frozenset(
+    {
+        "name", "description", "main", "module", "browser", "types", "typings", "license", "author",
+        "homepage", "repository", "type", "url", "email", "readme",
+    }
+)  # fmt: skip
+_RANGE = re.compile(r"[\^~<>=v\s]*\d")
 
 # How a file lists dependencies, by the end of its name.
 _FORMS: Mapping[str, tuple[Any, ...]] = {
@@ -139,8 +147,7 @@ def asked(path: str, text: str, *, whole: bool = False) -> dict[str, set[str]]:
     asked for in, "" where a line has none."""
     found: dict[str, set[str]] = {}
     for name, version in _named(path, plain(text), whole=whole):
-        if name.lower() not in _OTHER_KEYS:
-            found.setdefault(_same(name), set()).add(version.partition(";")[0])
+        found.setdefault(_same(name), set()).add(version.partition(";")[0])
     return found
 
 
@@ -149,8 +156,16 @@ def _named(path: str, text: str, *, whole: bool) -> Iterator[tuple[str, str]]:
     if parsed is not None:
         yield from parsed
         return
+    keyed = path.casefold().endswith(_KEYED)
     for form in _forms(path):
-        yield from ((match["name"], match["version"] or "") for match in form.finditer(text))
+        for match in form.finditer(text):
+            name, version = match["name"], match["version"] or ""
+            if not (keyed and _is_other_key(name.lower(), version)):
+                yield name, version
+
+
+def _is_other_key(name: str, version: str) -> bool:
+    return name in _VERSION_KEYS or (name in _TEXT_KEYS and not _RANGE.match(version))
 
 
 def _same(name: str) -> str:

@@ -53,6 +53,28 @@ NEW = [
 ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("path", "line", "names"),
+    [
+        ("package.json", '"url": "^0.11.4",', {"url"}),
+        ("package.json", '"url": "git+https://a/x", "main": "dist/index.js", "type": "module"', set()),
+        ("package.json", '"version": "1.2.3", "packageManager": "x@1"', set()),
+        ("Cargo.toml", 'url = "2"', {"url"}),
+        ("Cargo.toml", 'edition = "2021"\nname = "x"', set()),
+        ("requirements.txt", "name==1\nversion", {"name", "version"}),
+        ("Gemfile", 'gem "url"', {"url"}),
+        ("setup.cfg", "name = x\nversion = 1", set()),
+    ],
+)
+def test_a_library_may_have_the_name_of_another_key(path, line, names):
+    assert new_names(path, "", line) == names
+
+
+def test_a_parsed_file_tells_libraries_from_keys():
+    text = '{"url": "https://a", "dependencies": {"url": "*", "main": "latest"}}'
+    assert new_names("package.json", "{}", text, whole=True) == {"url", "main"}
+
+
 @pytest.mark.parametrize(("path", "before", "line", "name"), NEW)
 def test_a_new_library_is_seen_in_a_line_and_in_the_whole_file(path, before, line, name):
     assert new_names(path, "", line) >= {name}
