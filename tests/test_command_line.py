@@ -15,7 +15,11 @@ ROOT = Path(__file__).parent.parent
 
 @pytest.fixture
 def manage(tmp_path):
-    """`manage("help", stdout=…)`: a started process with an environment of its own."""
+    """`manage("help", stdout=…)`: a started process with an environment of its own.
+
+    A shell makes what runs in its background deaf to Ctrl-C, and children inherit that: not these.
+    """
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     clean = {name: value for name, value in os.environ.items() if not name.startswith("ICP_")}
 
     def start(*words, **how):
@@ -24,7 +28,8 @@ def manage(tmp_path):
             env=clean | {"ICP_DATA_DIR": str(tmp_path / "data")}, **how,
         )  # fmt: skip
 
-    return start
+    yield start
+    signal.signal(signal.SIGINT, before)
 
 
 def test_a_reader_that_has_gone_ends_a_command_without_a_traceback(manage):

@@ -13,6 +13,7 @@ from controlplane.policy.paths import Canonical, canonical
 from controlplane.policy.scopes import Scope
 from controlplane.policy.shell import Part, ShellAnalysis, ShellPath, analyse, analyse_powershell
 from controlplane.policy.tools import Resolved
+from controlplane.policy.world import World
 
 # What a target's operation is called as a mark in the command.
 MARKS: Mapping[str, str] = {"delete": "deletes", "move": "moves"}
@@ -35,6 +36,7 @@ class Setting:
     scope: tuple[str, ...] = ()
     safe_commands: tuple[str, ...] = ()
     ignore_case: bool = False
+    world: World | None = None  # the files, as the gate saw them: what a wildcard matches, where a copy lands
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +113,9 @@ def _folder(data: Any, setting: Setting) -> str | None:
 
 def _analysed(tool: Any, command: str, folder: str | None, setting: Setting) -> ShellAnalysis:
     analyser = analyse_powershell if tool is not None and tool.powershell else analyse
-    return analyser(command, cwd=folder, root=setting.root, safe_commands=setting.safe_commands)
+    return analyser(
+        command, cwd=folder, root=setting.root, safe_commands=setting.safe_commands, world=setting.world
+    )
 
 
 def _outer(parts: Iterable[Part], length: int) -> list[Part]:

@@ -170,5 +170,12 @@ def _command(explanation: Explanation) -> CommandView | None:
         return None
     scope = snapshot.intent.owned_scope if snapshot.intent else ()
     policy = snapshot.policy
-    setting = Setting(call.root, call.cwd, scope, policy.safe_commands, policy.case_insensitive_paths)
+    setting = Setting(
+        call.root,
+        call.cwd,
+        scope,
+        policy.safe_commands,
+        policy.case_insensitive_paths,
+        explanation.world,
+    )
     return command_view(resolved, setting)

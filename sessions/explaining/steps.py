@@ -12,6 +12,7 @@ from controlplane.api.errors import ApiError
 from controlplane.policy.decision import enforce
 from controlplane.policy.explain import explain
 from controlplane.policy.model import Decision, IntentStatus, SessionState, Step, ToolCall, ToolClass, Verdict
+from controlplane.policy.world import World
 from intents.selectors import find_intent
 from sessions import handshake
 from sessions.gate import snapshots
@@ -43,6 +44,7 @@ class Explanation:
     held: Held
     decision: Decision
     steps: tuple[Step, ...]
+    world: World
 
     @property
     def answered(self) -> Verdict:
@@ -62,7 +64,7 @@ class Explanation:
 def explain_call(call: ToolCall, held: Held) -> Explanation:
     judged = judge(call, held)
     steps = explain(judged.call, held.snapshot, judged.now, judged.world)
-    return Explanation(judged.call, held, judged.decision, steps)
+    return Explanation(judged.call, held, judged.decision, steps, judged.world)
 
 
 def standing_of(bearer: Bearer, request: GateRequest, standpoint: Standpoint | None) -> Held:

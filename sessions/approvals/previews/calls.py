@@ -10,6 +10,7 @@ from typing import Any
 from controlplane.masking import MASK, was_cut
 from controlplane.policy import fields
 from controlplane.policy.model import Policy
+from controlplane.policy.patched import patch_in
 from controlplane.policy.paths import Canonical, canonical
 from controlplane.policy.tools import Resolved
 from controlplane.policy.toolsets.kinds import Kind
@@ -208,12 +209,16 @@ def _folder(desk: Desk, resolved: Resolved) -> Preview:
 
 
 def _shell(desk: Desk, resolved: Resolved) -> Preview:
+    patch = _patch_as_command(desk, resolved)
+    if patch is not None:
+        return _patch_texts(desk, [patch])
     setting = Setting(
         root=desk.call.get("root"),
         cwd=desk.call.get("cwd"),
         scope=desk.scope,
         safe_commands=desk.policy.safe_commands,
         ignore_case=desk.policy.case_insensitive_paths,
+        world=desk.files.worktree,
     )
     command = command_view(resolved, setting)
     if not command.text.strip():
@@ -225,6 +230,14 @@ def _shell(desk: Desk, resolved: Resolved) -> Preview:
         return Preview(complete=False, sentence=sentence, note=note, command=command)
     sentence = "Every file that it would change is marked; what is written there is up to the command."
     return Preview(complete=True, sentence=sentence, note=note, command=command)
+
+
+def _patch_as_command(desk: Desk, resolved: Resolved) -> str | None:
+    """The patch that the gate took the only command of a call for."""
+    assert resolved.tool is not None
+    data = resolved.input
+    given = fields.every(data, resolved.tool.command) if isinstance(data, Mapping) else []
+    return patch_in(given[0], desk.approval.session.agent_name) if len(given) == 1 else None
 
 
 def _files(count: int) -> str:

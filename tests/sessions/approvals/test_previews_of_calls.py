@@ -142,6 +142,23 @@ def test_a_command_marks_its_targets_and_tells_each_part(disk):
     assert view.deletes
 
 
+def test_a_patch_that_comes_as_a_command_is_drawn_as_the_patch(disk):
+    patch = "*** Begin Patch\n*** Update File: src/a.txt\n@@\n-two\n+2\n*** End Patch"
+    for given in (["apply_patch", patch], f"apply_patch <<'EOF'\n{patch}\nEOF"):
+        preview = drawn(disk, asked("shell", {"command": given}, "src/a.txt", agent="codex"))
+        assert (preview.complete, changed(preview.files[0])) == (True, ["-two", "+2"])
+        elsewhere = drawn(disk, asked("shell", {"command": given}, "src/a.txt", agent="gemini-cli"))
+        assert elsewhere.command is not None
+
+
+def test_a_wildcard_is_drawn_as_what_it_matches(disk, remote):
+    preview = drawn(disk, asked("Bash", {"command": "chmod +x src/*.txt"}))
+    assert preview.complete
+    assert [(row.target, row.in_scope) for row in preview.command.parts] == [("src/a.txt", "yes")]
+    assert [piece.text for piece in preview.command.lines[0] if piece.mark] == ["src/*.txt"]
+    assert not drawn(remote, asked("Bash", {"command": "chmod +x src/*.txt"})).complete
+
+
 def test_nothing_of_a_command_is_left_out(disk):
     command = "for f in a b; do\n  rm $f > log 2>&1; done; (cd src && tee x) | sort"
     view = drawn(disk, asked("Bash", {"command": command})).command
