@@ -21,7 +21,8 @@ Words = Sequence[str]
 PARTS = frozenset({"word", "number", "string", "raw_string", "concatenation"})
 SUBSTITUTIONS = frozenset({"command_substitution", "process_substitution"})
 STEPS_UP = re.compile(r"(?:^|/)\.\.(?:/|$)")
-ERRORS = re.compile(r"2>>?\s*[^&\s]\S*")  # where messages go does not matter
+# Where messages go does not matter, unless they go among the names: they repeat what stands in the command.
+ERRORS = re.compile(r"2>>?\s*(?:/dev/null|(?!/dev/)[\w./-]+)")
 FD = ("fd", "fdfind")
 QUOTED = frozenset({"string", "raw_string"})
 WILD = re.compile(r"[*?\[]")
