@@ -430,7 +430,7 @@ AIMED = ".env\n*.pem\nsecrets/\n/config/*.yml\n"
         ("Bash", "command", "cat src/*.pem > out/x", "intentignore"),
         ("Bash", "command", "cat /home/ada/shop/*.pem", "intentignore"),
         ("Bash", "command", "cat README.* a.*.b src/**/*.ts config/* ./*", None),
-        ("Bash", "command", "cat ..* *\\:x *. ../shop/*", None),
+        ("Bash", "command", "cat ..?* *\\:x *. ../shop/*", None),
         ("PowerShell", "command", "gc '*.pem'", "intentignore"),
         ("read_many_files", "include", ["a", "**/*.pem"], "intentignore"),
         ("Glob", "pattern", "config/*.yml", "intentignore"),

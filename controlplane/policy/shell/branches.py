@@ -86,7 +86,11 @@ def while_statement(walker: Walker, node: Node, state: State, feed: Feed) -> Out
     asked = READS_LINE.fullmatch(" ".join(walker.source.of(child) for child in condition if child.is_named))
     fits = feed is Feed.LINES or (feed is Feed.NULS and asked is not None and asked[1] is not None)
     given = {asked[2]: A_FILE} if asked and fits else {}
-    return _rounds(walker, condition, node.children_by_field_name("body"), state, given)
+    reopens = walker.scene.reopens
+    outcome = _rounds(walker, condition, node.children_by_field_name("body"), state, given)
+    if given and walker.scene.reopens != reopens:
+        raise UnclearError("the input changes inside a loop")
+    return outcome
 
 
 def c_style_for_statement(walker: Walker, node: Node, state: State, _feed: Feed) -> Outcome:

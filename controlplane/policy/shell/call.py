@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
@@ -9,7 +10,7 @@ from controlplane.policy.shell.folders import Placed, is_inside, place
 from controlplane.policy.shell.options import READ, WRITE, Parsed, Spec, parse_options
 from controlplane.policy.shell.state import Feed, Outcome, State, always
 from controlplane.policy.shell.values import UnclearError
-from controlplane.policy.shell.wildcards import fixed_folder, matches
+from controlplane.policy.shell.wildcards import fixed_folder, matches, may_step_up
 from controlplane.policy.shell.words import PIPE, Word
 
 if TYPE_CHECKING:
@@ -91,6 +92,7 @@ class Call:
 
     def _read_wild(self, word: Word) -> None:
         """What a wildcard matches on disk; where that is not known, all below its fixed part, and links."""
+        self._vet_wild(word)
         span = (word.start, word.end)
         for path in self.places(word):
             found = self._matches(path, span)
@@ -100,6 +102,12 @@ class Call:
                 found = self.scene.links_below(folder, span)
             for match in found:
                 self.scene.add_read(match, recursive=True, span=span)
+
+    def _vet_wild(self, word: Word) -> None:
+        """Raises UnclearError where a wildcard may lead out of its folder."""
+        written = self.scene.source.data[word.start : word.end]
+        if may_step_up(word.value or "", bare=not re.search(rb"[^\w./*?!^\[\]-]", written)):
+            raise UnclearError("a wildcard that may match ..", (word.start, word.end))
 
     def _matches(self, path: Placed, span: tuple[int, int]) -> list[Placed] | None:
         """What a wildcard matches in a workspace on disk; None outside of it, without one, or of too much."""
@@ -144,6 +152,7 @@ class Call:
         if not word.wild or word.carried:
             self.write(word, op, recursive=recursive)
             return
+        self._vet_wild(word)
         span = (word.start, word.end)
         for path in self.places(word):
             found = self._matches(path, span)

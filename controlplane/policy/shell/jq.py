@@ -7,6 +7,7 @@ file of its own (`-f`) nobody has seen.
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from controlplane.policy.shell.call import Call, by_role
@@ -25,7 +26,8 @@ JQ = spec(
 )
 VALUES = frozenset({"--arg", "--argjson"})  # a name and a value
 FILES = frozenset({"--slurpfile", "--rawfile"})  # a name and a file
-IMPORTS = re.compile(r"""(?<![.\w$"'])(?:import|include)\s*["#]""")
+# The path may have a format (`import @text "secret"`), `modulemeta` gets it from the program.
+IMPORTS = re.compile(r"""(?<![.\w$"'])(?:import|include)\s*["#@]|\bmodulemeta\b""")
 
 
 def judge_jq(call: Call) -> None:
@@ -47,6 +49,8 @@ def _without_pairs(call: Call) -> Iterator[Word]:
     for word in rest:
         if word.value not in VALUES | FILES:
             yield word
+            if word.value == "--indent":
+                yield from islice(rest, 1)  # jq takes even `--arg` for its value
             continue
         pair = [next(rest, None), next(rest, None)]
         for one in pair:

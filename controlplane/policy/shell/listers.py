@@ -21,14 +21,20 @@ Words = Sequence[str]
 PARTS = frozenset({"word", "number", "string", "raw_string", "concatenation"})
 SUBSTITUTIONS = frozenset({"command_substitution", "process_substitution"})
 STEPS_UP = re.compile(r"(?:^|/)\.\.(?:/|$)")
-ERRORS = re.compile(r"2>>?\s*[^&\s]\S*")  # where messages go does not matter
+# Where messages go does not matter, unless they go among the names: they repeat what stands in the command.
+ERRORS = re.compile(r"2>>?\s*(?:/dev/null|(?!/dev/)[\w./-]+)")
+FD = ("fd", "fdfind")
 QUOTED = frozenset({"string", "raw_string"})
 WILD = re.compile(r"[*?\[]")
 NULS = frozenset({"-print0", "-fprint0", "--print0", "--null", "--null-data", r"\0"})
 SHORT_NULS = re.compile(r"-[A-Za-z0-9]*[zZ0].*")
+NUMBERED = re.compile(r"-[A-Ya-y]?[1-9]\d*")  # `head -20`; but `fd -10` is `fd -1 -0`
 OTHER_OUTPUT = frozenset({"-printf", "-fprintf", "-ls", "-fls", "-exec", "-execdir", "-ok", "-okdir"})
 LONG_LISTING = re.compile(r"-[A-Za-z0-9]*l.*|--(list-details|format).*")
-LS = re.compile(r"-[1aAdFprRStUX]+|--all|--almost-all|--reverse|--recursive|--directory|[^-].*")
+# Without -a, which prints `..`: a reader that looks below what it is given would leave the folder.
+LS = re.compile(r"-[1AdFprRStUX]+|--almost-all|--reverse|--recursive|--directory|[^-].*")
+# More than names comes out of these, lines of the files among it.
+MORE = re.compile(r"--(json|stats|type-list|count|count-matches|label.*)|-[A-Za-z0-9]*c[A-Za-z0-9]*")
 MATCHES = {
     name: re.compile(rf"-[{flags}]*[{lists}][{flags}]*|--files-with-matches|--files-without-match|{more}")
     for name, flags, lists, more in (
@@ -112,7 +118,9 @@ def _passes(words: Words, fed: Feed) -> Feed:
     found = Feed.LINES if name in LISTERS and LISTERS[name](args) else Feed.NONE
     if found is Feed.NONE and name in SELECTORS and SELECTORS[name](args):
         found = fed
-    ends_in_nul = any(arg in NULS or (name != "find" and SHORT_NULS.fullmatch(arg)) for arg in args)
+    counted = () if name in FD else [arg for arg in args if NUMBERED.fullmatch(arg)]
+    shorts = [arg for arg in args if name != "find" and arg not in counted and SHORT_NULS.fullmatch(arg)]
+    ends_in_nul = bool(shorts) or not NULS.isdisjoint(args)
     return Feed.NULS if ends_in_nul and found is Feed.LINES else found
 
 
@@ -129,11 +137,13 @@ def _matching(name: str) -> Callable[[Words], bool]:
     """`grep -l`, where that is an option for certain."""
 
     def judge(args: Words) -> bool:
+        if any(MORE.fullmatch(arg) for arg in args):
+            return False
         for at, arg in enumerate(args):
             before = args[at - 1] if at else ""
             is_value = before.startswith("--") or (before[:1] == "-" and before[-1] in VALUED[name])
             if MATCHES[name].fullmatch(arg):
-                return not (is_value or "--" in args[:at] or any(one.startswith("--label") for one in args))
+                return not (is_value or "--" in args[:at])
         return False
 
     return judge
@@ -157,7 +167,7 @@ def _picking(args: Words) -> bool:
 
 LISTERS: Mapping[str, Callable[[Words], bool]] = {
     "find": OTHER_OUTPUT.isdisjoint,
-    **dict.fromkeys(("fd", "fdfind"), lambda args: not any(LONG_LISTING.fullmatch(arg) for arg in args)),
+    **dict.fromkeys(FD, lambda args: not any(LONG_LISTING.fullmatch(arg) for arg in args)),
     "ls": _all(LS),
     "rg": _matching("rg"),
     **dict.fromkeys(("grep", "egrep", "fgrep"), _matching("grep")),

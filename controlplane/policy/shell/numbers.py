@@ -112,7 +112,11 @@ def is_count(node: Node, source: Source) -> bool:
     while last.type in ("pipeline", "redirected_statement"):
         last = last.named_children[-1] if last.type == "pipeline" else last.named_children[0]
     name, *options = last.named_children if last.type == "command" else [last]
-    return source.of(name) == "wc" and all(COUNTING.fullmatch(source.of(option)) for option in options)
+    return (
+        source.of(name) == "wc"
+        and len(options) == 1
+        and COUNTING.fullmatch(source.of(options[0])) is not None
+    )
 
 
 def is_number(node: Node, name: str, source: Source) -> bool:

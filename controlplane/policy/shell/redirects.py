@@ -28,6 +28,7 @@ READS = frozenset({"<"})
 DUPLICATES = frozenset({">&", "<&"})
 CLOSES = frozenset({">&-", "<&-"})
 NAMED_DESCRIPTOR = re.compile(rb"\{\w+\}\Z")
+DIGITS = re.compile(rb"\d+\Z")
 DESCRIPTOR = re.compile(r"\d+-?|-")
 
 
@@ -63,7 +64,7 @@ def redirect(walker: Walker, node: Node, state: State) -> Redirect:
         for child in given:
             walker.words(child, state)
         lists = all(is_list(child, walker.source) for child in given)
-        return Redirect(feeds=True, lists=Feed.LINES if lists else Feed.NONE)
+        return Redirect(feeds=_is_input(node, walker, "<"), lists=Feed.LINES if lists else Feed.NONE)
     if node.type == "heredoc_redirect":
         return _heredoc(walker, node, state)
     return _file(walker, node, state)
@@ -82,7 +83,16 @@ def _file(walker: Walker, node: Node, state: State) -> Redirect:
     else:
         _open(walker, operator, first, state)
     lists = listed(first, walker.source) if operator == "<" else Feed.NONE
-    return Redirect(extra, feeds=operator.startswith("<"), lists=lists)
+    return Redirect(extra, feeds=_is_input(node, walker, operator), lists=lists)
+
+
+def _is_input(node: Node, walker: Walker, operator: str) -> bool:
+    """Whether standard input is meant: `3< f` opens another descriptor, and `0>&3` that one, though the
+    grammar takes this 0 for a word."""
+    descriptor = node.child_by_field_name("descriptor")
+    end = node.start_byte if descriptor is None else descriptor.end_byte
+    number = DIGITS.search(walker.source.data, 0, end)
+    return operator.startswith("<") if number is None else int(number[0]) == 0
 
 
 def _open(walker: Walker, operator: str, destination: Node, state: State) -> None:

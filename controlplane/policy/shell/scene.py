@@ -72,6 +72,7 @@ class Scene:
         self.removes = False  # something may be gone: what the disk says need not hold any more
         self.jumps = 0  # how often `break` or `continue` stood in the command
         self.passes_variables = False  # programs get more of them than those that choose a language
+        self.reopens = 0  # how often `exec` stood without a program: it may change where input comes from
         self.ran = False  # the simple command at hand runs a program of its own
         self.folders_made: set[str] = set()
         self.entered: set[str] = set()  # written with a slash behind: through a link of that name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -43,6 +44,15 @@ def matches(world: World, pattern: str) -> list[str] | None:
             return None
         found = step
     return sorted(path for path in found if world.exists(path) is not False)
+
+
+def may_step_up(pattern: str, *, bare: bool) -> bool:
+    """Whether a segment may match `..`, as bash matched it before 5.2. `bare`: it stands in the command
+    without quotes, so that `.[!.]*` is what it looks like."""
+    dotted = [part for part in pattern.split("/") if part.startswith(".") and SPECIAL.search(part)]
+    if bare:
+        return any(fnmatchcase("..", part.replace("[^", "[!")) for part in dotted)
+    return any(re.fullmatch(_segment(part), "..", re.DOTALL) for part in dotted)
 
 
 def _matching(world: World, folders: list[str], part: str) -> list[str] | None:

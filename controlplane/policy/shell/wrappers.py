@@ -76,6 +76,7 @@ def _env(call: Call) -> Outcome:
 def _exec(call: Call) -> Outcome:
     """`exec cmd`, or `exec > file`, behind which every later command may write to the file."""
     words = call.parse(EXEC).operands
+    call.scene.reopens += not words
     if not words and call.has_opened:
         call.unknown("redirects all that follows")
     return call.inner(words)
@@ -134,13 +135,22 @@ def _given(call: Call, places: Sequence[Word], word: Word) -> Word:
         if text not in word.prefix:
             continue
         before, _, behind = word.prefix.partition(text)
-        if call.feed is Feed.NONE or "/" in behind:
+        folder, slash, start = before.rpartition("/")
+        if before.startswith("-"):
+            raise UnclearError("an option that is not known", (word.start, word.end))
+        if call.feed is Feed.NONE or not _stays(start, behind, text):
             return _unknown(call)
-        folder, slash, _ = before.rpartition("/")
         if slash:
             call.read(replace(word, value=folder or slash, prefix=folder or slash), recursive=True)
         return name_of_some_file(word)
     return word
+
+
+def _stays(before: str, behind: str, text: str) -> bool:
+    """Whether a name between these two stays below its folder: `.` and `./x` become `../x`,
+    and so do `.` and `.`, with which names may end."""
+    is_dots = before in (".", "..") or (behind != "" and not behind.strip("."))
+    return not (is_dots or "/" in behind or text in behind)
 
 
 def _unknown(call: Call) -> Word:

@@ -47,6 +47,9 @@ def _change_mode(call: Call, parsed: Parsed) -> None:
     if parsed.has("-H", "-L"):
         raise UnclearError("changes what links lead to")
     given = parsed.has("--reference", *MODE_LETTERS)
+    for mode in parsed.operands[: 0 if given else 1]:
+        if mode.wild or mode.many:  # the words that it becomes would be files, but for the first
+            raise UnclearError("may become several arguments", (mode.start, mode.end))
     for word in parsed.operands if given else parsed.operands[1:]:
         call.change(word, "mode", recursive=parsed.has("-R", "--recursive"))
 
