@@ -141,12 +141,13 @@ def _max_files_changed(given: Given) -> Iterator[Breach]:
 
 def _require_file(given: Given) -> Iterator[Breach]:
     """`file`: a glob; a change of files in `scope` needs a change of such a file, before or with it. A
-    folder of that name, or another mode, is none."""
+    folder is no file, wherever it is made, and another mode is no change that was needed."""
     needed = given.constraint["file"]
     changed = (w.path for w in given.every if w.op not in {"folder", "mode"})
     done = {*given.world.changed_here(), *changed}
     if not any(given.fits(needed, path) for path in done):
-        yield from given.broken((w.path for w in given.about), f"may change only together with [{needed}]")
+        files = (w.path for w in given.about if w.op != "folder")
+        yield from given.broken(files, f"may change only together with [{needed}]")
 
 
 def _library_version(given: Given) -> Iterator[Breach]:

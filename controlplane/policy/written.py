@@ -91,7 +91,8 @@ def written_of(placed: Placed) -> Iterator[Written]:
     """All that a call does at one place. Where it comes there several times, one thing after the other
     as well, because only together they may make what neither does alone."""
     # The same reading of an input, for another spelling of the path, is the same thing.
-    every = {(id(n.pieces), n.before, n.after, n.op): n for n in (placed.named, *placed.again)}.values()
+    told = {(id(n.pieces), n.before, n.after, n.op, n.whole): n for n in (placed.named, *placed.again)}
+    every = tuple(told.values())
     yield from (Written.of(named, placed.target) for named in every)
     if len(every) > 1:
         pieces = tuple(piece for named in every for piece in named.pieces)
