@@ -10,16 +10,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 import re2
 
 from controlplane.policy import dependencies, globs
+from controlplane.policy.paths import shown
 from controlplane.policy.scopes import Scope
 from controlplane.policy.world import World
 from controlplane.policy.written import Written
 
 MAX_PATTERN = 1000  # characters of a regular expression
+_TOLD_MOST = 10  # dependency files, and libraries of each, that an answer names
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +109,17 @@ def _forbid_pattern(given: Given) -> Iterator[Breach]:
 
 
 def _adds(pattern: Any, written: Written, world: World) -> bool:
-    return any(_count(pattern, now) > _count(pattern, before) for before, now in written.sides(world))
+    return any(_has_more(pattern, before, now) for before, now in written.sides(world))
 
 
-def _count(pattern: Any, text: str) -> int:
-    return len(list(pattern.finditer(text)))
+@lru_cache(maxsize=4)
+def _has_more(pattern: Any, before: str, now: str) -> bool:
+    """Whether a text holds more matches than the one before. RE2 is given bytes, so that it need not count
+    characters, nor trip over half ones. Remembered, because a call may bring one text to many files."""
+    if before == now:
+        return False
+    there = sum(1 for _ in pattern.finditer(before.encode("utf-8", "replace")))
+    return next(islice(pattern.finditer(now.encode("utf-8", "replace")), there, None), None) is not None
 
 
 def _max_file_lines(given: Given) -> Iterator[Breach]:
@@ -132,12 +141,13 @@ def _max_files_changed(given: Given) -> Iterator[Breach]:
 
 def _require_file(given: Given) -> Iterator[Breach]:
     """`file`: a glob; a change of files in `scope` needs a change of such a file, before or with it. A
-    folder of that name, or another mode, is none."""
+    folder is no file, wherever it is made, and another mode is no change that was needed."""
     needed = given.constraint["file"]
     changed = (w.path for w in given.every if w.op not in {"folder", "mode"})
     done = {*given.world.changed_here(), *changed}
     if not any(given.fits(needed, path) for path in done):
-        yield from given.broken((w.path for w in given.about), f"may change only together with [{needed}]")
+        files = (w.path for w in given.about if w.op != "folder")
+        yield from given.broken(files, f"may change only together with [{needed}]")
 
 
 def _library_version(given: Given) -> Iterator[Breach]:
@@ -162,9 +172,8 @@ def _asks_wrongly(rule: Mapping[str, Any], written: Written, world: World) -> bo
 
 def _no_new_dependency(given: Given) -> Iterator[Breach]:
     """No dependency file may name what it did not name before."""
-    for written in given.about:
-        if dependencies.is_manifest(written.path):
-            yield from _new_names(given, written)
+    manifests = (written for written in given.about if dependencies.is_manifest(written.path))
+    yield from islice((breach for each in manifests for breach in _new_names(given, each)), _TOLD_MOST)
 
 
 def _new_names(given: Given, written: Written) -> Iterator[Breach]:
@@ -178,7 +187,7 @@ def _new_names(given: Given, written: Written) -> Iterator[Breach]:
     sides = change or (written.before, written.after or "")
     new = dependencies.new_names(written.path, *sides, whole=change is not None)
     if new:
-        told = ", ".join(sorted(new))
+        told = ", ".join(map(shown, sorted(new)[:_TOLD_MOST])) + ", …" * (len(new) > _TOLD_MOST)
         yield from given.broken(
             [written.path], f"would add the dependency {told}, and the intent allows no new one"
         )

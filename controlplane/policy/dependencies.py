@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 import re2
@@ -122,7 +123,7 @@ _REQUIREMENTS = re.compile(
     r"(?:^|/)[^/]*requirements[^/]*\.(?:txt|in)$|(?:^|/)requirements/[^/]+\.(?:txt|in)$"
 )
 _ENVIRONMENT = re.compile(r"(?:^|/)(?:[^/]*environment[^/]*|conda[^/]*)\.ya?ml$")
-_VERSION = re.compile(r"\d+(?:\.\d+)*")
+_VERSION = re.compile(r"\d+(?:\.\d+)*", re.ASCII)
 
 
 def is_manifest(path: str) -> bool:
@@ -142,24 +143,34 @@ def _forms(path: str) -> tuple[Any, ...]:
     )
 
 
-def asked(path: str, text: str, *, whole: bool = False) -> dict[str, set[str]]:
+def asked(path: str, text: str, *, whole: bool = False) -> Mapping[str, set[str]]:
     """The libraries that a text of a dependency file names, in lower case, each with the versions that it is
     asked for in, "" where a line has none."""
+    folded = path.casefold()
+    name = folded.rpartition("/")[2]
+    return _asked(
+        _forms(path),
+        name if whole and name in manifests.PARSERS else None,
+        folded.endswith(_KEYED),
+        plain(text),
+    )
+
+
+@lru_cache(maxsize=4)  # several constraints ask for one text, and a call may bring one to many files
+def _asked(forms: tuple[Any, ...], name: str | None, keyed: bool, text: str) -> Mapping[str, set[str]]:
+    """`name` of a whole file that can be parsed; `keyed` where it has other keys besides its libraries."""
+    parsed = manifests.libraries(name, text) if name else None
     found: dict[str, set[str]] = {}
-    for name, version in _named(path, plain(text), whole=whole):
-        found.setdefault(_same(name), set()).add(version.partition(";")[0])
+    for library, version in _in_lines(forms, keyed, text) if parsed is None else parsed:
+        found.setdefault(_same(library), set()).add(version.partition(";")[0])
     return found
 
 
-def _named(path: str, text: str, *, whole: bool) -> Iterator[tuple[str, str]]:
-    parsed = manifests.libraries(path, text) if whole and _forms(path) else None
-    if parsed is not None:
-        yield from parsed
-        return
-    keyed = path.casefold().endswith(_KEYED)
-    for form in _forms(path):
-        for match in form.finditer(text):
-            name, version = match["name"], match["version"] or ""
+def _in_lines(forms: tuple[Any, ...], keyed: bool, text: str) -> Iterator[manifests.Library]:
+    encoded = text.encode("utf-8", "replace")  # bytes, so that RE2 need not count characters
+    for form in forms:
+        for match in form.finditer(encoded):
+            name, version = ((match[group] or b"").decode() for group in ("name", "version"))
             if not (keyed and _is_other_key(name.lower(), version)):
                 yield name, version
 
@@ -175,7 +186,8 @@ def _same(name: str) -> str:
 
 def new_names(path: str, before: str, after: str, *, whole: bool = False) -> set[str]:
     """What a text names that the one before did not. `whole` says that both are whole files."""
-    parsed = whole and all(manifests.libraries(path, plain(text)) is not None for text in (before, after))
+    name = path.casefold().rpartition("/")[2]
+    parsed = whole and all(manifests.libraries(name, plain(text)) is not None for text in (before, after))
     return asked(path, after, whole=parsed).keys() - asked(path, before, whole=parsed).keys()
 
 
@@ -198,9 +210,10 @@ def wrong_version(rule: Mapping[str, Any], path: str, text: str, *, whole: bool 
     return any(_numbers(each) < _numbers(rule["min_version"]) for each in found)
 
 
-def _numbers(version: str) -> tuple[int, ...]:
-    """`5.0` and `5` are one version."""
-    numbers = [int(part) for part in version.split(".")]
-    while numbers and numbers[-1] == 0:
-        numbers.pop()
-    return tuple(numbers)
+def _numbers(version: str) -> tuple[tuple[int, str], ...]:
+    """A version as what can be compared: of each part its length and digits, because Python makes no
+    number of thousands of them. `5.0` and `5` are one version."""
+    parts = [part.lstrip("0") for part in version.split(".")]
+    while parts and not parts[-1]:
+        parts.pop()
+    return tuple((len(part), part) for part in parts)

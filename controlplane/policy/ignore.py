@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from bisect import bisect_left
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import groupby
@@ -62,7 +62,7 @@ class IgnoreRules:
     text: str
     intents: frozenset[str] = field(compare=False)
     _runs: tuple[_Run, ...] = field(compare=False, repr=False)  # the last one first
-    _above: frozenset[str] = field(compare=False, repr=False)
+    _literals: tuple[str, ...] = field(compare=False, repr=False)  # sorted
 
     @staticmethod
     def parse(text: str) -> IgnoreRules:
@@ -83,7 +83,9 @@ class IgnoreRules:
 
     def holds(self, folder: str) -> bool:
         """Whether a line names something below a folder, word for word up to there."""
-        return _as_bytes(folder) in self._above
+        above = f"{_as_bytes(folder)}/" if folder else ""
+        at = bisect_left(self._literals, above)
+        return at < len(self._literals) and self._literals[at].startswith(above)
 
     def _decide(self, entry: str, *, is_dir: bool) -> str | None:
         name = entry[entry.rfind("/") + 1 :]
@@ -102,18 +104,15 @@ def _parse(text: str) -> IgnoreRules:
         _rule(line.removesuffix("\r")) for line, switch in zip(lines, switches, strict=True) if not switch
     ]
     runs = [_Run(list(run)) for _, run in groupby(filter(None, rules), key=lambda rule: rule.negated)]
-    above = frozenset(name for rule in rules if rule and not rule.negated for name in _folders(rule.text))
-    return IgnoreRules(text, frozenset(ids - {""}), tuple(reversed(runs)), above)
+    literals = sorted(_literal(rule.text) for rule in rules if rule and not rule.negated)
+    return IgnoreRules(text, frozenset(ids - {""}), tuple(reversed(runs)), tuple(literals))
 
 
-def _folders(text: str) -> Iterator[str]:
-    """The folders that a line names before its first wildcard, the workspace first, without what it is about
-    itself."""
-    yield ""
-    literal = _WILDCARD.split(_as_bytes(text.removeprefix("/")), maxsplit=1)[0]
-    segments = literal.rstrip(" /" if literal == text.removeprefix("/") else "").split("/")
-    for count in range(1, len(segments)):
-        yield "/".join(segments[:count])
+def _literal(text: str) -> str:
+    """What a line names before its first wildcard; of a line without one, without the closing slash."""
+    whole = _as_bytes(text.removeprefix("/"))
+    literal = _WILDCARD.split(whole, maxsplit=1)[0]
+    return literal.rstrip(" /") if literal == whole else literal
 
 
 def _rule(text: str) -> _Line | None:

@@ -6,9 +6,10 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
-_PARSERS: Mapping[str, Callable[[str], Any]] = {
+PARSERS: Mapping[str, Callable[[str], Any]] = {
     "package.json": json.loads,
     "composer.json": json.loads,
     "deno.json": json.loads,
@@ -24,25 +25,33 @@ _LISTS = frozenset(
 )
 _REQUIREMENT = re.compile(r"\s*(?P<name>[A-Za-z0-9][\w.\-]*)\s*(?:\[[^\]]*\])?(?P<version>.*)", re.DOTALL)
 
-# `tomllib` takes time by the square of the parts of a key: `a.a.a…`.
-_DOTS_MOST = 2_000_000
+# `tomllib` walks through the parts of a key (`a.a.a…`) for each of its parts, and through those of the table
+# that it stands in for each key.
+_STEPS_MOST = 2_000_000
 
 Library = tuple[str, str]
 
 
-def libraries(path: str, text: str) -> list[Library] | None:
+@lru_cache(maxsize=4)
+def libraries(name: str, text: str) -> list[Library] | None:
     """Name and version of every library that a file lists; None where it cannot be parsed, or its format is
-    none of these."""
-    parser = _PARSERS.get(path.casefold().rpartition("/")[2])
+    none of these. `name` is that of the file, in lower case."""
+    parser = PARSERS.get(name)
     if parser is None:
         return None
-    if parser is tomllib.loads and sum(line.count(".") ** 2 for line in text.split("\n")) > _DOTS_MOST:
+    if parser is tomllib.loads and _steps(text) > _STEPS_MOST:
         return None
     try:
         tree = parser(text)
         return list(_listed(tree)) if isinstance(tree, dict) else None
     except (ValueError, RecursionError):
         return None
+
+
+def _steps(toml: str) -> int:
+    lines = [(line.lstrip(" \t")[:1] == "[", line.count(".")) for line in toml.split("\n")]
+    deepest = max(dots for is_table, dots in [*lines, (True, 0)] if is_table)
+    return sum((deepest + dots) * (dots + 1) for _, dots in lines)
 
 
 def _listed(tree: Mapping[str, Any]) -> Iterator[Library]:

@@ -22,6 +22,7 @@ _BLOCK_SIDES = (
     (re.compile(r"={6,}\s*$"), "after"),
     (re.compile(r"[>+]{6,} ?REPLACE"), None),
 )
+_BLOCK_SIGNS = frozenset("<-=>+")
 
 
 def whole_texts(data: Mapping[str, Any]) -> list[str]:
@@ -72,7 +73,8 @@ def of_blocks(diff: str) -> list[Piece]:
     found: list[tuple[list[str], list[str]]] = []
     side: str | None = None
     for line in diff.splitlines() if "SEARCH" in diff else ():
-        turned = next((to for pattern, to in _BLOCK_SIDES if pattern.match(line)), "stays")
+        sides = _BLOCK_SIDES if line[:1] in _BLOCK_SIGNS else ()
+        turned = next((to for pattern, to in sides if pattern.match(line)), "stays")
         if turned == "before" or (turned == "after" and not found):
             found.append(([], []))
         if turned != "stays":

@@ -6,7 +6,6 @@ every check, so that neither a link nor a `..` behind a link reaches another fil
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -21,7 +20,9 @@ _WHERE = {
 }
 
 
-_LINKS_MOST = 40  # as Linux
+_LINKS_MOST = 10  # one after the other; a client tells of each where it ends
+
+_ENDS = frozenset({"", "/"})  # what may stand behind a name in a path
 
 # Agents come back to the same files again and again.
 _REMEMBERED_LENGTH = 512
@@ -75,10 +76,11 @@ def place(named: Named, call: ToolCall, world: World) -> Placed | Misplaced:
 def _behind_links(path: str, call: ToolCall) -> str | Refusal:
     """Where a path leads by what the caller tells of its links. That can only make more names count, so a
     hint that lies opens nothing."""
-    table = _links(tuple(call.links.items()), call.root)
+    table, lengths = _links(tuple(call.links.items()), call.root)
     at = path
     for _ in range(_LINKS_MOST):
-        link = next((name for name in _with_parents(at) if name in table), None)
+        parents = (at[:end] for end in lengths if at[end : end + 1] in _ENDS)
+        link = next((name for name in parents if name in table), None)
         if link is None:
             return at
         led = table[link]
@@ -91,23 +93,17 @@ def _behind_links(path: str, call: ToolCall) -> str | Refusal:
     return Refusal(reason, f"The path [{path}] {text}.")
 
 
-def _with_parents(path: str) -> Iterator[str]:
-    """A path, and the folders above it, the nearest first."""
-    while path:
-        yield path
-        path = path.rpartition("/")[0]
-
-
 @lru_cache(maxsize=256)
-def _links(told: tuple[tuple[str, str], ...], root: str | None) -> dict[str, str | Refusal]:
-    """Canonical name to canonical place; what has no name in the workspace is no link in it."""
+def _links(told: tuple[tuple[str, str], ...], root: str | None) -> tuple[dict[str, str | Refusal], list[int]]:
+    """Canonical name to canonical place, and the lengths of the names, the longest first; what has no name
+    in the workspace is no link in it."""
     table: dict[str, str | Refusal] = {}
     for name, place in told:
         link = canonical(name, root=root, cwd=None, writing=False)
         led = canonical(place, root=root, cwd=None, writing=False)
         if isinstance(link, Canonical) and link.path:
             table[link.path] = led.path if isinstance(led, Canonical) else led
-    return table
+    return table, sorted({len(name) for name in table}, reverse=True)
 
 
 @lru_cache(maxsize=8192)

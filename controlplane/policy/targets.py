@@ -21,6 +21,8 @@ from controlplane.policy.world import NoWorld, World
 
 MAX_PATHS = 2000  # of one call: bounds the time that it may take
 
+_TOO_MANY = f"The call names more than {MAX_PATHS} paths; make several calls of it."
+
 _NO_WORLD = NoWorld()
 
 
@@ -52,7 +54,7 @@ def effects(call: ToolCall, policy: Policy, world: World = _NO_WORLD) -> Effects
     cls = static_class(resolved, policy)
     found = _found(call, resolved, policy, world)
     if isinstance(found, Found) and len(found.writes) + len(found.reads) + len(found.aims) > MAX_PATHS:
-        found = f"The call names more than {MAX_PATHS} paths; make several calls of it."
+        found = _TOO_MANY
     if isinstance(found, str):
         return Effects(cls or ToolClass.DESTRUCTIVE, malformed=found, input=resolved.input)
     if cls is None:
@@ -134,6 +136,8 @@ def _globbing(ask: Ask) -> Found | str:
         patterns = fields.texts(value)
         if patterns is None:
             return "A pattern must be a text, or a list of texts."
+        if len(patterns) * len(bases) > MAX_PATHS:
+            return _TOO_MANY
         for pattern in patterns:
             folder = fields.literal_folder(pattern)
             if folder is None:

@@ -50,9 +50,11 @@ def _decoded(arguments: Any) -> Any:
     if not isinstance(arguments, str):
         return {} if arguments is None else arguments
     try:
-        return json.loads(arguments) if arguments.strip() else {}
+        data = json.loads(arguments) if arguments.strip() else {}
+        json.dumps(data, ensure_ascii=False).encode()  # no half characters, which no file can hold
     except (ValueError, RecursionError):
         return arguments
+    return data
 
 
 def declared_class(name: str, policy: Policy) -> ToolClass | None:

@@ -6,6 +6,9 @@ import json
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import re2
 
 from controlplane.policy.model import Target
 from controlplane.policy.named import Named
@@ -15,6 +18,9 @@ from controlplane.policy.world import World
 # Replacing is done on the real text only within these limits, in characters; beyond, its pieces are judged.
 _RESULT_MOST = 8 * 1024 * 1024
 _WORK_MOST = 64 * 1024 * 1024
+
+# Normalising takes time by the square of the marks in a row: an identifier bears a few.
+_MARKS = re2.compile(r"([\p{M}\x{FF9E}\x{FF9F}]{30})[\p{M}\x{FF9E}\x{FF9F}]+")
 
 # What puts no text anywhere.
 _WORDLESS = frozenset({"delete", "move", "mode", "folder"})
@@ -57,7 +63,7 @@ class Written:
         before, plainly = known or ("" if self.whole else plain(self.before), plain(after))
         yield before, plainly
         if not plainly.isascii():  # Python, for one, reads look-alike letters in names as the plain ones
-            yield unicodedata.normalize("NFKC", before), unicodedata.normalize("NFKC", plainly)
+            yield _looks(before), _looks(plainly)
         if self.path.casefold().endswith(".ipynb"):
             yield _cells(before), _cells(plainly)
         if "\r" in after:
@@ -84,18 +90,29 @@ class Written:
 def written_of(placed: Placed) -> Iterator[Written]:
     """All that a call does at one place. Where it comes there several times, one thing after the other
     as well, because only together they may make what neither does alone."""
-    every = (placed.named, *placed.again)
+    # The same reading of an input, for another spelling of the path, is the same thing.
+    told = {(id(n.pieces), n.before, n.after, n.op, n.whole): n for n in (placed.named, *placed.again)}
+    every = tuple(told.values())
     yield from (Written.of(named, placed.target) for named in every)
-    if placed.again:
+    if len(every) > 1:
         pieces = tuple(piece for named in every for piece in named.pieces)
         yield Written.of(replace(placed.named, whole=False, pieces=pieces), placed.target)
 
 
+@lru_cache(maxsize=4)
 def plain(text: str) -> str:
     """Without a byte order mark, each line ending in a line feed."""
     return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
 
 
+@lru_cache(maxsize=4)
+def _looks(text: str) -> str:
+    """A text with look-alike letters as the plain ones."""
+    few = _MARKS.sub(rb"\1", text.encode("utf-8", "replace")).decode()
+    return unicodedata.normalize("NFKC", few)
+
+
+@lru_cache(maxsize=4)
 def _cells(notebook: str) -> str:
     """The sources of a notebook's cells, as a reader of the notebook sees them; "" for what is none."""
     try:
@@ -106,6 +123,7 @@ def _cells(notebook: str) -> str:
         return ""
 
 
+@lru_cache(maxsize=4)
 def _replaced(text: str, pieces: tuple[tuple[str, str], ...]) -> str | None:
     if not pieces or len(pieces) * len(text) > _WORK_MOST:
         return None
@@ -117,5 +135,6 @@ def _replaced(text: str, pieces: tuple[tuple[str, str], ...]) -> str | None:
     return text
 
 
+@lru_cache(maxsize=4)
 def _lines(text: str | None) -> int:
     return len((text or "").splitlines())

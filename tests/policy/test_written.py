@@ -138,6 +138,8 @@ def test_a_folder_that_goes_counts_with_all_that_is_in_it():
 def test_a_folder_of_the_name_is_no_change_of_the_file_that_is_needed():
     rule = {"type": "require_file", "file": "docs/a", "scope": "src/**"}
     assert refused(bash("mkdir -p docs/a && touch src/x"), rule) == "require_file"
+    assert refused(bash("mkdir -p src/a"), rule) is None
+    assert refused(bash("chmod +x src/x"), rule) == "require_file"
     assert refused(bash("chmod +x docs/a && touch src/x"), rule) == "require_file"
     assert refused(bash("touch docs/a src/x"), rule) is None
 
