@@ -141,3 +141,16 @@ def test_a_part_of_a_line_is_judged_in_the_file_that_it_stands_in():
         "new_string": '"react": "17", "react": "18"',
     }
     assert reason(doubled, rule, NoWorld())
+
+
+def test_the_version_of_a_table_is_the_one_in_it():
+    text = '[tool.poetry.dependencies]\na = {version = "1"}\nb = [{version = "2"}, {version = "3"}]\n'
+    assert manifests.libraries("pyproject.toml", text) == [("a", "1"), ("b", "2")]
+
+
+def test_a_key_of_a_whole_file_is_no_library_whose_version_is_wrong():
+    rule = {"type": "library_version", "library": "main", "min_version": "2"}
+    state = snapshot(intent=intent("**", constraints=[rule]))
+    for text, kind in (('{"main": "1.0"}', None), ('{"dependencies": {"main": "1.0"}}', "library_version")):
+        decision = judge(call("Write", {"file_path": "package.json", "content": text}), state, NoWorld())
+        assert decision.reason == kind

@@ -50,6 +50,11 @@ def test_a_read_and_a_command_follow_it_too():
     )
 
 
+def test_a_refusal_says_that_a_link_leads_out():
+    decision = judge(told(write("src/in/x"), src__in="a\\b"), snapshot("src/**"))
+    assert decision.error == "The path [src/in/x] leads out of the workspace through a link."
+
+
 def test_the_disk_knows_better_than_a_hint():
     class Disk(NoWorld):
         def resolve(self, path):

@@ -8,6 +8,7 @@ import time
 import pytest
 
 from controlplane.policy.model import Policy
+from controlplane.policy.patched import of_patches
 from controlplane.policy.written import Written
 from tests.policy.workspace import FakeWorld, bash, call, intent, judge, said, snapshot, write
 
@@ -205,3 +206,28 @@ def test_the_modes_of_a_folder_that_holds_something_protected_stay():
     policy = Policy(protected_paths=("ci/flows/**",))
     assert said(judge(bash("chmod -R +x ci"), snapshot("**", policy=policy)))[2] == "protected_path"
     assert said(judge(bash("chmod +x ci"), snapshot("**", policy=policy))) == ("allow", None, None)
+
+
+def test_what_two_readings_make_together_counts():
+    both = {"file_path": "a", "old_string": "1", "new_string": "ev", "search": "2", "replace": "al("}
+    rule = {"type": "forbid_pattern", "pattern": r"eval\("}
+    assert refused(call("Edit", both), rule, world=Files.of({"a": "12"})) == "forbid_pattern"
+    assert refused(call("Edit", both), rule, world=Files.of({"a": "1 2"})) is None
+
+
+def test_an_edit_that_finds_nothing_counts_by_its_own_lines():
+    rule = {"type": "max_file_lines", "max_lines": 4}
+    shorter = edit("no\nsuch\nlines", "one")
+    assert refused(shorter, rule, world=Files.of({"a": "1\n2\n3\n4\n5\n"})) is None
+    assert refused(edit("no", "1\n2"), rule, world=Files.of({"a": "1\n2\n3\n4\n"})) == "max_file_lines"
+    assert refused(write("a", "one"), rule, world=Files.of({"a": "1\n2\n3\n4\n5\n"})) is None
+
+
+def test_only_what_a_patch_moves_arrives():
+    patch = (
+        "*** Begin Patch\n*** Add File: n\n+x\n*** Update File: a\n*** Move to: b\n@@\n-x\n+y\n*** End Patch"
+    )
+    writes = of_patches([patch], None).writes
+    assert [(named.raw, named.op, named.arrives) for named in writes] == [
+        ("n", "write", False), ("a", "move", False), ("b", "write", True),
+    ]  # fmt: skip
