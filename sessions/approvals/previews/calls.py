@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from controlplane.masking import MASK, was_cut
-from controlplane.policy import fields
+from controlplane.policy import fields, pieces
 from controlplane.policy.model import Policy
 from controlplane.policy.patched import patch_in
 from controlplane.policy.paths import Canonical, canonical
@@ -26,6 +26,9 @@ FILES_SHOWN = 40
 CUT = "The call was longer than what is stored, so a part of it is not shown."
 MASKED = "Secrets in it are masked."
 RAW = "This form of call cannot be drawn; this is all of it, as it came."
+SEVERAL_TEXTS = (
+    "It holds several texts, and which of them the tool takes is not known here; this is all of it."
+)
 UNKNOWN_TOOL = "The gate does not know all that this tool changes; this is the call as it came."
 NO_CONTENT = "What it holds now is not shown. {why}"
 
@@ -57,7 +60,19 @@ def preview_call(desk: Desk) -> Preview:
     resolved = resolved_tool(desk.approval)
     tool = resolved.tool
     drawn = DRAWERS.get(tool.kind, _raw)(desk, resolved) if tool else _raw(desk, resolved)
+    if _has_several_texts(resolved):
+        drawn = replace(_raw(desk, resolved), sentence=SEVERAL_TEXTS)
     return _honest(drawn, desk)
+
+
+def _has_several_texts(resolved: Resolved) -> bool:
+    """Whether tools may read an input in different ways: the gate judges each, a drawing would show one."""
+    data, kind = resolved.input, resolved.tool.kind if resolved.tool else None
+    if not isinstance(data, Mapping):
+        return False
+    if kind is Kind.WRITE:
+        return len(pieces.whole_texts(data)) > 1
+    return kind in {Kind.EDIT, Kind.EDITOR} and len(pieces.readings(data)) > 1
 
 
 def _honest(preview: Preview, desk: Desk) -> Preview:

@@ -115,6 +115,22 @@ def test_no_input_is_too_odd_to_be_shown(disk, tool, given):
         assert preview.sentence
 
 
+@pytest.mark.parametrize(
+    ("tool", "given"),
+    [
+        ("Write", {"file_path": "src/a.txt", "content": "ok", "file_text": "other"}),
+        ("Edit", {"file_path": "src/a.txt", "old_string": "two", "new_string": "2", "search": "one", "replace": ""}),
+    ],
+)  # fmt: skip
+def test_of_several_texts_none_is_drawn_for_the_whole(disk, tool, given):
+    preview = drawn(disk, asked(tool, given, "src/a.txt"))
+    assert not preview.complete
+    assert preview.sentence.startswith("It holds several texts")
+    assert all(text in preview.input for text in given.values())
+    plain = {key: given[key] for key in list(given)[: -2 if tool == "Edit" else -1]}
+    assert drawn(disk, asked(tool, plain, "src/a.txt")).complete
+
+
 # --- commands ---------------------------------------------------------------------------------------
 
 
