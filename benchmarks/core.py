@@ -28,9 +28,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from controlplane.policy import automata, globs, matching, meetings  # noqa: E402
-from controlplane.policy import scopes as scopes_module  # noqa: E402
 from controlplane.policy.decision import decide  # noqa: E402
+from controlplane.policy.globs import automaton, intersection, match, parse  # noqa: E402
+from controlplane.policy.globs import scope as scopes_module  # noqa: E402
+from controlplane.policy.globs.scope import Scope, overlaps  # noqa: E402
 from controlplane.policy.model import (  # noqa: E402
     Intent,
     IntentStatus,
@@ -39,7 +40,6 @@ from controlplane.policy.model import (  # noqa: E402
     ToolCall,
     Verdict,
 )
-from controlplane.policy.scopes import Scope, overlaps  # noqa: E402
 from controlplane.policy.shell import analyse  # noqa: E402
 
 # The others after ours: google-re2 crashes when regopy's allocator was there before it.
@@ -281,7 +281,7 @@ def many_intents(name: str, schema: str) -> bool:
 
 def forget_patterns() -> None:
     """As in a process that has seen none of them yet."""
-    for module in (scopes_module, globs, matching, meetings, automata):
+    for module in (scopes_module, parse, match, intersection, automaton):
         for value in vars(module).values():
             if hasattr(value, "cache_clear"):
                 value.cache_clear()

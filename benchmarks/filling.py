@@ -16,16 +16,16 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from controlplane.models import Membership, Role, Workspace
-from controlplane.tokens import create_token
+from controlplane.shared.tokens import create_token
 from intents import registry
 from sessions.models import AgentSession
-from traces.class_checks import Check
-from traces.counts import count_sealed
-from traces.entries import Author, Mutation, trace_entry
-from traces.ledger import COLUMNS, NewEntry, prepare
-from traces.projections import Recorded, project
-from traces.sealing import seal
-from traces.shape import read_entry
+from traces.counts.counters import count_sealed
+from traces.entries.mutation_class_check import Check
+from traces.entries.projections import Recorded, project
+from traces.entries.record import Author, Mutation, trace_entry
+from traces.entry_schema import read_entry
+from traces.ledger.append import COLUMNS, NewEntry, prepare
+from traces.ledger.sealing import seal
 
 DAYS = 90
 AREAS = ("src", "tests", "docs", "web", "infra")

@@ -32,15 +32,15 @@ django.setup()
 
 from django.db import connection, transaction  # noqa: E402
 
-from traces import proofs  # noqa: E402
-from traces.entries import Storing, store  # noqa: E402
-from traces.interchange.importing import Import, import_file  # noqa: E402
-from traces.ledger import NewEntry, append, append_many  # noqa: E402
+from traces.entries.deduplicate import Submitted  # noqa: E402
+from traces.entries.record import Storing, store  # noqa: E402
+from traces.interchange.imports.import_file import Import, import_file  # noqa: E402
+from traces.ledger import proofs  # noqa: E402
+from traces.ledger.append import NewEntry, append, append_many  # noqa: E402
+from traces.ledger.sealing import seal  # noqa: E402
+from traces.ledger.verify import verify  # noqa: E402
 from traces.management.commands.import_traces import COMMIT_EVERY  # noqa: E402
 from traces.models import LedgerEntry, LedgerLeaf  # noqa: E402
-from traces.sealing import seal  # noqa: E402
-from traces.submitted import Submitted  # noqa: E402
-from traces.verifying import verify  # noqa: E402
 
 HOME, BARE, IMPORTED = 1, 2, 3
 PUBLIC, PARENT = object(), object()  # what a bare insert fills in: a fresh public id, the parent's row id

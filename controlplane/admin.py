@@ -6,8 +6,8 @@ from django.contrib import admin
 from django.contrib.admin.forms import AdminAuthenticationForm
 from django.http import HttpRequest
 
-from controlplane.account import Careful
 from controlplane.models import Membership, Token, Workspace
+from controlplane.pages.sign_in import Careful
 
 
 class CarefulAdminForm(Careful, AdminAuthenticationForm):

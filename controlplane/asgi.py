@@ -15,9 +15,9 @@ from channels.auth import AuthMiddlewareStack  # noqa: E402
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 from channels.security.websocket import AllowedHostsOriginValidator  # noqa: E402
 
-from controlplane.background import Lifespan  # noqa: E402
+from controlplane.server.background import Lifespan  # noqa: E402
+from sessions.live.hold_open import App, HoldOpen  # noqa: E402
 from sessions.live.routing import websocket_urlpatterns  # noqa: E402
-from sessions.live.waiting import App, HoldOpen  # noqa: E402
 from sessions.mcp.http import BesidePages  # noqa: E402
 
 WORKER_THREADS = 8

@@ -8,7 +8,7 @@ from django.db import models
 
 from controlplane.models import Workspace
 from controlplane.policy.model import IntentStatus, Registry
-from intents.json_text import JsonTextField
+from intents.json_field import JsonTextField
 
 STATUS_CHOICES = [(status.value, status.value.replace("_", " ").capitalize()) for status in IntentStatus]
 

@@ -13,12 +13,12 @@ from typing import Any
 
 from django.db import transaction
 
-from controlplane.masking import storable
 from controlplane.models import Workspace
 from controlplane.policy.model import IntentStatus, Registry
+from controlplane.shared.masking import storable
 from intents import registry
-from intents.brief import one_line
 from intents.models import Intent
+from intents.prompts.brief import one_line
 from intents.selectors import known_ids
 
 PROPOSED_BY = "proposed_by"  # a field of the document, kept for good: where the intent came from

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from django.db import transaction
 
 from controlplane.models import Workspace
-from intents import ignorefile
+from intents import intentignore
 from intents.workspace_policy import change_policy, policy_document
 
 if TYPE_CHECKING:
-    from controlplane.starters import Starter
+    from controlplane.shared.starters import Starter
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ def take_over(workspace: Workspace, starter: Starter, *, actor: str) -> Missing:
         found = missing(held, starter)
         if found.ignored:
             before = held.intentignore.rstrip("\n")
-            ignorefile.save(held, "\n".join((*filter(None, [before]), *found.ignored, "")), actor=actor)
+            intentignore.save(held, "\n".join((*filter(None, [before]), *found.ignored, "")), actor=actor)
         policy = policy_document(held)
         changes = {
             key: [*policy[key], *more]

@@ -12,14 +12,14 @@ from dataclasses import replace
 from typing import Any
 
 from controlplane.models import Workspace
+from controlplane.policy.messages import TEXTS
 from controlplane.policy.model import ErrorType, IntentStatus, Reason, Registry
-from controlplane.policy.texts import TEXTS
 from intents import store
-from intents.documents import read_intent
 from intents.models import Intent, RegistryDocument
-from intents.problems import Report
+from intents.registry_file.document import read_intent
+from intents.registry_file.problems import Report
+from intents.registry_file.values import IntentValues
 from intents.statuses import MOVES, may_move
-from intents.values import IntentValues
 
 
 class InvalidIntentError(Exception):

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from controlplane.models import Workspace
-from controlplane.policy import policies
+from controlplane.policy.globs.scope import Scope
 from controlplane.policy.model import IntentStatus
-from controlplane.policy.scopes import Scope
-from intents.brief import SHORT, Available, one_line
+from controlplane.policy.rules import policy_document
 from intents.models import Intent
+from intents.prompts.brief import SHORT, Available, one_line
 from intents.statuses import SELECTABLE
 
 _OPEN = (IntentStatus.PENDING, IntentStatus.IN_PROGRESS, IntentStatus.BLOCKED)
@@ -69,7 +69,7 @@ def owners_of(workspace_id: int, paths: Iterable[str], *, ignore_case: bool = Fa
 def ignores_case(workspace_id: int) -> bool:
     """Whether the policy of a workspace compares paths without case. 1 query."""
     document = Workspace.objects.values_list("policy", flat=True).get(pk=workspace_id)
-    return policies.parse(document).case_insensitive_paths
+    return policy_document.parse(document).case_insensitive_paths
 
 
 def intent_document(intent: Intent) -> dict[str, Any]:

@@ -13,8 +13,8 @@ from django.db.models import F, Max, QuerySet
 from controlplane.models import Workspace
 from controlplane.policy.model import IntentStatus
 from intents.models import Intent, IntentRevision, RegistryDocument
-from intents.values import IntentValues
-from traces.ledger import NewEntry, append_many
+from intents.registry_file.values import IntentValues
+from traces.ledger.append import NewEntry, append_many
 
 BATCH = 250  # rows a statement
 LISTS = ("owned_scope", "constraints", "acceptance_criteria", "dependencies", "references")

@@ -8,9 +8,9 @@ from typing import Any
 from django.db import transaction
 
 from controlplane.models import Workspace
-from controlplane.policy import policies
+from controlplane.policy.rules import policy_document as policies
 from intents import store
-from traces.ledger import NewEntry, append
+from traces.ledger.append import NewEntry, append
 
 
 def policy_document(workspace: Workspace) -> dict[str, Any]:

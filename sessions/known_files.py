@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from itertools import islice
 
 from controlplane.models import Workspace
-from controlplane.policy.scopes import Scope
-from sessions.gate.snapshots import policy_of
-from traces.disk import files_below
+from controlplane.policy.globs.scope import Scope
+from sessions.gate.snapshot import policy_of
 from traces.models import TraceFile
+from traces.workspace_disk import files_below
 
 MOST = 20_000
 

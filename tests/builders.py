@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from controlplane.models import Membership, Role, Token, Workspace
-from controlplane.tokens import create_token
+from controlplane.shared.tokens import create_token
 from intents import registry
 from intents.models import Intent
 

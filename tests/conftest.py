@@ -3,10 +3,11 @@ from __future__ import annotations
 import pytest
 from django.conf import settings
 
-from controlplane import account, tokens
 from controlplane.api import throttling
 from controlplane.models import Role
-from sessions.gate import snapshots
+from controlplane.pages import sign_in
+from controlplane.shared import tokens
+from sessions.gate import snapshot
 from tests import builders
 from tests.traces import ledger_flush
 
@@ -21,10 +22,10 @@ def pytest_configure():
 @pytest.fixture(autouse=True)
 def _forget_what_the_process_remembers():
     """Tests roll back, so ids and revisions occur again: nothing may be remembered from one to the next."""
-    snapshots.forget_all()
+    snapshot.forget_all()
     tokens._known.clear()
     throttling.requests.forget_all()
-    account.guesses.forget_all()
+    sign_in.guesses.forget_all()
 
 
 @pytest.fixture

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from controlplane import demo
 from controlplane.models import Membership, Role, Workspace
-from controlplane.tokens import find_bearer
+from controlplane.server import demo
+from controlplane.shared.tokens import find_bearer
 from intents.models import Intent
 from sessions.models import Approval
 from tests.builders import person, speaker, workspace

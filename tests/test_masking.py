@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from controlplane.masking import MASK, TEXT_MOST, cut_text, mask_text, storable, was_cut
+from controlplane.shared.masking import MASK, TEXT_MOST, cut_text, mask_text, storable, was_cut
 
 SECRETS = {
     "private key": "-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----",

@@ -15,8 +15,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
 
-from controlplane import outgoing
-from controlplane.outgoing import TargetError, is_public, post
+from controlplane.shared import http_post
+from controlplane.shared.http_post import TargetError, is_public, post
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_plain_http_is_refused_unless_the_operator_permits_it():
 )  # fmt: skip
 def test_whoever_answers_a_byte_at_a_time_is_hung_up_on(monkeypatch, settings, scheme, first, drop):
     settings.PRIVATE_TARGETS = True
-    monkeypatch.setattr(outgoing, "ALL_SECONDS", 0.3)
+    monkeypatch.setattr(http_post, "ALL_SECONDS", 0.3)
     listener = socket.create_server(("127.0.0.1", 0))
 
     def drip():

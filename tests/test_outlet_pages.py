@@ -6,9 +6,9 @@ import pytest
 
 from tests.builders import signed_in
 from tests.traces.outlets.conftest import receiver
-from traces.ledger import body_of
+from traces.ledger.append import body_of
 from traces.models import LedgerEntry, Outlet
-from traces.outlets.managing import Wanted, add
+from traces.outlets.manage import Wanted, add
 
 __all__ = ["receiver"]  # a fixture
 

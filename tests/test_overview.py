@@ -8,10 +8,10 @@ import re
 import pytest
 from django.utils import timezone
 
-from controlplane.calls import latest_calls
-from controlplane.connecting import AGENTS, snippets
 from controlplane.models import Token
-from controlplane.tokens import find_bearer
+from controlplane.pages.connect.snippets import AGENTS, snippets
+from controlplane.pages.recent_calls import latest_calls
+from controlplane.shared.tokens import find_bearer
 from sessions.models import AgentSession
 from tests.builders import intent, signed_in
 

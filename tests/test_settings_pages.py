@@ -7,12 +7,12 @@ import re
 import pytest
 from django.contrib.auth.models import User
 
-from controlplane import members, policy_form
 from controlplane.models import Membership, Role, Token, Workspace
+from controlplane.pages.settings import members, policy_form
 from controlplane.policy.model import Policy
-from controlplane.policy.policies import APPROVABLE_TYPES, to_document
+from controlplane.policy.rules.policy_document import APPROVABLE_TYPES, to_document
 from tests.builders import intent, person, signed_in, speaker
-from traces.ledger import body_of
+from traces.ledger.append import body_of
 from traces.models import LedgerEntry
 
 PAGES = ["", "intentignore/", "members/", "tokens/", "outlets/", "ledger/"]

@@ -8,11 +8,12 @@ import pytest
 from django.core.management import call_command
 
 from controlplane.models import Workspace
-from controlplane.policy import globs, policies
-from controlplane.policy.ignore import IgnoreRules
-from controlplane.policy.scopes import Scope
+from controlplane.policy.globs import parse
+from controlplane.policy.globs.intentignore import IgnoreRules
+from controlplane.policy.globs.scope import Scope
+from controlplane.policy.rules import policy_document
 from controlplane.policy.shell import analyse
-from controlplane.starters import STARTERS, detected
+from controlplane.shared.starters import STARTERS, detected
 from intents import recommendations
 from tests import builders
 
@@ -41,8 +42,10 @@ def test_a_folder_that_is_not_there_tells_nothing(tmp_path):
 
 @pytest.mark.parametrize("starter", STARTERS.values(), ids=STARTERS)
 def test_a_starter_makes_a_policy_that_can_be_read(starter):
-    assert [globs.problem(path) for path in starter.protected if globs.problem(path)] == []
-    policies.parse({"protected_paths": [*starter.protected], "safe_commands": [*starter.safe_commands]})
+    assert [parse.problem(path) for path in starter.protected if parse.problem(path)] == []
+    policy_document.parse(
+        {"protected_paths": [*starter.protected], "safe_commands": [*starter.safe_commands]}
+    )
 
 
 @pytest.mark.parametrize("starter", STARTERS.values(), ids=STARTERS)

@@ -8,7 +8,7 @@ import pytest
 from django.db import connection
 
 from controlplane.models import Workspace
-from controlplane.writing import writing
+from controlplane.shared.sqlite_lock import writing
 from tests import builders
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -7,8 +7,8 @@ from typing import Any
 from django.contrib import admin
 from django.http import HttpRequest
 
-from traces.absences import Absences
-from traces.ledger import body_of
+from traces.entries.missing_bodies import Absences
+from traces.ledger.append import body_of
 from traces.models import Checkpoint, LedgerEntry
 
 

@@ -1,12 +1,15 @@
 from django.urls import path
 
-from traces import api, blame_api, ledger_api, lessons_api
+from traces.blame import api as blame_api
+from traces.entries import api as entries_api
+from traces.ledger import api as ledger_api
+from traces.lessons import api as lessons_api
 
 urlpatterns = [
-    path("traces", api.TracesView.as_view()),
-    path("traces/import", api.ImportView.as_view()),
-    path("traces/export", api.ExportView.as_view()),
-    path("intent-map", api.IntentMapView.as_view()),
+    path("traces", entries_api.TracesView.as_view()),
+    path("traces/import", entries_api.ImportView.as_view()),
+    path("traces/export", entries_api.ExportView.as_view()),
+    path("intent-map", entries_api.IntentMapView.as_view()),
     path("files/blame", blame_api.BlameView.as_view()),
     path("lessons", lessons_api.LessonsView.as_view()),
     path("lessons/<str:lesson_id>/retire", lessons_api.RetireView.as_view()),

@@ -7,6 +7,6 @@ class TracesConfig(AppConfig):
     verbose_name = "Ledger"
 
     def ready(self) -> None:
-        from traces.key_check import check_key_files  # noqa: PLC0415 - needs the models
+        from traces.ledger.key_check import check_key_files  # noqa: PLC0415 - needs the models
 
         register(check_key_files)

@@ -16,7 +16,7 @@ from datetime import datetime
 from django.db import models
 from django.db.models import Q
 
-from traces import count_models  # noqa: F401 - Django looks for models here
+from traces.counts import models as count_models  # noqa: F401 - Django looks for models here
 
 
 class Kind(models.TextChoices):

@@ -1,7 +1,9 @@
 from django.urls import path
 
-from traces import file_pages, ledger_pages, map_pages
+from traces.blame import pages as file_pages
 from traces.browser import pages
+from traces.filemap import pages as map_pages
+from traces.ledger import pages as ledger_pages
 
 app_name = "traces"
 urlpatterns = [

@@ -10,7 +10,7 @@ from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
-from controlplane.tokens import Bearer, find_bearer
+from controlplane.shared.tokens import Bearer, find_bearer
 
 SCHEME = "bearer "
 

@@ -12,7 +12,29 @@ from django.views.defaults import page_not_found
 from rest_framework import exceptions, serializers, status
 from rest_framework.response import Response
 
+from controlplane.shared.errors import (
+    ConflictError,
+    DomainError,
+    InvalidInputError,
+    NotFoundError,
+    NotPermittedError,
+    UnauthenticatedError,
+    UnavailableError,
+    VersionMismatchError,
+)
+
 log = logging.getLogger(__name__)
+
+
+STATUS_CODES: dict[type[DomainError], int] = {
+    InvalidInputError: status.HTTP_400_BAD_REQUEST,
+    UnauthenticatedError: status.HTTP_401_UNAUTHORIZED,
+    NotPermittedError: status.HTTP_403_FORBIDDEN,
+    NotFoundError: status.HTTP_404_NOT_FOUND,
+    ConflictError: status.HTTP_409_CONFLICT,
+    VersionMismatchError: status.HTTP_412_PRECONDITION_FAILED,
+    UnavailableError: status.HTTP_503_SERVICE_UNAVAILABLE,
+}
 
 
 class ErrorAnswer(serializers.Serializer[Any]):
@@ -27,7 +49,7 @@ class ErrorAnswer(serializers.Serializer[Any]):
 
 
 class ApiError(Exception):
-    """Raised by a view or service to answer with `status_code` and a typed, worded error."""
+    """Answer a REST request with `status_code`. Only views raise it; services raise a `DomainError`."""
 
     def __init__(self, status_code: int, error_type: str, error: str, **extra: Any) -> None:
         super().__init__(error)
@@ -35,6 +57,12 @@ class ApiError(Exception):
         self.error_type = error_type
         self.error = error
         self.extra = extra
+
+
+def status_of(error: DomainError) -> int:
+    """Return the HTTP status for the nearest class of `error` that `STATUS_CODES` knows."""
+    known = (STATUS_CODES[kind] for kind in type(error).__mro__ if kind in STATUS_CODES)
+    return next(known, status.HTTP_400_BAD_REQUEST)
 
 
 def error_body(error_type: str, error: str, **extra: Any) -> dict[str, Any]:
@@ -58,6 +86,8 @@ def handle(error: Exception, context: dict[str, Any]) -> Response | None:
 def _described(error: Exception) -> tuple[int, str, str, dict[str, Any]]:
     if isinstance(error, ApiError):
         return error.status_code, error.error_type, error.error, error.extra
+    if isinstance(error, DomainError):
+        return status_of(error), error.error_type, error.error, error.details
     if isinstance(error, exceptions.ValidationError):
         return 400, "INVALID_INPUT", _sentence(error.detail), {"fields": error.get_full_details()}
     if isinstance(error, exceptions.NotAuthenticated):

@@ -8,7 +8,7 @@ from rest_framework.exceptions import NotAuthenticated
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
-from controlplane.tokens import Bearer
+from controlplane.shared.tokens import Bearer
 
 if TYPE_CHECKING:
     from rest_framework.views import APIView

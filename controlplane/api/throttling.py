@@ -8,8 +8,8 @@ from django.conf import settings
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
-from controlplane.buckets import Buckets
-from controlplane.tokens import Bearer
+from controlplane.shared.rate_limit import Buckets
+from controlplane.shared.tokens import Bearer
 
 if TYPE_CHECKING:
     from rest_framework.views import APIView

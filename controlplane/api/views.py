@@ -6,7 +6,7 @@ from django.utils.functional import cached_property
 from rest_framework.views import APIView
 
 from controlplane.models import Workspace
-from controlplane.tokens import Bearer
+from controlplane.shared.tokens import Bearer
 
 
 class WorkspaceView(APIView):

@@ -20,13 +20,15 @@ from __future__ import annotations
 import os
 import sys
 
-from controlplane.client.bridging import serve_mcp
-from controlplane.client.clients import CLIENTS
-from controlplane.client.configuring import NotOursError
-from controlplane.client.doctor import doctor, untrusting
-from controlplane.client.facts import repository
-from controlplane.client.hook import hook
-from controlplane.client.installing import (
+from controlplane.client.agents import CLIENTS
+from controlplane.client.call_context import repository
+from controlplane.client.commands.doctor import doctor, untrusting
+from controlplane.client.commands.hook import hook
+from controlplane.client.commands.mcp_bridge import serve_mcp
+from controlplane.client.commands.reconcile import add_reconcile
+from controlplane.client.commands.sync import add_sync
+from controlplane.client.config.hook_entries import NotOursError
+from controlplane.client.config.install import (
     changes,
     install,
     installed_in,
@@ -36,8 +38,6 @@ from controlplane.client.installing import (
     show,
     without_server,
 )
-from controlplane.client.reconciling import add_reconcile
-from controlplane.client.syncing import add_sync
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

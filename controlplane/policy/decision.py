@@ -12,9 +12,10 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from controlplane.policy import refusals, rules, texts
-from controlplane.policy.digest import digest_of
-from controlplane.policy.findings import CONTESTED, Case, Findings, Problem, examine
+from controlplane.policy import messages, rejections
+from controlplane.policy.call_digest import digest_of
+from controlplane.policy.checks import CONTESTED, Case, Findings, Problem, examine
+from controlplane.policy.globs.scope import Scope
 from controlplane.policy.model import (
     Decision,
     Denial,
@@ -27,9 +28,9 @@ from controlplane.policy.model import (
     ToolClass,
     Verdict,
 )
-from controlplane.policy.placing import names_of
-from controlplane.policy.scopes import Scope
-from controlplane.policy.world import NoWorld, World
+from controlplane.policy.paths.filesystem import NoWorld, World
+from controlplane.policy.paths.resolve import names_of
+from controlplane.policy.rules import path_rules
 
 log = logging.getLogger(__name__)
 
@@ -177,24 +178,24 @@ def _refused(problems: list[Problem], findings: Findings, case: Case, digest: st
     told = reported(problems, case.policy)
     asks = all(is_approvable(problem, case.policy) for problem in problems)
     paths = [path for problem in problems for path in _paths_for_patterns(problem, findings)]
-    words = refusals.words_for(paths, findings, case) if asks else None
+    words = rejections.words_for(paths, findings, case) if asks else None
     return _told(
         findings,
         case,
         Verdict.ASK if asks and words is None else Verdict.DENY,
         error_type=told.error_type,
         reason=told.reason,
-        error=told.error if words is None else texts.refused_again(told.error, words),
+        error=told.error if words is None else messages.refused_again(told.error, words),
         offending=told.offending,
         nearest_pattern=_nearest(told, case.rules),
         digest=digest,
     )
 
 
-def _nearest(problem: Problem, book: rules.Rules) -> str | None:
+def _nearest(problem: Problem, book: path_rules.Rules) -> str | None:
     if problem.reason != Reason.NOT_IN_SCOPE:
         return None
-    return rules.nearest_pattern(problem.offending[0], book)
+    return path_rules.nearest_pattern(problem.offending[0], book)
 
 
 def _failed() -> Decision:
@@ -204,5 +205,5 @@ def _failed() -> Decision:
         tool_class=ToolClass.DESTRUCTIVE,
         error_type=kind,
         reason=reason,
-        error=texts.text_for((kind, reason)),
+        error=messages.text_for((kind, reason)),
     )

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Protocol
 
+from controlplane.policy.checks import Case, Findings, examine
 from controlplane.policy.decision import conclude, is_approvable
-from controlplane.policy.findings import Case, Findings, examine
 from controlplane.policy.model import Decision, Reason, Snapshot, Step, Target, ToolCall, ToolClass, Verdict
-from controlplane.policy.world import NoWorld, World
+from controlplane.policy.paths.filesystem import NoWorld, World
 
 _NO_WORLD = NoWorld()
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sessions.adapters import nested
-from sessions.adapters.calls import (
+from sessions.adapters import claude_format
+from sessions.adapters.hook_call import (
     Client,
     Event,
     FileText,
@@ -31,7 +31,7 @@ EVENTS = events(
 
 
 def parse(payload: Payload, event: Event) -> HookCall:
-    return nested.parse(payload, event, texts=_texts(payload) if event is Event.POST_TOOL else ())
+    return claude_format.parse(payload, event, texts=_texts(payload) if event is Event.POST_TOOL else ())
 
 
 def _texts(payload: Payload) -> tuple[FileText, ...]:
@@ -52,4 +52,4 @@ def _edited(told: Payload, before: object) -> str | None:
     return before.replace(old, new, -1 if told.get("replaceAll") else 1)
 
 
-CLIENT = Client(EVENTS, parse, nested.render, wait_most=55.0)  # 600 s by default
+CLIENT = Client(EVENTS, parse, claude_format.render, wait_most=55.0)  # 600 s by default

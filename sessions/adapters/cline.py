@@ -6,7 +6,7 @@ one call and tells it. The plugin sends `{"toolCall", "sessionContext", "workspa
 
 from __future__ import annotations
 
-from sessions.adapters.calls import (
+from sessions.adapters.hook_call import (
     Answer,
     Body,
     Client,

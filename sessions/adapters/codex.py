@@ -6,8 +6,8 @@ and the tool runs. So what is said is a denial with a reason, context, or `{}`.
 
 from __future__ import annotations
 
-from sessions.adapters import nested
-from sessions.adapters.calls import Client, Event, HookCall, Payload, events
+from sessions.adapters import claude_format
+from sessions.adapters.hook_call import Client, Event, HookCall, Payload, events
 
 EVENTS = events(
     pre_tool="PreToolUse",
@@ -25,7 +25,9 @@ PATCHED = "Success."  # how apply_patch begins its report; there is no event for
 def parse(payload: Payload, event: Event) -> HookCall:
     """`cwd` is the call's own working folder."""
     patch = event is Event.POST_TOOL and payload.get("tool_name") == "apply_patch"
-    return nested.parse(payload, event, failed=patch and PATCHED not in str(payload.get("tool_response")))
+    return claude_format.parse(
+        payload, event, failed=patch and PATCHED not in str(payload.get("tool_response"))
+    )
 
 
-CLIENT = Client(EVENTS, parse, nested.render, wait_most=55.0)  # 600 s by default
+CLIENT = Client(EVENTS, parse, claude_format.render, wait_most=55.0)  # 600 s by default

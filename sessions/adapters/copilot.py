@@ -8,18 +8,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sessions.adapters import nested
-from sessions.adapters.calls import (
-    Answer,
-    Body,
-    Client,
-    Event,
-    HookCall,
-    Payload,
-    events,
-    first,
-    mapping,
-)
+from sessions.adapters import claude_format
+from sessions.adapters.hook_call import Answer, Body, Client, Event, HookCall, Payload, events, first, mapping
 
 EVENTS = events(
     pre_tool="preToolUse PreToolUse",
@@ -46,7 +36,7 @@ SUCCESS = "success"
 
 def parse(payload: Payload, event: Event) -> HookCall:
     parent = first(payload, "parentAgentId", "parent_agent_id")
-    call = nested.parse(payload, event)
+    call = claude_format.parse(payload, event)
     result = mapping(first(payload, "toolResult", "tool_result"))
     return replace(
         call,
@@ -58,7 +48,7 @@ def parse(payload: Payload, event: Event) -> HookCall:
 
 def render(name: str, answer: Answer) -> Body:
     if name[:1].isupper():
-        return nested.render(name, answer)
+        return claude_format.render(name, answer)
     if answer.refused:
         return {"permissionDecision": "deny", "permissionDecisionReason": answer.text}
     speaking = EVENTS[name] in {Event.PRE_TOOL, Event.PROMPT, Event.SESSION_START}
@@ -66,4 +56,4 @@ def render(name: str, answer: Answer) -> Body:
 
 
 CLIENT = Client(EVENTS, parse, render, wait_most=25.0)  # 30 s by default, and then the tool runs
-VSCODE = Client(VSCODE_EVENTS, nested.parse, nested.render, wait_most=25.0)
+VSCODE = Client(VSCODE_EVENTS, claude_format.parse, claude_format.render, wait_most=25.0)

@@ -11,8 +11,8 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from sessions.adapters import nested
-from sessions.adapters.calls import (
+from sessions.adapters import claude_format
+from sessions.adapters.hook_call import (
     Answer,
     Body,
     Client,
@@ -43,7 +43,7 @@ CONTEXT_MOST = 10_000  # characters
 def parse(payload: Payload, event: Event) -> HookCall:
     root = first_of(payload.get("workspace_roots"))
     call = replace(
-        nested.parse(payload, event),
+        claude_format.parse(payload, event),
         session_id=first(payload, "conversation_id", "session_id"),
         input=_placed(first(payload, "tool_input")),
         cwd=payload.get("cwd") or root,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sessions.adapters import nested
-from sessions.adapters.calls import (
+from sessions.adapters import claude_format
+from sessions.adapters.hook_call import (
     Answer,
     Body,
     Client,
@@ -30,7 +30,7 @@ SPEAKING = frozenset({"BeforeAgent", "SessionStart"})
 
 def parse(payload: Payload, event: Event) -> HookCall:
     failed = "error" in mapping(payload.get("tool_response"))
-    return nested.parse(
+    return claude_format.parse(
         payload, event, failed=failed, texts=texts(payload) if event is Event.POST_TOOL else ()
     )
 

@@ -7,7 +7,7 @@ The body is `{"input", "output"}` of the hook, or the bus event itself. A plugin
 
 from __future__ import annotations
 
-from sessions.adapters.calls import (
+from sessions.adapters.hook_call import (
     Answer,
     Body,
     Client,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sessions.adapters import gemini_cli, nested
-from sessions.adapters.calls import Client, Event, HookCall, Payload, events
+from sessions.adapters import claude_format, gemini_cli
+from sessions.adapters.hook_call import Client, Event, HookCall, Payload, events
 
 EVENTS = events(
     pre_tool="PreToolUse",
@@ -24,8 +24,8 @@ def parse(payload: Payload, event: Event) -> HookCall:
     """The prompt event comes before every model call; only a person's prompt has `submitted_prompt`."""
     if event is Event.PROMPT and payload.get("submitted_prompt") is None:
         event = Event.OTHER
-    call = nested.parse(payload, event)
+    call = claude_format.parse(payload, event)
     return replace(call, texts=gemini_cli.texts(payload) if event is Event.POST_TOOL else ())
 
 
-CLIENT = Client(EVENTS, parse, nested.render, wait_most=50.0)  # 60 s by default for a command
+CLIENT = Client(EVENTS, parse, claude_format.render, wait_most=50.0)  # 60 s by default for a command

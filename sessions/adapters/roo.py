@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sessions.adapters.calls import Answer, Body, Client, Event, HookCall, Payload, events, mapping
+from sessions.adapters.hook_call import Answer, Body, Client, Event, HookCall, Payload, events, mapping
 
 EVENTS = events(
     pre_tool="pre_tool",

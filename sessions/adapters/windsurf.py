@@ -6,7 +6,7 @@ which status the hook has to end and what it has to write there.
 
 from __future__ import annotations
 
-from sessions.adapters.calls import Answer, Body, Client, Event, HookCall, Payload, events, mapping
+from sessions.adapters.hook_call import Answer, Body, Client, Event, HookCall, Payload, events, mapping
 
 EVENTS = events(
     pre_tool="pre_read_code pre_write_code pre_run_command pre_mcp_tool_use",

@@ -13,15 +13,15 @@ from rest_framework.response import Response
 from controlplane.api.errors import ApiError, ErrorAnswer
 from controlplane.api.pages import PAGE_PARAMETERS, page_of, whole_number
 from controlplane.api.views import WorkspaceView
-from sessions import schema
-from sessions.api import answers
 from sessions.approvals import lifecycle
 from sessions.approvals.choices import Choice, Decider
-from sessions.approvals.lesson_keeping import kept_lesson
+from sessions.approvals.rejection_lesson import kept_lesson
 from sessions.gate.request import WAIT_SECONDS_MOST
-from sessions.live.waiting import HOLD_HEADER, RESUMED
+from sessions.live.hold_open import HOLD_HEADER, RESUMED
 from sessions.models import Approval
-from sessions.representations import approval_answer
+from sessions.rest import schema
+from sessions.rest.representations import approval_answer
+from sessions.rest.sessions import answers
 
 NOT_FOUND = {
     404: OpenApiResponse(ErrorAnswer, description="No such approval in this workspace, or not yours to see.")

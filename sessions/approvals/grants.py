@@ -9,15 +9,15 @@ from django.db.models import F
 from django.utils import timezone
 
 from controlplane.api.errors import ApiError
-from controlplane.policy import globs
-from controlplane.policy.scopes import Scope
+from controlplane.policy.globs import parse
+from controlplane.policy.globs.scope import Scope
 from intents import registry
 from intents.models import Intent
 from intents.selectors import find_intent
 from sessions.approvals.choices import Choice, Decider, Grant
-from sessions.gate.snapshots import policy_of
+from sessions.gate.snapshot import policy_of
 from sessions.models import AgentSession, Approval, ApprovalGrant
-from traces.ledger import NewEntry, append
+from traces.ledger.append import NewEntry, append
 
 MINUTES_MOST = 7 * 24 * 60
 KINDS = ("once", "session", "scope")
@@ -139,7 +139,7 @@ def _check_patterns(approval: Approval, patterns: tuple[str, ...]) -> None:
     if patterns and approval.call.get("unknown"):
         raise ApiError(400, "INVALID_INPUT", f"patterns: {NO_PATTERN}")
     for pattern in patterns:
-        problem = globs.problem(pattern)
+        problem = parse.problem(pattern)
         if problem is not None:
             raise ApiError(400, "INVALID_INPUT", f"patterns: {problem.message}")
         if pattern.startswith("!"):

@@ -11,18 +11,18 @@ from django.db.models import F
 from django.utils import timezone
 
 from controlplane.api.errors import ApiError
-from controlplane.masking import storable
+from controlplane.policy.messages import refused_again
 from controlplane.policy.model import Verdict
-from controlplane.policy.texts import refused_again
+from controlplane.shared.masking import storable
 from intents.selectors import owners_of
 from sessions.approvals.choices import Choice, Decider, Grant
 from sessions.approvals.grants import check_grant, give
-from sessions.approvals.lesson_keeping import check_lesson, keep_lesson
 from sessions.approvals.reach import Reach, reach_of
-from sessions.gate.checked import Checked
-from sessions.gate.refusals import words_of
+from sessions.approvals.rejection_lesson import check_lesson, keep_lesson
+from sessions.gate.outcome import Checked
+from sessions.gate.rejections import words_of
 from sessions.models import AgentSession, Approval
-from traces.ledger import NewEntry, append
+from traces.ledger.append import NewEntry, append
 
 EXTENSION = timedelta(minutes=5)
 EXPIRE_BATCH = 200

@@ -9,11 +9,11 @@ from django.db.models import Q
 from django.urls import reverse
 from django.utils import timezone
 
-from controlplane.access import may
 from controlplane.models import Role, Workspace
 from controlplane.policy.model import SessionState
-from sessions.agents import agent_title
-from sessions.approvals.subjects import subject_of
+from controlplane.shared.access import may
+from sessions.agent_titles import agent_title
+from sessions.approvals.card.subjects import subject_of
 from sessions.models import AgentSession, ApprovalGrant
 
 MOST = 100

@@ -17,17 +17,17 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from controlplane.access import MemberRequest, member_page, person_name
 from controlplane.api.errors import ApiError
 from controlplane.models import Role
+from controlplane.shared.access import MemberRequest, member_page, person_name
 from sessions.approvals import lifecycle
-from sessions.approvals.cards import NO_DRAFT, Card, Draft, Reader, card_of
+from sessions.approvals.card.build import NO_DRAFT, Card, Draft, Reader, card_of
+from sessions.approvals.card.receipts import outcome_line
 from sessions.approvals.choices import Choice, Decider
 from sessions.approvals.grants import MINUTES_MOST, revoke
-from sessions.approvals.lesson_keeping import kept_lesson
 from sessions.approvals.live_grants import find_grant, grant_rows, sessions_at_work
 from sessions.approvals.queue import Queue, next_waiting, queue_of
-from sessions.approvals.receipts import outcome_line
+from sessions.approvals.rejection_lesson import kept_lesson
 from sessions.models import Approval
 
 COMMENT_MOST = 2000

@@ -15,10 +15,10 @@ from django.db.models import Count, Max, Min, Q, QuerySet
 from django.utils import timezone
 
 from controlplane.models import Workspace
-from sessions.agents import agent_title
-from sessions.approvals.receipts import outcome_line
-from sessions.approvals.stops import summary
-from sessions.approvals.subjects import subject_of
+from sessions.agent_titles import agent_title
+from sessions.approvals.card.receipts import outcome_line
+from sessions.approvals.card.subjects import subject_of
+from sessions.approvals.card.why import summary
 from sessions.models import Approval
 
 ROWS_MOST = 300

@@ -6,16 +6,16 @@ import hashlib
 import json
 
 from controlplane.api.errors import ApiError
-from controlplane.policy import globs
+from controlplane.policy.globs import parse
 from sessions.approvals.lifecycle import open_request, pending_for
 from sessions.approvals.reach import Reach
-from sessions.gate import snapshots
+from sessions.gate import snapshot
 from sessions.models import AgentSession, Approval
 
 
-def active_snapshot(session: AgentSession) -> snapshots.Held:
+def active_snapshot(session: AgentSession) -> snapshot.Held:
     """The session's snapshot. Raises `ApiError` 409 unless it is alive with an active intent."""
-    held = snapshots.read_snapshot(session)
+    held = snapshot.read_snapshot(session)
     intent = held.snapshot.intent
     if held.session.ended:
         raise ApiError(409, "SESSION_ENDED", "This session has ended. Start a new session.", reason="ended")
@@ -29,7 +29,7 @@ def request_scope(session: AgentSession, patterns: list[str], reason: str) -> Ap
     """Open (or join) the approval for these patterns. Raises `ApiError` 400 for a pattern that cannot be."""
     patterns = list(dict.fromkeys(patterns))
     for pattern in patterns:
-        problem = globs.problem(pattern)
+        problem = parse.problem(pattern)
         if problem is not None:
             raise ApiError(400, problem.kind, f"patterns: {problem.message}", pattern=pattern)
     held = active_snapshot(session)

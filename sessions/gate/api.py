@@ -13,13 +13,13 @@ from rest_framework.response import Response
 
 from controlplane.api.authentication import TokenAuthentication
 from controlplane.api.views import WorkspaceView
-from controlplane.metrics import GATE
-from controlplane.tokens import known_bearer
-from sessions.gate import checking
+from controlplane.shared.metrics import GATE
+from controlplane.shared.tokens import known_bearer
+from sessions.gate import check
 from sessions.gate.answers import refusal_body
 from sessions.gate.request import BODY_BYTES_MOST, TOO_LONG, invalid, parse_gate_request
-from sessions.live.waiting import HOLD_HEADER, RESUMED
-from sessions.schema import GateAnswer, GateBody, GateRefusal
+from sessions.live.hold_open import HOLD_HEADER, RESUMED
+from sessions.rest.schema import GateAnswer, GateBody, GateRefusal
 
 REFUSALS = {
     400: OpenApiResponse(
@@ -66,7 +66,7 @@ class GateView(WorkspaceView):
         resumed = request.META.get(RESUMED, "")
         if resumed:
             asked = replace(asked, resumed=resumed)
-        answer = checking.check(self.bearer, asked)
+        answer = check.check(self.bearer, asked)
         GATE.observe(answer["decision"], time.perf_counter() - began)
         return Response(answer, headers=self._hold(answer, asked.wait_seconds))
 

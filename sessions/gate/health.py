@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from controlplane.policy.model import SessionState, ToolClass
 from sessions.models import AgentSession
-from traces.ledger import NewEntry, append, body_of
+from traces.ledger.append import NewEntry, append, body_of
 from traces.models import Kind, LedgerEntry
 
 UNREPORTED = 3  # changes let through, none of them reported: fewer may still be under way

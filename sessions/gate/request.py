@@ -8,7 +8,7 @@ from typing import Any
 
 from controlplane.api.errors import ApiError
 from controlplane.policy.model import ToolCall
-from sessions.opening import Opening, opening_from
+from sessions.lifecycle.open import Opening, opening_from
 
 INPUT_BYTES_MOST = 1024 * 1024
 WAIT_SECONDS_MOST = 55

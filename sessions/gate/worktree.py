@@ -14,9 +14,9 @@ from io import BufferedReader
 from itertools import islice
 from pathlib import Path
 
-from controlplane.policy.world import Resolved, Where, follow_lexically
-from sessions.gate.elsewhere import Elsewhere
-from traces.entries import newest_hashes
+from controlplane.policy.paths.filesystem import Resolved, Where, follow_lexically
+from sessions.gate.concurrent_changes import Elsewhere
+from traces.entries.record import newest_hashes
 
 LINKS_MOST = 40  # as Linux
 BELOW_MOST = 10_000

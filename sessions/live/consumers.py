@@ -13,8 +13,8 @@ from channels.generic.websocket import AsyncJsonWebsocketConsumer
 from django.conf import settings
 from django.contrib.sessions.backends.db import SessionStore
 
-from controlplane.access import membership_of
 from controlplane.models import Membership
+from controlplane.shared.access import membership_of
 from sessions.live.events import MOST, Event, events_since
 from sessions.live.hub import hub
 from sessions.live.presence import Presence, person_of

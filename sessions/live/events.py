@@ -15,7 +15,7 @@ from typing import Any
 from django.db.models import Max, Q
 from django.utils import timezone
 
-from traces.ledger import body_of, instant
+from traces.ledger.append import body_of, instant
 from traces.models import LedgerEntry
 
 LATE = timedelta(seconds=5)

@@ -15,7 +15,7 @@ from channels.db import database_sync_to_async
 from channels.layers import get_channel_layer
 from django.conf import settings
 
-from controlplane import announce
+from controlplane.shared import notify
 from sessions.live.events import Event, events_since, newest_seq
 from sessions.models import Approval
 
@@ -42,13 +42,13 @@ class Hub:
         self._loop.call_soon_threadsafe(self._wake.set)
 
     def start(self) -> None:
-        announce.listen(self._news)
+        notify.listen(self._news)
         self._tasks.append(asyncio.create_task(self._watch()))
         if settings.REDIS_URL:
             self._tasks.append(asyncio.create_task(self._hear()))
 
     async def stop(self) -> None:
-        announce.stop_listening(self._news)
+        notify.stop_listening(self._news)
         for task in self._tasks:
             task.cancel()
         self.release()
@@ -139,7 +139,7 @@ class Hub:
         while True:
             try:
                 channel = await layer.new_channel()
-                await layer.group_add(announce.GROUP, channel)
+                await layer.group_add(notify.GROUP, channel)
                 while True:
                     await layer.receive(channel)
                     self._wake.set()

@@ -14,8 +14,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from controlplane.access import may, person_name
 from controlplane.models import Membership, Role
+from controlplane.shared.access import may, person_name
 
 log = logging.getLogger(__name__)
 

@@ -18,16 +18,16 @@ from rest_framework.exceptions import ParseError
 
 from controlplane.api.errors import ApiError
 from controlplane.api.parsers import check_text, parse_json
-from controlplane.metrics import GATE
-from sessions.adapters.acting import Outcome, Report, act
-from sessions.adapters.calls import Answer, Body, Event
-from sessions.adapters.reading import ALONGSIDE, read_hook
-from sessions.adapters.table import CLIENTS
-from sessions.adapters.words import failure
+from controlplane.shared.metrics import GATE
+from sessions.adapters.dispatch import Outcome, Report, act
+from sessions.adapters.hook_call import Answer, Body, Event
+from sessions.adapters.parse import ALONGSIDE, read_hook
+from sessions.adapters.refusal_text import failure
+from sessions.adapters.registry import CLIENTS
 from sessions.gate.request import invalid
 from sessions.live.hub import hub
+from sessions.mcp.session_binding import Caller
 from sessions.mcp.threads import in_thread
-from sessions.mcp.ties import Caller
 
 log = logging.getLogger(__name__)
 

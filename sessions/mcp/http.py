@@ -21,12 +21,12 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from controlplane.api.authentication import SCHEME
 from controlplane.api.errors import ApiError, error_body
 from controlplane.api.throttling import TokenThrottle
-from controlplane.policy.toolsets.own import HOOK_TOOL
-from controlplane.tokens import Bearer, find_bearer
-from sessions.live.waiting import BODY_MOST, App, Message, Receive, Scope, Send
+from controlplane.policy.calls.toolsets.own import HOOK_TOOL
+from controlplane.shared.tokens import Bearer, find_bearer
+from sessions.live.hold_open import BODY_MOST, App, Message, Receive, Scope, Send
 from sessions.mcp.server import CALLER, server
+from sessions.mcp.session_binding import Caller, caller_of
 from sessions.mcp.threads import in_thread
-from sessions.mcp.ties import Caller, caller_of
 
 PATHS = frozenset({"/mcp", "/mcp/"})
 HTTPS = "https"

@@ -16,12 +16,12 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from controlplane.api.errors import ApiError
 from controlplane.api.parsers import check_text
-from controlplane.masking import mask_text
+from controlplane.policy.calls.toolsets.own import HOOK_TOOL
 from controlplane.policy.model import HANDSHAKE_TOOL
-from controlplane.policy.toolsets.own import HOOK_TOOL
+from controlplane.shared.masking import mask_text
 from sessions.mcp import hooks
+from sessions.mcp.session_binding import Caller, works_on_intent
 from sessions.mcp.threads import in_thread
-from sessions.mcp.ties import Caller, works_on_intent
 from sessions.mcp.tools import TOOLS, Call, Tool
 
 log = logging.getLogger(__name__)

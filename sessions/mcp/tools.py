@@ -12,21 +12,21 @@ from django.db import transaction
 
 from controlplane.api.errors import ApiError
 from controlplane.policy.model import ErrorType
-from controlplane.policy.paths import Canonical, canonical
-from intents.context import intent_context
+from controlplane.policy.paths.canonical import Canonical, canonical
+from intents.prompts.context import intent_context
 from intents.proposals import ProposalRefusedError, Proposer, propose
 from intents.registry import InvalidIntentError, unavailable_text
 from intents.registry import state_of as registry_state_of
 from intents.selectors import available_intents, find_intent, known_ids
 from sessions.approvals.scope_requests import request_scope
-from sessions.completion import complete_intent
-from sessions.guidance import prompt_of
-from sessions.handshake import select_intent
+from sessions.lifecycle.complete import complete_intent
+from sessions.lifecycle.guidance import prompt_of
+from sessions.lifecycle.handshake import select_intent
 from sessions.mcp.schemas import INTENT_ID, PROPOSAL, SESSION_ID, choice, text, texts
-from sessions.mcp.ties import Caller, begin_session, tied_session
+from sessions.mcp.session_binding import Caller, begin_session, tied_session
 from sessions.models import AgentSession, Approval
-from sessions.representations import approval_answer, session_answer
-from traces.lessons import NewLesson, Section, record_lesson
+from sessions.rest.representations import approval_answer, session_answer
+from traces.lessons.store import NewLesson, Section, record_lesson
 
 NO_SESSION = "This conversation is not known yet. Call select_active_intent first."
 NO_INTENT = "No intent can be selected now. Ask the user to have one registered, or call propose_intent."

@@ -12,13 +12,13 @@ from rest_framework.response import Response
 from controlplane.api.errors import ApiError
 from controlplane.api.pages import PAGE_PARAMETERS, flag, page_of
 from controlplane.api.views import WorkspaceView
-from sessions.api import answers
 from sessions.reconciliation import schema
-from sessions.reconciliation.reconciling import reconcile, subjects_of
-from sessions.representations import moment
-from traces.ledger import body_of
+from sessions.reconciliation.reconcile import reconcile, subjects_of
+from sessions.rest.representations import moment
+from sessions.rest.sessions import answers
+from traces.entries.reconciliations import reconciliations, record
+from traces.ledger.append import body_of
 from traces.models import LedgerEntry
-from traces.reconciliations import reconciliations, record
 
 LISTED = ("base", "head", "session_id", "intent_id", "counts")
 UNKNOWN: dict[str, Any] = {"base": "", "head": "", "session_id": None, "intent_id": None} | {

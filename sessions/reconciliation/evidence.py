@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from django.db.models import QuerySet
 
 from controlplane.policy.model import ToolClass, Verdict
-from traces.ledger import body_of
+from traces.ledger.append import body_of
 from traces.models import Kind, LedgerEntry, TraceFile
 
 PIECE = 500  # values a query: SQLite allows a limited number of parameters

@@ -12,8 +12,8 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from controlplane.client.clients import CLIENTS, reason_in
-from controlplane.client.configuring import entries
+from controlplane.client.agents import CLIENTS, reason_in
+from controlplane.client.config.hook_entries import entries
 from tests.client.machine import FAULTS, Machine, Stub
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "fail-closed.md"

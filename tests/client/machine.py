@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from controlplane.client.clients import CLIENTS
-from controlplane.client_api import program
+from controlplane.client.agents import CLIENTS
+from controlplane.shared.client_download import program
 
 PATH = os.environ.get("PATH", "/usr/bin:/bin")
 ALLOWED = {"X-ICP-Decision": "allow"}

@@ -7,8 +7,8 @@ import stat
 
 import pytest
 
-from controlplane.client.clients import CLIENTS
-from controlplane.client.configuring import MARK, TAKE_COMMENTS
+from controlplane.client.agents import CLIENTS
+from controlplane.client.config.hook_entries import MARK, TAKE_COMMENTS
 
 JSON_AGENTS = [agent for agent, client in CLIENTS.items() if client.entry]
 PLUGIN_AGENTS = [agent for agent, client in CLIENTS.items() if not client.entry]

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from controlplane.client.clients import CLIENTS
+from controlplane.client.agents import CLIENTS
 from tests.client import fail_closed
 from tests.client.machine import FAULTS
 

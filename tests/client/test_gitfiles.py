@@ -6,8 +6,8 @@ import hashlib
 
 import pytest
 
-from controlplane.client import gitfiles
-from controlplane.client.gitfiles import CannotCheckError, changed_files, empty_tree, span
+from controlplane.client.commands import git_changes
+from controlplane.client.commands.git_changes import CannotCheckError, changed_files, empty_tree, span
 from tests.client.gits import IDENTITY, Repository
 
 HOSTILE = [
@@ -167,7 +167,7 @@ def test_a_content_that_is_not_here_cannot_be_told(ada):
 
 
 def test_too_many_files_cannot_be_told(ada, monkeypatch):
-    monkeypatch.setattr(gitfiles, "FILES_MOST", 1)
+    monkeypatch.setattr(git_changes, "FILES_MOST", 1)
     first = ada.commit()
     for name in "ab":
         ada.write(name, name)

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from controlplane.client.clients import CLIENTS
+from controlplane.client.agents import CLIENTS
 from tests.client.machine import ALLOWED, Reply
 
 ABC = "sha256:" + hashlib.sha256(b"abc").hexdigest()
@@ -175,7 +175,7 @@ class TestAnswers:
         assert claude.hook("claude-code").returncode == 2
 
     def test_chunks_of_a_proxy_are_put_together(self):
-        from controlplane.client.asking import read_answer  # noqa: PLC0415  the one part tested by itself
+        from controlplane.client.http_post import read_answer  # noqa: PLC0415  the one part tested by itself
 
         head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
         assert read_answer(head + b"1\r\n{\r\n1;x=y\r\n}\r\n0\r\n\r\n")[2] == b"{}"

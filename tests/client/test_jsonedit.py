@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from controlplane.client.jsonedit import read_json, with_value, without_values
+from controlplane.client.config.json_edit import read_json, with_value, without_values
 
 SETTINGS = """\
 {

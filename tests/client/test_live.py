@@ -8,9 +8,9 @@ import sys
 
 import pytest
 
-from controlplane.client.canaries import CANARIES
-from controlplane.client.clients import CLIENTS
-from sessions.adapters.table import CLIENTS as ADAPTERS
+from controlplane.client.agents import CLIENTS
+from controlplane.client.commands.canaries import CANARIES
+from sessions.adapters.registry import CLIENTS as ADAPTERS
 from tests.client.machine import Reply
 
 HOOK = {"session_id": "s-1", "hook_event_name": "PreToolUse", "tool_name": "Write", "tool_use_id": "t-1"}

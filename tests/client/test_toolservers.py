@@ -7,10 +7,10 @@ import tomllib
 
 import pytest
 
-from controlplane.client.clients import CLIENTS
-from controlplane.client.configuring import TAKE_COMMENTS
-from controlplane.client.jsonedit import read_json
-from controlplane.client.toolservers import SERVERS, bridge_words
+from controlplane.client.agents import CLIENTS
+from controlplane.client.config.hook_entries import TAKE_COMMENTS
+from controlplane.client.config.json_edit import read_json
+from controlplane.client.config.mcp_servers import SERVERS, bridge_words
 from tests.client.machine import Machine
 
 JSON_AGENTS = [agent for agent, server in SERVERS.items() if server.key]

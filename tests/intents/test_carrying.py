@@ -8,8 +8,9 @@ from xml.etree import ElementTree as ET
 import pytest
 from django.db import transaction
 
-from controlplane.policy.scopes import Scope
-from intents.carrying import (
+from controlplane.policy.globs.scope import Scope
+from intents.prompts.context import intent_context
+from intents.prompts.lesson_selection import (
     CHARACTERS_MOST,
     EACH_MOST,
     FILES_LOOKED_AT,
@@ -18,11 +19,11 @@ from intents.carrying import (
     carried_by,
     carrying_intents,
 )
-from intents.context import intent_context
 from intents.selectors import find_intent
 from tests import builders
 from tests.traces.builders import lesson_book
-from traces.lessons import (
+from traces.lessons.retire import Retiring, restore, retire
+from traces.lessons.store import (
     FILE_MOST,
     FILES_MOST,
     Lesson,
@@ -32,7 +33,6 @@ from traces.lessons import (
     record_lesson,
     retirements,
 )
-from traces.retiring import Retiring, restore, retire
 
 AUTH = ("INT-001", ["src/auth/**"])
 DOCS = ("INT-002", ["docs/*.md", "!docs/secret.md"])

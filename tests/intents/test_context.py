@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 
 from controlplane.policy.model import IntentStatus
 from intents import registry
-from intents.context import intent_context
-from intents.context_xml import FileState, HistoryItem, LessonNote, Surroundings, context_xml
+from intents.prompts.context import intent_context
+from intents.prompts.context_xml import FileState, HistoryItem, LessonNote, Surroundings, context_xml
+from intents.registry_file.values import IntentValues
 from intents.selectors import find_intent
-from intents.values import IntentValues
 from tests import builders
-from traces.entries import Author, Mutation, record_mutation
-from traces.ledger import NewEntry, append
-from traces.lessons import NewLesson, record_lesson
+from traces.entries.record import Author, Mutation, record_mutation
+from traces.ledger.append import NewEntry, append
+from traces.lessons.store import NewLesson, record_lesson
 
 INTENT = IntentValues(
     intent_id="INT-001",

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from intents.documents import read_document
+from intents.registry_file.document import read_document
 
 INTENT = b"active_intents:\n- id: INT-001\n  status: PENDING\n  owned_scope: [a]\n"
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from django.db import transaction
 
-from intents import lesson_list
-from intents.carrying import carried_by
+from intents.lessons import lesson_list
 from intents.models import Intent
+from intents.prompts.lesson_selection import carried_by
 from tests import builders
 from tests.traces.builders import lesson_book
-from traces.lessons import NewLesson, Section, Source, record_lesson
-from traces.retiring import Retiring, retire
+from traces.lessons.retire import Retiring, retire
+from traces.lessons.store import NewLesson, Section, Source, record_lesson
 
 pytestmark = pytest.mark.django_db
 

@@ -7,8 +7,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from controlplane.models import Workspace
-from intents.item_lines import from_lines, to_lines
 from intents.models import Intent, IntentRevision
+from intents.pages.text_area_lists import from_lines, to_lines
 from tests import builders
 from tests.intents.builders import DATA, file_of, intent
 

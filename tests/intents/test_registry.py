@@ -9,7 +9,7 @@ from intents import registry
 from intents.models import Intent, IntentRevision, RegistryDocument
 from intents.statuses import MOVES
 from tests import builders
-from traces.ledger import body_of
+from traces.ledger.append import body_of
 from traces.models import LedgerEntry
 
 S = IntentStatus

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from controlplane.policy.model import IntentStatus
-from intents.documents import read_document
-from intents.field_rules import KNOWN_FIELDS
-from intents.values import IntentValues, RegistryValues
-from intents.yaml_writer import write_document
+from intents.registry_file.document import read_document
+from intents.registry_file.field_rules import KNOWN_FIELDS
+from intents.registry_file.values import IntentValues, RegistryValues
+from intents.registry_file.yaml_writer import write_document
 
 MISREAD = [
     "yes",

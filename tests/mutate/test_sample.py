@@ -6,14 +6,14 @@ import pytest
 
 from tests.mutate.sample import AT_LEAST, chosen, interval, module_of, report
 
-GLOBS = [f"controlplane.policy.globs.x_parse__mutmut_{number}" for number in range(900)]
-HASHES = [f"controlplane.policy.hashes.x_of__mutmut_{number}" for number in range(100)]
+GLOBS = [f"controlplane.policy.globs.parse.x_parse__mutmut_{number}" for number in range(900)]
+HASHES = [f"controlplane.policy.paths.content_hashes.x_of__mutmut_{number}" for number in range(100)]
 
 
 def test_every_module_gives_its_share_and_small_ones_enough():
     sample = chosen(GLOBS + HASHES, 50, [])
     modules = [module_of(name) for name in sample]
-    assert (modules.count("globs"), modules.count("hashes")) == (45, AT_LEAST)
+    assert (modules.count("globs.parse"), modules.count("paths.content_hashes")) == (45, AT_LEAST)
 
 
 def test_the_same_mutants_are_chosen_whatever_their_order():
@@ -27,8 +27,8 @@ def test_a_larger_sample_holds_the_smaller():
 
 
 def test_without_a_size_all_that_fit_are_judged():
-    assert sorted(chosen(GLOBS + HASHES, None, ["*.hashes.*"])) == sorted(HASHES)
-    assert chosen(GLOBS, None, ["*.hashes.*"]) == []
+    assert sorted(chosen(GLOBS + HASHES, None, ["*.content_hashes.*"])) == sorted(HASHES)
+    assert chosen(GLOBS, None, ["*.content_hashes.*"]) == []
 
 
 @pytest.mark.parametrize(
@@ -43,6 +43,6 @@ def test_the_figure_for_all_weighs_modules_by_their_size():
     fates = dict.fromkeys(GLOBS[:10], "killed") | dict.fromkeys(HASHES[:5], "survived")
     fates |= dict.fromkeys(HASHES[5:10], "timeout")
     lines = [line.split() for line in report(GLOBS + HASHES, fates).splitlines()]
-    assert [line[0] for line in lines] == ["module", "globs", "hashes", "all"]
+    assert [line[0] for line in lines] == ["module", "globs.parse", "paths.content_hashes", "all"]
     assert lines[2][1:8] == ["100", "10", "0", "5", "5", "0", "50.0%"]
     assert lines[3][1:8] == ["1000", "20", "10", "5", "5", "0", "95.0%"]

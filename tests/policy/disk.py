@@ -6,7 +6,7 @@ import hashlib
 import os
 from pathlib import Path
 
-from controlplane.policy.world import NoWorld, Resolved, Where
+from controlplane.policy.paths.filesystem import NoWorld, Resolved, Where
 
 
 class DiskWorld(NoWorld):

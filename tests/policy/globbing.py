@@ -6,7 +6,7 @@ from itertools import product
 
 from hypothesis import strategies as st
 
-from controlplane.policy.paths import Canonical, canonical
+from controlplane.policy.paths.canonical import Canonical, canonical
 
 NAMES = ("a", "b", "ab", "x", ".a", "a.b", "ba")
 PATHS = tuple("/".join(names) for depth in (1, 2, 3) for names in product(NAMES, repeat=depth))

@@ -15,7 +15,7 @@ import pytest
 
 from controlplane.policy.decision import decide
 from controlplane.policy.model import Verdict
-from controlplane.policy.world import NoWorld
+from controlplane.policy.paths.filesystem import NoWorld
 from tests.policy.disk import DiskWorld
 from tests.policy.shell.scratch import Scratch
 from tests.policy.workspace import NOW, bash, call, no_intent, said, snapshot

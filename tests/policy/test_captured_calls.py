@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from controlplane.policy.calls.targets import effects
 from controlplane.policy.model import Policy, ToolCall
-from controlplane.policy.targets import effects
 
 CALLS = json.loads((Path(__file__).parents[1] / "data" / "captured_calls.json").read_text())
 

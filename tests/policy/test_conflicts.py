@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from controlplane.policy.explain import explain
+from controlplane.policy.globs.owner_index import Owners
+from controlplane.policy.globs.scope import Scope
 from controlplane.policy.model import Conflict, ErrorType, Policy, Reason, Verdict
-from controlplane.policy.owners import Owners
-from controlplane.policy.scopes import Scope
 from tests.policy.workspace import NOW, FakeWorld, judge, snapshot, write
 
 OWNERS = Owners([("INT-001", Scope.of(["src/**"])), ("INT-002", Scope.of(["src/b/**", "src/shared.ts"]))])

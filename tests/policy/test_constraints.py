@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from controlplane.policy import constraints, dependencies
-from controlplane.policy.constraints import Written
 from controlplane.policy.model import ErrorType, Policy
-from controlplane.policy.world import NoWorld
+from controlplane.policy.paths.filesystem import NoWorld
+from controlplane.policy.rules import constraints, dependencies
+from controlplane.policy.rules.constraints import Written
 from tests.policy.workspace import bash, call, intent, judge, said, snapshot, write
 
 

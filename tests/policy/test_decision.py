@@ -21,8 +21,8 @@ from controlplane.policy.model import (
     ToolClass,
     Verdict,
 )
-from controlplane.policy.rules import rules_of
-from controlplane.policy.world import Resolved, Where
+from controlplane.policy.paths.filesystem import Resolved, Where
+from controlplane.policy.rules.path_rules import rules_of
 from tests.policy.workspace import (
     NOW,
     ROOT,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from controlplane.policy import manifests
-from controlplane.policy.dependencies import asked, new_names
 from controlplane.policy.model import ErrorType
-from controlplane.policy.world import NoWorld
+from controlplane.policy.paths.filesystem import NoWorld
+from controlplane.policy.rules import dependency_files
+from controlplane.policy.rules.dependencies import asked, new_names
 from tests.policy.workspace import call, intent, judge, snapshot
 
 NEW = [
@@ -98,9 +98,11 @@ def test_another_version_or_key_is_no_new_library(path, before, after):
 def test_a_file_that_is_broken_is_compared_line_by_line():
     assert new_names("package.json", '{"a": "1"', '{"a": "1", "x": "1"}', whole=True) == {"x"}
     assert new_names("package.json", "{}", '{"x": "1",', whole=True) == {"x"}
-    assert manifests.libraries("package.json", "[" * 100_000) is None
-    assert manifests.libraries("package.json", "[]") is None
-    assert manifests.libraries("package.json", '{"dependencies": 5, "a": {"requires": ["!", 5]}}') == []
+    assert dependency_files.libraries("package.json", "[" * 100_000) is None
+    assert dependency_files.libraries("package.json", "[]") is None
+    assert (
+        dependency_files.libraries("package.json", '{"dependencies": 5, "a": {"requires": ["!", 5]}}') == []
+    )
 
 
 def test_every_version_that_a_library_is_asked_for_in_is_told():
@@ -145,7 +147,7 @@ def test_a_part_of_a_line_is_judged_in_the_file_that_it_stands_in():
 
 def test_the_version_of_a_table_is_the_one_in_it():
     text = '[tool.poetry.dependencies]\na = {version = "1"}\nb = [{version = "2"}, {version = "3"}]\n'
-    assert manifests.libraries("pyproject.toml", text) == [("a", "1"), ("b", "2")]
+    assert dependency_files.libraries("pyproject.toml", text) == [("a", "1"), ("b", "2")]
 
 
 def test_a_key_of_a_whole_file_is_no_library_whose_version_is_wrong():

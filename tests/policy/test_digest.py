@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from controlplane.policy.digest import digest_of
+from controlplane.policy.call_digest import digest_of
 from controlplane.policy.model import Target
-from controlplane.policy.world import NoWorld
+from controlplane.policy.paths.filesystem import NoWorld
 from tests.policy.workspace import FakeWorld, bash, call, intent, sha256
 
 INTENT = intent("src/**")

@@ -12,6 +12,7 @@ import json
 
 import pytest
 
+from controlplane.policy.calls.targets import classify
 from controlplane.policy.decision import decide
 from controlplane.policy.model import (
     Intent,
@@ -23,7 +24,6 @@ from controlplane.policy.model import (
     ToolCall,
     ToolClass,
 )
-from controlplane.policy.targets import classify
 from tests.policy.gate_cases import FOLDER
 from tests.policy.workspace import NOW, FakeWorld
 

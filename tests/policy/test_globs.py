@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from wcmatch import glob as wcmatch
 
-from controlplane.policy.globs import Glob, GlobProblem, expand, parse, problem
-from controlplane.policy.matching import matcher
-from controlplane.policy.scopes import Scope
+from controlplane.policy.globs.match import matcher
+from controlplane.policy.globs.parse import Glob, GlobProblem, expand, parse, problem
+from controlplane.policy.globs.scope import Scope
 from tests.policy import gate_cases
 from tests.policy.globbing import PATHS
 

@@ -10,9 +10,9 @@ import time
 import pathspec
 import pytest
 
-from controlplane.policy.ignore import IgnoreRules
-from controlplane.policy.paths import canonical
-from controlplane.policy.world import NoWorld
+from controlplane.policy.globs.intentignore import IgnoreRules
+from controlplane.policy.paths.canonical import canonical
+from controlplane.policy.paths.filesystem import NoWorld
 from tests.policy import gate_cases
 from tests.policy.workspace import FakeWorld, bash, judge, said, snapshot
 

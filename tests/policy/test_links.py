@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from controlplane.policy.world import NoWorld, Resolved, Where
+from controlplane.policy.paths.filesystem import NoWorld, Resolved, Where
 from tests.policy.workspace import bash, call, judge, no_intent, said, snapshot, write
 
 OUT = ("deny", "SCOPE_VIOLATION", "outside_workspace")

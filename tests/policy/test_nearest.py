@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controlplane.policy.globs import Glob, parse
-from controlplane.policy.matching import matcher
-from controlplane.policy.nearest import Nearness
+from controlplane.policy.globs.closest import Nearness
+from controlplane.policy.globs.match import matcher
+from controlplane.policy.globs.parse import Glob, parse
 from tests.policy.globbing import PATHS, SIGNED
 
 

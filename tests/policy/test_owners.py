@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controlplane.policy.owners import Owners
-from controlplane.policy.scopes import Scope
+from controlplane.policy.globs.owner_index import Owners
+from controlplane.policy.globs.scope import Scope
 from tests.policy.globbing import PATHS, SIGNED
 
 

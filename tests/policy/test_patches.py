@@ -4,15 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controlplane.policy import patches
+from controlplane.policy.calls import patch_formats
 
 
 def read(text):
-    return [(file.path, file.op) for file in patches.parse(text).files]
+    return [(file.path, file.op) for file in patch_formats.parse(text).files]
 
 
 def why(text):
-    return patches.parse(text).why_unknown
+    return patch_formats.parse(text).why_unknown
 
 
 PATCH = """*** Begin Patch
@@ -59,7 +59,7 @@ def test_a_begin_patch_document_names_every_file_and_both_ends_of_a_move():
 
 
 def test_it_keeps_what_is_taken_out_and_put_in():
-    _, moved, added, _ = patches.parse(PATCH).files
+    _, moved, added, _ = patch_formats.parse(PATCH).files
     assert (moved.before, moved.after, moved.whole) == (["old"], ["new"], False)
     assert (added.after, added.whole) == (["one", "two"], True)
 
@@ -87,7 +87,7 @@ def test_a_unified_diff_names_changed_deleted_and_new_files():
         ("gone.ts", "delete"),
         ("made.ts", "write"),
     ]
-    changed, *_, made = patches.parse(UNIFIED).files
+    changed, *_, made = patch_formats.parse(UNIFIED).files
     assert (changed.before, changed.after) == (["one"], ["two"])
     assert made.whole
     assert made.after == ["hello"]
@@ -152,7 +152,7 @@ def test_the_files_that_were_found_count_although_the_rest_is_unknown():
 
 @given(st.text(alphabet='*- +ab/\n\t"\\0:AdUpFilede', max_size=200))
 def test_no_text_breaks_it(text):
-    patch = patches.parse(text)
+    patch = patch_formats.parse(text)
     assert patch.files or patch.why_unknown
     assert all(file.path for file in patch.files)
 

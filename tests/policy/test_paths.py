@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controlplane.policy.model import Reason
-from controlplane.policy.paths import Canonical, Refusal, canonical, fold, shown
-from controlplane.policy.world import Where, follow_lexically
+from controlplane.policy.paths.canonical import Canonical, Refusal, canonical, fold, shown
+from controlplane.policy.paths.filesystem import Where, follow_lexically
 from tests.policy import gate_cases
 
 ROOT = "/home/ada/acme"

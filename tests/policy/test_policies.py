@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from controlplane.policy import policies
 from controlplane.policy.model import ErrorType, Policy, ToolClass
-from controlplane.policy.policies import InvalidPolicyError
+from controlplane.policy.rules import policy_document
+from controlplane.policy.rules.policy_document import InvalidPolicyError
 
 FULL = {
     "enforcement": "monitor",
@@ -28,15 +28,15 @@ FULL = {
 
 
 def wrong(document):
-    return {(problem.key, problem.message) for problem in policies.problems(document)}
+    return {(problem.key, problem.message) for problem in policy_document.problems(document)}
 
 
 def test_an_empty_document_is_the_default_policy():
-    assert policies.parse({}) == Policy()
+    assert policy_document.parse({}) == Policy()
 
 
 def test_every_key_is_read():
-    policy = policies.parse(FULL)
+    policy = policy_document.parse(FULL)
     assert policy.enforcement == "monitor"
     assert policy.tool_classes[0] == ("mcp__github__get_*", ToolClass.SAFE)
     assert policy.safe_commands == ("pytest *", "npm test")
@@ -46,16 +46,16 @@ def test_every_key_is_read():
 
 def test_a_policy_is_written_as_it_was_read():
     for document in ({}, FULL, {"approvable": [], "protected_paths": []}):
-        policy = policies.parse(document)
-        assert policies.parse(policies.to_document(policy)) == policy
-    assert policies.to_document(policies.parse(FULL)) == {
+        policy = policy_document.parse(document)
+        assert policy_document.parse(policy_document.to_document(policy)) == policy
+    assert policy_document.to_document(policy_document.parse(FULL)) == {
         **FULL,
         "approvable": ["CONSTRAINT_VIOLATION", "SCOPE_VIOLATION"],
     }
 
 
 def test_an_unknown_key_is_refused_with_the_known_ones():
-    (problem,) = policies.problems({"enforcment": "off"})
+    (problem,) = policy_document.problems({"enforcment": "off"})
     assert problem.key == "enforcment"
     assert "enforcement" in problem.allowed
 
@@ -64,7 +64,7 @@ def test_all_faults_are_told_at_once():
     with pytest.raises(
         InvalidPolicyError, match=r"enforcement: 'on' is none of the words\. Allowed: enforce"
     ) as caught:
-        policies.parse({"enforcement": "on", "completion": 1, "x": 2})
+        policy_document.parse({"enforcement": "on", "completion": 1, "x": 2})
     assert [problem.key for problem in caught.value.problems] == ["enforcement", "completion", "x"]
 
 
@@ -110,7 +110,7 @@ def test_a_policy_is_an_object(document):
     ],
 )
 def test_a_wrong_value_is_refused_with_what_is_allowed(key, value):
-    (problem,) = policies.problems({key: value})
+    (problem,) = policy_document.problems({key: value})
     assert problem.key == key
     assert problem.message
     assert problem.allowed
@@ -129,4 +129,4 @@ def test_the_handshake_cannot_be_classed():
 
 
 def test_a_file_tool_may_be_called_destructive_which_it_is():
-    assert policies.problems({"tool_classes": {"Write": "DESTRUCTIVE"}}) == ()
+    assert policy_document.problems({"tool_classes": {"Write": "DESTRUCTIVE"}}) == ()

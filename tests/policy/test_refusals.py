@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from controlplane.policy.model import ErrorType, Grant, Policy, Refused
-from controlplane.policy.world import Resolved, Where
+from controlplane.policy.paths.filesystem import Resolved, Where
 from tests.policy.workspace import FakeWorld, bash, call, judge, no_intent, said, snapshot, write
 
 WORDS = "Rejected by Rex: the design is frozen."

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from controlplane.policy import automata
-from controlplane.policy.atoms import Wild
-from controlplane.policy.scopes import Scope, overlap, overlaps, subset
+from controlplane.policy.globs import automaton
+from controlplane.policy.globs.scope import Scope, overlap, overlaps, subset
+from controlplane.policy.globs.syntax import Wild
 from tests.policy.globbing import PATHS, SCOPES, SIGNED, is_canonical
 
 
@@ -246,7 +246,7 @@ def test_one_exclusion_more_never_widens(patterns, exclusion):
 
 
 def test_questions_that_are_given_up_err_on_the_side_of_care(monkeypatch):
-    monkeypatch.setattr(automata, "MAX_STEPS", 8)
+    monkeypatch.setattr(automaton, "MAX_STEPS", 8)
     scope = Scope.of(["src/**", "!src/x*"])
     assert not Scope.of(["src/**"]).covers_below("src/deep/down")
     assert overlap(scope, Scope.of(["src/**"])) == "src/x"
@@ -255,7 +255,7 @@ def test_questions_that_are_given_up_err_on_the_side_of_care(monkeypatch):
 @pytest.mark.parametrize("begin", ["", "[~é]"])
 def test_names_too_tangled_to_compare_count_as_an_overlap(monkeypatch, begin):
     """Both are valid, and who draws the list of intents must not fail on them."""
-    monkeypatch.setattr(automata, "MAX_STEPS", 100)
+    monkeypatch.setattr(automaton, "MAX_STEPS", 100)
     one, other = Scope.of([begin + "*p?" * 12]), Scope.of([begin + "*q?" * 12])
     path = overlap(one, other)
     assert path is not None
@@ -269,4 +269,4 @@ def test_tangled_exclusions_are_settled():
 
 
 def test_an_automaton_reads_only_what_globs_are_made_of():
-    assert automata.find([automata.automaton((((Wild.STAR,),),))]) == "x"
+    assert automaton.find([automaton.automaton((((Wild.STAR,),),))]) == "x"

@@ -10,11 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from controlplane.policy import constraints, globs, patches, policies
+from controlplane.policy.calls import patch_formats
+from controlplane.policy.calls.targets import effects
 from controlplane.policy.explain import explain
+from controlplane.policy.globs import parse
 from controlplane.policy.model import Grant, Policy, Registry
-from controlplane.policy.paths import Refusal, canonical
-from controlplane.policy.targets import effects
+from controlplane.policy.paths.canonical import Refusal, canonical
+from controlplane.policy.rules import constraints, policy_document
 from tests.policy.workspace import NOW, bash, call, intent, judge, no_intent, snapshot, write
 
 SENTENCES = json.loads((Path(__file__).parent / "sentences.json").read_text())
@@ -42,11 +44,13 @@ def written_out(value):
 
 
 def of_policy(document):
-    return [f"{each.key}: {each.message} Allowed: {each.allowed}" for each in policies.problems(document)]
+    return [
+        f"{each.key}: {each.message} Allowed: {each.allowed}" for each in policy_document.problems(document)
+    ]
 
 
 def of_glob(pattern):
-    found = globs.problem(pattern)
+    found = parse.problem(pattern)
     return [found.message] if found else []
 
 
@@ -67,7 +71,7 @@ def of_breach(given):
 
 
 def of_patch(text):
-    return [patches.parse(text).why_unknown] if patches.parse(text).why_unknown else []
+    return [patch_formats.parse(text).why_unknown] if patch_formats.parse(text).why_unknown else []
 
 
 def of_call(given):

@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from controlplane.policy import dependencies, manifests
-from controlplane.policy.constraints import CHECKS
+from controlplane.policy.rules import dependencies, dependency_files
+from controlplane.policy.rules.constraints import CHECKS
 from tests.policy.test_written import Files
 from tests.policy.workspace import call, intent, judge, said, snapshot, write
 
@@ -110,10 +110,10 @@ def test_versions_are_compared_as_numbers():
 
 
 def test_a_deep_table_is_read_line_by_line_and_an_array_hides_none():
-    assert manifests.libraries("cargo.toml", KEYS_IN_A_DEEP_TABLE) is None
+    assert dependency_files.libraries("cargo.toml", KEYS_IN_A_DEEP_TABLE) is None
     hidden = KEYS_IN_A_DEEP_TABLE.replace("]\n", "]\nc = [\n[1],\n]\n", 1)
-    assert manifests.libraries("cargo.toml", hidden) is None
-    assert manifests.libraries("cargo.toml", "[dependencies]\na = '1'\n") == [("a", "1")]
+    assert dependency_files.libraries("cargo.toml", hidden) is None
+    assert dependency_files.libraries("cargo.toml", "[dependencies]\na = '1'\n") == [("a", "1")]
 
 
 def test_a_text_that_had_the_pattern_may_keep_it_but_not_hold_more():

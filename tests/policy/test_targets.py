@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from controlplane.policy import commands, fields
+from controlplane.policy.calls import input_fields, shell_targets
+from controlplane.policy.calls.targets import effects
 from controlplane.policy.model import Policy, ToolClass
 from controlplane.policy.shell import ShellAnalysis
-from controlplane.policy.targets import effects
 from tests.policy.workspace import FakeWorld, bash, call, intent, judge, no_intent, said, snapshot
 
 
@@ -298,7 +298,7 @@ def test_what_types_into_an_open_shell_is_unknown():
 
 
 def test_an_analysis_that_says_nothing_is_unknown(monkeypatch):
-    monkeypatch.setattr(commands, "analyse", lambda *_, **__: ShellAnalysis(safe=False))
+    monkeypatch.setattr(shell_targets, "analyse", lambda *_, **__: ShellAnalysis(safe=False))
     assert said(judge(bash("ls"), snapshot("**")))[2] == "unknown_target"
     (unknown,) = found(bash("ls")).unknown
     assert (unknown.text, unknown.why) == ("ls", "what this command changes is not known")
@@ -310,8 +310,8 @@ def test_on_windows_a_shell_is_powershell_unless_it_is_bash_by_name(monkeypatch)
     def analyser(name):
         return lambda *_, **__: seen.append(name) or ShellAnalysis(safe=True)
 
-    monkeypatch.setattr(commands, "analyse", analyser("bash"))
-    monkeypatch.setattr(commands, "analyse_powershell", analyser("powershell"))
+    monkeypatch.setattr(shell_targets, "analyse", analyser("bash"))
+    monkeypatch.setattr(shell_targets, "analyse_powershell", analyser("powershell"))
     for tool, root in (("Bash", "C:\\shop"), ("execute_command", "C:\\shop"), ("execute_command", "/shop"),
                        ("execute_command", "\\\\host\\shop"), ("PowerShell", None), ("Bash", None)):  # fmt: skip
         found(call(tool, {"command": "ls"}, root=root))
@@ -468,10 +468,10 @@ def test_a_folder_that_is_moved_brings_all_below_it_along():
 
 
 def test_whole_content_of_every_spelling():
-    for key in fields.CONTENT_KEYS:
-        assert fields.content({key: "x"}) == "x"
-    assert fields.content({}) == ""
-    assert fields.content({"content": ["ä"]}) == '["ä"]'
+    for key in input_fields.CONTENT_KEYS:
+        assert input_fields.content({key: "x"}) == "x"
+    assert input_fields.content({}) == ""
+    assert input_fields.content({"content": ["ä"]}) == '["ä"]'
 
 
 @pytest.mark.parametrize(

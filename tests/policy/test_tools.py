@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
+from controlplane.policy.calls.resolve_tool import declared_class, resolve, safe_tools
+from controlplane.policy.calls.targets import classify
+from controlplane.policy.calls.toolsets import COMMON, MUTATING_NAMES, TABLES
+from controlplane.policy.calls.toolsets.kinds import Kind
 from controlplane.policy.model import Policy, ToolCall, ToolClass
-from controlplane.policy.targets import classify
-from controlplane.policy.tools import declared_class, resolve, safe_tools
-from controlplane.policy.toolsets import COMMON, MUTATING_NAMES, TABLES
-from controlplane.policy.toolsets.kinds import Kind
 from tests.policy.workspace import call
 
 SAFE, DESTRUCTIVE, HANDSHAKE = ToolClass.SAFE, ToolClass.DESTRUCTIVE, ToolClass.HANDSHAKE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from controlplane.policy.world import NoWorld, Resolved, Where, follow_lexically
+from controlplane.policy.paths.filesystem import NoWorld, Resolved, Where, follow_lexically
 
 
 @pytest.mark.parametrize(

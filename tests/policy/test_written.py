@@ -7,9 +7,9 @@ import time
 
 import pytest
 
+from controlplane.policy.calls.edit_result import Written
+from controlplane.policy.calls.patch_targets import of_patches
 from controlplane.policy.model import Policy
-from controlplane.policy.patched import of_patches
-from controlplane.policy.written import Written
 from tests.policy.workspace import FakeWorld, bash, call, intent, judge, said, snapshot, write
 
 

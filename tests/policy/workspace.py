@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from controlplane.policy.decision import decide
 from controlplane.policy.model import Intent, IntentStatus, Policy, SessionState, Snapshot, ToolCall
-from controlplane.policy.world import NoWorld
+from controlplane.policy.paths.filesystem import NoWorld
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 ROOT = "/home/ada/shop"

@@ -9,17 +9,17 @@ import pytest
 from django.db import connection
 from django.urls import reverse
 
-from sessions.approvals.previews.edits import Piece
-from sessions.earlier_texts import undone
+from sessions.approvals.card.previews.edits import Piece
 from sessions.models import AgentSession
+from sessions.previous_text import undone
 from tests import builders
-from traces.browser.finding import branches
-from traces.browser.wanted import Term, Wanted
-from traces.class_checks import disagreements
-from traces.counts import count_sealed
-from traces.ledger import body_of
+from traces.browser.filters import Term, Wanted
+from traces.browser.search import branches
+from traces.counts.counters import count_sealed
+from traces.entries.mutation_class_check import disagreements
+from traces.ledger.append import body_of
+from traces.ledger.sealing import seal
 from traces.models import LedgerEntry
-from traces.sealing import seal
 
 pytestmark = pytest.mark.django_db
 
@@ -93,7 +93,7 @@ def test_a_hook_that_tells_the_text_before(working, new, found):
 
 
 def test_a_call_whose_time_for_classes_is_over_is_recorded_without_them(working, monkeypatch):
-    monkeypatch.setattr("sessions.adapters.acting.CLASS_SECONDS", 0)
+    monkeypatch.setattr("sessions.adapters.dispatch.CLASS_SECONDS", 0)
     result = {"filePath": f"/workspace/{PATH}", "content": TIDY, "originalFile": OLD}
     told = {"file_path": f"/workspace/{PATH}", "content": TIDY}
     body = hooked(working, result, tool_name="Write", tool_input=told)
@@ -273,6 +273,6 @@ def test_the_timeline_and_the_file_page_show_both(mistaken, rex):
 
 
 def test_the_gate_never_computes_one(working, monkeypatch):
-    monkeypatch.setattr("sessions.earlier_texts.class_apart", lambda *_: 1 / 0)
+    monkeypatch.setattr("sessions.previous_text.class_apart", lambda *_: 1 / 0)
     assert working.gate("Write", file_path=PATH, content=OLD)["decision"] == "allow"
     assert AgentSession.objects.get().session_id == "s-1"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from django.db import connection, transaction
 
 from tests.traces.ledger_flush import triggers_off
-from traces import ledger
-from traces.ledger import NewEntry
-from traces.lessons import lesson_entries, retirements, told
+from traces.ledger import append as ledger
+from traces.ledger.append import NewEntry
+from traces.lessons.store import lesson_entries, retirements, told
 
 HOME = 7
 AWAY = 8

@@ -11,14 +11,14 @@ from django.test.utils import CaptureQueriesContext
 
 from tests.builders import intent, signed_in
 from tests.traces.test_formats import RECORD
-from traces import archiving
-from traces.absences import TAKEN_OUT, Absences
-from traces.filemap import touches
+from traces.entries.missing_bodies import TAKEN_OUT, Absences
+from traces.entries.recorded_calls import find_decision, recorded
+from traces.filemap.touches import touches
+from traces.ledger.archives import archive
+from traces.ledger.redaction import redact
+from traces.ledger.sealing import seal
 from traces.models import LedgerEntry, LedgerLeaf
-from traces.recorded_calls import find_decision, recorded
-from traces.redaction import redact
-from traces.sealing import seal
-from traces.timeline import Window, session_timeline
+from traces.timeline.timeline import Window, session_timeline
 
 pytestmark = pytest.mark.django_db
 FILE = "acme-ledger-0-255.jsonl.gz"
@@ -53,8 +53,8 @@ def shelved(acme, agent, tmp_path):
     agent.gate("write_to_file", path="docs/no.md", content="x")
     agent.post("traces", [trace(n) for n in range(260)])
     seal(acme.pk)
-    made = archiving.archive(acme.pk, "acme", 256, tmp_path, actor="test")
-    archiving.release(made, tmp_path / made.name, actor="test")
+    made = archive.archive(acme.pk, "acme", 256, tmp_path, actor="test")
+    archive.release(made, tmp_path / made.name, actor="test")
     seal(acme.pk)
     return acme
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.traces.builders import append, decision
-from traces.actors import made_by
+from traces.ledger.actors import made_by
 from traces.models import LedgerEntry
 
 pytestmark = pytest.mark.django_db

@@ -14,16 +14,18 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
 
-from controlplane.metrics import ANCHORS
-from controlplane.outgoing import Answer, TargetError
+from controlplane.shared.http_post import Answer, TargetError
+from controlplane.shared.metrics import ANCHORS
 from tests.builders import signed_in, workspace
 from tests.traces.builders import append, append_many, decision, tamper
-from traces import anchor_places, anchoring, anchors, archiving, git_notes, merkle, proofs
-from traces.anchor_places import AnchorError, webhook_secret
-from traces.anchoring import Anchoring, health_of
-from traces.checkpoints import read_note
+from traces.ledger import merkle, proofs
+from traces.ledger.anchors import anchors, git_notes, schedule, targets
+from traces.ledger.anchors.schedule import Anchoring, health_of
+from traces.ledger.anchors.targets import AnchorError, webhook_secret
+from traces.ledger.archives import archive
+from traces.ledger.checkpoints import read_note
+from traces.ledger.sealing import seal
 from traces.models import AnchorKind, Checkpoint, LedgerAnchor, LedgerEntry
-from traces.sealing import seal
 
 pytestmark = pytest.mark.django_db
 ACTOR = "test"
@@ -61,7 +63,7 @@ def grow(home, count=3):
 
 
 def anchored_in_file(home, path):
-    return anchoring.add(home, AnchorKind.FILE, str(path), 1, actor=ACTOR)
+    return schedule.add(home, AnchorKind.FILE, str(path), 1, actor=ACTOR)
 
 
 def fresh(anchor):
@@ -121,20 +123,20 @@ class TestFile:
         anchor = anchored_in_file(home, tmp_path / "heads.txt")
         grow(home)
         seen_by_both = fresh(anchor)
-        assert [anchoring.send_if_due(seen_by_both) for _ in range(2)] == [True, False]
+        assert [schedule.send_if_due(seen_by_both) for _ in range(2)] == [True, False]
 
     def test_what_is_off_gets_nothing(self, home, tmp_path):
         anchor = anchored_in_file(home, tmp_path / "heads.txt")
-        anchoring.switch(anchor, enabled=False, actor=ACTOR)
+        schedule.switch(anchor, enabled=False, actor=ACTOR)
         grow(home)
         assert (Anchoring().run_once(), word(anchor)) == (0, "off")
-        anchoring.switch(anchor, enabled=True, actor=ACTOR)
+        schedule.switch(anchor, enabled=True, actor=ACTOR)
         assert Anchoring().run_once() == 1
 
     def test_one_broken_place_does_not_keep_the_others_from_theirs(self, home, tmp_path, monkeypatch):
         broken = anchored_in_file(home, tmp_path / "a.txt")
-        fine = anchoring.add(home, AnchorKind.GIT, "", 1, actor=ACTOR)
-        monkeypatch.setitem(anchor_places.SENDERS, AnchorKind.FILE, lambda *_: 1 / 0)
+        fine = schedule.add(home, AnchorKind.GIT, "", 1, actor=ACTOR)
+        monkeypatch.setitem(targets.SENDERS, AnchorKind.FILE, lambda *_: 1 / 0)
         grow(home)
         assert Anchoring().run_once() == 1
         assert (word(broken), word(fine)) == ("failing", "ok")
@@ -143,7 +145,7 @@ class TestFile:
 
 class TestGitNotes:
     def test_heads_are_noted_on_the_commit_of_their_time_and_read_back(self, home, repository):
-        anchor = anchoring.add(home, AnchorKind.GIT, "ignored", 1, actor=ACTOR)
+        anchor = schedule.add(home, AnchorKind.GIT, "ignored", 1, actor=ACTOR)
         heads = []
         for message in ("", "", "second"):
             if message:
@@ -151,7 +153,7 @@ class TestGitNotes:
             heads.append(grow(home).note)
             due_now()
             assert Anchoring().run_once() == 1
-        kept, unread = anchoring.kept_heads(home)
+        kept, unread = schedule.kept_heads(home)
         assert (sorted(kept), unread) == (sorted(heads), [])
         newest = git(repository, "notes", "--ref=icp-checkpoints", "show", "HEAD")
         assert newest == heads[-1]
@@ -177,11 +179,11 @@ class TestGitNotes:
         ):
             git(repository, "config", key, f"!{script}" if key == "alias.notes" else str(script))
         git(repository, "config", "commit.gpgSign", "true")
-        anchoring.add(home, AnchorKind.GIT, "", 1, actor=ACTOR)
+        schedule.add(home, AnchorKind.GIT, "", 1, actor=ACTOR)
         witness.unlink(missing_ok=True)
         grow(home)
         assert Anchoring().run_once() == 1
-        assert len(anchoring.kept_heads(home)[0]) == 1
+        assert len(schedule.kept_heads(home)[0]) == 1
         assert not witness.exists()
 
     def test_without_a_commit_or_repository_it_says_so(self, tmp_path):
@@ -193,18 +195,18 @@ class TestGitNotes:
         assert git_notes.read_notes(str(tmp_path)) == []
 
     def test_a_workspace_that_lost_its_folder_fails_and_leaves_other_repositories_alone(self, home):
-        anchor = anchoring.add(home, AnchorKind.GIT, "", 1, actor=ACTOR)
+        anchor = schedule.add(home, AnchorKind.GIT, "", 1, actor=ACTOR)
         grow(home)
         home.local_root = ""
         home.save()
         assert Anchoring().run_once() == 0
         assert "no folder" in fresh(anchor).answer
-        kept, unread = anchoring.kept_heads(home)
+        kept, unread = schedule.kept_heads(home)
         assert kept == []
         assert "no folder" in unread[0]
 
     def test_notes_that_are_no_heads_are_named(self, home, repository, capsys):
-        anchoring.add(home, AnchorKind.GIT, "", 1, actor=ACTOR)
+        schedule.add(home, AnchorKind.GIT, "", 1, actor=ACTOR)
         grow(home)
         Anchoring().run_once()
         git(repository, "-c", "user.name=Max", "-c", "user.email=m@example.org", "notes", "--ref=icp-checkpoints", "append", "-m", "hello", "HEAD")  # fmt: skip
@@ -228,12 +230,12 @@ class TestWebhook:
                 raise found.answer
             return found.answer
 
-        monkeypatch.setattr(anchor_places.outgoing, "post", post)
+        monkeypatch.setattr(targets.http_post, "post", post)
         return found
 
     @pytest.fixture
     def hook(self, home):
-        return anchoring.add(home, AnchorKind.WEBHOOK, " https://keep.example/heads ", 1, actor=ACTOR)
+        return schedule.add(home, AnchorKind.WEBHOOK, " https://keep.example/heads ", 1, actor=ACTOR)
 
     def test_the_head_is_posted_and_signed(self, home, hook, posted):
         head = grow(home)
@@ -257,11 +259,11 @@ class TestWebhook:
         assert word(hook) == "failing"
         assert fresh(hook).answer
         posted.answer = Answer(204, "")
-        anchoring.try_soon(hook)
+        schedule.try_soon(hook)
         assert (Anchoring().run_once(), word(hook)) == (1, "ok")
 
     def test_secrets_differ_and_stand_in_no_table(self, home, hook):
-        other = anchoring.add(home, AnchorKind.WEBHOOK, "https://other.example/", 1, actor=ACTOR)
+        other = schedule.add(home, AnchorKind.WEBHOOK, "https://other.example/", 1, actor=ACTOR)
         assert webhook_secret(hook) != webhook_secret(other)
         assert webhook_secret(hook) not in str(LedgerAnchor.objects.filter(pk=hook.pk).values())
 
@@ -270,17 +272,17 @@ class TestWebhook:
     )
     def test_what_is_no_address_is_refused(self, home, target):
         with pytest.raises(AnchorError):
-            anchoring.add(home, AnchorKind.WEBHOOK, target, 1, actor=ACTOR)
+            schedule.add(home, AnchorKind.WEBHOOK, target, 1, actor=ACTOR)
 
 
 class TestSettingUp:
     def test_every_change_is_an_entry_of_the_ledger(self, home, tmp_path):
         anchor = anchored_in_file(home, tmp_path / "heads.txt")
-        anchoring.switch(anchor, enabled=False, actor=ACTOR)
-        anchoring.switch(anchor, enabled=False, actor=ACTOR)
-        anchoring.switch(anchor, enabled=True, actor=ACTOR)
-        anchoring.remove(anchor, actor=ACTOR)
-        anchoring.remove(anchor, actor=ACTOR)
+        schedule.switch(anchor, enabled=False, actor=ACTOR)
+        schedule.switch(anchor, enabled=False, actor=ACTOR)
+        schedule.switch(anchor, enabled=True, actor=ACTOR)
+        schedule.remove(anchor, actor=ACTOR)
+        schedule.remove(anchor, actor=ACTOR)
         told = LedgerEntry.objects.filter(kind="policy").order_by("pk").values_list("outcome", flat=True)
         assert list(told) == ["anchor_added", "anchor_disabled", "anchor_enabled", "anchor_removed"]
 
@@ -295,14 +297,14 @@ class TestSettingUp:
             (acme, "git", "", 1),
         ]:
             with pytest.raises(AnchorError):
-                anchoring.add(place, kind, target, minutes, actor=ACTOR)
+                schedule.add(place, kind, target, minutes, actor=ACTOR)
         assert LedgerAnchor.objects.count() == 1
 
     def test_there_is_room_for_some_and_not_for_any_number(self, home, monkeypatch):
-        monkeypatch.setattr(anchoring, "ANCHORS_MOST", 1)
-        anchoring.add(home, AnchorKind.GIT, "", 1, actor=ACTOR)
+        monkeypatch.setattr(schedule, "ANCHORS_MOST", 1)
+        schedule.add(home, AnchorKind.GIT, "", 1, actor=ACTOR)
         with pytest.raises(AnchorError, match="at most 1"):
-            anchoring.add(home, AnchorKind.WEBHOOK, "https://keep.example/", 1, actor=ACTOR)
+            schedule.add(home, AnchorKind.WEBHOOK, "https://keep.example/", 1, actor=ACTOR)
 
     def test_the_command_sends_and_goes_on(self, home, tmp_path, capsys):
         append(decision(workspace_id=home.pk))
@@ -341,7 +343,7 @@ class TestAnOldBackupRestored:
     def gone_back(self, request, home, tmp_path):
         """A ledger of 9 entries whose head was anchored, taken back to 5."""
         target = str(tmp_path / "heads.txt") if request.param == AnchorKind.FILE else ""
-        anchoring.add(home, request.param, target, 1, actor=ACTOR)
+        schedule.add(home, request.param, target, 1, actor=ACTOR)
         old = grow(home, 4).size
         grow(home, 4)
         assert Anchoring().run_once() == 1
@@ -363,7 +365,7 @@ class TestAnOldBackupRestored:
 
     def test_the_consistency_proof_fails_once_it_has_grown_again(self, gone_back, capsys):
         home, _ = gone_back
-        (kept,), _ = anchoring.kept_heads(home)
+        (kept,), _ = schedule.kept_heads(home)
         before = read_note(kept)
         grow(home, 10)
         after = read_note(Checkpoint.objects.order_by("-size")[0].note)
@@ -378,7 +380,7 @@ class TestAnOldBackupRestored:
 
 def test_the_page_names_a_ledger_that_went_back_and_anchors_that_cannot_be_read(acme, ada, tmp_path):
     append_many(4, workspace_id=acme.pk)
-    anchoring.add(acme, AnchorKind.FILE, str(tmp_path / "heads.txt"), 1, actor=ACTOR)
+    schedule.add(acme, AnchorKind.FILE, str(tmp_path / "heads.txt"), 1, actor=ACTOR)
     old = seal(acme.pk).size
     grow(acme, 4)
     assert Anchoring().run_once() == 1
@@ -436,7 +438,7 @@ class TestPages:
         assert not LedgerAnchor.objects.exists()
 
     def test_others_read_without_the_secret_and_change_nothing(self, acme, ivy, rex):
-        anchor = anchoring.add(acme, AnchorKind.WEBHOOK, "https://keep.example/", 1, actor=ACTOR)
+        anchor = schedule.add(acme, AnchorKind.WEBHOOK, "https://keep.example/", 1, actor=ACTOR)
         for someone in (ivy, rex):
             shown = signed_in(someone).get(self.ADDRESS).content.decode()
             assert webhook_secret(anchor) not in shown
@@ -445,7 +447,7 @@ class TestPages:
         assert LedgerAnchor.objects.exists()
 
     def test_an_anchor_of_another_workspace_is_not_found(self, acme, ada, home):
-        anchor = anchoring.add(home, AnchorKind.WEBHOOK, "https://keep.example/", 1, actor=ACTOR)
+        anchor = schedule.add(home, AnchorKind.WEBHOOK, "https://keep.example/", 1, actor=ACTOR)
         for action in ("remove", "off", "nonsense"):
             answer = signed_in(ada).post(self.ADDRESS, {"action": action, "anchor_id": anchor.pk})
             assert answer.status_code == 404
@@ -453,8 +455,8 @@ class TestPages:
 
     def test_the_ledger_page_shows_the_last_head_its_health_and_archives(self, acme, ada, tmp_path):
         append_many(300, workspace_id=acme.pk)
-        anchoring.add(acme, AnchorKind.FILE, str(tmp_path / "none" / "heads.txt"), 1, actor=ACTOR)
-        made = archiving.archive(acme.pk, "acme", 256, tmp_path, actor=ACTOR)
+        schedule.add(acme, AnchorKind.FILE, str(tmp_path / "none" / "heads.txt"), 1, actor=ACTOR)
+        made = archive.archive(acme.pk, "acme", 256, tmp_path, actor=ACTOR)
         Anchoring().run_once()
         shown = signed_in(ada).get("/w/acme/traces/ledger/").content.decode()
         assert "Failing" in shown

@@ -7,10 +7,10 @@ from django.core.management import CommandError, call_command
 
 from controlplane.models import Workspace
 from tests.traces.builders import AWAY, HOME, append, append_many, decision, tamper
-from traces import checkpoints, proofs
-from traces.anchors import anchor, anchored
-from traces.sealing import seal
-from traces.verifying import verify
+from traces.ledger import checkpoints, proofs
+from traces.ledger.anchors.anchors import anchor, anchored
+from traces.ledger.sealing import seal
+from traces.ledger.verify import verify
 
 pytestmark = pytest.mark.django_db
 

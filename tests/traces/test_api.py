@@ -9,9 +9,9 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from tests import builders
-from traces import checkpoints, merkle
+from traces.ledger import checkpoints, merkle
+from traces.ledger.redaction import redact
 from traces.models import LedgerEntry
-from traces.redaction import redact
 
 pytestmark = pytest.mark.django_db
 

@@ -10,8 +10,9 @@ import pytest
 from controlplane.models import Workspace
 from tests import builders
 from tests.traces.ranges.repositories import Repo
-from traces import entries, ledger
-from traces.ranges import reading
+from traces.entries import record
+from traces.ledger import append
+from traces.ranges import file_history
 
 pytestmark = pytest.mark.django_db
 PATH = "src/auth/login.py"
@@ -47,7 +48,7 @@ def set_clock_on(monkeypatch, by):
         def now(cls, tz=None):
             return datetime.now(tz) + by
 
-    for module in (entries, ledger):
+    for module in (record, append):
         monkeypatch.setattr(module, "datetime", Clock)
 
 
@@ -238,10 +239,10 @@ def test_when_the_repository_takes_too_long_the_page_says_so_and_shows_what_hash
 ):
     entry = trace(selected, "by_hand()\nlogin(user)\n")
     repo.commit(PATH, "by_hand()\nlogin(user)\n", at=later(1))
-    monkeypatch.setattr(reading.Repository, "__init__", _no_time(reading.Repository.__init__))
+    monkeypatch.setattr(file_history.Repository, "__init__", _no_time(file_history.Repository.__init__))
     found = blamed(selected)
     assert spans(found) == [(1, 2, "in_place", entry)]
-    assert (found["followed"], found["note"]) == (False, reading.TOO_SLOW)
+    assert (found["followed"], found["note"]) == (False, file_history.TOO_SLOW)
     page = builders.signed_in(ivy).get(f"{PAGE}?fragment=lines").content.decode()
     assert "could not be read within 2 seconds" in page
 
@@ -252,11 +253,11 @@ def _no_time(made):
 
 def test_binary_files_and_files_that_git_does_not_hold_are_held_against_hashes(repo, selected):
     repo.commit("logo.png", b"\x89PNG\0\0one\ntwo", at=later(1))
-    assert blamed(selected, "logo.png")["note"] == reading.BINARY
+    assert blamed(selected, "logo.png")["note"] == file_history.BINARY
     repo.write("new.py", "fresh()\n")
     entry = trace(selected, "fresh()\n", "new.py")
     found = blamed(selected, "new.py")
-    assert (found["note"], spans(found)) == (reading.NOT_COMMITTED, [(1, 1, "in_place", entry)])
+    assert (found["note"], spans(found)) == (file_history.NOT_COMMITTED, [(1, 1, "in_place", entry)])
 
 
 def test_following_costs_the_same_queries_however_many_entries_there_are(

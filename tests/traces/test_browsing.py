@@ -11,19 +11,19 @@ from django.db import transaction
 from django.http import QueryDict
 
 from tests.traces.builders import AWAY, HOME
-from traces import counts
-from traces.browser import finding, tally
-from traces.browser.finding import branches, newest, oldest, page
-from traces.browser.wanted import Term, Wanted, read_wanted
-from traces.count_models import Counted, EntryCount, FileCount
-from traces.counts import Counters, count_sealed, recount, top_folder, uncounted
-from traces.entries import Author, Mutation, trace_entry
-from traces.ledger import NewEntry, prepare
+from traces.browser import entry_counts, search
+from traces.browser.filters import Term, Wanted, read_wanted
+from traces.browser.search import branches, newest, oldest, page
+from traces.counts import counters
+from traces.counts.counters import Counters, count_sealed, recount, top_folder, uncounted
+from traces.counts.models import Counted, EntryCount, FileCount
+from traces.entries.projections import Recorded, project, rebuild
+from traces.entries.record import Author, Mutation, trace_entry
+from traces.entry_schema import read_entry
+from traces.ledger.append import NewEntry, prepare
+from traces.ledger.insert_rows import insert_rows
+from traces.ledger.sealing import seal
 from traces.models import LedgerEntry, TraceFile
-from traces.projections import Recorded, project, rebuild
-from traces.rows import insert_rows
-from traces.sealing import seal
-from traces.shape import read_entry
 
 pytestmark = pytest.mark.django_db
 
@@ -85,7 +85,7 @@ def found(query, most=100):
 
 def numbers(query):
     asked, fresh = wanted(query), uncounted(HOME, 1000)
-    return tally.tally(HOME, asked, fresh, branches(HOME, asked, fresh))
+    return entry_counts.tally(HOME, asked, fresh, branches(HOME, asked, fresh))
 
 
 def expected(keep):
@@ -132,9 +132,9 @@ def test_list_facets_and_density_agree_with_a_look_at_every_entry(past, monkeypa
     if state != "unsealed":
         seal(HOME)
     if state == "half counted":
-        monkeypatch.setattr(counts, "BATCH", 20)
+        monkeypatch.setattr(counters, "BATCH", 20)
         Counted.objects.create(workspace_id=HOME)
-        counts._count_batch(HOME)
+        counters._count_batch(HOME)
     if state == "counted":
         assert Counters().run_once() == 48
         record(trace("src/new/z.ts"), NOW)
@@ -151,7 +151,7 @@ def test_list_facets_and_density_agree_with_a_look_at_every_entry(past, monkeypa
 def test_the_way_from_frequent_paths_finds_the_same(past, monkeypatch):
     seal(HOME)
     count_sealed(HOME)
-    monkeypatch.setattr(finding, "RARE", 0)
+    monkeypatch.setattr(search, "RARE", 0)
     for query in ("path=src/auth/", "q=auth/", "folder=src/auth"):
         assert found(query) == expected(QUERIES[query]), query
     assert branches(HOME, wanted("path=src/"), [])[0].probing
@@ -160,12 +160,12 @@ def test_the_way_from_frequent_paths_finds_the_same(past, monkeypatch):
 def test_what_is_only_looked_at_so_far_says_so(past, monkeypatch):
     seal(HOME)
     count_sealed(HOME)
-    monkeypatch.setattr(finding, "RARE", 0)
-    monkeypatch.setattr(tally, "LOOKED_MOST", 10)
+    monkeypatch.setattr(search, "RARE", 0)
+    monkeypatch.setattr(entry_counts, "LOOKED_MOST", 10)
     told = numbers("path=src")
     assert told.capped
     assert 0 < told.total < len(expected(QUERIES["path=src"]))
-    monkeypatch.setattr(tally, "COUNTED_MOST", 5)
+    monkeypatch.setattr(entry_counts, "COUNTED_MOST", 5)
     told = numbers("session=s-1")
     assert (told.capped, told.total) == (True, 5)
 
@@ -219,7 +219,7 @@ def _file_counts():
 def test_an_hour_a_day_and_a_month_hold_the_same_entries(past):
     seal(HOME)
     count_sealed(HOME)
-    for span in counts.SPANS:
+    for span in counters.SPANS:
         assert sum(EntryCount.objects.filter(span=span).values_list("entries", flat=True)) == 48
 
 

@@ -9,14 +9,14 @@ import rfc8785
 from hypothesis import given
 from hypothesis import strategies as st
 
-from traces import canonical
-from traces.canonical import CanonicalError
+from traces.ledger import canonical_json
+from traces.ledger.canonical_json import CanonicalError
 
 TEXT = st.text(st.characters(exclude_characters="\x00", exclude_categories=("Cs",)))
 VALUES = st.recursive(
     st.none()
     | st.booleans()
-    | st.integers(-canonical.INTEGER_MOST, canonical.INTEGER_MOST)
+    | st.integers(-canonical_json.INTEGER_MOST, canonical_json.INTEGER_MOST)
     | st.floats(allow_nan=False, allow_infinity=False).filter(lambda number: not 2**53 <= abs(number) < 1e21)
     | TEXT,
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXT, inner, max_size=4),
@@ -26,17 +26,17 @@ VALUES = st.recursive(
 
 @given(VALUES)
 def test_the_bytes_are_those_of_rfc_8785(value):
-    assert canonical.encode(value) == rfc8785.dumps(value)
+    assert canonical_json.encode(value) == rfc8785.dumps(value)
 
 
 @given(VALUES)
 def test_reading_the_bytes_gives_the_same_bytes_again(value):
-    encoded = canonical.encode(value)
-    assert canonical.encode(canonical.parse(encoded)) == encoded
+    encoded = canonical_json.encode(value)
+    assert canonical_json.encode(canonical_json.parse(encoded)) == encoded
 
 
 def test_keys_sort_by_utf_16_as_the_standard_says():
-    assert canonical.encode({"\ufb33": 1, "\U0001f600": 2}) == '{"\U0001f600":2,"\ufb33":1}'.encode()
+    assert canonical_json.encode({"\ufb33": 1, "\U0001f600": 2}) == '{"\U0001f600":2,"\ufb33":1}'.encode()
 
 
 @pytest.mark.parametrize(
@@ -58,33 +58,33 @@ def test_keys_sort_by_utf_16_as_the_standard_says():
 )
 def test_what_readers_could_understand_differently_is_refused(text, path, problem):
     with pytest.raises(CanonicalError) as refused:
-        canonical.parse(text)
+        canonical_json.parse(text)
     assert refused.value.path == path
     assert problem in refused.value.problem
 
 
 def test_64_levels_are_fine():
-    assert canonical.parse("[" * 64 + "]" * 64)
+    assert canonical_json.parse("[" * 64 + "]" * 64)
 
 
 def test_what_is_no_json_is_another_error():
     for raw in (b"{", b"\xff", b"", b"{'a': 1}"):
         with pytest.raises(ValueError) as refused:
-            canonical.parse(raw)
+            canonical_json.parse(raw)
         assert not isinstance(refused.value, CanonicalError)
 
 
 @pytest.mark.parametrize("value", [{1: 2}, object(), {"a": {1, 2}}, b"bytes"])
 def test_python_values_without_a_json_form_are_refused(value):
     with pytest.raises(CanonicalError):
-        canonical.encode(value)
+        canonical_json.encode(value)
 
 
 def test_the_plain_encoder_is_used_where_it_is_enough():
     value = {"b": ["é", 1, None, True, "\n\u2028\x7f\x1f"], "a": {}}
-    assert canonical.check(value)
-    assert json.loads(canonical.encode(value)) == value
-    assert not canonical.check({"a": 1.5})
+    assert canonical_json.check(value)
+    assert json.loads(canonical_json.encode(value)) == value
+    assert not canonical_json.check({"a": 1.5})
 
 
 LINES = st.one_of(
@@ -102,9 +102,9 @@ LINES = st.one_of(
 
 @given(LINES)
 def test_the_short_way_reads_and_writes_what_the_long_one_does(raw):
-    short = canonical.read_plain(raw)
+    short = canonical_json.read_plain(raw)
     if short is not None:
-        value = canonical.parse(raw)
+        value = canonical_json.parse(raw)
         assert short == (value, rfc8785.dumps(value))
         assert str(short[0]) == str(value)  # 1 and 1.0 are equal, and not the same
 
@@ -119,20 +119,20 @@ def test_the_short_way_reads_and_writes_what_the_long_one_does(raw):
     ],
 )  # fmt: skip
 def test_the_short_way_leaves_alone_what_is_not_plain(raw):
-    assert canonical.read_plain(raw) is None
+    assert canonical_json.read_plain(raw) is None
 
 
 def test_an_ordinary_line_takes_the_short_way():
     raw = b'{"b": [true, null, {"x": 12}], "a": "12:00:00.120Z, -1.5 e7"}'
-    assert canonical.read_plain(raw) == (json.loads(raw), rfc8785.dumps(json.loads(raw)))
+    assert canonical_json.read_plain(raw) == (json.loads(raw), rfc8785.dumps(json.loads(raw)))
 
 
-@given(st.dictionaries(st.text("abc", min_size=1), st.text() | st.integers(0, canonical.INTEGER_MOST)))
+@given(st.dictionaries(st.text("abc", min_size=1), st.text() | st.integers(0, canonical_json.INTEGER_MOST)))
 def test_flat_objects_are_encoded_or_refused_as_all_others(value):
     try:
-        wanted = canonical.encode(value)
+        wanted = canonical_json.encode(value)
     except CanonicalError:
         with pytest.raises(CanonicalError):
-            canonical.encode_flat(value)
+            canonical_json.encode_flat(value)
     else:
-        assert canonical.encode_flat(value) == wanted
+        assert canonical_json.encode_flat(value) == wanted

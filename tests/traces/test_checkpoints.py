@@ -12,9 +12,9 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-from traces import checkpoints
-from traces.checkpoints import KeyFileError, is_signed_by, read_note, sign_checkpoint
-from traces.key_check import check_key_files
+from traces.ledger import checkpoints
+from traces.ledger.checkpoints import KeyFileError, is_signed_by, read_note, sign_checkpoint
+from traces.ledger.key_check import check_key_files
 
 
 @pytest.fixture

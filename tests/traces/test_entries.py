@@ -10,13 +10,13 @@ from django.db import transaction
 
 from controlplane.api.errors import ApiError
 from tests.traces.builders import AWAY, HOME
-from traces import projections, submitted
-from traces.entries import Author, Mutation, Storing, newest_hashes, record_mutation, store
-from traces.ledger import body_of
-from traces.lessons import NewLesson, lessons, record_lesson
+from traces.entries import deduplicate, projections
+from traces.entries.deduplicate import Submitted
+from traces.entries.record import Author, Mutation, Storing, newest_hashes, record_mutation, store
+from traces.ledger.append import body_of
+from traces.ledger.redaction import redact
+from traces.lessons.store import NewLesson, lessons, record_lesson
 from traces.models import LedgerEntry, TraceEntry, TraceFile, TraceRange
-from traces.redaction import redact
-from traces.submitted import Submitted
 
 pytestmark = pytest.mark.django_db
 
@@ -307,11 +307,11 @@ def test_a_lesson_holds_no_secret():
     ],
 )
 def test_a_wrong_field_is_named(change, path):
-    errors = submitted.field_errors(Submitted({**entry(), **change}, 4))
+    errors = deduplicate.field_errors(Submitted({**entry(), **change}, 4))
     assert [(one.type, one.line) for one in errors] == [("INVALID_FIELD", 4)]
     assert errors[0].message.startswith(f"{path} ")
 
 
 def test_missing_fields_are_named():
-    messages = [one.message for one in submitted.field_errors(Submitted({}))]
+    messages = [one.message for one in deduplicate.field_errors(Submitted({}))]
     assert [message.split()[0] for message in messages] == ["$.id", "$.timestamp", "$.files"]

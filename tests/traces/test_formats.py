@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from traces import shape
-from traces.interchange.agent_md import read_lessons, write_lessons
-from traces.interchange.agent_trace import is_record, to_entry, to_record
-from traces.interchange.intent_map import Section, read_map, write_map
-from traces.interchange.repairs import repair
-from traces.lessons import Lesson, Source
-from traces.lessons import Section as Kept
+from traces import entry_schema
+from traces.interchange.formats.agent_md import read_lessons, write_lessons
+from traces.interchange.formats.agent_trace import is_record, to_entry, to_record
+from traces.interchange.formats.intent_map import Section, read_map, write_map
+from traces.interchange.imports.repairs import repair
+from traces.lessons.store import Lesson, Source
+from traces.lessons.store import Section as Kept
 
 LOG = "intent-control-plane/ledger/7"
 REAL = Path(__file__).parent.parent / "data" / "traces" / "real"
@@ -158,8 +158,8 @@ def test_real_entries_go_out_valid_and_come_back_the_same():
 
 def test_a_foreign_record_is_read_and_goes_out_as_it_came():
     value = to_entry(foreign())
-    assert shape.problems(value) == []
-    reading = shape.read_entry(value)
+    assert entry_schema.problems(value) == []
+    reading = entry_schema.read_entry(value)
     assert [file.path for file in reading.files] == ["src/a.ts"]
     assert (reading.session_id, reading.model, reading.revision_id) == (
         "7f3a",
@@ -172,7 +172,7 @@ def test_a_foreign_record_is_read_and_goes_out_as_it_came():
 def test_a_record_that_somebody_changed_is_believed_rather_than_our_copy_in_it():
     record = to_record(entry(), LOG)
     record["files"][0]["path"] = "src/renamed.ts"
-    assert shape.read_entry(to_entry(record)).files[0].path == "src/renamed.ts"
+    assert entry_schema.read_entry(to_entry(record)).files[0].path == "src/renamed.ts"
 
 
 def test_our_intents_are_read_from_any_record():
@@ -180,7 +180,7 @@ def test_our_intents_are_read_from_any_record():
     record["files"][0]["conversations"][0]["related"] = [
         {"type": "specification", "url": "urn:icp:intent:INT%20A"}
     ]
-    assert shape.read_entry(to_entry(record)).intent_id == "INT A"
+    assert entry_schema.read_entry(to_entry(record)).intent_id == "INT A"
 
 
 @pytest.mark.parametrize(
@@ -196,7 +196,7 @@ def test_our_intents_are_read_from_any_record():
     ],
 )  # fmt: skip
 def test_a_record_with_a_wrong_field_is_named_not_crashed_on(change):
-    assert shape.problems(to_entry(foreign(**change)))
+    assert entry_schema.problems(to_entry(foreign(**change)))
 
 
 @pytest.mark.parametrize(

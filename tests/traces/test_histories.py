@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from tests.traces.builders import HOME
-from traces.describing import describe
-from traces.interchange.foreign_chain import ForeignChain, in_words
-from traces.interchange.importing import Import, import_file
-from traces.ledger import body_of
+from traces.interchange.formats.foreign_chain import ForeignChain, in_words
+from traces.interchange.imports.import_file import Import, import_file
+from traces.ledger.append import body_of
+from traces.ledger.verify import verify
 from traces.models import Kind, LedgerEntry
-from traces.verifying import verify
+from traces.timeline.describe_entries import describe
 
 pytestmark = pytest.mark.django_db
 

@@ -11,7 +11,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from tests.builders import workspace
-from traces.interchange import importing
+from traces.interchange.imports import import_file
 from traces.management.commands import import_traces
 from traces.management.progress import Progress
 from traces.models import Kind, LedgerEntry
@@ -98,8 +98,8 @@ def test_a_pipe_is_read_once_and_as_a_whole(home, tmp_path):
 
 def test_an_interrupted_import_goes_on_where_it_stopped(bring, monkeypatch):
     monkeypatch.setattr(import_traces, "COMMIT_EVERY", 3)
-    monkeypatch.setattr(importing, "BATCH", 2)
-    real, calls = importing.store_batch, []
+    monkeypatch.setattr(import_file, "BATCH", 2)
+    real, calls = import_file.store_batch, []
 
     def interrupted(*args):
         calls.append(1)
@@ -107,7 +107,7 @@ def test_an_interrupted_import_goes_on_where_it_stopped(bring, monkeypatch):
             raise KeyboardInterrupt
         return real(*args)
 
-    monkeypatch.setattr(importing, "store_batch", interrupted)
+    monkeypatch.setattr(import_file, "store_batch", interrupted)
     with pytest.raises(KeyboardInterrupt):
         bring(*map(entry, range(8)))
     assert stored() == 3

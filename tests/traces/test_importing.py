@@ -10,12 +10,13 @@ import pytest
 from django.db import IntegrityError
 
 from tests.traces.builders import HOME
-from traces.interchange import lines, posting
-from traces.interchange.importing import Import, import_file
-from traces.interchange.posting import post_entries
-from traces.ledger import body_of
+from traces.interchange import post_entries as posting
+from traces.interchange.formats import json_lines
+from traces.interchange.imports.import_file import Import, import_file
+from traces.interchange.post_entries import post_entries
+from traces.ledger.append import body_of
+from traces.ledger.verify import verify
 from traces.models import Kind, LedgerEntry, TraceFile
-from traces.verifying import verify
 
 pytestmark = pytest.mark.django_db
 
@@ -126,7 +127,7 @@ def test_what_can_be_recovered_is(raw, entries, warnings):
 
 
 def test_an_object_too_long_to_keep_is_left_out_and_reading_goes_on(monkeypatch):
-    monkeypatch.setattr(lines, "LINE_MOST", 2000)
+    monkeypatch.setattr(json_lines, "LINE_MOST", 2000)
     long = b'{"id": "b", "x": [\n' + b'"y",\n' * 500 + line_of(entry("a"))
     assert bring(long, lenient=True).entries == 1
     huge = b'{"id": "' + b"y" * 5000 + b'"}\n' + line_of(entry("c"))
@@ -138,15 +139,15 @@ def test_an_object_too_long_to_keep_is_left_out_and_reading_goes_on(monkeypatch)
 
 def test_lines_are_read_the_same_whatever_the_size_of_the_chunks(monkeypatch):
     raw = b'\xef\xbb\xbf{"a":"\xe2\x80\xa8"}\r\n\n  \n{"b":1}\r\n{"c"'
-    whole = list(lines.read_lines(io.BytesIO(raw).read))
+    whole = list(json_lines.read_lines(io.BytesIO(raw).read))
     assert [(line.number, line.raw, line.ended) for line in whole if not line.blank] == [
         (1, b'{"a":"\xe2\x80\xa8"}', True),
         (4, b'{"b":1}', True),
         (5, b'{"c"', False),
     ]
     for size in range(1, 12):
-        monkeypatch.setattr(lines, "CHUNK", size)
-        assert list(lines.read_lines(io.BytesIO(raw).read)) == whole
+        monkeypatch.setattr(json_lines, "CHUNK", size)
+        assert list(json_lines.read_lines(io.BytesIO(raw).read)) == whole
 
 
 @pytest.mark.parametrize(

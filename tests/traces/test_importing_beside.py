@@ -20,15 +20,16 @@ from hypothesis import strategies as st
 from tests.builders import workspace
 from tests.live import ROOT, LiveServer
 from tests.traces.builders import AWAY, HOME, append, decision
-from traces import bulk
-from traces.interchange import beside, importing
-from traces.interchange.importing import Import, import_file
-from traces.interchange.posting import post_entries
-from traces.ledger import body_of
+from traces.interchange.imports import import_file as importing
+from traces.interchange.imports import worker_process
+from traces.interchange.imports.import_file import Import, import_file
+from traces.interchange.post_entries import post_entries
+from traces.ledger import bulk_insert
+from traces.ledger.append import body_of
+from traces.ledger.sealing import waiting
+from traces.ledger.verify import verify
 from traces.management.commands import import_traces
 from traces.models import Checkpoint, Kind, LedgerEntry, TraceFile
-from traces.sealing import waiting
-from traces.verifying import verify
 
 pytestmark = pytest.mark.django_db
 
@@ -41,15 +42,15 @@ COLUMNS = ("kind", "entry_id", "session_id", "intent_id", "outcome", "agent", "r
 @pytest.fixture(autouse=True)
 def started(monkeypatch):
     """Every file is large here; the processes that were started."""
-    monkeypatch.setattr(beside, "LARGE", 1)
-    monkeypatch.setattr(beside, "processors", lambda: 2)
-    real, known = beside._started, []
+    monkeypatch.setattr(worker_process, "LARGE", 1)
+    monkeypatch.setattr(worker_process, "processors", lambda: 2)
+    real, known = worker_process._started, []
 
     def start(how):
         known.append(real(how))
         return known[-1]
 
-    monkeypatch.setattr(beside, "_started", start)
+    monkeypatch.setattr(worker_process, "_started", start)
     return known
 
 
@@ -179,7 +180,7 @@ def test_contradictions_inside_a_batch_and_with_what_is_there(monkeypatch):
 
 
 def test_one_known_entry_among_the_last_of_a_batch_leaves_nothing_half_written(monkeypatch):
-    monkeypatch.setattr(bulk, "ROWS", 3)
+    monkeypatch.setattr(bulk_insert, "ROWS", 3)
     bring(line_of(entry(7)))
     report = bring(line_of(*map(entry, range(9))))
     assert (report.entries, report.duplicates) == (8, 1)
@@ -214,18 +215,18 @@ def pragmas():
 
 @pytest.mark.parametrize(("size", "processors"), [(10**9, 2), (1, 1)])
 def test_a_small_file_or_a_single_processor_needs_no_second_process(size, processors, monkeypatch, started):
-    monkeypatch.setattr(beside, "LARGE", size)
-    monkeypatch.setattr(beside, "processors", lambda: processors)
+    monkeypatch.setattr(worker_process, "LARGE", size)
+    monkeypatch.setattr(worker_process, "processors", lambda: processors)
     assert bring(line_of(*map(entry, range(3)))).entries == 3
     assert started == []
 
 
 def test_there_is_at_least_one_processor(monkeypatch):
     monkeypatch.undo()
-    assert beside.processors() >= 1
+    assert worker_process.processors() >= 1
     monkeypatch.delattr(os, "sched_getaffinity")
     monkeypatch.setattr(os, "cpu_count", lambda: None)
-    assert beside.processors() == 1
+    assert worker_process.processors() == 1
 
 
 def kill(started, which):
@@ -248,10 +249,10 @@ def endless(after, do):
 def test_a_killed_process_is_an_error_and_what_was_committed_stays(monkeypatch, started):
     monkeypatch.setattr(importing, "BATCH", 50)
     whole = Import(HOME, "Max", beside=True)
-    with pytest.raises(beside.PreparingStoppedError, match="status -9"):
+    with pytest.raises(worker_process.PreparingStoppedError, match="status -9"):
         import_file(endless(20, kill(started, 0)), whole)
     assert not LedgerEntry.objects.exists()
-    with pytest.raises(beside.PreparingStoppedError, match="status -9"):
+    with pytest.raises(worker_process.PreparingStoppedError, match="status -9"):
         import_file(endless(60, kill(started, 1)), Import(HOME, "Max", beside=True, commit_every=100))
     kept = LedgerEntry.objects.count()
     assert kept > 0
@@ -291,7 +292,7 @@ def test_nothing_is_imported_from_the_folder_in_which_an_import_is_started(tmp_p
 def test_the_command_names_a_process_that_was_stopped(tmp_path, monkeypatch, started):
     file = tmp_path / "agent_trace.jsonl"
     file.write_bytes(line_of(entry(1)))
-    monkeypatch.setattr(beside, "BOOT", "raise SystemExit(7)")
+    monkeypatch.setattr(worker_process, "BOOT", "raise SystemExit(7)")
     with pytest.raises(CommandError, match=r"status 7.*goes on where it stopped"):
         call_command("import_traces", str(file), workspace=workspace("payments").slug, stdout=io.StringIO())
 

@@ -9,9 +9,10 @@ import pytest
 from django.db import DatabaseError, connection, transaction
 
 from tests.traces.builders import HOME, append, decision
-from traces import canonical, ledger
-from traces.ledger import Condition
-from traces.merkle import leaf_hash
+from traces.ledger import append as ledger
+from traces.ledger import canonical_json
+from traces.ledger.append import Condition
+from traces.ledger.merkle import leaf_hash
 from traces.models import LedgerBody, LedgerEntry
 
 pytestmark = pytest.mark.django_db
@@ -22,7 +23,7 @@ def test_an_entry_is_stored_as_the_bytes_that_were_hashed():
     row = LedgerEntry.objects.select_related("body").get(pk=made.id)
     envelope = json.loads(bytes(row.envelope))
     assert bytes(row.leaf_hash) == made.leaf_hash == leaf_hash(bytes(row.envelope))
-    assert bytes(row.envelope) == canonical.encode(envelope)
+    assert bytes(row.envelope) == canonical_json.encode(envelope)
     assert envelope["body_digest"] == hashlib.sha256(bytes(row.body.salt) + bytes(row.body.body)).hexdigest()
     assert envelope["actor"] == "token:1:Max"
     assert envelope["received_at"] == ledger.instant(row.received_at) == ledger.instant(made.received_at)

@@ -6,8 +6,8 @@ import pytest
 
 from tests.traces.builders import append as append_entry
 from tests.traces.builders import decision, tamper
-from traces import proofs
-from traces.sealing import seal
+from traces.ledger import proofs
+from traces.ledger.sealing import seal
 
 pytestmark = pytest.mark.django_db
 
@@ -36,7 +36,7 @@ def test_an_empty_ledger_has_a_page_and_no_head(client, acme, ivy):
 
 
 def test_a_ledger_that_takes_too_long_is_verified_by_command(client, sealed, ivy, monkeypatch):
-    monkeypatch.setattr("traces.ledger_pages.VERIFY_MOST", 0)
+    monkeypatch.setattr("traces.ledger.pages.VERIFY_MOST", 0)
     client.force_login(ivy)
     answer = client.get("/w/acme/traces/ledger/?verify=1")
     assert answer.context["report"] is None

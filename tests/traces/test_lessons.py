@@ -10,12 +10,12 @@ from django.db import transaction
 
 from controlplane.api.errors import ApiError
 from tests.traces.builders import AWAY, HOME, lesson_book
-from traces.describing import describe
-from traces.ledger import body_of
-from traces.lessons import FILES_MOST, NewLesson, Section, Source, lessons, record_lesson
+from traces.ledger.append import body_of
+from traces.ledger.redaction import redact
+from traces.lessons.retire import Retiring, restore, retire
+from traces.lessons.store import FILES_MOST, NewLesson, Section, Source, lessons, record_lesson
 from traces.models import LedgerEntry
-from traces.redaction import redact
-from traces.retiring import Retiring, restore, retire
+from traces.timeline.describe_entries import describe
 
 pytestmark = pytest.mark.django_db
 
@@ -163,7 +163,7 @@ def test_of_two_people_who_retire_at_once_the_first_counts(monkeypatch):
     learn()
     lesson_id = the_lesson().lesson_id
     retire(HOME, by_rex(lesson_id))
-    monkeypatch.setattr("traces.retiring._turns", lambda _: 0)  # as the second one read it before
+    monkeypatch.setattr("traces.lessons.retire._turns", lambda _: 0)  # as the second one read it before
     assert refusal(retire, HOME, by_rex(lesson_id)) == (409, "ALREADY_RETIRED")
     assert LedgerEntry.objects.filter(outcome="retired").count() == 1
 

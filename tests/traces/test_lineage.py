@@ -7,7 +7,7 @@ import hashlib
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from traces.lineage import IN_PLACE, MOVED, UNCLAIMED, Claim, Span, trace_lines
+from traces.ranges.lineage import IN_PLACE, MOVED, UNCLAIMED, Claim, Span, trace_lines
 
 
 def sha(text):

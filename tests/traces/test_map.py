@@ -6,13 +6,13 @@ from datetime import UTC, datetime
 
 import pytest
 
-from traces.counts import microseconds
-from traces.filemap import Touch
-from traces.known_intents import KnownIntent
-from traces.lessons import Lesson
-from traces.map_search import answers, words_of
-from traces.matrix import file_views, overlaps_of, owning_pattern
-from traces.tree import rows_of, tree_of
+from traces.counts.counters import microseconds
+from traces.entries.known_intents import KnownIntent
+from traces.filemap.matrix import file_views, overlaps_of, owning_pattern
+from traces.filemap.search import answers, words_of
+from traces.filemap.touches import Touch
+from traces.filemap.tree import rows_of, tree_of
+from traces.lessons.store import Lesson
 
 DAY = datetime(2026, 2, 21, tzinfo=UTC)
 

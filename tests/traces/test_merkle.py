@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from traces import merkle
+from traces.ledger import merkle
 
 # Leaves and roots of the reference log of RFC 6962 implementations (certificate-transparency test data).
 REFERENCE_LEAVES = [

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from traces.ordinary import reading_of
-from traces.shape import problems, read_entry
+from traces.entries.fast_path import reading_of
+from traces.entry_schema import problems, read_entry
 
 REAL = Path(__file__).parent.parent / "data" / "traces" / "real"
 ORDINARY = {

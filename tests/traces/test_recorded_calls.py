@@ -7,13 +7,13 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from controlplane.masking import MASK
 from controlplane.policy.replay import NOT_WHOLE, TAKEN_OUT
+from controlplane.shared.masking import MASK
 from tests.traces.builders import HOME, append, decision
 from tests.traces.ledger_flush import triggers_off
-from traces import recorded_calls
+from traces.entries import recorded_calls
+from traces.entries.recorded_calls import Selection, find_decision, is_whole, recorded
 from traces.models import LedgerBody
-from traces.recorded_calls import Selection, find_decision, is_whole, recorded
 
 pytestmark = pytest.mark.django_db
 

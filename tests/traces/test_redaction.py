@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests import builders
-from traces.ledger import body_of
+from traces.ledger.append import body_of
 from traces.models import LedgerEntry, TraceFile
 
 pytestmark = pytest.mark.django_db

@@ -10,8 +10,8 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from tests.builders import workspace
-from traces.interchange import gitai
-from traces.ledger import body_of
+from traces.interchange.formats import git_ai
+from traces.ledger.append import body_of
 from traces.models import Kind, LedgerEntry, TraceFile, TraceRange
 
 pytestmark = pytest.mark.django_db
@@ -137,7 +137,7 @@ def test_a_note_that_cannot_be_read_is_left_out_by_name(bring, clone, note, text
 
 def test_older_notes_name_prompts():
     note = 'a.ts\n  0123456789abcdef 1\n---\n{"prompts": {"0123456789abcdef": {"agent_id": {"model": "m"}}}}'
-    [talk] = gitai.to_entry(note, "a" * 40, "2026-01-01T00:00:00Z")["files"][0]["conversations"]
+    [talk] = git_ai.to_entry(note, "a" * 40, "2026-01-01T00:00:00Z")["files"][0]["conversations"]
     assert (talk["url"], talk["contributor"]["model_identifier"]) == ("0123456789abcdef", "m")
 
 

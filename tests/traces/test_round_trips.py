@@ -12,9 +12,9 @@ import pytest
 
 from tests.traces.builders import AWAY, HOME
 from tests.traces.test_formats import RECORD
-from traces.filters import TraceFilter, traces_of
-from traces.interchange.exporting import agent_trace_lines, orchestration_lines
-from traces.interchange.importing import Import, import_file
+from traces.entries.filters import TraceFilter, traces_of
+from traces.interchange.export import agent_trace_lines, orchestration_lines
+from traces.interchange.imports.import_file import Import, import_file
 from traces.models import Kind, LedgerEntry
 
 pytestmark = pytest.mark.django_db

@@ -9,11 +9,11 @@ import pytest
 from django.db import connection, transaction
 
 from tests.traces.builders import AWAY, HOME, append, append_many, decision
-from traces import merkle, proofs, sealing
-from traces.checkpoints import is_signed_by, public_key, read_note
+from traces.ledger import merkle, proofs, sealing
+from traces.ledger.checkpoints import is_signed_by, public_key, read_note
+from traces.ledger.sealing import Sealed, Sealer, seal
+from traces.ledger.verify import verify
 from traces.models import Checkpoint, LedgerEntry, LedgerLeaf, LedgerTile
-from traces.sealing import Sealed, Sealer, seal
-from traces.verifying import verify
 
 pytestmark = pytest.mark.django_db
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from tests.traces.builders import HOME, append
-from traces.describing import describe
-from traces.ledger import NewEntry
+from traces.ledger.append import NewEntry
 from traces.models import Kind, LedgerEntry
-from traces.settings_words import SettingsChange, settings_change
+from traces.timeline.describe_entries import describe
+from traces.timeline.describe_settings import SettingsChange, settings_change
 
 
 @pytest.mark.parametrize(

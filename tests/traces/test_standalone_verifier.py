@@ -13,10 +13,11 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from tests.traces.test_merkle import leaves_of, nodes_over, tree_hash
-from traces import archiving, checkpoints, merkle, standalone_verifier
+from traces.ledger import checkpoints, merkle, standalone_verifier
+from traces.ledger.archives import archive
+from traces.ledger.redaction import redact
+from traces.ledger.standalone_verifier import DoesNotHoldError, check_signature, root_of_path, roots_of_growth
 from traces.models import LedgerEntry
-from traces.redaction import redact
-from traces.standalone_verifier import DoesNotHoldError, check_signature, root_of_path, roots_of_growth
 
 pytestmark = pytest.mark.django_db
 PROGRAM = Path(standalone_verifier.__file__)
@@ -123,9 +124,9 @@ def shelved(agent, tmp_path):
     for start in range(0, 700, 100):
         agent.post("traces", [entry(n) for n in range(start, start + 100)])
     place = agent.token.workspace
-    archiving.archive(place.pk, place.slug, 256, tmp_path, actor="test")
+    archive.archive(place.pk, place.slug, 256, tmp_path, actor="test")
     redact(LedgerEntry.objects.get(entry_id="e-300"), reason="secret", actor="Ada")
-    made = archiving.archive(place.pk, place.slug, 512, tmp_path, actor="test")
+    made = archive.archive(place.pk, place.slug, 512, tmp_path, actor="test")
     return tmp_path / made.name, agent.get("ledger").json()["verifier_key"]
 
 

@@ -8,14 +8,14 @@ import pytest
 from django.db import transaction
 
 from tests.traces.builders import AWAY, HOME, append
-from traces.describing import Seal, describe
-from traces.entries import Author, Mutation, record_mutation
-from traces.ledger import NewEntry
-from traces.minimap import Moment, _waits, minimap
+from traces.entries.record import Author, Mutation, record_mutation
+from traces.ledger.append import NewEntry
+from traces.ledger.redaction import redact
+from traces.ledger.sealing import seal
 from traces.models import LedgerEntry
-from traces.redaction import redact
-from traces.sealing import seal
-from traces.timeline import Window, session_timeline
+from traces.timeline.describe_entries import Seal, describe
+from traces.timeline.minimap import Moment, _waits, minimap
+from traces.timeline.timeline import Window, session_timeline
 
 pytestmark = pytest.mark.django_db
 

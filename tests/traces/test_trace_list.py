@@ -9,12 +9,12 @@ import json
 import pytest
 
 from tests import builders
-from traces.browser.exports import harmless
-from traces.describing import describe
-from traces.merkle import verify_inclusion
+from traces.browser.export import harmless
+from traces.ledger.merkle import verify_inclusion
+from traces.ledger.redaction import redact
+from traces.ledger.sealing import seal
 from traces.models import LedgerEntry
-from traces.redaction import redact
-from traces.sealing import seal
+from traces.timeline.describe_entries import describe
 
 pytestmark = pytest.mark.django_db
 
@@ -146,7 +146,7 @@ def test_an_export_holds_exactly_what_the_list_shows(busy, ivys, query):
 
 
 def test_an_export_is_read_in_pieces(busy, ivys, monkeypatch):
-    monkeypatch.setattr("traces.browser.exports.CHUNK", 2)
+    monkeypatch.setattr("traces.browser.export.CHUNK", 2)
     lines = [json.loads(line)["number"] for line in export(ivys, "?").splitlines()]
     assert lines == [row["number"] for row in get(ivys).context["entries"]]
 

@@ -9,11 +9,12 @@ from django.db import DatabaseError, transaction
 
 from controlplane.models import Workspace
 from tests.traces.builders import AWAY, HOME, append, append_many, decision, tamper
-from traces import checkpoints, ledger, proofs
+from traces.ledger import append as ledger
+from traces.ledger import checkpoints, proofs
+from traces.ledger.redaction import redact
+from traces.ledger.sealing import seal
+from traces.ledger.verify import verify
 from traces.models import LedgerBody, LedgerEntry
-from traces.redaction import redact
-from traces.sealing import seal
-from traces.verifying import verify
 
 pytestmark = pytest.mark.django_db
 

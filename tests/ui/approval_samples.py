@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from controlplane import styleguide
+from controlplane.pages import styleguide
 from tests.ui.hostile import AGO, HOSTILE, INTENT, NOW
 
 

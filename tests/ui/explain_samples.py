@@ -1,8 +1,8 @@
 """Contexts for the Explain page: empty, a call that was tried, a recorded decision."""
 
-from controlplane import styleguide
-from sessions.explaining.form import KINDS, Option, Options, Trial
-from sessions.explaining.pages import LOOKS
+from controlplane.pages import styleguide
+from sessions.explain.form import KINDS, Option, Options, Trial
+from sessions.explain.pages import LOOKS
 from tests.ui.hostile import AGO, HOSTILE, NOW
 
 

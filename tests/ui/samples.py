@@ -6,14 +6,14 @@ from datetime import date
 from django import forms
 from django.contrib.auth.models import AnonymousUser, User
 
-from controlplane import styleguide
 from controlplane.models import Workspace
-from intents.lesson_list import LessonRow
-from intents.lesson_pages import LessonForm
+from controlplane.pages import styleguide
+from intents.lessons.lesson_list import LessonRow
+from intents.lessons.pages import LessonForm
 from tests.ui import approval_samples, explain_samples, intent_samples, trace_samples
 from tests.ui.hostile import AGO, HOSTILE, INTENT, NOW, PAGER, SEALED
-from traces.lessons import Lesson, Retirement, Source
-from traces.minimap import Slot
+from traces.lessons.store import Lesson, Retirement, Source
+from traces.timeline.minimap import Slot
 
 
 class SignInForm(forms.Form):

@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 import pytest
 from django.template.loader import render_to_string
 
-from controlplane import styleguide
+from controlplane.pages import styleguide
 from tests.ui import approval_samples, samples
 from tests.ui.hostile import NOW
 

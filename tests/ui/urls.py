@@ -3,7 +3,7 @@
 from django.http import HttpResponse
 from django.urls import include, path
 
-from controlplane import styleguide
+from controlplane.pages import styleguide
 
 
 def nothing(request, **kwargs):

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from traces import merkle, proofs
-from traces.actors import made_by
-from traces.describing import Row, Seal, describe, lines_of
-from traces.ledger import body_of
+from traces.ledger import merkle, proofs
+from traces.ledger.actors import made_by
+from traces.ledger.append import body_of
+from traces.ledger.redaction import redaction_of
 from traces.models import Checkpoint, Kind, LedgerEntry, TraceFile
-from traces.redaction import redaction_of
+from traces.timeline.describe_entries import Row, Seal, describe, lines_of
 
 INPUT_MOST = 6_000  # characters of a call's input
 FILES_MOST = 50

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from traces.browser.tally import Tally
-from traces.browser.wanted import SPANS, Term, Wanted, spelled
-from traces.class_checks import RESERVED
+from traces.browser.entry_counts import Tally
+from traces.browser.filters import SPANS, Term, Wanted, spelled
+from traces.entries.mutation_class_check import RESERVED
 
 VALUES_MOST = 8
 NONE_WORDS = {"intent": "no intent", "agent": "not named", "folder": "no file"}

@@ -13,22 +13,22 @@ from django.utils.cache import patch_vary_headers
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from controlplane.access import MemberRequest, member_page
-from traces import checkpoints, proofs
-from traces.absences import Absences
+from controlplane.shared.access import MemberRequest, member_page
+from traces.browser.density_strip import strip_of
 from traces.browser.drawer import find_entry, view_of
-from traces.browser.exports import csv_lines, json_lines
+from traces.browser.entry_counts import FRESH_MOST, Tally, tally, with_finer_bars
+from traces.browser.export import csv_lines, json_lines
 from traces.browser.facets import facets_of, hidden_of, spans_of, tokens_of
-from traces.browser.finding import Entries, Found, Way, branches, fetched, newest, oldest, page
-from traces.browser.strip import strip_of
-from traces.browser.tally import FRESH_MOST, Tally, tally, with_finer_bars
-from traces.browser.wanted import Wanted, read_wanted
-from traces.counts import uncounted
+from traces.browser.filters import Wanted, read_wanted
+from traces.browser.search import Entries, Found, Way, branches, fetched, newest, oldest, page
+from traces.counts.counters import uncounted
 from traces.cursors import cursor_in
-from traces.describing import Row, describe
-from traces.interchange.exporting import orchestration_lines
+from traces.entries.missing_bodies import Absences
+from traces.interchange.export import orchestration_lines
+from traces.ledger import checkpoints, proofs
+from traces.ledger.sealing import waiting
 from traces.models import Kind, LedgerEntry, LedgerLeaf
-from traces.sealing import waiting
+from traces.timeline.describe_entries import Row, describe
 
 ROWS = 100
 NEWS_MOST = 100

@@ -14,18 +14,18 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from traces import canonical
-from traces.checkpoints import origin_of
-from traces.git import GIT, git_environment
-from traces.interchange import gitai
-from traces.interchange.agent_trace import to_record
-from traces.interchange.exporting import json_line
-from traces.interchange.lines import LINE_MOST
-from traces.interchange.preparing import entries_of
-from traces.interchange.reports import ImportReport, Remark
-from traces.ledger import body_of
+from traces.entries.deduplicate import Submitted, field_errors
+from traces.interchange.export import json_line
+from traces.interchange.formats import git_ai
+from traces.interchange.formats.agent_trace import to_record
+from traces.interchange.formats.json_lines import LINE_MOST
+from traces.interchange.imports.prepare import entries_of
+from traces.interchange.imports.report import ImportReport, Remark
+from traces.ledger import canonical_json
+from traces.ledger.append import body_of
+from traces.ledger.checkpoints import origin_of
 from traces.models import Kind, LedgerEntry
-from traces.submitted import Submitted, field_errors
+from traces.safe_git import GIT, git_environment
 
 FOLDER = ".agent-trace"
 NOTES = "refs/notes/agent-trace"
@@ -166,8 +166,8 @@ def _at(commit: str, entry: Submitted) -> Submitted:
 
 def _authorship(repository: Repository, commit: str, note: bytes, found: ImportReport) -> Iterator[Submitted]:
     try:
-        entry = Submitted(gitai.to_entry(note.decode(), commit, repository.committed_at(commit)))
-        canonical.check(entry.value)
+        entry = Submitted(git_ai.to_entry(note.decode(), commit, repository.committed_at(commit)))
+        canonical_json.check(entry.value)
     except (ValueError, RepositoryError) as error:
         found.warn(Remark("INVALID_NOTE", f"It was left out: {error}."))
         return

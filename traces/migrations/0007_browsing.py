@@ -7,7 +7,7 @@ from django.db import migrations, models
 
 
 def fill_lead_folders(apps, _schema_editor):
-    """The top folder of each entry's first file, as `traces.counts.top_folder` names it."""
+    """The top folder of each entry's first file, as `traces.counts.counters.top_folder` names it."""
     files = apps.get_model("traces", "TraceFile").objects
     batch, entry_id = [], None
     for row in files.order_by("entry_id", "id").only("entry_id", "path").iterator(chunk_size=1000):

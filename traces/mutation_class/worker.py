@@ -8,7 +8,7 @@ import os
 import resource
 import sys
 
-from traces.mutation_class.comparing import mutation_class
+from traces.mutation_class.compare import mutation_class
 
 CPU_SECONDS = 3  # for one request; beyond it the system ends this process, whatever it is doing
 MEMORY_MOST = 1024**3  # bytes

@@ -17,8 +17,8 @@ from django.conf import settings
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
-from traces.checkpoints import origin_of
-from traces.class_checks import checked_class
+from traces.entries.mutation_class_check import checked_class
+from traces.ledger.checkpoints import origin_of
 from traces.models import Checkpoint, Kind, Outlet
 from traces.outlets.records import Record
 

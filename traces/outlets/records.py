@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from traces.class_checks import checked_class
-from traces.ledger import body_of, instant
+from traces.entries.mutation_class_check import checked_class
+from traces.ledger.append import body_of, instant
 from traces.models import LedgerEntry, LedgerLeaf, Outlet
 
 COLUMNS = ("session_id", "intent_id", "outcome", "agent", "tool", "error_type", "reason")

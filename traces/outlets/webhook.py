@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from django.utils import timezone
 
-from traces.checkpoints import origin_of
+from traces.ledger.checkpoints import origin_of
 from traces.models import Outlet
 from traces.outlets.records import Record
 

@@ -1,4 +1,4 @@
-"""Where the lines of a file come from, over its whole history: spans as in `traces.lineage`."""
+"""Where the lines of a file come from, over its whole history: spans as in `traces.ranges.lineage`."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from traces.lineage import IN_PLACE, MOVED, REFORMATTED, UNCLAIMED, Claim, Lineage, Span, holds_nothing
-from traces.ranges.following import Followed, Version, follow
-from traces.ranges.matching import Budget
-from traces.ranges.proving import Proven, chain, prove
+from traces.ranges.attribution import Proven, chain, prove
+from traces.ranges.follow import Followed, Version, follow
+from traces.ranges.line_diff import Budget
+from traces.ranges.lineage import IN_PLACE, MOVED, REFORMATTED, UNCLAIMED, Claim, Lineage, Span, holds_nothing
 
 COMPARED_MOST = 600_000  # lines compared for one file, over all of its versions
 

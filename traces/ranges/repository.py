@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from traces.git import GIT, git_environment
+from traces.safe_git import GIT, git_environment
 
 SECONDS = 2.0
 OUTPUT_MOST = 16 * 1024 * 1024

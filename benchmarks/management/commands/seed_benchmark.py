@@ -9,11 +9,11 @@ from django.db import transaction
 from django.utils import timezone
 
 from controlplane.models import Workspace
-from controlplane.workspaces import create_workspace
+from controlplane.shared.workspaces import create_workspace
 from intents.models import Intent
-from sessions.handshake import select_intent
+from sessions.lifecycle.handshake import select_intent
 from sessions.models import AgentSession
-from traces.ledger import NewEntry, append_many
+from traces.ledger.append import NewEntry, append_many
 
 SESSIONS = 8
 BATCH = 2_000

@@ -10,8 +10,8 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import transaction
 
-from controlplane import members
 from controlplane.models import Membership, Role, Workspace
+from controlplane.pages.settings import members
 
 OPERATOR = "operator"
 

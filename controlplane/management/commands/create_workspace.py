@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from controlplane.starters import STARTERS, Starter, detected
-from controlplane.workspaces import create_workspace
+from controlplane.shared.starters import STARTERS, Starter, detected
+from controlplane.shared.workspaces import create_workspace
 from intents.recommendations import missing, take_over
 
 if TYPE_CHECKING:

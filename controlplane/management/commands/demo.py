@@ -15,7 +15,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connections
 
-from controlplane import demo
+from controlplane.server import demo
 
 AGENT_SECONDS = 2  # how long the agent may take to end; the server has had its own time before
 

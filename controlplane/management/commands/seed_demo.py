@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from controlplane import demo
+from controlplane.server import demo
 
 
 class Command(BaseCommand):

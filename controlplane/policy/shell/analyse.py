@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from controlplane.policy.model import Unknown
-from controlplane.policy.shell import windows
-from controlplane.policy.shell.call import Call
-from controlplane.policy.shell.folders import enter
-from controlplane.policy.shell.parse import parse, plain
-from controlplane.policy.shell.scene import Scene, Surroundings
-from controlplane.policy.shell.simple import run
-from controlplane.policy.shell.state import State
-from controlplane.policy.shell.values import ShellAnalysis, UnclearError
-from controlplane.policy.shell.walk import Walker
-from controlplane.policy.world import NoWorld, World
+from controlplane.policy.paths.filesystem import NoWorld, World
+from controlplane.policy.shell.bash.cwd import enter
+from controlplane.policy.shell.bash.interpreter import Walker
+from controlplane.policy.shell.bash.parse import parse, plain
+from controlplane.policy.shell.bash.state import State
+from controlplane.policy.shell.command import Call
+from controlplane.policy.shell.dispatch import run
+from controlplane.policy.shell.programs import windows
+from controlplane.policy.shell.recorder import Scene, Surroundings
+from controlplane.policy.shell.result import ShellAnalysis, UnclearError
 
 MAX_NESTED = 2  # strings run as commands inside strings run as commands
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from controlplane.policy.shell.values import UnclearError
+from controlplane.policy.shell.result import UnclearError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from controlplane.policy.shell.words import Word
+    from controlplane.policy.shell.bash.words import Word
 
 READ = "r"
 WRITE = "w"

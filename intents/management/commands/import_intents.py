@@ -11,8 +11,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from intents.management.workspaces import workspace_named
-from intents.problems import Problem
-from intents.transfer import MODES, How, Imported, import_document, preview
+from intents.registry_file.problems import Problem
+from intents.registry_file.transfer import MODES, How, Imported, import_document, preview
 
 
 class Command(BaseCommand):

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 from django.core.management.base import BaseCommand, CommandError
 
 from controlplane.models import Workspace
-from sessions.explaining.steps import Explanation, explain_call, held_of, session_of
-from traces.ledger import body_of
+from sessions.explain.steps import Explanation, explain_call, held_of, session_of
+from traces.entries.recorded_calls import recorded
+from traces.ledger.append import body_of
 from traces.models import Kind, LedgerEntry
-from traces.recorded_calls import recorded
 
 if TYPE_CHECKING:
     from django.core.management.base import CommandParser

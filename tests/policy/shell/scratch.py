@@ -7,7 +7,7 @@ import shutil
 import subprocess
 from typing import TYPE_CHECKING
 
-from controlplane.policy.world import NoWorld
+from controlplane.policy.paths.filesystem import NoWorld
 from tests.policy.shell import traced
 
 if TYPE_CHECKING:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from controlplane.policy.paths.filesystem import NoWorld
 from controlplane.policy.shell import analyse, analyse_cmd, analyse_powershell
-from controlplane.policy.shell.folders import enter, is_inside, place
-from controlplane.policy.world import NoWorld
+from controlplane.policy.shell.bash.cwd import enter, is_inside, place
 from tests.policy.shell.scratch import Scratch
 
 

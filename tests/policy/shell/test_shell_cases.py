@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from controlplane.policy.paths.filesystem import NoWorld
 from controlplane.policy.shell import analyse
-from controlplane.policy.world import NoWorld
 
 CASES = Path(__file__).parents[2] / "data" / "gate_cases"
 STD = json.loads((CASES / "workspaces" / "std.json").read_text())

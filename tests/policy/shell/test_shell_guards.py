@@ -6,10 +6,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from controlplane.policy.shell import analyse, branches, redirects
-from controlplane.policy.shell.state import State, always, merge
-from controlplane.policy.shell.values import UnclearError
-from controlplane.policy.shell.words import Constant
+from controlplane.policy.shell import analyse
+from controlplane.policy.shell.bash import control_flow, redirects
+from controlplane.policy.shell.bash.state import State, always, merge
+from controlplane.policy.shell.bash.words import Constant
+from controlplane.policy.shell.result import UnclearError
 
 
 def leaf(kind, *, named=False):
@@ -22,12 +23,12 @@ STATE = State(("",))
 
 def test_a_list_knows_two_operators():
     with pytest.raises(UnclearError):
-        branches.then(always(STATE), "!", always)
+        control_flow.then(always(STATE), "!", always)
 
 
 def test_a_clause_needs_its_border():
     with pytest.raises(UnclearError):
-        branches._border(leaf("elif_clause", named=True), "then")
+        control_flow._border(leaf("elif_clause", named=True), "then")
 
 
 def test_a_redirect_needs_a_target():

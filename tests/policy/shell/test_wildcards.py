@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from controlplane.policy.decision import decide
 from controlplane.policy.model import Reason, Snapshot, ToolCall
+from controlplane.policy.paths.filesystem import NoWorld
 from controlplane.policy.shell import analyse
-from controlplane.policy.shell.wildcards import matches
-from controlplane.policy.world import NoWorld
+from controlplane.policy.shell.bash.globs import matches
 from tests.policy.disk import DiskWorld
 from tests.policy.shell.scratch import Scratch
 from tests.policy.workspace import NOW
@@ -80,7 +80,7 @@ def test_links_that_lead_round_in_circles_end(scratch):
 
 
 def test_too_many_names_are_not_looked_at(scratch, monkeypatch):
-    monkeypatch.setattr("controlplane.policy.shell.wildcards.MAX_NAMES", 2)
+    monkeypatch.setattr("controlplane.policy.shell.bash.globs.MAX_NAMES", 2)
     assert matches(scratch.world(), "src/auth/a*") == ["src/auth/a.ts"]
     assert matches(scratch.world(), "*/a*") is None
 

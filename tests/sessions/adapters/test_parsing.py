@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from controlplane.policy.calls.targets import effects
+from controlplane.policy.calls.toolsets import TABLES
 from controlplane.policy.model import Policy
-from controlplane.policy.targets import effects
-from controlplane.policy.toolsets import TABLES
-from sessions.adapters.calls import Event
-from sessions.adapters.reading import read_hook
-from sessions.adapters.table import CLIENTS
-from sessions.agents import TITLES
+from sessions.adapters.hook_call import Event
+from sessions.adapters.parse import read_hook
+from sessions.adapters.registry import CLIENTS
+from sessions.agent_titles import TITLES
 from tests.sessions.adapters import captured
 
 CASES = captured.everything()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sessions.adapters.calls import Answer, Event
-from sessions.adapters.table import CLIENTS
-from sessions.adapters.words import answer_from
+from sessions.adapters.hook_call import Answer, Event
+from sessions.adapters.refusal_text import answer_from
+from sessions.adapters.registry import CLIENTS
 from sessions.gate.answers import EMPTY_ANSWER
 
 WHY = Answer(refused=True, text="Because.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.utils import timezone
 
 from intents.models import Intent
-from sessions.approvals.previews import preview_of
+from sessions.approvals.card.previews import preview_of
 from sessions.models import AgentSession, Approval
 
 FILE = "one\ntwo\nthree\nfour\nfive\n"

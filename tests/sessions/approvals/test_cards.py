@@ -10,11 +10,11 @@ from django.utils import timezone
 
 from controlplane.models import Role, Workspace
 from sessions.approvals import lifecycle
-from sessions.approvals.cards import Draft, Reader, card_of
+from sessions.approvals.card.build import Draft, Reader, card_of
+from sessions.approvals.card.receipts import receipt_of
 from sessions.approvals.choices import Choice, Decider
-from sessions.approvals.receipts import receipt_of
-from sessions.ending import end_session
 from sessions.known_files import known_files
+from sessions.lifecycle.end import end_session
 from sessions.models import AgentSession, Approval
 from tests import builders
 from tests.sessions.approvals.asking import AGENT, ROOT, ask, edit

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from intents.carrying import carried_by
-from sessions.approvals import lesson_keeping
+from intents.prompts.lesson_selection import carried_by
 from sessions.approvals import lifecycle as approvals
+from sessions.approvals import rejection_lesson
 from sessions.models import Approval
 from tests import builders
 from tests.sessions.approvals.asking import ask, card, decide, edit, page
 from tests.traces.builders import lesson_book
-from traces.lessons import Source, lessons
+from traces.ledger.redaction import redact
+from traces.lessons.store import Source, lessons
 from traces.models import LedgerEntry
-from traces.redaction import redact
 
 pytestmark = pytest.mark.django_db
 
@@ -71,7 +71,7 @@ def test_decision_and_lesson_are_recorded_together_or_not_at_all(asked, reviewer
     def fail(*_):
         raise RuntimeError("the disk is full")
 
-    monkeypatch.setattr(lesson_keeping, "record_lesson", fail)
+    monkeypatch.setattr(rejection_lesson, "record_lesson", fail)
     assert over_rest(reviewer, asked, comment=WORDS, lesson=True).status_code == 500
     asked.refresh_from_db()
     assert asked.status == Approval.Status.PENDING

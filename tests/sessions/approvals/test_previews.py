@@ -8,11 +8,11 @@ import os
 import pytest
 from django.utils import timezone
 
-from controlplane.masking import MASK
-from sessions.approvals.file_texts import FileText, FileTexts
-from sessions.approvals.previews import edits
-from sessions.approvals.previews.edits import Piece, applied, pieces_of
-from sessions.approvals.previews.hunks import hunks_between
+from controlplane.shared.masking import MASK
+from sessions.approvals.card.file_texts import FileText, FileTexts
+from sessions.approvals.card.previews import edits
+from sessions.approvals.card.previews.edits import Piece, applied, pieces_of
+from sessions.approvals.card.previews.hunks import hunks_between
 from tests.sessions.approvals.drawing import FILE, asked, changed, drawn, lines
 
 # --- edits ------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sessions.approvals.previews.patches import files_of_patch
+from sessions.approvals.card.previews.patches import files_of_patch
 from tests.sessions.approvals.drawing import asked, changed, drawn, lines
 
 # --- patches ----------------------------------------------------------------------------------------

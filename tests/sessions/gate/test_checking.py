@@ -10,8 +10,8 @@ from django.db.models import F
 from django.test.utils import CaptureQueriesContext
 
 from controlplane.models import Workspace
-from controlplane.tokens import revoke_token
-from sessions.gate import checking, judging, snapshots
+from controlplane.shared.tokens import revoke_token
+from sessions.gate import check, decide, snapshot
 from sessions.models import AgentSession, Approval
 from tests import builders
 from traces.models import LedgerEntry
@@ -247,7 +247,7 @@ def test_a_revoked_token_is_refused_at_the_next_call_although_the_gate_remembers
 
 @pytest.mark.parametrize("step", ["prepare", "append_prepared"])
 def test_a_failure_inside_the_gate_is_a_denial(at_work, monkeypatch, step):
-    monkeypatch.setattr(checking, step, lambda *_, **__: 1 / 0)
+    monkeypatch.setattr(check, step, lambda *_, **__: 1 / 0)
     answer = at_work.post("gate", {"session_id": "s-1", "tool": "Write", "input": IN_SCOPE})
     assert answer.status_code == 500
     assert (answer.json()["decision"], answer.json()["reason"]) == ("deny", "internal_error")
@@ -275,7 +275,7 @@ def test_an_allowed_call_of_a_known_session_takes_at_most_three_statements(
 def test_no_decision_is_recorded_against_a_policy_that_has_changed(acme, at_work, monkeypatch):
     """The policy changes after the gate has decided and before it appends."""
     at_work.gate("Write", **IN_SCOPE)
-    real, changed = judging.decide, []
+    real, changed = decide.decide, []
 
     def decide_then_change(*arguments):
         decision = real(*arguments)
@@ -285,7 +285,7 @@ def test_no_decision_is_recorded_against_a_policy_that_has_changed(acme, at_work
             Workspace.objects.update(intentignore="src/auth/\n")
         return decision
 
-    monkeypatch.setattr(judging, "decide", decide_then_change)
+    monkeypatch.setattr(decide, "decide", decide_then_change)
     answer = at_work.gate("Write", **IN_SCOPE | {"content": "later"})
     assert (answer["decision"], answer["error_type"]) == ("deny", "INTENTIGNORE_PATH_BLOCKED")
 
@@ -321,7 +321,7 @@ def test_many_calls_at_once_are_all_recorded(acme, at_work):
 
 def test_snapshots_are_remembered_per_session(acme, at_work):
     at_work.gate("Write", **IN_SCOPE)
-    assert (acme.pk, "s-1") in snapshots._held
+    assert (acme.pk, "s-1") in snapshot._held
 
 
 def test_a_number_that_no_ledger_can_keep_is_no_reason_to_fail(at_work):

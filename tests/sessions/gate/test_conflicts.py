@@ -8,11 +8,11 @@ from django.db.models import F
 from django.test.utils import CaptureQueriesContext
 
 from controlplane.models import Workspace
-from sessions.ending import end_session
-from sessions.gate import checking, snapshots
+from sessions.gate import check, snapshot
+from sessions.lifecycle.end import end_session
 from sessions.models import AgentSession
 from tests import builders
-from traces.ledger import body_of
+from traces.ledger.append import body_of
 from traces.models import LedgerEntry
 
 pytestmark = pytest.mark.django_db
@@ -69,7 +69,7 @@ def test_a_file_of_another_intent_in_progress_is_marked(at_work):
 def test_an_intent_that_is_not_in_progress_owns_nothing(acme, at_work, other):
     end_session(AgentSession.objects.get(session_id="s-2"), "test")
     builders.intent(acme, "INT-003")
-    snapshots.forget_all()
+    snapshot.forget_all()
     assert reasons(write(at_work, "src/auth/other.py")) == []
 
 
@@ -146,7 +146,7 @@ def test_a_change_between_look_and_record_is_not_missed(acme, at_work, other, mo
     """The other agent's change is committed after the decision was made and before it is recorded."""
     policy(acme, conflicts="deny")
     write(at_work, "src/auth/a.py")  # known as untouched from now on
-    judge, raced = checking._judge, []
+    judge, raced = check._judge, []
 
     def race(request, held):
         checked = judge(request, held)
@@ -155,7 +155,7 @@ def test_a_change_between_look_and_record_is_not_missed(acme, at_work, other, mo
             changed(other, "src/auth/a.py")
         return checked
 
-    monkeypatch.setattr(checking, "_judge", race)
+    monkeypatch.setattr(check, "_judge", race)
     assert write(at_work, "src/auth/a.py")["decision"] == "deny"
     assert raced == ["allow"]
 

@@ -8,11 +8,11 @@ from django.db.models import F
 from django.test.utils import CaptureQueriesContext
 
 from controlplane.models import Workspace
-from sessions.gate.refusals import words_of
+from sessions.gate.rejections import words_of
 from sessions.models import AgentSession, Approval
 from tests import builders
 from tests.sessions.approvals.asking import card, page
-from traces.ledger import body_of
+from traces.ledger.append import body_of
 from traces.models import LedgerEntry
 
 pytestmark = pytest.mark.django_db

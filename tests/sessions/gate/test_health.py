@@ -7,11 +7,11 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from controlplane.client_api import program, served_version
+from controlplane.shared.client_download import program, served_version
 from sessions.gate.health import UNGATED, GateHealth, health_of, healths, watch
 from sessions.models import AgentSession
 from tests import builders
-from traces.ledger import body_of
+from traces.ledger.append import body_of
 from traces.models import LedgerEntry
 
 

@@ -12,7 +12,7 @@ import pytest
 from tests.sessions.mcp.conversing import LEGACY, MODERN, call, claude, client, codex, hook, post, say
 
 REVOKE = (
-    "from controlplane.tokens import *; from controlplane.models import Token; "
+    "from controlplane.shared.tokens import *; from controlplane.models import Token; "
     "revoke_token(Token.objects.get(digest=digest_of('{}'))); print(1)"
 )
 

@@ -9,16 +9,16 @@ from django.utils import timezone
 
 from controlplane.api.errors import ApiError
 from controlplane.models import Workspace
-from controlplane.tokens import find_bearer
+from controlplane.shared.tokens import find_bearer
 from intents.models import Intent
 from intents.proposals import WAITING_MOST
-from sessions.mcp import ties
+from sessions.mcp import session_binding
 from sessions.mcp.server import run
-from sessions.mcp.ties import JUST_NOW, Caller, caller_of, works_on_intent
+from sessions.mcp.session_binding import JUST_NOW, Caller, caller_of, works_on_intent
 from sessions.mcp.tools import TOOLS
 from sessions.models import AgentSession, Approval
 from tests import builders
-from traces.lessons import lessons
+from traces.lessons.store import lessons
 from traces.models import LedgerEntry
 
 pytestmark = pytest.mark.django_db
@@ -139,7 +139,7 @@ def test_the_same_call_of_two_sessions_is_told_apart_by_time(agent, work, monkey
 
     def at(moment, *windows):
         monkeypatch.setattr(timezone, "now", lambda: moment)
-        monkeypatch.setattr(ties, "JUST_NOW", windows)
+        monkeypatch.setattr(session_binding, "JUST_NOW", windows)
 
     at(second + gap / 2, gap, JUST_NOW[-1])  # the later one at once
     assert json.loads(say(agent, "gate_status"))["session"]["session_id"] == "s-2"

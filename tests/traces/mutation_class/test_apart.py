@@ -9,8 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from traces.mutation_class import EVOLUTION, REFACTOR, apart, worker
-from traces.mutation_class.comparing import BYTES_MOST
+from traces.mutation_class import EVOLUTION, REFACTOR, worker, worker_client
+from traces.mutation_class.compare import BYTES_MOST
 
 QUESTION = ("a.py", "x = 1\n", "x = 1  # one\n")
 
@@ -18,67 +18,69 @@ QUESTION = ("a.py", "x = 1\n", "x = 1  # one\n")
 @pytest.fixture(autouse=True)
 def _own_worker(monkeypatch):
     """A worker of this test's, ended with it."""
-    own = apart._Worker()
-    monkeypatch.setattr(apart, "_worker", own)
+    own = worker_client._Worker()
+    monkeypatch.setattr(worker_client, "_worker", own)
     yield
     own.end()
 
 
 def running():
-    process = apart._worker._process
+    process = worker_client._worker._process
     assert process is not None
     return process
 
 
 def test_it_answers_as_the_function_does():
-    assert apart.class_apart(*QUESTION) == REFACTOR
-    assert apart.class_apart("a.py", "x = 1\n", "x = 2\n") == EVOLUTION
-    assert apart.class_apart("a.py", "x = 1\n", "x = (\n") is None
-    assert apart.class_apart("a.py", "x = '\udc80'\n", "x = 1\n") is None
+    assert worker_client.class_apart(*QUESTION) == REFACTOR
+    assert worker_client.class_apart("a.py", "x = 1\n", "x = 2\n") == EVOLUTION
+    assert worker_client.class_apart("a.py", "x = 1\n", "x = (\n") is None
+    assert worker_client.class_apart("a.py", "x = '\udc80'\n", "x = 1\n") is None
 
 
 def test_one_process_answers_them_all():
-    apart.class_apart(*QUESTION)
+    worker_client.class_apart(*QUESTION)
     first = running().pid
     with ThreadPoolExecutor(4) as pool:
         answers = list(
-            pool.map(lambda number: apart.class_apart("a.py", "x = 1", f"x = {number % 2}"), range(12))
+            pool.map(
+                lambda number: worker_client.class_apart("a.py", "x = 1", f"x = {number % 2}"), range(12)
+            )
         )
     assert answers == [EVOLUTION, REFACTOR] * 6
     assert running().pid == first
 
 
 def test_no_process_is_begun_for_what_nobody_could_compare():
-    assert apart.class_apart("a.txt", "x", "y") is None
-    assert apart.class_apart("a.py", "x", "x" * (BYTES_MOST + 1)) is None
-    assert apart._worker._process is None
+    assert worker_client.class_apart("a.txt", "x", "y") is None
+    assert worker_client.class_apart("a.py", "x", "x" * (BYTES_MOST + 1)) is None
+    assert worker_client._worker._process is None
 
 
 @pytest.mark.parametrize("piece", ["(", "a(", "{a:"])
 def test_a_text_that_the_parser_chokes_on_costs_its_own_answer_alone(piece):
     text = piece * (BYTES_MOST // len(piece))
-    assert apart.class_apart("A.java", text, "class A {}") is None
-    assert apart.class_apart(*QUESTION) == REFACTOR
+    assert worker_client.class_apart("A.java", text, "class A {}") is None
+    assert worker_client.class_apart(*QUESTION) == REFACTOR
 
 
 def test_a_process_that_was_killed_is_begun_anew():
-    apart.class_apart(*QUESTION)
+    worker_client.class_apart(*QUESTION)
     os.kill(running().pid, signal.SIGKILL)
     running().wait()
-    assert apart.class_apart(*QUESTION) == REFACTOR
+    assert worker_client.class_apart(*QUESTION) == REFACTOR
 
 
 def test_a_process_that_does_not_answer_is_ended(monkeypatch):
-    apart.class_apart(*QUESTION)
+    worker_client.class_apart(*QUESTION)
     silent = running()
     os.kill(silent.pid, signal.SIGSTOP)
-    monkeypatch.setattr(apart, "SECONDS", 0.3)
-    assert apart.class_apart(*QUESTION) is None
+    monkeypatch.setattr(worker_client, "SECONDS", 0.3)
+    assert worker_client.class_apart(*QUESTION) is None
     assert silent.poll() is not None
 
 
 def test_while_many_wait_for_a_slow_text_nobody_else_is_kept(monkeypatch):
-    crowded = apart._Worker(asking_most=1)
+    crowded = worker_client._Worker(asking_most=1)
     asked, answered = threading.Event(), threading.Event()
 
     def slow(*_):
@@ -87,13 +89,13 @@ def test_while_many_wait_for_a_slow_text_nobody_else_is_kept(monkeypatch):
         return REFACTOR
 
     monkeypatch.setattr(crowded, "_answer", slow)
-    monkeypatch.setattr(apart, "_worker", crowded)
-    monkeypatch.setattr(apart, "SECONDS", 60)
+    monkeypatch.setattr(worker_client, "_worker", crowded)
+    monkeypatch.setattr(worker_client, "SECONDS", 60)
     with ThreadPoolExecutor(2) as pool:
-        first = pool.submit(apart.class_apart, *QUESTION)
+        first = pool.submit(worker_client.class_apart, *QUESTION)
         assert asked.wait(10)
         try:
-            assert pool.submit(apart.class_apart, *QUESTION).result(timeout=10) is None
+            assert pool.submit(worker_client.class_apart, *QUESTION).result(timeout=10) is None
         finally:
             answered.set()
         assert first.result(timeout=10) == REFACTOR
@@ -101,13 +103,13 @@ def test_while_many_wait_for_a_slow_text_nobody_else_is_kept(monkeypatch):
 
 def test_it_knows_no_secret_of_the_servers(monkeypatch):
     monkeypatch.setenv("ICP_SECRET_KEY", "hidden")
-    apart.class_apart(*QUESTION)
+    worker_client.class_apart(*QUESTION)
     with open(f"/proc/{running().pid}/environ", "rb") as told:  # noqa: PTH123 - of the process, not of a folder
         assert b"ICP_" not in told.read()
 
 
 def test_its_limits_are_those_of_the_system():
-    apart.class_apart(*QUESTION)
+    worker_client.class_apart(*QUESTION)
     with open(f"/proc/{running().pid}/limits", encoding="ascii") as told:  # noqa: PTH123
         limits = {line[:25].strip(): line[26:].split()[0] for line in told}
     assert limits["Max address space"] == str(worker.MEMORY_MOST)

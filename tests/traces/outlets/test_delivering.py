@@ -12,12 +12,12 @@ import pytest
 from django.utils import timezone
 
 from tests.traces.builders import HOME, append, append_many, decision
+from traces.ledger.redaction import redact
+from traces.ledger.sealing import seal
 from traces.models import LedgerEntry, Outlet
-from traces.outlets import delivering, webhook
-from traces.outlets.delivering import deliver_all
-from traces.outlets.managing import OutletError, Wanted, add, retry_now
-from traces.redaction import redact
-from traces.sealing import seal
+from traces.outlets import delivery, webhook
+from traces.outlets.delivery import deliver_all
+from traces.outlets.manage import OutletError, Wanted, add, retry_now
 
 pytestmark = pytest.mark.django_db
 
@@ -40,7 +40,7 @@ def again(outlet):
 
 
 def test_each_sealed_entry_is_told_once_and_in_order(receiver, monkeypatch):
-    monkeypatch.setattr(delivering, "BATCH", 2)
+    monkeypatch.setattr(delivery, "BATCH", 2)
     hook(receiver, from_start=True)
     append_many(4)
     assert deliver_all() == 1  # its own record; the rest is not sealed yet
@@ -161,12 +161,12 @@ def test_an_outlet_that_is_down_holds_nobody_else_up(receiver):
 def test_of_two_who_deliver_one_does(receiver, monkeypatch):
     hook(receiver)
     stale = list(Outlet.objects.all())
-    assert delivering._claim(stale[0])
-    assert not delivering._claim(stale[0])
+    assert delivery._claim(stale[0])
+    assert not delivery._claim(stale[0])
 
 
 def test_large_contents_are_spread_over_several_posts(receiver, monkeypatch):
-    monkeypatch.setattr(delivering, "POST_MOST", 1000)
+    monkeypatch.setattr(delivery, "POST_MOST", 1000)
     hook(receiver, whole=True)
     for _ in range(3):
         append(decision(body={"input": "x" * 800}))

@@ -10,11 +10,11 @@ from google.protobuf import json_format
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 
 from tests.traces.builders import HOME, append, decision
+from traces.ledger.proofs import head
+from traces.ledger.sealing import seal
 from traces.outlets import otlp
-from traces.outlets.delivering import deliver_all
-from traces.outlets.managing import Wanted, add
-from traces.proofs import head
-from traces.sealing import seal
+from traces.outlets.delivery import deliver_all
+from traces.outlets.manage import Wanted, add
 
 pytestmark = pytest.mark.django_db
 

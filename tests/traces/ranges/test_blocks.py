@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from traces.ranges.blocks import moved_blocks
-from traces.ranges.matching import Budget, Gap, Run
+from traces.ranges.line_diff import Budget, Gap, Run
+from traces.ranges.moved_blocks import moved_blocks
 
 
 def moved(before, after, gaps, budget=1000):

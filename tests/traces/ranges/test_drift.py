@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from traces.ranges.drift import Reader, variants
-from traces.ranges.matching import Budget, Gap, common_runs
+from traces.ranges.line_diff import Budget, Gap, common_runs
+from traces.ranges.reformatting import Reader, variants
 
 
 def same(before, after, path="a.py", *, budget=10_000):

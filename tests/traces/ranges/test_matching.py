@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from traces.ranges.matching import Budget, Gap, Run, common_runs, gaps_between
+from traces.ranges.line_diff import Budget, Gap, Run, common_runs, gaps_between
 
 TEXTS = st.lists(st.sampled_from("abcdefgh"), max_size=25)
 

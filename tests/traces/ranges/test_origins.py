@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from traces.lineage import IN_PLACE, MOVED, REFORMATTED, UNCLAIMED, Claim
-from traces.ranges.following import Version
+from traces.ranges.follow import Version
+from traces.ranges.lineage import IN_PLACE, MOVED, REFORMATTED, UNCLAIMED, Claim
 from traces.ranges.origins import trace_history
 
 HOUR = 3600

@@ -7,8 +7,8 @@ import time
 import pytest
 
 from tests.traces.ranges.repositories import Repo
-from traces.ranges import reading, repository
-from traces.ranges.reading import read_history
+from traces.ranges import file_history, repository
+from traces.ranges.file_history import read_history
 
 BODY = "".join(f"line_{number}()\n" for number in range(12))
 
@@ -94,16 +94,16 @@ def test_a_file_that_came_back_has_an_empty_version_between(repo):
 
 
 def test_what_cannot_be_read_is_said_in_words(repo, tmp_path, monkeypatch):
-    assert read(repo).note == reading.NO_REPOSITORY  # no commit yet
+    assert read(repo).note == file_history.NO_REPOSITORY  # no commit yet
     repo.commit("a.py", "one\n")
-    assert read_history(str(tmp_path), "a.py").note == reading.NO_REPOSITORY
-    assert read_history(str(tmp_path / "nowhere"), "a.py").note == reading.NO_REPOSITORY
-    assert read(repo, "never.py").note == reading.NOT_COMMITTED
-    assert read(repo, "a\nHEAD:a.py").note == reading.STRANGE_NAME
-    assert read(repo, "a\0.py").note == reading.NO_REPOSITORY
-    assert read(repo, seconds=0).note == reading.TOO_SLOW
+    assert read_history(str(tmp_path), "a.py").note == file_history.NO_REPOSITORY
+    assert read_history(str(tmp_path / "nowhere"), "a.py").note == file_history.NO_REPOSITORY
+    assert read(repo, "never.py").note == file_history.NOT_COMMITTED
+    assert read(repo, "a\nHEAD:a.py").note == file_history.STRANGE_NAME
+    assert read(repo, "a\0.py").note == file_history.NO_REPOSITORY
+    assert read(repo, seconds=0).note == file_history.TOO_SLOW
     monkeypatch.setattr(repository, "OUTPUT_MOST", 3)
-    assert read(repo).note == reading.TOO_SLOW
+    assert read(repo).note == file_history.TOO_SLOW
 
 
 def test_a_git_that_does_not_answer_is_ended(repo, tmp_path, monkeypatch):
@@ -113,7 +113,7 @@ def test_a_git_that_does_not_answer_is_ended(repo, tmp_path, monkeypatch):
     slow.chmod(0o755)
     monkeypatch.setenv("PATH", f"{slow.parent}:/usr/bin:/bin")
     began = time.monotonic()
-    assert read(repo, seconds=0.2).note == reading.TOO_SLOW
+    assert read(repo, seconds=0.2).note == file_history.TOO_SLOW
     assert time.monotonic() - began < 10
 
 
@@ -149,13 +149,13 @@ def test_a_name_is_only_a_name(repo, name):
 def test_old_and_large_versions_are_left_out_and_that_is_said(repo, monkeypatch):
     for number in range(6):
         repo.commit("a.py", BODY + f"{number}\n")
-    monkeypatch.setattr(reading, "LINES_MOST", 40)
+    monkeypatch.setattr(file_history, "LINES_MOST", 40)
     found = read(repo)
     assert (found.cut, [one.parents for one in found.versions]) == (True, [(), (0,), (1,)])
     assert [one.revision for one in found.versions] == [one.revision for one in found.commits]
-    monkeypatch.setattr(reading, "COMMITS_MOST", 2)
+    monkeypatch.setattr(file_history, "COMMITS_MOST", 2)
     assert (len(read(repo).versions), read(repo).cut) == (2, True)
-    monkeypatch.setattr(reading, "BYTES_MOST", 200)
+    monkeypatch.setattr(file_history, "BYTES_MOST", 200)
     assert (len(read(repo).versions), read(repo).cut) == (1, True)
 
 
@@ -163,7 +163,7 @@ def test_a_version_that_is_too_large_ends_the_reading(repo, monkeypatch):
     repo.commit("a.py", BODY)
     repo.commit("a.py", BODY * 100)
     repo.commit("a.py", "small\n")
-    monkeypatch.setattr(reading, "BLOB_MOST", 2000)
+    monkeypatch.setattr(file_history, "BLOB_MOST", 2000)
     found = read(repo)
     assert [one.lines for one in found.versions] == [(b"small\n",)]
     assert found.cut

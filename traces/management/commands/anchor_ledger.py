@@ -9,15 +9,15 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from controlplane.models import Workspace
-from traces import proofs
-from traces.anchor_places import AnchorError
-from traces.anchoring import add, send
-from traces.anchors import anchor
-from traces.checkpoints import NoteError
-from traces.management.chosen import chosen_workspaces
-from traces.management.reasons import reason
+from traces.ledger import proofs
+from traces.ledger.anchors.anchors import anchor
+from traces.ledger.anchors.schedule import add, send
+from traces.ledger.anchors.targets import AnchorError
+from traces.ledger.checkpoints import NoteError
+from traces.ledger.sealing import seal
+from traces.management.error_text import reason
+from traces.management.workspace_argument import chosen_workspaces
 from traces.models import AnchorKind, LedgerAnchor
-from traces.sealing import seal
 
 ACTOR = "command:anchor_ledger"
 KEEP_MINUTES = 10

@@ -9,10 +9,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from traces.filters import TraceFilter, traces_of
-from traces.interchange.exporting import agent_trace_lines, orchestration_lines
+from traces.entries.filters import TraceFilter, traces_of
+from traces.interchange.export import agent_trace_lines, orchestration_lines
 from traces.interchange.repository import NOTES, Repository, RepositoryError, write_notes
-from traces.management.chosen import chosen_workspaces
+from traces.management.workspace_argument import chosen_workspaces
 
 
 class Command(BaseCommand):

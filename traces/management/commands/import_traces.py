@@ -10,13 +10,13 @@ from typing import Any, BinaryIO
 
 from django.core.management.base import BaseCommand, CommandError
 
-from traces import sealing
-from traces.class_checks import RESERVED
-from traces.interchange import foreign_chain, history
-from traces.interchange.beside import PreparingStoppedError
-from traces.interchange.history import SOURCE_MOST
-from traces.interchange.importing import Import, check_file, import_entries, import_file
-from traces.interchange.reports import ImportReport
+from traces.entries.mutation_class_check import RESERVED
+from traces.interchange.formats import foreign_chain
+from traces.interchange.imports import rewrite_check
+from traces.interchange.imports.import_file import Import, check_file, import_entries, import_file
+from traces.interchange.imports.report import ImportReport
+from traces.interchange.imports.rewrite_check import SOURCE_MOST
+from traces.interchange.imports.worker_process import PreparingStoppedError
 from traces.interchange.repository import (
     FOLDER,
     GIT_AI_NOTES,
@@ -25,9 +25,10 @@ from traces.interchange.repository import (
     RepositoryError,
     entries_in,
 )
-from traces.management.chosen import chosen_workspaces
+from traces.ledger import sealing
+from traces.management.error_text import reason
 from traces.management.progress import Progress
-from traces.management.reasons import reason
+from traces.management.workspace_argument import chosen_workspaces
 
 COMMIT_EVERY = 20 * sealing.BATCH  # a second or so, in which nobody else can write to SQLite
 REWRITTEN = 3  # exit status
@@ -153,7 +154,7 @@ def _lines(report: ImportReport) -> list[str]:
         lines.append(foreign_chain.in_words(report.foreign_chain))
     if report.rewrite:
         answer = report.rewrite.answer()
-        lines.append(history.in_words(answer))
+        lines.append(rewrite_check.in_words(answer))
         lines += [f"{sort:12}{', '.join(of['ids'][:SHOWN_MOST])}" for sort, of in answer.items() if of["ids"]]
     lines.append(f"{report.entries} new, {report.duplicates} known before.")
     return lines

@@ -8,11 +8,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from traces import archiving
-from traces.archive_files import ArchiveError, ArchiveReader, file_digest
-from traces.checkpoints import origin_of
-from traces.management.chosen import chosen_workspaces
-from traces.management.reasons import reason
+from traces.ledger.archives import archive
+from traces.ledger.archives.archive_format import ArchiveError, ArchiveReader, file_digest
+from traces.ledger.checkpoints import origin_of
+from traces.management.error_text import reason
+from traces.management.workspace_argument import chosen_workspaces
 from traces.models import LedgerArchive
 
 ACTOR = "command:restore_archive"
@@ -33,7 +33,7 @@ class Command(BaseCommand):
             if release:
                 self._release(workspace_id, file)
                 return
-            back = archiving.restore(file, workspace_id, actor=ACTOR)
+            back = archive.restore(file, workspace_id, actor=ACTOR)
         except (OSError, ArchiveError) as error:
             raise CommandError(f"{file} cannot be used: {reason(error)}") from error
         self.stdout.write(f"put {back} bodies back; with --release they leave again")
@@ -42,7 +42,7 @@ class Command(BaseCommand):
         known = LedgerArchive.objects.filter(workspace_id=workspace_id, digest=file_digest(file)).first()
         if known is None:
             raise ArchiveError("the ledger names no such archive")
-        gone = archiving.release(known, file, actor=ACTOR)
+        gone = archive.release(known, file, actor=ACTOR)
         self.stdout.write(f"let go of {gone} bodies")
 
 

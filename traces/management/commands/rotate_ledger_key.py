@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from traces.checkpoints import rotate_key
+from traces.ledger.checkpoints import rotate_key
 
 
 class Command(BaseCommand):

@@ -10,8 +10,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from traces.counts import Counters
-from traces.sealing import Sealer
+from traces.counts.counters import Counters
+from traces.ledger.sealing import Sealer
 
 
 class Command(BaseCommand):

@@ -9,14 +9,14 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from controlplane.models import Workspace
-from traces.anchoring import kept_heads
-from traces.anchors import anchored
-from traces.archive_files import ArchiveError
-from traces.archiving import check
-from traces.checkpoints import NoteError
-from traces.management.chosen import chosen_workspaces
-from traces.management.reasons import reason
-from traces.verifying import Report, verify
+from traces.ledger.anchors.anchors import anchored
+from traces.ledger.anchors.schedule import kept_heads
+from traces.ledger.archives.archive import check
+from traces.ledger.archives.archive_format import ArchiveError
+from traces.ledger.checkpoints import NoteError
+from traces.ledger.verify import Report, verify
+from traces.management.error_text import reason
+from traces.management.workspace_argument import chosen_workspaces
 
 
 class Command(BaseCommand):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from traces.mutation_class.grammar import Grammar
-from traces.mutation_class.languages.ecma import JAVASCRIPT, TSX, TYPESCRIPT
-from traces.mutation_class.languages.golang import GO
+from traces.mutation_class.languages.go import GO
 from traces.mutation_class.languages.java import JAVA
+from traces.mutation_class.languages.javascript import JAVASCRIPT, TSX, TYPESCRIPT
 from traces.mutation_class.languages.native import CPP, RUST, C
 from traces.mutation_class.languages.plain import CSS, JSON, RUBY
 from traces.mutation_class.languages.python import PYTHON

@@ -1,0 +1,75 @@
+"""Codex skips hooks that nobody has trusted, silently. Whoever connects it means ours to run: trust them."""
+
+from __future__ import annotations
+
+import json
+
+from controlplane.client.config.hook_entries import MARK
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+SERVER = ("codex", "app-server")  # speaks JSON-RPC, one message a line
+SERVER_SECONDS = 20
+NOT_YET = "Until then Codex runs every tool without asking the gate."
+THIS = {"name": "icp", "version": "1"}
+
+
+def untrusted(root: str, *, trust: bool = False) -> str:
+    """Why Codex would not run our hooks of this repository, "" when it would. `trust`: trust them first."""
+    import subprocess
+    import threading
+
+    try:
+        server = subprocess.Popen(  # noqa: S603  a fixed command
+            SERVER, cwd=root, text=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+    except OSError as error:
+        return f"`codex` cannot be run ({error.strerror}), so trust the hooks yourself in /hooks. {NOT_YET}"
+    timer = threading.Timer(SERVER_SECONDS, server.kill)
+    timer.start()
+    try:
+        rpc(server, "initialize", {"clientInfo": THIS})
+        if trust and (left := [hook for hook in ours(server, root) if hook["trustStatus"] != "trusted"]):
+            rpc(server, "config/batchWrite", {"edits": [trusting(left)], "reloadUserConfig": True})
+        return verdict(ours(server, root))
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        return f"Codex does not tell whether it trusts the hooks ({error}): look in /hooks. {NOT_YET}"
+    finally:
+        timer.cancel()
+        server.kill()
+        server.communicate()
+
+
+def rpc(server: Any, method: str, params: dict[str, Any]) -> dict[str, Any]:
+    """The result of one request. LookupError for an error or no answer."""
+    server.stdin.write(json.dumps({"id": method, "method": method, "params": params}) + "\n")
+    server.stdin.flush()
+    for line in server.stdout:
+        message = json.loads(line)
+        if message.get("id") == method:
+            if "result" not in message:
+                raise LookupError(str(message.get("error")))
+            return dict(message["result"])
+    raise LookupError(f"no answer to {method}")
+
+
+def ours(server: Any, root: str) -> list[dict[str, Any]]:
+    listed = rpc(server, "hooks/list", {"cwds": [root]})["data"]
+    return [hook for place in listed for hook in place["hooks"] if MARK in (hook.get("command") or "")]
+
+
+def trusting(hooks: list[dict[str, Any]]) -> dict[str, Any]:
+    """The edit of the user's config.toml that /hooks makes too: each definition's own hash."""
+    state = {hook["key"]: {"trusted_hash": hook["currentHash"]} for hook in hooks}
+    return {"keyPath": "hooks.state", "value": state, "mergeStrategy": "upsert"}
+
+
+def verdict(hooks: list[dict[str, Any]]) -> str:
+    if not hooks:
+        return f"Codex does not trust this folder: start `codex` here, say yes, and connect again. {NOT_YET}"
+    if all(hook["trustStatus"] == "trusted" and hook.get("enabled", True) for hook in hooks):
+        return ""
+    return f"Codex does not trust the hooks, or they are switched off: open /hooks in it. {NOT_YET}"

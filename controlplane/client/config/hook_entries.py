@@ -1,0 +1,172 @@
+"""Our entries in a client's own configuration: put in, found and taken out, nobody else's touched."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from controlplane.client.agents import CLIENTS
+from controlplane.client.config.json_edit import read_json, with_value, without_values
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+MARK = ".config/icp/hook"  # stands in every entry of ours, and in nobody else's
+TAKE_COMMENTS = frozenset({"gemini-cli", "qwen-code", "opencode", "kilo"})  # in their configuration
+VERSIONED = frozenset({"copilot", "cursor"})
+GRACE_SECONDS = 10  # the client's own limit is that much longer than the hook's
+
+# Both plugins run the hook and do what it answers; no answer is a refusal.
+ASK = """// Made by `icp.py connect`, taken out by `icp.py disconnect`: runs ~/.config/icp/hook
+import { execFile } from "node:child_process"
+
+const HOOK = `${process.env.HOME}/.config/icp/hook`
+const ask = (event, payload, cwd) => new Promise((resolve, reject) => {
+  const fail = (why) => reject(new Error(`The gate was not asked (${why}), so the tool must not run.`))
+  const limits = { cwd, timeout: %(milliseconds)d, maxBuffer: 1 << 24 }
+  const run = execFile(HOOK, ["%(agent)s", event], limits, (error, text) => {
+    if (error) return fail(error.message)
+    try { resolve(JSON.parse(text)) } catch (bad) { fail(bad.message) }
+  })
+  run.stdin.on("error", () => {})
+  run.stdin.end(JSON.stringify(payload))
+})
+"""
+OPENCODE = """
+const TOLD = ["session.created", "session.deleted"]
+const quiet = () => {}
+export const Icp = async ({ directory }) => {
+  const parents = new Map()
+  const first = (id) => parents.has(id) ? first(parents.get(id)) : id
+  const send = (event, input, output) =>
+    ask(event, { input, output, directory, rootSessionID: first(input.sessionID) }, directory)
+  return {
+    "tool.execute.before": async (input, output) => {
+      const answer = await send("tool.execute.before", input, output)
+      if (answer.throw) throw new Error(answer.throw)
+    },
+    "tool.execute.after": (input, output) => send("tool.execute.after", input, output).then(quiet, quiet),
+    "chat.message": async (input, output) => {
+      const { context } = await send("chat.message", input, output).catch(() => ({}))
+      const { id, sessionID } = output.message
+      const part = { id: `prt_${id.slice(4)}icp`, messageID: id, sessionID, type: "text", synthetic: true }
+      if (context) output.parts.push({ ...part, text: context })
+    },
+    event: async ({ event }) => {
+      const info = event.properties?.info
+      if (event.type === "session.created" && info?.parentID) parents.set(info.id, info.parentID)
+      if (TOLD.includes(event.type)) await ask(event.type, event, directory).then(quiet, quiet)
+    },
+  }
+}
+"""
+CLINE = """
+const quiet = () => {}
+const run = { rootSessionId: `cline-${process.pid}-${Date.now()}` }  // where the client names no session
+const about = { sessionContext: run, workspaceRoots: [process.cwd()] }
+const send = (event, call) => ask(event, { ...call, ...about }, about.workspaceRoots[0])
+export default {
+  name: "icp-gate",
+  manifest: { capabilities: ["hooks"] },
+  setup(_, { session, workspaceInfo, client } = {}) { // all agents of a run are told the same session
+    if (session?.sessionId) about.sessionContext = { rootSessionId: session.sessionId }
+    if (workspaceInfo?.rootPath) about.workspaceRoots = [workspaceInfo.rootPath]
+    if (client?.version) about.clineVersion = client.version
+  },
+  hooks: {
+    async beforeRun({ snapshot }) {
+      const { appendContext } = snapshot?.parentAgentId ? {} : await send("beforeRun", {}).catch(() => ({}))
+      if (appendContext) return { appendContext }
+    },
+    async beforeTool({ toolCall, input }) { // what it throws would end the run, and the model not read it
+      const call = { toolCall: { ...toolCall, input: input ?? toolCall.input } }
+      const answer = await send("beforeTool", call).catch(({ message }) => ({ skip: true, reason: message }))
+      if (answer.skip) return answer
+    },
+    async afterTool({ toolCall, input, result }) {
+      const failed = result?.isError === true || result?.output?.success === false
+      const call = { toolCall: { ...toolCall, input: input ?? toolCall.input, output: { success: !failed } } }
+      await send("afterTool", call).then(quiet, quiet)
+    },
+  },
+}
+"""
+PLUGINS = {"opencode": OPENCODE, "kilo": OPENCODE, "cline": CLINE}
+
+
+class NotOursError(Exception):
+    """A file that cannot be changed without harm to what is in it; the message says why."""
+
+
+def configured(agent: str, text: str, *, connected: bool) -> str:
+    """The file's whole text with our hooks, or without them. "" for a file that holds nothing then."""
+    client = CLIENTS[agent]
+    if client.entry is None:
+        if text and MARK not in text:
+            raise NotOursError(f"{client.file} is a plugin of somebody else.")
+        return plugin(agent) if connected else ""
+    document = read_document(agent, client.file, text)
+    listed = document.get("hooks", {})
+    if not isinstance(listed, dict) or not all(isinstance(one, list) for one in listed.values()):
+        raise NotOursError(f"{client.file} holds no hooks as this client reads them: put it right first.")
+    kept = without_values(text, is_spent) if text else ""
+    if connected:
+        for event, entry in entries(agent).items():
+            kept = with_value(kept, ["hooks", event], entry, listed=True)
+        if agent in VERSIONED and "version" not in document:
+            kept = with_value(kept, ["version"], 1)
+    return changed(text, kept)
+
+
+def read_document(agent: str, name: str, text: str) -> dict[str, Any]:
+    """As the client reads it: with comments only where it takes them."""
+    try:
+        document = read_json(text or "{}").value
+        if agent not in TAKE_COMMENTS:
+            json.loads(text or "{}")
+    except (ValueError, RecursionError) as error:
+        kind = "JSON" if agent in TAKE_COMMENTS else "plain JSON"
+        raise NotOursError(f"{name} is not {kind} ({error}): put it right first.") from error
+    if not isinstance(document, dict):
+        raise NotOursError(f"{name} does not hold an object: put it right first.")
+    return document
+
+
+def changed(text: str, new: str) -> str:
+    """The new text; the old one where both say the same, "" where nothing but a form is left."""
+    left = read_json(new or "{}").value
+    if left == read_json(text or "{}").value:
+        return text
+    return "" if set(left) <= {"version"} and not re.search(r"//|/\*", new) else new
+
+
+def entries(agent: str) -> dict[str, Any]:
+    """One entry an event. A shell that cannot run the hook at all refuses too, and says why on stderr."""
+    client = CLIENTS[agent]
+    made = {}
+    for event in f"{client.gates} {client.others}".split():
+        gate = event in client.gates.split()
+        command = f'"$HOME/{MARK}" {agent} {event}'
+        if gate and agent != "cursor":  # which appends a here-document, and has `failClosed`
+            command += " || exit 2"
+        made[event] = client.entry(command, int(client.seconds) + GRACE_SECONDS, gate)
+    return made
+
+
+def is_spent(before: Any, after: Any) -> bool:
+    """A hook of ours, or what held nothing else; a group may have a matcher, and is nothing without hooks."""
+    if is_ours(before):
+        return True
+    lost = isinstance(before, dict) and "hooks" in before and "hooks" not in after
+    return bool(after != before and (not after or lost))
+
+
+def is_ours(value: Any) -> bool:
+    """A hook of ours is an object one of whose own texts is our command."""
+    return isinstance(value, dict) and any(isinstance(text, str) and MARK in text for text in value.values())
+
+
+def plugin(agent: str) -> str:
+    milliseconds = int(CLIENTS[agent].seconds * 1000) + 300
+    return ASK % {"agent": agent, "milliseconds": milliseconds} + PLUGINS[agent]

@@ -1,0 +1,38 @@
+"""What the frame of every page needs: workspaces, what waits, the theme, where pushes begin."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest
+from django.utils.functional import SimpleLazyObject
+
+from controlplane.models import Membership, Workspace
+from controlplane.pages.sign_in import THEME_COOKIE, THEMES
+from sessions.live.events import newest_seq
+from sessions.models import Approval
+
+
+def context(request: HttpRequest) -> dict[str, Any]:
+    """A context processor; its queries run only where a template asks (3 on a page of a workspace)."""
+    theme = request.COOKIES.get(THEME_COOKIE, "")
+    found: dict[str, Any] = {"theme": theme if theme in THEMES else "system", "workspace": None}
+    workspace: Workspace | None = getattr(request, "workspace", None)
+    if workspace is None:
+        return found
+    return found | {
+        "workspace": workspace,
+        "role": request.role,  # type: ignore[attr-defined]  # set by member_page beside the workspace
+        "workspaces": SimpleLazyObject(lambda: _workspaces(request.user)),
+        "pending_count": _pending(workspace),
+        "live_seq": newest_seq(workspace.pk),
+    }
+
+
+def _workspaces(user: Any) -> list[Workspace]:
+    memberships = Membership.objects.select_related("workspace").filter(user=user)
+    return [membership.workspace for membership in memberships.order_by("workspace__slug")]
+
+
+def _pending(workspace: Workspace) -> int:
+    return Approval.objects.filter(workspace=workspace, status=Approval.Status.PENDING).count()

@@ -1,0 +1,169 @@
+"""The overview of a workspace: what waits, what was decided in a day, which agents are under the gate."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from django.db.models import Count, Max, Min, Q
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from controlplane.pages.recent_calls import latest_calls
+from controlplane.policy.model import IntentStatus, SessionState
+from controlplane.shared.access import MemberRequest, member_page
+from intents.models import Intent
+from intents.workspace_policy import policy_document
+from sessions.agent_titles import agent_title
+from sessions.approvals.card.subjects import subject_of
+from sessions.models import AgentSession, Approval
+from traces.models import Checkpoint, Kind, LedgerEntry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from django.db.models import QuerySet
+    from django.http import HttpResponse
+
+    from controlplane.models import Workspace
+
+DAY = timedelta(days=1)
+WEEK = timedelta(days=7)
+SHOWN = 8  # rows of each list
+OPEN = (IntentStatus.PENDING, IntentStatus.IN_PROGRESS, IntentStatus.BLOCKED)
+
+# Reasons of the gate as a heading of a list; what is not here reads well with its underscores taken out.
+REASONS = {
+    "none_selected": "No intent selected",
+    "not_in_scope": "Outside the intent's scope",
+    "outside_workspace": "Outside the workspace",
+    "unknown_target": "Targets cannot be known",
+    "empty_scope": "The intent owns nothing",
+    "hash_mismatch": "File changed since it was read",
+    "hash_required": "No content hash given",
+    "intentignore": "Kept out by .intentignore",
+    "mutation_class_required": "No mutation class given",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """Decisions of one agent with one outcome and reason in the last 24 hours."""
+
+    agent: str
+    outcome: str
+    reason: str
+    count: int
+    last: datetime
+
+
+@require_safe
+@member_page()
+def overview(request: MemberRequest) -> HttpResponse:
+    """8 queries of its own, whatever the workspace holds."""
+    workspace = request.workspace
+    now = timezone.now()
+    calls = calls_since(workspace.pk, now - DAY)
+    policy = policy_document(workspace)
+    idle = timedelta(minutes=policy["session_idle_minutes"])
+    context = {
+        "figures": _figures(workspace, calls, idle, now),
+        "waiting": [_waiting_row(approval) for approval in _waiting(workspace, now)],
+        "recent": latest_calls(workspace.pk, SHOWN),
+        "agents": list(_agents(workspace, calls, policy["enforcement"], now)),
+        "denials": top_denials(calls),
+        "enforcement": policy["enforcement"],
+        "sealed": Checkpoint.objects.filter(workspace_id=workspace.pk).aggregate(most=Max("size"))["most"],
+    }
+    return render(request, "overview.html", context)
+
+
+def calls_since(workspace_id: int, since: datetime) -> list[Calls]:
+    """One grouped query."""
+    rows = LedgerEntry.objects.filter(
+        workspace_id=workspace_id, kind=Kind.DECISION, received_at__gte=since
+    ).order_by()
+    grouped = rows.values_list("agent", "outcome", "reason")
+    return [Calls(*row) for row in grouped.annotate(count=Count("pk"), last=Max("received_at"))]
+
+
+def top_denials(calls: Iterable[Calls]) -> list[dict[str, Any]]:
+    """Why calls were denied or held, most frequent first, in words."""
+    counted: Counter[str] = Counter()
+    for one in calls:
+        if one.outcome != "allow":
+            counted[one.reason] += one.count
+    top = counted.most_common(SHOWN)
+    return [
+        {
+            "reason": REASONS.get(reason, reason.replace("_", " ").capitalize()),
+            "number": number,
+            "most": top[0][1],
+        }
+        for reason, number in top
+    ]
+
+
+def _figures(workspace: Workspace, calls: list[Calls], idle: timedelta, now: datetime) -> dict[str, Any]:
+    number = sum(one.count for one in calls)
+    allowed = sum(one.count for one in calls if one.outcome == "allow")
+    pending = _pending(workspace, now)
+    alive = AgentSession.objects.filter(workspace=workspace, last_seen_at__gt=now - idle).exclude(
+        state=SessionState.ENDED
+    )
+    intents = Intent.objects.filter(workspace=workspace)
+    return {
+        **pending.aggregate(waiting=Count("pk"), oldest=Min("requested_at")),
+        "decisions": number,
+        "allowed_percent": round(100 * allowed / number) if number else None,
+        **alive.aggregate(sessions=Count("pk"), holding=Count("intent")),
+        **intents.aggregate(intents=Count("pk"), open_intents=Count("pk", filter=Q(status__in=OPEN))),
+    }
+
+
+def _pending(workspace: Workspace, now: datetime) -> QuerySet[Approval]:
+    return Approval.objects.filter(workspace=workspace, status=Approval.Status.PENDING, expires_at__gt=now)
+
+
+def _waiting(workspace: Workspace, now: datetime) -> QuerySet[Approval]:
+    return _pending(workspace, now).select_related("session").order_by("requested_at")[:SHOWN]
+
+
+def _waiting_row(approval: Approval) -> dict[str, Any]:
+    subject = subject_of(approval)
+    return {
+        "id": approval.public_id,
+        "kind": subject.kind,
+        "object": subject.object,
+        "object_is": subject.object_is,
+        "agent": agent_title(approval.session.agent_name),
+        "intent_id": approval.intent_id,
+        "opened_at": approval.requested_at,
+        "expires_at": approval.expires_at,
+    }
+
+
+def _agents(
+    workspace: Workspace, calls: list[Calls], enforcement: str, now: datetime
+) -> Iterator[dict[str, Any]]:
+    """Agents seen within a week. Silent: a session is open, and the gate was asked nothing for a day."""
+    seen = AgentSession.objects.filter(workspace=workspace, last_seen_at__gt=now - WEEK).order_by()
+    grouped = seen.values("agent_name").annotate(
+        version=Max("agent_version"),
+        last=Max("last_seen_at"),
+        open=Count("pk", filter=~Q(state=SessionState.ENDED)),
+    )
+    for row in grouped.order_by("-last"):
+        own = [one for one in calls if one.agent == row["agent_name"]]
+        silent = row["open"] and not own
+        yield {
+            "name": agent_title(row["agent_name"]),
+            "version": row["version"],
+            "state": "silent" if silent else "governed" if enforcement == "enforce" else "degraded",
+            "last_call": max((one.last for one in own), default=row["last"]),
+            "calls": sum(one.count for one in own),
+            "denied": sum(one.count for one in own if one.outcome == "deny"),
+        }

@@ -1,0 +1,80 @@
+"""Decisions of the gate in a line each, for pages that show what happened lately."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from controlplane.policy.calls.input_fields import named_paths
+from controlplane.policy.calls.resolve_tool import Resolved, resolve
+from controlplane.policy.calls.toolsets.kinds import Kind as ToolKind
+from controlplane.policy.model import ToolCall
+from sessions.agent_titles import agent_title
+from sessions.approvals.card.command import command_of
+from sessions.approvals.card.subjects import OTHER, WORDS
+from traces.ledger.append import body_of
+from traces.models import Kind, LedgerEntry
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+OBJECT_MOST = 120  # characters
+LOOKS = {
+    ToolKind.READ: ("read", "Read"),
+    ToolKind.SEARCH: ("read", "Search"),
+    ToolKind.GLOB: ("read", "List"),
+}
+SAID = {**WORDS, **LOOKS}
+
+
+@dataclass(frozen=True, slots=True)
+class CallLine:
+    """`text` says what was to be done to `object`, which is a path, a command or a text."""
+
+    at: datetime
+    outcome: str
+    agent: str
+    session_id: str
+    text: str
+    object: str
+    object_is: str
+
+
+def latest_calls(workspace_id: int, most: int) -> list[CallLine]:
+    """Newest first. 1 query."""
+    entries = LedgerEntry.objects.filter(workspace_id=workspace_id, kind=Kind.DECISION)
+    return [_line(entry) for entry in entries.select_related("body").order_by("-pk")[:most]]
+
+
+def _line(entry: LedgerEntry) -> CallLine:
+    body = body_of(entry) or {}
+    verb, what, what_is = _words(entry, body)
+    return CallLine(
+        at=entry.received_at,
+        outcome="override" if "override" in body else entry.outcome,
+        agent=agent_title(entry.agent),
+        session_id=entry.session_id,
+        text=verb,
+        object=what[:OBJECT_MOST],
+        object_is=what_is,
+    )
+
+
+def _words(entry: LedgerEntry, body: dict[str, Any]) -> tuple[str, str, str]:
+    """Verb, object and what the object is. The object of a call without targets is what it looks at."""
+    resolved = resolve(ToolCall(tool=entry.tool, input=body.get("input"), agent=entry.agent))
+    kind, verb = SAID.get(resolved.tool.kind, OTHER) if resolved.tool else OTHER
+    if kind == "shell":
+        return verb, next(iter(command_of(resolved).strip().splitlines()), ""), "command"
+    paths = body.get("targets") or _looked_at(resolved)
+    if not paths:
+        return verb, entry.tool, "text"
+    more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
+    return verb, paths[0] + more, "text" if more else "path"
+
+
+def _looked_at(resolved: Resolved) -> list[str]:
+    if resolved.tool is None or resolved.tool.kind not in LOOKS or not isinstance(resolved.input, Mapping):
+        return []
+    return [path for path in named_paths(resolved.input) if isinstance(path, str)]

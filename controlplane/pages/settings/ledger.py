@@ -1,0 +1,94 @@
+"""Settings of the ledger: where signed heads are kept outside, and what was archived."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+
+from controlplane.models import Role
+from controlplane.pages.settings.pages import actor_of, changing, posted_id, settings_page, worded
+from controlplane.shared.access import MemberRequest, may, member_page
+from traces.ledger.anchors import schedule
+from traces.ledger.anchors.rows import anchor_rows
+from traces.ledger.anchors.targets import AnchorError
+from traces.ledger.archives.archive import newest_archives
+from traces.models import AnchorKind, LedgerAnchor
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+KINDS = (
+    (AnchorKind.WEBHOOK, "Posts the signed head to an address, with a signature by a secret beside it."),
+    (AnchorKind.GIT, "A note on HEAD of the workspace's repository, under refs/notes/icp-checkpoints."),
+)
+MINUTES = 10
+ARCHIVES_MOST = 200  # nightly ones of more than half a year
+
+
+@settings_page
+@member_page()
+def ledger(request: MemberRequest) -> HttpResponse:
+    """Posts action=add (kind, target, minutes), or on, off, retry, remove (anchor_id)."""
+    error = ""
+    if changing(request):
+        try:
+            _change(request)
+        except AnchorError as refused:
+            error = str(refused)
+        else:
+            return redirect("settings:ledger", request.workspace.slug)
+    may_edit = may(request.role, Role.ADMIN)
+    context = {
+        "anchors": anchor_rows(request.workspace.pk, secrets=may_edit),
+        "archives": newest_archives(request.workspace.pk)[: -ARCHIVES_MOST - 1 : -1],
+        "kinds": worded(KINDS),
+        "given": {name: request.POST.get(name, "") for name in ("target", "minutes")},
+        "minutes": MINUTES,
+        "has_root": bool(request.workspace.local_root),
+        "may_edit": may_edit,
+        "error": error,
+    }
+    return render(request, "settings/ledger.html", context, status=400 if error else 200)
+
+
+def _change(request: MemberRequest) -> None:
+    action, actor = request.POST.get("action", ""), actor_of(request)
+    if action == "add":
+        _add(request, actor)
+        return
+    known = LedgerAnchor.objects.filter(workspace_id=request.workspace.pk)
+    anchor = known.filter(pk=posted_id(request, "anchor_id")).first()
+    if anchor is None or action not in ACTIONS:
+        raise Http404
+    ACTIONS[action](anchor, actor)
+
+
+def _add(request: MemberRequest, actor: str) -> None:
+    kind, minutes = request.POST.get("kind", ""), request.POST.get("minutes", "")
+    if kind not in dict(KINDS):
+        raise AnchorError("Choose a kind. A file is set up by whoever runs the server.")
+    if not (minutes.isascii() and minutes.isdigit() and len(minutes) < 7):
+        raise AnchorError("Give the interval as a whole number of minutes.")
+    schedule.add(request.workspace, kind, request.POST.get("target", ""), int(minutes), actor=actor)
+
+
+def _retry(anchor: LedgerAnchor, _actor: str) -> None:
+    schedule.try_soon(anchor)
+
+
+def _switch(enabled: bool) -> Callable[[LedgerAnchor, str], None]:
+    return lambda anchor, actor: schedule.switch(anchor, enabled=enabled, actor=actor)
+
+
+def _remove(anchor: LedgerAnchor, actor: str) -> None:
+    schedule.remove(anchor, actor=actor)
+
+
+ACTIONS: dict[str, Callable[[LedgerAnchor, str], Any]] = {
+    "on": _switch(enabled=True),
+    "off": _switch(enabled=False),
+    "retry": _retry,
+    "remove": _remove,
+}

@@ -1,0 +1,98 @@
+"""Who belongs to a workspace. Every change is an entry of the ledger, in the transaction of the change.
+
+`actor` is how the ledger names who acts.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from controlplane.models import Membership, Role, Token, Workspace
+from controlplane.pages.settings.tokens import revoke
+from traces.ledger.append import NewEntry, append
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class MemberError(Exception):
+    """The change was refused; the text says why, for the person who asked."""
+
+
+def add(workspace: Workspace, username: str, role: Role, *, actor: str) -> Membership:
+    """Take in somebody who has an account already. Raises MemberError."""
+    user = User.objects.filter(username=username, is_active=True).first()
+    if user is None:
+        raise MemberError(f"There is no account {username!r}. An operator makes one: manage.py add_member.")
+    with _changing(workspace):
+        membership, created = Membership.objects.get_or_create(
+            workspace=workspace, user=user, defaults={"role": role}
+        )
+        if not created:
+            raise MemberError(f"{username} is a member already, as {membership.role}.")
+        _record(workspace, "added", membership, actor)
+    return membership
+
+
+def change_role(workspace: Workspace, user_id: int, role: Role, *, actor: str) -> None:
+    """Raises MemberError when nobody could administer the workspace any more."""
+    with _changing(workspace):
+        membership = _member(workspace, user_id)
+        if membership.role == role:
+            return
+        if membership.role == Role.ADMIN:
+            _refuse_last_admin(membership)
+        membership.role = role
+        membership.save(update_fields=["role"])
+        _record(workspace, "role changed", membership, actor)
+
+
+def remove(workspace: Workspace, user_id: int, *, actor: str) -> None:
+    """Take somebody out, and revoke the tokens that act in their name. Raises MemberError."""
+    with _changing(workspace):
+        membership = _member(workspace, user_id)
+        if membership.role == Role.ADMIN:
+            _refuse_last_admin(membership)
+        _record(workspace, "removed", membership, actor)
+        membership.delete()
+        for token in Token.objects.filter(workspace=workspace, acts_for_id=user_id, revoked_at=None):
+            revoke(token, actor=actor)
+
+
+@contextmanager
+def _changing(workspace: Workspace) -> Iterator[None]:
+    """One change of a workspace's people at a time: two admins cannot remove each other at once."""
+    with transaction.atomic():
+        Workspace.objects.select_for_update().get(pk=workspace.pk)
+        yield
+
+
+def _member(workspace: Workspace, user_id: int) -> Membership:
+    membership = (
+        Membership.objects.select_related("user").filter(workspace=workspace, user_id=user_id).first()
+    )
+    if membership is None:
+        raise MemberError("That person is no member any more.")
+    return membership
+
+
+def _refuse_last_admin(membership: Membership) -> None:
+    admins = Membership.objects.filter(
+        workspace=membership.workspace_id, role=Role.ADMIN, user__is_active=True
+    )
+    if not admins.exclude(pk=membership.pk).exists():
+        raise MemberError("A workspace needs an admin: make somebody else one first.")
+
+
+def _record(workspace: Workspace, outcome: str, membership: Membership, actor: str) -> None:
+    body = {
+        "what": "member",
+        "user_id": membership.user_id,
+        "username": membership.user.get_username(),
+        "role": str(membership.role),
+    }
+    append(NewEntry(workspace_id=workspace.pk, kind="policy", body=body, outcome=outcome, actor=actor))

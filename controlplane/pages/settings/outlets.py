@@ -1,0 +1,104 @@
+"""Settings, Outlets: who outside is told what the ledger records. Members read, admins change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+
+from controlplane.models import Role
+from controlplane.pages.settings.pages import actor_of, changing, posted_id, settings_page
+from controlplane.shared.access import MemberRequest, may, member_page
+from traces.ledger import proofs
+from traces.models import Kind, Outlet
+from traces.outlets import delivery, manage
+
+FORMS = (
+    (Outlet.Form.WEBHOOK, "Posts entries as JSON, signed as Standard Webhooks describe."),
+    (Outlet.Form.OTLP, "Posts entries as logs (OTLP over HTTP, JSON), to an address that ends in /v1/logs."),
+)
+
+
+@settings_page
+@never_cache
+@member_page()
+def outlet_list(request: MemberRequest) -> HttpResponse:
+    """A webhook's new secret is shown in the answer to the post that made it, and never again."""
+    fresh, error = None, ""
+    if changing(request):
+        action = request.POST.get("action")
+        if action != "add":
+            _act(request, _outlet(request), str(action))
+            return redirect("settings:outlets", request.workspace.slug)
+        try:
+            fresh = _add(request)
+        except manage.OutletError as refused:
+            error = str(refused)
+    outlets = Outlet.objects.filter(workspace_id=request.workspace.pk).order_by("pk")
+    head = proofs.head(request.workspace.pk)
+    context = {
+        "outlets": [_row(outlet, head.size if head else 0) for outlet in outlets],
+        "forms": [{"value": form.value, "label": form.label, "says": says} for form, says in FORMS],
+        "kinds": [{"value": kind.value, "label": kind.label} for kind in Kind],
+        "may_edit": may(request.role, Role.ADMIN),
+        "fresh": fresh,
+        "error": error,
+        "posted": request.POST if error else {},
+    }
+    return render(request, "settings/outlets.html", context, status=400 if error else 200)
+
+
+def _add(request: MemberRequest) -> dict[str, str] | None:
+    post = request.POST
+    wanted = manage.Wanted(
+        post.get("form", ""),
+        post.get("url", "").strip(),
+        kinds=post.getlist("kinds"),
+        whole="whole" in post,
+        header=post.get("header", "").strip(),
+        from_start="from_start" in post,
+    )
+    outlet = manage.add(request.workspace.pk, wanted, actor=actor_of(request))
+    webhook = outlet.form == Outlet.Form.WEBHOOK
+    return {"url": outlet.url, "secret": outlet.secret} if webhook else None
+
+
+def _outlet(request: MemberRequest) -> Outlet:
+    asked = posted_id(request, "outlet_id")
+    found = Outlet.objects.filter(workspace_id=request.workspace.pk, pk=asked).first()
+    if found is None:
+        raise Http404
+    return found
+
+
+def _act(request: MemberRequest, outlet: Outlet, action: str) -> None:
+    if action == "remove":
+        manage.remove(outlet, actor=actor_of(request))
+    elif action == "retry":
+        manage.retry_now(outlet)
+    elif action == "test":
+        trouble = delivery.send_test(outlet)
+        if trouble:
+            messages.error(request, f"The test did not arrive. {trouble}")
+        else:
+            messages.success(request, "The test was taken.")
+    else:
+        raise Http404
+
+
+def _row(outlet: Outlet, size: int) -> dict[str, Any]:
+    return {
+        "id": outlet.pk,
+        "form": outlet.get_form_display(),
+        "url": outlet.url,
+        "kinds": ", ".join(outlet.kinds) or "all",
+        "whole": outlet.whole,
+        "waiting": max(0, size - outlet.next_seq),
+        "delivered_at": outlet.delivered_at,
+        "failures": outlet.failures,
+        "next_try_at": outlet.next_try_at,
+        "error": outlet.last_error,
+    }

@@ -1,0 +1,94 @@
+"""Signing in and out, and a person's own choice of light or dark."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from math import ceil
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.forms import AuthenticationForm
+from django.contrib.auth.views import LoginView, LogoutView
+from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.http import require_POST, require_safe
+
+from controlplane.models import Membership
+from controlplane.shared.rate_limit import Buckets
+
+THEMES = ("system", "light", "dark")
+THEME_COOKIE = "theme"
+YEAR_SECONDS = 365 * 24 * 3600
+TOO_OFTEN = "Too many wrong passwords for this name. Wait {seconds} seconds, then try again."
+
+
+# After ten guesses at one name from one address: one more every half minute.
+GUESSES, SECONDS_A_GUESS = 10, 30
+guesses = Buckets()
+
+
+class Careful(AuthenticationForm):
+    """Sign-in that slows a guesser down. A person who gets it right is let in as often as they like."""
+
+    def clean(self) -> dict[str, Any]:
+        key = self._guesser()
+        missing = guesses.take(key, per_second=1 / SECONDS_A_GUESS, burst=GUESSES)
+        if missing:
+            raise ValidationError(TOO_OFTEN.format(seconds=ceil(missing)), code="too_often")
+        cleaned = super().clean()
+        guesses.forget(key)
+        return cleaned
+
+    def _guesser(self) -> tuple[str, str]:
+        address = self.request.META.get("REMOTE_ADDR", "") if self.request else ""
+        return str(self.cleaned_data.get("username", "")).casefold(), address
+
+
+class SignIn(LoginView):
+    redirect_authenticated_user = True
+    authentication_form = Careful
+
+    def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
+        """Whoever guesses too often is told so in HTTP's words as well."""
+        response = super().form_invalid(form)
+        if form.has_error(NON_FIELD_ERRORS, "too_often"):
+            response.status_code = HTTPStatus.TOO_MANY_REQUESTS
+        return response
+
+
+class SignOut(LogoutView):
+    pass
+
+
+@require_safe
+@login_required
+def home(request: HttpRequest) -> HttpResponse:
+    """The first workspace of the signed-in person; a page that says what to do when there is none."""
+    assert request.user.pk is not None  # login_required let nobody else in
+    mine = Membership.objects.select_related("workspace").filter(user_id=request.user.pk)
+    first = mine.order_by("workspace__slug").first()
+    if first is None:
+        return render(request, "no_workspace.html", status=200)
+    return redirect(reverse("approvals:list", args=[first.workspace.slug]))
+
+
+@require_POST
+def set_theme(request: HttpRequest) -> HttpResponse:
+    theme = request.POST.get("theme", "system")
+    back = request.POST.get("next", "/")
+    if not url_has_allowed_host_and_scheme(back, {request.get_host()}, require_https=request.is_secure()):
+        back = "/"
+    response = redirect(back)
+    if theme in THEMES:
+        response.set_cookie(
+            THEME_COOKIE,
+            theme,
+            max_age=YEAR_SECONDS,
+            secure=request.is_secure(),
+            httponly=True,
+            samesite="Lax",
+        )
+    return response

@@ -1,0 +1,29 @@
+"""Pages. Everything of a workspace lives below `/w/<slug>/`."""
+
+from django.urls import include, path
+
+from controlplane.pages import overview, sign_in, styleguide
+from controlplane.pages.connect import page
+from sessions.explain import pages as explain_pages
+
+urlpatterns = [
+    path("", sign_in.home, name="home"),
+    path("styleguide", styleguide.styleguide, name="styleguide"),
+    path(
+        "w/<slug:slug>/",
+        include(
+            [
+                path("", overview.overview, name="overview"),
+                path("approvals/", include("sessions.approvals.urls")),
+                path("sessions/", include("sessions.pages.urls")),
+                path("explain/", explain_pages.explain, name="explain"),
+                path("explain/preview/", explain_pages.preview, name="explain-preview"),
+                path("connect/", page.connect, name="connect"),
+                path("intents/", include("intents.pages.urls")),
+                path("traces/", include("traces.urls")),
+                path("lessons/", include("intents.lessons.urls")),
+                path("settings/", include("controlplane.pages.settings.urls")),
+            ]
+        ),
+    ),
+]

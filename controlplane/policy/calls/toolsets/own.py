@@ -1,0 +1,51 @@
+"""The product's own MCP tools, under every name that a client gives them.
+
+The clients build the name of an MCP tool from server and tool in different ways; our server
+is called `icp` in every recipe.
+"""
+
+from __future__ import annotations
+
+from controlplane.policy.calls.toolsets.kinds import HANDSHAKE, OPAQUE, TALK, Toolset
+from controlplane.policy.model import HANDSHAKE_TOOL
+
+# Claude Code, Codex, Qwen; Gemini; OpenCode, Kilo; Copilot (two forms); Cline; Cursor
+SPELLINGS = (
+    "mcp__icp__{}",
+    "mcp_icp_{}",
+    "icp_{}",
+    "icp-{}",
+    "icp/{}",
+    "icp__{}",
+    "MCP:{}",
+)
+
+OWN_TOOLS = (
+    "list_active_intents",
+    "get_active_intent",
+    "get_intent_context",
+    "gate_status",
+    "propose_intent",
+    "request_scope_expansion",
+    "complete_intent",
+    "record_trace",
+    "record_lesson",
+    "list_lessons",
+    "wait_for_approval",
+)
+
+# For hooks only, whose calls pass no hook. A model that calls it could report what never happened.
+HOOK_TOOL = "gate_tool_call"
+
+
+def spellings(name: str) -> tuple[str, ...]:
+    """Every name that a client may give a tool of ours."""
+    return tuple(form.format(name) for form in SPELLINGS)
+
+
+OWN: Toolset = {
+    HANDSHAKE_TOOL: HANDSHAKE,
+    **dict.fromkeys(spellings(HANDSHAKE_TOOL), HANDSHAKE),
+    **{spelled: TALK for name in OWN_TOOLS for spelled in spellings(name)},
+    **dict.fromkeys(spellings(HOOK_TOOL), OPAQUE),
+}

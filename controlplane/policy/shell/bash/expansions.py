@@ -1,0 +1,107 @@
+"""Expansions that run code although they look like data.
+
+Arithmetic evaluates the *values* of variables, array subscripts too: with `x='a[$(rm y)]'`, `$((x))`
+runs rm, also where an earlier call has left that x in a shell that lives on. `${x@P}` expands x as a prompt,
+`${!x}` reads a name out of a variable.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from controlplane.policy.shell.bash.arithmetic import INTEGER
+from controlplane.policy.shell.bash.variables import is_inert
+from controlplane.policy.shell.result import UnclearError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tree_sitter import Node
+
+    from controlplane.policy.shell.bash.parse import Source
+
+OPERATORS = frozenset(
+    [":-", "-", ":+", "+", "%", "%%", "#", "##", "/", "//", "^", "^^", ",", ",,", ":?", "?"]
+)
+PLAIN_NODES = frozenset(
+    ["variable_name", "special_variable_name", "number", "word", "regex", "string_content"]
+)
+SUBSCRIPTS = frozenset({"@", "*"})
+ARITHMETIC = frozenset(
+    [
+        "binary_expression",
+        "unary_expression",
+        "postfix_expression",
+        "parenthesized_expression",
+        "ternary_expression",
+        "number",
+        "variable_name",
+        "word",
+        "simple_expansion",
+        "compound_statement",
+        "arithmetic_expansion",
+        "c_style_for_statement",
+        "variable_assignment",
+    ]
+)
+SETS = re.compile(rb"(?<![=!<>])=(?!=)|\+\+|--|<<=|>>=")
+NAME = re.compile(r"[A-Za-z_]\w*")
+
+
+def vet_parameter(node: Node, source: Source) -> Iterator[Node]:
+    """Check `${…}`; yields the words inside it that need judging themselves."""
+    span = (node.start_byte, node.end_byte)
+    if _is_slice(node):
+        return
+    for child in node.children:
+        text = source.of(child)
+        if child.type == "subscript":
+            index = text.partition("[")[2].rstrip("]")
+            if index not in SUBSCRIPTS and not INTEGER.fullmatch(index):
+                raise UnclearError("a subscript that may run code", span)
+        elif child.is_named and child.type not in PLAIN_NODES:
+            yield child
+        elif not child.is_named and text.strip() not in OPERATORS | {"${", "}", '"', ""}:
+            raise UnclearError(f"the expansion {text[:20]} is not understood", span)
+        elif child.type in ("word", "regex") and re.search(r"[`$]", text):
+            raise UnclearError("an expansion that was not understood", span)
+
+
+def _is_slice(node: Node) -> bool:
+    """`${x:1:2}` with plain numbers; anything else between the colons is arithmetic."""
+    inner = node.children[1:-1]
+    marks = all(child.type == ":" for child in inner[1::2])
+    return len(inner) > 2 and marks and all(child.type == "number" for child in inner[2::2])
+
+
+def vet_arithmetic(node: Node, source: Source) -> None:
+    """Check `$((…))`, `((…))` and the like: numbers, operators, variables that hold numbers.
+
+    A loop variable must not be set there, for its values are taken from the loop's head.
+    """
+    stack = [node]
+    while stack:
+        current = stack.pop()
+        if not current.is_named:
+            continue
+        span = (current.start_byte, current.end_byte)
+        if current.type not in ARITHMETIC:
+            raise UnclearError("arithmetic that may run code", span)
+        if current.type in ("variable_name", "word"):
+            _vet_number(source.of(current), source, span)
+        elif SETS.search(source.data, *span) and source.variables.loops & set(
+            NAME.findall(source.of(current))
+        ):
+            raise UnclearError("arithmetic that changes a loop's variable", span)
+        stack.extend(current.children)
+
+
+def _vet_number(name: str, source: Source, span: tuple[int, int]) -> None:
+    """A variable of arithmetic must have been given a number before, and text nowhere in the command."""
+    if not NAME.fullmatch(name):
+        raise UnclearError("arithmetic that may run code", span)
+    if name in source.filled or name in source.variables.texts:
+        raise UnclearError(f"{name[:40]} may hold text that arithmetic would run", span)
+    if is_inert(name) and not source.variables.is_number_at(name, span[0]):
+        raise UnclearError(f"{name[:40]} may hold text from an earlier call that arithmetic would run", span)

@@ -1,0 +1,251 @@
+"""Walks the tree of a command the way bash runs it, carrying folder and variables along."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from tree_sitter import Node
+
+from controlplane.policy.shell.bash import assignments, control_flow, redirects, test_expressions
+from controlplane.policy.shell.bash.cwd import is_inside
+from controlplane.policy.shell.bash.expansions import vet_arithmetic, vet_parameter
+from controlplane.policy.shell.bash.name_lists import gives_names
+from controlplane.policy.shell.bash.simple_command import Around, may_not_run, simple_command
+from controlplane.policy.shell.bash.state import Feed, Outcome, State, always
+from controlplane.policy.shell.bash.words import Constant, Word, decode, decode_one
+from controlplane.policy.shell.command import Call
+from controlplane.policy.shell.dispatch import run
+from controlplane.policy.shell.result import UnclearError
+
+if TYPE_CHECKING:
+    from controlplane.policy.shell.bash.parse import Source
+    from controlplane.policy.shell.recorder import Scene
+
+SEPARATORS = frozenset(
+    {";", "&", "\n", "&&", "||", "|", "|&", "(", ")", "{", "}", "do", "done", ";;", ";&", ";;&"}
+)
+BORDERS = frozenset({"$(", "`", ")", "<(", ">("})
+Late = tuple[Node, ...]  # redirects that stand behind a statement
+NONE: Late = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Here:
+    """The place where words are decoded: a walker and its state."""
+
+    walker: Walker
+    state: State
+
+    @property
+    def source(self) -> Source:
+        return self.walker.source
+
+    def constant(self, name: str) -> Constant | None:
+        if name == "PWD":
+            return self._folder()
+        return self.state.constants.get(name)
+
+    def _folder(self) -> Constant | None:
+        """`$PWD`, where the shell is for certain in one folder of the workspace."""
+        root, folders = self.walker.scene.root, self.state.folders
+        if root is None or folders is None or len(folders) != 1 or not is_inside(folders[0]):
+            return None
+        return Constant(f"{root}/{folders[0]}" if folders[0] else root)
+
+    def judge(self, node: Node) -> None:
+        self.walker.expansion(node, self.state)
+
+
+class Walker:
+    """Judges statements one by one; what it cannot judge becomes an unknown, never an exception."""
+
+    def __init__(self, scene: Scene) -> None:
+        self.scene = scene
+        self.source = scene.source
+
+    def statement(self, node: Node, state: State, feed: Feed = Feed.NONE) -> Outcome:
+        """One statement of any kind. An exhausted scene judges no further."""
+        if self.scene.is_exhausted:
+            return always(state)
+        try:
+            return STATEMENTS.get(node.type, _unsupported)(self, node, state, feed)
+        except UnclearError as error:
+            self.scene.add_unknown(error.why, error.span or (node.start_byte, node.end_byte))
+            return always(state)
+
+    def attached(self, node: Node, state: State, feed: Feed, late: Late) -> Outcome:
+        """A statement to which the grammar has hung redirects.
+
+        It hangs those behind `a && b > f` or `a | b > f` on the whole, for bash they are b's.
+        """
+        judge = RIGHTMOST.get(node.type)
+        if not late:
+            return self.statement(node, state, feed)
+        if judge is not None:
+            return judge(self, node, state, feed, late)
+        return _opened(self, node, state, feed, late)
+
+    def sequence(self, nodes: Iterable[Node], state: State) -> Outcome:
+        """Statements one after the other; one in front of `&` runs beside the shell."""
+        outcome = always(state)
+        statements = [node for node in nodes if node.type != "comment"]
+        for at, node in enumerate(statements):
+            if not node.is_named and node.type.strip() in SEPARATORS | BORDERS:
+                continue
+            found = self.statement(node, outcome.after)
+            follower = statements[at + 1].type if at + 1 < len(statements) else ""
+            outcome = always(outcome.after) if follower == "&" else found
+        return outcome
+
+    def here(self, state: State) -> Here:
+        return Here(self, state)
+
+    def words(self, node: Node, state: State) -> list[Word]:
+        return decode(node, Here(self, state))
+
+    def word(self, node: Node, state: State) -> Word:
+        return decode_one(node, Here(self, state))
+
+    def call(self, node: Node, state: State, feed: Feed = Feed.NONE) -> Call:
+        """A call of no program, that only resolves paths."""
+        return Call("", (), (node.start_byte, node.end_byte), state, self.scene, run, feed)
+
+    def expansion(self, node: Node, state: State) -> None:
+        """Judge what an expansion runs; what it yields is not known."""
+        span = (node.start_byte, node.end_byte)
+        if node.type == "expansion":
+            for inner in vet_parameter(node, self.source):
+                self.words(inner, state)
+        elif node.type == "arithmetic_expansion":
+            for child in node.children:
+                vet_arithmetic(child, self.source)
+        elif node.type in ("command_substitution", "process_substitution"):
+            if node.children[0].type.strip() == "`" and "\\" in self.source.of(node):
+                raise UnclearError("a backslash between backticks", span)
+            mark = self.scene.mark()
+            self.sequence(node.children, state)
+            if self.scene.has_written(mark):
+                self.scene.add_unknown("a substitution that writes", span)
+
+
+def _list(walker: Walker, node: Node, state: State, feed: Feed, late: Late = NONE) -> Outcome:
+    outcome, operator = always(state), ""
+    last = node.children[-1].id
+    for child in node.children:
+        if not child.is_named:
+            operator = child.type
+        elif child.type != "comment":
+            step = partial(walker.attached, child, feed=feed, late=late if child.id == last else NONE)
+            outcome = control_flow.then(outcome, operator, step) if operator else step(state)
+            operator, feed = "none", Feed.NONE
+    return outcome
+
+
+def _pipeline(walker: Walker, node: Node, state: State, feed: Feed, late: Late = NONE) -> Outcome:
+    """Every stage runs in a shell of its own."""
+    for child in node.children:
+        if child.is_named and child.type != "comment":
+            attached = late if child.id == node.children[-1].id else NONE
+            walker.attached(child, state, feed, attached)
+            feed = gives_names(child, walker.source, fed=feed)
+    return always(state)
+
+
+def _command(walker: Walker, node: Node, state: State, feed: Feed) -> Outcome:
+    return simple_command(walker, node, state, Around(feed))
+
+
+def _redirected(walker: Walker, node: Node, state: State, feed: Feed) -> Outcome:
+    body = node.child_by_field_name("body")
+    nodes = tuple(child for child in node.children if child.type in redirects.REDIRECTS)
+    if body is None:
+        return _opened(walker, None, state, feed, nodes)
+    return walker.attached(body, state, feed, nodes)
+
+
+def _opened(walker: Walker, body: Node | None, state: State, feed: Feed, late: Late) -> Outcome:
+    """Redirects are opened before the body runs, in the folder where the shell stands."""
+    mark = walker.scene.mark()
+    found = [redirects.redirect(walker, node, state) for node in late]
+    extra = [word for each in found for word in each.extra]
+    for each in found:
+        feed = each.lists if each.feeds else feed
+    if body is not None and body.type == "command":
+        outcome = simple_command(walker, body, state, Around(feed, extra, mark))
+    elif extra:
+        raise UnclearError("words behind a redirect")
+    else:
+        outcome = always(state) if body is None else walker.statement(body, state, feed)
+    outcome = may_not_run(outcome, state)
+    for each in found:
+        outcome = each.follow(walker, outcome, state)
+    return outcome
+
+
+def _negated(walker: Walker, node: Node, state: State, feed: Feed, late: Late = NONE) -> Outcome:
+    found = walker.attached(node.children[-1], state, feed, late)
+    return Outcome(found.success if found.sure else found.failure, found.success)
+
+
+def _subshell(walker: Walker, node: Node, state: State, _feed: Feed) -> Outcome:
+    walker.sequence(node.children, state)
+    return always(state)
+
+
+def _compound(walker: Walker, node: Node, state: State, _feed: Feed) -> Outcome:
+    if node.children[0].type != "((":
+        return walker.sequence(node.children, state)
+    for child in node.children:
+        vet_arithmetic(child, walker.source)
+    return always(state)
+
+
+def _do_group(walker: Walker, node: Node, state: State, _feed: Feed) -> Outcome:
+    return walker.sequence(node.children, state)
+
+
+def _bare_redirect(walker: Walker, node: Node, state: State, feed: Feed) -> Outcome:
+    """`$(< file)`."""
+    return _opened(walker, None, state, feed, (node,))
+
+
+def _unsupported(_walker: Walker, node: Node, _state: State, _feed: Feed) -> Outcome:
+    raise UnclearError(f"{node.type} is not understood here")
+
+
+def _function(_walker: Walker, _node: Node, _state: State, _feed: Feed) -> Outcome:
+    raise UnclearError("defines a function")
+
+
+RIGHTMOST: Mapping[str, Callable[[Walker, Node, State, Feed, Late], Outcome]] = {
+    "list": _list,
+    "pipeline": _pipeline,
+    "negated_command": _negated,
+}
+Statement = Callable[[Walker, Node, State, Feed], Outcome]
+STATEMENTS: Mapping[str, Statement] = {
+    "program": _do_group,
+    "list": _list,
+    "pipeline": _pipeline,
+    "command": _command,
+    "redirected_statement": _redirected,
+    "negated_command": _negated,
+    "subshell": _subshell,
+    "compound_statement": _compound,
+    "do_group": _do_group,
+    "function_definition": _function,
+    "test_command": test_expressions.judge_test,
+    "if_statement": control_flow.if_statement,
+    "while_statement": control_flow.while_statement,
+    "for_statement": control_flow.for_statement,
+    "c_style_for_statement": control_flow.c_style_for_statement,
+    "case_statement": control_flow.case_statement,
+    "variable_assignment": assignments.assign,
+    "variable_assignments": assignments.assign_all,
+    "file_redirect": _bare_redirect,
+    "declaration_command": assignments.declare,
+    "unset_command": assignments.unset,
+}

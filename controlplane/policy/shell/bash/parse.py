@@ -1,0 +1,274 @@
+"""From text to a syntax tree that may be believed.
+
+The grammar is tree-sitter-bash. It never raises, but it is not bash: it repairs broken input,
+splits words at a line continuation, glues `} {` into one word. So whatever it returns is checked
+here, and a tree that leaves any byte unexplained is refused as a whole.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from bisect import bisect_right
+from functools import cached_property
+from itertools import accumulate
+
+import tree_sitter_bash
+from tree_sitter import Language, Node, Parser, Point
+
+from controlplane.policy.shell.bash.arithmetic import Variables, variables_of
+from controlplane.policy.shell.result import UnclearError
+
+LANGUAGE = Language(tree_sitter_bash.language())
+
+MAX_BYTES = 16 * 1024
+FREE_BYTES = 2 * 1024  # below this the slowest input that we found parses in 25 ms
+CPU_SECONDS = 0.03  # above it the parser is quadratic on hostile input
+MAX_PIPES = 250  # a long chain that breaks off is quadratic in one step, which nothing can interrupt
+MAX_NODES = 4_000
+MAX_DEPTH = 40
+
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+BRACE_READ_TOO_FAR = re.compile(r"\{[0-9]*(?:\.\.[0-9]*)?[^\x00-\xff]")
+BLANK = re.compile(rb"(?:[ \t\n]|\\\n)*")
+CONTINUED = re.compile(rb"(?<!\\)(?:\\\\)*(\\\n)")
+WIDE_SPACE = re.compile(r"[\x85\xa0\u1680\u180e\u2000-\u200b\u2028\u2029\u202f\u205f\u2060\u3000\ufeff]")
+HEREDOC_WORD = re.compile(rb"""(?P<quote>['"]?)\\?(?P<word>[A-Za-z_]\w*)(?P=quote)""")
+
+# Nodes whose text is read character by character elsewhere: what lies between their children counts.
+TEXT = frozenset(
+    [
+        "string",
+        "raw_string",
+        "ansi_c_string",
+        "comment",
+        "word",
+        "number",
+        "variable_name",
+        "special_variable_name",
+        "simple_expansion",
+        "expansion",
+        "arithmetic_expansion",
+        "brace_expression",
+        "regex",
+        "extglob_pattern",
+        "test_operator",
+        "string_content",
+        "heredoc_start",
+        "heredoc_body",
+        "heredoc_content",
+        "heredoc_end",
+        "file_descriptor",
+    ]
+)
+# Nodes whose children must explain every byte but blanks.
+FRAME = frozenset(
+    [
+        "program",
+        "list",
+        "pipeline",
+        "command",
+        "command_name",
+        "redirected_statement",
+        "file_redirect",
+        "heredoc_redirect",
+        "herestring_redirect",
+        "negated_command",
+        "subshell",
+        "compound_statement",
+        "test_command",
+        "if_statement",
+        "elif_clause",
+        "else_clause",
+        "while_statement",
+        "for_statement",
+        "c_style_for_statement",
+        "do_group",
+        "case_statement",
+        "case_item",
+        "function_definition",
+        "variable_assignment",
+        "variable_assignments",
+        "declaration_command",
+        "unset_command",
+        "array",
+        "subscript",
+        "concatenation",
+        "command_substitution",
+        "process_substitution",
+        "binary_expression",
+        "unary_expression",
+        "postfix_expression",
+        "ternary_expression",
+        "parenthesized_expression",
+    ]
+)
+# Where a line continuation or an exotic blank is ordinary text for bash as well.
+LITERAL = frozenset(
+    [
+        "raw_string",
+        "string",
+        "string_content",
+        "comment",
+        "heredoc_body",
+        "heredoc_content",
+        "ansi_c_string",
+        "word",
+    ]
+)
+
+
+class Source:
+    """A command and its tree. Nodes speak in bytes, callers in code points."""
+
+    root: Node
+
+    def __init__(self, text: str, data: bytes) -> None:
+        self.text = text
+        self.data = data
+        self.filled: set[str] = set()  # variables that `read` has filled with text from outside
+        self._starts: list[int] | None = None
+
+    @cached_property
+    def variables(self) -> Variables:
+        return variables_of(self.root, self)
+
+    def slice(self, start: int, end: int) -> str:
+        return self.data[start:end].decode("utf-8", "replace")
+
+    def of(self, node: Node) -> str:
+        return self.slice(node.start_byte, node.end_byte)
+
+    def offset(self, byte: int) -> int:
+        """The code point at a byte offset."""
+        if len(self.data) == len(self.text):
+            return byte
+        if self._starts is None:
+            sizes = (len(char.encode()) for char in self.text)
+            self._starts = list(accumulate(sizes, initial=0))
+        return bisect_right(self._starts, byte) - 1
+
+
+def parse(command: str) -> Source:
+    """Parse and verify; raises UnclearError for all that cannot be believed."""
+    source = plain(command)
+    source.root = _tree(source.data)
+    if source.root.descendant_count > MAX_NODES:
+        raise UnclearError("the command is too long to judge as a whole")
+    if source.root.has_error:
+        raise UnclearError("the command does not parse as bash")
+    _verify(source)
+    return source
+
+
+def plain(command: str) -> Source:
+    """A command of another shell, without a tree; raises UnclearError for hostile text."""
+    if CONTROL.search(command):
+        raise UnclearError("the command holds control characters")
+    try:
+        data = command.encode()
+    except UnicodeEncodeError:
+        raise UnclearError("the command is not valid Unicode") from None
+    if len(data) > MAX_BYTES:
+        raise UnclearError(f"the command is longer than {MAX_BYTES} bytes")
+    if BRACE_READ_TOO_FAR.search(command):
+        raise UnclearError("a brace before a letter that the parser cannot hold")
+    if data.count(b"|") > MAX_PIPES:
+        raise UnclearError(f"the command holds more than {MAX_PIPES} pipes")
+    return Source(command, data)
+
+
+def _tree(data: bytes) -> Node:
+    parser = Parser(LANGUAGE)
+    if len(data) <= FREE_BYTES:
+        return parser.parse(data).root_node
+
+    def read(offset: int, _point: Point) -> bytes:
+        return data[offset:]
+
+    deadline = time.thread_time() + CPU_SECONDS
+
+    def too_long(_offset: int, _has_error: bool) -> bool:
+        return time.thread_time() > deadline
+
+    try:
+        return parser.parse(read, progress_callback=too_long).root_node
+    except ValueError:  # how the binding reports that the callback stopped it
+        raise UnclearError("the command takes too long to parse") from None
+
+
+def _verify(source: Source) -> None:
+    """Every node is of a known type and every byte belongs to one."""
+    stack = [(source.root, 0)]
+    while stack:
+        node, depth = stack.pop()
+        if depth > MAX_DEPTH:
+            raise UnclearError("the command is nested too deeply")
+        if node.is_named:
+            _verify_node(source, node)
+        stack.extend((child, depth + 1) for child in node.children)
+    _verify_places(source)
+
+
+def _verify_node(source: Source, node: Node) -> None:
+    span = (node.start_byte, node.end_byte)
+    if node.type in FRAME:
+        _verify_gaps(source.data, node)
+    elif node.type not in TEXT:
+        raise UnclearError(f"{node.type} is not understood", span)
+    elif node.type == "comment":
+        before = source.data[node.start_byte - 1 : node.start_byte]
+        if before not in (b"", b" ", b"\t", b"\n", b";", b"&", b"|", b"(", b")"):
+            raise UnclearError("a # inside a word", span)
+
+
+def _verify_gaps(data: bytes, node: Node) -> None:
+    at = node.start_byte
+    for start, end in (*(child.byte_range for child in node.children), (node.end_byte, node.end_byte)):
+        if at < start and not BLANK.fullmatch(data, at, start):
+            raise UnclearError("the command does not parse as bash")
+        at = end
+
+
+def _verify_places(source: Source) -> None:
+    """A continued line joins two words for bash; an exotic blank is a letter for bash."""
+    data = source.data
+    for match in CONTINUED.finditer(data):
+        start, end = match.span(1)
+        if not any(side in (b"", b" ", b"\t") for side in (data[start - 1 : start], data[end : end + 1])):
+            _require_literal(source, start, end, "a line continuation inside a word")
+    if len(data) == len(source.text):
+        return
+    for blank in WIDE_SPACE.finditer(source.text):
+        start = len(source.text[: blank.start()].encode())
+        _require_literal(source, start, start + len(blank.group().encode()), "an exotic blank")
+
+
+def _require_literal(source: Source, start: int, end: int, why: str) -> None:
+    node = source.root.descendant_for_byte_range(start, end)
+    if node is None or node.type not in LITERAL:
+        raise UnclearError(why, (start, end))
+
+
+def verify_heredoc(data: bytes, start: Node, body: Node, end: Node) -> bool:
+    """Check a here-document's borders as bash sees them; returns whether its body is literal.
+
+    A body that is not literal undergoes expansion; in it a line continuation could even join the
+    delimiter together, so that is refused.
+    """
+    match = HEREDOC_WORD.fullmatch(data, start.start_byte, start.end_byte)
+    span = (start.start_byte, end.end_byte)
+    if match is None:
+        raise UnclearError("an unusual here-document delimiter", span)
+    word = match["word"]
+    text = data[body.start_byte : end.start_byte]
+    lines = [line.lstrip(b"\t") for line in text.split(b"\n")]
+    closes = data[end.start_byte : end.end_byte].strip() == word and data[
+        end.end_byte : end.end_byte + 1
+    ] in (b"", b"\n")
+    if not closes or word in lines:
+        raise UnclearError("the end of the here-document is unclear", span)
+    literal = data[start.start_byte : start.end_byte] != word
+    if not literal and b"\\\n" in text:
+        raise UnclearError("a continued line in a here-document", span)
+    return literal

@@ -1,0 +1,100 @@
+"""A simple command of the tree: its words, prefixes and redirects, brought together and judged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from tree_sitter import Node
+
+from controlplane.policy.shell.bash import assignments, redirects
+from controlplane.policy.shell.bash.state import Feed, Outcome, State, always, merge
+from controlplane.policy.shell.bash.words import EXPANSIONS, Word
+from controlplane.policy.shell.result import UnclearError
+
+if TYPE_CHECKING:
+    from controlplane.policy.shell.bash.interpreter import Walker
+    from controlplane.policy.shell.recorder import Mark
+
+LONE_TOKENS = frozenset({"$", "==", "=", "=~", "!"})
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What stands around a simple command: whether names are fed to it, arguments that the grammar put
+    behind a redirect, and where its effects begin."""
+
+    feed: Feed = Feed.NONE
+    extra: Sequence[Word] = ()
+    mark: Mark | None = None
+
+
+def simple_command(walker: Walker, node: Node, state: State, around: Around) -> Outcome:
+    scene = walker.scene
+    mark = around.mark or scene.mark()
+    try:
+        scene.spend()
+        words, feed = _gather(walker, node, state, around.feed)
+        call = replace(walker.call(node, state, feed), has_opened=scene.has_written(mark))
+        outcome = call.inner([*words, *around.extra])
+        if node.child_count > 2:
+            outcome = may_not_run(outcome, state)
+    except UnclearError as error:
+        scene.add_unknown(error.why, error.span or (node.start_byte, node.end_byte))
+        outcome = always(state)
+    scene.add_part((node.start_byte, node.end_byte), mark)
+    return outcome
+
+
+def _gather(walker: Walker, node: Node, state: State, feed: Feed) -> tuple[list[Word], Feed]:
+    words: list[Word] = []
+    for at, child in enumerate(node.children):
+        if child.type == "variable_assignment":
+            _prefix(walker, child, state, node)
+        elif child.type in redirects.REDIRECTS:
+            found = redirects.redirect(walker, child, state)
+            words.extend(found.extra)
+            feed = found.lists if found.feeds else feed
+        elif child.type == "command_name":
+            _vet_name(child)
+            words[:0] = [word for part in child.children for word in walker.words(part, state)]
+        elif child.is_named:
+            words.extend(walker.words(child, state))
+        else:
+            words.append(_token(walker, node, at))
+    return words, feed
+
+
+def _vet_name(node: Node) -> None:
+    """A program whose name comes out of an expansion is not known, whatever the value seems to be."""
+    stack = [node]
+    while stack:
+        part = stack.pop()
+        if part.type in EXPANSIONS:
+            raise UnclearError("the program is not known", (node.start_byte, node.end_byte))
+        stack.extend(part.children)
+
+
+def _prefix(walker: Walker, node: Node, state: State, command: Node) -> None:
+    """A variable that is not inert is unknown, but the command behind it may still be refused."""
+    name = command.child_by_field_name("name")
+    try:
+        assignments.vet_prefix(walker, node, state, "" if name is None else walker.source.of(name))
+    except UnclearError as error:
+        walker.scene.add_unknown(error.why, error.span or (node.start_byte, node.end_byte))
+
+
+def _token(walker: Walker, node: Node, at: int) -> Word:
+    """A lone token among the arguments, such as `$` or `==`."""
+    child = node.children[at]
+    text = walker.source.of(child)
+    follows = node.children[at + 1].start_byte if at + 1 < len(node.children) else None
+    if follows == child.end_byte or text not in LONE_TOKENS:
+        raise UnclearError(f"{text} is not understood here", (child.start_byte, child.end_byte))
+    return Word(text, text, child.start_byte, child.end_byte)
+
+
+def may_not_run(outcome: Outcome, state: State) -> Outcome:
+    """A redirect or an expansion that fails keeps a command from running."""
+    return Outcome(outcome.success, merge(outcome.failure, state))

@@ -1,0 +1,225 @@
+"""`git`: which subcommands only look, and which change named files of the work tree.
+
+Everything else (commit, reset, stash, apply, config, fetch …) changes the repository or runs its hooks
+and is unclear. So are `-c`, `--git-dir`, `--work-tree` and `-p`, which choose what git runs.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from fnmatch import translate
+from typing import TYPE_CHECKING
+
+from controlplane.policy.shell.bash.cwd import Placed, enter
+from controlplane.policy.shell.bash.globs import MAX_MATCHES, SPECIAL
+from controlplane.policy.shell.command import Call, Custom, option_files
+from controlplane.policy.shell.options import Parsed, parse_options, spec
+from controlplane.policy.shell.programs.copy import move, route
+from controlplane.policy.shell.programs.git_options import READING, WRITING
+from controlplane.policy.shell.programs.git_repositories import vet_repository
+from controlplane.policy.shell.result import UnclearError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from controlplane.policy.shell.bash.state import State
+    from controlplane.policy.shell.bash.words import Word
+
+GLOBAL = spec("-P -C= --no-pager --no-optional-locks --literal-pathspecs", "-*", marks="stops")
+LISTING = ("-l", "--list", "--merged", "--no-merged", "--contains", "--no-contains", "--points-at")
+GETTING = ("--get", "--get-all", "--get-regexp", "--get-urlmatch", "-l", "--list")
+
+
+def _git(call: Call) -> None:
+    parsed = call.parse(GLOBAL)
+    if not parsed.operands:
+        return
+    command, *args = parsed.operands
+    call = replace(call, args=tuple(args), state=_enter_all(call, parsed.values("-C")))
+    vet_repository(call, call.state.folders or ())
+    known = READING.get(command.value or "") or WRITING.get(command.value or "")
+    if known is None:
+        raise UnclearError("this git command changes the repository")
+    found = parse_options(args, known)
+    option_files(call, found, known)
+    HANDLERS.get(command.value or "", _reading)(call, found)
+
+
+def _enter_all(call: Call, folders: Sequence[Word]) -> State:
+    state = call.state
+    for word in folders:
+        if word.value is None or word.wild:
+            raise UnclearError("the folder of git is not known", (word.start, word.end))
+        if state.folders is None:
+            raise UnclearError("the folder is not known here", (word.start, word.end))
+        given = word.value.removeprefix(f"{call.scene.root}/")
+        vet_repository(
+            call, [given if given != word.value else f"{folder}/{given}" for folder in state.folders]
+        )
+        inside = tuple(enter(folder, word.value, call.scene.root) for folder in state.folders)
+        state = replace(state, folders=inside)
+    return state
+
+
+def _reading(call: Call, parsed: Parsed) -> None:
+    """Operands are revisions or paths; a name that is both is read as a path."""
+    call.read_here()
+    _read_named(call, parsed, parsed.operands)
+
+
+def _read_named(call: Call, parsed: Parsed, operands: Sequence[Word]) -> None:
+    for word in parsed.values("-L"):
+        _read_traced(call, word)
+    for word in operands:
+        _read_operand(call, word)
+
+
+def _read_traced(call: Call, word: Word) -> None:
+    """`-L 1,5:file` of `git log`; `git blame -L 1,5` names none."""
+    if word.value is None:
+        raise UnclearError("what git shows is known only when the command runs", (word.start, word.end))
+    name = word.value.rpartition(":")[2]
+    if name != word.value:
+        call.read(replace(word, value=name, prefix=name))
+
+
+def _read_operand(call: Call, word: Word) -> None:
+    value = word.value
+    if value is None:
+        raise UnclearError("what git shows is known only when the command runs", (word.start, word.end))
+    if value.startswith((":!", ":^", ":(exclude)")):
+        return  # excludes paths
+    if re.search(r"[^/.]\.\.\.?$", value):  # `main..`, a range to where we are
+        value = value.rstrip(".")
+    if value.startswith(":"):
+        raise UnclearError("a path or revision of git that is not understood", (word.start, word.end))
+    _, colon, path = value.partition(":")
+    if colon and not path.startswith(("./", "../")):
+        call = replace(call, state=replace(call.state, folders=("",)))  # counted from the top of the tree
+    if path or not colon:
+        name = path or value
+        call.read(replace(word, value=name, prefix=name))
+        if SPECIAL.search(name):
+            _read_matching(call, word, name)
+
+
+def _read_matching(call: Call, word: Word, pattern: str) -> None:
+    """The files that a pathspec of git matches: its wildcards also stand for slashes, even in quotes."""
+    below = call.scene.world.below("") if call.scene.on_disk else None
+    for path in call.places(replace(word, value=pattern, prefix=pattern)):
+        wanted = re.compile(translate(path.key.replace("[^", "[!")))
+        found = [file for file in below or () if wanted.match(file)]
+        for file in found[:MAX_MATCHES]:
+            call.scene.add_read(Placed(file, "", file), recursive=False, span=(word.start, word.end))
+
+
+def _listing(call: Call, parsed: Parsed) -> None:
+    """`git branch x` and `git tag x` create, unless an option makes them list."""
+    call.read_here()
+    if parsed.operands and not parsed.has(*LISTING):
+        raise UnclearError("this git command changes the repository")
+
+
+def _subcommand(*allowed: str, shows: bool = False) -> Callable[[Call, Parsed], None]:
+    """Commands such as `git stash list`, of which only some subcommands look; `shows`: at files, too."""
+
+    def judge(call: Call, parsed: Parsed) -> None:
+        call.read_here()
+        first = parsed.operands[0].value if parsed.operands else ""
+        if first not in allowed:
+            raise UnclearError("this git command changes the repository")
+        if shows:
+            _read_named(call, parsed, parsed.operands[1:])
+
+    return judge
+
+
+def _config(call: Call, parsed: Parsed) -> None:
+    """One name without a value is a question."""
+    call.read_here()
+    first = (parsed.operands[0].value if parsed.operands else "") or ""
+    is_name = len(parsed.operands) == 1 and "." in first  # `git config edit` opens an editor
+    if not (is_name or parsed.has(*GETTING) or first in ("get", "list")):
+        raise UnclearError("changes the configuration of git")
+
+
+def _grep(call: Call, parsed: Parsed) -> None:
+    """The pattern comes first, unless -e gave it."""
+    call.read_here()
+    rest = parsed.operands if parsed.has("-e", "-f") else parsed.operands[1:]
+    for word in rest:
+        _read_operand(call, word)
+
+
+def _remote(call: Call, parsed: Parsed) -> None:
+    """`git remote show origin` asks the other machine, unless -n keeps it from that."""
+    _subcommand("", "show", "get-url")(call, parsed)
+    if len(parsed.operands) > 1 and parsed.operands[0].value == "show" and not parsed.has("-n"):
+        raise UnclearError("asks another machine", call.span)
+
+
+def _apply(call: Call, parsed: Parsed) -> None:
+    """Only asked what a patch would do."""
+    if not parsed.has("--check", "--stat", "--numstat", "--summary"):
+        raise UnclearError("this git command changes the repository")
+    call.read_here()
+    call.read_all(parsed.operands)
+
+
+def _symbolic_ref(call: Call, parsed: Parsed) -> None:
+    if len(parsed.operands) != 1:
+        raise UnclearError("this git command changes the repository", call.span)
+
+
+def _paths(call: Call, words: Sequence[Word], op: str) -> None:
+    """Pathspecs that name files or folders; git has wildcards of its own, even in quotes."""
+    for word in words:
+        value = word.value or ""
+        if value.startswith(":") or any(char in value for char in "*?[\\"):
+            raise UnclearError("a pathspec of git that matches names", (word.start, word.end))
+        recursive = any(call.scene.may_be_folder(path) for path in call.places(word))
+        call.write(word, op, recursive=recursive, links=op != "delete")
+
+
+def _checkout(call: Call, parsed: Parsed) -> None:
+    """Only with `--`: what stands behind it are files for certain."""
+    if not parsed.after_dashes:
+        raise UnclearError("git switches to another state of the tree")
+    _paths(call, parsed.after_dashes, "write")
+
+
+def _restore(call: Call, parsed: Parsed) -> None:
+    _paths(call, parsed.operands, "write")
+
+
+def _remove(call: Call, parsed: Parsed) -> None:
+    _paths(call, parsed.operands, "delete")
+
+
+def _move(call: Call, parsed: Parsed) -> None:
+    way = route(call, parsed, "move")
+    for source in way.sources:
+        move(call, way, source)
+
+
+HANDLERS: Mapping[str, Callable[[Call, Parsed], None]] = {
+    "branch": _listing,
+    "tag": _listing,
+    "stash": _subcommand("list", "show", shows=True),
+    "worktree": _subcommand("list"),
+    "remote": _remote,
+    "apply": _apply,
+    "reflog": _subcommand("", "show", shows=True),
+    "submodule": _subcommand("status"),
+    "notes": _subcommand("", "list", "show"),
+    "bisect": _subcommand("log"),
+    "config": _config,
+    "grep": _grep,
+    "symbolic-ref": _symbolic_ref,
+    "checkout": _checkout,
+    "restore": _restore,
+    "rm": _remove,
+    "mv": _move,
+}
+GIT = Custom(_git)

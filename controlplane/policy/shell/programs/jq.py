@@ -1,0 +1,60 @@
+"""`jq`: a program, then files. Its options follow rules of their own, some take two values.
+
+A program may read more files than are named: `import "secret" as $s;` reads `secret.json`. What stands in a
+file of its own (`-f`) nobody has seen.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from controlplane.policy.shell.command import Call, by_role
+from controlplane.policy.shell.options import parse_options, spec
+from controlplane.policy.shell.result import UnclearError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from controlplane.policy.shell.bash.words import Word
+
+JQ = spec(
+    "-ncrRsSjaCMeV --null-input --compact-output --raw-output --raw-output0 --raw-input --slurp --sort-keys "
+    "--join-output --ascii-output --color-output --monochrome-output --exit-status --tab --indent= --seq "
+    "--stream --unbuffered"
+)
+VALUES = frozenset({"--arg", "--argjson"})  # a name and a value
+FILES = frozenset({"--slurpfile", "--rawfile"})  # a name and a file
+# The path may have a format (`import @text "secret"`), `modulemeta` gets it from the program.
+IMPORTS = re.compile(r"""(?<![.\w$"'])(?:import|include)\s*["#@]|\bmodulemeta\b""")
+
+
+def judge_jq(call: Call) -> None:
+    if any(word.value == "--" for word in call.args):
+        raise UnclearError("what jq takes for files is not clear", call.span)
+    parsed = parse_options(list(_without_pairs(call)), JQ)
+    program, files = parsed.operands[:1], parsed.operands[1:]
+    for word in program:
+        if word.wild and word.prefix.startswith("."):  # `.[]`: what it matches may be a program and files
+            call.read(word)
+        elif word.value is None or word.wild or word.listed or IMPORTS.search(word.value):
+            raise UnclearError("a jq program that may read other files", (word.start, word.end))
+    by_role(call, files, "r*")
+
+
+def _without_pairs(call: Call) -> Iterator[Word]:
+    """The arguments but for options that take two values, whose files are read here."""
+    rest = iter(call.args)
+    for word in rest:
+        if word.value not in VALUES | FILES:
+            yield word
+            if word.value == "--indent":
+                yield from islice(rest, 1)  # jq takes even `--arg` for its value
+            continue
+        pair = [next(rest, None), next(rest, None)]
+        for one in pair:
+            if one is None or one.many or one.wild:
+                raise UnclearError("an option without its two values", (word.start, word.end))
+        if word.value in FILES and pair[1] is not None:
+            call.read(pair[1])

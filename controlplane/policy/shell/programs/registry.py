@@ -1,0 +1,45 @@
+"""All programs that the analysis knows, in one table."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from controlplane.policy.shell.programs.archives import ARCHIVES
+from controlplane.policy.shell.programs.git import GIT
+from controlplane.policy.shell.programs.network import PARTIAL
+from controlplane.policy.shell.programs.package_managers import VERSIONS
+from controlplane.policy.shell.programs.readers import READERS
+from controlplane.policy.shell.programs.writers import WRITERS
+from controlplane.policy.shell.result import UnclearError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from controlplane.policy.shell.bash.words import Word
+    from controlplane.policy.shell.command import Call, Entry
+
+PROGRAMS: Mapping[str, Entry] = {
+    **VERSIONS,
+    **READERS,
+    **WRITERS,
+    **ARCHIVES,
+    **PARTIAL,
+    "git": GIT,
+}
+SYSTEM_FOLDERS = ("/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/", "/opt/homebrew/bin/")
+
+
+def program_name(name: str) -> str:
+    """`rm` for `/bin/rm`; a program of any other folder keeps its path, which no table holds."""
+    folder, slash, last = name.rpartition("/")
+    return last if folder + slash in SYSTEM_FOLDERS else name
+
+
+def judge_with_names(call: Call, words: Sequence[Word]) -> None:
+    """A command that is given names which are not known: its program must be one that no option can turn."""
+    name = program_name(words[0].value or "") if words else "echo"
+    entry = PROGRAMS.get(name)
+    if entry is None or not entry.is_open:
+        raise UnclearError(f"{call.name} passes arguments to {name or 'a program'} that are not known")
+    entry.judge(replace(call, name=name, args=tuple(words[1:])))

@@ -1,0 +1,36 @@
+"""A workspace's own safe commands: `pytest`, `npm test`, `pytest *`."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from controlplane.policy.shell.bash.words import Word
+
+
+def is_listed(name: str, args: Sequence[Word], patterns: Sequence[str]) -> bool:
+    """Whether one of the patterns names this simple command.
+
+    A pattern is compared word by word with the decoded arguments, each word a glob of its own; a last
+    word `*` stands for any rest, none at all too. Separators, redirects and substitutions are never
+    part of a word's certain text, so none can hide in what a `*` matches.
+    """
+    texts = [name]
+    for word in args:
+        if word.value is None or word.tilde:
+            return False
+        texts.append(word.value)
+    return any(_matches(pattern.split(), texts) for pattern in patterns)
+
+
+def _matches(pattern: list[str], texts: list[str]) -> bool:
+    if not pattern or "*" in pattern[0]:
+        return False  # a pattern that would let any program through
+    if pattern[-1] == "*":
+        pattern = pattern[:-1]
+        texts = texts[: len(pattern)]
+    pairs = zip(texts, pattern, strict=False)
+    return len(texts) == len(pattern) and all(fnmatchcase(text, glob) for text, glob in pairs)

@@ -1,0 +1,83 @@
+"""What the server does by itself: seal ledgers, count and tell what was sealed, anchor, expire approvals.
+
+Started with the first worker loop.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+from django.db import close_old_connections
+
+from sessions.approvals.lifecycle import expire_due
+from sessions.gate.health import watch
+from sessions.live.hub import stop_hub
+from traces.counts.counters import count_all
+from traces.ledger.anchors.schedule import anchor_due
+from traces.ledger.sealing import seal_all
+from traces.outlets.delivery import deliver_all
+
+log = logging.getLogger(__name__)
+
+LOOPS: tuple[tuple[str, float, Callable[[], Any]], ...] = (  # what, seconds between rounds
+    ("seal ledgers", 1.0, seal_all),
+    ("count entries", 1.0, count_all),
+    ("expire approvals", 1.0, expire_due),
+    ("tell outlets", 1.0, deliver_all),
+    ("anchor ledgers", 1.0, anchor_due),
+    ("watch sessions", 60.0, watch),
+)
+
+
+class Background:
+    """One daemon thread a task; a failing task is logged and tried again at the next tick."""
+
+    def __init__(self) -> None:
+        self._stopping = threading.Event()
+        self._threads = [
+            threading.Thread(target=self._repeat, args=loop, name=loop[0], daemon=True) for loop in LOOPS
+        ]
+
+    def start(self) -> None:
+        for thread in self._threads:
+            thread.start()
+
+    def stop(self, patience_seconds: float = 2.0) -> None:
+        self._stopping.set()
+        for thread in self._threads:
+            thread.join(patience_seconds)
+
+    def _repeat(self, name: str, seconds: float, task: Callable[[], Any]) -> None:
+        while not self._stopping.wait(seconds):
+            try:
+                close_old_connections()
+                task()
+            except Exception:  # the loop must outlive any fault of one round
+                log.exception("could not %s; trying again", name)
+        close_old_connections()
+
+
+class Lifespan:
+    """Runs the background loops for as long as the ASGI server lives."""
+
+    def __init__(self, app: Callable[..., Awaitable[None]]) -> None:
+        self.app = app
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Any, send: Any) -> None:
+        if scope["type"] != "lifespan":
+            await self.app(scope, receive, send)
+            return
+        background = Background()
+        while True:
+            message = await receive()
+            if message["type"] == "lifespan.startup":
+                background.start()
+                await send({"type": "lifespan.startup.complete"})
+            elif message["type"] == "lifespan.shutdown":
+                await stop_hub()
+                background.stop()
+                await send({"type": "lifespan.shutdown.complete"})
+                return

@@ -1,0 +1,165 @@
+"""The example workspace of `make demo`: made once, found again by every later run.
+
+What the tokens and passwords are is kept in the data folder, readable by its owner only, so that a second
+run prints the same. Real installations never call this.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+import subprocess
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from controlplane.models import Membership, Role, Token, TokenRole, Workspace
+from controlplane.policy.model import SessionState
+from controlplane.shared.tokens import create_token, digest_of
+from controlplane.shared.workspaces import create_workspace
+from intents.intentignore import save as save_intentignore
+from intents.registry_file.transfer import How, import_document
+from intents.workspace_policy import change_policy
+from sessions.lifecycle.end import end_session
+from sessions.models import AgentSession
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+EXAMPLE = settings.BASE_DIR / "demo"
+SLUG, NAME, ACTOR = "acme", "Acme shop (demo)", "demo"
+PEOPLE = {"ada": Role.ADMIN, "rex": Role.REVIEWER, "ivy": Role.AUDITOR}
+INTENTIGNORE = "# What agents may neither read nor write.\n.env*\nsecrets/\n"
+# An agent that has no intent can take one by itself: no human is asked about that.
+POLICY = {"approvable": ["SCOPE_VIOLATION", "INTENTIGNORE_PATH_BLOCKED", "STALE_FILE", "INTENT_IGNORED"]}
+GIT = ("git", "-c", "user.name=Acme", "-c", "user.email=demo@acme.example", "-c", "init.defaultBranch=main")
+
+
+class NotOursError(Exception):
+    """Something of the same name is there already, and it is not the demo's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Secrets of the demo in readable form: user name to password, token role to token."""
+
+    passwords: dict[str, str] = field(default_factory=dict)
+    tokens: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Seeded:
+    workspace: Workspace
+    repository: Path
+    kept: Kept
+
+
+def seed() -> Seeded:
+    """Make what is missing of the demo. Raises `NotOursError` rather than touch what somebody else made."""
+    file = settings.DATA_DIR / "demo.json"
+    kept = read_kept(file)
+    repository = lay_out(settings.DATA_DIR / "demo-repo")
+    with transaction.atomic():
+        workspace = _workspace(repository, kept)
+        for username, role in PEOPLE.items():
+            _person(workspace, username, role, kept)
+        for token_role in TokenRole.values:
+            _token(workspace, token_role, kept)
+        end_earlier_sessions(workspace)
+    write_kept(file, kept)
+    return Seeded(workspace, repository, kept)
+
+
+def read_kept(file: Path) -> Kept:
+    try:
+        return Kept(**json.loads(file.read_text(encoding="utf-8")))
+    except (FileNotFoundError, ValueError, TypeError):
+        return Kept()
+
+
+def write_kept(file: Path, kept: Kept) -> None:
+    """Whole or not at all, and never readable by others in between."""
+    fresh = file.with_suffix(".new")
+    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+        json.dump(asdict(kept), stream, indent=2)
+    fresh.replace(file)
+
+
+def lay_out(repository: Path) -> Path:
+    """A small Git repository that fits the four intents; one that is there is left as it is."""
+    if not (repository / ".git").exists():
+        shutil.copytree(EXAMPLE / "repository", repository, dirs_exist_ok=True)
+        for command in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "-m", "Begin"]):
+            subprocess.run([*GIT, *command], cwd=repository, check=True)  # noqa: S603  fixed words
+    return repository
+
+
+def end_earlier_sessions(workspace: Workspace) -> None:
+    """Sessions of a run that was stopped: what they hold and ask for would stand in the way of this one."""
+    left = AgentSession.objects.filter(workspace=workspace, session_id__startswith="demo-")
+    for session in left.exclude(state=SessionState.ENDED):
+        end_session(session, ACTOR)
+
+
+def _workspace(repository: Path, kept: Kept) -> Workspace:
+    workspace = Workspace.objects.filter(slug=SLUG).first()
+    if workspace is not None:
+        if workspace.name != NAME:
+            raise NotOursError(f"There is a workspace {SLUG} that the demo has not made; it is left alone.")
+        Workspace.objects.filter(pk=workspace.pk).update(local_root=str(repository))
+        return workspace
+    made = create_workspace(SLUG, name=NAME, local_root=str(repository))
+    kept.tokens.update(made.tokens)
+    document = (EXAMPLE / "active_intents.yaml").read_bytes()
+    import_document(made.workspace, document, How(), actor=ACTOR)
+    change_policy(made.workspace, POLICY, actor=ACTOR)
+    save_intentignore(made.workspace, INTENTIGNORE, actor=ACTOR)
+    return made.workspace
+
+
+def _person(workspace: Workspace, username: str, role: Role, kept: Kept) -> None:
+    """A person with the kept password. Whoever belongs to another workspace too is not the demo's."""
+    user, _ = User.objects.get_or_create(username=username, defaults={"first_name": username.title()})
+    if user.is_staff or user.memberships.exclude(workspace=workspace).exists():
+        raise NotOursError(f"There is a person {username} who is not only in the demo; nothing is changed.")
+    password = kept.passwords.setdefault(username, secrets.token_urlsafe(9))
+    if not user.check_password(password):
+        user.set_password(password)
+        user.save(update_fields=["password"])
+    Membership.objects.update_or_create(workspace=workspace, user=user, defaults={"role": role})
+
+
+def _token(workspace: Workspace, role: str, kept: Kept) -> None:
+    """The kept token where it still holds, a new one otherwise."""
+    digest = digest_of(kept.tokens.get(role, ""))
+    if not Token.objects.filter(workspace=workspace, role=role, digest=digest, revoked_at=None).exists():
+        _, kept.tokens[role] = create_token(workspace, role, f"demo {role}")
+
+
+def introduction(seeded: Seeded) -> str:
+    """What a person needs to begin: where, as whom, with which tokens, and what to click."""
+    people = [f"  {name:<5} {PEOPLE[name].label:<9} {word}" for name, word in seeded.kept.passwords.items()]
+    tokens = [f"  {role:<9} {text}" for role, text in seeded.kept.tokens.items()]
+    return "\n".join(
+        [
+            "",
+            f"Open {settings.PUBLIC_URL}/ and sign in:",
+            *people,
+            "Tokens for the REST API, each with one role:",
+            *tokens,
+            f"The agent works in {seeded.repository}.",
+            "What to click:",
+            "  1. Sign in as rex. Approvals shows two calls that the agent may not make by itself.",
+            "  2. Open the edit of docs/design.md, read the diff, approve it. The agent goes on at once.",
+            "  3. Open the command, see what it would write, approve or reject it with a note.",
+            "  4. Sessions shows the whole story in order. Sign in as ada to change intents and policy.",
+            "Ctrl-C ends the server and the agent; a second run finds everything again.",
+            "",
+        ]
+    )

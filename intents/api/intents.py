@@ -1,0 +1,219 @@
+"""REST for intents and their file. Each view parses, calls one function, answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.http import HttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from controlplane.api.errors import ApiError
+from controlplane.api.pages import PAGE_PARAMETERS, flag, page_of
+from controlplane.api.views import WorkspaceView
+from intents import intentignore, registry
+from intents.api import schema
+from intents.models import Intent
+from intents.raw_body import TEXT_TYPES, YAML_TYPES, RawBodyParser, raw_body, yaml_download
+from intents.registry_file import transfer
+from intents.registry_file.document import read_document
+from intents.registry_file.problems import Report
+from intents.selectors import find_intent, ignores_case, intent_document
+
+YAML_BODY = dict.fromkeys(YAML_TYPES, OpenApiTypes.STR)
+READ_ONLY = frozenset({"id", "raw_status", "created_at", "updated_at"})
+
+
+class IntentsView(WorkspaceView):
+    required_role = {"GET": "agent", "POST": "admin"}
+
+    @extend_schema(
+        operation_id="intents_list", summary="List intents, newest first",
+        parameters=[schema.STATUS, *PAGE_PARAMETERS], responses=schema.answers(200, schema.IntentPage),
+    )  # fmt: skip
+    def get(self, request: Request) -> Response:
+        rows = Intent.objects.filter(workspace_id=self.bearer.workspace_id)
+        status = request.query_params.get("status")
+        if status is not None and status not in schema.STATUSES:
+            raise ApiError(400, "INVALID_INPUT", f"status must be one of {', '.join(schema.STATUSES)}.")
+        page = page_of(rows.filter(status=status) if status else rows, request)
+        return Response(page | {"results": [intent_document(row) for row in page["results"]]})
+
+    @extend_schema(
+        operation_id="intents_create", summary="Register an intent", request=schema.NewIntentBody,
+        responses=schema.answers(201, schema.IntentAnswer, 409, 415, refused=True),
+        examples=[schema.EXAMPLE_INTENT],
+    )  # fmt: skip
+    def post(self, request: Request) -> Response:
+        document = _checked_body(schema.NewIntentBody, request.data)
+        reason = document.pop("reason", "")
+        try:
+            intent = registry.create(self.workspace, document, actor=self.actor, reason=reason)
+        except registry.InvalidIntentError as error:
+            raise refusal(error.report) from error
+        except registry.IntentExistsError as error:
+            raise ApiError(409, "DUPLICATE_ID", str(error)) from error
+        return _answer(intent, 201)
+
+
+class IntentView(WorkspaceView):
+    required_role = {"GET": "agent", "PATCH": "admin"}
+
+    def intent(self, intent_id: str) -> Intent:
+        found = find_intent(self.bearer.workspace_id, intent_id)
+        if found is None:
+            raise ApiError(404, "NOT_FOUND", f"There is no intent {intent_id} in this workspace.")
+        return found
+
+    @extend_schema(
+        operation_id="intents_get", summary="All fields of an intent",
+        description="The ETag is the version, for If-Match.",
+        responses=schema.answers(200, schema.IntentAnswer, 404),
+    )  # fmt: skip
+    def get(self, request: Request, intent_id: str) -> Response:
+        return _answer(self.intent(intent_id))
+
+    @extend_schema(
+        operation_id="intents_change", summary="Change fields of an intent",
+        description="A status follows the allowed moves. What only the server sets is left as it is.",
+        parameters=[schema.IF_MATCH], request=schema.IntentChangeBody,
+        responses=schema.answers(200, schema.IntentAnswer, 404, 409, 412, 415, refused=True),
+    )  # fmt: skip
+    def patch(self, request: Request, intent_id: str) -> Response:
+        intent = self.intent(intent_id)
+        changes = _checked_body(schema.IntentChangeBody, request.data, READ_ONLY)
+        version = _version(request, changes.pop("version", None))
+        reason = changes.pop("reason", "")
+        try:
+            registry.edit(intent, changes, actor=self.actor, reason=reason, version=version)
+        except registry.InvalidIntentError as error:
+            raise refusal(error.report) from error
+        except registry.VersionConflictError as error:
+            raise ApiError(412, "VERSION_CONFLICT", str(error), version=error.current) from error
+        except registry.StatusMoveRefusedError as error:
+            raise ApiError(409, "STATUS_MOVE_REFUSED", str(error)) from error
+        return _answer(intent)
+
+
+class ValidateView(WorkspaceView):
+    required_role = "agent"
+    parser_classes = [RawBodyParser]
+
+    @extend_schema(
+        operation_id="intents_validate", summary="Check a file; nothing is changed",
+        parameters=[schema.LENIENT], request=YAML_BODY, examples=[schema.EXAMPLE_FILE],
+        responses=schema.answers(200, schema.ReportAnswer, 415),
+    )  # fmt: skip
+    def post(self, request: Request) -> Response:
+        lenient = flag(request, "lenient")
+        ignore_case = ignores_case(self.bearer.workspace_id)
+        reading = read_document(raw_body(request, YAML_TYPES), lenient=lenient, ignore_case=ignore_case)
+        return Response(reading.report.as_json())
+
+
+class ImportView(WorkspaceView):
+    required_role = "admin"
+    parser_classes = [RawBodyParser]
+
+    @extend_schema(
+        operation_id="intents_import", summary="Bring the registry to what a file says",
+        description="All or nothing. Any status may be set.", request=YAML_BODY,
+        parameters=[schema.MODE, schema.DRY_RUN, schema.LENIENT], examples=[schema.EXAMPLE_FILE],
+        responses=schema.answers(200, schema.ImportAnswer, 415, refused=True),
+    )  # fmt: skip
+    def post(self, request: Request) -> Response:
+        mode = request.query_params.get("mode") or "merge"
+        if mode not in transfer.MODES:
+            raise ApiError(400, "INVALID_INPUT", "mode must be merge or replace.")
+        how = transfer.How(mode, lenient=flag(request, "lenient"))
+        dry_run, data = flag(request, "dry_run"), raw_body(request, YAML_TYPES)
+        if dry_run:
+            found = transfer.preview(self.bearer.workspace_id, data, how)
+        else:
+            found = transfer.import_document(self.workspace, data, how, actor=self.actor)
+        facts = {"mode": mode, "dry_run": dry_run, "applied": found.applied, "plan": found.plan.as_json()}
+        if not found.report.valid:
+            raise refusal(found.report, **facts)
+        return Response(found.report.as_json() | facts)
+
+
+class ExportView(WorkspaceView):
+    required_role = "agent"
+
+    @extend_schema(
+        operation_id="intents_export", summary="The registry as active_intents.yaml",
+        responses=schema.answers((200, "application/yaml"), OpenApiTypes.OBJECT),
+    )  # fmt: skip
+    def get(self, request: Request) -> HttpResponse:
+        return yaml_download(transfer.export_document(self.workspace))
+
+
+class IgnoreView(WorkspaceView):
+    required_role = {"GET": "agent", "PUT": "admin"}
+    parser_classes = [RawBodyParser]
+
+    @extend_schema(
+        operation_id="intentignore_get", summary="The workspace's .intentignore, byte for byte",
+        responses=schema.answers((200, "text/plain"), OpenApiTypes.STR),
+    )  # fmt: skip
+    def get(self, request: Request) -> HttpResponse:
+        return HttpResponse(self.workspace.intentignore.encode(), content_type="text/plain; charset=utf-8")
+
+    @extend_schema(
+        operation_id="intentignore_put", summary="Replace the workspace's .intentignore",
+        description="Rules as in gitignore, and lines like `intent: INT-007`. It holds from the next call.",
+        request={"text/plain": OpenApiTypes.STR}, responses=schema.answers(200, schema.IgnoreAnswer, 415),
+    )  # fmt: skip
+    def put(self, request: Request) -> Response:
+        try:
+            text = intentignore.text_of(raw_body(request, TEXT_TYPES))
+        except intentignore.UnusableTextError as error:
+            raise ApiError(400, "INVALID_INPUT", str(error)) from error
+        warnings = intentignore.save(self.workspace, text, actor=self.actor)
+        found = [{"line": one.line, "text": one.text, "message": one.message} for one in warnings]
+        return Response({"saved": True, "warnings": found})
+
+
+def refusal(report: Report, **extra: Any) -> ApiError:
+    """A report with errors as an error: its type is the first one's, and the whole report comes along."""
+    first = report.errors[0]
+    text = f"Line {first.line}: {first.message}" if first.line else first.message
+    return ApiError(400, first.type.value, text, **report.as_json(), **extra)
+
+
+def _answer(intent: Intent, status: int = 200) -> Response:
+    return Response(intent_document(intent), status=status, headers={"ETag": f'"{intent.version}"'})
+
+
+def _checked_body(
+    serializer: type[schema.Body], data: Any, ignored: frozenset[str] = frozenset()
+) -> dict[str, Any]:
+    """The body by document names, `extra` spread out. Raises `ApiError` for names that mean nothing."""
+    if not isinstance(data, Mapping):
+        raise ApiError(400, "INVALID_INPUT", "The body must be a JSON object.")
+    sent = {name: value for name, value in data.items() if name not in ignored}
+    checked = serializer(data=sent)
+    unknown = sorted(set(sent) - set(checked.fields))
+    if unknown:
+        message = f"Unknown fields: {', '.join(unknown)}. Fields of your own belong under extra."
+        raise ApiError(400, "INVALID_FIELD", message)
+    checked.is_valid(raise_exception=True)
+    found = dict(checked.validated_data)
+    return {**found.pop("extra", {}), **found}
+
+
+def _version(request: Request, named: int | None) -> int | None:
+    """The version that the caller saw; None stands for `If-Match: *`, whatever it is now."""
+    header = request.headers.get("If-Match", "").strip()
+    if header == "*":
+        return None
+    text = header.removeprefix("W/").strip('"')
+    if text.isascii() and text.isdigit():
+        return int(text)
+    if header or named is None:
+        message = 'Say which version you saw: If-Match: "3", or version in the body.'
+        raise ApiError(412, "VERSION_REQUIRED", message)
+    return named

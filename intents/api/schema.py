@@ -1,0 +1,184 @@
+"""The bodies of the intents API for OpenAPI; what a field means is said here once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse
+from rest_framework import serializers as s
+
+from controlplane.api.errors import ErrorAnswer
+from controlplane.api.fields import Text, Whole, YesNo
+from controlplane.policy.model import IntentStatus
+from intents.registry_file.problems import ProblemType
+
+Body = s.Serializer[Any]
+STATUSES = [status.value for status in IntentStatus]
+TEXTS = {"child": Text(), "required": False}
+
+SCOPE = "Glob patterns, relative to the workspace: `src/**`, `!src/legacy/**`."
+CONSTRAINTS = "Texts, or mappings with a `type` that the gate checks."
+
+
+class IntentFields(Body):
+    """What a client may set; names are those of the document."""
+
+    name = Text(required=False, allow_blank=True)
+    description = Text(required=False, allow_blank=True)
+    status = Text(required=False, help_text=f"One of {', '.join(STATUSES)}.")
+    owner = Text(required=False, allow_blank=True, allow_null=True)
+    owned_scope = s.ListField(child=Text(), required=False, help_text=SCOPE)
+    constraints = s.ListField(child=s.JSONField(), required=False, help_text=CONSTRAINTS)
+    acceptance_criteria = s.ListField(child=Text(), required=False)
+    dependencies = s.ListField(child=Text(), required=False, help_text="Ids of intents that come first.")
+    references = s.ListField(child=s.JSONField(), required=False, help_text="Texts, or mappings.")
+    blocked_reason = Text(required=False, allow_blank=True, allow_null=True)
+    extra = s.DictField(required=False, help_text="Fields of your own; kept and written back.")
+
+
+class NewIntentBody(IntentFields):
+    id = Text(help_text="Of the form INT-001.")
+    status = Text(default=IntentStatus.PENDING.value, help_text=f"One of {', '.join(STATUSES)}.")
+    owned_scope = s.ListField(child=Text(), help_text=SCOPE)
+    created_at = Text(required=False, help_text="ISO 8601; now when absent.")
+    updated_at = Text(required=False, help_text="ISO 8601; now when absent.")
+    reason = Text(required=False, allow_blank=True, max_length=2000, help_text="Kept with the revision.")
+
+
+class IntentChangeBody(IntentFields):
+    version = Whole(required=False, min_value=1, help_text="The version you saw, unless If-Match says it.")
+    reason = Text(required=False, allow_blank=True, max_length=2000, help_text="Kept with the revision.")
+
+
+class IntentAnswer(Body):
+    id = Text()
+    name = Text()
+    description = Text()
+    status = s.ChoiceField(choices=STATUSES)
+    raw_status = Text(help_text="The word of the imported file, where it was another.")
+    owner = Text(allow_null=True)
+    created_at = Text(allow_null=True, help_text="As the document says it.")
+    updated_at = Text(allow_null=True, help_text="As the document says it.")
+    owned_scope = s.ListField(child=Text(), help_text=SCOPE)
+    constraints = s.ListField(child=s.JSONField(), help_text=CONSTRAINTS)
+    acceptance_criteria = s.ListField(child=Text())
+    dependencies = s.ListField(child=Text())
+    references = s.ListField(child=s.JSONField())
+    blocked_reason = Text(allow_null=True)
+    extra = s.DictField(help_text="Fields that the product has no rule for.")
+    version = Whole(help_text="The number of the newest revision.")
+
+
+class IntentPage(Body):
+    results = IntentAnswer(many=True)
+    next = Text(allow_null=True)
+
+
+class ProblemAnswer(Body):
+    type = s.ChoiceField(choices=[kind.value for kind in ProblemType])
+    message = Text()
+    intent_id = Text(required=False)
+    field = Text(required=False)
+    line = Whole(required=False, help_text="Counts from 1.")
+    path = Text(required=False, help_text="SCOPE_OVERLAP: a path that both intents own.")
+    other_intent_id = Text(required=False, help_text="SCOPE_OVERLAP: the second intent.")
+
+
+class ReportAnswer(Body):
+    valid = YesNo()
+    errors = ProblemAnswer(many=True, required=False)  # type: ignore[assignment]  # declared, not the property
+    warnings = ProblemAnswer(many=True)
+
+
+class ChangedIntent(Body):
+    intent_id = Text()
+    fields = s.ListField(child=Text(), help_text="Names of the fields that differ.")  # type: ignore[assignment]  # declared, not the property
+
+
+class PlanAnswer(Body):
+    added = s.ListField(child=Text())
+    changed = ChangedIntent(many=True)
+    removed = s.ListField(child=Text(), help_text="Only `replace` removes.")
+    unchanged = s.ListField(child=Text())
+
+
+class ImportAnswer(ReportAnswer):
+    mode = s.ChoiceField(choices=["merge", "replace"])
+    dry_run = YesNo()
+    applied = YesNo(help_text="Whether the registry now says what the file says.")
+    plan = PlanAnswer()
+
+
+class RefusedIntents(ErrorAnswer):
+    """An error with the report that explains it."""
+
+    valid = YesNo(required=False)
+    errors = ProblemAnswer(many=True, required=False)  # type: ignore[assignment]  # declared, not the property
+    warnings = ProblemAnswer(many=True, required=False)
+
+
+class IgnoreWarning(Body):
+    line = Whole()
+    text = Text()
+    message = Text()
+
+
+class IgnoreAnswer(Body):
+    saved = YesNo()
+    warnings = IgnoreWarning(many=True)
+
+
+_WORDS = {
+    400: "The request is malformed; `error` says where.",
+    401: "No token, or one that is unknown or revoked.",
+    403: "The token's role does not permit that.",
+    404: "No such intent in this workspace.",
+    409: "`DUPLICATE_ID`: the id is taken. `STATUS_MOVE_REFUSED`: no move leads to that status.",
+    412: "`VERSION_REQUIRED`: none named. `VERSION_CONFLICT`: `version` is now another.",
+    415: "The body is of another content type.",
+    429: "Too many requests with this token; see Retry-After.",
+    503: "The database does not answer.",
+}
+ERRORS = {code: OpenApiResponse(ErrorAnswer, description=words) for code, words in _WORDS.items()}
+REFUSED = OpenApiResponse(
+    RefusedIntents, description="Not valid: nothing was changed. `error_type` is the first error's."
+)
+
+
+def answers(status: Any, body: Any, *errors: int, refused: bool = False) -> dict[Any, Any]:
+    """The documented answers of an operation: one success, the named errors and those that any has."""
+    found = {status: body, **{code: ERRORS[code] for code in sorted({400, 401, 403, 429, 503, *errors})}}
+    return {**found, 400: REFUSED} if refused else found
+
+
+IF_MATCH = OpenApiParameter(
+    "If-Match", str, OpenApiParameter.HEADER, description='The version you saw, as `"3"`; or send `version`.'
+)
+LENIENT = OpenApiParameter("lenient", bool, description="Repair what real files hold, with a warning each.")
+DRY_RUN = OpenApiParameter("dry_run", bool, description="Report and plan only; change nothing.")
+MODE = OpenApiParameter(
+    "mode", str, enum=["merge", "replace"],
+    description="`merge` (default) adds and changes; `replace` also removes what the file does not name.",
+)  # fmt: skip
+STATUS = OpenApiParameter("status", str, enum=STATUSES, description="Only intents of this status.")
+
+EXAMPLE_FILE = OpenApiExample(
+    "active_intents.yaml",
+    value=(
+        "active_intents:\n  - id: INT-001\n    name: Implement JWT authentication\n    status: IN_PROGRESS\n"
+        '    owned_scope: ["src/auth/**"]\n    constraints: [Use bcrypt]\n'
+        "    acceptance_criteria: [Tests pass]\n"
+    ),
+    request_only=True,
+)
+EXAMPLE_INTENT = OpenApiExample(
+    "A new intent",
+    value={
+        "id": "INT-001",
+        "name": "Implement JWT authentication",
+        "owned_scope": ["src/auth/**", "!src/auth/legacy/**"],
+        "constraints": ["Use bcrypt", {"type": "max_file_lines", "value": 400}],
+        "acceptance_criteria": ["Tests pass"],
+    },
+    request_only=True,
+)

@@ -1,0 +1,111 @@
+"""The page of lessons: what is in force, where each came from, who carries it. Posts change and redirect."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.db import transaction
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from controlplane.api.errors import ApiError
+from controlplane.models import Role
+from controlplane.shared.access import MemberRequest, may, member_page, person_name
+from intents.lessons.lesson_list import list_context, place_of
+from traces.cursors import cursor_in
+from traces.interchange.formats.agent_md import write_lessons
+from traces.lessons import retire
+from traces.lessons.store import FILE_MOST, Lesson, NewLesson, Section, Source, lessons, record_lesson
+
+TEXT_MOST = 5_000
+
+
+class LessonForm(forms.Form):
+    section = forms.ChoiceField(choices=[(section.value, section.value.title()) for section in Section])
+    text = forms.CharField(max_length=TEXT_MOST, widget=forms.Textarea({"rows": 5}))
+    file = forms.CharField(max_length=FILE_MOST, required=False)
+
+
+@require_safe
+@member_page()
+def lesson_list(request: MemberRequest) -> HttpResponse:
+    """Lessons, newest first (7 queries), or AGENT.md (2)."""
+    if request.GET.get("format") == "markdown":
+        headers = {"Content-Disposition": 'attachment; filename="AGENT.md"'}
+        text = write_lessons(lessons(request.workspace.pk))
+        return HttpResponse(text.encode(), content_type="text/markdown; charset=utf-8", headers=headers)
+    return _page(request, LessonForm())
+
+
+@require_safe
+@member_page()
+def lesson_show(request: MemberRequest, lesson_id: str) -> HttpResponse:
+    """To where it stands in the list, which changes."""
+    place = place_of(request.workspace.pk, lesson_id)
+    if place is None:
+        raise Http404
+    return redirect(reverse("lessons:list", args=[request.workspace.slug]) + place)
+
+
+@require_POST
+@member_page(Role.REVIEWER)
+def lesson_add(request: MemberRequest) -> HttpResponse:
+    form = LessonForm(request.POST)
+    if not form.is_valid():
+        return _page(request, form, status=400)
+    with transaction.atomic():
+        new = record_lesson(request.workspace.pk, _lesson_in(request, form.cleaned_data), _actor(request))
+    if new:
+        messages.success(request, "Recorded. The next prompts that it is relevant to carry it.")
+    else:
+        messages.info(request, "This was known already; it counts as come again.")
+    return redirect("lessons:list", request.workspace.slug)
+
+
+@require_POST
+@member_page(Role.REVIEWER)
+def lesson_retire(request: MemberRequest, lesson_id: str) -> HttpResponse:
+    return _turn(request, lesson_id, retire.retire, "Retired. Prompts and AGENT.md leave it out.")
+
+
+@require_POST
+@member_page(Role.REVIEWER)
+def lesson_restore(request: MemberRequest, lesson_id: str) -> HttpResponse:
+    return _turn(request, lesson_id, retire.restore, "Taken back. Prompts and AGENT.md hold it again.")
+
+
+def _turn(
+    request: MemberRequest, lesson_id: str, turn: Callable[[int, retire.Retiring], Lesson], done: str
+) -> HttpResponse:
+    reason = request.POST.get("reason", "")
+    wanted = retire.Retiring(lesson_id, reason, person_name(request.user), _actor(request))
+    try:
+        turn(request.workspace.pk, wanted)
+    except ApiError as refused:
+        if refused.status_code == 404:
+            raise Http404 from refused
+        messages.error(request, refused.error)
+    else:
+        messages.success(request, done)
+    shown = reverse("lessons:list", args=[request.workspace.slug])
+    return redirect(f"{shown}?{request.GET.urlencode()}" if request.GET else shown)
+
+
+def _lesson_in(request: MemberRequest, data: dict[str, Any]) -> NewLesson:
+    by, section = person_name(request.user), Section(data["section"])
+    return NewLesson(data["file"], data["text"], section=section, source=Source.PERSON, by=by)
+
+
+def _page(request: MemberRequest, form: LessonForm, status: int = 200) -> HttpResponse:
+    shown = list_context(request.workspace, request.GET.get("show", ""), cursor_in(request, "from") or 0)
+    context = shown | {"form": form, "may_edit": may(request.role, Role.REVIEWER)}
+    return render(request, "lessons/lesson_list.html", context, status=status)
+
+
+def _actor(request: MemberRequest) -> str:
+    return f"user:{request.user.pk}:{person_name(request.user)}"

@@ -1,0 +1,78 @@
+"""The form that makes or edits an intent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from intents.models import Intent
+from intents.pages.text_area_lists import from_lines, to_lines
+from intents.registry_file.problems import Report
+
+
+class LinesField(forms.CharField):
+    """A list, one item a line."""
+
+    widget = forms.Textarea
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(required=False, strip=False, **options)
+
+    def clean(self, value: Any) -> list[Any]:
+        try:
+            return from_lines(super().clean(value))
+        except ValueError as error:
+            raise forms.ValidationError(str(error)) from error
+
+
+class IntentForm(forms.Form):
+    """`scope` is the document's `owned_scope`. The rules of the registry are not repeated here: what it
+    refuses is put back onto the form by `show`."""
+
+    id = forms.CharField(max_length=200, help_text="Of the form INT-001.")
+    name = forms.CharField(max_length=500)
+    description = forms.CharField(required=False, widget=forms.Textarea)
+    owner = forms.CharField(required=False, max_length=200)
+    scope = LinesField(help_text="Patterns, one a line. * stays in a folder, ** crosses folders, ! excludes.")
+    constraints = LinesField(
+        help_text='One a line. A mapping is checked: {"type": "max_file_lines", "value": 400}'
+    )
+    acceptance_criteria = LinesField(help_text="One a line.")
+    dependencies = LinesField(help_text="Ids of intents that come first, one a line.")
+    references = LinesField(help_text="Documents and addresses, one a line.")
+    version = forms.IntegerField(required=False, widget=forms.HiddenInput)
+
+    def __init__(self, *args: Any, intent: Intent | None = None, **kwargs: Any) -> None:
+        if intent is not None:
+            kwargs["initial"] = initial_of(intent)
+        super().__init__(*args, **kwargs)
+        if intent is not None:
+            del self.fields["id"]
+
+    def document(self) -> dict[str, Any]:
+        """The cleaned fields by the names of the document."""
+        document = dict(self.cleaned_data)
+        del document["version"]
+        document["owned_scope"] = document.pop("scope")
+        return document
+
+    def show(self, report: Report) -> None:
+        """Put each error of the registry beside the field that it is about."""
+        for problem in report.errors:
+            name = {"owned_scope": "scope"}.get(problem.field or "", problem.field)
+            self.add_error(name if name in self.fields else None, problem.message)
+
+
+def initial_of(intent: Intent) -> dict[str, Any]:
+    return {
+        "name": intent.name,
+        "description": intent.description,
+        "owner": intent.owner,
+        "scope": to_lines(intent.owned_scope),
+        "constraints": to_lines(intent.constraints),
+        "acceptance_criteria": to_lines(intent.acceptance_criteria),
+        "dependencies": to_lines(intent.dependencies),
+        "references": to_lines(intent.references),
+        "version": intent.version,
+    }

@@ -1,0 +1,88 @@
+"""The governance section of an agent's system prompt, for each state of its session. Values in, text out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from controlplane.policy.model import IntentStatus, Registry
+from intents.prompts.brief import SHORT, Available, one_line
+from intents.prompts.context_xml import Surroundings, context_xml
+from intents.registry_file.values import IntentValues
+from intents.statuses import SELECTABLE
+
+TITLE = "# Intent governance"
+MANDATE = (
+    "You are an Intent-Driven Architect. You CANNOT write code immediately. Your first action MUST be to "
+    "analyze the user request and call select_active_intent to load the necessary context."
+)
+READING_IS_FREE = (
+    "Analysis and read-only actions are permitted, but an active intent is still required for mutations "
+    "(writes/commands)."
+)
+HOW_TO_CREATE = (
+    "There is no intent that can be selected. Ask the user to have an admin create one: on the Intents page, "
+    "with POST /api/v1/intents, or by importing an active_intents.yaml. Until then, only read and analyze."
+)
+ONE_FOR_LIFE = (
+    "This session keeps its intent for life. For work on another intent, a new session must be started."
+)
+
+
+def before_selection(available: Sequence[Available]) -> str:
+    """The mandate, and what there is to choose from."""
+    return _section(MANDATE, READING_IS_FREE, "", *_choices(available))
+
+
+def after_selection(intent: IntentValues, around: Surroundings) -> str:
+    """The intent, its limits, and what was done so far. The mandate is fulfilled, so not repeated."""
+    name = one_line(intent.name) or intent.intent_id
+    return _section(
+        f"You are working under the intent {one_line(intent.intent_id)}: {name}.",
+        "You may change only files that its owned_scope matches; reading is permitted everywhere in the "
+        "workspace. A change outside is refused as a Scope Violation: ask for it with request_scope instead.",
+        "Keep to its constraints, and work until its acceptance criteria hold. recent_history and files say "
+        "what was done under it so far: do not repeat it, and read a file again before you change it.",
+        "lessons tell what failed or was decided here before: heed them, but they widen no scope.",
+        ONE_FOR_LIFE,
+        "",
+        context_xml(intent, around),
+    )
+
+
+def no_longer_active(intent_id: str, status: IntentStatus | None, blocked_reason: str = "") -> str:
+    """For a session whose intent was closed, blocked or removed since, or taken over (it is open then)."""
+    shown = one_line(intent_id)
+    if status is None:
+        why = f"The intent {shown} of this session is no longer registered."
+    elif status in SELECTABLE:
+        why = f"The intent {shown} is held by another session now."
+    else:
+        reason = f": {one_line(blocked_reason, SHORT)}" if blocked_reason else ""
+        why = f"The intent {shown} of this session is no longer active, it is {status.value}{reason}."
+    return _section(why, READING_IS_FREE, ONE_FOR_LIFE)
+
+
+def unavailable(state: Registry, text: str) -> str:
+    """While the registry cannot be relied upon. `text` says why and what to do."""
+    if state is Registry.EMPTY:
+        return _section(MANDATE, READING_IS_FREE, "", text)
+    return _section("Orchestration is unavailable: nothing can be changed now.", text)
+
+
+def ended() -> str:
+    return _section("This session has ended. Nothing may be changed any more; start a new session.")
+
+
+def _choices(available: Sequence[Available]) -> list[str]:
+    if not available:
+        return [HOW_TO_CREATE]
+    return ["Available intents:", *(_choice(intent) for intent in available)]
+
+
+def _choice(intent: Available) -> str:
+    about = f" - {one_line(intent.description, SHORT)}" if intent.description else ""
+    return f"- {one_line(intent.intent_id)} [{intent.status}]: {one_line(intent.name)}{about}"
+
+
+def _section(*lines: str) -> str:
+    return "\n".join([TITLE, "", *lines]) + "\n"

@@ -1,0 +1,71 @@
+"""What the ledger remembers of an intent, short enough for a prompt."""
+
+from __future__ import annotations
+
+from django.db.models import Max, Q
+
+from intents.models import Intent
+from intents.prompts.brief import one_line
+from intents.prompts.context_xml import FileState, HistoryItem, Surroundings
+from intents.prompts.lesson_selection import carried_by
+from traces.models import LedgerEntry, TraceFile
+
+HISTORY_MOST = 20
+FILES_MOST = 50
+_PATHS_MOST = 5
+_WORTH_TELLING = ("trace", "decision", "approval", "intent")
+
+
+def surroundings_of(intent: Intent) -> Surroundings:
+    """7 queries where the workspace was fetched along, whatever the size of the ledger."""
+    learned = carried_by(intent)
+    return Surroundings(recent_history(intent), touched_files(intent), learned.notes(), learned.left_out)
+
+
+def recent_history(intent: Intent) -> list[HistoryItem]:
+    """The last events under the intent, oldest first: changes, refusals, approvals, its own revisions."""
+    entries = LedgerEntry.objects.filter(
+        workspace_id=intent.workspace_id, intent_id=intent.intent_id, kind__in=_WORTH_TELLING
+    )
+    entries = entries.exclude(kind="decision", outcome="allow").order_by("-pk")
+    found = list(
+        entries.prefetch_related("files").defer("envelope", "leaf_hash", "body_digest")[:HISTORY_MOST]
+    )
+    return [
+        HistoryItem(entry.received_at.isoformat(timespec="seconds"), _summary(entry), entry.session_id)
+        for entry in reversed(found)
+    ]
+
+
+def touched_files(intent: Intent) -> list[FileState]:
+    """Files changed under the intent, latest first, each as the ledger knows it now, whoever changed it."""
+    touched = TraceFile.objects.filter(workspace_id=intent.workspace_id, intent_id=intent.intent_id)
+    latest = touched.values("path").annotate(last=Max("pk")).order_by("-last")[:FILES_MOST]
+    paths = [row["path"] for row in latest]
+    newest = TraceFile.objects.filter(workspace_id=intent.workspace_id, path__in=paths)
+    found = (
+        newest.values("path").annotate(seen=Max("pk", filter=Q(imported=False)), last=Max("pk")).order_by()
+    )
+    keys = [row["seen"] or row["last"] for row in found]
+    rows = {row.path: row for row in TraceFile.objects.filter(pk__in=keys)}
+    return [
+        FileState(
+            path=row.path,
+            content_hash=row.content_hash,
+            last_changed=row.changed_at.isoformat(timespec="seconds"),
+            intent_id=row.intent_id,
+        )
+        for row in (rows[path] for path in paths)
+    ]
+
+
+def _summary(entry: LedgerEntry) -> str:
+    if entry.kind == "trace":
+        paths = sorted({file.path for file in entry.files.all()})
+        more = f" and {len(paths) - _PATHS_MOST} more" if len(paths) > _PATHS_MOST else ""
+        return one_line(f"changed {', '.join(paths[:_PATHS_MOST]) or 'no file'}{more}")
+    if entry.kind == "decision":
+        return one_line(f"{entry.tool}: {entry.outcome} ({entry.error_type}, {entry.reason})")
+    if entry.kind == "approval":
+        return one_line(f"approval {entry.outcome}: {entry.tool or entry.reason}")
+    return one_line(f"intent {entry.outcome}")

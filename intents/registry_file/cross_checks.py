@@ -1,0 +1,171 @@
+"""Checks between intents: ids that occur twice, dependencies, circles, scopes that share a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+from time import monotonic
+
+from controlplane.policy.globs.scope import Scope, overlap, overlaps
+from controlplane.policy.model import IntentStatus
+from intents.registry_file.intent_reader import ReadIntent
+from intents.registry_file.problems import Problem, ProblemType
+from intents.registry_file.values import IntentValues
+
+LARGE = 1_000
+"""More intents than this are worth a warning."""
+
+CIRCLES_MOST = 20
+PAIRS_MOST = 2_000
+SECONDS_MOST = 0.5
+_NOT_READY = frozenset({IntentStatus.PENDING, IntentStatus.BLOCKED, IntentStatus.ABANDONED})
+
+
+def errors_between(read: Sequence[ReadIntent], kept: Sequence[IntentValues] = ()) -> list[Problem]:
+    """Errors among the intents of a document; `kept` are those that are registered and stay beside it."""
+    return [*_duplicates(read), *_unknown_dependencies(read, kept), *_circles(read, kept)]
+
+
+def warnings_between(
+    read: Sequence[ReadIntent], kept: Sequence[IntentValues] = (), *, ignore_case: bool = False
+) -> list[Problem]:
+    """Doubts among the sound intents of a document and those that stay beside it."""
+    sound = _first_of_each_id(item for item in read if item.sound)
+    found = [*_not_ready(sound, kept), *_overlaps(sound, kept, ignore_case=ignore_case)]
+    if len(read) > LARGE:
+        found.append(Problem(ProblemType.LARGE_FILE, f"The file holds {len(read):,} intents."))
+    return found
+
+
+def _duplicates(read: Sequence[ReadIntent]) -> Iterator[Problem]:
+    first: dict[str, ReadIntent] = {}
+    for item in read:
+        intent_id = item.values.intent_id
+        earlier = first.setdefault(intent_id, item)
+        if earlier is not item and intent_id:
+            message = f"{intent_id} stands in the file already, at line {earlier.line}."
+            yield Problem(ProblemType.DUPLICATE_ID, message, intent_id, "id", item.line)
+
+
+def _unknown_dependencies(read: Sequence[ReadIntent], kept: Sequence[IntentValues]) -> Iterator[Problem]:
+    known = {item.values.intent_id for item in read} | {values.intent_id for values in kept}
+    for item in read:
+        for wanted in item.values.dependencies:
+            if wanted and wanted not in known:
+                yield _dependency_problem(
+                    ProblemType.INVALID_DEPENDENCY, f"It depends on {wanted}, which is not registered.", item
+                )
+
+
+def _circles(read: Sequence[ReadIntent], kept: Sequence[IntentValues]) -> Iterator[Problem]:
+    """One problem a circle: each that is found is cut open before the next is looked for."""
+    waits = {values.intent_id: set(values.dependencies) for values in kept}
+    waits |= {item.values.intent_id: set(item.values.dependencies) for item in read}
+    by_id = {item.values.intent_id: item for item in read}
+    for _ in range(CIRCLES_MOST):
+        circle = _circle(waits)
+        if not circle:
+            return
+        waits[circle[0]].discard(circle[1])
+        member = next((by_id[name] for name in circle if name in by_id), None)
+        message = f"The dependencies run in a circle: {' → '.join(circle)}."
+        if member:
+            yield _dependency_problem(ProblemType.CIRCULAR_DEPENDENCY, message, member)
+
+
+def _circle(waits: Mapping[str, set[str]]) -> list[str]:
+    """Ids from one that waits to what it waits for, and back to the first; empty when there is none."""
+    try:
+        TopologicalSorter(waits).prepare()
+    except CycleError as error:
+        return list(reversed(error.args[1]))
+    return []
+
+
+def _not_ready(read: Sequence[ReadIntent], kept: Sequence[IntentValues]) -> Iterator[Problem]:
+    status = {values.intent_id: values.status for values in kept}
+    status |= {item.values.intent_id: item.values.status for item in read}
+    for item in read:
+        if item.values.status is not IntentStatus.IN_PROGRESS:
+            continue
+        for wanted in item.values.dependencies:
+            if status.get(wanted) in _NOT_READY:
+                message = f"It is in progress and depends on {wanted}, which is {status[wanted].value}."
+                yield _dependency_problem(ProblemType.DEPENDENCY_NOT_READY, message, item)
+
+
+def _overlaps(
+    read: Sequence[ReadIntent], kept: Sequence[IntentValues], *, ignore_case: bool
+) -> Iterator[Problem]:
+    lines = {item.values.intent_id: item.lines.get("owned_scope") for item in read}
+    running = [item.values for item in read] + [values for values in kept if values.intent_id not in lines]
+    running = [values for values in running if values.status is IntentStatus.IN_PROGRESS]
+    shared = shared_paths(running, ignore_case=ignore_case)
+    for one, other, path in shared.pairs:
+        if one.intent_id in lines:
+            yield _overlap_problem(one, other, path, lines[one.intent_id])
+    if not shared.complete:
+        message = "Scopes are too many or too tangled to compare all: more of them may overlap."
+        yield Problem(ProblemType.LARGE_FILE, message)
+
+
+def _overlap_problem(one: IntentValues, other: IntentValues, path: str, line: int | None) -> Problem:
+    return Problem(
+        ProblemType.SCOPE_OVERLAP,
+        f"{one.intent_id} and {other.intent_id} are both in progress and both own {path}",
+        one.intent_id,
+        "owned_scope",
+        line,
+        path=path,
+        other_intent_id=other.intent_id,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """Pairs of intents with a path that both own. Not `complete`: there may be more."""
+
+    pairs: tuple[tuple[IntentValues, IntentValues, str], ...]
+    complete: bool
+
+
+def shared_paths(intents: Sequence[IntentValues], *, ignore_case: bool = False) -> Shared:
+    """The pairs whose scopes meet as the workspace compares paths, in the order of the file, within limits on
+    their number and on time.
+
+    Inclusions alone are compared fast. Exclusions can make a pair costly, so only pairs that meet without
+    theirs are decided with them, one by one, where the path found first is excluded.
+    """
+    scopes = [Scope.of(values.owned_scope, case_insensitive=ignore_case) for values in intents]
+    inclusions = [
+        Scope.of((part for part in scope.patterns if part[:1] != "!"), case_insensitive=ignore_case)
+        for scope in scopes
+    ]
+    ends = monotonic() + SECONDS_MOST
+    decided: dict[tuple[int, int], str | None] = {}
+    complete = True
+    for one, other, path in overlaps(inclusions):
+        if (one, other) not in decided:
+            decided[one, other] = _witness(scopes[one], scopes[other], path)
+        if len(decided) >= PAIRS_MOST or monotonic() > ends:
+            complete = False
+            break
+    found = sorted((pair, path) for pair, path in decided.items() if path is not None)
+    return Shared(tuple((intents[one], intents[other], path) for (one, other), path in found), complete)
+
+
+def _witness(one: Scope, other: Scope, path: str) -> str | None:
+    return path if one.matches(path) and other.matches(path) else overlap(one, other)
+
+
+def _first_of_each_id(read: Iterable[ReadIntent]) -> list[ReadIntent]:
+    first: dict[str, ReadIntent] = {}
+    for item in read:
+        first.setdefault(item.values.intent_id, item)
+    return list(first.values())
+
+
+def _dependency_problem(kind: ProblemType, message: str, item: ReadIntent) -> Problem:
+    line = item.lines.get("dependencies", item.line)
+    return Problem(kind, message, item.values.intent_id, "dependencies", line)

@@ -1,0 +1,180 @@
+"""Whole files in and out: what an import would do, doing it, and the file of the registry as it is now."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from controlplane.models import Workspace
+from intents import store
+from intents.models import Intent, RegistryDocument
+from intents.registry_file.document import read_document
+from intents.registry_file.problems import Report
+from intents.registry_file.values import IntentValues, RegistryValues
+from intents.registry_file.yaml_writer import write_document
+from intents.selectors import ignores_case
+from traces.ledger.append import NewEntry, append
+
+MODES = ("merge", "replace")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One intent that an import adds, changes or removes. `fields` are the names of those that differ."""
+
+    intent_id: str
+    before: IntentValues | None
+    after: IntentValues | None
+    fields: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What an import would do to the registry, in the order of the file."""
+
+    added: tuple[Change, ...] = ()
+    changed: tuple[Change, ...] = ()
+    removed: tuple[Change, ...] = ()
+    unchanged: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "added": [change.intent_id for change in self.added],
+            "changed": [
+                {"intent_id": change.intent_id, "fields": list(change.fields)} for change in self.changed
+            ],
+            "removed": [change.intent_id for change in self.removed],
+            "unchanged": list(self.unchanged),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class How:
+    """`merge` adds and changes what the file names; `replace` also removes what it does not name.
+    `lenient` repairs what real files hold."""
+
+    mode: str = "merge"
+    lenient: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """How an import went. Without `values` the file was invalid, and nothing was changed."""
+
+    report: Report
+    how: How
+    plan: Plan = field(default_factory=Plan)
+    values: RegistryValues | None = None
+    applied: bool = False
+
+
+def preview(workspace_id: int, data: bytes, how: How) -> Imported:
+    """Read the file and compare it with the registry; nothing is changed."""
+    present = {values.intent_id: values for values in store.all_values(workspace_id)}
+    kept = list(present.values()) if how.mode == "merge" else []
+    ignore_case = ignores_case(workspace_id)
+    reading = read_document(data, lenient=how.lenient, kept=kept, ignore_case=ignore_case)
+    if reading.values is None:
+        return Imported(reading.report, how)
+    return Imported(reading.report, how, make_plan(present, reading.values, how.mode), reading.values)
+
+
+def import_document(workspace: Workspace, data: bytes, how: How, *, actor: str) -> Imported:
+    """Read the file and bring the registry to it, or change nothing at all.
+
+    Any status may be set: the moves bind people and agents, not files.
+    """
+    present = Intent.objects.filter(workspace=workspace)
+    with store.changing(workspace.pk, present, actor=actor, reason=f"import ({how.mode})") as changes:
+        found = preview(workspace.pk, data, how)
+        if found.values is None:
+            return found
+        _apply(workspace.pk, found, changes)
+        _tell(workspace.pk, found, actor)
+    return replace(found, applied=True)
+
+
+def make_plan(present: Mapping[str, IntentValues], file: RegistryValues, mode: str) -> Plan:
+    added, changed, unchanged = [], [], []
+    for after in file.intents:
+        before = present.get(after.intent_id)
+        if before is None:
+            added.append(Change(after.intent_id, None, after))
+        elif before == after:
+            unchanged.append(after.intent_id)
+        else:
+            changed.append(Change(after.intent_id, before, after, _differing(before, after)))
+    named = {values.intent_id for values in file.intents}
+    gone = [values for values in present.values() if values.intent_id not in named and mode == "replace"]
+    removed = tuple(Change(values.intent_id, values, None) for values in gone)
+    return Plan(tuple(added), tuple(changed), removed, tuple(unchanged))
+
+
+def export_document(workspace: Workspace) -> str:
+    """`active_intents.yaml` of the registry as it is. 2 queries."""
+    intents = tuple(store.all_values(workspace.pk))
+    document = RegistryDocument.objects.filter(workspace=workspace).first()
+    if document is None:
+        return write_document(RegistryValues(intents, _fresh_metadata(intents)))
+    return write_document(RegistryValues(intents, document.metadata, document.extra))
+
+
+def _fresh_metadata(intents: tuple[IntentValues, ...]) -> dict[str, str]:
+    """Metadata of a registry that no file brought."""
+    last = max((values.updated_at for values in intents), default="")
+    stamp = {"last_updated": last} if last else {}
+    return {"version": "1.0", **stamp, "schema_version": "1.0"}
+
+
+def _differing(before: IntentValues, after: IntentValues) -> tuple[str, ...]:
+    one, other = before.as_document(), after.as_document()
+    return tuple(name for name in {**one, **other} if one.get(name) != other.get(name))
+
+
+def _apply(workspace_id: int, found: Imported, changes: store.Changes) -> None:
+    rows = {row.intent_id: row for row in Intent.objects.filter(workspace_id=workspace_id)}
+    for change in found.plan.removed:
+        changes.remove(rows.pop(change.intent_id))
+    for change in found.plan.changed:
+        if change.after:
+            changes.change(rows[change.intent_id], change.after)
+    added = changes.add([change.after for change in found.plan.added if change.after])
+    rows |= {row.intent_id: row for row in added}
+    _keep_order(rows, found)
+    _keep_document(workspace_id, found)
+
+
+def _tell(workspace_id: int, found: Imported, actor: str) -> None:
+    plan = found.plan
+    if plan.added or plan.changed or plan.removed:
+        body = {"what": "intents", "mode": found.how.mode, "plan": plan.as_json()}
+        append(NewEntry(workspace_id=workspace_id, kind="import", body=body, outcome="applied", actor=actor))
+
+
+def _keep_order(rows: Mapping[str, Intent], found: Imported) -> None:
+    """After a replacement the registry stands in the order of the file; a merge appends."""
+    if found.how.mode != "replace" or found.values is None:
+        return
+    moved = []
+    for position, values in enumerate(found.values.intents, 1):
+        row = rows[values.intent_id]
+        if row.position != position:
+            row.position = position
+            moved.append(row)
+    Intent.objects.bulk_update(moved, ["position"], batch_size=500)
+
+
+def _keep_document(workspace_id: int, found: Imported) -> None:
+    """Remember what the file says beside its intents. A merge of a file without metadata keeps the old."""
+    if found.values is None:
+        return
+    metadata, extra = dict(found.values.metadata), dict(found.values.extra)
+    document = RegistryDocument.objects.filter(workspace_id=workspace_id).first()
+    if document is None:
+        document = RegistryDocument(workspace_id=workspace_id)
+    elif found.how.mode == "merge":
+        metadata, extra = {**document.metadata, **metadata}, {**document.extra, **extra}
+    if document.pk is None or (document.metadata, document.extra) != (metadata, extra):
+        document.metadata, document.extra = metadata, extra
+        document.save()

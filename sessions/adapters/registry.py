@@ -1,0 +1,35 @@
+"""Every client whose hooks are understood. To support another one, write its module and add one row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sessions.adapters import (
+    claude_code,
+    cline,
+    codex,
+    copilot,
+    cursor,
+    gemini_cli,
+    opencode,
+    qwen_code,
+    roo,
+    windsurf,
+)
+from sessions.adapters.hook_call import Client
+
+# The names are those of the tables of tools and of `agents.TITLES`.
+CLIENTS: Mapping[str, Client] = {
+    "claude-code": claude_code.CLIENT,
+    "codex": codex.CLIENT,
+    "gemini-cli": gemini_cli.CLIENT,
+    "qwen-code": qwen_code.CLIENT,
+    "opencode": opencode.CLIENT,
+    "kilo": opencode.CLIENT,
+    "copilot": copilot.CLIENT,
+    "vscode": copilot.VSCODE,
+    "cline": cline.CLIENT,
+    "cursor": cursor.CLIENT,
+    "windsurf": windsurf.CLIENT,
+    "roo": roo.CLIENT,
+}

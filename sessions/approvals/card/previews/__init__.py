@@ -1,0 +1,27 @@
+"""What an approval would let happen, drawn for the reviewer; says where that cannot be drawn whole."""
+
+from __future__ import annotations
+
+from controlplane.models import Workspace
+from intents.models import Intent
+from sessions.approvals.card.file_texts import FileTexts
+from sessions.approvals.card.previews.calls import Desk, preview_call
+from sessions.approvals.card.previews.requests import preview_completion, preview_scope
+from sessions.approvals.card.previews.values import Added, Criterion, FilePreview, Preview
+from sessions.gate.snapshot import policy_of
+from sessions.models import Approval
+
+__all__ = ["Added", "Criterion", "FilePreview", "Preview", "preview_of"]
+
+
+def preview_of(approval: Approval, workspace: Workspace, intent: Intent | None) -> Preview:
+    """At most 1 query. `intent` is the one that the session works on, as it is now.
+
+    Files are read from the local root at this moment, so they may differ from what the gate judged.
+    """
+    scope = tuple(intent.owned_scope) if intent else ()
+    if approval.kind == Approval.Kind.SCOPE:
+        return preview_scope(approval, workspace, scope)
+    if approval.kind == Approval.Kind.COMPLETION:
+        return preview_completion(approval, intent.acceptance_criteria if intent else ())
+    return preview_call(Desk(approval, FileTexts(workspace), scope, policy_of(workspace)))

@@ -1,0 +1,44 @@
+"""What a scope request or the completion of an intent would change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from controlplane.models import Workspace
+from sessions.approvals.card.previews.values import Added, Criterion, Preview
+from sessions.known_files import known_files
+from sessions.models import Approval
+
+FILES_SHOWN = 8
+ALL_KNOWN = (
+    "These are the known files that it would let through; files that do not exist yet are let through too."
+)
+NOT_ALL = "There are more files than were looked at; others may be let through as well."
+NOT_CHECKED = "The notes are the agent's own words; nothing in them was checked here."
+
+
+def preview_scope(approval: Approval, workspace: Workspace, scope: tuple[str, ...]) -> Preview:
+    """1 query. `scope` is what the intent owns now."""
+    patterns = approval.call.get("patterns", [])
+    known = known_files(workspace)
+    return Preview(
+        complete=known.whole,
+        sentence=ALL_KNOWN if known.whole else NOT_ALL,
+        note=f"{len(patterns)} pattern{'' if len(patterns) == 1 else 's'} for {approval.intent_id}",
+        adds=tuple(added(pattern, known.added_by([pattern], scope)) for pattern in patterns),
+    )
+
+
+def added(pattern: str, files: list[str]) -> Added:
+    return Added(pattern, tuple(files[:FILES_SHOWN]), max(0, len(files) - FILES_SHOWN))
+
+
+def preview_completion(approval: Approval, criteria: Iterable[object]) -> Preview:
+    """0 queries. `criteria` are the intent's own, as they are now."""
+    return Preview(
+        complete=True,
+        sentence=NOT_CHECKED,
+        note=f"{approval.intent_id} becomes COMPLETED, for good",
+        criteria=tuple(Criterion(str(criterion)) for criterion in criteria),
+        input=approval.call.get("verification_notes", ""),
+    )

@@ -1,0 +1,43 @@
+"""A rejection that the reviewer wants remembered: their words become a lesson about what was asked for."""
+
+from __future__ import annotations
+
+from controlplane.api.errors import ApiError
+from sessions.approvals.card.subjects import paths_of
+from sessions.approvals.choices import Choice, Decider
+from sessions.models import Approval
+from traces.lessons.store import NewLesson, Source, brought_by, record_lesson
+
+
+def check_lesson(choice: Choice) -> None:
+    """Raises `ApiError` 400 where there is nothing to remember."""
+    if choice.lesson and choice.action != "reject":
+        raise ApiError(400, "INVALID_INPUT", "Only a rejection becomes a lesson.")
+    if choice.lesson and not choice.comment.strip():
+        raise ApiError(400, "INVALID_INPUT", "A lesson needs your words: say in `comment` what was wrong.")
+
+
+def keep_lesson(approval: Approval, decider: Decider, choice: Choice) -> None:
+    """Inside the decision's transaction. It names all files that were asked for, for a scope none."""
+    if choice.lesson:
+        record_lesson(approval.workspace_id, _lesson(approval), decider.actor)
+
+
+def kept_lesson(approval: Approval) -> str:
+    """The id of the lesson that a rejection was kept as, known before or not; else "". At most 1 query."""
+    rejected = approval.status == Approval.Status.REJECTED and bool(approval.comment)
+    return brought_by(approval.workspace_id, _lesson(approval)) if rejected else ""
+
+
+def _lesson(approval: Approval) -> NewLesson:
+    file, *more = paths_of(approval) or [""]
+    return NewLesson(
+        file=file,
+        problems=approval.comment,
+        session_id=approval.session.session_id,
+        intent_id=approval.intent_id,
+        source=Source.APPROVAL,
+        source_id=approval.public_id,
+        by=approval.decider,
+        more_files=tuple(more),
+    )

@@ -1,0 +1,113 @@
+"""`POST /api/v1/explain`: the gate's answer to a call, with every step, and nothing recorded."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema
+from rest_framework import serializers as s
+from rest_framework.response import Response
+
+from controlplane.api.fields import Text, Whole
+from controlplane.api.views import WorkspaceView
+from sessions.explain import steps
+from sessions.explain.steps import Standpoint
+from sessions.gate.answers import refusal_body
+from sessions.gate.api import REFUSALS
+from sessions.gate.request import (
+    BODY_BYTES_MOST,
+    ID_MOST,
+    TOO_LONG,
+    GateRequest,
+    invalid,
+    parse_gate_request,
+    text_field,
+)
+from sessions.rest.schema import Body, GateAnswer, GateBody, GateRefusal
+
+if TYPE_CHECKING:
+    from rest_framework.request import Request
+
+
+class StandpointBody(Body):
+    intent_id = Text(required=False, allow_null=True, max_length=200, help_text="As if it had been taken.")
+    session_id = Text(required=False, allow_null=True, max_length=200, help_text="As in this session.")
+
+
+class StepAnswer(Body):
+    number = Whole(help_text="The step of the decision, 1 to 10.")
+    name = Text()
+    saw = Text(help_text="The values that the step looked at.")
+    outcome = s.ChoiceField(choices=["pass", "skip", "allow", "ask", "deny"])
+    text = Text(help_text="Why, where it stopped the call.")
+
+
+class RevisionsAnswer(Body):
+    workspace = Whole()
+    session = Whole(allow_null=True)
+    intent = Whole(allow_null=True)
+
+
+class UnknownPart(Body):
+    text = Text()
+    why = Text()
+    start = Whole(allow_null=True, help_text="Offset into the command, in code points.")
+    end = Whole(allow_null=True)
+
+
+class ExplainBody(GateBody):
+    """The gate's body. `wait_seconds` and `dry_run` are taken and have no effect."""
+
+    def get_fields(self) -> dict[str, Any]:
+        return {**super().get_fields(), "as": StandpointBody(required=False, allow_null=True)}
+
+
+class ExplainAnswer(GateAnswer):
+    steps = StepAnswer(many=True)
+    revisions = RevisionsAnswer(help_text="What the decision was made upon.")
+    nearest_pattern = Text(allow_null=True, help_text="The pattern of the scope that comes closest.")
+    unknown = UnknownPart(many=True)
+
+
+EXAMPLE = {
+    "session_id": "3f1c",
+    "tool": "Bash",
+    "input": {"command": "echo done > docs/notes.md"},
+    "as": {"intent_id": "INT-001"},
+}
+NOT_FOUND = OpenApiResponse(GateRefusal, description="`as` names a session or intent that is not here.")
+
+
+class ExplainView(WorkspaceView):
+    required_role = "agent"
+    error_body = staticmethod(refusal_body)
+
+    @extend_schema(
+        operation_id="explain",
+        summary="Explain what the gate would answer, step by step",
+        description="An agent asks for its own sessions; `as` needs a reviewer's token. Records nothing.",
+        request=ExplainBody,
+        responses={200: ExplainAnswer, **REFUSALS, 404: NOT_FOUND},
+        examples=[OpenApiExample("A redirect, as if INT-001 were taken", EXAMPLE, request_only=True)],
+    )
+    def post(self, request: Request) -> Response:
+        size = int(request.META.get("CONTENT_LENGTH") or 0)
+        if size > BODY_BYTES_MOST:
+            raise invalid(TOO_LONG)
+        asked, standpoint = parse(request.data, size)
+        held = steps.standing_of(self.bearer, asked, standpoint)
+        return Response(steps.answer(steps.explain_call(asked.call, held), asked))
+
+
+def parse(data: Any, size: int) -> tuple[GateRequest, Standpoint | None]:
+    """Raises `ApiError` 400."""
+    if not isinstance(data, dict):
+        return parse_gate_request(data, size), None
+    given = data.get("as")
+    asked = parse_gate_request({name: value for name, value in data.items() if name != "as"}, size)
+    if given is None:
+        return asked, None
+    if not isinstance(given, dict) or set(given) - {"intent_id", "session_id"}:
+        raise invalid("The field as must be an object with intent_id, session_id or both.")
+    named = {name: text_field(given, name, ID_MOST) for name in ("session_id", "intent_id")}
+    return asked, Standpoint(**named) if any(named.values()) else None

@@ -1,0 +1,181 @@
+"""The Explain page: try a call, or look at a recorded decision, and see every step in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from django.http import Http404, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from controlplane.api.errors import ApiError
+from controlplane.policy.calls.resolve_tool import resolve
+from controlplane.shared.access import MemberRequest, member_page
+from sessions.approvals.card.command import CommandView, Setting, command_of, command_view
+from sessions.explain import form
+from sessions.explain.form import KINDS, Trial
+from sessions.explain.steps import Explanation, explain_call, held_of, session_of, standing_at
+from traces.entries.recorded_calls import find_decision, recorded
+from traces.ledger.append import body_of
+
+if TYPE_CHECKING:
+    from controlplane.models import Workspace
+    from traces.models import LedgerEntry
+
+# How the outcome of a step looks, and the word for it.
+LOOKS = {
+    "pass": ("yes", "Passed"),
+    "skip": ("pending", "Not reached"),
+    "allow": ("allow", "Allowed"),
+    "ask": ("ask", "Held"),
+    "deny": ("deny", "Denied"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class StepRow:
+    number: int
+    name: str
+    saw: str
+    look: str
+    word: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What the template's `result` needs; its head says what the fields mean."""
+
+    verdict: str
+    answered: str
+    error: str
+    error_type: str
+    reason: str
+    tool_class: str
+    targets: list[str]
+    nearest: str
+    unknown: list[str]
+    revisions: dict[str, int | None]
+    intent_id: str
+    steps: list[StepRow]
+    command: CommandView | None
+
+
+@require_safe
+@never_cache
+@member_page()
+def explain(request: MemberRequest) -> HttpResponse:
+    """`?decision=<id>` shows a recorded decision, and decides its call anew."""
+    workspace = request.workspace
+    decision_id = request.GET.get("decision", "")
+    if not decision_id:
+        return _page(request, Trial())
+    entry = find_decision(workspace.pk, decision_id) if decision_id.isprintable() else None
+    if entry is None:
+        raise Http404
+    return _page(request, _trial_of(entry), **_recorded(workspace, entry))
+
+
+@require_POST
+@never_cache
+@member_page()
+def preview(request: MemberRequest) -> HttpResponse:
+    """What the gate would answer to the call in the form. A post, because calls are long."""
+    trial = form.from_post(request.POST)
+    return _page(request, trial, **_tried(request.workspace, trial))
+
+
+def _page(request: MemberRequest, trial: Trial, **found: Any) -> HttpResponse:
+    context = {
+        "trial": trial,
+        "kinds": KINDS,
+        "standpoints": form.standpoints(request.workspace),
+        "error": "",
+        "result": None,
+        "recorded": None,
+    } | found
+    status = 400 if context["error"] else 200
+    return render(request, "explain/explain.html", context, status=status)
+
+
+def _tried(workspace: Workspace, trial: Trial) -> dict[str, Any]:
+    try:
+        asked = form.request_of(trial)
+        held = standing_at(workspace.pk, asked, form.standpoint_of(trial))
+    except ApiError as refused:
+        return {"error": refused.error}
+    return {"result": result_of(explain_call(asked.call, held))}
+
+
+def _recorded(workspace: Workspace, entry: LedgerEntry) -> dict[str, Any]:
+    call = recorded(entry, root=workspace.local_root)
+    body = body_of(entry) or {}
+    facts = {
+        "id": entry.entry_id,
+        "at": entry.received_at,
+        "session_id": entry.session_id,
+        "intent_id": entry.intent_id,
+        "tool": entry.tool,
+        "outcome": entry.outcome,
+        "error": body.get("error") or "",
+        "approval_id": body.get("approval_id") or "",
+        "lost": call.lost,
+    }
+    if call.call is None:
+        return {"recorded": facts}
+    held = held_of(session_of(workspace, entry.session_id, agent=entry.agent))
+    return {"recorded": facts, "result": result_of(explain_call(call.call, held))}
+
+
+def _trial_of(entry: LedgerEntry) -> Trial:
+    body = body_of(entry) or {}
+    return Trial(
+        kind="tool",
+        text=form.as_text(body.get("input")),
+        tool=entry.tool,
+        cwd=body.get("cwd") or "",
+        standpoint=f"session:{entry.session_id}",
+    )
+
+
+def result_of(explanation: Explanation) -> Result:
+    decision = explanation.decision
+    return Result(
+        verdict=decision.verdict.value,
+        answered=explanation.answered.value,
+        error=decision.error or "",
+        error_type=decision.error_type.value if decision.error_type else "",
+        reason=str(decision.reason or ""),
+        tool_class=decision.tool_class.value.lower(),
+        targets=[target.path or "." for target in decision.targets],
+        nearest=decision.nearest_pattern or "",
+        unknown=[f"{part.why}: {part.text}" for part in decision.unknown],
+        revisions=explanation.revisions,
+        intent_id=decision.intent_id or "",
+        steps=[
+            StepRow(step.number, step.name, step.saw, *LOOKS[step.outcome], step.text)
+            for step in explanation.steps
+        ],
+        command=_command(explanation),
+    )
+
+
+def _command(explanation: Explanation) -> CommandView | None:
+    """The command with its targets marked, where the call is one."""
+    call, snapshot = explanation.call, explanation.held.snapshot
+    resolved = resolve(call)
+    if not command_of(resolved):
+        return None
+    scope = snapshot.intent.owned_scope if snapshot.intent else ()
+    policy = snapshot.policy
+    setting = Setting(
+        call.root,
+        call.cwd,
+        scope,
+        policy.safe_commands,
+        policy.case_insensitive_paths,
+        explanation.world,
+    )
+    return command_view(resolved, setting)

@@ -1,0 +1,151 @@
+"""`POST /api/v1/replay`: which answers of the last days a proposal would have changed."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from drf_spectacular.utils import OpenApiExample, extend_schema
+from rest_framework import serializers as s
+from rest_framework.response import Response
+
+from controlplane.api.errors import ApiError
+from controlplane.api.fields import Text, Whole
+from controlplane.api.views import WorkspaceView
+from controlplane.policy.globs import parse
+from controlplane.policy.rules.policy_document import InvalidPolicyError
+from intents import intentignore as ignorefile
+from intents.replay import DAYS, DAYS_MOST, Proposal, replay_proposal
+from intents.selectors import find_intent
+from sessions.rest.representations import moment
+from sessions.rest.schema import Body
+from sessions.rest.sessions import answers
+from traces.entries.recorded_calls import CALLS_MOST
+
+if TYPE_CHECKING:
+    from rest_framework.request import Request
+
+    from controlplane.policy.replay import Replay
+
+VERDICTS = ["allow", "ask", "deny"]
+PATTERNS_MOST = 500
+
+
+class ReplayBody(Body):
+    days = Whole(required=False, min_value=1, max_value=DAYS_MOST, help_text=f"Default {DAYS}.")
+    limit = Whole(
+        required=False, min_value=1, max_value=CALLS_MOST, help_text="The newest calls that are looked at."
+    )
+    intent_id = Text(required=False, max_length=200, help_text="Whose scope `owned_scope` would be.")
+    owned_scope = s.ListField(child=Text(max_length=512), required=False, max_length=PATTERNS_MOST)
+    intentignore = Text(required=False, allow_blank=True, help_text="The whole file.")
+    policy = s.DictField(required=False, help_text="The keys that would be set.")
+
+
+class FlipCount(Body):
+    before = s.ChoiceField(choices=VERDICTS)
+    after = s.ChoiceField(choices=VERDICTS)
+    calls = Whole()
+
+
+class FlipAnswer(FlipCount):
+    """`decision_id` and what follows are those of the newest of the calls."""
+
+    path = Text(help_text="What the decision hangs on; the tool where no path is known.")
+    decision_id = Text()
+    at = s.DateTimeField()
+    session_id = Text()
+    intent_id = Text()
+    tool = Text()
+    recorded = s.ChoiceField(choices=VERDICTS, help_text="What was decided then.")
+    error = Text(help_text="What the agent would be told; empty for an allow.")
+
+
+class NotReplayable(Body):
+    why = Text()
+    calls = Whole()
+
+
+class ReplayAnswer(Body):
+    days = Whole()
+    looked_at = Whole()
+    replayed = Whole()
+    truncated = s.BooleanField(help_text="Whether there may be older calls than those looked at.")
+    not_replayable = NotReplayable(many=True)
+    counts = FlipCount(many=True)
+    flips = FlipAnswer(many=True)
+
+
+EXAMPLE = {"intent_id": "INT-001", "owned_scope": ["src/auth/**", "!src/auth/keys/**"], "days": 14}
+
+
+class ReplayView(WorkspaceView):
+    required_role = "reviewer"
+
+    @extend_schema(
+        operation_id="replay",
+        summary="Decide recorded calls again under a proposal",
+        description=(
+            "Both answers are decided anew, with the rules of today and with the proposal, so a flip is the"
+            " proposal's work. Links and content hashes of then are not known and are left out. Changes"
+            " nothing."
+        ),
+        request=ReplayBody,
+        responses=answers(200, ReplayAnswer, 404, 415),
+        examples=[OpenApiExample("A narrower scope", EXAMPLE, request_only=True)],
+    )
+    def post(self, request: Request) -> Response:
+        body = ReplayBody(data=request.data)
+        body.is_valid(raise_exception=True)
+        data = dict(body.validated_data)
+        days, most = data.get("days", DAYS), data.get("limit", CALLS_MOST)
+        proposal = proposal_of(self.bearer.workspace_id, data)
+        try:
+            found = replay_proposal(self.workspace, proposal, days=days, most=most)
+        except InvalidPolicyError as error:
+            problems = [asdict(problem) for problem in error.problems]
+            raise ApiError(400, "INVALID_POLICY", str(error), problems=problems) from error
+        return Response({"days": days, "truncated": found.looked_at >= most, **shown(found)})
+
+
+def proposal_of(workspace_id: int, data: dict[str, Any]) -> Proposal:
+    """Raises `ApiError` 400 and 404."""
+    scope, text, policy = (data.get(name) for name in ("owned_scope", "intentignore", "policy"))
+    if scope is None and text is None and policy is None:
+        raise ApiError(400, "INVALID_INPUT", "Propose owned_scope (with intent_id), intentignore or policy.")
+    scopes = None if scope is None else {_intent(workspace_id, data.get("intent_id", "")): _scope(scope)}
+    return Proposal(scopes, None if text is None else _text(text), policy)
+
+
+def _intent(workspace_id: int, intent_id: str) -> str:
+    if find_intent(workspace_id, intent_id) is None:
+        raise ApiError(404, "NOT_FOUND", "owned_scope needs the intent_id of a registered intent.")
+    return intent_id
+
+
+def _scope(patterns: list[str]) -> tuple[str, ...]:
+    for pattern in patterns:
+        problem = parse.problem(pattern)
+        if problem is not None:
+            raise ApiError(400, "INVALID_GLOB", f"{problem.message} {problem.suggestion or ''}".strip())
+    return tuple(patterns)
+
+
+def _text(text: str) -> str:
+    try:
+        return ignorefile.text_of(text.encode())
+    except ignorefile.UnusableTextError as error:
+        raise ApiError(400, "INVALID_INPUT", str(error)) from error
+
+
+def shown(found: Replay) -> dict[str, Any]:
+    return {
+        "looked_at": found.looked_at,
+        "replayed": found.replayed,
+        "not_replayable": [{"why": why, "calls": calls} for why, calls in found.not_replayable.items()],
+        "counts": [
+            {"before": before, "after": after, "calls": calls}
+            for (before, after), calls in sorted(found.counts.items())
+        ],
+        "flips": [asdict(flip) | {"at": moment(flip.at)} for flip in found.flips],
+    }

@@ -1,0 +1,42 @@
+"""Ending sessions, and freezing them until a person has looked."""
+
+from __future__ import annotations
+
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from controlplane.policy.model import SessionState
+from sessions.approvals.lifecycle import cancel_for
+from sessions.lifecycle.open import record_session
+from sessions.models import AgentSession
+
+
+def end_session(session: AgentSession, actor: str) -> bool:
+    """End it and let go of its intent; False when it had ended before."""
+    with transaction.atomic():
+        ended = (
+            AgentSession.objects.filter(pk=session.pk)
+            .exclude(state=SessionState.ENDED.value)
+            .update(
+                state=SessionState.ENDED.value,
+                ended_at=timezone.now(),
+                intent=None,
+                revision=F("revision") + 1,
+            )
+        )
+        if ended:
+            record_session(session, "ended", actor)
+            cancel_for(session, actor)
+    return bool(ended)
+
+
+def freeze_session(session: AgentSession, actor: str, *, frozen: bool) -> bool:
+    """Stop (or let go on) every destructive call of a session; False when it was so already."""
+    with transaction.atomic():
+        changed = AgentSession.objects.filter(pk=session.pk, frozen=not frozen).update(
+            frozen=frozen, revision=F("revision") + 1
+        )
+        if changed:
+            record_session(session, "frozen" if frozen else "unfrozen", actor)
+    return bool(changed)

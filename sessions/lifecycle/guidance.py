@@ -1,0 +1,98 @@
+"""What an agent's model is told, and which tools it may be offered, before a prompt goes out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from controlplane.policy.calls.resolve_tool import safe_tools
+from controlplane.policy.calls.toolsets import COMMON, TABLES
+from controlplane.policy.model import ErrorType, Policy, Reason, Registry
+from intents import registry
+from intents.prompts import governance
+from intents.prompts.recent_history import surroundings_of
+from intents.selectors import available_intents
+from intents.store import values_of
+from sessions.gate import snapshot as snapshots
+from sessions.gate.snapshot import Held
+from sessions.models import AgentSession
+
+NO_LONGER = {
+    "COMPLETED": Reason.COMPLETED,
+    "ABANDONED": Reason.ABANDONED,
+    "BLOCKED": Reason.BLOCKED,
+}
+Problem = tuple[ErrorType, Reason, str]
+
+
+def prompt_of(session: AgentSession) -> str:
+    """The governance section for this session's state."""
+    return prompt_for(snapshots.read_snapshot(session))
+
+
+def prompt_for(held: Held) -> str:
+    """The section for what is so now: unavailable, ended, before selection, after it, or no longer active."""
+    session, snapshot = held.session, held.snapshot
+    if snapshot.registry is not Registry.OK:
+        return governance.unavailable(snapshot.registry, registry.unavailable_text(snapshot.registry))
+    if session.ended:
+        return governance.ended()
+    if not session.selected_intent_id:
+        return governance.before_selection(available_intents(session.workspace_id))
+    if _problem(held) is not None or session.intent is None:
+        intent = snapshot.intent
+        status, blocked = (intent.status, intent.blocked_reason) if intent else (None, "")
+        return governance.no_longer_active(session.selected_intent_id, status, blocked)
+    return governance.after_selection(values_of(session.intent), surroundings_of(session.intent))
+
+
+def preflight(session: AgentSession, tools: list[Any] | None) -> dict[str, Any]:
+    """`ok` false when the session's intent is no longer active or the registry is unavailable."""
+    held = snapshots.read_snapshot(session)
+    problem = _problem(held)
+    answer: dict[str, Any] = {"ok": problem is None, "prompt": prompt_for(held)}
+    if problem is not None:
+        error_type, reason, error = problem
+        answer |= {"error": error, "error_type": error_type.value, "reason": reason.value}
+    everything = problem is None and bool(held.session.selected_intent_id)
+    answer["tools"] = _offered(tools, held.snapshot.policy, held.session.agent_name, everything=everything)
+    return answer
+
+
+def _offered(tools: list[Any] | None, policy: Policy, agent: str, *, everything: bool) -> list[Any]:
+    """Of the client's tools (all that are known for it, when it names none) those to offer now."""
+    listed = list(TABLES.get(agent, COMMON)) if tools is None else tools
+    if everything:
+        return listed
+    shown = set(safe_tools([name for name in map(_name_of, listed) if name], policy, agent))
+    return [tool for tool in listed if _name_of(tool) in shown]
+
+
+def _name_of(tool: Any) -> str:
+    """A tool is a name, or an object that carries one, in OpenAI's or Anthropic's form."""
+    if isinstance(tool, dict):
+        tool = tool.get("name") or (tool.get("function") or {}).get("name")
+    return tool if isinstance(tool, str) else ""
+
+
+def _problem(held: Held) -> Problem | None:
+    snapshot = held.snapshot
+    if snapshot.registry is not Registry.OK:
+        text = registry.unavailable_text(snapshot.registry)
+        return ErrorType.ORCHESTRATION_UNAVAILABLE, Reason(snapshot.registry.value), text
+    if held.session.ended:
+        return ErrorType.SESSION_ENDED, Reason.ENDED, "This session has ended. Start a new session."
+    return _intent_problem(held) if held.session.selected_intent_id else None
+
+
+def _intent_problem(held: Held) -> Problem | None:
+    intent, chosen = held.snapshot.intent, held.session.selected_intent_id
+    if intent is None:
+        text = f"{chosen} is no longer in the registry. Start a new session and select another intent."
+        return ErrorType.MISSING_OR_INVALID_INTENT, Reason.NOT_FOUND, text
+    if held.snapshot.intent_held_by_other:
+        text = f"{chosen} was taken by another session while this one was silent. Start a new session."
+        return ErrorType.INTENT_CONFLICT, Reason.HELD_BY_OTHER_SESSION, text
+    if intent.status in NO_LONGER:
+        text = f"{chosen} is {intent.status.lower()}. Start a new session and select an active intent."
+        return ErrorType.MISSING_OR_INVALID_INTENT, NO_LONGER[intent.status], text
+    return None

@@ -1,0 +1,145 @@
+"""Opening and resuming agent sessions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.db.models import F
+from django.utils import timezone
+
+from controlplane.api.errors import ApiError
+from controlplane.shared.tokens import Bearer
+from sessions.models import AgentSession, new_id
+from traces.ledger.append import NewEntry, append
+
+SEEN_EVERY = timedelta(seconds=30)
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """What a client says about itself when it opens a session or sends a first call."""
+
+    session_id: str = ""
+    agent_name: str = ""
+    agent_version: str = ""
+    agent_model: str = ""
+    hook_version: str = ""
+    root: str = ""
+    cwd: str = ""
+    revision_id: str = ""
+
+
+def opening_from(data: dict[str, Any]) -> Opening:
+    """From a validated request body of the gate or of `POST /sessions`."""
+    agent = data.get("agent") or {}
+    return Opening(
+        session_id=data.get("session_id") or "",
+        agent_name=agent.get("name", ""),
+        agent_version=agent.get("version", ""),
+        agent_model=agent.get("model", ""),
+        hook_version=agent.get("hook", ""),
+        root=data.get("root") or "",
+        cwd=data.get("cwd") or "",
+        revision_id=data.get("revision_id") or "",
+    )
+
+
+def open_session(bearer: Bearer, opening: Opening) -> tuple[AgentSession, bool]:
+    """The session, and whether it is new. Raises `ApiError` 403 when another token owns it."""
+    session_id = opening.session_id or new_id()
+    found = find_session(bearer.workspace_id, session_id)
+    if found is None:
+        try:
+            with transaction.atomic():
+                return _create(bearer, session_id, opening), True
+        except IntegrityError:  # two first calls at once: one of them opened it
+            found = find_session(bearer.workspace_id, session_id)
+            if found is None:
+                raise
+    require_owner(found, bearer)
+    _learn(found, opening)
+    return found, False
+
+
+def find_session(workspace_id: int, session_id: str) -> AgentSession | None:
+    return (
+        AgentSession.objects.select_related("workspace", "intent", "token")
+        .filter(workspace_id=workspace_id, session_id=session_id)
+        .first()
+    )
+
+
+def require_owner(session: AgentSession, bearer: Bearer) -> None:
+    if session.token_id != bearer.token_id:
+        raise ApiError(
+            403, "PERMISSION_DENIED", "This session belongs to another token. Open one of your own."
+        )
+
+
+def touch(session_pk: int) -> None:
+    AgentSession.objects.filter(pk=session_pk).update(last_seen_at=timezone.now())
+
+
+def record_session(session: AgentSession, what: str, actor: str, **more: Any) -> None:
+    """Write to the ledger what became of a session: opened, reasoning, selected, released, frozen, ended."""
+    append(
+        NewEntry(
+            workspace_id=session.workspace_id,
+            kind="session",
+            session_id=session.session_id,
+            intent_id=session.selected_intent_id,
+            outcome=what,
+            agent=session.agent_name,
+            actor=actor,
+            body={"event": what, "session_id": session.session_id, **more},
+        )
+    )
+
+
+def _create(bearer: Bearer, session_id: str, opening: Opening) -> AgentSession:
+    session = AgentSession.objects.create(
+        workspace_id=bearer.workspace_id,
+        session_id=session_id,
+        token_id=bearer.token_id,
+        agent_name=opening.agent_name,
+        agent_version=opening.agent_version,
+        agent_model=opening.agent_model,
+        hook_version=opening.hook_version,
+        root=opening.root or opening.cwd,
+        cwd=opening.cwd,
+        revision_id=opening.revision_id,
+        last_seen_at=timezone.now(),
+    )
+    record_session(
+        session,
+        "opened",
+        bearer.actor,
+        agent={"name": opening.agent_name, "version": opening.agent_version, "model": opening.agent_model},
+        root=session.root,
+        revision_id=opening.revision_id,
+    )
+    return session
+
+
+def _learn(session: AgentSession, opening: Opening) -> None:
+    """Fill in what was not known at opening; nothing that is known is overwritten but the revision
+    and the version of the hook client.
+
+    The root is fixed once: a call could otherwise move the workspace under its own feet (CVE-2025-59532).
+    """
+    now = timezone.now()
+    news: dict[str, Any] = {}
+    for field in ("agent_name", "agent_version", "agent_model", "cwd"):
+        if getattr(opening, field) and not getattr(session, field):
+            news[field] = getattr(opening, field)
+    if not session.root and (opening.root or opening.cwd):
+        news |= {"root": opening.root or opening.cwd, "revision": F("revision") + 1}
+    for field in ("revision_id", "hook_version"):
+        if getattr(opening, field) and getattr(opening, field) != getattr(session, field):
+            news[field] = getattr(opening, field)
+    if news or now - session.last_seen_at > SEEN_EVERY:
+        AgentSession.objects.filter(pk=session.pk).update(last_seen_at=now, **news)
+        session.refresh_from_db()

@@ -1,0 +1,13 @@
+"""Pages of sessions, below `/w/<slug>/sessions/`. Ids are the clients' own and may hold anything."""
+
+from django.urls import path, register_converter
+
+from sessions.pages import views
+from sessions.path_converters import AnyId
+
+register_converter(AnyId, "anyid")
+app_name = "sessions"
+urlpatterns = [
+    path("", views.session_list, name="list"),
+    path("<anyid:session_id>", views.one_session, name="detail"),
+]

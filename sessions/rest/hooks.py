@@ -1,0 +1,139 @@
+"""`POST /hooks/{agent}/{event}`: a client's own hook, answered in the client's own form. It holds no rule."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse, extend_schema
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from controlplane.api.authentication import TokenAuthentication
+from controlplane.api.views import WorkspaceView
+from controlplane.shared.metrics import GATE
+from controlplane.shared.tokens import find_bearer, known_bearer
+from sessions.adapters.dispatch import Outcome, Report, act
+from sessions.adapters.hook_call import Answer, Body, Event
+from sessions.adapters.parse import client_of, name_in, read_hook
+from sessions.adapters.refusal_text import failure
+from sessions.adapters.registry import CLIENTS
+from sessions.gate.answers import refusal_body
+from sessions.gate.request import BODY_BYTES_MOST, TOO_LONG, invalid
+from sessions.live.hold_open import BODY_MOST, HOLD_HEADER
+from sessions.rest.schema import GateRefusal
+
+DECISION_HEADER = "X-ICP-Decision"  # allow, deny or ask, for a doctor and for whoever reads along
+ERROR_HEADER = "X-ICP-Error"
+TOLD = frozenset({Event.PROMPT, Event.SESSION_START})
+DESCRIPTION = (
+    "The body is what the client gives its hook; `icp` may stand beside it, an object with `root`, "
+    "`revision_id`, `client_version`, `current_content_hashes`, `links`, `wait_seconds` (0 to 55, cut to "
+    "what the client waits for) and `dry_run`. The answer is in the client's own form. Before a tool, every "
+    "answer is a 200, because clients let the tool run on anything else: a bad token, a malformed body or an "
+    "error of the server is a denial in that form, named in the header X-ICP-Error. `{}` says that there "
+    "is no objection, and leaves the client's own permission prompt in place. Where a human must approve, "
+    "it is a denial with the approval's reference: the same call, sent again once it is approved, runs."
+)
+
+
+class HookView(WorkspaceView):
+    required_role = "agent"
+    error_body = staticmethod(refusal_body)
+    sent_as: str | None = None  # the event as the payload names it: a refusal is rendered for that one
+
+    def get_authenticators(self) -> list[BaseAuthentication]:
+        """The gate's memory of tokens serves the gate only: its append makes sure that the token holds."""
+        return [TokenAuthentication(known_bearer if self._meaning() is Event.PRE_TOOL else find_bearer)]
+
+    @extend_schema(
+        operation_id="hooks",
+        summary="Report a hook of a coding agent, and learn whether its tool may run",
+        description=DESCRIPTION,
+        parameters=[
+            OpenApiParameter("agent", str, OpenApiParameter.PATH, enum=sorted(CLIENTS)),
+            OpenApiParameter("event", str, OpenApiParameter.PATH, description="The client's own name of it."),
+            OpenApiParameter(
+                "wait_seconds", float, description="As `icp.wait_seconds`, for plain HTTP hooks."
+            ),
+        ],
+        request=OpenApiTypes.OBJECT,
+        responses={
+            200: OpenApiResponse(OpenApiTypes.OBJECT, description="The answer in the client's own form."),
+            **{code: OpenApiResponse(GateRefusal) for code in (400, 401, 403, 404, 415, 429, 503)},
+        },
+        examples=[
+            OpenApiExample(
+                "Before a write of Claude Code",
+                {
+                    "session_id": "3f1c",
+                    "hook_event_name": "PreToolUse",
+                    "cwd": "/home/ada/acme",
+                    "tool_name": "Write",
+                    "tool_input": {"file_path": "src/auth/login.ts", "content": "…"},
+                    "tool_use_id": "toolu_01",
+                },
+                request_only=True,
+            )
+        ],
+    )
+    def post(self, request: Request, agent: str, event: str) -> Response:
+        began = time.perf_counter()
+        size = int(request.META.get("CONTENT_LENGTH") or 0)
+        if size > (BODY_BYTES_MOST if self._meaning() is Event.PRE_TOOL else BODY_MOST):
+            raise invalid(TOO_LONG)  # after a tool its results stand beside its input
+        payload = self._payload(request)
+        self.sent_as = name_in(payload)
+        hook, asked = read_hook(agent, event, payload, size)
+        outcome = act(Report(self.bearer, hook, asked))
+        if outcome.decision:
+            GATE.observe(outcome.decision, time.perf_counter() - began)
+        rendered = client_of(agent).render(event, outcome.answer)
+        return Response(rendered, headers=self._headers(agent, outcome, asked.wait_seconds))
+
+    def _payload(self, request: Request) -> Any:
+        """The body, with the waiting time of the address where it has one."""
+        payload, wait = request.data, request.query_params.get("wait_seconds")
+        if wait is None or not isinstance(payload, dict):
+            return payload
+        try:
+            told = {"wait_seconds": float(wait), **(payload.get("icp") or {})}
+        except (TypeError, ValueError) as error:
+            raise invalid("wait_seconds must be a number, and icp an object.") from error
+        return {**payload, "icp": told}
+
+    def _headers(self, agent: str, outcome: Outcome, wait_seconds: float) -> dict[str, str]:
+        headers = {DECISION_HEADER: outcome.decision} if outcome.decision else {}
+        seconds = min(wait_seconds, client_of(agent).wait_most)
+        resumed = "HTTP_X_ICP_RESUMED" in self.request.META
+        if outcome.approval and seconds and not resumed:
+            headers[HOLD_HEADER] = f"{outcome.approval};{seconds}"
+        return headers
+
+    def handle_exception(self, exc: Exception) -> Response:
+        """Fails closed: what went wrong before a tool is the client's own denial, with a 200."""
+        response = super().handle_exception(exc)
+        if self.request.method != "POST" or self.kwargs["agent"] not in CLIENTS:
+            return response
+        meaning = self._meaning()
+        if meaning not in {None, Event.PRE_TOOL, *TOLD}:
+            return response
+        told = failure(str(response.data["error"]))
+        answer = Answer(context=told.text) if meaning in TOLD else told
+        headers = {ERROR_HEADER: str(response.data["error_type"])}
+        if answer.refused:
+            headers[DECISION_HEADER] = "deny"
+        return Response(self._rendered(answer), headers=headers)
+
+    def _rendered(self, answer: Answer) -> Body:
+        """An event that the client does not have is answered as the one before a tool."""
+        client, event = CLIENTS[self.kwargs["agent"]], self.sent_as or self.kwargs["event"]
+        if event not in client.events:
+            event = next(name for name, kind in client.events.items() if kind is Event.PRE_TOOL)
+        return client.render(event, answer)
+
+    def _meaning(self) -> Event | None:
+        client = CLIENTS.get(self.kwargs.get("agent", ""))
+        return client.events.get(self.sent_as or self.kwargs["event"]) if client else None

@@ -1,0 +1,53 @@
+"""A mutation that a session reports, under the intent that the session holds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from controlplane.shared.masking import storable
+from sessions.models import AgentSession
+from sessions.previous_text import Told, computed_class
+from sessions.rest.representations import moment
+from traces.entries.mutation_class_check import FIELD
+from traces.entries.record import Author, Mutation, record_mutation
+
+
+def record_trace(
+    session: AgentSession,
+    data: dict[str, Any],
+    actor: str,
+    told: Told | None = None,
+    *,
+    classed: bool = True,
+) -> tuple[dict[str, Any], bool]:
+    """The answer, and whether the mutation is new. `told` is what a hook knows of its call beside `data`.
+    Without `classed` the class is left unknown, for whoever has no time to compute it.
+
+    Raises `ApiError` 400 and 409.
+    """
+    problems = data.get("problems")
+    if isinstance(problems, list):
+        problems = "\n".join(str(problem) for problem in problems)
+    fields = {name: value for name, value in data.items() if name != "problems"}
+    mutation = Mutation(
+        **fields,
+        problems=storable(str(problems)) if problems else None,
+        computed_class=computed_class(session, data, told) if classed else None,
+    )
+    author = Author(
+        session_id=session.session_id,
+        intent_id=session.selected_intent_id,
+        agent=session.agent_name,
+        model=session.agent_model,
+        actor=actor,
+    )
+    recorded = record_mutation(session.workspace_id, mutation, author)
+    answer = {
+        "id": recorded.entry["id"],
+        "status": "pending",
+        "leaf_hash": recorded.leaf_hash.hex(),
+        "received_at": moment(recorded.received_at),
+        "entry": recorded.entry,
+        "computed_mutation_class": recorded.entry.get(FIELD),
+    }
+    return answer, recorded.new

@@ -1,0 +1,203 @@
+"""REST for blame by intent: of a file on disk, or of a text that the caller sends."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers as s
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from controlplane.api.errors import ApiError
+from controlplane.api.fields import Text, Whole, YesNo
+from controlplane.api.parsers import parse_json
+from controlplane.models import Workspace
+from traces.blame.blame import CONTENT_MOST, Author, Blame, Deletion, blame, blame_with, deletion, on_disk
+from traces.entries import api_schema as schema
+from traces.entries.api import StreamView
+from traces.entry_schema import canonical_path
+from traces.ranges.file_history import Change, History, read_history
+from traces.ranges.lineage import IN_PLACE, MOVED, REFORMATTED, UNCLAIMED, Lineage, Span
+from traces.ranges.repository import Commit
+from traces.raw_body import JSON_TYPE, body_bytes
+
+CHANGED_MOST = 100
+DISK, HEAD = "disk", "head"
+
+
+class BlameBody(schema.Body):
+    path = Text(help_text="Relative to the workspace.")
+    content = Text(allow_blank=True, trim_whitespace=False, help_text="The file's text now, up to 1 MiB.")
+
+
+class RecordedRange(schema.Body):
+    entry_id = Text()
+    intent_id = Text(help_text="Empty where the entry names none.")
+    session_id = Text()
+    agent = Text()
+    mutation_class = Text()
+    changed_at = s.DateTimeField()
+    start = Whole(help_text="The first line when it was recorded.")
+    end = Whole(help_text="The last line when it was recorded.")
+    path = Text(help_text="The file's name when it was recorded.")
+
+
+class BlameCommit(schema.Body):
+    revision = Text()
+    committed_at = s.DateTimeField()
+    author = Text(help_text="The name that the commit tells.")
+
+
+class Reformatting(schema.Body):
+    commit = BlameCommit(allow_null=True, help_text="Null where it is not committed, or not known.")
+    origin = RecordedRange(allow_null=True, help_text="The entry that recorded it, if one did.")
+
+
+class BlameSpan(schema.Body):
+    start_line = Whole()
+    end_line = Whole(help_text="Inclusive.")
+    state = s.ChoiceField(
+        choices=[IN_PLACE, MOVED, REFORMATTED, UNCLAIMED],
+        help_text="unclaimed: nobody recorded them. reformatted: the same tokens, spaced or broken anew.",
+    )
+    origin = RecordedRange(allow_null=True)
+    commit = BlameCommit(
+        allow_null=True, help_text="Which commit brought the lines as they are; null: none yet, or not known."
+    )
+    reformatted_by = Reformatting(allow_null=True)
+
+
+class OtherName(schema.Body):
+    path = Text()
+    renamed_to = Text(help_text="Empty where the commit took the file away.")
+    commit = BlameCommit()
+
+
+class BlameDeletion(schema.Body):
+    origin = RecordedRange(allow_null=True, help_text="The entry that deleted the file; lines are 0.")
+    change = OtherName(allow_null=True, help_text="The commit that deleted or renamed it.")
+
+
+class BlameAnswer(schema.Body):
+    path = Text()
+    lines = Whole()
+    spans = BlameSpan(many=True, help_text="Each line once, in order.")
+    changed = RecordedRange(many=True, help_text="Ranges that were changed since; the newest 100.")
+    unchecked = Whole(help_text="Ranges with another kind of hash, or beyond what one call searches.")
+    truncated = YesNo(help_text="True when the file has older ranges than were looked at.")
+    followed = YesNo(help_text="True when lines were followed through the history of the git repository.")
+    note = Text(help_text="Why the history was not followed, or not whole; else empty.")
+    history_cut = YesNo(help_text="True when there are older commits than were read.")
+    names = OtherName(many=True, help_text="The renames that led to this name, the newest first.")
+    deleted = BlameDeletion(allow_null=True, help_text="How the file ended, where it is no more.")
+
+
+class BlameView(StreamView):
+    @extend_schema(
+        operation_id="files_blame_get", summary="Which intent the lines of a file on disk come from",
+        parameters=[
+            schema.query("path", "Relative to the workspace.", required=True),
+            schema.query("at", "`disk` (as it is there now; default) or `head` (as the last commit has it)."),
+        ],
+        responses=schema.answers({200: BlameAnswer}, 404),
+    )  # fmt: skip
+    def get(self, request: Request) -> Response:
+        path, at = _path(request.query_params.get("path", "")), request.query_params.get("at", DISK)
+        if at not in {DISK, HEAD}:
+            raise ApiError(400, "INVALID_FIELD", f"at: {DISK} or {HEAD}.")
+        root, workspace_id = _root(self.bearer.workspace_id), self.bearer.workspace_id
+        history = read_history(root, path) if root else History()
+        content = on_disk(root, path) if at == DISK else history.head
+        if content is not None:
+            return Response(_answer(path, blame_with(workspace_id, path, content, history)))
+        gone = deletion(workspace_id, path, root, history)
+        if gone is None:
+            text = "The server has no such file of up to 1 MiB on disk. Send its text with POST."
+            raise ApiError(404, "NOT_FOUND", text)
+        empty = Blame(Lineage(0, (), (), ()), {}, truncated=False, history=history, note=history.note)
+        return Response(_answer(path, empty) | {"deleted": _deleted(gone)})
+
+    @extend_schema(
+        operation_id="files_blame_post", summary="Which intent the lines of a text come from",
+        request={JSON_TYPE: BlameBody}, responses=schema.answers({200: BlameAnswer}, 413, 415),
+    )  # fmt: skip
+    def post(self, request: Request) -> Response:
+        body = BlameBody(data=parse_json(body_bytes(request, (JSON_TYPE,))))
+        body.is_valid(raise_exception=True)
+        path = _path(body.validated_data["path"])
+        content = body.validated_data["content"].encode()
+        if len(content) > CONTENT_MOST:
+            raise ApiError(413, "TOO_LARGE", f"content is over {CONTENT_MOST:,} bytes.")
+        workspace_id = self.bearer.workspace_id
+        return Response(_answer(path, blame(workspace_id, path, content, _root(workspace_id))))
+
+
+def _root(workspace_id: int) -> str:
+    return Workspace.objects.values_list("local_root", flat=True).get(pk=workspace_id)
+
+
+def _path(text: str) -> str:
+    try:
+        return canonical_path(text)
+    except ValueError as error:
+        raise ApiError(400, "INVALID_FIELD", f"path: {error}") from error
+
+
+def _answer(path: str, found: Blame) -> dict[str, Any]:
+    lineage = found.lineage
+    changed = [_recorded(found.authors[key]) for key in lineage.changed[:CHANGED_MOST]]
+    return {
+        "path": path,
+        "lines": lineage.lines,
+        "spans": [_span(span, found) for span in lineage.spans],
+        "changed": changed,
+        "unchecked": len(lineage.unchecked),
+        "truncated": found.truncated,
+        "followed": found.followed,
+        "note": found.note,
+        "history_cut": found.history.cut,
+        "names": [_change(change) for change in found.history.names],
+        "deleted": None,
+    }
+
+
+def _span(span: Span, found: Blame) -> dict[str, Any]:
+    commit = _commit(found.commit(span.version))
+    by = {"commit": commit, "origin": _origin(span.by, found)} if span.state == REFORMATTED else None
+    return {
+        "start_line": span.start,
+        "end_line": span.end,
+        "state": span.state,
+        "origin": _origin(span.key, found),
+        "commit": commit,
+        "reformatted_by": by,
+    }
+
+
+def _origin(key: int | None, found: Blame) -> dict[str, Any] | None:
+    return None if key is None else _recorded(found.authors[key])
+
+
+def _recorded(author: Author) -> dict[str, Any]:
+    told = asdict(author)
+    del told["number"]  # a row's number is nothing to rely on
+    return told
+
+
+def _commit(commit: Commit | None) -> dict[str, Any] | None:
+    if commit is None:
+        return None
+    return {"revision": commit.revision, "committed_at": commit.at, "author": commit.author}
+
+
+def _change(change: Change) -> dict[str, Any]:
+    return {"path": change.old, "renamed_to": change.new, "commit": _commit(change.commit)}
+
+
+def _deleted(gone: Deletion) -> dict[str, Any]:
+    return {
+        "origin": _recorded(gone.entry) if gone.entry else None,
+        "change": _change(gone.change) if gone.change else None,
+    }

@@ -1,0 +1,213 @@
+"""Blame by intent: the recorded ranges of a file, held against its text of now and, where there is one, its
+history."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from traces.entries.recorded_edits import recorded_edits
+from traces.models import TraceFile, TraceRange
+from traces.ranges.file_history import BINARY, Change, History, read_history
+from traces.ranges.follow import Version
+from traces.ranges.lineage import Claim, Lineage, lines_of, trace_lines
+from traces.ranges.origins import trace_history
+from traces.ranges.rebuild_texts import with_rebuilt
+from traces.ranges.repository import Commit
+
+CLAIMS_MOST = 2000
+CALLS_BEFORE = 10_000  # rows of the ledger before an entry among which its call is looked for
+CONTENT_MOST = 1024 * 1024
+BINARY_LOOKED = 8000  # bytes in which a NUL makes a file binary, as in git
+NO_DISK = "The workspace is not on this machine's disk: lines are held against hashes alone."
+PARTLY = "The file and its changes are too large to be followed whole: some lines may miss their entry."
+
+
+@dataclass(frozen=True, slots=True)
+class Author:
+    """The recorded range behind a line; `path`, `start` and `end` are what was recorded then, `number` the
+    entry's row."""
+
+    entry_id: str
+    intent_id: str
+    session_id: str
+    agent: str
+    mutation_class: str
+    changed_at: datetime
+    start: int
+    end: int
+    path: str = ""
+    number: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Blame:
+    """`authors` by the keys in `lineage`. `places` are the numbers that the versions of `history` and, behind
+    them, the present text have there: between them stand texts that nobody committed.
+
+    `truncated` when there were older ranges than were looked at. `followed` says whether the history was
+    used; `note` why it was not, or not whole.
+    """
+
+    lineage: Lineage
+    authors: dict[int, Author]
+    truncated: bool
+    history: History = field(default_factory=History)
+    places: tuple[int, ...] = ()
+    note: str = ""
+
+    @property
+    def followed(self) -> bool:
+        return bool(self.places)
+
+    def commit(self, version: int | None) -> Commit | None:
+        """The commit behind a version of a span; None for what is not committed, or older than what was
+        read."""
+        at = None if version is None else bisect_left(self.places, version)
+        if at is None or at >= len(self.history.versions) or self.history.versions[at].cut:
+            return None
+        return self.history.commits[at]
+
+    def is_new(self, version: int | None) -> bool:
+        """Whether lines of that version are in no commit yet."""
+        return version is not None and bisect_left(self.places, version) == len(self.history.versions)
+
+
+def blame(workspace_id: int, path: str, content: bytes, root: str = "") -> Blame:
+    """Who wrote the lines of `content`, the text of `path` now; with its history in a repository around
+    `root`.
+
+    What was seen live goes before what was imported, then the narrower range before the wider one, as it
+    says more, then the newest before the older. 1 query.
+    """
+    return blame_with(
+        workspace_id, path, content, read_history(root, path) if root else History(note=NO_DISK)
+    )
+
+
+def blame_with(workspace_id: int, path: str, content: bytes, history: History) -> Blame:
+    """The same with a history that was read already. 1 query, 1 more where edits may tell texts between
+    commits."""
+    rows, truncated = _ranges(workspace_id, [path, *(change.old for change in history.names)])
+    authors = {row.pk: _author(row) for row in rows}
+    claims = [_claim(row) for row in rows]
+    note = BINARY if b"\0" in content[:BINARY_LOOKED] else history.note
+    if note or not history.versions:
+        return Blame(trace_lines(content, claims), authors, truncated, history, note=note)
+    last = Version("", lines_of(content), path, (len(history.versions) - 1,))
+    versions, places = _with_rebuilt(workspace_id, path, [*history.versions, last], rows)
+    traced = trace_history(versions, claims)
+    note = "" if traced.whole else PARTLY
+    return Blame(traced.lineage, authors, truncated, history, tuple(places), note)
+
+
+@dataclass(frozen=True, slots=True)
+class Deletion:
+    """What took a file away: an entry, and the commit that has it (which may have renamed it), as far as
+    known."""
+
+    entry: Author | None
+    change: Change | None
+
+
+def _with_rebuilt(
+    workspace_id: int, path: str, versions: list[Version], rows: list[TraceRange]
+) -> tuple[list[Version], list[int]]:
+    """The versions with those between them that recorded edits prove. 1 query, none where no whole text was
+    hashed."""
+    files = [row.file for row in rows if row.file.content_hash and row.file.session_id]
+    if not files:
+        return versions, list(range(len(versions)))
+    files.sort(key=lambda file: -file.entry_id)
+    sessions = dict.fromkeys(file.session_id for file in files)
+    numbers = [file.entry_id for file in files]
+    edits = recorded_edits(workspace_id, path, sessions, (min(numbers) - CALLS_BEFORE, max(numbers)))
+    wanted = {file.content_hash: file.changed_at.timestamp() for file in files}
+    return with_rebuilt(versions, edits, wanted)
+
+
+def deletion(
+    workspace_id: int, path: str, root: str, history: History, *, recorded: bool = True
+) -> Deletion | None:
+    """How a file ended that was there once and is no more; None for any other.
+
+    1 query, none while it is there or where it is known that no deletion was `recorded`.
+    """
+    if find_on_disk(root, path) is not None:
+        return None
+    entry = deleted_by(workspace_id, path) if recorded else None
+    return Deletion(entry, history.end) if entry or history.versions else None
+
+
+def deleted_by(workspace_id: int, path: str) -> Author | None:
+    """The entry that deleted a file, where nothing newer is recorded of it. 1 query."""
+    files = TraceFile.objects.filter(workspace_id=workspace_id, path=path).select_related("entry")
+    newest = files.order_by("imported", "-pk").first()
+    return _told(newest, 0, 0) if newest is not None and newest.deleted else None
+
+
+def find_on_disk(local_root: str, path: str) -> Path | None:
+    """What is there below the workspace's root, links followed; None for what lies outside of it."""
+    if not local_root:
+        return None
+    try:
+        root = Path(local_root).resolve(strict=True)
+        file = (root / path).resolve(strict=True)  # a link must not lead out of the workspace
+    except (OSError, ValueError, RuntimeError):
+        return None
+    return file if file.is_relative_to(root) else None
+
+
+def on_disk(local_root: str, path: str) -> bytes | None:
+    """The file's bytes below the workspace's root.
+
+    None without a root, and for what is no plain file inside of it or is over CONTENT_MOST bytes.
+    """
+    file = find_on_disk(local_root, path)
+    try:
+        if file is None or not file.is_file():
+            return None
+        with file.open("rb") as stream:
+            content = stream.read(CONTENT_MOST + 1)
+    except OSError:
+        return None
+    return content if len(content) <= CONTENT_MOST else None
+
+
+def _ranges(workspace_id: int, paths: Sequence[str]) -> tuple[list[TraceRange], bool]:
+    """The ranges recorded of these names in the order in which they are believed; whether there were more."""
+    mine = TraceRange.objects.filter(
+        file__workspace_id=workspace_id, file__path__in=paths, file__deleted=False
+    )
+    newest = mine.select_related("file__entry").order_by("file__imported", "-file_id", "pk")
+    rows = list(newest[: CLAIMS_MOST + 1])
+    kept = rows[:CLAIMS_MOST]
+    kept.sort(key=lambda row: (row.file.imported, row.end_line - row.start_line))
+    return kept, len(rows) > CLAIMS_MOST
+
+
+def _claim(row: TraceRange) -> Claim:
+    told = row.content_hash or row.file.content_hash
+    return Claim(row.pk, row.start_line, row.end_line, told, row.file.changed_at.timestamp())
+
+
+def _author(row: TraceRange) -> Author:
+    return _told(row.file, row.start_line, row.end_line)
+
+
+def _told(file: TraceFile, start: int, end: int) -> Author:
+    return Author(
+        entry_id=file.entry.entry_id,
+        intent_id=file.intent_id,
+        session_id=file.session_id,
+        agent=file.entry.agent,
+        mutation_class=file.mutation_class,
+        changed_at=file.changed_at,
+        start=start,
+        end=end,
+        path=file.path,
+        number=file.entry_id,
+    )

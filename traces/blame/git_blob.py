@@ -1,0 +1,30 @@
+"""Files as a commit of a repository on disk holds them. git only reads one object."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+
+from traces.safe_git import GIT, git_environment
+
+SECONDS = 2.0
+BYTES_MOST = 1024 * 1024
+COMMIT = re.compile(r"[0-9a-f]{7,64}")
+
+
+def committed_text(root: str, revision: str, path: str) -> str | None:
+    """The text of a file in a commit; None where there is none, or git does not say. `path` is canonical."""
+    if not root or not COMMIT.fullmatch(revision):
+        return None
+    try:
+        done = subprocess.run(  # noqa: S603 - fixed words, a commit in hex, and a path behind a colon
+            [*GIT, "-C", root, "cat-file", "blob", f"{revision}:./{path}"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=SECONDS,
+            check=True,
+            env=git_environment(),
+        )
+        return done.stdout.decode() if len(done.stdout) <= BYTES_MOST else None
+    except (OSError, subprocess.SubprocessError, ValueError):
+        return None

@@ -1,0 +1,112 @@
+"""The page of one file: who owns it, who changed which lines under which intent, where owners overlap."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from django.http import Http404, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from controlplane.shared.access import MemberRequest, member_page
+from traces.blame.current_lines import lines_now
+from traces.cursors import cursor_in
+from traces.entries.known_intents import KnownIntent, known_intents
+from traces.entries.mutation_class_check import computed_class, disagrees
+from traces.entries.record import newest_hashes
+from traces.filemap.matrix import is_open, owning_pattern
+from traces.filemap.touches import Touch, intents_of
+from traces.models import TraceFile
+from traces.timeline.describe_entries import seal_of
+
+ROWS = 100
+RANGES_SHOWN = 3
+
+
+@require_safe
+@member_page()
+def file_page(request: MemberRequest, path: str) -> HttpResponse:
+    """Its intents, its overlaps, whose its lines are now and its changes, newest first. 10 queries,
+    1 more for a file that was deleted.
+
+    The page holds lines against recorded hashes and fetches `?fragment=lines`, which follows them through the
+    repository as well (1 query); `?history=1` is the page with both, for who runs no scripts.
+    """
+    workspace_id = request.workspace.pk
+    if request.GET.get("fragment") == "lines":
+        return render(
+            request, "traces/_lines_now.html", {"now": lines_now(request.workspace, path, whole=True)}
+        )
+    known_hash = newest_hashes(workspace_id, [path]).get(path)
+    whole, deleted = request.GET.get("history") == "1", known_hash == ""
+    now = lines_now(request.workspace, path, whole=whole, deleted=deleted)
+    known = known_intents(workspace_id)
+    touched = {touch.intent_id: touch for touch in intents_of(workspace_id, path)}
+    named = [*known.values(), *(KnownIntent(one) for one in sorted(touched.keys() - known.keys() - {""}))]
+    intents = [view for one in named if (view := _intent_view(one, path, touched.get(one.intent_id)))]
+    if not touched and not intents and not (now and (now["there"] or now["gone"])):
+        raise Http404
+    owners = [one for one in intents if one["pattern"]]
+    context = {
+        "path": path,
+        "known_hash": known_hash or "",
+        "intents": sorted(intents, key=lambda one: (not one["pattern"], -one["entries"], one["id"])),
+        "owners": owners if len(owners) > 1 else [],
+        "entries": sum(touch.entries for touch in touched.values()),
+        "now": now,
+        **_changes(request, path),
+    }
+    return render(request, "traces/map_file.html", context)
+
+
+def _changes(request: MemberRequest, path: str) -> dict[str, Any]:
+    before, after = cursor_in(request, "before"), cursor_in(request, "after")
+    rows = TraceFile.objects.filter(workspace_id=request.workspace.pk, path=path)
+    rows = rows.select_related("entry__leaf").prefetch_related("ranges")
+    if after is not None:
+        found = list(rows.filter(pk__gt=after).order_by("pk")[: ROWS + 1])
+        shown, older, newer = found[:ROWS][::-1], bool(found), len(found) > ROWS
+    else:
+        found = list((rows.filter(pk__lt=before) if before else rows).order_by("-pk")[: ROWS + 1])
+        shown, older, newer = found[:ROWS], len(found) > ROWS, before is not None and bool(found)
+    return {
+        "changes": [_change(row) for row in shown],
+        "older_url": f"?before={shown[-1].pk}" if older and shown else None,
+        "newer_url": f"?after={shown[0].pk}" if newer and shown else None,
+        "note": f"{len(shown)} change{'' if len(shown) == 1 else 's'}",
+    }
+
+
+def _intent_view(intent: KnownIntent, path: str, touch: Touch | None) -> dict[str, Any] | None:
+    pattern = owning_pattern(intent, path) if is_open(intent) else ""
+    if touch is None and not pattern:
+        return None
+    once = not pattern and not is_open(intent) and bool(owning_pattern(intent, path))
+    return {
+        "id": intent.intent_id,
+        "name": intent.name,
+        "status": intent.status,
+        "pattern": pattern,
+        "once": once,
+        "entries": touch.entries if touch else 0,
+        "last": touch.last if touch else None,
+    }
+
+
+def _change(row: TraceFile) -> dict[str, Any]:
+    ranges = [(one.start_line, one.end_line) for one in row.ranges.all()]
+    lines = ", ".join(f"{first}\N{EN DASH}{last}" for first, last in ranges[:RANGES_SHOWN])
+    more = f" and {len(ranges) - RANGES_SHOWN} more" if len(ranges) > RANGES_SHOWN else ""
+    return {
+        "number": row.entry_id,
+        "at": row.changed_at,
+        "agent": row.entry.agent,
+        "session_id": row.session_id,
+        "intent_id": row.intent_id,
+        "lines": "deleted" if row.deleted else f"{lines}{more}",
+        "mutation_class": row.mutation_class,
+        "computed": computed_class(row.entry),
+        "disagrees": disagrees(row.entry),
+        "seal": asdict(seal_of(row.entry)),
+    }

@@ -1,0 +1,81 @@
+"""Exactly what fits, as JSON Lines or CSV: a stream, newest first, memory stays flat."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from traces.browser.search import Way, fetched, newest
+from traces.entries.missing_bodies import Absences
+from traces.ledger.actors import made_by
+from traces.ledger.append import body_of, instant
+from traces.models import LedgerEntry
+from traces.timeline.describe_entries import describe
+
+CHUNK = 500
+COLUMNS = (
+    "number", "seq", "received_at", "kind", "outcome", "agent", "tool", "intent_id", "session_id",
+    "error_type", "reason", "paths", "summary", "id", "by",
+)  # fmt: skip
+FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r", "\n", "\N{FULLWIDTH EQUALS SIGN}", "\N{FULLWIDTH PLUS SIGN}",
+    "\N{FULLWIDTH HYPHEN-MINUS}", "\N{FULLWIDTH COMMERCIAL AT}")  # fmt: skip
+
+
+def json_lines(found: Sequence[Way], workspace_id: int) -> Iterator[bytes]:
+    """One entry a line with its body; `body` is null where it is not here, and the summary says why."""
+    absences = Absences(workspace_id)
+    for entry in _entries(found):
+        row = _row(entry, absences) | {"body": body_of(entry)}
+        yield json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode(errors="replace") + b"\n"
+
+
+def csv_lines(found: Sequence[Way], workspace_id: int) -> Iterator[bytes]:
+    """RFC 4180 with a line of names. What a spreadsheet would run as a formula begins with an apostrophe."""
+    yield _csv_line(COLUMNS)
+    absences = Absences(workspace_id)
+    for entry in _entries(found):
+        row = _row(entry, absences)
+        yield _csv_line(
+            [harmless("; ".join(row["paths"]) if name == "paths" else row[name]) for name in COLUMNS]
+        )
+
+
+def harmless(value: Any) -> str:
+    """A cell that no spreadsheet takes for a formula."""
+    text = "" if value is None else str(value)
+    return f"'{text}" if text.lstrip(" ").startswith(FORMULA_SIGNS) else text
+
+
+def _entries(found: Sequence[Way]) -> Iterator[LedgerEntry]:
+    """2 queries a chunk and 1 for each way; what is recorded meanwhile stays out."""
+    before: int | None = None
+    while ids := newest(found, CHUNK, before=before):
+        yield from fetched(ids)
+        before = ids[-1]
+
+
+def _row(entry: LedgerEntry, absences: Absences) -> dict[str, Any]:
+    row = describe(entry, absences)
+    own = {
+        name: getattr(entry, name) for name in ("kind", "outcome", "agent", "tool", "intent_id", "session_id")
+    }
+    return own | {
+        "number": entry.pk,
+        "id": entry.entry_id,
+        "seq": row.seal.number if row.seal and row.seal.state == "sealed" else None,
+        "received_at": instant(entry.received_at),
+        "error_type": entry.error_type,
+        "reason": entry.reason,
+        "by": made_by(entry),
+        "paths": sorted({file.path for file in entry.files.all()}),
+        "summary": " ".join(part for part in (row.verb, row.object, row.note) if part),
+    }
+
+
+def _csv_line(cells: Sequence[str]) -> bytes:
+    line = io.StringIO()
+    csv.writer(line).writerow(cells)
+    return line.getvalue().encode(errors="replace")

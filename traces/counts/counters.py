@@ -1,0 +1,228 @@
+"""Numbers that are kept, because counting a million entries takes longer than a page may.
+
+They are made from the leaves of the tree, in their order and after sealing: a place is counted once, nobody
+who appends ever waits, and what a crash left out is caught up with. Whoever reads them adds what is
+`uncounted` yet.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
+
+from django.db import connection
+from django.db.models import F, Max
+
+from controlplane.shared.sqlite_lock import writing
+from traces.counts.models import Counted, EntryCount, FileCount
+from traces.entry_schema import EVOLUTION
+from traces.ledger import canonical_json
+from traces.ledger.insert_rows import Row, insert_rows
+from traces.ledger.sealing import search_from
+from traces.models import LedgerEntry, LedgerLeaf, TraceFile
+
+log = logging.getLogger(__name__)
+
+HOUR, DAY = 3600, 86_400
+MONTH = 28 * DAY
+SPANS = (HOUR, DAY, MONTH)  # every entry is counted in each
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+BATCH = 1_000
+LOOKED_BACK = 60.0  # seconds
+COUNTED_COLUMNS = ("pk", "received_at", "kind", "outcome", "agent", "intent_id", "tool", "reason")
+FOLDER_LEVELS = 2
+FOLDER_MOST = 200  # characters
+ROOT_FOLDER = "./"
+ADD_ENTRIES = """ON CONFLICT (workspace_id, span, bucket, digest)
+    DO UPDATE SET entries = traces_entrycount.entries + excluded.entries"""
+ADD_FILES = """ON CONFLICT (workspace_id, path_hash, intent_id)
+    DO UPDATE SET entries = traces_filecount.entries + excluded.entries,
+        evolved = traces_filecount.evolved + excluded.evolved,
+        last_changed = CASE WHEN excluded.last_changed > traces_filecount.last_changed
+            THEN excluded.last_changed ELSE traces_filecount.last_changed END"""
+UNCOUNTED = """SELECT leaf.entry_id FROM traces_ledgerleaf leaf
+    WHERE leaf.workspace_id = %s AND leaf.seq >= %s
+    UNION ALL SELECT entry.id FROM traces_ledgerentry entry
+    WHERE entry.workspace_id = %s AND entry.id > %s
+      AND NOT EXISTS (SELECT 1 FROM traces_ledgerleaf leaf WHERE leaf.entry_id = entry.id)
+    ORDER BY 1 DESC LIMIT %s"""
+
+
+class Values(NamedTuple):
+    """What entries are counted by. `folder` is that of a trace entry's first file, "" for other kinds.
+
+    Made and compared ten thousand times a page, so a tuple.
+    """
+
+    kind: str
+    outcome: str
+    agent: str
+    intent_id: str
+    tool: str
+    reason: str
+    folder: str
+
+
+class Counting(NamedTuple):
+    """One entry as it is counted."""
+
+    id: int
+    received_at: datetime
+    values: Values
+
+
+def top_folder(path: str) -> str:
+    """The first two folders of a path: `src/auth` of `src/auth/jwt/sign.ts`, `./` of `README.md`."""
+    return "/".join(path.split("/")[:-1][:FOLDER_LEVELS])[:FOLDER_MOST] or ROOT_FOLDER
+
+
+class Counters:
+    """Counts in all workspaces, again and again: the first time everything, then where leaves have come."""
+
+    def __init__(self) -> None:
+        self._seen: deque[tuple[float, int]] = deque([(0.0, 0)])  # (when, highest row id of a leaf then)
+
+    def run(self, stop: threading.Event, every: float = 1.0) -> None:
+        """Work until `stop` is set. An error is logged and tried again; pages add what is not counted yet."""
+        while not stop.is_set():
+            try:
+                self.run_once()
+            except Exception:
+                log.exception("counting failed; trying again")
+            finally:
+                connection.close_if_unusable_or_obsolete()
+            stop.wait(every)
+
+    def run_once(self) -> int:
+        """The number of entries counted. 2 queries, 2 more for each workspace with leaves of the last minute.
+
+        A minute is looked back, as on PostgreSQL a lower row id may become visible after a higher one.
+        """
+        now = time.monotonic()
+        while len(self._seen) > 1 and self._seen[1][0] <= now - LOOKED_BACK:
+            self._seen.popleft()
+        leaves = LedgerLeaf.objects.filter(pk__gt=self._seen[0][1])
+        newest = leaves.aggregate(newest=Max("pk"))["newest"] or self._seen[-1][1]
+        found = list(leaves.values_list("workspace_id", flat=True).distinct().order_by())
+        counted = sum(map(count_sealed, found))
+        self._seen.append((now, newest))
+        return counted
+
+
+_everywhere = Counters()
+
+
+def count_all() -> int:
+    """One round over all workspaces, for the server's own loop; the number of entries counted."""
+    return _everywhere.run_once()
+
+
+def count_sealed(workspace_id: int) -> int:
+    """Count the leaves that are not counted yet; their number. 2 queries for none, 7 for `BATCH` of them."""
+    done = Counted.objects.filter(workspace_id=workspace_id).values_list("leaves", flat=True).first()
+    if not LedgerLeaf.objects.filter(workspace_id=workspace_id, seq__gte=done or 0).exists():
+        return 0
+    if done is None:
+        Counted.objects.get_or_create(workspace_id=workspace_id)
+    counted = 0
+    while (done := _count_batch(workspace_id)) > 0:
+        counted += done
+    return counted
+
+
+def recount(workspace_id: int) -> None:
+    """Forget the numbers of a workspace inside the caller's transaction: they are made anew."""
+    EntryCount.objects.filter(workspace_id=workspace_id).delete()
+    FileCount.objects.filter(workspace_id=workspace_id).delete()
+    Counted.objects.filter(workspace_id=workspace_id).delete()
+
+
+def uncounted(workspace_id: int, most: int) -> list[int]:
+    """Row ids of entries that the kept numbers do not hold, newest first, at most `most`. 3 queries."""
+    leaves = Counted.objects.filter(workspace_id=workspace_id).values_list("leaves", flat=True).first() or 0
+    with connection.cursor() as cursor:
+        params = [workspace_id, leaves, workspace_id, search_from(workspace_id), most]
+        cursor.execute(UNCOUNTED, params)
+        return [row_id for (row_id,) in cursor.fetchall()]
+
+
+def countings(entry_ids: Iterable[int]) -> list[Counting]:
+    """These entries as they are counted. 2 queries."""
+    ids = list(entry_ids)
+    leads = TraceFile.objects.filter(entry_id__in=ids).exclude(lead_folder="")
+    folders = dict(leads.values_list("entry_id", "lead_folder")) if ids else {}
+    rows = LedgerEntry.objects.filter(pk__in=ids).values_list(*COUNTED_COLUMNS) if ids else ()
+    return [Counting(pk, at, Values(*values, folders.get(pk, ""))) for pk, at, *values in rows]  # type: ignore[call-arg]  # mypy cannot count a starred tuple
+
+
+def _count_batch(workspace_id: int) -> int:
+    with writing():
+        mine = Counted.objects.select_for_update().get(workspace_id=workspace_id)
+        leaves = LedgerLeaf.objects.filter(workspace_id=workspace_id, seq__gte=mine.leaves).order_by("seq")
+        ids = list(leaves.values_list("entry_id", flat=True)[:BATCH])
+        if ids:
+            insert_rows("traces_entrycount", _entry_rows(workspace_id, ids), on_conflict=ADD_ENTRIES)
+            insert_rows("traces_filecount", _file_rows(workspace_id, ids), on_conflict=ADD_FILES)
+            Counted.objects.filter(pk=workspace_id).update(leaves=F("leaves") + len(ids))
+    return len(ids)
+
+
+def _entry_rows(workspace_id: int, ids: list[int]) -> list[Row]:
+    counted: Counter[tuple[int, int, Values]] = Counter()
+    for one in countings(ids):
+        second = int(one.received_at.timestamp())
+        for span in SPANS:
+            counted[span, second - second % span, one.values] += 1
+    return [
+        {"workspace_id": workspace_id, "span": span, "bucket": bucket, "digest": _digest(values)}
+        | values._asdict()
+        | {"entries": entries}
+        for (span, bucket, values), entries in counted.items()
+    ]
+
+
+def _file_rows(workspace_id: int, ids: list[int]) -> list[Row]:
+    found: dict[tuple[str, str], Row] = {}
+    names = ("entry_id", "path", "intent_id", "changed_at", "mutation_class")
+    seen: set[tuple[int, str, str]] = set()
+    for entry_id, path, intent_id, changed_at, mutation_class in TraceFile.objects.filter(
+        entry_id__in=ids
+    ).values_list(*names):
+        row = found.setdefault((path, intent_id), _file_row(workspace_id, path, intent_id))
+        new = (entry_id, path, intent_id) not in seen
+        seen.add((entry_id, path, intent_id))
+        row["entries"] += new
+        row["evolved"] += new and mutation_class == EVOLUTION
+        row["last_changed"] = max(row["last_changed"], microseconds(changed_at))
+    return list(found.values())
+
+
+def _file_row(workspace_id: int, path: str, intent_id: str) -> Row:
+    return {
+        "workspace_id": workspace_id,
+        "path_hash": path_hash(path),
+        "path": path,
+        "intent_id": intent_id,
+        "entries": 0,
+        "evolved": 0,
+        "last_changed": 0,
+    }
+
+
+def microseconds(moment: datetime) -> int:
+    """Since 1970, exactly."""
+    return (moment - EPOCH) // timedelta(microseconds=1)
+
+
+def path_hash(path: str) -> bytes:
+    return hashlib.sha256(path.encode()).digest()[:16]
+
+
+def _digest(values: Values) -> bytes:
+    return hashlib.sha256(canonical_json.encode(list(values))).digest()[:16]

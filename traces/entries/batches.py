@@ -1,0 +1,182 @@
+"""Many trace entries at once, with all their rows made before a transaction holds anybody up.
+
+A `Batch` is values only and travels between processes: one makes it from entries, another writes it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from operator import itemgetter
+from typing import Any
+
+from django.db import IntegrityError, connection, transaction
+
+from traces.entries.deduplicate import Submitted
+from traces.entries.projections import rows_of
+from traces.entries.record import Stored, Storing, ledger_entry, retried, settle
+from traces.ledger.append import COLUMNS, prepare
+from traces.ledger.bulk_insert import Packed, form_of, fresh_ids, write
+
+BODY_COLUMNS = ("entry_id", "salt", "body")
+TRACE_COLUMNS = ("entry_id", "workspace_id", "changed_at", "revision_id", "imported")
+FILE_COLUMNS = (
+    "id",
+    "entry_id",
+    "workspace_id",
+    "path",
+    "session_id",
+    "intent_id",
+    "changed_at",
+    "mutation_class",
+    "content_hash",
+    "deleted",
+    "imported",
+    "lead_folder",
+)
+RANGE_COLUMNS = ("file_id", "start_line", "end_line", "content_hash", "contributor", "model")
+
+_in_order = itemgetter(*COLUMNS)
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Entries and their rows without row ids, packed for one database.
+
+    `file_of` and `range_of` tell to which entry a file and to which file a range belongs, by place.
+    """
+
+    lines: list[int | None]
+    ids: list[str]
+    bodies: list[bytes]
+    entries: list[Packed]
+    contents: list[Packed]
+    traces: list[Packed]
+    files: list[Packed]
+    file_of: list[int]
+    ranges: list[Packed]
+    range_of: list[int]
+
+    def told(self) -> list[Waiting]:
+        return [
+            Waiting(place, *known)
+            for place, known in enumerate(zip(self.ids, self.bodies, self.lines, strict=True))
+        ]
+
+    def only(self, places: Sequence[int]) -> Batch:
+        """The entries at these places, ascending, with what belongs to them."""
+        if len(places) == len(self.ids):
+            return self
+        new_place = {place: at for at, place in enumerate(places)}
+        files = [at for at, place in enumerate(self.file_of) if place in new_place]
+        new_file = {at: to for to, at in enumerate(files)}
+        ranges = [at for at, file in enumerate(self.range_of) if file in new_file]
+        lines, ids, bodies, entries, contents, traces = (
+            [column[place] for place in places] for column in self._of_entries()
+        )
+        return Batch(
+            lines, ids, bodies, entries, contents, traces,
+            files=[self.files[at] for at in files],
+            file_of=[new_place[self.file_of[at]] for at in files],
+            ranges=[self.ranges[at] for at in ranges],
+            range_of=[new_file[self.range_of[at]] for at in ranges],
+        )  # fmt: skip
+
+    def _of_entries(self) -> tuple[list[Any], ...]:
+        return self.lines, self.ids, self.bodies, self.entries, self.contents, self.traces
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """An entry of a batch as it is compared with what is known; its value is read when asked for."""
+
+    place: int
+    entry_id: str
+    encoded: bytes
+    line: int | None
+
+    @property
+    def value(self) -> dict[str, Any]:
+        read: dict[str, Any] = json.loads(self.encoded)
+        return read
+
+    def in_bytes(self) -> bytes:
+        return self.encoded
+
+
+def batch_of(workspace_id: int, entries: Sequence[Submitted], how: Storing, vendor: str) -> Batch:
+    """The batch of these entries, received now, for a database of this vendor. No queries."""
+    form, received_at = form_of(vendor), datetime.now(UTC)
+    pack, received = form.pack, {"received_at": form.moment(received_at)}
+    made = Batch([], [], [], [], [], [], [], [], [], [])
+    for place, one in enumerate(entries):
+        reading = one.read()
+        ready = prepare(ledger_entry(workspace_id, one, reading, how), received_at)
+        rows = rows_of(workspace_id, reading, form.moment(reading.changed_at), imported=how.imported)
+        made.lines.append(one.line)
+        made.ids.append(ready.row["entry_id"])
+        made.bodies.append(ready.body)
+        made.entries.append(pack(_in_order(ready.row | received)))
+        made.contents.append(pack((ready.salt, ready.body)))
+        made.traces.append(pack(rows.entry.values()))
+        for file, ranges in rows.files:
+            made.range_of.extend([len(made.files)] * len(ranges))
+            made.ranges.extend([pack(lines.values()) for lines in ranges])
+            made.file_of.append(place)
+            made.files.append(pack(file.values()))
+    return made
+
+
+def store_batch(workspace_id: int, batch: Batch, how: Storing) -> Stored:
+    """As `entries.store`, for a batch, inside the caller's transaction.
+
+    Most batches hold nothing that is known, and the unique index says so by itself: they are written without
+    asking, in 2 queries and the statements of `bulk.write` for 5 tables. Others are compared first.
+    """
+    ids = _unless_known(batch)
+    if ids is None:
+        return retried(lambda: _store_unknown(workspace_id, batch, how))
+    _write_rest(batch, ids)
+    return Stored(len(ids), 0, ())
+
+
+def _store_unknown(workspace_id: int, batch: Batch, how: Storing) -> Stored:
+    """Store what is not known of a batch. 3 queries and those statements; for rivals that are kept again."""
+    settled = settle(workspace_id, batch.told(), how)
+    _write(batch.only([one.place for one in settled.fresh]))
+    if settled.kept:
+        _write(batch_of(workspace_id, settled.kept, how, connection.vendor))
+    return Stored(len(settled.fresh) + len(settled.kept), settled.duplicates, settled.rivals)
+
+
+def _write(batch: Batch) -> None:
+    if batch.ids:
+        _write_rest(batch, _write_entries(batch))
+
+
+def _unless_known(batch: Batch) -> Sequence[int] | None:
+    """Write the entries; None, and nothing written, where one of them is there already.
+
+    Only this is done under a savepoint: SQLite copies every page that changes under one.
+    """
+    try:
+        with transaction.atomic():
+            return _write_entries(batch)
+    except IntegrityError:
+        return None
+
+
+def _write_entries(batch: Batch) -> Sequence[int]:
+    ids = fresh_ids("traces_ledgerentry", len(batch.ids))
+    write("traces_ledgerentry", ("id", *COLUMNS), batch.entries, ids)
+    return ids
+
+
+def _write_rest(batch: Batch, ids: Sequence[int]) -> None:
+    write("traces_ledgerbody", BODY_COLUMNS, batch.contents, ids)
+    write("traces_traceentry", TRACE_COLUMNS, batch.traces, ids)
+    file_ids = fresh_ids("traces_tracefile", len(batch.files))
+    write("traces_tracefile", FILE_COLUMNS, batch.files, file_ids, [ids[at] for at in batch.file_of])
+    write("traces_tracerange", RANGE_COLUMNS, batch.ranges, [file_ids[at] for at in batch.range_of])

@@ -1,0 +1,146 @@
+"""Entries as they were sent, and which of them are new, known already, or contradict what is known."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+from django.db import connection
+
+from traces.entry_schema import ID_MOST, Reading, problems, read_entry
+from traces.ledger import canonical_json
+from traces.models import Kind
+
+RECORDED_BEFORE = """
+    SELECT entry.id, entry.entry_id, body.body FROM traces_ledgerentry entry
+    LEFT JOIN traces_ledgerbody body ON body.entry_id = entry.id
+    WHERE entry.workspace_id = %s AND entry.kind = %s AND entry.entry_id IN ({ids})
+"""
+
+
+class Told(Protocol):
+    """An entry of a request or file. `value` may be costly: most entries are never asked for it."""
+
+    @property
+    def entry_id(self) -> str: ...
+    @property
+    def value(self) -> dict[str, Any]: ...
+    @property
+    def line(self) -> int | None: ...
+    def in_bytes(self) -> bytes: ...
+
+
+class Submitted(NamedTuple):
+    """An entry of a request or file, and the line on which it begins there (from 1).
+
+    `encoded` are the canonical bytes of `value`, `reading` is what it says, where they are known already.
+    """
+
+    value: dict[str, Any]
+    line: int | None = None
+    encoded: bytes | None = None
+    reading: Reading | None = None
+
+    @property
+    def entry_id(self) -> str:
+        return str(self.value["id"])
+
+    def in_bytes(self) -> bytes:
+        return self.encoded or canonical_json.encode(self.value)
+
+    def read(self) -> Reading:
+        """What an entry that has no `field_errors` says."""
+        return self.reading or read_entry(self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class EntryError:
+    type: str
+    message: str
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """An entry that contradicts the one of ledger row `row` (None: one of the same batch).
+
+    `beside_id` is the id, made from its content, under which it can be kept as well; `new` says that it
+    was kept just now.
+    """
+
+    submitted: Told
+    beside_id: str
+    row: int | None
+    new: bool = False
+
+    @property
+    def entry_id(self) -> str:
+        return self.submitted.entry_id
+
+    def error(self) -> EntryError:
+        return EntryError(
+            "DUPLICATE_ID", f"{self.entry_id} was recorded with other content", self.submitted.line
+        )
+
+    def renamed(self) -> Submitted:
+        """The entry under the id by which it can be kept, with all that it said."""
+        value = self.submitted.value
+        original = value.get("original")
+        kept = {"id": self.beside_id, "original": original if isinstance(original, dict) else value}
+        return Submitted(value | kept, self.submitted.line)
+
+
+def field_errors(submitted: Submitted) -> list[EntryError]:
+    """What is wrong with the fields of one entry."""
+    return [
+        EntryError("INVALID_FIELD", f"{path} {text}", submitted.line)
+        for path, text in problems(submitted.value)
+    ]
+
+
+Entry = TypeVar("Entry", bound=Told)
+
+
+def sort_out(workspace_id: int, batch: Sequence[Entry]) -> tuple[list[Entry], int, list[Beside]]:
+    """(entries that are new, how many are there already, those that contradict what is there). 1 query."""
+    ids = [one.entry_id for one in batch]
+    known = stored_bytes(workspace_id, ids) if ids else {}
+    if not known and len(set(ids)) == len(ids):
+        return list(batch), 0, []
+    fresh: dict[str, Entry] = {}
+    rivals: list[Beside] = []
+    duplicates = 0
+    for entry_id, one in zip(ids, batch, strict=True):
+        if entry_id not in known and entry_id not in fresh:
+            fresh[entry_id] = one
+            continue
+        row, before = known.get(entry_id, (None, b""))
+        if entry_id in fresh:
+            before = fresh[entry_id].in_bytes()
+        if before is None or before == one.in_bytes() or _is_repaired(before, one.value):
+            duplicates += 1
+        else:
+            rivals.append(Beside(one, _beside_id(one.value), row))
+    return list(fresh.values()), duplicates, rivals
+
+
+def stored_bytes(workspace_id: int, entry_ids: list[str]) -> dict[str, tuple[int, bytes | None]]:
+    """(row id, recorded bytes) of these trace entries; no bytes for one that was redacted. 1 query."""
+    marks = ", ".join(["%s"] * len(entry_ids))
+    with connection.cursor() as cursor:
+        cursor.execute(RECORDED_BEFORE.replace("{ids}", marks), [workspace_id, Kind.TRACE, *entry_ids])
+        rows = cursor.fetchall()
+    return {entry_id: (row, None if body is None else bytes(body)) for row, entry_id, body in rows}
+
+
+def _is_repaired(before: bytes, value: dict[str, Any]) -> bool:
+    """Whether both are one record, once taken as it stood and once repaired."""
+    stored = json.loads(before)
+    return bool(stored.get("original") == value or value.get("original") == stored)
+
+
+def _beside_id(value: dict[str, Any]) -> str:
+    return f"{value['id'][: ID_MOST - 20]}~{hashlib.sha256(canonical_json.encode(value)).hexdigest()[:16]}"

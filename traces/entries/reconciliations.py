@@ -1,0 +1,92 @@
+"""Reconciliations in the ledger: recording one, reading it back, and the last that speaks of a subject.
+
+The body of an entry of this kind is the whole answer: `base`, `head`, `counts`, `findings`, `explained`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from traces.ledger import canonical_json
+from traces.ledger.append import NewEntry, append, body_of, find
+from traces.models import Kind, LedgerEntry, ReconciledSubject
+
+SUBJECTS_MOST = 1_000  # sessions and intents that one reconciliation is filed under
+SHOWN_MOST = 20  # findings on a page
+
+Subject = tuple[str, str]  # ("session" | "intent", its id)
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """The last reconciliation that speaks of a session or an intent, as its page shows it.
+
+    `body` is None after a redaction. `findings` are those about the subject, at most `SHOWN_MOST`;
+    `more` counts the others.
+    """
+
+    entry: LedgerEntry
+    body: dict[str, Any] | None
+    findings: list[dict[str, Any]]
+    more: int
+
+
+def record(
+    workspace_id: int, body: dict[str, Any], subjects: Iterable[Subject], *, actor: str
+) -> tuple[LedgerEntry, bool]:
+    """Record a reconciliation once: the same range with the same result is the same one. 3 statements.
+
+    Returns the entry and whether it is new.
+    """
+    key = f"reconciliation:{hashlib.sha256(canonical_json.encode(body)).hexdigest()}"
+    new = NewEntry(
+        workspace_id,
+        Kind.RECONCILIATION,
+        body,
+        idempotency_key=key,
+        session_id=body["session_id"] or "",
+        intent_id=body["intent_id"] or "",
+        outcome="findings" if body["findings"] else "explained",
+        actor=actor,
+    )
+    with transaction.atomic():
+        made = append(new)
+        if made is not None:
+            rows = [
+                ReconciledSubject(
+                    entry_id=made.id, workspace_id=workspace_id, subject=subject, subject_id=subject_id
+                )
+                for subject, subject_id in sorted(set(subjects))[:SUBJECTS_MOST]
+            ]
+            ReconciledSubject.objects.bulk_create(rows, batch_size=250)
+    entry = find(workspace_id, key)
+    assert entry is not None  # appended here, or found by the append
+    return entry, made is not None
+
+
+def reconciliations(workspace_id: int) -> QuerySet[LedgerEntry]:
+    entries = LedgerEntry.objects.select_related("body")
+    return entries.filter(workspace_id=workspace_id, kind=Kind.RECONCILIATION)
+
+
+def last_about(workspace_id: int, subject: str, subject_id: str) -> Findings | None:
+    """None where no reconciliation has met the subject. 1 query."""
+    rows = ReconciledSubject.objects.filter(
+        workspace_id=workspace_id, subject=subject, subject_id=subject_id
+    ).select_related("entry__body")
+    row = rows.order_by("-pk").first()
+    if row is None:
+        return None
+    body = body_of(row.entry)
+    if body is None:
+        return Findings(row.entry, None, [], 0)
+    asked_for = body[f"{subject}_id"] == subject_id
+    name = f"{subject}_id"
+    found = [one for one in body["findings"] if asked_for or one[name] == subject_id]
+    return Findings(row.entry, body, found[:SHOWN_MOST], max(0, len(found) - SHOWN_MOST))

@@ -1,0 +1,304 @@
+"""Recording what happened to files: whole trace entries, and one mutation in the simple form."""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any, Generic
+
+from django.db import IntegrityError, connection, transaction
+
+from controlplane.api.errors import ApiError
+from controlplane.shared.sqlite_lock import writing
+from traces.entries.deduplicate import Beside, Entry, Submitted, sort_out
+from traces.entries.mutation_class_check import FIELD, check_of
+from traces.entries.projections import Recorded, project
+from traces.entry_schema import DELETED, INTENT_TYPE, Reading, canonical_path, comparable_hash, read_entry
+from traces.ledger import canonical_json
+from traces.ledger.append import Appended, NewEntry, append, append_many, body_of, find
+from traces.lessons.store import NewLesson, record_lesson
+from traces.models import Kind
+
+PATHS_MOST = 500  # paths a query: SQLite allows a limited number of parameters
+NEWEST_HASHES = """
+    WITH wanted(path) AS (VALUES {paths})
+    SELECT wanted.path, (
+        SELECT CASE WHEN file.deleted THEN 'gone' ELSE file.content_hash END FROM traces_tracefile file
+        WHERE file.workspace_id = %s AND file.path = wanted.path
+        ORDER BY file.imported, file.id DESC LIMIT 1
+    ) FROM wanted
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What became of a batch: how many are new, and which contradict what is there. `made` are the new
+    ones, in order, where each was recorded by itself."""
+
+    new: int
+    duplicates: int
+    rivals: tuple[Beside, ...]
+    made: tuple[Appended, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Settled(Generic[Entry]):
+    """A batch beside what is known. `kept` are the rivals that go in as well, under ids of their own."""
+
+    fresh: list[Entry]
+    kept: list[Submitted]
+    duplicates: int
+    rivals: tuple[Beside, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Storing:
+    """In whose name entries are stored. `source` names the file that an import reads.
+
+    With `keep_rivals` an entry that contradicts a stored one is kept as well, under an id made from both.
+    """
+
+    actor: str
+    imported: bool = False
+    source: str = ""
+    keep_rivals: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Mutation:
+    """One change of one file, as an agent's hook reports it after a tool has run.
+
+    Either `content` (the whole text afterwards) or `content_hash` (`DELETED` for a file that is gone).
+    Lines are 1-based and inclusive; without them the whole of `content` is meant. `computed_class` is what
+    the texts before and after say themselves, beside the agent's own `mutation_class`.
+    """
+
+    path: str
+    content: str | None = None
+    content_hash: str | None = None
+    start_line: int | None = None
+    end_line: int | None = None
+    mutation_class: str | None = None
+    revision_id: str | None = None
+    tool_use_id: str | None = None
+    problems: str | None = None
+    computed_class: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Author:
+    """In whose name a mutation is recorded, as text."""
+
+    session_id: str
+    intent_id: str = ""
+    agent: str = ""
+    model: str = ""
+    actor: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedMutation:
+    """`entry` is the trace entry in full; `new` is False when the same call was reported before."""
+
+    id: int
+    entry: dict[str, Any]
+    received_at: datetime
+    leaf_hash: bytes
+    new: bool
+
+
+def store(workspace_id: int, batch: Sequence[Submitted], how: Storing) -> Stored:
+    """Append new entries, inside the caller's transaction; the same id again is never stored twice.
+
+    The same id with the same content counts as a duplicate, with other content as a rival. The caller
+    decides whether a rival undoes the rest.
+    2 queries and 5 statements, whatever the size of the batch (up to a few hundred); 1 query more for rivals
+    that are kept.
+    """
+    settled = settle(workspace_id, batch, how)
+    fresh = [*settled.fresh, *settled.kept]
+    made = _append_all(workspace_id, fresh, how) if fresh else ()
+    return Stored(len(fresh), settled.duplicates, settled.rivals, made)
+
+
+def retried(store: Callable[[], Stored]) -> Stored:
+    """Store twice, where somebody else recorded one of the ids meanwhile: now it is seen as known."""
+    try:
+        with transaction.atomic():
+            return store()
+    except IntegrityError:
+        return store()
+
+
+def settle(workspace_id: int, batch: Sequence[Entry], how: Storing) -> Settled[Entry]:
+    """What is to be stored of a batch. 1 query, 1 more for rivals that are kept."""
+    fresh, duplicates, rivals = sort_out(workspace_id, batch)
+    kept: list[Submitted] = []
+    if rivals and how.keep_rivals:
+        kept, known, _ = sort_out(workspace_id, [one.renamed() for one in rivals])
+        new = {one.entry_id for one in kept}
+        rivals = [replace(one, new=one.beside_id in new) for one in rivals]
+        duplicates += known
+    return Settled(fresh, kept, duplicates, tuple(rivals))
+
+
+def rivals_of(workspace_id: int, batch: Sequence[Submitted]) -> list[Beside]:
+    """Those of a batch that contradict each other or what is stored. 1 query; changes nothing."""
+    return sort_out(workspace_id, batch)[2]
+
+
+def _append_all(workspace_id: int, fresh: Sequence[Submitted], how: Storing) -> tuple[Appended, ...]:
+    readings = [one.read() for one in fresh]
+    made = append_many(
+        ledger_entry(workspace_id, one, reading, how) for one, reading in zip(fresh, readings, strict=True)
+    )
+    project(
+        Recorded(one.id, workspace_id, reading, how.imported)
+        for one, reading in zip(made, readings, strict=True)
+    )
+    return tuple(made)
+
+
+def record_mutation(workspace_id: int, mutation: Mutation, author: Author) -> RecordedMutation:
+    """Record one mutation in the seeds' entry shape, once for each (session, tool_use_id, path).
+
+    `problems` become a lesson. Raises ApiError: 400 INVALID_FIELD, 409 DUPLICATE_ID when the same call
+    was reported with other content.
+    """
+    entry = trace_entry(mutation, author)
+    key = _call_key(mutation, author, entry)
+    reading = read_entry(entry)
+    with writing():
+        checked = check_of(mutation.mutation_class, mutation.computed_class)
+        new = ledger_entry(workspace_id, Submitted(entry), reading, Storing(author.actor))
+        made = append(replace(new, idempotency_key=key, agent=author.agent or new.agent, reason=checked))
+        if made is None:
+            return _reported_before(workspace_id, key or "", entry)
+        project([Recorded(made.id, workspace_id, reading)])
+        if mutation.problems:
+            file = entry["files"][0]["relative_path"]
+            lesson = NewLesson(file, mutation.problems, None, author.session_id, author.intent_id)
+            record_lesson(workspace_id, lesson, author.actor)
+    return RecordedMutation(made.id, entry, made.received_at, made.leaf_hash, new=True)
+
+
+def trace_entry(mutation: Mutation, author: Author) -> dict[str, Any]:
+    """The entry for a mutation. Raises ApiError 400 INVALID_FIELD."""
+    try:
+        path = canonical_path(mutation.path)
+    except ValueError as error:
+        raise ApiError(400, "INVALID_FIELD", f"path: {error}") from error
+    start, end = _lines(mutation)
+    entry: dict[str, Any] = {
+        "id": str(uuid.uuid4()),
+        "timestamp": datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        "vcs": {"revision_id": mutation.revision_id},
+        "files": [{"relative_path": path, "conversations": [_conversation(mutation, author, start, end)]}],
+    }
+    if mutation.mutation_class:
+        entry["mutation_class"] = mutation.mutation_class
+    if mutation.computed_class:
+        entry[FIELD] = mutation.computed_class
+    return entry
+
+
+def newest_hashes(workspace_id: int, paths: Iterable[str]) -> dict[str, str]:
+    """The newest known hash of each canonical path; "" when the file was deleted, absent when not known.
+
+    An entry that changed a file without telling its whole hash makes the hash unknown. What an import
+    says counts only for files that nobody has reported live. 1 query for 500 paths.
+    """
+    wanted = list(dict.fromkeys(paths))
+    found: dict[str, str] = {}
+    for at in range(0, len(wanted), PATHS_MOST):
+        found |= _newest_hashes(workspace_id, wanted[at : at + PATHS_MOST])
+    return found
+
+
+def _newest_hashes(workspace_id: int, paths: list[str]) -> dict[str, str]:
+    values = ", ".join(["(%s)"] * len(paths))
+    with connection.cursor() as cursor:
+        cursor.execute(NEWEST_HASHES.replace("{paths}", values), [*paths, workspace_id])
+        rows = cursor.fetchall()
+    return {path: "" if told == "gone" else told for path, told in rows if told}
+
+
+def ledger_entry(workspace_id: int, entry: Submitted, reading: Reading, how: Storing) -> NewEntry:
+    """The ledger's record of a trace entry that was read."""
+    return NewEntry(
+        workspace_id=workspace_id,
+        kind=Kind.TRACE,
+        body=entry.value,
+        encoded=entry.encoded,
+        entry_id=entry.value["id"],
+        session_id=reading.session_id,
+        intent_id=reading.intent_id,
+        outcome=reading.mutation_class,
+        agent=reading.model,
+        reason=how.source,
+        actor=how.actor,
+    )
+
+
+def _call_key(mutation: Mutation, author: Author, entry: dict[str, Any]) -> str | None:
+    if not mutation.tool_use_id:
+        return None
+    parts = [author.session_id, mutation.tool_use_id, entry["files"][0]["relative_path"]]
+    return f"mutation:{hashlib.sha256(canonical_json.encode(parts)).hexdigest()}"
+
+
+def _reported_before(workspace_id: int, key: str, entry: dict[str, Any]) -> RecordedMutation:
+    before = find(workspace_id, key)
+    assert before is not None  # the append found it in this very transaction
+    stored = body_of(before)
+    made = ("id", "timestamp", FIELD)  # here, so they differ in every report
+    if stored is not None and _without(entry, made) != _without(stored, made):
+        text = "This tool_use_id was reported for this path before, with other content."
+        raise ApiError(409, "DUPLICATE_ID", text, id=before.entry_id)
+    return RecordedMutation(before.pk, stored or {}, before.received_at, bytes(before.leaf_hash), new=False)
+
+
+def _without(entry: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    return {name: value for name, value in entry.items() if name not in names}
+
+
+def _conversation(mutation: Mutation, author: Author, start: int, end: int) -> dict[str, Any]:
+    related = [{"type": INTENT_TYPE, "value": author.intent_id}] if author.intent_id else []
+    return {
+        "url": author.session_id,
+        "contributor": {"entity_type": "AI", "model_identifier": author.model or author.agent or "unknown"},
+        "ranges": [{"start_line": start, "end_line": end, "content_hash": _content_hash(mutation)}],
+        "related": related,
+    }
+
+
+def _content_hash(mutation: Mutation) -> str:
+    if mutation.content is None:
+        told = (mutation.content_hash or "").strip()
+        found = DELETED if told.upper() == DELETED else comparable_hash(told)
+        if not found:
+            raise ApiError(
+                400, "INVALID_FIELD", "Send content, or content_hash as sha256:… (DELETED: it is gone)."
+            )
+        return found
+    computed = f"sha256:{hashlib.sha256(mutation.content.encode()).hexdigest()}"
+    if mutation.content_hash and comparable_hash(mutation.content_hash) != computed:
+        raise ApiError(400, "INVALID_FIELD", f"content_hash: the content that came along has {computed}.")
+    return computed
+
+
+def _lines(mutation: Mutation) -> tuple[int, int]:
+    """The lines meant; a final line feed ends a line and begins none."""
+    whole = 1
+    if mutation.content is not None:
+        whole = max(1, mutation.content.count("\n") + (not mutation.content.endswith("\n")))
+    start = mutation.start_line or 1
+    end = mutation.end_line or max(start, whole)
+    if not 1 <= start <= end:
+        raise ApiError(
+            400, "INVALID_FIELD", "end_line: lines count from 1, and end_line is not before start_line."
+        )
+    return start, end

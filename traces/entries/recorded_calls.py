@@ -1,0 +1,98 @@
+"""Tool calls read back from the ledger, so that they can be decided again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from controlplane.policy.model import HANDSHAKE_TOOL, ToolCall
+from controlplane.policy.replay import NOT_WHOLE, TAKEN_OUT, Recorded
+from controlplane.shared.masking import MASK, was_cut
+from traces.entries.missing_bodies import Absences
+from traces.ledger.append import body_of
+from traces.models import Kind, LedgerEntry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from datetime import datetime
+
+CALLS_MOST = 5_000
+CHUNK = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which calls: those since a moment; of one intent, or of all. The newest `most` of them."""
+
+    since: datetime
+    intent_id: str = ""
+    most: int = CALLS_MOST
+
+
+def recorded_calls(
+    workspace_id: int, selection: Selection, *, roots: Mapping[str, str], local_root: str = ""
+) -> Iterator[Recorded]:
+    """Newest first, read in pieces: 1 query each `CHUNK` on PostgreSQL, 1 in all on SQLite.
+
+    `roots` are the folders of sessions by their id; they are not in the ledger.
+    """
+    entries = LedgerEntry.objects.filter(
+        workspace_id=workspace_id, kind=Kind.DECISION, received_at__gte=selection.since
+    ).exclude(tool=HANDSHAKE_TOOL)
+    if selection.intent_id:
+        entries = entries.filter(intent_id=selection.intent_id)
+    newest = entries.select_related("body", "leaf").order_by("-pk")[: selection.most]
+    absences = Absences(workspace_id)
+    for entry in newest.iterator(chunk_size=CHUNK):
+        yield recorded(entry, absences, root=roots.get(entry.session_id, "") or local_root)
+
+
+def find_decision(workspace_id: int, decision_id: str) -> LedgerEntry | None:
+    """1 query."""
+    entries = LedgerEntry.objects.select_related("body")
+    return entries.filter(workspace_id=workspace_id, kind=Kind.DECISION, entry_id=decision_id).first()
+
+
+def recorded(entry: LedgerEntry, absences: Absences | None = None, *, root: str = "") -> Recorded:
+    """The call of a decision. 0 queries when the body was fetched along."""
+    body = body_of(entry)
+    if body is None:
+        absence = (absences or Absences(entry.workspace_id)).of(entry)
+        lost = f"its content is archived in {absence.file}" if absence.archived else TAKEN_OUT
+    else:
+        lost = "" if is_whole(body.get("input")) else NOT_WHOLE
+    known = body or {}
+    return Recorded(
+        decision_id=entry.entry_id,
+        at=entry.received_at,
+        session_id=entry.session_id,
+        intent_id=entry.intent_id,
+        tool=entry.tool,
+        verdict=entry.outcome,
+        reason=entry.reason,
+        tool_class=str(known.get("classification", "")).upper(),
+        targets=tuple(known.get("targets") or ()),
+        call=None if lost else _call(entry, known, root),
+        lost=lost,
+    )
+
+
+def is_whole(value: Any) -> bool:
+    """Whether nothing in a stored input was masked or cut."""
+    if isinstance(value, str):
+        return MASK not in value and not was_cut(value)
+    if isinstance(value, dict):
+        return all(is_whole(key) and is_whole(item) for key, item in value.items())
+    return all(map(is_whole, value)) if isinstance(value, list) else True
+
+
+def _call(entry: LedgerEntry, body: dict[str, Any], root: str) -> ToolCall:
+    cwd = body.get("cwd") or None
+    return ToolCall(
+        tool=entry.tool,
+        input=body.get("input"),
+        root=root or cwd,
+        cwd=cwd,
+        agent=entry.agent,
+        call_id=body.get("tool_use_id"),
+    )

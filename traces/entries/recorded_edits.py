@@ -1,0 +1,64 @@
+"""What recorded calls took out of a file and put in, so that texts nobody committed can be made again."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from django.db.models.functions import Length
+
+from controlplane.policy.calls.resolve_tool import resolve
+from controlplane.policy.calls.targets import effects
+from controlplane.policy.calls.toolsets.kinds import Kind as Kinds
+from controlplane.policy.model import Policy, ToolCall
+from traces.entries.recorded_calls import recorded
+from traces.ledger.append import body_of
+from traces.models import Kind, LedgerEntry
+from traces.ranges.rebuild_texts import Edit
+
+SESSIONS_MOST = 20
+CALLS_MOST = 300
+CALL_BYTES_MOST = 64 * 1024  # an edit says little; bodies are read at once
+EDITS_MOST = 100
+ALLOWED = "allow"
+EDITING = frozenset({Kinds.WRITE, Kinds.EDIT, Kinds.PATCH})
+
+
+def recorded_edits(
+    workspace_id: int, path: str, sessions: Collection[str], rows: tuple[int, int]
+) -> list[Edit]:
+    """The newest edits of a file that the gate let these sessions make, among the ledger's rows of that
+    stretch.
+
+    Calls whose input was masked, cut, redacted or archived tell nothing, nor do very long ones. 1 query.
+    """
+    calls = LedgerEntry.objects.filter(
+        workspace_id=workspace_id, kind=Kind.DECISION, outcome=ALLOWED, pk__range=rows,
+        session_id__in=list(sessions)[:SESSIONS_MOST], body__isnull=False,
+    )  # fmt: skip
+    small = calls.annotate(size=Length("body__body")).filter(size__lte=CALL_BYTES_MOST)
+    found: list[Edit] = []
+    for entry in small.select_related("body").order_by("-pk")[:CALLS_MOST]:
+        body = body_of(entry)
+        if len(found) >= EDITS_MOST:
+            break
+        if body is None or path not in (body.get("targets") or ()):
+            continue
+        call = recorded(entry).call
+        if call is not None:
+            found.extend(_edits(call, entry.received_at.timestamp()))
+    return found
+
+
+def _edits(call: ToolCall, seconds: float) -> Iterator[Edit]:
+    tool = resolve(call).tool
+    if (
+        tool is None or tool.kind not in EDITING
+    ):  # a shell's command would take long to read, and tells little
+        return
+    for named in effects(call, Policy()).writes:
+        if named.op == "write" and named.after is not None:
+            yield Edit(_bytes(named.before), _bytes(named.after), seconds, whole=named.whole)
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")

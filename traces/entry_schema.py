@@ -1,0 +1,290 @@
+"""The shape of a trace entry (one line of `agent_trace.jsonl`): checking it and reading it.
+
+    {"id", "timestamp", "vcs": {"revision_id"}, "files": [{"relative_path", "conversations": [{"url",
+    "contributor": {"entity_type", "model_identifier"}, "ranges": [{"start_line", "end_line",
+    "content_hash"}], "related": [{"type", "value"}]}]}]}
+
+`mutation_class` and `intent_id` may stand beside `files`. Unknown fields are kept: an entry is stored
+as it was sent.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from controlplane.policy.paths.canonical import Refusal, canonical
+
+ID_MOST = 200
+PATH_MOST = 1000
+TEXT_MOST = 200
+LINE_MOST = 2**31
+SEEN_MOST = 16_384  # an entry is checked first and read later, so every path and time is asked for twice
+INTENT_TYPE = "specification"
+DELETED = "DELETED"
+EVOLUTION = "INTENT_EVOLUTION"
+
+_INSTANT = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)")
+_HASH = re.compile(r"[A-Za-z0-9-]{1,30}:\S{1,160}")
+_BARE_SHA256 = re.compile(r"[0-9a-fA-F]{64}")
+
+Found = Iterator[tuple[str, str]]  # (JSON path, problem)
+
+
+class LineRange(NamedTuple):
+    start_line: int
+    end_line: int
+    content_hash: str
+    contributor: str
+    model: str
+
+
+class FileChange(NamedTuple):
+    """A file as an entry speaks of it. `content_hash` is "" where the entry has none for the whole file."""
+
+    path: str
+    session_id: str
+    intents: tuple[str, ...]
+    content_hash: str
+    deleted: bool
+    ranges: tuple[LineRange, ...]
+
+
+class Reading(NamedTuple):
+    """What queries need to know of an entry."""
+
+    changed_at: datetime
+    revision_id: str
+    mutation_class: str
+    session_id: str
+    intent_id: str
+    model: str
+    files: tuple[FileChange, ...]
+
+
+def problems(entry: dict[str, Any]) -> list[tuple[str, str]]:
+    """(JSON path, problem) for every field that is missing or not what it must be."""
+    return list(_entry_problems(entry))
+
+
+def read_entry(entry: dict[str, Any]) -> Reading:
+    """Read an entry that has no `problems`."""
+    named = _text(entry.get("intent_id"))
+    files = tuple(_change(file, named) for file in entry["files"])
+    revision = _text((entry.get("vcs") or {}).get("revision_id"))
+    return read_as(entry["timestamp"], revision, _text(entry.get("mutation_class")), named, files)
+
+
+def read_as(
+    timestamp: str, revision_id: str, mutation_class: str, named: str, files: tuple[FileChange, ...]
+) -> Reading:
+    """An entry of these files: session, intent and model are the first that are told. Raises ValueError."""
+    return Reading(
+        changed_at=moment_of(timestamp),
+        revision_id=revision_id,
+        mutation_class=mutation_class,
+        session_id=next((file.session_id for file in files if file.session_id), ""),
+        intent_id=named or next((file.intents[0] for file in files if file.intents), ""),
+        model=next((one.model for file in files for one in file.ranges if one.model), ""),
+        files=files,
+    )
+
+
+@lru_cache(maxsize=SEEN_MOST)
+def moment_of(text: str) -> datetime:
+    """The instant of an RFC 3339 text. Raises ValueError."""
+    if not _INSTANT.fullmatch(text):
+        raise ValueError(f"{text!r} is not a time like 2026-02-21T12:00:00Z")
+    return datetime.fromisoformat(text.upper()).astimezone(UTC)
+
+
+@lru_cache(maxsize=SEEN_MOST)
+def canonical_path(raw: str) -> str:
+    """The workspace-relative path. Raises ValueError with the reason for the sender."""
+    placed = canonical(raw, root=None, cwd=None, writing=True)
+    if isinstance(placed, Refusal):
+        raise ValueError(placed.text)  # noqa: TRY004 - the text is of the right type and says the wrong thing
+    if not placed.path or len(placed.path) > PATH_MOST:
+        raise ValueError(f"a path has 1 to {PATH_MOST} characters and names a file")
+    return placed.path
+
+
+@lru_cache(maxsize=SEEN_MOST)
+def comparable_hash(text: str | None) -> str:
+    """`algorithm:value` as it can be compared; a bare SHA-256 gets its prefix, a placeholder becomes ""."""
+    stripped = (text or "").strip()
+    if _BARE_SHA256.fullmatch(stripped):
+        return f"sha256:{stripped.lower()}"
+    return stripped if _HASH.fullmatch(stripped) else ""
+
+
+def session_of(url: str | None) -> str:
+    """The session that a conversation's url names: the url itself, or the last part of a web link or URN."""
+    text = (url or "").strip()
+    if text.startswith("urn:"):
+        return text.rsplit(":", 1)[-1][:TEXT_MOST]
+    if text.startswith(("http://", "https://")):
+        return urlsplit(text).path.rstrip("/").rsplit("/", 1)[-1][:TEXT_MOST]
+    return text[:TEXT_MOST]
+
+
+def _entry_problems(entry: dict[str, Any]) -> Found:
+    yield from _required(entry, "$", "id", _id_problem)
+    yield from _required(entry, "$", "timestamp", _time_problem)
+    yield from _optional(entry, "$", "mutation_class", _text_problem)
+    yield from _optional(entry, "$", "intent_id", _text_problem)
+    vcs = entry.get("vcs")
+    if vcs is not None:
+        if isinstance(vcs, dict):
+            yield from _optional(vcs, "$.vcs", "revision_id", _text_problem)
+        else:
+            yield "$.vcs", "must be an object"
+    if "files" not in entry:
+        yield "$.files", "is missing"
+    yield from _each(entry, "$", "files", _file_problems)
+
+
+def _file_problems(file: dict[str, Any], at: str) -> Found:
+    yield from _required(file, at, "relative_path", _path_problem)
+    yield from _optional(file, at, "content_hash", _text_problem)
+    yield from _each(file, at, "conversations", _conversation_problems)
+
+
+def _conversation_problems(talk: dict[str, Any], at: str) -> Found:
+    yield from _optional(talk, at, "url", _text_problem)
+    contributor = talk.get("contributor")
+    if isinstance(contributor, dict):
+        yield from _optional(contributor, f"{at}.contributor", "entity_type", _text_problem)
+        yield from _optional(contributor, f"{at}.contributor", "model_identifier", _text_problem)
+    elif contributor is not None:
+        yield f"{at}.contributor", "must be an object"
+    yield from _each(talk, at, "ranges", _range_problems)
+    yield from _each(talk, at, "related", _related_problems)
+
+
+def _range_problems(lines: dict[str, Any], at: str) -> Found:
+    for name in ("start_line", "end_line"):
+        yield from _required(lines, at, name, _line_problem)
+    yield from _optional(lines, at, "content_hash", _text_problem)
+    start, end = lines.get("start_line"), lines.get("end_line")
+    if isinstance(start, int) and isinstance(end, int) and end < start:
+        yield f"{at}.end_line", "is before start_line"
+
+
+def _related_problems(related: dict[str, Any], at: str) -> Found:
+    yield from _required(related, at, "type", _text_problem)
+    yield from _required(related, at, "value", _text_problem)
+
+
+def _required(holder: dict[str, Any], at: str, name: str, rule: Callable[[Any], str]) -> Found:
+    problem = rule(holder[name]) if name in holder else "is missing"
+    if problem:
+        yield f"{at}.{name}", problem
+
+
+def _optional(holder: dict[str, Any], at: str, name: str, rule: Callable[[Any], str]) -> Found:
+    if holder.get(name) is not None:
+        yield from _required(holder, at, name, rule)
+
+
+def _each(holder: dict[str, Any], at: str, name: str, rule: Callable[[dict[str, Any], str], Found]) -> Found:
+    items = holder.get(name, [])
+    if not isinstance(items, list):
+        yield f"{at}.{name}", "must be a list"
+        return
+    for index, item in enumerate(items):
+        where = f"{at}.{name}[{index}]"
+        if isinstance(item, dict):
+            yield from rule(item, where)
+        else:
+            yield where, "must be an object"
+
+
+def _id_problem(value: Any) -> str:
+    if not isinstance(value, str) or not value.strip() or len(value) > ID_MOST or not value.isprintable():
+        return f"must be a text of 1 to {ID_MOST} printable characters"
+    return ""
+
+
+def _time_problem(value: Any) -> str:
+    try:
+        moment_of(value if isinstance(value, str) else repr(value))
+    except (ValueError, OverflowError) as error:
+        return str(error)
+    return ""
+
+
+def _path_problem(value: Any) -> str:
+    if not isinstance(value, str):
+        return "must be a text"
+    try:
+        canonical_path(value)
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+def _text_problem(value: Any) -> str:
+    return "" if isinstance(value, str) else "must be a text"
+
+
+def _line_problem(value: Any) -> str:
+    return "" if _is_line(value) else "must be a line number"
+
+
+def _is_line(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < LINE_MOST
+
+
+def _change(file: dict[str, Any], named: str) -> FileChange:
+    """`named` is the intent of the whole entry, for files that name none."""
+    talks = file.get("conversations") or []
+    whole = file.get("content_hash")
+    told = [whole] if whole else []
+    session, intents, ranges = "", [], []
+    for talk in talks:
+        session = session or session_of(talk.get("url"))
+        intents += _intents(talk)
+        ranges += _ranges(talk, told)
+    path = canonical_path(file["relative_path"])
+    return changed(path, session, tuple(dict.fromkeys(intents)) or ((named,) if named else ()), told, ranges)
+
+
+def changed(
+    path: str, session_id: str, intents: tuple[str, ...], told: list[str], ranges: list[LineRange]
+) -> FileChange:
+    """A file whose hashes, of the whole and of ranges, are `told`. It has one where all of them agree."""
+    different = {comparable_hash(text) for text in told}
+    content_hash = different.pop() if len(different) == 1 else ""
+    deleted = bool(told) and all(text.upper() == DELETED for text in told)
+    return FileChange(path, session_id, intents, content_hash, deleted, tuple(ranges))
+
+
+def _ranges(talk: dict[str, Any], told: list[str]) -> list[LineRange]:
+    """The ranges of a conversation; the hashes that they tell are added to `told`."""
+    contributor = talk.get("contributor") or {}
+    kind = _text(contributor.get("entity_type"))[:20]
+    model = _text(contributor.get("model_identifier"))
+    found = []
+    for one in talk.get("ranges", []):
+        raw = one.get("content_hash")
+        if raw:
+            told.append(raw)
+        found.append(LineRange(one["start_line"], one["end_line"], comparable_hash(raw), kind, model))
+    return found
+
+
+def _intents(talk: dict[str, Any]) -> list[str]:
+    return [
+        related["value"][:TEXT_MOST]
+        for related in talk.get("related", [])
+        if related["type"] == INTENT_TYPE and related["value"]
+    ]
+
+
+def _text(value: Any) -> str:
+    return value[:TEXT_MOST] if isinstance(value, str) else ""

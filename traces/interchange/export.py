@@ -1,0 +1,69 @@
+"""Writing trace entries out, one a line, in the order of the ledger, as a stream."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from django.db.models import QuerySet
+
+from traces.entries.missing_bodies import told
+from traces.interchange.formats.agent_trace import to_record
+from traces.ledger.checkpoints import origin_of
+from traces.models import LedgerEntry
+
+CHUNK = 500
+# The order in which the seeds and real ledgers write the fields; others follow in the order of the alphabet.
+# Hash chains of other tools depend on it: a ledger that went out must verify as the one that came in.
+ORDER = (
+    "id",
+    "timestamp",
+    "vcs",
+    "files",
+    "relative_path",
+    "ast_fingerprint",
+    "conversations",
+    "url",
+    "contributor",
+    "entity_type",
+    "model_identifier",
+    "ranges",
+    "start_line",
+    "end_line",
+    "content_hash",
+    "related",
+    "type",
+    "value",
+)
+_RANK = {name: rank for rank, name in enumerate(ORDER)}
+
+
+def orchestration_lines(rows: QuerySet[LedgerEntry]) -> Iterator[bytes]:
+    """agent_trace.jsonl: every entry as it was recorded."""
+    return _lines(rows, _ordered)
+
+
+def agent_trace_lines(rows: QuerySet[LedgerEntry], workspace_id: int) -> Iterator[bytes]:
+    """Agent Trace 0.1.0, one record a line."""
+    log = origin_of(workspace_id)
+    return _lines(rows, lambda entry: to_record(entry, log))
+
+
+def _lines(rows: QuerySet[LedgerEntry], write: Callable[[dict[str, Any]], Any]) -> Iterator[bytes]:
+    """A redacted entry has nothing to write; its record of redaction stays in the ledger. Of an archived one
+    the outline is written, with `archived` saying where the rest is."""
+    for one in told(rows.order_by("pk").iterator(chunk_size=CHUNK)):
+        if one.value is not None:
+            yield json_line(write(one.value))
+
+
+def json_line(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+
+
+def _ordered(value: Any) -> Any:
+    if isinstance(value, dict):
+        names = sorted(value, key=lambda name: (_RANK.get(name, len(ORDER)), name))
+        return {name: _ordered(value[name]) for name in names}
+    return [_ordered(item) for item in value] if isinstance(value, list) else value

@@ -1,0 +1,116 @@
+"""Notes of git-ai (`refs/notes/ai`, authorship logs 3.0.0 and before) as entries, one a commit.
+
+A note has lines of attestation, `---`, and a JSON object:
+
+    src/a.ts
+      s_0123456789abcd::t_0123456789abcd 1-4,9
+      h_0123456789abcd 5
+    ---
+    {"schema_version": "authorship/3.0.0", "sessions": {"s_…": {"agent_id": {"tool", "id", "model"}}}, …}
+
+Ranges, sessions and models are the note's own; the time is the commit's. Hashes and classes of mutation are
+not told by a note and are left out. The note is kept whole under `original`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from traces.entry_schema import INTENT_TYPE
+from traces.ledger import canonical_json
+
+FORMAT = "git-ai"
+DIVIDER = "\n---\n"
+_KEY = re.compile(r"(?:[st]_|h_)?[0-9a-f]{6,64}(?:::t_[0-9a-f]{6,64})?")
+_RANGE = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
+
+Object = dict[str, Any]
+
+
+@dataclass(slots=True)
+class _File:
+    path: str
+    claims: list[tuple[str, list[Object]]] = field(default_factory=list)
+
+
+def to_entry(note: str, commit: str, committed_at: str) -> Object:
+    """The entry for a note. Raises ValueError with what is wrong with the note."""
+    attested, divider, told = f"\n{note}".partition(DIVIDER)
+    if not divider:
+        raise ValueError("it has no line --- between attestation and metadata")
+    metadata = canonical_json.parse(told)
+    if not isinstance(metadata, dict):
+        raise ValueError("its metadata are no JSON object")  # noqa: TRY004 - the note is wrong, not a type
+    return {
+        "id": f"{FORMAT}-{commit}",
+        "timestamp": committed_at,
+        "vcs": {"type": "git", "revision_id": commit},
+        "tool": {"name": FORMAT},
+        "files": [
+            {
+                "relative_path": file.path,
+                "conversations": [_conversation(key, ranges, metadata) for key, ranges in file.claims],
+            }
+            for file in _files(attested)
+        ],
+        "original": {"format": FORMAT, "commit": commit, "note": note},
+    }
+
+
+def _files(attested: str) -> Iterator[_File]:
+    file: _File | None = None
+    for line in attested.split("\n"):
+        if not line.strip():
+            continue
+        if not line.startswith("  "):
+            if file:
+                yield file
+            file = _File(_path(line))
+        elif file is None:
+            raise ValueError("a claim stands before any file")
+        else:
+            file.claims.append(_claim(line.strip()))
+    if file:
+        yield file
+
+
+def _path(line: str) -> str:
+    return line[1:-1] if len(line) > 1 and line[0] == line[-1] == '"' else line
+
+
+def _claim(line: str) -> tuple[str, list[Object]]:
+    key, _, told = line.partition(" ")
+    found = [_RANGE.fullmatch(one) for one in told.strip().split(",")]
+    if not _KEY.fullmatch(key) or not all(found):
+        raise ValueError(f"{line[:80]!r} is no claim of lines")
+    return key, [
+        {"start_line": int(one[1]), "end_line": int(one[2] or one[1])} for one in found if one is not None
+    ]
+
+
+def _conversation(key: str, ranges: list[Object], metadata: Object) -> Object:
+    """Who claims lines: a session or prompt of an agent, or a person whom the note knows."""
+    session = key.partition("::")[0]
+    if session.startswith("h_"):
+        return {"url": "", "contributor": {"entity_type": "HUMAN"}, "ranges": ranges}
+    told = _object(_object(metadata, "sessions"), session) or _object(_object(metadata, "prompts"), session)
+    agent = _object(told, "agent_id")
+    intent = _object(told, "custom_attributes").get("intent_id")
+    talk = {
+        "url": _text(agent.get("id")) or session,
+        "contributor": {"entity_type": "AI", "model_identifier": _text(agent.get("model")) or None},
+        "ranges": ranges,
+    }
+    return talk | ({"related": [{"type": INTENT_TYPE, "value": intent}]} if _text(intent) else {})
+
+
+def _object(holder: Object, name: str) -> Object:
+    value = holder.get(name)
+    return value if isinstance(value, dict) else {}
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""

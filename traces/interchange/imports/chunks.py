@@ -1,0 +1,32 @@
+"""Telling the report what became of some entries of a request or file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+
+from traces.entries.deduplicate import Submitted
+from traces.entries.record import Stored
+from traces.interchange.imports.report import ImportReport, Remark
+
+CHUNK = 250
+
+
+def counted(stored: Stored, report: ImportReport, *, lenient: bool = False) -> Stored:
+    """Count what was stored. A contradiction is an error; a lenient import keeps both."""
+    for rival in stored.rivals:
+        error = rival.error()
+        if lenient:
+            text = f"{error.message}; this one is kept beside it as {rival.beside_id}."
+            report.warn(Remark(error.type, text, error.line))
+        else:
+            report.error(Remark(error.type, error.message, error.line))
+    report.entries += stored.new
+    report.duplicates += stored.duplicates
+    return stored
+
+
+def chunks_of(entries: Iterable[Submitted]) -> Iterator[list[Submitted]]:
+    iterator = iter(entries)
+    while chunk := list(islice(iterator, CHUNK)):
+        yield chunk

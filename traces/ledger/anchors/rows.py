@@ -1,0 +1,57 @@
+"""Anchors as pages show them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.utils import timezone
+
+from traces.ledger.anchors.schedule import health_of
+from traces.ledger.anchors.targets import webhook_secret
+from traces.models import AnchorKind, LedgerAnchor
+
+# The tone of a health, borrowed from a status that reads alike.
+LOOKS = {"ok": "approved", "waiting": "pending", "late": "ask", "failing": "deny", "off": "cancelled"}
+
+
+@dataclass(frozen=True, slots=True)
+class AnchorRow:
+    """`look` is the status whose badge fits; `says` and `target` are hostile; `secret` only for admins."""
+
+    id: int
+    kind: str
+    target: str
+    every_minutes: int
+    enabled: bool
+    health: str
+    look: str
+    says: str
+    size: int
+    anchored_at: datetime | None
+    secret: str
+
+
+def anchor_rows(workspace_id: int, *, secrets: bool = False) -> list[AnchorRow]:
+    """1 query, and 2 for each anchor."""
+    now = timezone.now()
+    known = LedgerAnchor.objects.filter(workspace_id=workspace_id).order_by("pk")
+    return [_row(anchor, now, secrets=secrets) for anchor in known]
+
+
+def _row(anchor: LedgerAnchor, now: datetime, *, secrets: bool) -> AnchorRow:
+    health = health_of(anchor, now)
+    shown = secrets and anchor.kind == AnchorKind.WEBHOOK
+    return AnchorRow(
+        id=anchor.pk,
+        kind=AnchorKind(anchor.kind).label,
+        target=anchor.target,
+        every_minutes=anchor.every_minutes,
+        enabled=anchor.enabled,
+        health=health.word,
+        look=LOOKS[health.word],
+        says=health.text,
+        size=anchor.anchored_size,
+        anchored_at=anchor.anchored_at,
+        secret=webhook_secret(anchor) if shown else "",
+    )

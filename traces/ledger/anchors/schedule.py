@@ -1,0 +1,198 @@
+"""Keeping the signed heads of ledgers outside the database, again and again, and saying how that goes.
+
+A place gets the newest head when there is a new one and its time has come. What fails is tried again, later
+each time; the reason stands beside the place until a head arrives.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import Counter
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from controlplane.models import Workspace
+from controlplane.shared.metrics import ANCHORS
+from traces.ledger import proofs
+from traces.ledger.anchors.targets import CHECKS, FAULTS, READERS, SENDERS, AnchorError
+from traces.ledger.append import NewEntry, append
+from traces.models import AnchorKind, Checkpoint, Kind, LedgerAnchor
+
+log = logging.getLogger(__name__)
+
+LEASE = timedelta(minutes=2)  # longer than any attempt takes
+RETRY_FIRST, RETRY_MOST = timedelta(seconds=30), timedelta(hours=1)
+ANSWER_MOST = 400
+MINUTES = (1, 10_080)
+ANCHORS_MOST = 20  # of a workspace: they share one loop
+HEALTH_EVERY = 15.0  # seconds between two counts for the metrics
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """`word` is ok, waiting (nothing sent yet), late, failing or off; `text` says why."""
+
+    word: str
+    text: str
+
+
+def add(workspace: Workspace, kind: str, target: str, every_minutes: int, *, actor: str) -> LedgerAnchor:
+    """Set up a place, with a record in the ledger. Raises AnchorError.
+
+    A file is a matter of whoever runs the server: no page may offer it.
+    """
+    if kind not in AnchorKind.values:
+        raise AnchorError("Choose a kind.")
+    if LedgerAnchor.objects.filter(workspace_id=workspace.pk).count() >= ANCHORS_MOST:
+        raise AnchorError(f"A workspace has at most {ANCHORS_MOST} anchors.")
+    if not MINUTES[0] <= every_minutes <= MINUTES[1]:
+        raise AnchorError(f"Choose {MINUTES[0]} to {MINUTES[1]:,} minutes.")
+    target = CHECKS[kind](workspace, target.strip())
+    try:
+        with transaction.atomic():
+            made = LedgerAnchor.objects.create(
+                workspace_id=workspace.pk,
+                kind=kind,
+                target=target,
+                every_minutes=every_minutes,
+                due_at=timezone.now(),
+            )
+            _record(made, "anchor_added", actor)
+    except IntegrityError as error:
+        raise AnchorError("This place is an anchor already.") from error
+    return made
+
+
+def switch(anchor: LedgerAnchor, *, enabled: bool, actor: str) -> None:
+    with transaction.atomic():
+        held = LedgerAnchor.objects.select_for_update().get(pk=anchor.pk)
+        if held.enabled != enabled:
+            LedgerAnchor.objects.filter(pk=anchor.pk).update(enabled=enabled, due_at=timezone.now())
+            _record(anchor, "anchor_enabled" if enabled else "anchor_disabled", actor)
+
+
+def remove(anchor: LedgerAnchor, *, actor: str) -> None:
+    with transaction.atomic():
+        gone, _ = LedgerAnchor.objects.filter(pk=anchor.pk).delete()
+        if gone:
+            _record(anchor, "anchor_removed", actor)
+
+
+def try_soon(anchor: LedgerAnchor) -> None:
+    LedgerAnchor.objects.filter(pk=anchor.pk).update(due_at=timezone.now())
+
+
+def health_of(anchor: LedgerAnchor, now: datetime) -> Health:
+    """2 queries."""
+    newest = proofs.head(anchor.workspace_id)
+    size = newest.size if newest else 0
+    if not anchor.enabled:
+        return Health("off", "Switched off.")
+    if anchor.anchored_size > size:
+        return Health("failing", f"{anchor.anchored_size:,} entries were anchored, the ledger has {size:,}.")
+    if anchor.failures:
+        return Health("failing", anchor.answer)
+    if anchor.anchored_size == size:
+        return Health("ok", anchor.answer or "Nothing is sealed yet.")
+    later = Checkpoint.objects.filter(workspace_id=anchor.workspace_id, size__gt=anchor.anchored_size)
+    since = later.order_by("size").values_list("created_at", flat=True)[0]
+    if now - since > 2 * timedelta(minutes=anchor.every_minutes):
+        return Health("late", "A new head is waiting for longer than twice the interval.")
+    return Health("ok" if anchor.anchored_at else "waiting", anchor.answer)
+
+
+class Anchoring:
+    """One round after another over all places; several processes share the work."""
+
+    def __init__(self) -> None:
+        self._counted_at = float("-inf")
+
+    def run_once(self) -> int:
+        """Send what is due; how many heads arrived."""
+        arrived = sum(send_if_due(anchor) for anchor in _due(timezone.now()))
+        if time.monotonic() - self._counted_at > HEALTH_EVERY:
+            self._counted_at = time.monotonic()
+            _count()
+        return arrived
+
+
+_everything = Anchoring()
+
+
+def anchor_due() -> int:
+    """One round for the server's own loop."""
+    return _everything.run_once()
+
+
+def send_if_due(anchor: LedgerAnchor) -> bool:
+    """Send the newest head unless it is there, or another process is at it; whether it arrived."""
+    head = proofs.head(anchor.workspace_id)
+    if head is None or head.size <= anchor.anchored_size:
+        return False
+    claimed = LedgerAnchor.objects.filter(pk=anchor.pk, due_at=anchor.due_at, enabled=True)
+    if not claimed.update(due_at=timezone.now() + LEASE):
+        return False
+    return send(anchor, head)
+
+
+def send(anchor: LedgerAnchor, head: Checkpoint) -> bool:
+    """Send a head now and write down what came of it; whether it arrived."""
+    try:
+        answer = SENDERS[anchor.kind](anchor, head)
+    except FAULTS as error:
+        return _failed(anchor, str(error) or type(error).__name__)
+    except Exception as error:  # an anchor's fault must not keep the others from theirs
+        log.exception("anchor %s failed", anchor.pk)
+        return _failed(anchor, type(error).__name__)
+    now = timezone.now()
+    LedgerAnchor.objects.filter(pk=anchor.pk).update(
+        anchored_size=head.size,
+        anchored_at=now,
+        failures=0,
+        answer=answer[:ANSWER_MOST],
+        due_at=now + timedelta(minutes=anchor.every_minutes),
+    )
+    return True
+
+
+def kept_heads(workspace: Workspace) -> tuple[list[str], list[str]]:
+    """(the heads that files and repositories keep, which of these cannot be read and why).
+
+    What was sent to a webhook is at its receiver's.
+    """
+    kept: list[str] = []
+    unread: list[str] = []
+    for anchor in LedgerAnchor.objects.filter(workspace_id=workspace.pk, kind__in=READERS).order_by("pk"):
+        try:
+            kept += READERS[anchor.kind](anchor, workspace)
+        except FAULTS as error:
+            unread.append(f"{anchor}: {error}")
+    return list(dict.fromkeys(kept)), unread
+
+
+def _due(now: datetime) -> list[LedgerAnchor]:
+    return list(LedgerAnchor.objects.filter(enabled=True, due_at__lte=now).order_by("due_at"))
+
+
+def _count() -> None:
+    now = timezone.now()
+    found = Counter(health_of(anchor, now).word for anchor in LedgerAnchor.objects.filter(enabled=True))
+    ANCHORS.set({word: found[word] for word in ("ok", "waiting", "late", "failing")})
+
+
+def _failed(anchor: LedgerAnchor, reason: str) -> bool:
+    failures = anchor.failures + 1
+    pause = min(RETRY_FIRST * 2 ** min(failures - 1, 10), RETRY_MOST)
+    LedgerAnchor.objects.filter(pk=anchor.pk).update(
+        failures=failures, answer=reason[:ANSWER_MOST], due_at=timezone.now() + pause
+    )
+    return False
+
+
+def _record(anchor: LedgerAnchor, outcome: str, actor: str) -> None:
+    body = {"kind": anchor.kind, "target": anchor.target, "every_minutes": anchor.every_minutes}
+    append(NewEntry(anchor.workspace_id, Kind.POLICY, body, outcome=outcome, actor=actor))

@@ -1,0 +1,108 @@
+"""The kinds of places that keep signed heads: what may be one, how a head gets there and is read back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from django.utils import timezone
+from django.utils.crypto import salted_hmac
+
+from controlplane.models import Workspace
+from controlplane.shared import http_post
+from traces.ledger.anchors import anchors, git_notes
+from traces.ledger.checkpoints import NoteError, encoded
+from traces.models import AnchorKind, Checkpoint, LedgerAnchor
+from traces.outlets.webhook import PREFIX, signature
+
+FAULTS = (OSError, NoteError, git_notes.GitError, http_post.TargetError)  # what a place may answer with
+
+
+class AnchorError(ValueError):
+    """A place that cannot be an anchor; the message is for whoever names it."""
+
+
+def webhook_secret(anchor: LedgerAnchor) -> str:
+    """What signs the posts to a webhook, as Standard Webhooks write it. It hangs on the server's secret key
+    and stands in no database."""
+    named = f"{anchor.workspace_id}:{anchor.target}"
+    return PREFIX + encoded(salted_hmac("traces.anchor_places", named, algorithm="sha256").digest())
+
+
+def _to_file(anchor: LedgerAnchor, head: Checkpoint) -> str:
+    anchors.keep(head.note, Path(anchor.target), anchor.workspace_id)
+    return f"Appended the head of {head.size} entries."
+
+
+def _to_git(anchor: LedgerAnchor, head: Checkpoint) -> str:
+    root = _repository(Workspace.objects.get(pk=anchor.workspace_id))
+    return f"Noted on commit {git_notes.append_note(root, head.note)[:12]}."
+
+
+def _repository(workspace: Workspace) -> str:
+    """Its folder; without one git would take the server's own. Raises GitError."""
+    if not workspace.local_root:
+        raise git_notes.GitError("the workspace has no folder on this server any more")
+    return workspace.local_root
+
+
+def _to_webhook(anchor: LedgerAnchor, head: Checkpoint) -> str:
+    body, moment = head.note.encode(), str(int(timezone.now().timestamp()))
+    named = f"icp-anchor-{anchor.pk}-{head.size}"
+    headers = {
+        "Content-Type": "text/plain; charset=utf-8",
+        "User-Agent": "intent-control-plane",
+        "webhook-id": named,
+        "webhook-timestamp": moment,
+        "webhook-signature": f"v1,{signature(webhook_secret(anchor), named, moment, body)}",
+    }
+    answer = http_post.post(anchor.target, body, headers)
+    if not answer.taken:
+        raise http_post.TargetError(f"It answered {answer.status}: {answer.text}")
+    return f"It answered {answer.status}: {answer.text}"
+
+
+def _from_file(anchor: LedgerAnchor, workspace: Workspace) -> list[str]:
+    path = Path(anchor.target)
+    return anchors.anchored(path, workspace.pk) if anchor.anchored_size or path.exists() else []
+
+
+def _from_git(_anchor: LedgerAnchor, workspace: Workspace) -> list[str]:
+    notes = git_notes.read_notes(_repository(workspace))
+    return [one for note in notes for one in anchors.of_ledger(note, workspace.pk)]
+
+
+def _file_target(_workspace: Workspace, target: str) -> str:
+    if not Path(target).is_absolute():
+        raise AnchorError("Name the file by its whole path.")
+    return target
+
+
+def _git_target(workspace: Workspace, _target: str) -> str:
+    if not workspace.local_root:
+        raise AnchorError("A git note needs the workspace's repository on this server (a local root).")
+    return ""
+
+
+def _webhook_target(_workspace: Workspace, target: str) -> str:
+    try:
+        http_post.check_url(target)
+    except http_post.TargetError as error:
+        raise AnchorError(str(error)) from error
+    return target
+
+
+CHECKS: dict[str, Callable[[Workspace, str], str]] = {
+    AnchorKind.FILE: _file_target,
+    AnchorKind.GIT: _git_target,
+    AnchorKind.WEBHOOK: _webhook_target,
+}
+SENDERS: dict[str, Callable[[LedgerAnchor, Checkpoint], str]] = {
+    AnchorKind.FILE: _to_file,
+    AnchorKind.GIT: _to_git,
+    AnchorKind.WEBHOOK: _to_webhook,
+}
+READERS: dict[str, Callable[[LedgerAnchor, Workspace], list[str]]] = {
+    AnchorKind.FILE: _from_file,
+    AnchorKind.GIT: _from_git,
+}

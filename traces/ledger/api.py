@@ -1,0 +1,198 @@
+"""REST for the ledger itself: its head, its proofs, its verification. Waiting entries are sealed first."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from django.http import HttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from controlplane.api.errors import ApiError
+from controlplane.api.pages import whole_number
+from controlplane.api.views import WorkspaceView
+from traces.entries import api_schema as schema
+from traces.entries.api import StreamView
+from traces.entries.missing_bodies import Absences, archive_with
+from traces.ledger import checkpoints, merkle, proofs
+from traces.ledger.redaction import redact, redaction_of
+from traces.ledger.sealing import seal, waiting
+from traces.ledger.verify import verify
+from traces.models import Checkpoint, Kind, LedgerBody, LedgerEntry, LedgerLeaf
+
+SIZE_MOST = 2**53 - 1
+
+
+class LedgerView(StreamView):
+    @extend_schema(
+        operation_id="ledger_get", summary="The signed head of the workspace's ledger",
+        responses=schema.answers({200: schema.HeadAnswer}),
+    )  # fmt: skip
+    def get(self, request: Request) -> Response:
+        workspace_id = self.bearer.workspace_id
+        seal(workspace_id)
+        head = proofs.head(workspace_id)
+        log = checkpoints.origin_of(workspace_id)
+        return Response(
+            {
+                "log": log,
+                "size": head.size if head else 0,
+                "root": (bytes(head.root) if head else merkle.EMPTY_ROOT).hex(),
+                "waiting": waiting(workspace_id),
+                "sealed_at": head.created_at if head else None,
+                "checkpoint": head.note if head else None,
+                "verifier_key": checkpoints.verifier_key(log, checkpoints.public_key()),
+            }
+        )
+
+
+class VerifyView(StreamView):
+    @extend_schema(
+        operation_id="ledger_verify", summary="Recompute the whole ledger from its evidence",
+        responses=schema.answers({200: schema.VerifyAnswer}),
+    )  # fmt: skip
+    def get(self, request: Request) -> Response:
+        seal(self.bearer.workspace_id)
+        report = verify(self.bearer.workspace_id)
+        found = asdict(report)
+        del found["workspace_id"]
+        return Response({"ok": report.ok, **found})
+
+
+class CheckpointView(StreamView):
+    @extend_schema(
+        operation_id="ledger_checkpoint", summary="The newest signed head as a text to keep elsewhere",
+        responses=schema.answers({(200, "text/plain"): OpenApiTypes.STR}, 404),
+    )  # fmt: skip
+    def get(self, request: Request) -> HttpResponse:
+        seal(self.bearer.workspace_id)
+        head = proofs.head(self.bearer.workspace_id)
+        if head is None:
+            raise ApiError(404, "NOT_FOUND", "Nothing is sealed yet.")
+        return HttpResponse(head.note.encode(), content_type="text/plain; charset=utf-8")
+
+
+class InclusionView(StreamView):
+    @extend_schema(
+        operation_id="ledger_prove_inclusion", summary="Prove that an entry is in the ledger",
+        parameters=[
+            schema.query("entry", "The entry's id (or its place, as #17).", required=True),
+            schema.query("size", "Of the tree; the newest when absent.", OpenApiTypes.INT),
+        ],
+        responses=schema.answers({200: schema.InclusionAnswer}, 404),
+    )  # fmt: skip
+    def get(self, request: Request) -> Response:
+        workspace_id = self.bearer.workspace_id
+        size = _size(request, "size", seal(workspace_id).size)
+        named = request.query_params.get("entry", "")
+        if not named:
+            raise ApiError(400, "INVALID_INPUT", "entry is missing: an id, or a place such as #17 (%2317).")
+        entry = _entry(workspace_id, named)
+        try:
+            proof = proofs.prove_inclusion(entry, size)
+        except ValueError as error:
+            raise ApiError(400, "INVALID_INPUT", f"The entry came later: {error}.") from error
+        told = proof.document(entry, checkpoints.origin_of(workspace_id))
+        body = _body(entry, shown=entry.kind == Kind.TRACE or self.bearer.may("reviewer"))
+        return Response(told | body | {"checkpoint": _note(workspace_id, size)})
+
+
+class ConsistencyView(StreamView):
+    @extend_schema(
+        operation_id="ledger_prove_consistency", summary="Prove that the ledger only grew between two sizes",
+        parameters=[
+            schema.query("from", "The earlier size.", OpenApiTypes.INT, required=True),
+            schema.query("to", "The later size; the newest when absent.", OpenApiTypes.INT),
+        ],
+        responses=schema.answers({200: schema.ConsistencyAnswer}),
+    )  # fmt: skip
+    def get(self, request: Request) -> Response:
+        workspace_id = self.bearer.workspace_id
+        new = _size(request, "to", seal(workspace_id).size)
+        if not request.query_params.get("from"):
+            raise ApiError(400, "INVALID_INPUT", "from is missing: the earlier size.")
+        old = whole_number(request, "from", 0, low=0, high=SIZE_MOST)
+        if old > new:
+            raise ApiError(400, "INVALID_INPUT", f"from is larger than to ({new}).")
+        proof = proofs.prove_consistency(workspace_id, old, new)
+        found: dict[str, Any] = {
+            "log": checkpoints.origin_of(workspace_id),
+            "old_size": proof.old_size,
+            "new_size": proof.new_size,
+            "old_root": proof.old_root.hex(),
+            "new_root": proof.new_root.hex(),
+            "hashes": [one.hex() for one in proof.hashes],
+        }
+        return Response(found)
+
+
+class RedactView(WorkspaceView):
+    @extend_schema(
+        operation_id="ledger_redact", summary="Take the body of an entry out, for good, with a record of it",
+        description="The entry keeps its place, so everything still verifies. The first redaction stands.",
+        request=schema.RedactBody, responses=schema.answers({200: schema.RedactAnswer}, 404),
+    )  # fmt: skip
+    def post(self, request: Request, entry_id: str) -> Response:
+        checked = schema.RedactBody(data=request.data)
+        checked.is_valid(raise_exception=True)
+        seal(self.bearer.workspace_id)
+        entry = _entry(self.bearer.workspace_id, entry_id)
+        try:
+            redact(entry, reason=checked.validated_data["reason"], actor=self.actor)
+        except ValueError as error:
+            raise ApiError(400, "INVALID_INPUT", str(error)) from error
+        record = redaction_of(entry)
+        assert record is not None  # made just now or before; nothing takes it away
+        return Response(
+            {
+                "entry_id": entry.entry_id,
+                "redacted": True,
+                "redaction_id": record.entry_id,
+                "redacted_at": record.received_at,
+                "archived_in": archive_with(entry, until=record.received_at),
+            }
+        )
+
+
+def _size(request: Request, name: str, newest: int) -> int:
+    size = whole_number(request, name, newest, low=0, high=SIZE_MOST)
+    if size > newest:
+        raise ApiError(400, "INVALID_INPUT", f"{name} is larger than the ledger ({newest}).")
+    return size
+
+
+def _entry(workspace_id: int, named: str) -> LedgerEntry:
+    """By id, or by place where the name is `#17`. Raises ApiError 404."""
+    rows = LedgerEntry.objects.filter(workspace_id=workspace_id, leaf__isnull=False)
+    number = named.removeprefix("#")
+    if named.startswith("#") and number.isascii() and number.isdigit() and len(number) < 16:
+        leaf = (
+            LedgerLeaf.objects.filter(workspace_id=workspace_id, seq=int(number))
+            .select_related("entry")
+            .first()
+        )
+        found = leaf.entry if leaf else None
+    else:
+        found = rows.filter(entry_id=named).order_by("pk").first() if "\x00" not in named else None
+    if found is None:
+        raise ApiError(404, "NOT_FOUND", "There is no such entry in this workspace.")
+    return found
+
+
+def _body(entry: LedgerEntry, *, shown: bool) -> dict[str, str | None]:
+    """What the envelope's digest commits to; nothing after a redaction, nor for eyes it is not meant for."""
+    if not shown:
+        return {"salt": None, "body": None, "archived_in": None}
+    stored = LedgerBody.objects.filter(entry=entry).first()
+    if stored is None:
+        file = Absences(entry.workspace_id).of(entry).file
+        return {"salt": None, "body": None, "archived_in": file or None}
+    return {"salt": bytes(stored.salt).hex(), "body": bytes(stored.body).decode(), "archived_in": None}
+
+
+def _note(workspace_id: int, size: int) -> str | None:
+    notes = Checkpoint.objects.filter(workspace_id=workspace_id, size=size)
+    return notes.values_list("note", flat=True).first()

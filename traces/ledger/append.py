@@ -1,0 +1,236 @@
+"""Appending to the ledger and reading entries back.
+
+The write path takes no lock and reads no tail: entries are inserted here and put in order later by
+the sealer. `append` can be bound to a condition, so that a record is made only while what it was
+decided upon still holds: check and record are one statement.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+import uuid
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import lru_cache
+from operator import attrgetter
+from typing import Any
+
+from django.db import connection
+
+from traces.ledger import canonical_json
+from traces.ledger.insert_rows import insert_rows
+from traces.ledger.merkle import leaf_hash
+from traces.models import LedgerBody, LedgerEntry
+
+ENVELOPE_VERSION = 1
+SALT_SIZE = 16
+
+# Text copies beside the evidence, and the most characters of each. `actor` stands in the envelope only.
+TEXTS = {
+    "session_id": 200,
+    "intent_id": 200,
+    "outcome": 40,
+    "agent": 100,
+    "tool": 200,
+    "error_type": 40,
+    "reason": 200,
+    "actor": 200,
+}
+COLUMNS = (
+    "workspace_id",
+    "kind",
+    "entry_id",
+    "idempotency_key",
+    "received_at",
+    *(name for name in TEXTS if name != "actor"),
+    "envelope",
+    "leaf_hash",
+    "body_digest",
+)
+INSERT_ENTRY = (
+    f"INSERT INTO traces_ledgerentry ({', '.join(COLUMNS)}) SELECT {', '.join(['%s'] * len(COLUMNS))} WHERE "
+)
+RETURN_ID = " ON CONFLICT DO NOTHING RETURNING id"
+INSERT_BODY = "INSERT INTO traces_ledgerbody (entry_id, salt, body) "
+
+
+@dataclass(frozen=True, slots=True)
+class NewEntry:
+    """What is to be recorded. `body` is any JSON object; `idempotency_key` makes a retry a no-op.
+
+    `encoded` are the canonical bytes of `body` where the caller has them already.
+    Without `entry_id` a time-ordered UUID is made. Texts longer than `TEXTS` allows are cut.
+    """
+
+    workspace_id: int
+    kind: str
+    body: dict[str, Any]
+    entry_id: str | None = None
+    encoded: bytes | None = None
+    idempotency_key: str | None = None
+    session_id: str = ""
+    intent_id: str = ""
+    outcome: str = ""
+    agent: str = ""
+    tool: str = ""
+    error_type: str = ""
+    reason: str = ""
+    actor: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """An SQL boolean expression over other tables; the entry is recorded only where it is true."""
+
+    sql: str
+    params: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Appended:
+    id: int
+    entry_id: str
+    received_at: datetime
+    leaf_hash: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """An entry as it will be stored: one value for each of `COLUMNS`, and the body with its salt."""
+
+    row: dict[str, Any]
+    salt: bytes
+    body: bytes
+
+    def appended(self, row_id: int) -> Appended:
+        return Appended(row_id, self.row["entry_id"], self.row["received_at"], self.row["leaf_hash"])
+
+
+_texts = attrgetter(*TEXTS)
+ALWAYS = Condition("1 = 1")
+
+
+def append(entry: NewEntry, *, only_if: Condition = ALWAYS) -> Appended | None:
+    """Record one entry inside the caller's transaction. 1 statement on PostgreSQL, 2 on SQLite.
+
+    None when nothing was recorded: the condition did not hold, or an entry with this idempotency key
+    (or this kind and id) is there already. Raises CanonicalError for a body that is not strict JSON.
+    """
+    return append_prepared(prepare(entry), only_if=only_if)
+
+
+def append_prepared(made: Prepared, *, only_if: Condition = ALWAYS) -> Appended | None:
+    """As `append`, for an entry that was prepared before a transaction held anybody up."""
+    values = made.row | {"received_at": connection.ops.adapt_datetimefield_value(made.row["received_at"])}
+    insert = f"{INSERT_ENTRY}({only_if.sql}){RETURN_ID}"
+    params = [*(values[name] for name in COLUMNS), *only_if.params]
+    execute = _append_in_one if connection.vendor == "postgresql" else _append_in_two
+    row_id = execute(insert, params, made)
+    return None if row_id is None else made.appended(row_id)
+
+
+def append_many(entries: Iterable[NewEntry]) -> list[Appended]:
+    """Record entries in this order inside the caller's transaction, in batches.
+
+    Raises IntegrityError when one of them is there already; callers look first.
+    """
+    received_at = datetime.now(UTC)
+    made = [prepare(entry, received_at) for entry in entries]
+    ids = insert_rows("traces_ledgerentry", [one.row for one in made], returning=True)
+    bodies = [
+        {"entry_id": row_id, "salt": one.salt, "body": one.body}
+        for row_id, one in zip(ids, made, strict=True)
+    ]
+    insert_rows("traces_ledgerbody", bodies)
+    return [one.appended(row_id) for row_id, one in zip(ids, made, strict=True)]
+
+
+def prepare(entry: NewEntry, received_at: datetime | None = None) -> Prepared:
+    """The stored form of an entry, received now or then: canonical body, digest, envelope, leaf hash."""
+    received_at = received_at or datetime.now(UTC)
+    salt = os.urandom(SALT_SIZE)
+    body = entry.encoded or canonical_json.encode(entry.body)
+    digest = hashlib.sha256(salt + body).digest()
+    named = {
+        "workspace_id": entry.workspace_id,
+        "kind": str(entry.kind),
+        "entry_id": entry.entry_id or new_id(),
+        "idempotency_key": entry.idempotency_key,
+    }
+    texts = {name: text[:most] for (name, most), text in zip(TEXTS.items(), _texts(entry), strict=True)}
+    envelope = canonical_json.encode_flat(envelope_of(named | texts, received_at, digest))
+    texts.pop("actor")
+    row = named | texts | {
+        "received_at": received_at,
+        "envelope": envelope,
+        "leaf_hash": leaf_hash(envelope),
+        "body_digest": digest,
+    }  # fmt: skip
+    return Prepared(row, salt, body)
+
+
+def envelope_of(values: dict[str, Any], received_at: datetime, body_digest: bytes) -> dict[str, Any]:
+    """The signed part of an entry. What is empty or null is left out."""
+    filled = {name: value for name, value in values.items() if value is not None and value != ""}
+    return filled | {
+        "v": ENVELOPE_VERSION,
+        "received_at": instant(received_at),
+        "body_digest": body_digest.hex(),
+    }
+
+
+@lru_cache(maxsize=64)
+def instant(moment: datetime) -> str:
+    """Microseconds always, `Z` always: one spelling for one instant."""
+    return f"{moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='microseconds')}Z"
+
+
+def new_id() -> str:
+    """A UUID, version 7 (RFC 9562): ordered by time, so that indexes grow at their end."""
+    milliseconds = time.time_ns() // 1_000_000
+    randomness = int.from_bytes(os.urandom(10), "big")
+    high, low = randomness >> 62 & 0xFFF, randomness & (1 << 62) - 1
+    return str(uuid.UUID(int=milliseconds << 80 | 0x7 << 76 | high << 64 | 0b10 << 62 | low))
+
+
+def find(workspace_id: int, idempotency_key: str) -> LedgerEntry | None:
+    """The entry that was recorded under this key, with its body. 1 query."""
+    entries = LedgerEntry.objects.select_related("body")
+    return entries.filter(workspace_id=workspace_id, idempotency_key=idempotency_key).first()
+
+
+def body_of(entry: LedgerEntry) -> dict[str, Any] | None:
+    """What the entry says; None once it is redacted or archived: `traces.entries.missing_bodies` tells which.
+
+    1 query unless the body was fetched along.
+    """
+    try:
+        stored = entry.body
+    except LedgerBody.DoesNotExist:
+        return None
+    body: dict[str, Any] = json.loads(bytes(stored.body))
+    return body
+
+
+def _append_in_one(insert: str, params: list[Any], made: Prepared) -> int | None:
+    select = "SELECT id, %s, %s FROM made RETURNING entry_id"
+    statement = f"WITH made AS ({insert}) {INSERT_BODY}{select}"
+    return _returned(statement, [*params, made.salt, made.body])
+
+
+def _append_in_two(insert: str, params: list[Any], made: Prepared) -> int | None:
+    row_id = _returned(insert, params)
+    if row_id is not None:
+        _returned(f"{INSERT_BODY}VALUES (%s, %s, %s) RETURNING entry_id", [row_id, made.salt, made.body])
+    return row_id
+
+
+def _returned(statement: str, params: list[Any]) -> int | None:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, params)
+        rows = cursor.fetchall()
+    return rows[0][0] if rows else None

@@ -1,0 +1,303 @@
+"""Archives of a ledger: old entries go into a signed file, then their bodies may leave the database.
+
+Entries, their places and all hashes stay, so everything still proves and verifies. Nothing leaves before the
+file has been read back and held against the ledger; a process that dies in between has lost nothing, and the
+next run goes on from what it finds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+
+from django.db import transaction
+from django.db.models import Max, QuerySet
+from django.utils import timezone
+
+from traces.ledger import proofs
+from traces.ledger.append import NewEntry, append
+from traces.ledger.archives.archive_format import (
+    Archived,
+    ArchiveError,
+    ArchiveReader,
+    Header,
+    Seal,
+    around,
+    draft_beside,
+    file_digest,
+    put_in_place,
+    write_archive,
+)
+from traces.ledger.checkpoints import origin_of
+from traces.ledger.insert_rows import insert_rows
+from traces.ledger.proofs import TILE_WIDTH
+from traces.ledger.redaction import redacted_rows
+from traces.ledger.sealing import seal
+from traces.models import LET_GO, Checkpoint, Kind, LedgerArchive, LedgerBody, LedgerEntry, LedgerLeaf
+
+SUFFIX = ".jsonl.gz"
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """An archive that holds and fits the ledger. `redacted_since` bodies in it should not be any more."""
+
+    seal: Seal
+    bodies: int
+    redacted_since: int
+
+
+def end_before(workspace_id: int, moment: datetime) -> int:
+    """How many entries, from the first, were all received before this moment. 1 query."""
+    later = LedgerLeaf.objects.filter(workspace_id=workspace_id, entry__received_at__gte=moment)
+    first = later.order_by("seq").values_list("seq", flat=True).first()
+    newest = proofs.head(workspace_id)
+    return first if first is not None else newest.size if newest else 0
+
+
+def archive(workspace_id: int, slug: str, end: int, folder: Path, *, actor: str) -> LedgerArchive | None:
+    """Write what is not archived yet, in whole tiles up to `end` entries, to a new file in `folder`.
+
+    None where no whole tile is left to archive. A file that an interrupted run has left is taken up.
+    Raises ArchiveError where the ledger itself does not hold, and OSError.
+    """
+    size = seal(workspace_id).size
+    first = _archived_through(workspace_id)
+    end = min(end, size) // TILE_WIDTH * TILE_WIDTH
+    if end <= first:
+        return None
+    path = folder / f"{slug}-ledger-{first}-{end - 1}{SUFFIX}"
+    header = _header(workspace_id, first, end)
+    checked = _written(path, header, _entries(workspace_id, first, end), workspace_id)
+    return _register(workspace_id, path, checked, (first, end), actor)
+
+
+def check(path: Path, workspace_id: int) -> Checked:
+    """Read an archive to its end and hold each entry against the ledger. Raises ArchiveError, OSError.
+
+    2 queries a tile.
+    """
+    redacted = redacted_rows(workspace_id)
+    bodies = redacted_since = 0
+    with ArchiveReader(path) as reader:
+        if reader.header.log != origin_of(workspace_id):
+            raise ArchiveError(f"it is of another ledger, {reader.header.log}")
+        for tile in _tiles(reader):
+            for one, entry in zip(tile, _same_entries(workspace_id, tile), strict=True):
+                if one.body is None and entry.pk not in redacted:
+                    raise ArchiveError(f"entry {one.seq} has no body, and no redaction names it")
+                bodies += one.body is not None
+                redacted_since += one.body is not None and entry.pk in redacted
+        assert reader.seal is not None  # it came to its end
+        return Checked(reader.seal, bodies, redacted_since)
+
+
+def release(archive: LedgerArchive, path: Path, *, actor: str) -> int:
+    """Delete the bodies that an archive holds, tile by tile; how many. Raises ArchiveError, OSError.
+
+    The file is checked whole first. Kinds that the workspace goes on asking for stay.
+    """
+    if file_digest(path) != bytes(archive.digest):
+        raise ArchiveError("it is not the file that the ledger names")
+    check(path, archive.workspace_id)
+    gone = 0
+    for at in range(archive.first_seq, archive.end_seq, TILE_WIDTH):
+        gone += _let_go(archive, at)
+    if gone:
+        _record(archive, "released", actor, bodies=gone)
+    return gone
+
+
+def restore(path: Path, workspace_id: int, *, actor: str) -> int:
+    """Put the bodies of an archive back, to be read, except what was redacted; how many were missing.
+
+    The whole file is checked first. Raises ArchiveError, OSError.
+    """
+    checked = check(path, workspace_id)
+    with ArchiveReader(path) as reader:
+        back = sum(_put_back(workspace_id, tile) for tile in _tiles(reader))
+    if back:
+        known = LedgerArchive.objects.filter(workspace_id=workspace_id, digest=file_digest(path)).first()
+        named = known or LedgerArchive(
+            workspace_id=workspace_id, first_seq=checked.seal.first, end_seq=checked.seal.end, name=path.name
+        )
+        _record(named, "restored", actor, bodies=back)
+    return back
+
+
+def renew(archive: LedgerArchive, path: Path, *, actor: str) -> LedgerArchive | None:
+    """Write an archive anew beside the old file, without the bodies that were redacted since.
+
+    None where there are none. The old file is the caller's to destroy. Raises ArchiveError, OSError.
+    """
+    workspace_id = archive.workspace_id
+    if not check(path, workspace_id).redacted_since:
+        return None
+    number = LedgerArchive.objects.filter(workspace_id=workspace_id, first_seq=archive.first_seq).count() + 1
+    stem = path.name.removesuffix(SUFFIX).partition(".")[0]
+    fresh = path.with_name(f"{stem}.{number}{SUFFIX}")
+    with ArchiveReader(path) as reader:
+        left = _without(reader, workspace_id, redacted_rows(workspace_id))
+        checked = _written(fresh, reader.header, left, workspace_id)
+    return _register(workspace_id, fresh, checked, (archive.first_seq, archive.end_seq), actor)
+
+
+def _without(reader: ArchiveReader, workspace_id: int, redacted: set[int]) -> Iterator[Archived]:
+    for tile in _tiles(reader):
+        for one, entry in zip(tile, _same_entries(workspace_id, tile), strict=True):
+            yield replace(one, salt=None, body=None) if entry.pk in redacted else one
+
+
+def unreleased(workspace_id: int) -> list[LedgerArchive]:
+    """The archives with bodies that could be let go of, by range. 1 query and 1 for each archive."""
+    known = newest_archives(workspace_id)
+    return [one for one in known if _releasable(one, one.first_seq, one.end_seq).exists()]
+
+
+def _written(path: Path, header: Header, entries: Iterable[Archived], workspace_id: int) -> Checked:
+    """Write and check a draft, and give it its name; a file that has the name already is checked instead."""
+    if not path.exists():
+        draft = draft_beside(path)
+        try:
+            write_archive(draft, header, entries)
+            checked = check(draft, workspace_id)
+            if put_in_place(draft, path):
+                return checked
+        except ArchiveError:
+            # Another run may have finished, and let go of the bodies that this one was reading.
+            if not path.exists():
+                raise
+        finally:
+            draft.unlink(missing_ok=True)
+    return check(path, workspace_id)
+
+
+def newest_archives(workspace_id: int) -> list[LedgerArchive]:
+    """The archives by range; of several with the same range, the newest. 1 query."""
+    known = LedgerArchive.objects.filter(workspace_id=workspace_id).order_by("pk")
+    newest = {(one.first_seq, one.end_seq): one for one in known}
+    return [newest[span] for span in sorted(newest)]
+
+
+def _archived_through(workspace_id: int) -> int:
+    known = LedgerArchive.objects.filter(workspace_id=workspace_id)
+    return known.aggregate(end=Max("end_seq"))["end"] or 0
+
+
+def _header(workspace_id: int, first: int, end: int) -> Header:
+    """With the first signed head that covers the range, so that the same range makes the same file."""
+    heads = Checkpoint.objects.filter(workspace_id=workspace_id, size__gte=end)
+    head = heads.order_by("size").first()
+    assert head is not None  # the caller sealed, and asks for no more than that
+    nodes = proofs.StoredNodes(workspace_id)
+    nodes.foresee([(0, first), (end, head.size)])
+    left, right = (tuple(nodes(*place) for place in side) for side in around(first, end, head.size))
+    return Header(origin_of(workspace_id), first, end, head.note, left, right)
+
+
+def _entries(workspace_id: int, first: int, end: int) -> Iterator[Archived]:
+    for at in range(first, end, TILE_WIDTH):
+        leaves = LedgerLeaf.objects.filter(workspace_id=workspace_id, seq__gte=at, seq__lt=at + TILE_WIDTH)
+        for leaf in leaves.select_related("entry__body").order_by("seq"):
+            stored = getattr(leaf.entry, "body", None)
+            salt, body = (bytes(stored.salt), bytes(stored.body)) if stored else (None, None)
+            yield Archived(leaf.seq, bytes(leaf.entry.envelope), salt, body)
+
+
+def _tiles(reader: ArchiveReader) -> Iterator[list[Archived]]:
+    tile: list[Archived] = []
+    for one in reader.entries():
+        tile.append(one)
+        if len(tile) == TILE_WIDTH:
+            yield tile
+            tile = []
+    if tile:
+        yield tile
+
+
+def _same_entries(workspace_id: int, tile: Sequence[Archived]) -> list[LedgerEntry]:
+    """The ledger's entries at these places, in order. Raises ArchiveError naming the first that differs."""
+    leaves = LedgerLeaf.objects.filter(
+        workspace_id=workspace_id, seq__gte=tile[0].seq, seq__lte=tile[-1].seq
+    ).order_by("seq")
+    rows = dict(leaves.values_list("seq", "entry_id"))
+    entries = LedgerEntry.objects.only("pk", "kind", "envelope", "body_digest").in_bulk(rows.values())
+    for one in tile:
+        known = entries.get(rows.get(one.seq, 0))
+        if known is None or bytes(known.envelope) != one.envelope:
+            raise ArchiveError(f"entry {one.seq} is another one in the ledger")
+    return [entries[rows[one.seq]] for one in tile]
+
+
+def _register(
+    workspace_id: int, path: Path, checked: Checked, span: tuple[int, int], actor: str
+) -> LedgerArchive:
+    """The row of a file that holds; the same file is named once, whoever comes first."""
+    if (checked.seal.first, checked.seal.end) != span:
+        raise ArchiveError(f"{path.name} is there and holds another range")
+    with transaction.atomic():
+        made, new = LedgerArchive.objects.get_or_create(
+            workspace_id=workspace_id,
+            digest=file_digest(path),
+            defaults={
+                "first_seq": checked.seal.first,
+                "end_seq": checked.seal.end,
+                "name": path.name,
+                "size_bytes": path.stat().st_size,
+                "note": checked.seal.note,
+                "created_at": timezone.now(),
+            },
+        )
+        if new:
+            _record(made, "archived", actor, bodies=checked.bodies)
+    return made
+
+
+def _record(archive: LedgerArchive, outcome: str, actor: str, *, bodies: int) -> None:
+    body = {
+        "archive": archive.name,
+        "first": archive.first_seq,
+        "end": archive.end_seq,
+        "sha256": bytes(archive.digest).hex(),
+        "bodies": bodies,
+    }
+    made = NewEntry(archive.workspace_id, Kind.POLICY, body, outcome=outcome, actor=actor)
+    with transaction.atomic():
+        append(made)
+
+
+def _releasable(archive: LedgerArchive, first: int, end: int) -> QuerySet[LedgerBody]:
+    return LedgerBody.objects.filter(
+        entry__kind__in=LET_GO,
+        entry__leaf__workspace_id=archive.workspace_id,
+        entry__leaf__seq__gte=first,
+        entry__leaf__seq__lt=end,
+    )
+
+
+def _let_go(archive: LedgerArchive, at: int) -> int:
+    """Its own transaction: nobody waits for more than one tile, and what is done stays done."""
+    end = min(at + TILE_WIDTH, archive.end_seq)
+    with transaction.atomic():
+        LedgerArchive.objects.select_for_update().get(pk=archive.pk)  # two that release never cross
+        gone, _ = _releasable(archive, at, end).delete()
+    return gone
+
+
+def _put_back(workspace_id: int, tile: Sequence[Archived]) -> int:
+    """Insert the missing bodies of a tile, while nobody can redact its entries."""
+    with transaction.atomic():
+        entries = _same_entries(workspace_id, tile)
+        rows = [entry.pk for entry in entries]
+        list(LedgerEntry.objects.select_for_update().filter(pk__in=rows).order_by("pk").values_list("pk"))
+        redacted = redacted_rows(workspace_id)
+        present = set(LedgerBody.objects.filter(pk__in=rows).values_list("pk", flat=True))
+        back = [
+            {"entry_id": entry.pk, "salt": one.salt, "body": one.body}
+            for one, entry in zip(tile, entries, strict=True)
+            if one.body is not None and entry.pk not in redacted | present
+        ]
+        insert_rows("traces_ledgerbody", back)
+    return len(back)

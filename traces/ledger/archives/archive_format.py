@@ -1,0 +1,318 @@
+"""The file of an archive: whole tiles of a ledger with their bodies, readable without the product.
+
+gzip of JSON lines. First a header with the range, a signed head of the ledger and the roots of the subtrees
+around the range; then one line an entry, in order; last a signed note over all that went before. So the file
+alone shows that its entries lead to the signed head, and the same content always makes the same bytes.
+
+What a reader tells is proven only once it has come to its end without an error.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import os
+import secrets
+import zlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from traces.ledger import merkle
+from traces.ledger.checkpoints import (
+    Note,
+    NoteError,
+    decoded,
+    encoded,
+    is_ours,
+    read_note,
+    sign_note,
+    three_lines,
+)
+
+FORMAT = "intent-control-plane/archive/1"
+SEAL = "archive of "
+LINE_MOST = 16 * 1024 * 1024  # bytes; a body has at most one MiB, and escapes make it longer
+LEVEL = 6
+
+
+class ArchiveError(ValueError):
+    """A file is no archive, or does not hold what it says; the message says where."""
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """Entries [first, end) of `log`. `left` and `right` are the roots of the complete subtrees of the tree
+    under `checkpoint` before and after the range, in order."""
+
+    log: str
+    first: int
+    end: int
+    checkpoint: str
+    left: tuple[bytes, ...] = ()
+    right: tuple[bytes, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Archived:
+    """One entry; without `salt` and `body` where they were redacted before."""
+
+    seq: int
+    envelope: bytes
+    salt: bytes | None
+    body: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class Seal:
+    """The signed end of an archive: `digest` is the SHA-256 of the lines before it."""
+
+    log: str
+    first: int
+    end: int
+    digest: bytes
+    note: str
+    ours: bool
+
+
+def write_archive(path: Path, header: Header, entries: Iterable[Archived]) -> None:
+    """Write a whole archive to a new file and bring it to the disk. Raises FileExistsError, OSError."""
+    with open(path, "xb", opener=_owner_only) as raw:
+        with gzip.GzipFile("", "wb", LEVEL, raw, mtime=0) as file:
+            running = hashlib.sha256()
+            for line in _lines(header, entries):
+                running.update(line)
+                file.write(line)
+            note = sign_note(header.log, _sealed_text(header, running.digest()))
+            file.write(_line({"seal": note}))
+        raw.flush()
+        os.fsync(raw.fileno())
+
+
+def _owner_only(path: str, flags: int) -> int:
+    """As private as the database that it comes from."""
+    return os.open(path, flags, 0o600)
+
+
+def put_in_place(draft: Path, path: Path) -> bool:
+    """Give a written file its name; False, and the file is gone, when the name is taken. Never overwrites."""
+    try:
+        os.link(draft, path)
+    except FileExistsError:
+        return False
+    finally:
+        draft.unlink()
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+    return True
+
+
+def draft_beside(path: Path) -> Path:
+    return path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+
+
+def file_digest(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").digest()
+
+
+def read_seal(text: str) -> Seal:
+    """Parse the note that ends an archive. Raises NoteError."""
+    (title, span, digest), signed, signatures = three_lines(text)
+    first, _, end = span.partition("-")
+    if not title.startswith(SEAL) or not all(one.isascii() and one.isdigit() for one in (first, end)):
+        raise NoteError("this is not the seal of an archive")
+    log = title.removeprefix(SEAL)
+    note = Note(log, int(end), decoded(digest), signed, signatures)
+    return Seal(log, int(first), int(end), note.root, text, is_ours(note))
+
+
+class ArchiveReader:
+    """Reads an archive once and checks every part of it. Raises ArchiveError; OSError where it can't be read.
+
+    `header` is there at once, `seal` after `entries` has come to its end.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._running = hashlib.sha256()
+        self._file = gzip.open(path, "rb")  # noqa: SIM115 - `close` and `with` end it
+        try:
+            self.header = _header(self._next())
+            self._head = _checked_head(self.header)
+        except BaseException:
+            self._file.close()
+            raise
+        self.seal: Seal | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def entries(self) -> Iterator[Archived]:
+        tree = _Tree()
+        for (level, _), root in zip(_around(self.header)[0], self.header.left, strict=True):
+            tree.add(level, root)
+        for seq in range(self.header.first, self.header.end):
+            one = _entry(self._next(), seq)
+            tree.add(0, merkle.leaf_hash(one.envelope))
+            yield one
+        for (level, _), root in zip(_around(self.header)[1], self.header.right, strict=True):
+            tree.add(level, root)
+        if tree.root() != self._head.root:
+            raise ArchiveError("its entries do not lead to the signed head that came along")
+        self._finish()
+
+    def _finish(self) -> None:
+        content = self._running.digest()
+        last = self._next()
+        try:
+            seal = read_seal(str(last.get("seal")))
+        except ValueError as error:
+            raise ArchiveError(f"it has no seal: {error}") from error
+        header = self.header
+        if (seal.log, seal.first, seal.end) != (header.log, header.first, header.end):
+            raise ArchiveError("its seal is of another archive")
+        if seal.digest != content:
+            raise ArchiveError("its content is not what was sealed")
+        if not seal.ours:
+            raise ArchiveError("its seal is signed by no key of this installation")
+        if self._read(1):
+            raise ArchiveError("something follows its seal")
+        self.seal = seal
+
+    def _next(self) -> dict[str, Any]:
+        line = self._read(LINE_MOST)
+        if not line.endswith(b"\n"):
+            raise ArchiveError("it is cut off, or has a line that is too long")
+        self._running.update(line)
+        try:
+            value = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise ArchiveError("it has a line that is not JSON") from error
+        if not isinstance(value, dict):
+            raise ArchiveError("it has a line that is not an object")
+        return value
+
+    def _read(self, most: int) -> bytes:
+        try:
+            return self._file.readline(most)
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise ArchiveError(f"it is no whole gzip file: {error}") from error
+
+
+class _Tree:
+    """Complete subtrees from left to right, joined as soon as two of a level stand side by side."""
+
+    def __init__(self) -> None:
+        self._nodes: list[tuple[int, bytes]] = []
+
+    def add(self, level: int, node: bytes) -> None:
+        height = level
+        while self._nodes and self._nodes[-1][0] == height:
+            node = merkle.node_hash(self._nodes.pop()[1], node)
+            height += 1
+        self._nodes.append((height, node))
+
+    def root(self) -> bytes:
+        return merkle.fold([node for _, node in self._nodes])
+
+
+def around(first: int, end: int, size: int) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    """The complete subtrees, (level, index), of a tree of `size` to the left and right of [first, end)."""
+    return list(merkle.complete_subtrees(0, first)), list(merkle.complete_subtrees(end, size))
+
+
+def _around(header: Header) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    return around(header.first, header.end, read_note(header.checkpoint).size)
+
+
+def _lines(header: Header, entries: Iterable[Archived]) -> Iterator[bytes]:
+    yield _line(
+        {
+            "format": FORMAT,
+            "log": header.log,
+            "first": header.first,
+            "end": header.end,
+            "checkpoint": header.checkpoint,
+            "left": [one.hex() for one in header.left],
+            "right": [one.hex() for one in header.right],
+        }
+    )
+    for one in entries:
+        yield _line(
+            {
+                "seq": one.seq,
+                "envelope": one.envelope.decode(),
+                "salt": None if one.salt is None else one.salt.hex(),
+                "body": None if one.body is None else one.body.decode(),
+            }
+        )
+
+
+def _line(value: dict[str, Any]) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+
+
+def _sealed_text(header: Header, digest: bytes) -> str:
+    return f"{SEAL}{header.log}\n{header.first}-{header.end}\n{encoded(digest)}\n"
+
+
+def _header(value: dict[str, Any]) -> Header:
+    if value.get("format") != FORMAT:
+        raise ArchiveError(f"it does not begin as an archive ({FORMAT})")
+    try:
+        left, right = (tuple(bytes.fromhex(one) for one in value[name]) for name in ("left", "right"))
+        header = Header(value["log"], value["first"], value["end"], value["checkpoint"], left, right)
+    except (KeyError, TypeError, ValueError) as error:
+        raise ArchiveError("its header cannot be read") from error
+    numbers = type(header.first) is int and type(header.end) is int
+    if not numbers or not isinstance(header.checkpoint, str) or not 0 <= header.first < header.end:
+        raise ArchiveError("its header names no range")
+    return header
+
+
+def _checked_head(header: Header) -> Note:
+    try:
+        head = read_note(header.checkpoint)
+    except ValueError as error:
+        raise ArchiveError(f"its signed head cannot be read: {error}") from error
+    if head.origin != header.log or head.size < header.end:
+        raise ArchiveError("its signed head is of another ledger or range")
+    if not is_ours(head):
+        raise ArchiveError("its signed head is signed by no key of this installation")
+    sides = around(header.first, header.end, head.size)
+    if [len(one) for one in sides] != [len(header.left), len(header.right)]:
+        raise ArchiveError("its header does not describe the tree around its range")
+    return head
+
+
+def _entry(value: dict[str, Any], seq: int) -> Archived:
+    """The entry of a line, its body held against the envelope. Raises ArchiveError naming the entry."""
+    try:
+        salt, body = value["salt"], value["body"]
+        one = Archived(
+            value["seq"],
+            value["envelope"].encode(),
+            None if salt is None else bytes.fromhex(salt),
+            None if body is None else body.encode(),
+        )
+        signed = json.loads(one.envelope)
+        told = str(signed["body_digest"])
+    except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
+        raise ArchiveError(f"entry {seq} cannot be read") from error
+    if one.seq != seq:
+        raise ArchiveError(f"entry {seq} is missing")
+    if (one.salt is None) != (one.body is None):
+        raise ArchiveError(f"entry {seq} has half a body")
+    if one.salt is not None and one.body is not None:
+        found = hashlib.sha256(one.salt + one.body).hexdigest()
+        if found != told:
+            raise ArchiveError(f"the body of entry {seq} is not the one that was recorded")
+    return one

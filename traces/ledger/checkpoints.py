@@ -1,0 +1,214 @@
+"""Signed heads of the tree (C2SP tlog-checkpoint, signed-note) and receipts, by Ed25519.
+
+The key never enters the database: whoever can rewrite rows must not be able to sign them.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import os
+import secrets
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from pathlib import Path
+
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    load_pem_private_key,
+)
+from django.conf import settings
+
+from traces.ledger.append import instant
+
+ED25519 = b"\x01"  # algorithm byte of C2SP signed notes
+KEY_ID_SIZE = 4
+SIGNATURE_MARK = "\u2014 "
+RETIRED = "retired"  # a folder beside the key file: keys that sign nothing any more, and still verify
+
+
+class KeyFileError(Exception):
+    """A key file cannot be used; the message names it and says why."""
+
+
+class NoteError(ValueError):
+    """A text is no checkpoint; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A checkpoint as it was read: `signed` is the text that the signatures cover."""
+
+    origin: str
+    size: int
+    root: bytes
+    signed: str
+    signatures: tuple[tuple[str, bytes], ...]  # (key name, 4 bytes of key id ‖ signature)
+
+
+def origin_of(workspace_id: int) -> str:
+    """The name of a workspace's log and of its key."""
+    return f"intent-control-plane/ledger/{workspace_id}"
+
+
+def signing_key() -> Ed25519PrivateKey:
+    """The installation's key, made on first use and kept readable by its owner only."""
+    return load_key(Path(settings.LEDGER_KEY_FILE))
+
+
+def public_key() -> Ed25519PublicKey:
+    return signing_key().public_key()
+
+
+def retired_keys() -> list[Ed25519PublicKey]:
+    """The keys that this installation signed with before the one in use."""
+    kept = sorted((Path(settings.LEDGER_KEY_FILE).parent / RETIRED).glob("*.pem"))
+    return [load_key(path).public_key() for path in kept]
+
+
+def rotate_key() -> Path:
+    """Retire the key in use and make a new one; where the old one is kept.
+
+    Heads that it signed stay as they are and go on verifying. A process that runs already signs with the
+    old key until it starts anew, which verifies as well.
+    """
+    path = Path(settings.LEDGER_KEY_FILE)
+    old = signing_key().public_key().public_bytes_raw()
+    kept = path.parent / RETIRED / f"{hashlib.sha256(old).hexdigest()[:16]}.pem"
+    kept.parent.mkdir(mode=0o700, exist_ok=True)
+    path.rename(kept)
+    load_key.cache_clear()
+    signing_key()
+    return kept
+
+
+def key_id(name: str, key: Ed25519PublicKey) -> bytes:
+    return hashlib.sha256(name.encode() + b"\n" + ED25519 + key.public_bytes_raw()).digest()[:KEY_ID_SIZE]
+
+
+def verifier_key(name: str, key: Ed25519PublicKey) -> str:
+    """The public key in the form that tools for signed notes take: `name+id+key`."""
+    return f"{name}+{key_id(name, key).hex()}+{encoded(ED25519 + key.public_bytes_raw())}"
+
+
+def sign_checkpoint(workspace_id: int, size: int, root: bytes) -> str:
+    origin = origin_of(workspace_id)
+    return sign_note(origin, f"{origin}\n{size}\n{encoded(root)}\n")
+
+
+def sign_note(name: str, signed: str) -> str:
+    """`signed`, which ends with a line feed, as a note signed by the installation's key under `name`."""
+    key = signing_key()
+    signature = key_id(name, key.public_key()) + key.sign(signed.encode())
+    return f"{signed}\n{SIGNATURE_MARK}{name} {encoded(signature)}\n"
+
+
+def read_note(text: str) -> Note:
+    """Parse a checkpoint. Says nothing about its signatures: see `is_signed_by`."""
+    (origin, size, root), signed, signatures = three_lines(text)
+    if not (size.isascii() and size.isdigit()):
+        raise NoteError(f"{size!r} is not a tree size")
+    return Note(origin, int(size), decoded(root), signed, signatures)
+
+
+def three_lines(text: str) -> tuple[list[str], str, tuple[tuple[str, bytes], ...]]:
+    """(the first three lines, all that is signed, the signatures) of a note. Raises NoteError."""
+    signed, separator, tail = text.partition("\n\n")
+    lines = signed.split("\n")
+    if not separator or len(lines) < 3:
+        raise NoteError("a signed note has three lines, an empty line and signatures")
+    signatures = tuple(_signature(line) for line in tail.split("\n") if line)
+    return lines[:3], signed + "\n", signatures
+
+
+def is_signed_by(note: Note, key: Ed25519PublicKey) -> bool:
+    """Whether one of the note's signatures is by `key` under the name of the log itself."""
+    wanted = key_id(note.origin, key)
+    return any(
+        name == note.origin and blob[:KEY_ID_SIZE] == wanted and _holds(key, blob[KEY_ID_SIZE:], note.signed)
+        for name, blob in note.signatures
+    )
+
+
+def is_ours(note: Note) -> bool:
+    """Whether the note is signed by the installation's key or by one that it used before."""
+    return is_signed_by(note, public_key()) or any(is_signed_by(note, key) for key in retired_keys())
+
+
+def receipt(workspace_id: int, leaf: bytes, received_at: datetime) -> dict[str, str]:
+    """The promise that an entry will be in the tree: it catches a deletion before sealing."""
+    origin = origin_of(workspace_id)
+    key = signing_key()
+    signature = key.sign(receipt_text(origin, leaf, instant(received_at)).encode())
+    return {
+        "key_id": key_id(origin, key.public_key()).hex(),
+        "signature": encoded(signature),
+    }
+
+
+def receipt_text(origin: str, leaf: bytes, received_at: str) -> str:
+    return f"receipt\n{origin}\n{leaf.hex()}\n{received_at}\n"
+
+
+@lru_cache(maxsize=64)
+def load_key(path: Path) -> Ed25519PrivateKey:
+    """The key of a file, which is made where it is missing. Raises KeyFileError."""
+    if not path.exists():
+        _make_key(path)
+    try:
+        key = load_pem_private_key(path.read_bytes(), password=None)
+    except OSError as error:
+        raise KeyFileError(f"{path} cannot be read: {error.strerror}.") from error
+    except (ValueError, TypeError, UnsupportedAlgorithm) as error:
+        raise KeyFileError(f"{path} holds no private key in PEM form without a password.") from error
+    if not isinstance(key, Ed25519PrivateKey):
+        raise KeyFileError(f"{path} holds a key of another kind than Ed25519.")
+    return key
+
+
+def _make_key(path: Path) -> None:
+    """Write a whole file beside, then link it into place: of two processes one wins, none reads half."""
+    pem = Ed25519PrivateKey.generate().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
+    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(pem)
+    try:
+        os.link(draft, path)
+    except FileExistsError:
+        pass
+    finally:
+        draft.unlink()
+
+
+def _signature(line: str) -> tuple[str, bytes]:
+    name, _, text = line.removeprefix(SIGNATURE_MARK).partition(" ")
+    blob = decoded(text)
+    if not line.startswith(SIGNATURE_MARK) or len(blob) <= KEY_ID_SIZE:
+        raise NoteError(f"{line!r} is not a signature line")
+    return name, blob
+
+
+def encoded(raw: bytes) -> str:
+    return base64.b64encode(raw).decode()
+
+
+def decoded(text: str) -> bytes:
+    """Raises NoteError."""
+    try:
+        return base64.b64decode(text, validate=True)
+    except binascii.Error as error:
+        raise NoteError(f"{text!r} is not base64") from error
+
+
+def _holds(key: Ed25519PublicKey, signature: bytes, text: str) -> bool:
+    try:
+        key.verify(signature, text.encode())
+    except InvalidSignature:
+        return False
+    return True

@@ -1,0 +1,224 @@
+"""Sealing: entries get their place in the tree, in batches, and the new head is signed.
+
+One sealer works on a workspace at a time (an advisory lock on PostgreSQL, the write lock on SQLite);
+nobody who appends ever waits for it. Order is the order of sealing, never of clocks.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import deque
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from django.db import connection
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from controlplane.shared.sqlite_lock import writing
+from traces.ledger import merkle
+from traces.ledger.bulk_insert import form_of, write
+from traces.ledger.checkpoints import sign_checkpoint
+from traces.ledger.proofs import TILE_WIDTH, head, leaf_hashes, split, tile_roots
+from traces.models import Checkpoint, Kind, LedgerEntry, LedgerTile
+
+log = logging.getLogger(__name__)
+
+BATCH = 4 * TILE_WIDTH
+INSERTS = 200  # rows a statement: SQLite allows a limited number of parameters
+LOCK_SPACE = 0x1CF0 << 40
+
+# One index has the entries of a workspace and kind in order: asked for the oldest of all kinds at once, a
+# database reads and sorts all that wait, again for every batch. OFFSET keeps PostgreSQL at looking for the
+# leaf of one entry after another, where it would read all leaves to compare them with all entries.
+_OLDEST_UNSEALED = """SELECT * FROM (
+    SELECT entry.id, entry.leaf_hash FROM traces_ledgerentry entry
+    WHERE entry.workspace_id = %s AND entry.kind = %s AND entry.id > %s
+      AND NOT EXISTS (SELECT 1 FROM traces_ledgerleaf leaf WHERE leaf.entry_id = entry.id LIMIT 1 OFFSET 0)
+    ORDER BY entry.id LIMIT %s
+) waiting"""
+
+# PostgreSQL gives ids before it commits, so a row may appear below ids that are sealed already. No
+# transaction that appends one entry is open for a minute; whoever appends more seals it by its own ids.
+LATE_COMMITS = {"postgresql": timedelta(seconds=60), "sqlite": timedelta(0)}
+THOROUGH_EVERY = 600.0  # seconds between searches of the loop through everything, whatever was assumed
+
+
+@dataclass(frozen=True, slots=True)
+class Sealed:
+    """What one call did, the size of the tree after it, and the row id up to which it found everything."""
+
+    entries: int
+    size: int
+    through: int = field(default=0, compare=False)
+
+
+def seal(workspace_id: int, *, after: int | None = None, wait: bool = True) -> Sealed:
+    """Seal what is not sealed yet. 2 queries when there is nothing to do.
+
+    It is searched for above the row id `after`: 0 is the whole ledger, None its newest part, as far as the
+    age of the heads tells. Whoever names another one has sealed all below it: the next head says so. Without
+    `wait`, another sealer's lock means that there is nothing for this one to do.
+    """
+    entries = 0
+    floor = search_from(workspace_id) if after is None else after
+    while _unsealed(workspace_id, floor, 1):
+        done, through = _seal_batch(workspace_id, floor, wait=wait)
+        entries += done
+        if done == 0:
+            break
+        floor = max(floor, through)
+    newest = head(workspace_id)
+    return Sealed(entries, newest.size if newest else 0, floor)
+
+
+def waiting(workspace_id: int) -> int:
+    """How many entries are not sealed yet, as far as the newest part of the ledger tells. 2 queries."""
+    return _unsealed_rows(workspace_id, search_from(workspace_id)).count()
+
+
+def workspaces_to_seal(after_id: int = 0) -> list[int]:
+    """Workspaces with an unsealed entry whose row id is above `after_id`. 1 query."""
+    entries = LedgerEntry.objects.filter(pk__gt=after_id, leaf=None)
+    return sorted(entries.values_list("workspace_id", flat=True).distinct())
+
+
+class Sealer:
+    """Seals all workspaces, again and again; one per process is enough, several do no harm."""
+
+    def __init__(self) -> None:
+        self._seen: deque[tuple[float, int]] = deque([(0.0, 0)])  # (when, highest row id then)
+        self._thorough_at = 0.0
+
+    def run(self, stop: threading.Event, every: float = 1.0) -> None:
+        """Work until `stop` is set. An error is logged and tried again: entries wait, none is lost."""
+        while not stop.is_set():
+            try:
+                self.run_once()
+            except Exception:
+                log.exception("sealing failed; trying again")
+            finally:
+                connection.close_if_unusable_or_obsolete()
+            stop.wait(every)
+
+    def run_once(self) -> int:
+        """Seal everything that waits; the number of entries sealed."""
+        now = time.monotonic()
+        thorough = now >= self._thorough_at
+        if thorough:
+            self._thorough_at = now + THOROUGH_EVERY
+        floor = 0 if thorough else self._floor(now)
+        newest = LedgerEntry.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
+        waiting = workspaces_to_seal(floor)
+        self._seen.append((now, newest))
+        after = 0 if thorough else None
+        return sum(seal(workspace_id, after=after, wait=False).entries for workspace_id in waiting)
+
+    def _floor(self, now: float) -> int:
+        late = LATE_COMMITS[connection.vendor].total_seconds()
+        while len(self._seen) > 1 and self._seen[1][0] <= now - late:
+            self._seen.popleft()
+        return self._seen[0][1]
+
+
+_everything = Sealer()
+
+
+def seal_all() -> int:
+    """One round over all workspaces, for the server's own loop; the number of entries sealed."""
+    return _everything.run_once()
+
+
+def search_from(workspace_id: int) -> int:
+    """The row id up to which every entry is sealed, as far as the age of the newest heads tells. 1 query."""
+    settled = timezone.now() - LATE_COMMITS[connection.vendor]
+    checkpoints = Checkpoint.objects.filter(workspace_id=workspace_id, created_at__lte=settled)
+    return checkpoints.order_by("-size").values_list("sealed_through", flat=True).first() or 0
+
+
+def _unsealed(workspace_id: int, floor: int, most: int) -> list[tuple[int, bytes]]:
+    """(row id, leaf hash) of unsealed entries, oldest first. 1 query, which reads no more than it needs."""
+    of_one_kind = [_OLDEST_UNSEALED] * len(Kind.values)
+    statement = f"{' UNION ALL '.join(of_one_kind)} ORDER BY 1 LIMIT %s"
+    params = [value for kind in Kind.values for value in (workspace_id, kind, floor, most)]
+    with connection.cursor() as cursor:
+        cursor.execute(statement, [*params, most])
+        found = cursor.fetchall()
+    return [(row_id, bytes(leaf)) for row_id, leaf in found]
+
+
+def _unsealed_rows(workspace_id: int, floor: int) -> QuerySet[LedgerEntry]:
+    """Naming all kinds lets one index find what is above `floor`."""
+    entries = LedgerEntry.objects.filter(workspace_id=workspace_id, kind__in=Kind.values)
+    return entries.filter(pk__gt=floor, leaf=None)
+
+
+def _seal_batch(workspace_id: int, floor: int, *, wait: bool) -> tuple[int, int]:
+    """(entries sealed, the row id up to which this search found everything)."""
+    with writing():
+        if not _lock(workspace_id, wait=wait):
+            return 0, floor
+        waiting = _unsealed(workspace_id, floor, BATCH)
+        if not waiting:
+            return 0, floor
+        _extend(workspace_id, waiting)
+        return len(waiting), waiting[-1][0]
+
+
+def _lock(workspace_id: int, *, wait: bool) -> bool:
+    """Keep other sealers out until the transaction ends; on SQLite its beginning did that already."""
+    if connection.vendor != "postgresql":
+        return True
+    with connection.cursor() as cursor:
+        if wait:
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK_SPACE + workspace_id])
+            return True
+        cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [LOCK_SPACE + workspace_id])
+        return bool(cursor.fetchone()[0])
+
+
+def _extend(workspace_id: int, waiting: list[tuple[int, bytes]]) -> None:
+    """Give places, write full tiles, sign the new head."""
+    last = head(workspace_id)
+    size = last.size if last else 0
+    frontier = split(bytes(last.frontier)) if last else []
+    hashes = [leaf for _, leaf in waiting]
+    for place, leaf in enumerate(hashes, start=size):
+        merkle.extend_frontier(frontier, place, leaf)
+    pack = form_of(connection.vendor).pack
+    places = [pack((workspace_id, seq)) for seq in range(size, size + len(waiting))]
+    write("traces_ledgerleaf", ("entry_id", "workspace_id", "seq"), places, [row_id for row_id, _ in waiting])
+    LedgerTile.objects.bulk_create(_full_tiles(workspace_id, size, hashes), batch_size=INSERTS)
+    root = merkle.fold(frontier)
+    Checkpoint.objects.create(
+        workspace_id=workspace_id,
+        size=size + len(waiting),
+        root=root,
+        frontier=b"".join(frontier),
+        note=sign_checkpoint(workspace_id, size + len(waiting), root),
+        sealed_through=max(waiting[-1][0], last.sealed_through if last else 0),
+        created_at=timezone.now(),
+    )
+
+
+def _full_tiles(workspace_id: int, size: int, fresh: list[bytes]) -> list[LedgerTile]:
+    """The tiles that `fresh` leaves complete in a tree of `size`, on every level."""
+    tiles: list[LedgerTile] = []
+    level, first = 0, size // TILE_WIDTH
+    hashes = leaf_hashes(workspace_id, first * TILE_WIDTH, size) + fresh
+    while len(hashes) >= TILE_WIDTH:
+        roots: list[bytes] = []
+        for at in range(0, len(hashes) - TILE_WIDTH + 1, TILE_WIDTH):
+            group = hashes[at : at + TILE_WIDTH]
+            roots.append(merkle.fold_complete(group))
+            tiles.append(_tile(workspace_id, level, first + at // TILE_WIDTH, roots[-1], group))
+        parent = first // TILE_WIDTH
+        hashes = tile_roots(workspace_id, level, parent * TILE_WIDTH, first) + roots
+        level, first = level + 1, parent
+    return tiles
+
+
+def _tile(workspace_id: int, level: int, index: int, root: bytes, hashes: list[bytes]) -> LedgerTile:
+    return LedgerTile(workspace_id=workspace_id, level=level, index=index, root=root, hashes=b"".join(hashes))

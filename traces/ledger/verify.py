@@ -1,0 +1,302 @@
+"""Checking a workspace's ledger from the evidence alone: hashes, places, tiles, signed heads.
+
+Every entry is read once, in order, in constant memory. What is found is named as exactly as the
+evidence allows: an entry, a tile, or the first signed head that the entries no longer lead to.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from traces.ledger import merkle
+from traces.ledger.append import TEXTS, instant
+from traces.ledger.archives.archive_format import read_seal
+from traces.ledger.checkpoints import Note, NoteError, is_ours, origin_of, read_note
+from traces.ledger.proofs import TILE_WIDTH, head, split
+from traces.ledger.redaction import redacted_rows
+from traces.models import (
+    LET_GO,
+    Checkpoint,
+    Kind,
+    LedgerArchive,
+    LedgerBody,
+    LedgerEntry,
+    LedgerLeaf,
+    LedgerTile,
+)
+
+CHUNK = 1000
+PROBLEMS_MOST = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """`kind` is a word for programs; `entry_id` and `seq` where one entry is to blame."""
+
+    kind: str
+    text: str
+    entry_id: str | None = None
+    seq: int | None = None
+
+
+@dataclass(slots=True)
+class Report:
+    """`checked` counts sealed entries, `unsealed` those that wait; `root` is of the tree as recomputed.
+
+    `redacted` and `archived` count entries whose bodies are not here, and rightly so.
+    """
+
+    workspace_id: int
+    size: int = 0
+    root: str = ""
+    checked: int = 0
+    unsealed: int = 0
+    redacted: int = 0
+    archived: int = 0
+    checkpoints: int = 0
+    problems: list[Problem] = field(default_factory=list)
+    problem_count: int = 0
+
+    @property
+    def ok(self) -> bool:
+        return self.problem_count == 0
+
+    def add(self, kind: str, text: str, entry: LedgerEntry | None = None, seq: int | None = None) -> None:
+        self.problem_count += 1
+        if len(self.problems) < PROBLEMS_MOST:
+            self.problems.append(Problem(kind, text, entry.entry_id if entry else None, seq))
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """A root that the entries must lead to at `size`, and who says so."""
+
+    size: int
+    root: bytes
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """What explains that a body is not here: row ids that were redacted, places that are archived."""
+
+    redacted: set[int]
+    archived: list[tuple[int, int]]
+
+    def in_archive(self, entry: LedgerEntry, seq: int | None) -> bool:
+        return (
+            seq is not None
+            and entry.kind in LET_GO
+            and any(first <= seq < end for first, end in self.archived)
+        )
+
+
+def verify(workspace_id: int, *, outside: Sequence[str] = ()) -> Report:
+    """Check everything. `outside` are the texts of checkpoints that were kept outside the database."""
+    report = Report(workspace_id)
+    newest = head(workspace_id)
+    report.size = newest.size if newest else 0
+    heads = _heads(report, outside)
+    gone = Gone(redacted_rows(workspace_id), _archived_spans(report))
+    _check_tree(report, heads, gone)
+    for entry in _unsealed(workspace_id):
+        report.unsealed += 1
+        _check_entry(report, entry, None, gone)
+    return report
+
+
+def _check_tree(report: Report, heads: dict[int, list[Head]], gone: Gone) -> None:
+    frontier: list[bytes] = []
+    tiles = _TileCheck(report)
+    for leaf in _leaves(report):
+        _check_entry(report, leaf.entry, leaf.seq, gone)
+        hashed = merkle.leaf_hash(bytes(leaf.entry.envelope))
+        tiles.add(leaf, hashed)
+        merkle.extend_frontier(frontier, report.checked, hashed)
+        report.checked += 1
+        for one in heads.pop(report.checked, []):
+            _check_head(report, one, merkle.fold(frontier), heads)
+    report.root = merkle.fold(frontier).hex()
+    if report.checked < report.size:
+        text = f"the newest signed head covers {report.size} entries, only {report.checked} are there"
+        report.add("ENTRIES_MISSING", text)
+    for one in [one for rest in heads.values() for one in rest if one.size > report.size]:
+        report.add("ENTRIES_MISSING", f"{one.source} covers {one.size} entries, the ledger has {report.size}")
+
+
+def _leaves(report: Report) -> Iterator[LedgerLeaf]:
+    """Sealed entries in order, up to the size of the head; stops at the first gap."""
+    rows = LedgerLeaf.objects.filter(workspace_id=report.workspace_id).select_related("entry__body")
+    while report.checked < report.size:
+        chunk = list(rows.filter(seq__gte=report.checked, seq__lt=report.size).order_by("seq")[:CHUNK])
+        if not chunk:
+            return
+        for leaf in chunk:
+            if leaf.seq != report.checked:
+                text = f"entries #{report.checked} to #{leaf.seq - 1} are gone"
+                report.add("ENTRIES_MISSING", text, seq=report.checked)
+                return
+            yield leaf
+
+
+def _check_entry(report: Report, entry: LedgerEntry, seq: int | None, gone: Gone) -> None:
+    envelope = bytes(entry.envelope)
+    if merkle.leaf_hash(envelope) != bytes(entry.leaf_hash):
+        report.add("ENTRY_CHANGED", "its envelope is not the one that was hashed", entry, seq)
+        return
+    signed = json.loads(envelope)
+    different = [name for name, value in _copies(entry).items() if signed.get(name, "") != value]
+    if different:
+        report.add("COPY_CHANGED", f"columns differ from the envelope: {', '.join(different)}", entry, seq)
+    _check_body(report, entry, seq, gone)
+
+
+def _check_body(report: Report, entry: LedgerEntry, seq: int | None, gone: Gone) -> None:
+    try:
+        stored = entry.body
+    except LedgerBody.DoesNotExist:
+        if entry.pk in gone.redacted:
+            report.redacted += 1
+        elif gone.in_archive(entry, seq):
+            report.archived += 1
+        else:
+            text = "its body is gone, no redaction names it and no signed archive holds it"
+            report.add("BODY_MISSING", text, entry, seq)
+        return
+    if hashlib.sha256(bytes(stored.salt) + bytes(stored.body)).digest() != bytes(entry.body_digest):
+        report.add("BODY_CHANGED", "its body is not the one that was recorded", entry, seq)
+    elif entry.pk in gone.redacted:
+        report.add("BODY_RETURNED", "a redaction took its body out, and it is there again", entry, seq)
+
+
+def _copies(entry: LedgerEntry) -> dict[str, Any]:
+    texts = {name: getattr(entry, name) for name in TEXTS if name != "actor"}
+    return texts | {
+        "workspace_id": entry.workspace_id,
+        "kind": entry.kind,
+        "entry_id": entry.entry_id,
+        "idempotency_key": entry.idempotency_key or "",
+        "received_at": instant(entry.received_at),
+        "body_digest": bytes(entry.body_digest).hex(),
+    }
+
+
+class _TileCheck:
+    """Compares full tiles with the hashes that the entries give, level by level."""
+
+    def __init__(self, report: Report) -> None:
+        self.report = report
+        self.levels: dict[int, list[bytes]] = defaultdict(list)
+        self.first: list[LedgerLeaf] = []
+        self.index: dict[int, int] = defaultdict(int)
+
+    def add(self, leaf: LedgerLeaf, hashed: bytes) -> None:
+        self.first.append(leaf)
+        self._add(0, hashed)
+
+    def _add(self, level: int, hashed: bytes) -> None:
+        hashes = self.levels[level]
+        hashes.append(hashed)
+        if len(hashes) < TILE_WIDTH:
+            return
+        self._compare(level, self.index[level], hashes)
+        self.index[level] += 1
+        self.levels[level] = []
+        if level == 0:
+            self.first = []
+        self._add(level + 1, merkle.fold_complete(hashes))
+
+    def _compare(self, level: int, index: int, hashes: list[bytes]) -> None:
+        tile = LedgerTile.objects.filter(
+            workspace_id=self.report.workspace_id, level=level, index=index
+        ).first()
+        if tile is None:
+            self.report.add("TILE_MISSING", f"tile {level}/{index} is gone")
+            return
+        stored = split(bytes(tile.hashes))
+        if stored == hashes and bytes(tile.root) == merkle.fold_complete(hashes):
+            return
+        changed = [at for at, pair in enumerate(zip(stored, hashes, strict=False)) if pair[0] != pair[1]]
+        if level == 0 and changed:
+            leaf = self.first[changed[0]]
+            self.report.add("ENTRY_CHANGED", "its hash differs from the sealed tile", leaf.entry, leaf.seq)
+        else:
+            self.report.add("TILE_CHANGED", f"tile {level}/{index} does not follow from the entries")
+
+
+def _heads(report: Report, outside: Sequence[str]) -> dict[int, list[Head]]:
+    heads: dict[int, list[Head]] = defaultdict(list)
+    for row in Checkpoint.objects.filter(workspace_id=report.workspace_id).order_by("size").iterator():
+        report.checkpoints += 1
+        source = f"the signed head of size {row.size}"
+        heads[row.size].append(Head(row.size, bytes(row.root), source))
+        note = _checked_note(report, row.note, source)
+        if note and (note.size, note.root) != (row.size, bytes(row.root)):
+            report.add("CHECKPOINT_CHANGED", f"{source} says something else than what was signed")
+    for text in outside:
+        note = _checked_note(report, text, "the checkpoint from outside")
+        if note and note.size:
+            heads[note.size].append(Head(note.size, note.root, "the checkpoint from outside"))
+    return heads
+
+
+def _archived_spans(report: Report) -> list[tuple[int, int]]:
+    """The places that archives hold by their signed seals; a row without a good one counts for nothing."""
+    spans = []
+    for row in LedgerArchive.objects.filter(workspace_id=report.workspace_id).order_by("pk"):
+        try:
+            seal = read_seal(row.note)
+        except ValueError as error:
+            report.add("ARCHIVE_CHANGED", f"the seal of archive {row.name} cannot be read: {error}")
+            continue
+        if not seal.ours:
+            report.add("BAD_SIGNATURE", f"archive {row.name} is sealed by no key of this installation")
+        elif (seal.log, seal.first, seal.end) != (origin_of(row.workspace_id), row.first_seq, row.end_seq):
+            report.add("ARCHIVE_CHANGED", f"archive {row.name} says something else than what was sealed")
+        else:
+            spans.append((seal.first, seal.end))
+    return _joined(spans)
+
+
+def _joined(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The same places in as few spans as there can be: a year of nightly archives is one."""
+    joined: list[tuple[int, int]] = []
+    for first, end in sorted(spans):
+        if joined and first <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
+        else:
+            joined.append((first, end))
+    return joined
+
+
+def _checked_note(report: Report, text: str, source: str) -> Note | None:
+    try:
+        note = read_note(text)
+    except NoteError as error:
+        report.add("CHECKPOINT_CHANGED", f"{source} cannot be read: {error}")
+        return None
+    if note.origin != origin_of(report.workspace_id):
+        report.add("CHECKPOINT_CHANGED", f"{source} is of another log, {note.origin}")
+        return None
+    if not is_ours(note):
+        report.add("BAD_SIGNATURE", f"{source} is signed by no key of this installation")
+    return note
+
+
+def _check_head(report: Report, one: Head, root: bytes, later: dict[int, list[Head]]) -> None:
+    """Report the first head that does not follow; the later ones of this database would only repeat it."""
+    if one.root == root:
+        return
+    report.add("ROOT_MISMATCH", f"the entries do not lead to {one.source}")
+    for size, heads in later.items():
+        later[size] = [head for head in heads if head.source.startswith("the checkpoint")]
+
+
+def _unsealed(workspace_id: int) -> Iterator[LedgerEntry]:
+    waiting = LedgerEntry.objects.filter(workspace_id=workspace_id, kind__in=Kind.values, leaf=None)
+    return waiting.select_related("body").order_by("pk").iterator(chunk_size=CHUNK)

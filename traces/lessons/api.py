@@ -1,0 +1,154 @@
+"""REST for lessons: in and out, one by one or as AGENT.md, and their retirement."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, replace
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.http import HttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.serializers import BaseSerializer
+
+from controlplane.api.bodies import content_type
+from controlplane.api.errors import ApiError
+from controlplane.api.pages import PAGE_PARAMETERS, page_of
+from controlplane.api.parsers import parse_json
+from controlplane.api.views import WorkspaceView
+from traces.entries import api_schema
+from traces.entries.api import MARKDOWN, StreamView, format_of, markdown_file
+from traces.interchange.formats.agent_md import read_lessons, write_lessons
+from traces.lessons import retire, schema
+from traces.lessons.store import (
+    LESSONS_MOST,
+    Lesson,
+    NewLesson,
+    Section,
+    Source,
+    lesson_entries,
+    lesson_of,
+    record_lesson,
+    retirements,
+    told,
+)
+from traces.models import LedgerEntry
+from traces.raw_body import JSON_TYPE, MARKDOWN_TYPES, body_bytes
+
+Turn = Callable[[int, retire.Retiring], Lesson]
+
+
+class LessonsView(StreamView):
+    @extend_schema(
+        operation_id="lessons_list", summary="Lessons, newest first, or AGENT.md",
+        parameters=[api_schema.MAP_FORMAT, schema.SECTION, schema.STATE, *PAGE_PARAMETERS],
+        responses=api_schema.answers(
+            {(200, JSON_TYPE): schema.LessonPage, (200, MARKDOWN): OpenApiTypes.STR}
+        ),
+    )  # fmt: skip
+    def get(self, request: Request) -> HttpResponse:
+        workspace_id = self.bearer.workspace_id
+        retired = retirements(workspace_id)
+        rows = _wanted(workspace_id, request, retired)
+        if format_of(request, "json") == "markdown":
+            newest = [lesson for row in rows.order_by("-pk")[:LESSONS_MOST] if (lesson := lesson_of(row))]
+            return markdown_file(write_lessons(reversed(newest)), "AGENT.md")
+        page = page_of(rows, request)
+        found = told(workspace_id, page["results"], retired)
+        return Response(page | {"results": [lesson_answer(lesson) for lesson in found]})
+
+    @extend_schema(
+        operation_id="lessons_post", summary="Record a lesson, or all of an AGENT.md",
+        description=(
+            "The same text about the same file is recorded once in each section; that a lesson came again is "
+            "counted, unless an AGENT.md brought it."
+        ),
+        request={JSON_TYPE: schema.LessonBody, **dict.fromkeys(MARKDOWN_TYPES, OpenApiTypes.STR)},
+        responses=api_schema.answers({200: schema.LearnedAnswer, 201: schema.LearnedAnswer}, 413, 415),
+    )  # fmt: skip
+    def post(self, request: Request) -> Response:
+        raw = body_bytes(request, (JSON_TYPE, *MARKDOWN_TYPES))
+        by = self.bearer.name
+        learned = _lessons_of(raw) if content_type(request) in MARKDOWN_TYPES else [_new_lesson(raw)]
+        with transaction.atomic():
+            recorded = sum(
+                record_lesson(self.bearer.workspace_id, replace(one, by=by), self.actor) for one in learned
+            )
+        answer = {"recorded": recorded, "duplicates": len(learned) - recorded}
+        return Response(answer, status=201 if recorded else 200)
+
+
+class TurnView(WorkspaceView):
+    """What people with a reviewer's token do about one lesson."""
+
+    required_role = "reviewer"
+
+    def turn(self, turn: Turn, lesson_id: str, body: BaseSerializer[Any]) -> Response:
+        body.is_valid(raise_exception=True)
+        reason = body.validated_data.get("reason", "")
+        wanted = retire.Retiring(lesson_id, reason, self.bearer.name, self.actor)
+        return Response(lesson_answer(turn(self.bearer.workspace_id, wanted)))
+
+
+class RetireView(TurnView):
+    @extend_schema(
+        operation_id="lessons_retire", summary="Retire a lesson: prompts and AGENT.md leave it out",
+        request=schema.RetireBody,
+        responses=api_schema.answers({200: schema.LessonAnswer}, 404, 409, 415),
+    )  # fmt: skip
+    def post(self, request: Request, lesson_id: str) -> Response:
+        return self.turn(retire.retire, lesson_id, schema.RetireBody(data=request.data))
+
+
+class RestoreView(TurnView):
+    @extend_schema(
+        operation_id="lessons_restore", summary="Take a retirement back",
+        request=schema.RestoreBody,
+        responses=api_schema.answers({200: schema.LessonAnswer}, 404, 409, 415),
+    )  # fmt: skip
+    def post(self, request: Request, lesson_id: str) -> Response:
+        return self.turn(retire.restore, lesson_id, schema.RestoreBody(data=request.data))
+
+
+def lesson_answer(lesson: Lesson) -> dict[str, Any]:
+    fields = asdict(lesson)
+    fields.pop("more_files")
+    return {"id": fields.pop("lesson_id"), **fields, "files": lesson.files}
+
+
+def _wanted(workspace_id: int, request: Request, retired: Iterable[str]) -> QuerySet[LedgerEntry]:
+    section = _one_of(request, "section", schema.SECTIONS)
+    state = _one_of(request, "state", schema.STATES) or "active"
+    rows = lesson_entries(workspace_id, [Section(section)] if section else list(Section))
+    if state == "all":
+        return rows
+    over = Q(entry_id__in=list(retired))
+    return rows.filter(over if state == "retired" else ~over)
+
+
+def _one_of(request: Request, name: str, known: list[str]) -> str:
+    value = request.query_params.get(name, "")
+    if value and value not in known:
+        raise ApiError(400, "INVALID_INPUT", f"{name} must be one of {', '.join(known)}.")
+    return value
+
+
+def _new_lesson(raw: bytes) -> NewLesson:
+    checked = schema.LessonBody(data=parse_json(raw))
+    checked.is_valid(raise_exception=True)
+    fields = {"file": "", **checked.validated_data}
+    section = Section(fields.pop("section", Section.LESSON))
+    source = Source.SESSION if fields.get("session_id") else Source.API
+    return NewLesson(**fields, section=section, source=source)
+
+
+def _lessons_of(raw: bytes) -> list[NewLesson]:
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ApiError(400, "INVALID_UTF8", f"The body is not UTF-8 (byte {error.start}).") from error
+    return read_lessons(text.replace("\x00", ""))

@@ -1,0 +1,79 @@
+"""People retire lessons, and take that back. Turns are numbered: of two at once the first counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.db import transaction
+
+from controlplane.api.errors import ApiError
+from controlplane.shared.masking import storable
+from traces.ledger.append import NewEntry, append
+from traces.lessons.store import TURNS, Lesson, lesson_entries, retirements, told, turn_key
+from traces.models import Kind, LedgerEntry
+
+REASON_MOST = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Retiring:
+    """What somebody does about a lesson: `by` is the name that is shown, `actor` the ledger's."""
+
+    lesson_id: str
+    reason: str
+    by: str
+    actor: str
+
+
+def retire(workspace_id: int, wanted: Retiring) -> Lesson:
+    """Prompts and `AGENT.md` no longer carry it. Raises ApiError: 400 without reason, 404, 409."""
+    if not wanted.reason.strip():
+        raise ApiError(400, "INVALID_INPUT", "Say why this is retired.")
+    return _turn(workspace_id, wanted, retired=True)
+
+
+def restore(workspace_id: int, wanted: Retiring) -> Lesson:
+    """Take a retirement back; a reason is welcome. Raises ApiError: 404, 409 when it is not retired."""
+    return _turn(workspace_id, wanted, retired=False)
+
+
+def _turn(workspace_id: int, wanted: Retiring, *, retired: bool) -> Lesson:
+    with transaction.atomic():
+        entry = lesson_entries(workspace_id).filter(entry_id=wanted.lesson_id).first()
+        if entry is None:
+            raise ApiError(404, "NOT_FOUND", f"There is no lesson {wanted.lesson_id} in this workspace.")
+        number = _turns(entry) + 1
+        turns_right = (number % 2 == 1) == retired
+        if not turns_right or not append(_entry(entry, wanted, number)):
+            _refuse(workspace_id, entry, retired=retired)
+    return told(workspace_id, [entry], retirements(workspace_id))[0]
+
+
+def _turns(entry: LedgerEntry) -> int:
+    made = LedgerEntry.objects.filter(workspace_id=entry.workspace_id, kind=Kind.LESSON, outcome__in=TURNS)
+    return made.filter(idempotency_key__startswith=turn_key(entry.entry_id, 0)[:-1]).count()
+
+
+def _entry(entry: LedgerEntry, wanted: Retiring, number: int) -> NewEntry:
+    return NewEntry(
+        workspace_id=entry.workspace_id,
+        kind=Kind.LESSON,
+        body={
+            "lesson_id": entry.entry_id,
+            "reason": storable(wanted.reason.strip()[:REASON_MOST]),
+            "by": wanted.by,
+        },
+        idempotency_key=turn_key(entry.entry_id, number),
+        session_id=entry.session_id,
+        intent_id=entry.intent_id,
+        outcome=TURNS[0] if number % 2 else TURNS[1],
+        actor=wanted.actor,
+    )
+
+
+def _refuse(workspace_id: int, entry: LedgerEntry, *, retired: bool) -> None:
+    if retired:
+        found = retirements(workspace_id).get(entry.entry_id)
+        who = f" by {found.by}" if found and found.by else ""
+        raise ApiError(409, "ALREADY_RETIRED", f"This is retired already{who}.")
+    raise ApiError(409, "NOT_RETIRED", "This is not retired, so there is nothing to take back.")

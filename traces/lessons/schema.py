@@ -1,0 +1,64 @@
+"""The bodies of the lessons API for OpenAPI; what a field means is said here once."""
+
+from __future__ import annotations
+
+from rest_framework import serializers as s
+
+from controlplane.api.fields import Text, Whole
+from traces.entries.api_schema import Body, query
+from traces.lessons.retire import REASON_MOST
+from traces.lessons.store import Section, Source
+
+SECTIONS = [section.value for section in Section]
+STATES = ["active", "retired", "all"]
+SECTION = query("section", "Only this one of the sections.", enum=SECTIONS)
+STATE = query("state", "In force, retired by somebody, or both (active).", enum=STATES)
+
+
+class LessonBody(Body):
+    section = s.ChoiceField(choices=SECTIONS, required=False, help_text="`lesson` when absent.")
+    file = Text(required=False, allow_blank=True, max_length=1000, help_text="Workspace-relative.")
+    problems = Text(max_length=100_000, help_text="What failed, was decided, or must hold.")
+    learned_on = s.DateField(required=False, help_text="Today when absent.")
+    session_id = Text(required=False, allow_blank=True, max_length=200)
+    intent_id = Text(required=False, allow_blank=True, max_length=200)
+
+
+class RetireBody(Body):
+    reason = Text(max_length=REASON_MOST, help_text="Why it no longer helps.")
+
+
+class RestoreBody(Body):
+    reason = Text(required=False, allow_blank=True, max_length=REASON_MOST)
+
+
+class RetirementAnswer(Body):
+    at = s.DateTimeField()
+    by = Text()
+    reason = Text()
+
+
+class LessonAnswer(Body):
+    id = Text()
+    section = s.ChoiceField(choices=SECTIONS)
+    learned_on = s.DateField()
+    file = Text(help_text="The first of its files, empty for none.")
+    files = s.ListField(child=Text(), help_text="All of them.")
+    problems = Text()
+    source = s.ChoiceField(choices=[source.value for source in Source])  # type: ignore[assignment]  # declared, not the property
+    source_id = Text(help_text="The approval that was rejected.")
+    by = Text(help_text="The person or token that recorded it.")
+    session_id = Text()
+    intent_id = Text()
+    again = Whole(help_text="How often it was learned anew.")
+    retired = RetirementAnswer(allow_null=True)
+
+
+class LessonPage(Body):
+    results = LessonAnswer(many=True)
+    next = Text(allow_null=True)
+
+
+class LearnedAnswer(Body):
+    recorded = Whole()
+    duplicates = Whole(help_text="Lessons that were known already.")

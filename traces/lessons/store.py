@@ -1,0 +1,296 @@
+"""Lessons, decisions and constraints worth remembering, as entries of the ledger.
+
+Entries are never corrected: a repeated lesson is a new entry, so is a retirement (`traces.lessons.retire`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import unicodedata
+from collections import Counter
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
+from enum import StrEnum
+from itertools import islice
+from typing import Any
+
+from django.db.models import QuerySet
+
+from controlplane.policy.paths.canonical import Canonical, canonical
+from controlplane.shared.masking import storable
+from traces.ledger.append import NewEntry, append, body_of, new_id
+from traces.ledger.canonical_json import encode
+from traces.models import Kind, LedgerEntry
+
+FILE_MOST = 1000
+FILES_MOST = 50
+LESSONS_MOST = 10_000
+AGAIN = "again"
+TURNS = ("retired", "restored")
+
+_LEARNED_KEY = "lesson:"
+_AGAIN_KEY = "lesson-again:"
+_ENDS = " .,;:!?\N{HORIZONTAL ELLIPSIS}\"'`\N{LEFT DOUBLE QUOTATION MARK}\N{RIGHT DOUBLE QUOTATION MARK}"
+_STARTS = f"{_ENDS}-*\N{BULLET}"
+
+
+class Section(StrEnum):
+    """What kind of knowledge it is: each has a heading of its own in `AGENT.md`."""
+
+    LESSON = "lesson"
+    DECISION = "decision"
+    CONSTRAINT = "constraint"
+
+
+class Source(StrEnum):
+    """Where it was learned. `source_id` says more: the approval's id."""
+
+    SESSION = "session"
+    APPROVAL = "approval"
+    IMPORT = "import"
+    PERSON = "person"
+    API = "api"
+
+
+OUTCOMES = {Section.LESSON: "learned", Section.DECISION: "decided", Section.CONSTRAINT: "constrained"}
+
+
+@dataclass(frozen=True, slots=True)
+class Retirement:
+    """Who took a lesson out of prompts and why; both "" once that was redacted."""
+
+    at: datetime
+    by: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """`learned_on` is the day of the heading; `file` is workspace-relative, "" for one about no file.
+
+    Of several, `file` is the first and `more_files` are the others. `again` counts how often it was learned
+    anew, imports apart; it is read only where it is shown.
+    """
+
+    lesson_id: str
+    learned_on: date
+    file: str
+    problems: str
+    session_id: str = ""
+    intent_id: str = ""
+    section: Section = Section.LESSON
+    source: Source = Source.IMPORT
+    source_id: str = ""
+    by: str = ""
+    again: int = 0
+    retired: Retirement | None = None
+    more_files: tuple[str, ...] = ()
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """All that it is about, none or several."""
+        return (self.file, *self.more_files) if self.file else ()
+
+
+@dataclass(frozen=True, slots=True)
+class NewLesson:
+    """What is to be remembered; without `learned_on`, today's. `by` names the person or token.
+
+    About several files it is one lesson: it is learned, comes again and is retired as a whole.
+    """
+
+    file: str
+    problems: str
+    learned_on: date | None = None
+    session_id: str = ""
+    intent_id: str = ""
+    section: Section = Section.LESSON
+    source: Source = Source.SESSION
+    source_id: str = ""
+    by: str = ""
+    more_files: tuple[str, ...] = ()
+
+
+def record_lesson(workspace_id: int, lesson: NewLesson, actor: str) -> bool:
+    """Append a lesson, inside the caller's transaction, once for the same section, files and problems.
+
+    False when nothing new was recorded: no problems, or known already. A known one that was learned anew
+    leaves an entry that it came again; one that a file brings again does not. Secrets are masked first; of
+    the files the first `FILES_MOST` are kept.
+    """
+    files, text = _tidy_files(lesson), _tidy_text(lesson.problems)
+    if not text:
+        return False
+    signature = _signature(lesson.section, files, text)
+    made = NewEntry(
+        workspace_id=workspace_id,
+        kind=Kind.LESSON,
+        body=_body(lesson, files, text),
+        idempotency_key=f"{_LEARNED_KEY}{signature}",
+        session_id=lesson.session_id,
+        intent_id=lesson.intent_id,
+        outcome=OUTCOMES[lesson.section],
+        actor=actor,
+    )
+    if append(made) is not None:
+        return True
+    if lesson.source is not Source.IMPORT:  # without its text, which may have been redacted since
+        key = f"{_AGAIN_KEY}{signature}:{lesson.source_id or new_id()}"
+        append(replace(made, body=_named(files), idempotency_key=key, outcome=AGAIN))
+    return False
+
+
+def brought_by(workspace_id: int, lesson: NewLesson) -> str:
+    """The id of the lesson that `record_lesson` made or met again for this `source_id`, else "". 1 query."""
+    signature = _signature(lesson.section, _tidy_files(lesson), _tidy_text(lesson.problems))
+    first, again = f"{_LEARNED_KEY}{signature}", f"{_AGAIN_KEY}{signature}:{lesson.source_id}"
+    entries = LedgerEntry.objects.filter(workspace_id=workspace_id, idempotency_key__in=(first, again))
+    found = {entry.idempotency_key: entry for entry in entries.select_related("body")}
+    known = lesson_of(found[first]) if first in found else None
+    if known is None or (again not in found and known.source_id != lesson.source_id):
+        return ""
+    return known.lesson_id
+
+
+def lessons(
+    workspace_id: int, *, most: int = LESSONS_MOST, retired: Container[str] | None = None
+) -> list[Lesson]:
+    """The newest that are in force, oldest of them first: neither retired nor redacted.
+
+    2 queries, 1 where the caller has read what is retired.
+    """
+    retired = retirements(workspace_id) if retired is None else retired
+    columns = ("entry_id", "session_id", "intent_id", "body__body")  # three times as fast as whole entries
+    newest = lesson_entries(workspace_id).order_by("-pk").values_list(*columns)[:most]
+    found = [
+        _lesson(lesson_id, session_id, intent_id, json.loads(bytes(body)))
+        for lesson_id, session_id, intent_id, body in newest
+        if lesson_id not in retired
+    ]
+    return found[::-1]
+
+
+def told(
+    workspace_id: int, entries: Iterable[LedgerEntry], retired: Mapping[str, Retirement]
+) -> list[Lesson]:
+    """The lessons in these entries, with what was said of them later. 1 query."""
+    again = _came_again(workspace_id)
+    return [
+        replace(lesson, retired=retired.get(entry.entry_id), again=again[_signature_in(entry)])
+        for entry in entries
+        if (lesson := lesson_of(entry))
+    ]
+
+
+def lesson_entries(workspace_id: int, sections: Sequence[Section] = tuple(Section)) -> QuerySet[LedgerEntry]:
+    """The entries that brought something new, each with its body; redacted ones are none of them."""
+    outcomes = [OUTCOMES[section] for section in sections]
+    entries = LedgerEntry.objects.filter(
+        workspace_id=workspace_id, kind=Kind.LESSON, outcome__in=outcomes, body__isnull=False
+    )
+    return entries.select_related("body").defer("envelope", "leaf_hash", "body_digest")
+
+
+def lesson_of(entry: LedgerEntry) -> Lesson | None:
+    """The lesson in an entry; None after a redaction. 0 queries when the body was fetched along."""
+    body = body_of(entry)
+    return None if body is None else _lesson(entry.entry_id, entry.session_id, entry.intent_id, body)
+
+
+def _lesson(lesson_id: str, session_id: str, intent_id: str, body: dict[str, Any]) -> Lesson:
+    return Lesson(
+        lesson_id=lesson_id,
+        learned_on=date.fromisoformat(body["learned_on"]),
+        file=body["file"],
+        problems=body["problems"],
+        session_id=session_id,
+        intent_id=intent_id,
+        section=Section(body.get("section", Section.LESSON)),
+        source=Source(body.get("source") or (Source.SESSION if session_id else Source.IMPORT)),
+        source_id=body.get("source_id", ""),
+        by=body.get("by", ""),
+        more_files=tuple(body.get("more_files", ())),
+    )
+
+
+def retirements(workspace_id: int) -> dict[str, Retirement]:
+    """What is retired now, by lesson id. 1 query, over what people have retired and taken back."""
+    turns = LedgerEntry.objects.filter(workspace_id=workspace_id, kind=Kind.LESSON, outcome__in=TURNS)
+    rows = turns.order_by("pk").values_list("idempotency_key", "outcome", "received_at", "body__body")
+    last = {turn_of(key): (outcome == TURNS[0], at, body) for key, outcome, at, body in rows}
+    return {key: _retirement(at, body) for key, (retired, at, body) in last.items() if retired}
+
+
+def turn_key(lesson_id: str, number: int) -> str:
+    """The idempotency key of a lesson's nth turn: odd ones retire it, even ones take it back; each once."""
+    return f"lesson-turn:{lesson_id}:{number}"
+
+
+def turn_of(key: str | None) -> str:
+    """The lesson that a turn is about. It stands in the key, which outlives the body."""
+    return (key or "").partition(":")[2].rpartition(":")[0]
+
+
+def _retirement(at: datetime, body: bytes | memoryview | None) -> Retirement:
+    said = json.loads(bytes(body)) if body else {}
+    return Retirement(at, said.get("by", ""), said.get("reason", ""))
+
+
+def _came_again(workspace_id: int) -> Counter[str]:
+    """How often each signature came again, over the newest entries of that kind. 1 query."""
+    entries = LedgerEntry.objects.filter(workspace_id=workspace_id, kind=Kind.LESSON, outcome=AGAIN)
+    keys = entries.order_by("-pk").values_list("idempotency_key", flat=True)[:LESSONS_MOST]
+    return Counter((key or "").removeprefix(_AGAIN_KEY).partition(":")[0] for key in keys)
+
+
+def _signature_in(entry: LedgerEntry) -> str:
+    return (entry.idempotency_key or "").removeprefix(_LEARNED_KEY)
+
+
+def _named(files: Sequence[str]) -> dict[str, Any]:
+    first, *others = files or ("",)
+    return {"file": first} | ({"more_files": others} if others else {})
+
+
+def _body(lesson: NewLesson, files: Sequence[str], text: str) -> dict[str, Any]:
+    day = lesson.learned_on or datetime.now(UTC).date()
+    more = {"source_id": lesson.source_id, "by": lesson.by}
+    return (
+        _named(files)
+        | {
+            "problems": text,
+            "learned_on": day.isoformat(),
+            "section": lesson.section.value,
+            "source": lesson.source.value,
+        }
+        | {name: value for name, value in more.items() if value}
+    )
+
+
+def _tidy_files(lesson: NewLesson) -> tuple[str, ...]:
+    tidied = map(_tidy_file, (lesson.file, *lesson.more_files))
+    return tuple(islice(dict.fromkeys(filter(None, tidied)), FILES_MOST))
+
+
+def _tidy_file(file: str) -> str:
+    """Canonical, so that scopes match it; as it was sent where it cannot be placed in the workspace."""
+    sent = file.strip().replace("\\", "/")
+    placed = canonical(sent, root=None, cwd=None, writing=False)
+    return (placed.path if isinstance(placed, Canonical) else sent)[:FILE_MOST]
+
+
+def _tidy_text(text: str) -> str:
+    return str(storable("\n".join(line.rstrip() for line in text.strip().splitlines())))
+
+
+def _signature(section: Section, files: Sequence[str], problems: str) -> str:
+    """The same for texts that differ only in case, white space, and punctuation at their ends.
+
+    The order of several files does not count.
+    """
+    about = sorted(files) if len(files) > 1 else "".join(files)
+    folded = " ".join(unicodedata.normalize("NFC", problems).casefold().split())
+    normal = folded.lstrip(_STARTS).rstrip(_ENDS) or folded
+    return hashlib.sha256(encode([section.value, about, normal])).hexdigest()

@@ -1,0 +1,95 @@
+"""Setting outlets up and taking them down. Each change is an entry of the ledger; secrets never are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.utils import timezone
+
+from controlplane.shared import http_post
+from traces.ledger import proofs
+from traces.ledger.append import NewEntry, append
+from traces.models import Kind, Outlet
+from traces.outlets import webhook
+
+MOST = 20  # of one workspace
+HEADER_MOST = 400
+
+
+class OutletError(ValueError):
+    """What is wrong with what was asked for, for the page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """An outlet as asked for. `header` is a collector's `Authorization`; a webhook gets a secret instead."""
+
+    form: str
+    url: str
+    kinds: Sequence[str] = ()
+    whole: bool = False
+    header: str = ""
+    from_start: bool = False  # of the ledger, instead of from now on
+
+
+def add(workspace_id: int, wanted: Wanted, *, actor: str) -> Outlet:
+    """A new outlet. Raises OutletError."""
+    _check(workspace_id, wanted)
+    head = proofs.head(workspace_id)
+    outlet = Outlet(
+        workspace_id=workspace_id,
+        form=wanted.form,
+        url=wanted.url,
+        kinds=sorted(set(wanted.kinds)),
+        whole=wanted.whole,
+        secret=webhook.new_secret() if wanted.form == Outlet.Form.WEBHOOK else wanted.header,
+        next_seq=0 if wanted.from_start or head is None else head.size,
+        next_try_at=timezone.now(),
+    )
+    with transaction.atomic():
+        outlet.save()
+        _record(outlet, "added", actor)
+    return outlet
+
+
+def _check(workspace_id: int, wanted: Wanted) -> None:
+    header = wanted.header
+    if wanted.form not in Outlet.Form.values:
+        raise OutletError("Choose a webhook or a collector.")
+    if not set(wanted.kinds) <= set(Kind.values):
+        raise OutletError("Choose kinds of entries from the list.")
+    if len(header) > HEADER_MOST or not header.isprintable() or not header.isascii():
+        raise OutletError(f"The header has at most {HEADER_MOST} ASCII characters on one line.")
+    try:
+        http_post.check_url(wanted.url)
+    except http_post.TargetError as error:
+        raise OutletError(str(error)) from error
+    there = Outlet.objects.filter(workspace_id=workspace_id)
+    alike = there.filter(form=wanted.form, url=wanted.url, whole=wanted.whole)
+    if alike.filter(kinds=sorted(set(wanted.kinds))).exists():
+        raise OutletError("That address is told of these entries already. Remove that outlet first.")
+    if there.count() >= MOST:
+        raise OutletError(f"A workspace has at most {MOST} outlets; remove one first.")
+
+
+def remove(outlet: Outlet, *, actor: str) -> None:
+    with transaction.atomic():
+        _record(outlet, "removed", actor)
+        outlet.delete()
+
+
+def retry_now(outlet: Outlet) -> None:
+    Outlet.objects.filter(pk=outlet.pk).update(next_try_at=timezone.now())
+
+
+def _record(outlet: Outlet, outcome: str, actor: str) -> None:
+    body = {
+        "what": "outlet",
+        "form": outlet.form,
+        "url": outlet.url,
+        "kinds": outlet.kinds,
+        "whole": outlet.whole,
+    }
+    append(NewEntry(outlet.workspace_id, Kind.POLICY, body, outcome=outcome, actor=actor))

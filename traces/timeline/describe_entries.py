@@ -1,0 +1,290 @@
+"""Ledger entries in words, one row each, for timelines and lists.
+
+Bodies are hostile text: pages escape it, and nothing here may fail over an odd one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from traces.entries.missing_bodies import Absences
+from traces.entries.mutation_class_check import computed_class, disagrees
+from traces.interchange.formats import foreign_chain
+from traces.interchange.imports import rewrite_check
+from traces.ledger.append import body_of
+from traces.models import Kind, LedgerEntry, LedgerLeaf
+from traces.timeline.describe_settings import settings_change
+
+OBJECT_MOST = 400
+NOTE_MOST = 300
+VERBS = {
+    "write": "Write",
+    "write_to_file": "Write",
+    "create_file": "Write",
+    "edit": "Edit",
+    "edit_file": "Edit",
+    "multiedit": "Edit",
+    "search_replace": "Edit",
+    "str_replace": "Edit",
+    "apply_diff": "Edit",
+    "apply_patch": "Patch",
+    "notebookedit": "Edit notebook",
+    "bash": "Shell",
+    "shell": "Shell",
+    "execute_command": "Shell",
+    "run_shell_command": "Shell",
+    "read": "Read",
+    "read_file": "Read",
+    "grep": "Search",
+    "search_files": "Search",
+    "codebase_search": "Search",
+    "glob": "List",
+    "list_files": "List",
+    "delete_file": "Delete",
+    "select_active_intent": "Select intent",
+}
+PATH_FIELDS = ("file_path", "path", "notebook_path", "filePath")
+TEXT_FIELDS = ("pattern", "regex", "query", "intent_id", "url")
+IMPORTED = {"entries": "new", "duplicates": "known before", "warnings": "remarks"}
+REFUSALS = {"ask": "asked", "deny": "refused"}
+SESSION_STATES = {"opened": "REQUEST", "reasoning": "REASONING", "selected": "ACTION", "ended": "ENDED"}
+CONFLICTS = {
+    "changed_by_other_session": "{path} was changed by session {by} meanwhile.",
+    "owned_by_other_intent": "{path} is owned by {by} as well.",
+}
+APPROVALS = {
+    "PENDING": ("ask", "Asked"),
+    "APPROVED": ("approved", "Approved"),
+    "REJECTED": ("rejected", "Rejected"),
+    "EXPIRED": ("expired", "Timed out, nobody decided"),
+    "CANCELLED": ("cancelled", "Cancelled"),
+    "REVOKED": ("revoked", "Grant revoked"),
+}
+LESSON_VERBS = {
+    "decided": "Decided",
+    "constrained": "Constrained",
+    "again": "Came again",
+    "retired": "Retired",
+    "restored": "Took back",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Seal:
+    state: str  # sealed | sealing
+    number: int
+
+
+@dataclass(slots=True)
+class Row:
+    """A row of a timeline. `times` counts alike entries folded into it, which are its `members`.
+
+    `ran` is False for an attempt. `number` is the entry's row id. `computed` is the class that a change was
+    found to be of; `disagrees` when its agent claimed the other one.
+    """
+
+    id: str
+    at: datetime
+    kind: str  # call | trace | approval | phase
+    outcome: str
+    verb: str
+    object: str = ""
+    object_is: str = "text"  # path | command | text
+    note: str = ""
+    meta: str = ""
+    took_ms: int | None = None
+    times: int = 1
+    seal: Seal | None = None
+    approval_id: str = ""
+    ran: bool | None = None
+    lines: str = ""
+    number: int = 0
+    computed: str = ""
+    disagrees: bool = False
+    members: list[Row] = field(default_factory=list, repr=False)
+    tool: str = field(default="", repr=False)
+    safe: bool = field(default=False, repr=False)
+
+
+def describe(entry: LedgerEntry, absences: Absences | None = None) -> Row:
+    """One entry as a row. 0 queries when body, leaf and files were fetched along; whoever describes many
+    gives the `absences` of their workspace, so that missing bodies are explained together."""
+    row = Row(
+        f"entry-{entry.pk}",
+        entry.received_at,
+        "call",
+        entry.outcome.lower(),
+        entry.kind.title(),
+        number=entry.pk,
+        tool=entry.tool,
+    )
+    row.seal = seal_of(entry)
+    body = body_of(entry)
+    absence = None if body is not None else (absences or Absences(entry.workspace_id)).of(entry)
+    if absence is None or absence.archived:
+        _DESCRIBERS.get(entry.kind, _other)(row, entry, body or {})
+    if absence is not None:
+        row.note = absence.text
+    row.object, row.note = _short(row.object, OBJECT_MOST), _short(row.note, NOTE_MOST)
+    return row
+
+
+def seal_of(entry: LedgerEntry) -> Seal:
+    try:
+        return Seal("sealed", entry.leaf.seq)
+    except LedgerLeaf.DoesNotExist:
+        return Seal("sealing", 0)
+
+
+def _decision(row: Row, entry: LedgerEntry, body: dict[str, Any]) -> None:
+    refusal = REFUSALS.get(entry.outcome, "")
+    verb = VERBS.get(entry.tool.lower(), entry.tool or "Call")
+    row.verb = f"{verb} {refusal}".strip()
+    row.object, row.object_is = _object(body)
+    row.safe = body.get("classification") == "SAFE"
+    row.approval_id = _text(body.get("approval_id"))
+    row.note = _text(body.get("error")) or _conflicts(body.get("conflicts"))
+    row.meta = ", ".join(part for part in (_text(body.get("classification")).lower(), row.outcome) if part)
+    if refusal:
+        row.ran = body.get("answered", entry.outcome) == "allow" or False
+    if body.get("override"):
+        row.outcome = "override"
+        row.meta = "allowed by an approval"
+    if entry.error_type == "STALE_FILE" and row.outcome == "deny":
+        row.outcome = "stale"
+    if entry.tool == "select_active_intent" and row.outcome == "allow":
+        row.kind, row.verb, row.object, row.note = "phase", "ACTION", "", f"selected {entry.intent_id}"
+
+
+def _conflicts(found: Any) -> str:
+    """Who else works on what a call changes, where it went through all the same."""
+    told = [
+        CONFLICTS[one["reason"]].format(path=one["path"], by=one["by"])
+        for one in found or ()
+        if one.get("reason") in CONFLICTS
+    ]
+    return " ".join(told)
+
+
+def _trace(row: Row, entry: LedgerEntry, body: dict[str, Any]) -> None:
+    paths = sorted({file.path for file in entry.files.all()})
+    row.kind, row.verb, row.outcome = "trace", "Changed", "allow"
+    row.object, row.object_is = (paths[0], "path") if paths else ("no file", "text")
+    row.note = f"and {len(paths) - 1} more" if len(paths) > 1 else ""
+    row.lines = lines_of(body)
+    row.computed, row.disagrees = computed_class(entry), disagrees(entry)
+    told = entry.outcome or (row.computed and f"computed {row.computed}")
+    row.meta = ", ".join(part for part in (row.lines and f"lines {row.lines}", told) if part)
+
+
+def _approval(row: Row, entry: LedgerEntry, body: dict[str, Any]) -> None:
+    row.kind = "approval"
+    row.outcome, row.verb = APPROVALS.get(entry.outcome, (row.outcome, entry.outcome.title()))
+    grant = _text(body.get("grant"))
+    if entry.outcome == "APPROVED" and grant:
+        row.verb = {
+            "once": "Approved once",
+            "session": "Approved for the session",
+            "scope": "Widened the scope",
+        }.get(grant, "Approved")
+    targets = body.get("targets") or []
+    row.object, row.object_is = (_text(targets[0]), "path") if targets else (entry.tool, "text")
+    decider = _text(body.get("decider"))
+    row.note = ": ".join(part for part in (decider, _text(body.get("comment"))) if part)
+    row.approval_id = _text(body.get("approval_id"))
+
+
+def _session(row: Row, entry: LedgerEntry, body: dict[str, Any]) -> None:
+    row.kind, row.outcome = "phase", ""
+    row.verb = SESSION_STATES.get(entry.outcome, entry.outcome.title())
+    row.note = _text(body.get("text")) or f"{entry.outcome} {_text(body.get('intent_id'))}".strip()
+
+
+def _lesson(row: Row, entry: LedgerEntry, body: dict[str, Any]) -> None:
+    row.verb, row.outcome = LESSON_VERBS.get(entry.outcome, "Learned"), "info"
+    row.object, row.object_is = _text(body.get("file")), "path"
+    more = len(body.get("more_files") or ())
+    row.meta = f"and {more} more file{'s' if more > 1 else ''}" if more else ""
+    row.note = _text(body.get("problems")) or _text(body.get("reason"))
+
+
+def _import(row: Row, _entry: LedgerEntry, body: dict[str, Any]) -> None:
+    """What an import brought, and what it found wrong with the past that it tells of."""
+    row.verb, row.outcome, row.object = "Imported", "info", _text(body.get("source"))
+    parts = [f"{body[count]} {word}" for count, word in IMPORTED.items() if isinstance(body.get(count), int)]
+    if isinstance(body.get("foreign_chain"), dict):
+        parts.append(foreign_chain.in_words(body["foreign_chain"]))
+    if isinstance(body.get("rewrite"), dict):
+        parts.append(rewrite_check.in_words(body["rewrite"]))
+    row.note = "; ".join(parts)
+
+
+def _policy(row: Row, entry: LedgerEntry, body: dict[str, Any]) -> None:
+    change = settings_change(entry.outcome, body)
+    row.verb, row.outcome, row.object, row.note = change.verb, "info", change.name, change.note
+
+
+def _redaction(row: Row, _entry: LedgerEntry, body: dict[str, Any]) -> None:
+    """Whose content was taken out, and why; the entry itself goes on saying what is left of it."""
+    row.verb, row.outcome = f"Took out the content of the {_text(body.get('kind'))}".rstrip(), "info"
+    row.object, row.note = _text(body.get("entry_id")), _text(body.get("reason"))
+
+
+def _other(row: Row, entry: LedgerEntry, body: dict[str, Any]) -> None:
+    row.verb, row.outcome = f"{entry.kind.title()} {entry.outcome}".strip(), "info"
+    row.object = entry.intent_id or _text(body.get("entry_id"))
+    row.note = _text(body.get("reason"))
+
+
+_DESCRIBERS: dict[str, Callable[[Row, LedgerEntry, dict[str, Any]], None]] = {
+    Kind.DECISION: _decision,
+    Kind.TRACE: _trace,
+    Kind.APPROVAL: _approval,
+    Kind.SESSION: _session,
+    Kind.LESSON: _lesson,
+    Kind.IMPORT: _import,
+    Kind.POLICY: _policy,
+    Kind.REDACTION: _redaction,
+}
+
+
+def lines_of(body: dict[str, Any]) -> str:
+    """The lines of an entry's first file: "31-44", and how many ranges more."""
+    ranges = [
+        one
+        for file in body.get("files", [])[:1]
+        for talk in file.get("conversations") or []
+        for one in talk.get("ranges") or []
+    ]
+    if not ranges:
+        return ""
+    first, last = ranges[0]["start_line"], ranges[0]["end_line"]
+    more = f" and {len(ranges) - 1} more" if len(ranges) > 1 else ""
+    return f"{first}\N{EN DASH}{last}{more}"
+
+
+def _object(body: dict[str, Any]) -> tuple[str, str]:
+    """(what a call was about, what that is). Whole commands first: a target is only a part of them."""
+    sent = body.get("input")
+    given = sent if isinstance(sent, dict) else {}
+    targets = body.get("targets") or []
+    if isinstance(given.get("command"), str):
+        return given["command"], "command"
+    if targets:
+        more = f" and {len(targets) - 1} more" if len(targets) > 1 else ""
+        return f"{targets[0]}{more}", "text" if more else "path"
+    path = next((given[name] for name in PATH_FIELDS if isinstance(given.get(name), str)), "")
+    if path:
+        return path, "path"
+    return next((given[name] for name in TEXT_FIELDS if isinstance(given.get(name), str)), ""), "text"
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _short(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[:most]}…"

@@ -1,0 +1,105 @@
+"""What happened in one session, in order: calls, decisions, approvals, traces; runs of alike calls folded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from django.db.models import Q, QuerySet
+
+from traces.entries.missing_bodies import Absences
+from traces.models import Kind, LedgerEntry
+from traces.timeline.describe_entries import Row, describe
+
+HIDDEN = (
+    Kind.INTENT,
+    Kind.POLICY,
+    Kind.REDACTION,
+    Kind.IMPORT,
+)  # not SHOWN: SQLite would choose the index of kinds
+ROWS = 200
+BEFORE = 30  # rows above an entry that a link leads to
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """Rows in order. `earlier` and `later` are cursors (row ids of the ledger), None at the ends."""
+
+    rows: list[Row]
+    earlier: int | None = None
+    later: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Which part: what comes `after` a cursor, or `before` one, or, with neither, the newest.
+
+    `only_changes` leaves out calls that were allowed; `text` is looked for in paths, tools and ids; `since`
+    (included) and `until` (excluded) are times. Around an `entry`, the page is the one that it stands on.
+    """
+
+    after: int | None = None
+    before: int | None = None
+    limit: int = ROWS
+    only_changes: bool = False
+    text: str = ""
+    since: datetime | None = None
+    until: datetime | None = None
+    entry: int | None = None
+
+
+def session_timeline(workspace_id: int, session_id: str, window: Window = Window()) -> Timeline:
+    """One page of a session's timeline. 2 queries, 1 more around an entry, 2 where bodies are missing."""
+    entries = _entries(workspace_id, session_id, window)
+    if window.entry is not None:
+        above = entries.filter(pk__lt=window.entry).order_by("-pk").values_list("pk", flat=True)
+        before = list(above[BEFORE : BEFORE + 1])
+        window = replace(window, after=before[0] if before else 0)
+    if window.after is not None:
+        found = list(entries.filter(pk__gt=window.after).order_by("pk")[: window.limit + 1])
+        more, found = len(found) > window.limit, found[: window.limit]
+        earlier = found[0].pk if found and window.after else None
+        return Timeline(fold(found), earlier, found[-1].pk if more else None)
+    if window.before is not None:
+        entries = entries.filter(pk__lt=window.before)
+    found = list(entries.order_by("-pk")[: window.limit + 1])
+    more, found = len(found) > window.limit, found[: window.limit][::-1]
+    later = found[-1].pk if window.before is not None and found else None
+    return Timeline(fold(found), found[0].pk if more else None, later)
+
+
+def fold(entries: list[LedgerEntry]) -> list[Row]:
+    """Rows of these entries; neighbouring safe calls of one tool that were allowed become one."""
+    rows: list[Row] = []
+    absences = Absences(entries[0].workspace_id) if entries else None
+    for entry in entries:
+        row = describe(entry, absences)
+        if rows and _alike(rows[-1], row):
+            rows[-1].members = [*(rows[-1].members or [replace(rows[-1])]), row]
+            rows[-1].times += 1
+        else:
+            rows.append(row)
+    return rows
+
+
+def _alike(one: Row, other: Row) -> bool:
+    both = (one, other)
+    return one.tool == other.tool and all(
+        row.kind == "call" and row.safe and row.outcome == "allow" for row in both
+    )
+
+
+def _entries(workspace_id: int, session_id: str, window: Window) -> QuerySet[LedgerEntry]:
+    entries = LedgerEntry.objects.filter(workspace_id=workspace_id, session_id=session_id)
+    entries = entries.exclude(kind__in=HIDDEN)
+    if window.only_changes:
+        entries = entries.exclude(kind=Kind.DECISION, outcome="allow")
+    if window.since:
+        entries = entries.filter(received_at__gte=window.since)
+    if window.until:
+        entries = entries.filter(received_at__lt=window.until)
+    if window.text:
+        words = Q(tool__icontains=window.text) | Q(entry_id=window.text) | Q(intent_id=window.text)
+        words |= Q(error_type__icontains=window.text) | Q(files__path__icontains=window.text)
+        entries = entries.filter(words).distinct()
+    return entries.select_related("body", "leaf").prefetch_related("files")
