@@ -14,7 +14,7 @@ from intents.registry_file.field_rules import ID_FORM
 from intents.selectors import known_ids
 from traces.ledger.append import NewEntry, append
 
-BYTES_MOST = 256 * 1024
+MAX_BYTES = 256 * 1024
 _INTENT_LINE = re.compile(r"[ \t]*intent:[ \t]*(.*?)[ \t\r]*", re.IGNORECASE)
 
 
@@ -31,8 +31,8 @@ class LineWarning:
 
 def text_of(data: bytes) -> str:
     """Raises UnusableTextError with words for the caller."""
-    if len(data) > BYTES_MOST:
-        raise UnusableTextError(f"The file is larger than {BYTES_MOST // 1024} KiB.")
+    if len(data) > MAX_BYTES:
+        raise UnusableTextError(f"The file is larger than {MAX_BYTES // 1024} KiB.")
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:

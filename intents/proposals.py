@@ -22,8 +22,8 @@ from intents.prompts.brief import one_line
 from intents.selectors import known_ids
 
 PROPOSED_BY = "proposed_by"  # a field of the document, kept for good: where the intent came from
-WAITING_MOST = 20
-NAME_MOST = 100
+MAX_WAITING = 20
+MAX_NAME_LENGTH = 100
 NUMBERED = re.compile(r"INT-([0-9]{1,18})")
 
 
@@ -45,7 +45,7 @@ def propose(workspace_id: int, fields: Mapping[str, Any], proposer: Proposer) ->
 
     Raises ProposalRefusedError, and registry.InvalidIntentError for a pattern or text that cannot be.
     """
-    name = one_line(storable(proposer.name), NAME_MOST) or "an agent"
+    name = one_line(storable(proposer.name), MAX_NAME_LENGTH) or "an agent"
     with transaction.atomic():
         workspace = Workspace.objects.select_for_update().get(pk=workspace_id)
         _require_room(workspace)
@@ -72,9 +72,9 @@ def _require_room(workspace: Workspace) -> None:
     if state is not Registry.OK:
         raise ProposalRefusedError(registry.unavailable_text(state))
     blocked = Intent.objects.filter(workspace=workspace, status=IntentStatus.BLOCKED)
-    if sum(bool(proposer_of(intent)) for intent in blocked.only("extra")) >= WAITING_MOST:
+    if sum(bool(proposer_of(intent)) for intent in blocked.only("extra")) >= MAX_WAITING:
         raise ProposalRefusedError(
-            f"{WAITING_MOST} proposals wait for an admin already. Ask the user to have them decided first."
+            f"{MAX_WAITING} proposals wait for an admin already. Ask the user to have them decided first."
         )
 
 

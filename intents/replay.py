@@ -14,13 +14,13 @@ from controlplane.policy.model import IntentStatus
 from controlplane.policy.replay import Replay, Terms, replay
 from controlplane.policy.rules import policy_document
 from intents.models import Intent
-from traces.entries.recorded_calls import CALLS_MOST, Selection, recorded_calls
+from traces.entries.recorded_calls import MAX_CALLS, Selection, recorded_calls
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 DAYS = 14
-DAYS_MOST = 90
+MAX_DAYS = 90
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Proposal:
 
 
 def replay_proposal(
-    workspace: Workspace, proposal: Proposal, *, days: int = DAYS, most: int = CALLS_MOST
+    workspace: Workspace, proposal: Proposal, *, days: int = DAYS, most: int = MAX_CALLS
 ) -> Replay:
     """4 queries, and on PostgreSQL one more each 500 calls. Raises InvalidPolicyError.
 

@@ -15,7 +15,7 @@ from sessions.gate.snapshot import policy_of
 from traces.models import TraceFile
 from traces.workspace_disk import files_below
 
-MOST = 20_000
+MAX_FILES = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +33,8 @@ class KnownFiles:
 def known_files(workspace: Workspace) -> KnownFiles:
     """1 query, and one walk through the local root where there is one."""
     rows = TraceFile.objects.filter(workspace_id=workspace.pk, deleted=False)
-    recorded = list(rows.order_by().values_list("path", flat=True).distinct()[: MOST + 1])
-    listed = list(islice(files_below(workspace.local_root), MOST + 1)) if workspace.local_root else []
-    paths = sorted({*recorded[:MOST], *listed[:MOST]})
-    whole = max(len(recorded), len(listed)) <= MOST
+    recorded = list(rows.order_by().values_list("path", flat=True).distinct()[: MAX_FILES + 1])
+    listed = list(islice(files_below(workspace.local_root), MAX_FILES + 1)) if workspace.local_root else []
+    paths = sorted({*recorded[:MAX_FILES], *listed[:MAX_FILES]})
+    whole = max(len(recorded), len(listed)) <= MAX_FILES
     return KnownFiles(tuple(paths), whole, policy_of(workspace).case_insensitive_paths)

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from controlplane.shared.masking import MASK, TEXT_MOST, cut_text, mask_text, storable, was_cut
+from controlplane.shared.masking import MASK, MAX_TEXT_LENGTH, cut_text, mask_text, storable, was_cut
 
 SECRETS = {
     "private key": "-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----",
@@ -56,7 +56,7 @@ def test_ordinary_code_is_left_alone(code):
 
 
 def test_long_texts_are_cut_and_say_so():
-    cut = cut_text("x" * (TEXT_MOST + 5))
+    cut = cut_text("x" * (MAX_TEXT_LENGTH + 5))
     assert was_cut(cut)
     assert "5 more characters" in cut
     assert not was_cut("short")

@@ -19,11 +19,11 @@ from urllib.parse import urlsplit
 
 from controlplane.policy.paths.canonical import Refusal, canonical
 
-ID_MOST = 200
-PATH_MOST = 1000
-TEXT_MOST = 200
-LINE_MOST = 2**31
-SEEN_MOST = 16_384  # an entry is checked first and read later, so every path and time is asked for twice
+MAX_ID_LENGTH = 200
+MAX_PATH_LENGTH = 1000
+MAX_TEXT_LENGTH = 200
+MAX_LINE_LENGTH = 2**31
+MAX_SEEN = 16_384  # an entry is checked first and read later, so every path and time is asked for twice
 INTENT_TYPE = "specification"
 DELETED = "DELETED"
 EVOLUTION = "INTENT_EVOLUTION"
@@ -94,7 +94,7 @@ def read_as(
     )
 
 
-@lru_cache(maxsize=SEEN_MOST)
+@lru_cache(maxsize=MAX_SEEN)
 def moment_of(text: str) -> datetime:
     """The instant of an RFC 3339 text. Raises ValueError."""
     if not _INSTANT.fullmatch(text):
@@ -102,18 +102,18 @@ def moment_of(text: str) -> datetime:
     return datetime.fromisoformat(text.upper()).astimezone(UTC)
 
 
-@lru_cache(maxsize=SEEN_MOST)
+@lru_cache(maxsize=MAX_SEEN)
 def canonical_path(raw: str) -> str:
     """The workspace-relative path. Raises ValueError with the reason for the sender."""
     placed = canonical(raw, root=None, cwd=None, writing=True)
     if isinstance(placed, Refusal):
         raise ValueError(placed.text)  # noqa: TRY004 - the text is of the right type and says the wrong thing
-    if not placed.path or len(placed.path) > PATH_MOST:
-        raise ValueError(f"a path has 1 to {PATH_MOST} characters and names a file")
+    if not placed.path or len(placed.path) > MAX_PATH_LENGTH:
+        raise ValueError(f"a path has 1 to {MAX_PATH_LENGTH} characters and names a file")
     return placed.path
 
 
-@lru_cache(maxsize=SEEN_MOST)
+@lru_cache(maxsize=MAX_SEEN)
 def comparable_hash(text: str | None) -> str:
     """`algorithm:value` as it can be compared; a bare SHA-256 gets its prefix, a placeholder becomes ""."""
     stripped = (text or "").strip()
@@ -126,10 +126,10 @@ def session_of(url: str | None) -> str:
     """The session that a conversation's url names: the url itself, or the last part of a web link or URN."""
     text = (url or "").strip()
     if text.startswith("urn:"):
-        return text.rsplit(":", 1)[-1][:TEXT_MOST]
+        return text.rsplit(":", 1)[-1][:MAX_TEXT_LENGTH]
     if text.startswith(("http://", "https://")):
-        return urlsplit(text).path.rstrip("/").rsplit("/", 1)[-1][:TEXT_MOST]
-    return text[:TEXT_MOST]
+        return urlsplit(text).path.rstrip("/").rsplit("/", 1)[-1][:MAX_TEXT_LENGTH]
+    return text[:MAX_TEXT_LENGTH]
 
 
 def _entry_problems(entry: dict[str, Any]) -> Found:
@@ -205,8 +205,13 @@ def _each(holder: dict[str, Any], at: str, name: str, rule: Callable[[dict[str, 
 
 
 def _id_problem(value: Any) -> str:
-    if not isinstance(value, str) or not value.strip() or len(value) > ID_MOST or not value.isprintable():
-        return f"must be a text of 1 to {ID_MOST} printable characters"
+    if (
+        not isinstance(value, str)
+        or not value.strip()
+        or len(value) > MAX_ID_LENGTH
+        or not value.isprintable()
+    ):
+        return f"must be a text of 1 to {MAX_ID_LENGTH} printable characters"
     return ""
 
 
@@ -237,7 +242,7 @@ def _line_problem(value: Any) -> str:
 
 
 def _is_line(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < LINE_MOST
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < MAX_LINE_LENGTH
 
 
 def _change(file: dict[str, Any], named: str) -> FileChange:
@@ -280,11 +285,11 @@ def _ranges(talk: dict[str, Any], told: list[str]) -> list[LineRange]:
 
 def _intents(talk: dict[str, Any]) -> list[str]:
     return [
-        related["value"][:TEXT_MOST]
+        related["value"][:MAX_TEXT_LENGTH]
         for related in talk.get("related", [])
         if related["type"] == INTENT_TYPE and related["value"]
     ]
 
 
 def _text(value: Any) -> str:
-    return value[:TEXT_MOST] if isinstance(value, str) else ""
+    return value[:MAX_TEXT_LENGTH] if isinstance(value, str) else ""

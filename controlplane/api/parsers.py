@@ -10,7 +10,7 @@ from typing import IO, Any, NoReturn
 from rest_framework.exceptions import ParseError
 from rest_framework.parsers import BaseParser
 
-DEPTH_MOST = 64
+MAX_DEPTH = 64
 
 
 class StrictJSONParser(BaseParser):
@@ -32,7 +32,7 @@ def parse_json(raw: bytes) -> Any:
     except UnicodeDecodeError as error:
         raise ParseError(f"The body is not UTF-8 (byte {error.start}).") from error
     except RecursionError as error:
-        raise ParseError(f"The body nests deeper than {DEPTH_MOST} levels.") from error
+        raise ParseError(f"The body nests deeper than {MAX_DEPTH} levels.") from error
     except ValueError as error:
         raise ParseError(f"The body is not valid JSON: {error}.") from error
     return value
@@ -40,8 +40,8 @@ def parse_json(raw: bytes) -> Any:
 
 def check_text(value: Any, depth: int = 0) -> None:
     """Refuse what a database or a ledger could not keep as it is."""
-    if depth > DEPTH_MOST:
-        raise ValueError(f"nested deeper than {DEPTH_MOST} levels")
+    if depth > MAX_DEPTH:
+        raise ValueError(f"nested deeper than {MAX_DEPTH} levels")
     if isinstance(value, str):
         if "\x00" in value:
             raise ValueError("text holds U+0000")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 VERSION = "source"  # of the program as it is served: a digest of all of it
 FOLDER = os.path.join(os.path.expanduser("~"), ".config", "icp")
 CONNECTIONS = f"{FOLDER}/connections.json"
-HASHED_MOST = 8 * 1024 * 1024  # bytes of a file that is hashed at a tool call
+MAX_HASHED = 8 * 1024 * 1024  # bytes of a file that is hashed at a tool call
 SMALL = 512 * 1024  # bytes
 PATH_KEYS = frozenset(
     {
@@ -25,8 +25,8 @@ PATH_KEYS = frozenset(
 PATCH_LINES = ("*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ")
 COMMAND_KEYS = frozenset({"command", "cmd", "commands", "script", "command_line"})
 BORDERS = "'\"`;|&<>()={}"
-LOOKED_AT_MOST = 500  # words of one call
-WORD_MOST = 1024  # characters
+MAX_LOOKED_AT = 500  # words of one call
+MAX_WORD_LENGTH = 1024  # characters
 ROOT_VARIABLES = (
     "CLAUDE_PROJECT_DIR",
     "GEMINI_PROJECT_DIR",
@@ -128,7 +128,7 @@ def links(payload: dict[str, Any], root: str) -> dict[str, str]:
     base = base if isinstance(base, str) else root
     found: dict[str, str] = {}
     spelled, top = os.path.abspath(root), os.path.realpath(root)
-    for name in [*named(payload), *words(payload)][:LOOKED_AT_MOST]:
+    for name in [*named(payload), *words(payload)][:MAX_LOOKED_AT]:
         path = os.path.abspath(os.path.join(base, name))
         real = os.path.realpath(os.path.join(base, name))
         inside = os.path.relpath(path, top if path.startswith(top + os.sep) else spelled)
@@ -148,7 +148,7 @@ def words(value: Any, key: str = "") -> list[str]:
         return []
     for border in BORDERS:
         value = value.replace(border, " ")
-    return [word for word in value.split() if len(word) <= WORD_MOST]
+    return [word for word in value.split() if len(word) <= MAX_WORD_LENGTH]
 
 
 def named(value: Any, key: str = "") -> list[str]:
@@ -169,7 +169,7 @@ def hash_of(path: str) -> str | None:
     """None where there is nothing, "" where it is not known: too large, unreadable, no ordinary file."""
     try:
         told = os.stat(path)
-        if not stat.S_ISREG(told.st_mode) or told.st_size > HASHED_MOST:
+        if not stat.S_ISREG(told.st_mode) or told.st_size > MAX_HASHED:
             return ""
         with open(path, "rb") as file:
             return f"sha256:{sha256_of(file.read())}"

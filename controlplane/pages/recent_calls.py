@@ -19,7 +19,7 @@ from traces.models import Kind, LedgerEntry
 if TYPE_CHECKING:
     from datetime import datetime
 
-OBJECT_MOST = 120  # characters
+MAX_OBJECT_LENGTH = 120  # characters
 LOOKS = {
     ToolKind.READ: ("read", "Read"),
     ToolKind.SEARCH: ("read", "Search"),
@@ -56,7 +56,7 @@ def _line(entry: LedgerEntry) -> CallLine:
         agent=agent_title(entry.agent),
         session_id=entry.session_id,
         text=verb,
-        object=what[:OBJECT_MOST],
+        object=what[:MAX_OBJECT_LENGTH],
         object_is=what_is,
     )
 

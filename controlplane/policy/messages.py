@@ -8,7 +8,7 @@ from controlplane.policy.model import ErrorType, Reason
 
 MUST_CITE = "You must cite a valid active Intent ID."
 _NEW_SESSION = "A session keeps its intent for life: start a new session and call select_active_intent there."
-_SHOWN_AT_MOST = 20
+_MAX_SHOWN = 20
 
 _HEAD = "Scope Violation: {intent} is not authorized to edit [{paths}]."
 
@@ -118,7 +118,7 @@ def text_for(
     ground: tuple[ErrorType, str], *, intent: str | None = None, paths: Sequence[str] = (), detail: str = ""
 ) -> str:
     """The text of a denial. Several paths are separated by commas; of very many the rest is counted."""
-    shown = ", ".join(paths[:_SHOWN_AT_MOST])
-    if len(paths) > _SHOWN_AT_MOST:
-        shown += f", and {len(paths) - _SHOWN_AT_MOST} more"
+    shown = ", ".join(paths[:_MAX_SHOWN])
+    if len(paths) > _MAX_SHOWN:
+        shown += f", and {len(paths) - _MAX_SHOWN} more"
     return TEXTS[ground].format(intent=intent or "The session", paths=shown, detail=detail)

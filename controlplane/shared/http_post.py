@@ -21,8 +21,8 @@ from django.conf import settings
 
 TIMEOUT_SECONDS = 10.0  # for each step
 ALL_SECONDS = 20.0  # for all of it
-ANSWER_MOST = 2_000  # bytes of an answer that are read: enough to show what went wrong
-URL_MOST = 500
+MAX_ANSWER = 2_000  # bytes of an answer that are read: enough to show what went wrong
+MAX_URL_LENGTH = 500
 NAT64 = ipaddress.ip_network("64:ff9b::/96")
 
 
@@ -42,8 +42,8 @@ class Answer:
 
 def check_url(url: str) -> SplitResult:
     """The parts of an address that may be posted to. Raises TargetError; looks nothing up."""
-    if len(url) > URL_MOST or not url.isascii() or not url.isprintable() or " " in url:
-        raise TargetError(f"An address has at most {URL_MOST} characters, ASCII without blanks.")
+    if len(url) > MAX_URL_LENGTH or not url.isascii() or not url.isprintable() or " " in url:
+        raise TargetError(f"An address has at most {MAX_URL_LENGTH} characters, ASCII without blanks.")
     try:
         parts = urlsplit(url)
         port_is_readable = parts.port != 0
@@ -70,7 +70,7 @@ def post(url: str, body: bytes, headers: Mapping[str, str]) -> Answer:
                 connection.sock.do_handshake()
             connection.request("POST", f"{path}?{parts.query}" if parts.query else path, body, dict(headers))
             answer = connection.getresponse()
-            text = answer.read(ANSWER_MOST).decode("utf-8", "replace")
+            text = answer.read(MAX_ANSWER).decode("utf-8", "replace")
         if over.is_set():  # headers that end where the line was cut look whole
             raise TimeoutError(f"it took longer than {ALL_SECONDS:.0f} seconds")
         return Answer(answer.status, text)

@@ -10,8 +10,8 @@ import re
 from typing import Any
 
 MASK = "•••masked•••"
-TEXT_MOST = 200_000  # characters of one field
-_NUMBER_MOST = 2**53 - 1
+MAX_TEXT_LENGTH = 200_000  # characters of one field
+_MAX_NUMBER = 2**53 - 1
 CUT_MARK = "… [cut: {left} more characters are not stored]"
 
 # Signs that every match of a form holds, in lower case; the form; what takes its place. Looking for a
@@ -63,7 +63,7 @@ def mask_text(text: str) -> str:
     return text
 
 
-def cut_text(text: str, most: int = TEXT_MOST) -> str:
+def cut_text(text: str, most: int = MAX_TEXT_LENGTH) -> str:
     return text if len(text) <= most else text[:most] + CUT_MARK.format(left=len(text) - most)
 
 
@@ -76,7 +76,7 @@ def storable(value: Any) -> Any:
     on (RFC 8259, section 6) as its text, because a record that cannot be kept would refuse the call."""
     if isinstance(value, str):
         return mask_text(cut_text(value)) if len(value) > 7 else value
-    if isinstance(value, int | float) and not -_NUMBER_MOST <= value <= _NUMBER_MOST:
+    if isinstance(value, int | float) and not -_MAX_NUMBER <= value <= _MAX_NUMBER:
         return value if isinstance(value, float) and math.isfinite(value) else str(value)
     if isinstance(value, dict):
         return {str(key): storable(item) for key, item in value.items()}

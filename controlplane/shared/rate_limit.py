@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Hashable
 
-_MOST_KEYS = 10_000
+_MAX_KEYS = 10_000
 
 
 class Buckets:
@@ -19,7 +19,7 @@ class Buckets:
         now = time.monotonic()
         left, at = self._left.get(key, (burst, now))
         left = min(burst, left + (now - at) * per_second)
-        if len(self._left) >= _MOST_KEYS:
+        if len(self._left) >= _MAX_KEYS:
             self._left.clear()
         self._left[key] = (left - 1 if left >= 1 else left, now)
         return 0.0 if left >= 1 else (1 - left) / per_second

@@ -89,7 +89,7 @@ def find_bearer(secret: str) -> Bearer | None:
 # The gate's own memory of tokens. It may be stale, so the gate appends a decision only while
 # `token_holds` is true in the same statement; nothing else may use it.
 _known: dict[str, Bearer] = {}
-_KNOWN_MOST = 10_000
+_MAX_KNOWN = 10_000
 
 
 def known_bearer(secret: str) -> Bearer | None:
@@ -99,7 +99,7 @@ def known_bearer(secret: str) -> Bearer | None:
     if bearer is None:
         bearer = find_bearer(secret)
         if bearer is not None:
-            if len(_known) >= _KNOWN_MOST:
+            if len(_known) >= _MAX_KNOWN:
                 _known.clear()
             _known[digest] = bearer
     return bearer

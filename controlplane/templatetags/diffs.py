@@ -14,7 +14,7 @@ from itertools import zip_longest
 
 _WORDS = re.compile(r"\w+|\s+|.", re.DOTALL)
 _LIKE_ENOUGH = 0.4  # below this the words of two lines have nothing to say about each other
-_MOST_PAIRS = 400  # lines removed times lines added in one place; beyond it lines are paired in order
+_MAX_PAIRS = 400  # lines removed times lines added in one place; beyond it lines are paired in order
 _LONGEST_COMPARED = 2_000  # characters; word marks on longer lines cost more than they tell
 
 
@@ -104,7 +104,7 @@ def _paired_parts(
 
 def _alike(gone: Sequence[str], come: Sequence[str]) -> list[tuple[int, int]]:
     """Which removed line became which added one: the likest pairs, each line once."""
-    if len(gone) * len(come) > _MOST_PAIRS:
+    if len(gone) * len(come) > _MAX_PAIRS:
         return list(zip(range(len(gone)), range(len(come)), strict=False))
     scored = sorted(
         ((-_likeness(old, new), i, j) for i, old in enumerate(gone) for j, new in enumerate(come)),

@@ -15,7 +15,7 @@ from traces.lessons.store import OUTCOMES, Lesson, Section, lesson_entries, reti
 from traces.models import LedgerEntry
 
 ROWS = 50
-NAMED_MOST = 6
+MAX_NAMED = 6
 RETIRED = "retired"
 TABS = {
     "": "In force",
@@ -84,7 +84,7 @@ def _counts(workspace_id: int, retired: Q) -> dict[str, int]:
 
 
 def _row(lesson: Lesson, carried_by: list[str]) -> LessonRow:
-    return LessonRow(lesson, carried_by[:NAMED_MOST], max(0, len(carried_by) - NAMED_MOST))
+    return LessonRow(lesson, carried_by[:MAX_NAMED], max(0, len(carried_by) - MAX_NAMED))
 
 
 def _url(shown: str, start: int) -> str:

@@ -20,15 +20,15 @@ from intents.lessons.lesson_list import list_context, place_of
 from traces.cursors import cursor_in
 from traces.interchange.formats.agent_md import write_lessons
 from traces.lessons import retire
-from traces.lessons.store import FILE_MOST, Lesson, NewLesson, Section, Source, lessons, record_lesson
+from traces.lessons.store import MAX_FILE_LENGTH, Lesson, NewLesson, Section, Source, lessons, record_lesson
 
-TEXT_MOST = 5_000
+MAX_TEXT_LENGTH = 5_000
 
 
 class LessonForm(forms.Form):
     section = forms.ChoiceField(choices=[(section.value, section.value.title()) for section in Section])
-    text = forms.CharField(max_length=TEXT_MOST, widget=forms.Textarea({"rows": 5}))
-    file = forms.CharField(max_length=FILE_MOST, required=False)
+    text = forms.CharField(max_length=MAX_TEXT_LENGTH, widget=forms.Textarea({"rows": 5}))
+    file = forms.CharField(max_length=MAX_FILE_LENGTH, required=False)
 
 
 @require_safe

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from intents.models import Intent
 
 SHOWN = 20
-PATHS_MOST = 5_000
+MAX_PATHS = 5_000
 CALLS_REPLAYED = 1_000  # the newest: the answer comes while one types
 
 
@@ -40,7 +40,7 @@ def preview_of(intent: Intent, text: str) -> dict[str, Any]:
     patterns = tuple(line for _, line in numbered_lines(text))
     scope = Scope.of(patterns, case_insensitive=ignore_case)
     paths = TraceFile.objects.filter(workspace_id=intent.workspace_id).values_list("path", flat=True)
-    matches = sorted(filter(scope.matches, paths.distinct()[:PATHS_MOST]))
+    matches = sorted(filter(scope.matches, paths.distinct()[:MAX_PATHS]))
     return {
         "errors": line_problems(text),
         "matches": matches[:SHOWN],

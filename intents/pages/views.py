@@ -22,7 +22,7 @@ from intents.pages.scope_preview import line_problems, preview_of
 from intents.pages.text_area_lists import numbered_lines
 from intents.raw_body import yaml_download
 from intents.registry_file import transfer
-from intents.registry_file.yaml_tree import BYTES_MOST
+from intents.registry_file.yaml_tree import MAX_BYTES
 from intents.selectors import find_intent
 
 TEXT_WHEN_BLOCKING = 500
@@ -196,7 +196,7 @@ def _version(request: HttpRequest) -> int:
 def _document(request: HttpRequest) -> bytes:
     file = request.FILES.get("file")
     if file is not None:
-        return bytes(file.read(BYTES_MOST + 1))
+        return bytes(file.read(MAX_BYTES + 1))
     return request.POST.get("text", "").replace("\r\n", "\n").encode()
 
 

@@ -13,14 +13,14 @@ from controlplane.policy.rules import policy_document
 from intents.models import Intent
 from intents.prompts.context_xml import LessonNote
 from intents.statuses import SELECTABLE
-from traces.lessons.store import FILE_MOST, Lesson, lessons
+from traces.lessons.store import MAX_FILE_LENGTH, Lesson, lessons
 
-LESSONS_MOST = 10
-CHARACTERS_MOST = 6_000
-EACH_MOST = 1_500
+MAX_LESSONS = 10
+MAX_CHARACTERS = 6_000
+MAX_EACH = 1_500
 LOOKED_AT = 500
 FILES_LOOKED_AT = 2_000  # in all, as the page asks them of every intent
-INTENTS_MOST = 500
+MAX_INTENTS = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ def carried_by(intent: Intent) -> Carried:
 def carrying_intents(workspace: Workspace, retired: Container[str]) -> dict[str, list[str]]:
     """By lesson id, the selectable intents whose prompts carry it, in the order of the file. 2 queries."""
     live = Intent.objects.filter(workspace=workspace, status__in=[one.value for one in SELECTABLE])
-    intents = live.order_by("position", "pk").values_list("intent_id", "owned_scope")[:INTENTS_MOST]
+    intents = live.order_by("position", "pk").values_list("intent_id", "owned_scope")[:MAX_INTENTS]
     newest = lessons(workspace.pk, most=LOOKED_AT, retired=retired)[::-1]
     found: dict[str, list[str]] = {}
     for intent_id, one in carried(newest, _scopes(workspace, intents)).items():
@@ -88,8 +88,8 @@ def _looked_at(newest: Sequence[Lesson]) -> list[Lesson]:
 
 
 def _fitting(relevant: list[Lesson]) -> Carried:
-    room, taken = CHARACTERS_MOST, 0
-    for lesson in relevant[:LESSONS_MOST]:
+    room, taken = MAX_CHARACTERS, 0
+    for lesson in relevant[:MAX_LESSONS]:
         room -= len(_files(lesson)) + len(_short(lesson.problems))
         if room < 0:
             break
@@ -101,11 +101,13 @@ def _files(lesson: Lesson) -> str:
     """The first of its files, as many as there is room for; one always fits."""
     files = lesson.files
     shown = [
-        file for file, so_far in zip(files, accumulate(map(len, files)), strict=True) if so_far <= FILE_MOST
+        file
+        for file, so_far in zip(files, accumulate(map(len, files)), strict=True)
+        if so_far <= MAX_FILE_LENGTH
     ]
     more = f" and {len(files) - len(shown)} more" if len(shown) < len(files) else ""
     return ", ".join(shown) + more
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= EACH_MOST else f"{text[: EACH_MOST - 1].rstrip()}…"
+    return text if len(text) <= MAX_EACH else f"{text[: MAX_EACH - 1].rstrip()}…"

@@ -10,9 +10,9 @@ from intents.prompts.context_xml import FileState, HistoryItem, Surroundings
 from intents.prompts.lesson_selection import carried_by
 from traces.models import LedgerEntry, TraceFile
 
-HISTORY_MOST = 20
-FILES_MOST = 50
-_PATHS_MOST = 5
+MAX_HISTORY = 20
+MAX_FILES = 50
+_MAX_PATHS = 5
 _WORTH_TELLING = ("trace", "decision", "approval", "intent")
 
 
@@ -29,7 +29,7 @@ def recent_history(intent: Intent) -> list[HistoryItem]:
     )
     entries = entries.exclude(kind="decision", outcome="allow").order_by("-pk")
     found = list(
-        entries.prefetch_related("files").defer("envelope", "leaf_hash", "body_digest")[:HISTORY_MOST]
+        entries.prefetch_related("files").defer("envelope", "leaf_hash", "body_digest")[:MAX_HISTORY]
     )
     return [
         HistoryItem(entry.received_at.isoformat(timespec="seconds"), _summary(entry), entry.session_id)
@@ -40,7 +40,7 @@ def recent_history(intent: Intent) -> list[HistoryItem]:
 def touched_files(intent: Intent) -> list[FileState]:
     """Files changed under the intent, latest first, each as the ledger knows it now, whoever changed it."""
     touched = TraceFile.objects.filter(workspace_id=intent.workspace_id, intent_id=intent.intent_id)
-    latest = touched.values("path").annotate(last=Max("pk")).order_by("-last")[:FILES_MOST]
+    latest = touched.values("path").annotate(last=Max("pk")).order_by("-last")[:MAX_FILES]
     paths = [row["path"] for row in latest]
     newest = TraceFile.objects.filter(workspace_id=intent.workspace_id, path__in=paths)
     found = (
@@ -62,8 +62,8 @@ def touched_files(intent: Intent) -> list[FileState]:
 def _summary(entry: LedgerEntry) -> str:
     if entry.kind == "trace":
         paths = sorted({file.path for file in entry.files.all()})
-        more = f" and {len(paths) - _PATHS_MOST} more" if len(paths) > _PATHS_MOST else ""
-        return one_line(f"changed {', '.join(paths[:_PATHS_MOST]) or 'no file'}{more}")
+        more = f" and {len(paths) - _MAX_PATHS} more" if len(paths) > _MAX_PATHS else ""
+        return one_line(f"changed {', '.join(paths[:_MAX_PATHS]) or 'no file'}{more}")
     if entry.kind == "decision":
         return one_line(f"{entry.tool}: {entry.outcome} ({entry.error_type}, {entry.reason})")
     if entry.kind == "approval":

@@ -16,9 +16,9 @@ from intents.registry_file.values import IntentValues
 LARGE = 1_000
 """More intents than this are worth a warning."""
 
-CIRCLES_MOST = 20
-PAIRS_MOST = 2_000
-SECONDS_MOST = 0.5
+MAX_CIRCLES = 20
+MAX_PAIRS = 2_000
+MAX_SECONDS = 0.5
 _NOT_READY = frozenset({IntentStatus.PENDING, IntentStatus.BLOCKED, IntentStatus.ABANDONED})
 
 
@@ -63,7 +63,7 @@ def _circles(read: Sequence[ReadIntent], kept: Sequence[IntentValues]) -> Iterat
     waits = {values.intent_id: set(values.dependencies) for values in kept}
     waits |= {item.values.intent_id: set(item.values.dependencies) for item in read}
     by_id = {item.values.intent_id: item for item in read}
-    for _ in range(CIRCLES_MOST):
+    for _ in range(MAX_CIRCLES):
         circle = _circle(waits)
         if not circle:
             return
@@ -142,13 +142,13 @@ def shared_paths(intents: Sequence[IntentValues], *, ignore_case: bool = False) 
         Scope.of((part for part in scope.patterns if part[:1] != "!"), case_insensitive=ignore_case)
         for scope in scopes
     ]
-    ends = monotonic() + SECONDS_MOST
+    ends = monotonic() + MAX_SECONDS
     decided: dict[tuple[int, int], str | None] = {}
     complete = True
     for one, other, path in overlaps(inclusions):
         if (one, other) not in decided:
             decided[one, other] = _witness(scopes[one], scopes[other], path)
-        if len(decided) >= PAIRS_MOST or monotonic() > ends:
+        if len(decided) >= MAX_PAIRS or monotonic() > ends:
             complete = False
             break
     found = sorted((pair, path) for pair, path in decided.items() if path is not None)

@@ -39,7 +39,7 @@ class IntentReading:
     values: IntentValues | None = None
 
 
-BRACES_MOST = 200
+MAX_BRACES = 200
 """Patterns with braces in one file: each can stand for hundreds."""
 
 
@@ -142,8 +142,8 @@ def _one(item: Node, lenient: bool, found: _Findings) -> ReadIntent | None:
         found.errors.append(Problem(ProblemType.INVALID_FIELD, message, line=item.line))
         return None
     found.braces += _braces(item)
-    if found.braces > BRACES_MOST:
-        message = f"The file holds more than {BRACES_MOST:,} patterns with braces."
+    if found.braces > MAX_BRACES:
+        message = f"The file holds more than {MAX_BRACES:,} patterns with braces."
         found.errors.append(Problem(ProblemType.INVALID_GLOB, message, line=item.line))
         return None
     return _read(IntentReader(item, lenient=lenient), found)

@@ -29,7 +29,7 @@ KNOWN_FIELDS = frozenset(
 )
 
 ID_FORM = re.compile(r"INT-[0-9]{3,}")
-ID_LENGTH_MOST = 200
+MAX_ID_LENGTH = 200
 
 _ALIASES: Mapping[str, str] = {"title": "name", "scope": "owned_scope", "intent_id": "id"}
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")

@@ -105,7 +105,7 @@ class IntentReader:
         if self._registered or field_rules.ID_FORM.fullmatch(text):
             return text
         kept = text.strip()
-        if self._lenient and kept.isprintable() and 0 < len(kept) <= field_rules.ID_LENGTH_MOST:
+        if self._lenient and kept.isprintable() and 0 < len(kept) <= field_rules.MAX_ID_LENGTH:
             self._warn(ProblemType.ID_FORMAT, f"The id {text!r} has not the form INT-001; it is kept.", "id")
             return kept
         self._error(

@@ -1,7 +1,7 @@
 """YAML text to a tree in which every scalar is still the text that was written, with its line.
 
 Nothing is guessed: `NO`, `1_000` and `12:30:45` stay texts, and a tree is never larger than its file by
-more than `REPEATED_MOST` nodes. Scanning is left to libyaml through PyYAML.
+more than `MAX_REPEATED` nodes. Scanning is left to libyaml through PyYAML.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ import yaml
 
 from intents.registry_file.problems import Problem, ProblemType
 
-BYTES_MOST = 8 * 1024 * 1024
-DEPTH_MOST = 40
-NODES_MOST = 100_000
+MAX_BYTES = 8 * 1024 * 1024
+MAX_DEPTH = 40
+MAX_NODES = 100_000
 """Some 3,000 intents; more is refused while it is read, before it can cost seconds."""
 
-REPEATED_MOST = 10_000
+MAX_REPEATED = 10_000
 """How many nodes may come from aliases before a document counts as an attack."""
 
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")
@@ -104,8 +104,8 @@ def tree_of_json(value: Any) -> Node:
 
 
 def _decoded(data: bytes) -> str:
-    if len(data) > BYTES_MOST:
-        raise UnreadableError(f"The file is larger than {BYTES_MOST // 1024 // 1024} MiB.")
+    if len(data) > MAX_BYTES:
+        raise UnreadableError(f"The file is larger than {MAX_BYTES // 1024 // 1024} MiB.")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -133,7 +133,7 @@ def _sentence(error: yaml.MarkedYAMLError) -> str:
 
 
 class _Loader(yaml.CSafeLoader):
-    """Composes at most `NODES_MOST` nodes."""
+    """Composes at most `MAX_NODES` nodes."""
 
     def __init__(self, stream: str) -> None:
         super().__init__(stream)
@@ -142,8 +142,8 @@ class _Loader(yaml.CSafeLoader):
     def descend_resolver(self, current_node: yaml.Node | None, current_index: Any) -> None:
         """libyaml's binding calls this once a node; tags by path, its purpose, are not used here."""
         self._nodes += 1
-        if self._nodes > NODES_MOST:
-            raise UnreadableError(f"The document has more than {NODES_MOST:,} nodes.")
+        if self._nodes > MAX_NODES:
+            raise UnreadableError(f"The document has more than {MAX_NODES:,} nodes.")
 
     def ascend_resolver(self) -> None:
         pass
@@ -183,15 +183,15 @@ class _Builder:
     def _count(self, node: yaml.Node, line: int) -> None:
         if id(node) in self._seen:
             self._repeated += 1
-            if self._repeated > REPEATED_MOST:
-                raise UnreadableError(f"Aliases repeat more than {REPEATED_MOST:,} nodes.", line)
+            if self._repeated > MAX_REPEATED:
+                raise UnreadableError(f"Aliases repeat more than {MAX_REPEATED:,} nodes.", line)
         self._seen.add(id(node))
 
     def _enter(self, node: yaml.Node, line: int) -> None:
         if id(node) in self._open:
             raise UnreadableError("An alias stands inside the node that it names.", line)
-        if len(self._open) >= DEPTH_MOST:
-            raise UnreadableError(f"Nested deeper than {DEPTH_MOST} levels.", line)
+        if len(self._open) >= MAX_DEPTH:
+            raise UnreadableError(f"Nested deeper than {MAX_DEPTH} levels.", line)
         self._open.add(id(node))
 
     def _text(self, node: yaml.ScalarNode, line: int) -> Text:
@@ -248,8 +248,8 @@ class _Builder:
         return _CONTROL.sub("", text)
 
     def json_node(self, value: Any, depth: int) -> Node:
-        if depth > DEPTH_MOST:
-            raise UnreadableError(f"Nested deeper than {DEPTH_MOST} levels.")
+        if depth > MAX_DEPTH:
+            raise UnreadableError(f"Nested deeper than {MAX_DEPTH} levels.")
         if isinstance(value, dict):
             entries = {
                 self._clean(str(name), None): Entry(self.json_node(item, depth + 1), None)

@@ -37,7 +37,7 @@ EVENTS = events(
     " afterAgentResponse afterAgentThought workspaceOpen",
 )
 PERMISSION_EVENTS = frozenset({*(name for name in EVENTS if EVENTS[name] is Event.PRE_TOOL), "subagentStart"})
-CONTEXT_MOST = 10_000  # characters
+MAX_CONTEXT = 10_000  # characters
 
 
 def parse(payload: Payload, event: Event) -> HookCall:
@@ -81,7 +81,7 @@ def _decoded(text: Any) -> Any:
 def render(name: str, answer: Answer) -> Body:
     if answer.refused:
         return {"permission": "deny", "user_message": answer.text}
-    context = {"additional_context": answer.context[:CONTEXT_MOST]} if answer.context else {}
+    context = {"additional_context": answer.context[:MAX_CONTEXT]} if answer.context else {}
     if name in PERMISSION_EVENTS:
         return {"permission": "allow", **(context if name == "preToolUse" else {})}
     if EVENTS[name] in {Event.PROMPT, Event.SESSION_START}:

@@ -16,7 +16,7 @@ from controlplane.api.views import WorkspaceView
 from sessions.approvals import lifecycle
 from sessions.approvals.choices import Choice, Decider
 from sessions.approvals.rejection_lesson import kept_lesson
-from sessions.gate.request import WAIT_SECONDS_MOST
+from sessions.gate.request import MAX_WAIT_SECONDS
 from sessions.live.hold_open import HOLD_HEADER, RESUMED
 from sessions.models import Approval
 from sessions.rest import schema
@@ -75,13 +75,13 @@ class ApprovalView(ApprovalViewBase):
         parameters=[
             OpenApiParameter(
                 "wait_seconds", OpenApiTypes.INT,
-                description=f"Answer when it is decided, or after this time (0 to {WAIT_SECONDS_MOST}).",
+                description=f"Answer when it is decided, or after this time (0 to {MAX_WAIT_SECONDS}).",
             )
         ],
         responses={**answers(200, schema.ApprovalAnswer), **NOT_FOUND},
     )  # fmt: skip
     def get(self, request: Request, approval_id: str) -> Response:
-        seconds = whole_number(request, "wait_seconds", 0, low=0, high=WAIT_SECONDS_MOST)
+        seconds = whole_number(request, "wait_seconds", 0, low=0, high=MAX_WAIT_SECONDS)
         found = self.approval(approval_id)
         pending = found.status == Approval.Status.PENDING
         resumed = RESUMED in request.META

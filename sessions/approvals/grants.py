@@ -19,7 +19,7 @@ from sessions.gate.snapshot import policy_of
 from sessions.models import AgentSession, Approval, ApprovalGrant
 from traces.ledger.append import NewEntry, append
 
-MINUTES_MOST = 7 * 24 * 60
+MAX_MINUTES = 7 * 24 * 60
 KINDS = ("once", "session", "scope")
 LEFT_THE_SCOPE = frozenset({"not_in_scope", "empty_scope", "protected_path"})
 NO_PATTERN = "What else the call would change is not known, so no pattern can cover it."

@@ -16,7 +16,7 @@ from sessions.agent_titles import agent_title
 from sessions.approvals.card.subjects import subject_of
 from sessions.models import AgentSession, ApprovalGrant
 
-MOST = 100
+MAX_GRANTS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ def grant_rows(workspace: Workspace, role: Role) -> list[GrantRow]:
         Q(session__state=SessionState.ENDED.value) | Q(kind=ApprovalGrant.Kind.ONCE, used_at__isnull=False)
     )
     rows = rows.select_related("session", "approval__session").order_by("-pk")
-    return [_row(grant, workspace, role) for grant in rows[:MOST]]
+    return [_row(grant, workspace, role) for grant in rows[:MAX_GRANTS]]
 
 
 def find_grant(workspace: Workspace, grant_id: str) -> ApprovalGrant | None:

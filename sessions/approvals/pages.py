@@ -24,14 +24,14 @@ from sessions.approvals import lifecycle
 from sessions.approvals.card.build import NO_DRAFT, Card, Draft, Reader, card_of
 from sessions.approvals.card.receipts import outcome_line
 from sessions.approvals.choices import Choice, Decider
-from sessions.approvals.grants import MINUTES_MOST, revoke
+from sessions.approvals.grants import MAX_MINUTES, revoke
 from sessions.approvals.live_grants import find_grant, grant_rows, sessions_at_work
 from sessions.approvals.queue import Queue, next_waiting, queue_of
 from sessions.approvals.rejection_lesson import kept_lesson
 from sessions.models import Approval
 
-COMMENT_MOST = 2000
-PATTERNS_MOST = 50
+MAX_COMMENT_LENGTH = 2000
+MAX_PATTERNS = 50
 REFRESH_QUEUE = "icp:approval"  # the event that the queue listens to
 
 
@@ -40,9 +40,9 @@ class DecideForm(forms.Form):
     grant = forms.ChoiceField(
         choices=[(value, value) for value in ("once", "session", "minutes", "scope")], required=False
     )
-    minutes = forms.IntegerField(min_value=1, max_value=MINUTES_MOST, required=False)
+    minutes = forms.IntegerField(min_value=1, max_value=MAX_MINUTES, required=False)
     preset = forms.CharField(max_length=500, required=False)
-    comment = forms.CharField(max_length=COMMENT_MOST, required=False)
+    comment = forms.CharField(max_length=MAX_COMMENT_LENGTH, required=False)
     lesson = forms.BooleanField(required=False)
 
     def choice(self, patterns: list[str]) -> Choice:
@@ -55,7 +55,7 @@ class DecideForm(forms.Form):
         return Choice(
             action=data["action"],
             grant="session" if lasting else data["grant"] or "once",
-            patterns=tuple(pattern for pattern in patterns[:PATTERNS_MOST] if pattern),
+            patterns=tuple(pattern for pattern in patterns[:MAX_PATTERNS] if pattern),
             minutes=data["minutes"] if lasting else None,
             comment=" ".join(filter(None, (data["preset"], data["comment"]))),
             lesson=data["lesson"],
@@ -97,7 +97,7 @@ def approval_card(request: MemberRequest, approval_id: str) -> HttpResponse:
 @require_POST
 @member_page(Role.REVIEWER)
 def decide_approval(request: MemberRequest, approval_id: str) -> HttpResponse:
-    draft = Draft(request.POST.get("grant", ""), request.POST.get("comment", "")[:COMMENT_MOST])
+    draft = Draft(request.POST.get("grant", ""), request.POST.get("comment", "")[:MAX_COMMENT_LENGTH])
 
     def act(approval: Approval) -> None:
         choice = DecideForm(request.POST).choice(request.POST.getlist("patterns"))

@@ -21,8 +21,8 @@ from sessions.approvals.card.subjects import subject_of
 from sessions.approvals.card.why import summary
 from sessions.models import Approval
 
-ROWS_MOST = 300
-DECIDED_MOST = 50
+MAX_ROWS = 300
+MAX_DECIDED = 50
 JUST_NOW = timedelta(minutes=10)
 ENDING = timedelta(seconds=90)
 
@@ -82,7 +82,7 @@ def waiting(workspace: Workspace) -> QuerySet[Approval]:
 
 def queue_of(workspace: Workspace, user: Any) -> Queue:
     """3 queries, however long it is."""
-    rows = list(waiting(workspace).select_related("session")[:ROWS_MOST])
+    rows = list(waiting(workspace).select_related("session")[:MAX_ROWS])
     return Queue(
         groups=tuple(
             Group(level, tuple(_item(row, user) for row in group))
@@ -96,7 +96,7 @@ def queue_of(workspace: Workspace, user: Any) -> Queue:
 def next_waiting(workspace: Workspace, after: Approval) -> str | None:
     """The id of what follows a card in the queue, or of the first one behind its end. 1 query."""
     rows = (
-        waiting(workspace).exclude(pk=after.pk).values_list("public_id", "reach", "requested_at")[:ROWS_MOST]
+        waiting(workspace).exclude(pk=after.pk).values_list("public_id", "reach", "requested_at")[:MAX_ROWS]
     )
     return following(rows, after)
 
@@ -111,7 +111,7 @@ def following(rows: Iterable[tuple[str, int, datetime]], after: Approval) -> str
 def _decided(workspace: Workspace) -> Iterable[Approval]:
     rows = Approval.objects.filter(workspace=workspace, decided_at__gt=timezone.now() - JUST_NOW)
     rows = rows.exclude(status=Approval.Status.PENDING)
-    return rows.select_related("session").order_by("-decided_at")[:DECIDED_MOST]
+    return rows.select_related("session").order_by("-decided_at")[:MAX_DECIDED]
 
 
 def _strip(workspace: Workspace) -> Strip:

@@ -15,8 +15,8 @@ from sessions.explain.steps import Standpoint
 from sessions.gate.answers import refusal_body
 from sessions.gate.api import REFUSALS
 from sessions.gate.request import (
-    BODY_BYTES_MOST,
-    ID_MOST,
+    MAX_BODY_BYTES,
+    MAX_ID_LENGTH,
     TOO_LONG,
     GateRequest,
     invalid,
@@ -92,7 +92,7 @@ class ExplainView(WorkspaceView):
     )
     def post(self, request: Request) -> Response:
         size = int(request.META.get("CONTENT_LENGTH") or 0)
-        if size > BODY_BYTES_MOST:
+        if size > MAX_BODY_BYTES:
             raise invalid(TOO_LONG)
         asked, standpoint = parse(request.data, size)
         held = steps.standing_of(self.bearer, asked, standpoint)
@@ -109,5 +109,5 @@ def parse(data: Any, size: int) -> tuple[GateRequest, Standpoint | None]:
         return asked, None
     if not isinstance(given, dict) or set(given) - {"intent_id", "session_id"}:
         raise invalid("The field as must be an object with intent_id, session_id or both.")
-    named = {name: text_field(given, name, ID_MOST) for name in ("session_id", "intent_id")}
+    named = {name: text_field(given, name, MAX_ID_LENGTH) for name in ("session_id", "intent_id")}
     return asked, Standpoint(**named) if any(named.values()) else None

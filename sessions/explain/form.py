@@ -12,7 +12,7 @@ from controlplane.api.parsers import parse_json
 from intents.selectors import names_of
 from sessions.agent_titles import agent_title
 from sessions.explain.steps import Standpoint
-from sessions.gate.request import INPUT_BYTES_MOST, GateRequest, invalid, parse_gate_request
+from sessions.gate.request import MAX_INPUT_BYTES, GateRequest, invalid, parse_gate_request
 from sessions.pages.rows import alive
 
 if TYPE_CHECKING:
@@ -85,8 +85,8 @@ def request_of(trial: Trial) -> GateRequest:
         "cwd": trial.cwd or None,
         "dry_run": True,
     }
-    if len(trial.text.encode()) > INPUT_BYTES_MOST:
-        raise invalid(f"The text is over {INPUT_BYTES_MOST} bytes.")
+    if len(trial.text.encode()) > MAX_INPUT_BYTES:
+        raise invalid(f"The text is over {MAX_INPUT_BYTES} bytes.")
     return parse_gate_request(body, 0)
 
 

@@ -15,12 +15,12 @@ from controlplane.api.views import WorkspaceView
 from controlplane.policy.globs import parse
 from controlplane.policy.rules.policy_document import InvalidPolicyError
 from intents import intentignore as ignorefile
-from intents.replay import DAYS, DAYS_MOST, Proposal, replay_proposal
+from intents.replay import DAYS, MAX_DAYS, Proposal, replay_proposal
 from intents.selectors import find_intent
 from sessions.rest.representations import moment
 from sessions.rest.schema import Body
 from sessions.rest.sessions import answers
-from traces.entries.recorded_calls import CALLS_MOST
+from traces.entries.recorded_calls import MAX_CALLS
 
 if TYPE_CHECKING:
     from rest_framework.request import Request
@@ -28,16 +28,16 @@ if TYPE_CHECKING:
     from controlplane.policy.replay import Replay
 
 VERDICTS = ["allow", "ask", "deny"]
-PATTERNS_MOST = 500
+MAX_PATTERNS = 500
 
 
 class ReplayBody(Body):
-    days = Whole(required=False, min_value=1, max_value=DAYS_MOST, help_text=f"Default {DAYS}.")
+    days = Whole(required=False, min_value=1, max_value=MAX_DAYS, help_text=f"Default {DAYS}.")
     limit = Whole(
-        required=False, min_value=1, max_value=CALLS_MOST, help_text="The newest calls that are looked at."
+        required=False, min_value=1, max_value=MAX_CALLS, help_text="The newest calls that are looked at."
     )
     intent_id = Text(required=False, max_length=200, help_text="Whose scope `owned_scope` would be.")
-    owned_scope = s.ListField(child=Text(max_length=512), required=False, max_length=PATTERNS_MOST)
+    owned_scope = s.ListField(child=Text(max_length=512), required=False, max_length=MAX_PATTERNS)
     intentignore = Text(required=False, allow_blank=True, help_text="The whole file.")
     policy = s.DictField(required=False, help_text="The keys that would be set.")
 
@@ -98,7 +98,7 @@ class ReplayView(WorkspaceView):
         body = ReplayBody(data=request.data)
         body.is_valid(raise_exception=True)
         data = dict(body.validated_data)
-        days, most = data.get("days", DAYS), data.get("limit", CALLS_MOST)
+        days, most = data.get("days", DAYS), data.get("limit", MAX_CALLS)
         proposal = proposal_of(self.bearer.workspace_id, data)
         try:
             found = replay_proposal(self.workspace, proposal, days=days, most=most)

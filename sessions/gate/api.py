@@ -17,7 +17,7 @@ from controlplane.shared.metrics import GATE
 from controlplane.shared.tokens import known_bearer
 from sessions.gate import check
 from sessions.gate.answers import refusal_body
-from sessions.gate.request import BODY_BYTES_MOST, TOO_LONG, invalid, parse_gate_request
+from sessions.gate.request import MAX_BODY_BYTES, TOO_LONG, invalid, parse_gate_request
 from sessions.live.hold_open import HOLD_HEADER, RESUMED
 from sessions.rest.schema import GateAnswer, GateBody, GateRefusal
 
@@ -60,7 +60,7 @@ class GateView(WorkspaceView):
     def post(self, request: Request) -> Response:
         began = time.perf_counter()
         size = int(request.META.get("CONTENT_LENGTH") or 0)
-        if size > BODY_BYTES_MOST:
+        if size > MAX_BODY_BYTES:
             raise invalid(TOO_LONG)
         asked = parse_gate_request(request.data, size)
         resumed = request.META.get(RESUMED, "")

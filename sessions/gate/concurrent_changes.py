@@ -17,8 +17,8 @@ from sessions.models import AgentSession
 from traces.ledger.append import Condition, body_of
 from traces.models import Kind, LedgerBody, LedgerEntry, TraceFile
 
-REMEMBERED_MOST = 10_000  # paths of one session
-LOOKS_MOST = 500  # own calls in which a look at a path is searched for, the newest
+MAX_REMEMBERED = 10_000  # paths of one session
+MAX_LOOKS = 500  # own calls in which a look at a path is searched for, the newest
 
 UNCHANGED = (
     "(SELECT COUNT(*) FROM traces_tracefile f WHERE f.workspace_id = %s AND f.path IN ({paths})"
@@ -41,7 +41,7 @@ class Elsewhere:
         asked = [path for path in paths if self._counts.get(path) != 0]
         if not asked:
             return {}
-        if len(self._counts) + len(asked) > REMEMBERED_MOST:
+        if len(self._counts) + len(asked) > MAX_REMEMBERED:
             self._counts.clear()
         newest = self._newest(asked)
         if not newest:
@@ -106,7 +106,7 @@ class Elsewhere:
             pk__gt=self.since,
         )
         looked: dict[str, int] = {}
-        for entry in rows.select_related("body").order_by("-pk")[:LOOKS_MOST]:
+        for entry in rows.select_related("body").order_by("-pk")[:MAX_LOOKS]:
             body = body_of(entry) or {}
             for path in paths & {*body.get("reads", ()), *body.get("targets", ())}:
                 looked.setdefault(path, entry.pk)

@@ -19,7 +19,7 @@ from traces.models import LedgerEntry
 
 ALERT_AFTER = 3  # different attempts at one thing
 LOOKED_AT = 50  # refusals of the session, the newest
-PATHS_MOST = 20  # of one call
+MAX_PATHS = 20  # of one call
 ACTOR = "gate"
 
 
@@ -64,7 +64,7 @@ def _attempts(session: AgentSession) -> list[tuple[set[tuple[str, str]], str]]:
 
 def _subjects(offending: list[str], reason: str) -> set[tuple[str, str]]:
     """What counts as one thing: a path, or, where no path is at fault, the reason."""
-    return {("path", path) for path in offending[:PATHS_MOST]} or {("reason", reason)}
+    return {("path", path) for path in offending[:MAX_PATHS]} or {("reason", reason)}
 
 
 def _call(body: dict[str, Any]) -> str:

@@ -19,7 +19,7 @@ from traces.models import Kind, LedgerEntry
 UNREPORTED = 3  # changes let through, none of them reported: fewer may still be under way
 LOOKED_AT = 500  # allowed calls of all the sessions asked about, the newest
 WATCHED = timedelta(hours=1)
-WATCHED_MOST = 200
+MAX_WATCHED = 200
 ACTOR = "gate"
 
 
@@ -110,7 +110,7 @@ def watch() -> int:
     recent = AgentSession.objects.filter(last_seen_at__gt=timezone.now() - WATCHED)
     alive = recent.exclude(state__in=[SessionState.ENDED, SessionState.REQUEST]).order_by("-last_seen_at")
     by_workspace: dict[int, list[AgentSession]] = defaultdict(list)
-    for session in alive[:WATCHED_MOST]:
+    for session in alive[:MAX_WATCHED]:
         by_workspace[session.workspace_id].append(session)
     return sum(
         alarm(session, found[session.session_id])

@@ -10,14 +10,14 @@ from controlplane.api.errors import ApiError
 from controlplane.policy.model import ToolCall
 from sessions.lifecycle.open import Opening, opening_from
 
-INPUT_BYTES_MOST = 1024 * 1024
-WAIT_SECONDS_MOST = 55
-ID_MOST = 200
-PATH_MOST = 4096
-HASHES_MOST = 10_000
-LINKS_MOST = 1_000
-BODY_BYTES_MOST = INPUT_BYTES_MOST + 256 * 1024  # room for what stands beside the input
-TOO_LONG = f"The input is over {INPUT_BYTES_MOST} bytes. Split the change into smaller ones."
+MAX_INPUT_BYTES = 1024 * 1024
+MAX_WAIT_SECONDS = 55
+MAX_ID_LENGTH = 200
+MAX_PATH_LENGTH = 4096
+MAX_HASHES = 10_000
+MAX_LINKS = 1_000
+MAX_BODY_BYTES = MAX_INPUT_BYTES + 256 * 1024  # room for what stands beside the input
+TOO_LONG = f"The input is over {MAX_INPUT_BYTES} bytes. Split the change into smaller ones."
 KNOWN = frozenset(
     {
         "session_id", "tool", "input", "tool_use_id", "cwd", "root", "agent",
@@ -46,28 +46,28 @@ def parse_gate_request(data: Any, size: int) -> GateRequest:
     if not isinstance(data, dict):
         raise invalid("The body must be a JSON object with session_id, tool and input.")
     if (
-        size > INPUT_BYTES_MOST
-        and len(json.dumps(data.get("input"), ensure_ascii=False).encode()) > INPUT_BYTES_MOST
+        size > MAX_INPUT_BYTES
+        and len(json.dumps(data.get("input"), ensure_ascii=False).encode()) > MAX_INPUT_BYTES
     ):
         raise invalid(TOO_LONG)
     unknown = sorted(set(data) - KNOWN)
     if unknown:
         raise invalid(f"Unknown field {unknown[0]!r}. Known are: {', '.join(sorted(KNOWN))}.")
-    session_id = text_field(data, "session_id", ID_MOST, required=True)
-    tool = text_field(data, "tool", ID_MOST, required=True)
+    session_id = text_field(data, "session_id", MAX_ID_LENGTH, required=True)
+    tool = text_field(data, "tool", MAX_ID_LENGTH, required=True)
     if "input" not in data:
         raise invalid("The field input is missing: send the tool's input as a JSON object.")
     clean = {**data, "agent": agent_field(data), "session_id": session_id}
     for name in ("cwd", "root"):
-        clean[name] = text_field(data, name, PATH_MOST)
-    clean["revision_id"] = text_field(data, "revision_id", ID_MOST)
+        clean[name] = text_field(data, name, MAX_PATH_LENGTH)
+    clean["revision_id"] = text_field(data, "revision_id", MAX_ID_LENGTH)
     call = ToolCall(
         tool=tool,
         input=data["input"],
         root=clean["root"] or None,
         cwd=clean["cwd"] or None,
         agent=clean["agent"].get("name", ""),
-        call_id=text_field(data, "tool_use_id", ID_MOST) or None,
+        call_id=text_field(data, "tool_use_id", MAX_ID_LENGTH) or None,
         current_content_hashes=hashes_field(data),
         links=links_field(data),
     )
@@ -102,7 +102,7 @@ def hashes_field(data: dict[str, Any]) -> dict[str, str]:
     hashes = data.get("current_content_hashes")
     if hashes is None:
         return {}
-    if not isinstance(hashes, dict) or len(hashes) > HASHES_MOST:
+    if not isinstance(hashes, dict) or len(hashes) > MAX_HASHES:
         raise invalid(
             "current_content_hashes must be an object: path to sha256:… (or null for a missing file)."
         )
@@ -113,9 +113,11 @@ def links_field(data: dict[str, Any]) -> dict[str, str]:
     links = data.get("links")
     if links is None:
         return {}
-    whole = isinstance(links, dict) and len(links) <= LINKS_MOST
-    if not whole or not all(isinstance(place, str) and len(place) <= PATH_MOST for place in links.values()):
-        raise invalid(f"links must be an object of at most {LINKS_MOST} paths: link to where it leads.")
+    whole = isinstance(links, dict) and len(links) <= MAX_LINKS
+    if not whole or not all(
+        isinstance(place, str) and len(place) <= MAX_PATH_LENGTH for place in links.values()
+    ):
+        raise invalid(f"links must be an object of at most {MAX_LINKS} paths: link to where it leads.")
     return dict(links)
 
 
@@ -130,8 +132,8 @@ def known_hash(path: str, value: Any) -> str:
 
 def wait_field(data: dict[str, Any]) -> float:
     value = data.get("wait_seconds", 0)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= WAIT_SECONDS_MOST:
-        raise invalid(f"wait_seconds must be a number from 0 to {WAIT_SECONDS_MOST}.")
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= MAX_WAIT_SECONDS:
+        raise invalid(f"wait_seconds must be a number from 0 to {MAX_WAIT_SECONDS}.")
     return float(value)
 
 

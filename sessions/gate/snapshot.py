@@ -32,7 +32,7 @@ from sessions.lifecycle.open import Opening, open_session
 from sessions.models import AgentSession, ApprovalGrant
 from traces.ledger.append import Condition
 
-HELD_MOST = 5_000
+MAX_HELD = 5_000
 
 HOLDS = (
     "EXISTS (SELECT 1 FROM controlplane_workspace w"
@@ -126,7 +126,7 @@ def remember(held: Held) -> Held:
     key = (held.session.workspace_id, held.session.session_id)
     _held[key] = held
     _held.move_to_end(key)
-    while len(_held) > HELD_MOST:
+    while len(_held) > MAX_HELD:
         _held.popitem(last=False)
     return held
 

@@ -18,10 +18,10 @@ from controlplane.policy.paths.filesystem import Resolved, Where, follow_lexical
 from sessions.gate.concurrent_changes import Elsewhere
 from traces.entries.record import newest_hashes
 
-LINKS_MOST = 40  # as Linux
-BELOW_MOST = 10_000
-HASH_BYTES_MOST = 64 * 1024 * 1024
-TEXT_BYTES_MOST = 1024 * 1024
+MAX_LINKS = 40  # as Linux
+MAX_BELOW = 10_000
+MAX_HASH_BYTES = 64 * 1024 * 1024
+MAX_TEXT_BYTES = 1024 * 1024
 
 
 class Worktree:
@@ -58,7 +58,7 @@ class Worktree:
             inside = Path(folder).relative_to(self.root).as_posix()
             links = [name for name in folders if (Path(folder) / name).is_symlink()]
             found.extend(f"{inside}/{name}" for name in [*files, *links])
-            if len(found) > BELOW_MOST:
+            if len(found) > MAX_BELOW:
                 return None
         return found
 
@@ -67,12 +67,12 @@ class Worktree:
             return None
         try:
             with os.scandir(self.root / path) as entries:
-                found = [entry.name for entry in islice(entries, BELOW_MOST + 1)]
+                found = [entry.name for entry in islice(entries, MAX_BELOW + 1)]
         except (FileNotFoundError, NotADirectoryError):
             return ()
         except (OSError, ValueError):
             return None
-        return found if len(found) <= BELOW_MOST else None
+        return found if len(found) <= MAX_BELOW else None
 
     def links_below(self, path: str) -> Iterable[str] | None:
         found = self.below(path)
@@ -94,8 +94,8 @@ class Worktree:
             return None
         try:
             with _opened(self.root / path) as file:
-                data = file.read(TEXT_BYTES_MOST + 1)
-            return data.decode() if len(data) <= TEXT_BYTES_MOST else None
+                data = file.read(MAX_TEXT_BYTES + 1)
+            return data.decode() if len(data) <= MAX_TEXT_BYTES else None
         except (OSError, ValueError):
             return None
 
@@ -126,7 +126,7 @@ def _opened(path: Path) -> BufferedReader:
     """A regular file that is not too long; a FIFO planted by an agent must not make the gate wait."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     facts = os.fstat(descriptor)
-    if not stat.S_ISREG(facts.st_mode) or facts.st_size > HASH_BYTES_MOST:
+    if not stat.S_ISREG(facts.st_mode) or facts.st_size > MAX_HASH_BYTES:
         os.close(descriptor)
         raise OSError(f"{path} is no regular file of a sensible size")
     return os.fdopen(descriptor, "rb")
@@ -149,7 +149,7 @@ def _follow(root: Path, path: str) -> Resolved:
             at = step
             continue
         links += 1
-        if links > LINKS_MOST:
+        if links > MAX_LINKS:
             return Resolved(Where.LOOP)
         if target.startswith("/"):
             at = "/"

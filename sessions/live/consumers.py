@@ -15,14 +15,14 @@ from django.contrib.sessions.backends.db import SessionStore
 
 from controlplane.models import Membership
 from controlplane.shared.access import membership_of
-from sessions.live.events import MOST, Event, events_since
+from sessions.live.events import MAX_EVENTS, Event, events_since
 from sessions.live.hub import hub
 from sessions.live.presence import Presence, person_of
 
 log = logging.getLogger(__name__)
 
 RECHECK_SECONDS = 15
-QUEUE_MOST = 1_000
+MAX_QUEUE = 1_000
 NOT_PERMITTED, TOO_SLOW = 4403, 4408
 
 
@@ -40,7 +40,7 @@ class WorkspaceConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # ch
             await self.close(code=NOT_PERMITTED)
             return
         self.workspace_id = membership.workspace_id
-        self.queue: asyncio.Queue[Event] = asyncio.Queue(QUEUE_MOST)
+        self.queue: asyncio.Queue[Event] = asyncio.Queue(MAX_QUEUE)
         self.sent: set[int] = set()
         await self.accept()
         seq = await hub().subscribe(membership.workspace_id, self._receive_events)
@@ -99,15 +99,15 @@ class WorkspaceConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # ch
             for event in events:
                 await self._send(event)
                 since = event.seq
-            if len(events) < MOST:
+            if len(events) < MAX_EVENTS:
                 return
 
     async def _send(self, event: Event) -> None:
         if event.seq in self.sent:
             return
         self.sent.add(event.seq)
-        if len(self.sent) > 4 * QUEUE_MOST:
-            self.sent = set(sorted(self.sent)[-QUEUE_MOST:])
+        if len(self.sent) > 4 * MAX_QUEUE:
+            self.sent = set(sorted(self.sent)[-MAX_QUEUE:])
         await self.send_json(event.message())
 
     async def _recheck(self) -> None:

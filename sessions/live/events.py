@@ -19,7 +19,7 @@ from traces.ledger.append import body_of, instant
 from traces.models import LedgerEntry
 
 LATE = timedelta(seconds=5)
-MOST = 500
+MAX_EVENTS = 500
 
 APPROVAL_EVENTS = {
     "PENDING": "approval.requested",
@@ -50,16 +50,16 @@ def newest_seq(workspace_id: int) -> int:
 
 
 def events_since(workspace_id: int, seq: int, *, with_late: bool = False) -> list[Event]:
-    """At most `MOST` events after `seq`, oldest first (1 query)."""
+    """At most `MAX_EVENTS` events after `seq`, oldest first (1 query)."""
     later = Q(pk__gt=seq)
     if with_late:
-        later |= Q(pk__gt=seq - MOST, received_at__gt=timezone.now() - LATE)
+        later |= Q(pk__gt=seq - MAX_EVENTS, received_at__gt=timezone.now() - LATE)
     entries = (
         LedgerEntry.objects.filter(later, workspace_id=workspace_id, kind__in=["approval", *KINDS])
         .select_related("body")
         .order_by("pk")
     )
-    return list(_events(entries[:MOST]))
+    return list(_events(entries[:MAX_EVENTS]))
 
 
 def _events(entries: Iterable[LedgerEntry]) -> Iterable[Event]:

@@ -26,7 +26,7 @@ RESUMED_HEADER = b"x-icp-resumed"
 RESUMED = "HTTP_X_ICP_RESUMED"  # the same header as WSGI names it
 HOLD_NAME = HOLD_HEADER.lower().encode()
 HOLDABLE = re.compile(r"/api/v1/(gate|approvals/[^/]+)/?\Z|/hooks/")
-BODY_MOST = 2 * 1024 * 1024  # more than the gate takes, so that the gate itself refuses what is too long
+MAX_BODY = 2 * 1024 * 1024  # more than the gate takes, so that the gate itself refuses what is too long
 
 
 @dataclass
@@ -97,7 +97,7 @@ async def _read_body(receive: Receive) -> bytes | None:
         if message["type"] == "http.disconnect":
             return None
         size += len(message.get("body", b""))
-        if size <= BODY_MOST:
+        if size <= MAX_BODY:
             chunks.append(message.get("body", b""))
         if not message.get("more_body"):
             return b"".join(chunks)

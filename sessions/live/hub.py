@@ -22,7 +22,7 @@ from sessions.models import Approval
 log = logging.getLogger(__name__)
 
 TICK_SECONDS = 0.5
-SEEN_MOST = 2_000
+MAX_SEEN = 2_000
 Receiver = Callable[[list[Event]], None]
 
 
@@ -127,7 +127,7 @@ class Hub:
             return
         self._cursors[workspace_id] = max(self._cursors[workspace_id], events[-1].seq)
         seen.update(dict.fromkeys(event.seq for event in events))
-        for old in list(seen)[:-SEEN_MOST]:
+        for old in list(seen)[:-MAX_SEEN]:
             del seen[old]
         for receiver in list(self._receivers.get(workspace_id, ())):
             receiver(events)

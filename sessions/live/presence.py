@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 TYPE = "approval.reviewing"
 SEEN, ASKED = "presence.seen", "presence.asked"  # of the channel layer: consumers have a method for each
-MESSAGE_MOST = 200
+MAX_MESSAGE_LENGTH = 200
 PAUSE_SECONDS = 0.5  # whoever leafs through cards tells where they stopped
 _APPROVAL = re.compile(r"[A-Za-z0-9_-]{0,64}")
 
@@ -100,7 +100,7 @@ class Presence:
 
 
 def _card_in(text: str | None) -> str | None:
-    if text is None or len(text) > MESSAGE_MOST:
+    if text is None or len(text) > MAX_MESSAGE_LENGTH:
         return None
     try:
         said = json.loads(text)

@@ -23,7 +23,7 @@ from controlplane.api.errors import ApiError, error_body
 from controlplane.api.throttling import TokenThrottle
 from controlplane.policy.calls.toolsets.own import HOOK_TOOL
 from controlplane.shared.tokens import Bearer, find_bearer
-from sessions.live.hold_open import BODY_MOST, App, Message, Receive, Scope, Send
+from sessions.live.hold_open import MAX_BODY, App, Message, Receive, Scope, Send
 from sessions.mcp.server import CALLER, server
 from sessions.mcp.session_binding import Caller, caller_of
 from sessions.mcp.threads import in_thread
@@ -116,7 +116,7 @@ async def _read(receive: Receive) -> bytes:
     while True:
         message = await receive()
         body += message.get("body", b"")
-        if message["type"] == "http.disconnect" or len(body) > BODY_MOST:
+        if message["type"] == "http.disconnect" or len(body) > MAX_BODY:
             return b""
         if not message.get("more_body"):
             return bytes(body)

@@ -32,7 +32,7 @@ INSTRUCTIONS = (
     "belongs to; list_active_intents shows them. Work within its scope, and ask with request_scope_expansion."
 )
 FAILED = "The control plane failed on this call. It has been logged; try again, then tell the user."
-PROBLEM_MOST = 300
+MAX_PROBLEM = 300
 Context = ServerRequestContext[Any]
 
 
@@ -93,7 +93,7 @@ def _require_valid(tool: Tool, arguments: Mapping[str, Any]) -> None:
     problem = next(Draft202012Validator(tool.input_schema).iter_errors(dict(arguments)), None)
     if problem is not None:
         where = ".".join(map(str, problem.absolute_path)) or "arguments"
-        raise ApiError(400, "INVALID_INPUT", f"{where}: {mask_text(problem.message)[-PROBLEM_MOST:]}")
+        raise ApiError(400, "INVALID_INPUT", f"{where}: {mask_text(problem.message)[-MAX_PROBLEM:]}")
 
 
 async def _tell_of_new_tools(context: Context) -> None:

@@ -27,7 +27,7 @@ from controlplane.policy.model import HANDSHAKE_TOOL, ToolCall
 from controlplane.shared.masking import storable
 from controlplane.shared.tokens import Bearer
 from sessions.gate import snapshot
-from sessions.gate.request import AGENT_FIELDS, ID_MOST, text_field
+from sessions.gate.request import AGENT_FIELDS, MAX_ID_LENGTH, text_field
 from sessions.lifecycle.intent_lock import live_sessions
 from sessions.lifecycle.open import Opening, find_session, open_session, require_owner
 from sessions.models import AgentSession
@@ -37,9 +37,9 @@ from traces.models import Kind, LedgerEntry
 # From the hook's answer to the call itself: at once, or after the client's own prompt to its user. The first
 # that holds one session decides.
 JUST_NOW = (timedelta(seconds=3), timedelta(minutes=2))
-LOOK_BACK_MOST = 50  # decisions on this tool
+MAX_LOOK_BACK = 50  # decisions on this tool
 UNFILLED = ("$", "{")  # how a variable begins that the client did not fill in: all its conversations share it
-IDS_MOST = 10
+MAX_IDS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ def tied_session(caller: Caller, tool: str, arguments: Mapping[str, Any]) -> Age
     The handshake opens a session of an unknown id, as the gate does, and so does the header.
     """
     if "session_id" in arguments:
-        named = text_field(dict(arguments), "session_id", ID_MOST, required=True)
+        named = text_field(dict(arguments), "session_id", MAX_ID_LENGTH, required=True)
         return _opened(caller, named) if tool == HANDSHAKE_TOOL else _found(caller, named)
     if caller.session_id:
         return _opened(caller, _filled(caller.session_id))
@@ -97,7 +97,7 @@ def works_on_intent(caller: Caller) -> bool:
 def caller_of(bearer: Bearer, headers: Mapping[str, str]) -> Caller:
     """From the request's headers, by lower-case names. Raises `ApiError` 400 for one that cannot be."""
     told = {"session": headers.get("x-icp-session", ""), "agent": headers.get("x-icp-agent", "")}
-    for name, most in (("session", ID_MOST), ("agent", AGENT_FIELDS["name"])):
+    for name, most in (("session", MAX_ID_LENGTH), ("agent", AGENT_FIELDS["name"])):
         text_field(told, name, most, required=bool(told[name]))
     return Caller(bearer, told["session"], told["agent"], headers.get("x-icp-tools") == "all")
 
@@ -125,7 +125,7 @@ def _filled(session_id: str) -> str:
 def _choose(live: list[AgentSession]) -> str:
     if not live:
         return "No session is open with this token: call select_active_intent first, without session_id."
-    ids = ", ".join(session.session_id for session in live[:IDS_MOST])
+    ids = ", ".join(session.session_id for session in live[:MAX_IDS])
     return f"Open with this token: {ids}. Name the one of this conversation in session_id."
 
 
@@ -140,7 +140,7 @@ def _let_pass(bearer: Bearer, tool: str, arguments: Mapping[str, Any], live: lis
         tool__in=[tool, *spellings(tool), *CARRIERS],
         received_at__gt=now - JUST_NOW[-1],
     )
-    newest = entries.select_related("body").order_by("-pk")[:LOOK_BACK_MOST]
+    newest = entries.select_related("body").order_by("-pk")[:MAX_LOOK_BACK]
     found = [
         entry
         for entry in newest

@@ -12,8 +12,8 @@ from traces.ledger.append import body_of
 from traces.models import Kind, LedgerEntry, TraceFile
 
 PIECE = 500  # values a query: SQLite allows a limited number of parameters
-KEPT_MOST = 50  # traces of one path, the newest
-DECISIONS_MOST = 20_000  # of the workspace, the newest, for paths that no trace speaks of
+MAX_KEPT = 50  # traces of one path, the newest
+MAX_DECISIONS = 20_000  # of the workspace, the newest, for paths that no trace speaks of
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +61,11 @@ def gather(workspace_id: int, paths: Iterable[str], *, session_id: str = "", int
     for piece in _pieces(sorted(set(paths))):
         for one in _traced(workspace_id, piece, session_id, intent_id):
             kept = evidence.traces.setdefault(one.path, [])
-            if len(kept) < KEPT_MOST:
+            if len(kept) < MAX_KEPT:
                 kept.append(one)
     decisions = LedgerEntry.objects.filter(workspace_id=workspace_id, kind=Kind.DECISION)
     newest = decisions.filter(session_id=session_id) if session_id else decisions
-    _take(evidence, newest.order_by("-pk")[:DECISIONS_MOST])
+    _take(evidence, newest.order_by("-pk")[:MAX_DECISIONS])
     sessions = {one.session_id for found in evidence.traces.values() for one in found}
     for piece in _pieces(sorted(sessions)):
         _take(evidence, decisions.filter(session_id__in=piece).order_by("-pk"))

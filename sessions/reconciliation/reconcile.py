@@ -22,7 +22,7 @@ from sessions.reconciliation.evidence import Evidence, Traced, gather
 from traces.entries.reconciliations import Subject
 from traces.entry_schema import canonical_path
 
-FILES_MOST = 10_000
+MAX_FILES = 10_000
 EXPLAINED, UNEXPLAINED, OUT_OF_SCOPE = "explained", "unexplained", "out_of_scope"
 OUTCOMES = (EXPLAINED, UNEXPLAINED, OUT_OF_SCOPE)
 GROUNDS: Mapping[Reason, str] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rest_framework import serializers as s
 
 from controlplane.api.fields import Text, Whole, YesNo
-from sessions.reconciliation.reconcile import FILES_MOST, OUTCOMES, ChangedFile, Range
+from sessions.reconciliation.reconcile import MAX_FILES, OUTCOMES, ChangedFile, Range
 from sessions.rest.schema import Body
 
 HASH = r"^sha256:[0-9a-f]{64}$"
@@ -34,7 +34,7 @@ class ReconciliationBody(Body):
         max_length=200,
         help_text="Only what was done under this intent counts, and its scope must hold every file.",
     )
-    files = s.ListField(child=ChangedFileBody(), max_length=FILES_MOST)
+    files = s.ListField(child=ChangedFileBody(), max_length=MAX_FILES)
 
 
 class FindingAnswer(Body):

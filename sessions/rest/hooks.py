@@ -21,8 +21,8 @@ from sessions.adapters.parse import client_of, name_in, read_hook
 from sessions.adapters.refusal_text import failure
 from sessions.adapters.registry import CLIENTS
 from sessions.gate.answers import refusal_body
-from sessions.gate.request import BODY_BYTES_MOST, TOO_LONG, invalid
-from sessions.live.hold_open import BODY_MOST, HOLD_HEADER
+from sessions.gate.request import MAX_BODY_BYTES, TOO_LONG, invalid
+from sessions.live.hold_open import HOLD_HEADER, MAX_BODY
 from sessions.rest.schema import GateRefusal
 
 DECISION_HEADER = "X-ICP-Decision"  # allow, deny or ask, for a doctor and for whoever reads along
@@ -82,7 +82,7 @@ class HookView(WorkspaceView):
     def post(self, request: Request, agent: str, event: str) -> Response:
         began = time.perf_counter()
         size = int(request.META.get("CONTENT_LENGTH") or 0)
-        if size > (BODY_BYTES_MOST if self._meaning() is Event.PRE_TOOL else BODY_MOST):
+        if size > (MAX_BODY_BYTES if self._meaning() is Event.PRE_TOOL else MAX_BODY):
             raise invalid(TOO_LONG)  # after a tool its results stand beside its input
         payload = self._payload(request)
         self.sent_as = name_in(payload)

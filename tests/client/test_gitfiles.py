@@ -167,7 +167,7 @@ def test_a_content_that_is_not_here_cannot_be_told(ada):
 
 
 def test_too_many_files_cannot_be_told(ada, monkeypatch):
-    monkeypatch.setattr(git_changes, "FILES_MOST", 1)
+    monkeypatch.setattr(git_changes, "MAX_FILES", 1)
     first = ada.commit()
     for name in "ab":
         ada.write(name, name)

@@ -11,10 +11,10 @@ from django.db import transaction
 from controlplane.policy.globs.scope import Scope
 from intents.prompts.context import intent_context
 from intents.prompts.lesson_selection import (
-    CHARACTERS_MOST,
-    EACH_MOST,
     FILES_LOOKED_AT,
-    LESSONS_MOST,
+    MAX_CHARACTERS,
+    MAX_EACH,
+    MAX_LESSONS,
     carried,
     carried_by,
     carrying_intents,
@@ -24,8 +24,8 @@ from tests import builders
 from tests.traces.builders import lesson_book
 from traces.lessons.retire import Retiring, restore, retire
 from traces.lessons.store import (
-    FILE_MOST,
-    FILES_MOST,
+    MAX_FILE_LENGTH,
+    MAX_FILES,
     Lesson,
     NewLesson,
     Section,
@@ -83,20 +83,20 @@ def test_a_lesson_of_several_files_reaches_each_intent_that_owns_one_once():
 
 
 def test_long_names_of_files_leave_room_for_other_lessons():
-    many = tuple(f"docs/{number}/{'x' * 400}.md" for number in range(FILES_MOST - 1))
+    many = tuple(f"docs/{number}/{'x' * 400}.md" for number in range(MAX_FILES - 1))
     longest = lesson("many", "src/auth/a.ts", more_files=many)
     found = carried_under([longest, lesson("other", "src/auth/b.ts")])
     assert [one.problems for one in found.lessons] == ["many", "other"]
     names = found.notes()[0].file
-    assert names == f"src/auth/a.ts, {many[0]}, {many[1]} and {FILES_MOST - 3} more"
-    assert carried_under([lesson("deep", f"src/auth/{'x' * (FILE_MOST - 9)}")]).left_out == 0
+    assert names == f"src/auth/a.ts, {many[0]}, {many[1]} and {MAX_FILES - 3} more"
+    assert carried_under([lesson("deep", f"src/auth/{'x' * (MAX_FILE_LENGTH - 9)}")]).left_out == 0
 
 
 def test_so_many_files_are_looked_at_in_all():
-    many = tuple(f"docs/{number}.md" for number in range(FILES_MOST - 1))
+    many = tuple(f"docs/{number}.md" for number in range(MAX_FILES - 1))
     full = [
         lesson(f"no {number}", "src/auth/a.ts", more_files=many)
-        for number in range(FILES_LOOKED_AT // FILES_MOST)
+        for number in range(FILES_LOOKED_AT // MAX_FILES)
     ]
     found = carried_under([*full, lesson("too old", "src/auth/a.ts")])
     assert len(found.lessons) + found.left_out == len(full)
@@ -111,18 +111,18 @@ def test_what_was_learned_under_an_intent_comes_with_it_whatever_the_file():
 
 
 def test_there_is_room_for_so_many_and_the_rest_is_counted():
-    found = carried_under([lesson(f"no {number}") for number in range(LESSONS_MOST + 3)])
-    assert [one.problems for one in found.lessons] == [f"no {number}" for number in range(LESSONS_MOST)]
+    found = carried_under([lesson(f"no {number}") for number in range(MAX_LESSONS + 3)])
+    assert [one.problems for one in found.lessons] == [f"no {number}" for number in range(MAX_LESSONS)]
     assert found.left_out == 3
 
 
 def test_there_is_room_for_so_many_characters_and_long_texts_are_cut():
-    newest = [lesson(str(number) * 2 * EACH_MOST, "src/auth/a.ts") for number in range(8)]
+    newest = [lesson(str(number) * 2 * MAX_EACH, "src/auth/a.ts") for number in range(8)]
     found = carried_under(newest)
     notes = found.notes()
-    assert all(len(note.text) == EACH_MOST and note.text.endswith("…") for note in notes)
+    assert all(len(note.text) == MAX_EACH and note.text.endswith("…") for note in notes)
     assert 0 < len(notes) < 8
-    assert sum(len(note.text) + len(note.file) for note in notes) <= CHARACTERS_MOST
+    assert sum(len(note.text) + len(note.file) for note in notes) <= MAX_CHARACTERS
     assert len(notes) + found.left_out == 8
 
 
@@ -137,7 +137,7 @@ def auth(acme):
 
 
 def test_the_context_says_section_and_source_and_how_many_were_left_out(acme, auth):
-    for number in range(LESSONS_MOST):
+    for number in range(MAX_LESSONS):
         learn(acme, f"no {number}")
     root = ET.fromstring(intent_context(auth)["context"])
     assert "left_out" not in root.find("lessons").attrib

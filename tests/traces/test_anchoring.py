@@ -301,7 +301,7 @@ class TestSettingUp:
         assert LedgerAnchor.objects.count() == 1
 
     def test_there_is_room_for_some_and_not_for_any_number(self, home, monkeypatch):
-        monkeypatch.setattr(schedule, "ANCHORS_MOST", 1)
+        monkeypatch.setattr(schedule, "MAX_ANCHORS", 1)
         schedule.add(home, AnchorKind.GIT, "", 1, actor=ACTOR)
         with pytest.raises(AnchorError, match="at most 1"):
             schedule.add(home, AnchorKind.WEBHOOK, "https://keep.example/", 1, actor=ACTOR)

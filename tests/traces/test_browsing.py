@@ -161,11 +161,11 @@ def test_what_is_only_looked_at_so_far_says_so(past, monkeypatch):
     seal(HOME)
     count_sealed(HOME)
     monkeypatch.setattr(search, "RARE", 0)
-    monkeypatch.setattr(entry_counts, "LOOKED_MOST", 10)
+    monkeypatch.setattr(entry_counts, "MAX_LOOKED", 10)
     told = numbers("path=src")
     assert told.capped
     assert 0 < told.total < len(expected(QUERIES["path=src"]))
-    monkeypatch.setattr(entry_counts, "COUNTED_MOST", 5)
+    monkeypatch.setattr(entry_counts, "MAX_COUNTED", 5)
     told = numbers("session=s-1")
     assert (told.capped, told.total) == (True, 5)
 

@@ -127,7 +127,7 @@ def test_what_can_be_recovered_is(raw, entries, warnings):
 
 
 def test_an_object_too_long_to_keep_is_left_out_and_reading_goes_on(monkeypatch):
-    monkeypatch.setattr(json_lines, "LINE_MOST", 2000)
+    monkeypatch.setattr(json_lines, "MAX_LINE_LENGTH", 2000)
     long = b'{"id": "b", "x": [\n' + b'"y",\n' * 500 + line_of(entry("a"))
     assert bring(long, lenient=True).entries == 1
     huge = b'{"id": "' + b"y" * 5000 + b'"}\n' + line_of(entry("c"))

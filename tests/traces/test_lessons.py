@@ -13,7 +13,7 @@ from tests.traces.builders import AWAY, HOME, lesson_book
 from traces.ledger.append import body_of
 from traces.ledger.redaction import redact
 from traces.lessons.retire import Retiring, restore, retire
-from traces.lessons.store import FILES_MOST, NewLesson, Section, Source, lessons, record_lesson
+from traces.lessons.store import MAX_FILES, NewLesson, Section, Source, lessons, record_lesson
 from traces.models import LedgerEntry
 from traces.timeline.describe_entries import describe
 
@@ -86,8 +86,8 @@ def test_the_same_text_about_other_files_is_another_lesson():
 
 
 def test_so_many_files_are_named_and_no_more():
-    learn(more_files=tuple(f"src/{number}.ts" for number in range(FILES_MOST + 10)))
-    assert len(the_lesson().files) == FILES_MOST
+    learn(more_files=tuple(f"src/{number}.ts" for number in range(MAX_FILES + 10)))
+    assert len(the_lesson().files) == MAX_FILES
     assert the_lesson().files[:2] == ("src/a.ts", "src/0.ts")
 
 

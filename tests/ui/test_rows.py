@@ -6,7 +6,7 @@ import html
 
 import pytest
 
-from controlplane.templatetags.rows import FOLDER_MOST, NAME_MOST, row_command, row_path
+from controlplane.templatetags.rows import MAX_FOLDER_LENGTH, MAX_NAME_LENGTH, row_command, row_path
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ def test_a_path_is_cut_in_its_folders(path, shown):
 def test_a_row_has_a_bounded_length_and_the_whole_path_in_its_title(path):
     drawn = str(row_path(path))
     cut = drawn.partition(">")[2]
-    assert len(cut) <= FOLDER_MOST + NAME_MOST + 40
+    assert len(cut) <= MAX_FOLDER_LENGTH + MAX_NAME_LENGTH + 40
     assert f'title="{path}"' in drawn or path in ("", html.unescape(cut))
 
 

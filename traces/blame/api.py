@@ -14,7 +14,7 @@ from controlplane.api.errors import ApiError
 from controlplane.api.fields import Text, Whole, YesNo
 from controlplane.api.parsers import parse_json
 from controlplane.models import Workspace
-from traces.blame.blame import CONTENT_MOST, Author, Blame, Deletion, blame, blame_with, deletion, on_disk
+from traces.blame.blame import MAX_CONTENT, Author, Blame, Deletion, blame, blame_with, deletion, on_disk
 from traces.entries import api_schema as schema
 from traces.entries.api import StreamView
 from traces.entry_schema import canonical_path
@@ -23,7 +23,7 @@ from traces.ranges.lineage import IN_PLACE, MOVED, REFORMATTED, UNCLAIMED, Linea
 from traces.ranges.repository import Commit
 from traces.raw_body import JSON_TYPE, body_bytes
 
-CHANGED_MOST = 100
+MAX_CHANGED = 100
 DISK, HEAD = "disk", "head"
 
 
@@ -128,8 +128,8 @@ class BlameView(StreamView):
         body.is_valid(raise_exception=True)
         path = _path(body.validated_data["path"])
         content = body.validated_data["content"].encode()
-        if len(content) > CONTENT_MOST:
-            raise ApiError(413, "TOO_LARGE", f"content is over {CONTENT_MOST:,} bytes.")
+        if len(content) > MAX_CONTENT:
+            raise ApiError(413, "TOO_LARGE", f"content is over {MAX_CONTENT:,} bytes.")
         workspace_id = self.bearer.workspace_id
         return Response(_answer(path, blame(workspace_id, path, content, _root(workspace_id))))
 
@@ -147,7 +147,7 @@ def _path(text: str) -> str:
 
 def _answer(path: str, found: Blame) -> dict[str, Any]:
     lineage = found.lineage
-    changed = [_recorded(found.authors[key]) for key in lineage.changed[:CHANGED_MOST]]
+    changed = [_recorded(found.authors[key]) for key in lineage.changed[:MAX_CHANGED]]
     return {
         "path": path,
         "lines": lineage.lines,

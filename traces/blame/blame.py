@@ -18,9 +18,9 @@ from traces.ranges.origins import trace_history
 from traces.ranges.rebuild_texts import with_rebuilt
 from traces.ranges.repository import Commit
 
-CLAIMS_MOST = 2000
+MAX_CLAIMS = 2000
 CALLS_BEFORE = 10_000  # rows of the ledger before an entry among which its call is looked for
-CONTENT_MOST = 1024 * 1024
+MAX_CONTENT = 1024 * 1024
 BINARY_LOOKED = 8000  # bytes in which a NUL makes a file binary, as in git
 NO_DISK = "The workspace is not on this machine's disk: lines are held against hashes alone."
 PARTLY = "The file and its changes are too large to be followed whole: some lines may miss their entry."
@@ -164,17 +164,17 @@ def find_on_disk(local_root: str, path: str) -> Path | None:
 def on_disk(local_root: str, path: str) -> bytes | None:
     """The file's bytes below the workspace's root.
 
-    None without a root, and for what is no plain file inside of it or is over CONTENT_MOST bytes.
+    None without a root, and for what is no plain file inside of it or is over MAX_CONTENT bytes.
     """
     file = find_on_disk(local_root, path)
     try:
         if file is None or not file.is_file():
             return None
         with file.open("rb") as stream:
-            content = stream.read(CONTENT_MOST + 1)
+            content = stream.read(MAX_CONTENT + 1)
     except OSError:
         return None
-    return content if len(content) <= CONTENT_MOST else None
+    return content if len(content) <= MAX_CONTENT else None
 
 
 def _ranges(workspace_id: int, paths: Sequence[str]) -> tuple[list[TraceRange], bool]:
@@ -183,10 +183,10 @@ def _ranges(workspace_id: int, paths: Sequence[str]) -> tuple[list[TraceRange], 
         file__workspace_id=workspace_id, file__path__in=paths, file__deleted=False
     )
     newest = mine.select_related("file__entry").order_by("file__imported", "-file_id", "pk")
-    rows = list(newest[: CLAIMS_MOST + 1])
-    kept = rows[:CLAIMS_MOST]
+    rows = list(newest[: MAX_CLAIMS + 1])
+    kept = rows[:MAX_CLAIMS]
     kept.sort(key=lambda row: (row.file.imported, row.end_line - row.start_line))
-    return kept, len(rows) > CLAIMS_MOST
+    return kept, len(rows) > MAX_CLAIMS
 
 
 def _claim(row: TraceRange) -> Claim:

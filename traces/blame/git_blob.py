@@ -8,7 +8,7 @@ import subprocess
 from traces.safe_git import GIT, git_environment
 
 SECONDS = 2.0
-BYTES_MOST = 1024 * 1024
+MAX_BYTES = 1024 * 1024
 COMMIT = re.compile(r"[0-9a-f]{7,64}")
 
 
@@ -25,6 +25,6 @@ def committed_text(root: str, revision: str, path: str) -> str | None:
             check=True,
             env=git_environment(),
         )
-        return done.stdout.decode() if len(done.stdout) <= BYTES_MOST else None
+        return done.stdout.decode() if len(done.stdout) <= MAX_BYTES else None
     except (OSError, subprocess.SubprocessError, ValueError):
         return None

@@ -22,7 +22,7 @@ SERIES: Mapping[str, str] = {
     "deny": "Denied",
     "other": "Other",
 }
-TICKS_MOST = 8
+MAX_TICKS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ def _paths(bars: Sequence[Bar], step: float) -> list[tuple[str, str]]:
 
 
 def _ticks(bars: Sequence[Bar]) -> list[tuple[int, str]]:
-    every = -(-len(bars) // TICKS_MOST)
+    every = -(-len(bars) // MAX_TICKS)
     return [(place, _short(bars[place])) for place in range(0, len(bars), every)]
 
 

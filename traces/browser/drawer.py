@@ -14,9 +14,9 @@ from traces.ledger.redaction import redaction_of
 from traces.models import Checkpoint, Kind, LedgerEntry, TraceFile
 from traces.timeline.describe_entries import Row, Seal, describe, lines_of
 
-INPUT_MOST = 6_000  # characters of a call's input
-FILES_MOST = 50
-CHAIN_MOST = 6
+MAX_INPUT = 6_000  # characters of a call's input
+MAX_FILES = 50
+MAX_CHAIN = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +101,8 @@ def view_of(entry: LedgerEntry) -> EntryView:
         entry=entry,
         row=row,
         seal=seal,
-        files=tuple(_changed(file, said) for file in list(files.values())[:FILES_MOST]),
-        more_files=max(0, len(files) - FILES_MOST),
+        files=tuple(_changed(file, said) for file in list(files.values())[:MAX_FILES]),
+        more_files=max(0, len(files) - MAX_FILES),
         sent=_sent(said) if entry.kind == Kind.DECISION else "",
         revision=str((vcs or {}).get("revision_id") or ""),
         approval_id=row.approval_id,
@@ -134,7 +134,7 @@ def prove(entry: LedgerEntry) -> Proof | None:
     ]
     own = Ring("entry", found.leaf_hash.hex(), 1)
     root = Ring("root", bytes(head.root).hex(), head.size)
-    shown = siblings[: CHAIN_MOST - 2]
+    shown = siblings[: MAX_CHAIN - 2]
     return Proof((own, *shown, root), len(siblings) - len(shown), head.size, holds, head)
 
 
@@ -149,4 +149,4 @@ def _sent(body: dict[str, Any]) -> str:
     if body.get("input") is None:
         return ""
     text = json.dumps(body["input"], ensure_ascii=False, indent=2)
-    return text if len(text) <= INPUT_MOST else f"{text[:INPUT_MOST]}…"
+    return text if len(text) <= MAX_INPUT else f"{text[:MAX_INPUT]}…"

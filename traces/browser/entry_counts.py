@@ -1,6 +1,6 @@
 """How many entries fit, by value and over time: from the kept numbers where they can answer.
 
-Where they cannot (a text, a path, a session, minutes), the newest `COUNTED_MOST` of what fits are counted,
+Where they cannot (a text, a path, a session, minutes), the newest `MAX_COUNTED` of what fits are counted,
 and whoever draws the numbers says so.
 """
 
@@ -19,10 +19,10 @@ from traces.counts.counters import COUNTED_COLUMNS, DAY, HOUR, MONTH, Counting, 
 from traces.counts.models import EntryCount
 from traces.models import Kind, LedgerEntry, TraceFile
 
-COUNTED_MOST = 5_000
-LOOKED_MOST = 20_000  # entries that are looked at one by one
-FRESH_MOST = 10_000  # entries that are not counted yet; more of them only after an import, for moments
-BARS_LEAST, BARS_MOST = 24, 96
+MAX_COUNTED = 5_000
+MAX_LOOKED = 20_000  # entries that are looked at one by one
+MAX_FRESH = 10_000  # entries that are not counted yet; more of them only after an import, for moments
+MIN_BARS, MAX_BARS = 24, 96
 FEW_HOURS = 12
 SPANS = (60, 300, 900, HOUR, 6 * HOUR, DAY, 7 * DAY, 28 * DAY, 364 * DAY)
 SERIES = {"allow": "allow", "ask": "ask", "deny": "deny"}  # outcomes of decisions that have a colour
@@ -66,7 +66,7 @@ def tally(workspace_id: int, wanted: Wanted, fresh: Sequence[int], found: Sequen
     if wanted.counted:
         return _kept(workspace_id, wanted, fresh)
     floor = _looked_through(workspace_id) if any(way.probing for way in found) else 0
-    rows = newest_countings(found, COUNTED_MOST + 1, floor)
+    rows = newest_countings(found, MAX_COUNTED + 1, floor)
     result = _counted(wanted, rows)
     result.capped |= floor > 0
     return result
@@ -79,9 +79,9 @@ def with_finer_bars(wanted: Wanted, counted: Tally, found: Sequence[Way]) -> Tal
     """
     filled = [place for place, bar in enumerate(counted.bars) if bar.entries]
     few = filled and counted.bars[0].span == HOUR and filled[-1] - filled[0] < FEW_HOURS
-    if not few or wanted.since or wanted.until or not 0 < counted.total <= COUNTED_MOST:
+    if not few or wanted.since or wanted.until or not 0 < counted.total <= MAX_COUNTED:
         return counted
-    return replace(counted, bars=_counted(wanted, newest_countings(found, COUNTED_MOST)).bars)
+    return replace(counted, bars=_counted(wanted, newest_countings(found, MAX_COUNTED)).bars)
 
 
 def newest_countings(found: Iterable[Way], most: int, floor: int = 0) -> list[Counting]:
@@ -99,7 +99,7 @@ def newest_countings(found: Iterable[Way], most: int, floor: int = 0) -> list[Co
 def _looked_through(workspace_id: int) -> int:
     """The row id down to which entries are looked at one by one; 0 where that is all of them. 1 query."""
     ids = LedgerEntry.objects.filter(workspace_id=workspace_id).order_by("-pk").values_list("pk", flat=True)
-    return next(iter(ids[LOOKED_MOST : LOOKED_MOST + 1]), 0)
+    return next(iter(ids[MAX_LOOKED : MAX_LOOKED + 1]), 0)
 
 
 def fits(wanted: Wanted, one: Counting) -> bool:
@@ -125,7 +125,7 @@ def series_of(kind: str, outcome: str) -> str:
 def _kept(workspace_id: int, wanted: Wanted, fresh: Sequence[int]) -> Tally:
     new = [one for one in countings(fresh) if fits(wanted, one)]
     result = _summed(new)
-    result.capped = len(fresh) >= FRESH_MOST
+    result.capped = len(fresh) >= MAX_FRESH
     kept = EntryCount.objects.filter(having(wanted, VALUED), workspace_id=workspace_id).order_by()
     endless = wanted.since is None and wanted.until is None
     of_all = kept.filter(Q(span=MONTH) if endless else _stretch(wanted))
@@ -152,11 +152,11 @@ def _over_time(kept: QuerySet[EntryCount]) -> list[tuple[int, int, str, str, int
 
 
 def _counted(wanted: Wanted, rows: list[Counting]) -> Tally:
-    result = _summed(rows[:COUNTED_MOST])
-    result.capped = len(rows) > COUNTED_MOST
+    result = _summed(rows[:MAX_COUNTED])
+    result.capped = len(rows) > MAX_COUNTED
     whole = wanted if not result.capped else wanted.within(None, None)  # bars end where the counting ended
     first, last = _ends(whole, result)
-    result.bars = _bars(first, last, _span(last - first, least=SPANS[0]), _moments(rows[:COUNTED_MOST]))
+    result.bars = _bars(first, last, _span(last - first, least=SPANS[0]), _moments(rows[:MAX_COUNTED]))
     return result
 
 
@@ -192,12 +192,12 @@ def _ends(wanted: Wanted, result: Tally) -> tuple[int, int]:
     last = int(wanted.until.timestamp()) - 1 if wanted.until else result.last or first
     if wanted.since is None and last:  # one bar alone would be as wide as the page and say nothing
         span = _span(last - first, least=SPANS[0] if last - first < HOUR else HOUR)
-        first = min(first, last - (BARS_LEAST - 1) * span)
+        first = min(first, last - (MIN_BARS - 1) * span)
     return first, max(first, last)
 
 
 def _span(seconds: int, *, least: int) -> int:
-    return next((one for one in SPANS if one >= least and seconds < one * BARS_MOST), SPANS[-1])
+    return next((one for one in SPANS if one >= least and seconds < one * MAX_BARS), SPANS[-1])
 
 
 def _bars(first: int, last: int, span: int, counted: Iterable[tuple[int, str, int]]) -> list[Bar]:

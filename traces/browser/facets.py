@@ -9,7 +9,7 @@ from traces.browser.entry_counts import Tally
 from traces.browser.filters import SPANS, Term, Wanted, spelled
 from traces.entries.mutation_class_check import RESERVED
 
-VALUES_MOST = 8
+MAX_VALUES = 8
 NONE_WORDS = {"intent": "no intent", "agent": "not named", "folder": "no file"}
 
 
@@ -48,9 +48,9 @@ def facets_of(tally: Tally, wanted: Wanted) -> list[dict[str, Any]]:
             (value, number) for value, number in tally.facet(facet.name, facet.kind) if facet.takes(value)
         ]
         most = values[0][1] if values else 0
-        items = [_item(facet, value, number, most, wanted) for value, number in values[:VALUES_MOST]]
+        items = [_item(facet, value, number, most, wanted) for value, number in values[:MAX_VALUES]]
         if items and not (len(items) == 1 and items[0]["label"] == NONE_WORDS.get(facet.name)):
-            shown.append({"title": facet.title, "items": items, "more": max(0, len(values) - VALUES_MOST)})
+            shown.append({"title": facet.title, "items": items, "more": max(0, len(values) - MAX_VALUES)})
     return shown
 
 

@@ -25,8 +25,8 @@ SPANS: Mapping[str, timedelta] = {
     "7d": timedelta(days=7),
     "30d": timedelta(days=30),
 }
-TERMS_MOST = 40
-TEXT_MOST = 1000
+MAX_TERMS = 40
+MAX_TEXT_LENGTH = 1000
 FINE = timedelta(hours=12)  # a longer stretch of time begins and ends with a full hour
 HOUR = timedelta(hours=1)
 BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
@@ -131,11 +131,11 @@ def _terms(query: Query) -> tuple[Term, ...]:
         for excluded in (False, True)
         for value in query.getlist(f"-{name}" if excluded else name)
     ]
-    return tuple(dict.fromkeys(found))[:TERMS_MOST]
+    return tuple(dict.fromkeys(found))[:MAX_TERMS]
 
 
 def _clean(value: object) -> str:
-    return str(value).replace("\x00", "").strip()[:TEXT_MOST]
+    return str(value).replace("\x00", "").strip()[:MAX_TEXT_LENGTH]
 
 
 def _moment(name: str, text: str, problems: list[str]) -> datetime | None:

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_safe
 from controlplane.shared.access import MemberRequest, member_page
 from traces.browser.density_strip import strip_of
 from traces.browser.drawer import find_entry, view_of
-from traces.browser.entry_counts import FRESH_MOST, Tally, tally, with_finer_bars
+from traces.browser.entry_counts import MAX_FRESH, Tally, tally, with_finer_bars
 from traces.browser.export import csv_lines, json_lines
 from traces.browser.facets import facets_of, hidden_of, spans_of, tokens_of
 from traces.browser.filters import Wanted, read_wanted
@@ -31,7 +31,7 @@ from traces.models import Kind, LedgerEntry, LedgerLeaf
 from traces.timeline.describe_entries import Row, describe
 
 ROWS = 100
-NEWS_MOST = 100
+MAX_NEWS = 100
 NEIGHBOURS = 20  # newer entries above one that a link leads to
 WRITERS = {
     "jsonl": (json_lines, "entries.jsonl", "application/jsonl"),
@@ -107,7 +107,7 @@ def _asked(request: MemberRequest, *, numbers: bool) -> Asked:
     """With `numbers`, how many entries fit is counted first: it tells how to reach them."""
     workspace_id = request.workspace.pk
     wanted = read_wanted(request.GET, timezone.now())
-    fresh = uncounted(workspace_id, FRESH_MOST)
+    fresh = uncounted(workspace_id, MAX_FRESH)
     if not numbers:
         return Asked(wanted, fresh, branches(workspace_id, wanted, fresh))
     if wanted.counted:
@@ -177,11 +177,11 @@ def _news(request: MemberRequest) -> HttpResponse:
     """How many entries that fit have come since the page was drawn; nothing while there are none."""
     asked = _asked(request, numbers=False)
     after = cursor_in(request, "after") or 0
-    number = len(oldest(asked.ways, after, NEWS_MOST + 1))
+    number = len(oldest(asked.ways, after, MAX_NEWS + 1))
     context = {
         "news_url": asked.wanted.address(fragment="news", after=after),
-        "number": min(number, NEWS_MOST),
-        "more": number > NEWS_MOST,
+        "number": min(number, MAX_NEWS),
+        "more": number > MAX_NEWS,
         "url": asked.wanted.address(),
     }
     return render(request, "traces/_news.html", context)

@@ -26,7 +26,7 @@ from traces.models import Kind, LedgerEntry, TraceFile
 COLUMNS = {"intent": "intent_id"}  # the others are called as in the address
 ENTRY_VALUES = ("kind", "outcome", "agent", "intent", "tool", "reason")
 RARE = 10_000  # entries; up to here the way from the files is quick
-PATHS_MOST = 2_000
+MAX_PATHS = 2_000
 Entries = QuerySet[LedgerEntry]
 Condition = Q | Exists | IsNull
 SKEW = timedelta(minutes=5)  # between the clocks of servers, so between the order of ids and that of times
@@ -119,8 +119,8 @@ class PathSearch:
         Where much fits it is a value: an EXISTS PostgreSQL would turn into a walk through all files.
         """
         kept = FileCount.objects.filter(workspace_id=workspace_id).alias(**self.annotations)
-        rows = list(kept.filter(self.condition).values_list("path", "entries")[: PATHS_MOST + 1])
-        if len(rows) > PATHS_MOST or sum(entries for _, entries in rows) > RARE:
+        rows = list(kept.filter(self.condition).values_list("path", "entries")[: MAX_PATHS + 1])
+        if len(rows) > MAX_PATHS or sum(entries for _, entries in rows) > RARE:
             files = TraceFile.objects.filter(entry=OuterRef("pk")).alias(**self.annotations)
             return IsNull(Subquery(files.filter(self.condition).values("pk")[:1]), False), True
         new = TraceFile.objects.filter(entry__in=fresh).alias(**self.annotations).filter(self.condition)

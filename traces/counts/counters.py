@@ -37,7 +37,7 @@ BATCH = 1_000
 LOOKED_BACK = 60.0  # seconds
 COUNTED_COLUMNS = ("pk", "received_at", "kind", "outcome", "agent", "intent_id", "tool", "reason")
 FOLDER_LEVELS = 2
-FOLDER_MOST = 200  # characters
+MAX_FOLDER_LENGTH = 200  # characters
 ROOT_FOLDER = "./"
 ADD_ENTRIES = """ON CONFLICT (workspace_id, span, bucket, digest)
     DO UPDATE SET entries = traces_entrycount.entries + excluded.entries"""
@@ -79,7 +79,7 @@ class Counting(NamedTuple):
 
 def top_folder(path: str) -> str:
     """The first two folders of a path: `src/auth` of `src/auth/jwt/sign.ts`, `./` of `README.md`."""
-    return "/".join(path.split("/")[:-1][:FOLDER_LEVELS])[:FOLDER_MOST] or ROOT_FOLDER
+    return "/".join(path.split("/")[:-1][:FOLDER_LEVELS])[:MAX_FOLDER_LENGTH] or ROOT_FOLDER
 
 
 class Counters:

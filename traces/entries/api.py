@@ -24,7 +24,7 @@ from traces.interchange.export import agent_trace_lines, orchestration_lines
 from traces.interchange.formats.intent_map import write_map
 from traces.interchange.imports.import_file import Import, import_file
 from traces.interchange.imports.report import ImportReport
-from traces.interchange.imports.rewrite_check import SOURCE, SOURCE_MOST
+from traces.interchange.imports.rewrite_check import MAX_SOURCE, SOURCE
 from traces.interchange.post_entries import post_entries
 from traces.ledger import checkpoints
 from traces.ledger.append import Appended
@@ -184,8 +184,8 @@ def _filter(request: Request) -> TraceFilter:
 
 def _source(request: Request) -> str:
     name = request.query_params.get("source") or SOURCE
-    if len(name) > SOURCE_MOST or not name.isprintable():
-        raise ApiError(400, "INVALID_INPUT", f"source has at most {SOURCE_MOST} printable characters.")
+    if len(name) > MAX_SOURCE or not name.isprintable():
+        raise ApiError(400, "INVALID_INPUT", f"source has at most {MAX_SOURCE} printable characters.")
     if name in RESERVED:
         raise ApiError(400, "INVALID_INPUT", f"source: {name} is a word of the ledger's own; choose another.")
     return name

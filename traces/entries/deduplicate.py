@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 from django.db import connection
 
-from traces.entry_schema import ID_MOST, Reading, problems, read_entry
+from traces.entry_schema import MAX_ID_LENGTH, Reading, problems, read_entry
 from traces.ledger import canonical_json
 from traces.models import Kind
 
@@ -143,4 +143,6 @@ def _is_repaired(before: bytes, value: dict[str, Any]) -> bool:
 
 
 def _beside_id(value: dict[str, Any]) -> str:
-    return f"{value['id'][: ID_MOST - 20]}~{hashlib.sha256(canonical_json.encode(value)).hexdigest()[:16]}"
+    return (
+        f"{value['id'][: MAX_ID_LENGTH - 20]}~{hashlib.sha256(canonical_json.encode(value)).hexdigest()[:16]}"
+    )

@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import Any
 
 from traces.entry_schema import (
-    ID_MOST,
     INTENT_TYPE,
-    LINE_MOST,
-    TEXT_MOST,
+    MAX_ID_LENGTH,
+    MAX_LINE_LENGTH,
+    MAX_TEXT_LENGTH,
     FileChange,
     LineRange,
     Reading,
@@ -35,14 +35,14 @@ def reading_of(entry: dict[str, Any]) -> Reading | None:
 
 def _read(entry: dict[str, Any]) -> Reading:
     entry_id = _text(entry["id"])
-    if not 0 < len(entry_id) <= ID_MOST or not entry_id.isprintable() or entry_id.isspace():
+    if not 0 < len(entry_id) <= MAX_ID_LENGTH or not entry_id.isprintable() or entry_id.isspace():
         raise ValueError
     revision = entry["vcs"]["revision_id"] if "vcs" in entry else None
-    named = _text(entry.get("intent_id", ""))[:TEXT_MOST]
+    named = _text(entry.get("intent_id", ""))[:MAX_TEXT_LENGTH]
     return read_as(
         _text(entry["timestamp"]),
-        "" if revision is None else _text(revision)[:TEXT_MOST],
-        _text(entry.get("mutation_class", ""))[:TEXT_MOST],
+        "" if revision is None else _text(revision)[:MAX_TEXT_LENGTH],
+        _text(entry.get("mutation_class", ""))[:MAX_TEXT_LENGTH],
         named,
         tuple([_file(file, named) for file in _list(entry["files"])]),
     )
@@ -62,7 +62,7 @@ def _file(file: dict[str, Any], named: str) -> FileChange:
         for related in _list(talk["related"]):
             value = _text(related["value"])
             if _text(related["type"]) == INTENT_TYPE and value:
-                intents.append(value[:TEXT_MOST])
+                intents.append(value[:MAX_TEXT_LENGTH])
     return changed(path, session, tuple(dict.fromkeys(intents)) or ((named,) if named else ()), told, ranges)
 
 
@@ -71,10 +71,10 @@ def _ranges(talk: dict[str, Any], told: list[str], ranges: list[LineRange]) -> N
     if type(contributor) is not dict:
         raise TypeError
     kind = _text(contributor.get("entity_type", ""))[:20]
-    model = _text(contributor.get("model_identifier", ""))[:TEXT_MOST]
+    model = _text(contributor.get("model_identifier", ""))[:MAX_TEXT_LENGTH]
     for one in _list(talk["ranges"]):
         start, end = one["start_line"], one["end_line"]
-        if type(start) is not int or type(end) is not int or not 0 <= start <= end < LINE_MOST:
+        if type(start) is not int or type(end) is not int or not 0 <= start <= end < MAX_LINE_LENGTH:
             raise ValueError
         raw = _text(one.get("content_hash", ""))
         if raw:

@@ -17,7 +17,7 @@ from traces.counts.models import EntryCount
 from traces.models import Kind, LedgerEntry
 from traces.mutation_class import EVOLUTION, REFACTOR
 
-FRESH_MOST = 10_000
+MAX_FRESH = 10_000
 FIELD = "computed_mutation_class"  # of a trace entry, beside the agent's own `mutation_class`
 
 
@@ -75,5 +75,5 @@ def disagreements(workspace_id: int, intent_id: str) -> int:
     """How many changes of an intent are not of the class that was claimed. 5 queries, from kept numbers."""
     values = {"kind": Kind.TRACE, "intent_id": intent_id, "reason": Check.DISAGREES.value}
     kept = EntryCount.objects.filter(workspace_id=workspace_id, span=MONTH, **values)
-    fresh = LedgerEntry.objects.filter(pk__in=uncounted(workspace_id, FRESH_MOST), **values)
+    fresh = LedgerEntry.objects.filter(pk__in=uncounted(workspace_id, MAX_FRESH), **values)
     return (kept.aggregate(sum=Sum("entries"))["sum"] or 0) + fresh.count()

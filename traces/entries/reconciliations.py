@@ -17,8 +17,8 @@ from traces.ledger import canonical_json
 from traces.ledger.append import NewEntry, append, body_of, find
 from traces.models import Kind, LedgerEntry, ReconciledSubject
 
-SUBJECTS_MOST = 1_000  # sessions and intents that one reconciliation is filed under
-SHOWN_MOST = 20  # findings on a page
+MAX_SUBJECTS = 1_000  # sessions and intents that one reconciliation is filed under
+MAX_SHOWN = 20  # findings on a page
 
 Subject = tuple[str, str]  # ("session" | "intent", its id)
 
@@ -27,7 +27,7 @@ Subject = tuple[str, str]  # ("session" | "intent", its id)
 class Findings:
     """The last reconciliation that speaks of a session or an intent, as its page shows it.
 
-    `body` is None after a redaction. `findings` are those about the subject, at most `SHOWN_MOST`;
+    `body` is None after a redaction. `findings` are those about the subject, at most `MAX_SHOWN`;
     `more` counts the others.
     """
 
@@ -62,7 +62,7 @@ def record(
                 ReconciledSubject(
                     entry_id=made.id, workspace_id=workspace_id, subject=subject, subject_id=subject_id
                 )
-                for subject, subject_id in sorted(set(subjects))[:SUBJECTS_MOST]
+                for subject, subject_id in sorted(set(subjects))[:MAX_SUBJECTS]
             ]
             ReconciledSubject.objects.bulk_create(rows, batch_size=250)
     entry = find(workspace_id, key)
@@ -89,4 +89,4 @@ def last_about(workspace_id: int, subject: str, subject_id: str) -> Findings | N
     asked_for = body[f"{subject}_id"] == subject_id
     name = f"{subject}_id"
     found = [one for one in body["findings"] if asked_for or one[name] == subject_id]
-    return Findings(row.entry, body, found[:SHOWN_MOST], max(0, len(found) - SHOWN_MOST))
+    return Findings(row.entry, body, found[:MAX_SHOWN], max(0, len(found) - MAX_SHOWN))

@@ -22,7 +22,7 @@ from traces.ledger.append import Appended, NewEntry, append, append_many, body_o
 from traces.lessons.store import NewLesson, record_lesson
 from traces.models import Kind
 
-PATHS_MOST = 500  # paths a query: SQLite allows a limited number of parameters
+MAX_PATHS = 500  # paths a query: SQLite allows a limited number of parameters
 NEWEST_HASHES = """
     WITH wanted(path) AS (VALUES {paths})
     SELECT wanted.path, (
@@ -213,8 +213,8 @@ def newest_hashes(workspace_id: int, paths: Iterable[str]) -> dict[str, str]:
     """
     wanted = list(dict.fromkeys(paths))
     found: dict[str, str] = {}
-    for at in range(0, len(wanted), PATHS_MOST):
-        found |= _newest_hashes(workspace_id, wanted[at : at + PATHS_MOST])
+    for at in range(0, len(wanted), MAX_PATHS):
+        found |= _newest_hashes(workspace_id, wanted[at : at + MAX_PATHS])
     return found
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from datetime import datetime
 
-CALLS_MOST = 5_000
+MAX_CALLS = 5_000
 CHUNK = 500
 
 
@@ -26,7 +26,7 @@ class Selection:
 
     since: datetime
     intent_id: str = ""
-    most: int = CALLS_MOST
+    most: int = MAX_CALLS
 
 
 def recorded_calls(

@@ -15,10 +15,10 @@ from traces.ledger.append import body_of
 from traces.models import Kind, LedgerEntry
 from traces.ranges.rebuild_texts import Edit
 
-SESSIONS_MOST = 20
-CALLS_MOST = 300
-CALL_BYTES_MOST = 64 * 1024  # an edit says little; bodies are read at once
-EDITS_MOST = 100
+MAX_SESSIONS = 20
+MAX_CALLS = 300
+MAX_CALL_BYTES = 64 * 1024  # an edit says little; bodies are read at once
+MAX_EDITS = 100
 ALLOWED = "allow"
 EDITING = frozenset({Kinds.WRITE, Kinds.EDIT, Kinds.PATCH})
 
@@ -33,13 +33,13 @@ def recorded_edits(
     """
     calls = LedgerEntry.objects.filter(
         workspace_id=workspace_id, kind=Kind.DECISION, outcome=ALLOWED, pk__range=rows,
-        session_id__in=list(sessions)[:SESSIONS_MOST], body__isnull=False,
+        session_id__in=list(sessions)[:MAX_SESSIONS], body__isnull=False,
     )  # fmt: skip
-    small = calls.annotate(size=Length("body__body")).filter(size__lte=CALL_BYTES_MOST)
+    small = calls.annotate(size=Length("body__body")).filter(size__lte=MAX_CALL_BYTES)
     found: list[Edit] = []
-    for entry in small.select_related("body").order_by("-pk")[:CALLS_MOST]:
+    for entry in small.select_related("body").order_by("-pk")[:MAX_CALLS]:
         body = body_of(entry)
-        if len(found) >= EDITS_MOST:
+        if len(found) >= MAX_EDITS:
             break
         if body is None or path not in (body.get("targets") or ()):
             continue

@@ -24,7 +24,7 @@ WORDS = {
     "outside": "touched outside its scope",
     "shared": "owned by two intents",
 }
-OWNED_PATHS_MOST = 200_000  # whose owners are remembered, for one set of scopes
+MAX_OWNED_PATHS = 200_000  # whose owners are remembered, for one set of scopes
 
 
 class Cell(NamedTuple):
@@ -79,7 +79,7 @@ class Owners:
     def __call__(self, path: str) -> tuple[str, ...]:
         known = self._known.get(path)
         if known is None:
-            if len(self._known) >= OWNED_PATHS_MOST:
+            if len(self._known) >= MAX_OWNED_PATHS:
                 self._known.clear()
             known = tuple(intent_id for intent_id, scope in self.scopes if scope.matches(path))
             self._known[path] = known

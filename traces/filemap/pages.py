@@ -25,11 +25,11 @@ from traces.interchange.formats.intent_map import write_map
 from traces.lessons.store import lessons
 from traces.workspace_disk import files_below
 
-GAPS_MOST = 20
-OVERLAPS_MOST = 12
+MAX_GAPS = 20
+MAX_OVERLAPS = 12
 COLUMNS = 8
-DISK_MOST = 20_000  # files of a local root that are looked at
-LESSONS_MOST = 1_000
+MAX_DISK = 20_000  # files of a local root that are looked at
+MAX_LESSONS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +65,10 @@ def _context(request: MemberRequest, shown: Shown) -> dict[str, Any]:
     touched = touches(workspace_id)
     intents = _columns(known_intents(workspace_id), touched)
     root = request.workspace.local_root
-    on_disk = list(islice(files_below(root), DISK_MOST)) if root else []
+    on_disk = list(islice(files_below(root), MAX_DISK)) if root else []
     files = file_views(touched, intents, on_disk)
     found = (
-        answers(shown.question, files, intents, lessons(workspace_id, most=LESSONS_MOST))
+        answers(shown.question, files, intents, lessons(workspace_id, most=MAX_LESSONS))
         if shown.question
         else []
     )
@@ -81,7 +81,7 @@ def _context(request: MemberRequest, shown: Shown) -> dict[str, Any]:
         "owned_percent": round(100 * owned / len(files)) if files else None,
         "q": shown.question,
         "answers": found,
-        "overlaps": overlaps[:OVERLAPS_MOST],
+        "overlaps": overlaps[:MAX_OVERLAPS],
         "pairs": len(overlaps),
         "unowned": _gaps(files),
         "unowned_files": len(files) - owned,
@@ -161,7 +161,7 @@ def _gaps(files: Iterable[FileView]) -> list[dict[str, Any]]:
     )
     return [
         {"path": path.removeprefix("/") or "./", "files": count, "changed": changed[path]}
-        for path, count in folders.most_common(GAPS_MOST)
+        for path, count in folders.most_common(MAX_GAPS)
     ]
 
 
@@ -173,5 +173,5 @@ def _outside(files: Iterable[FileView]) -> list[dict[str, Any]]:
         for intent_id, cell in file.cells.items()
         if cell.state == "outside"
     ]
-    most = sorted(found, key=lambda touch: -touch[0])[:GAPS_MOST]
+    most = sorted(found, key=lambda touch: -touch[0])[:MAX_GAPS]
     return [{"path": path, "intent_id": intent_id, "entries": entries} for entries, path, intent_id in most]

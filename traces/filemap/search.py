@@ -12,9 +12,9 @@ from traces.entries.known_intents import KnownIntent
 from traces.filemap.matrix import FileView
 from traces.lessons.store import Lesson
 
-ANSWERS_MOST = 30
+MAX_ANSWERS = 30
 TOGETHER = 3  # files of one folder and the same intents from which on the folder is the answer
-WORDS_MOST = 12
+MAX_WORDS = 12
 # Words of questions that say nothing of what is looked for.
 EMPTY_WORDS = frozenset(
     [
@@ -98,13 +98,13 @@ def answers(
         (hit for hit in hits if hit.words == most),
         key=lambda hit: (-hit.weight, -hit.file.entries, hit.file.path),
     )
-    return _together(best, {one.intent_id: one for one in intents})[:ANSWERS_MOST]
+    return _together(best, {one.intent_id: one for one in intents})[:MAX_ANSWERS]
 
 
 def words_of(question: str) -> list[str]:
     """The words that say something; all of them where none does."""
     found = [word for word in re.split(r"[^\w./-]+", question.casefold().strip(" ?!.")) if word]
-    return (list(dict.fromkeys(word for word in found if word not in EMPTY_WORDS)) or found)[:WORDS_MOST]
+    return (list(dict.fromkeys(word for word in found if word not in EMPTY_WORDS)) or found)[:MAX_WORDS]
 
 
 def _of_intent(intent: KnownIntent, words: Sequence[str]) -> dict[str, int]:

@@ -15,7 +15,7 @@ from traces.entry_schema import EVOLUTION
 from traces.interchange.formats.intent_map import Section
 from traces.models import TraceFile
 
-FRESH_MOST = 10_000  # entries that are not counted yet
+MAX_FRESH = 10_000  # entries that are not counted yet
 
 
 class Touch(NamedTuple):
@@ -39,7 +39,7 @@ class Touch(NamedTuple):
 def touches(workspace_id: int, *, path: str | None = None, intent_id: str | None = None) -> list[Touch]:
     """Every pair of file and intent with its count, by path. 4 queries, from the kept numbers."""
     kept = FileCount.objects.filter(workspace_id=workspace_id)
-    new = TraceFile.objects.filter(entry__in=uncounted(workspace_id, FRESH_MOST))
+    new = TraceFile.objects.filter(entry__in=uncounted(workspace_id, MAX_FRESH))
     if path is not None:
         kept, new = kept.filter(path_hash=path_hash(path), path=path), new.filter(path=path)
     if intent_id is not None:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from traces.filemap.matrix import Cell, FileView, worse
 
-ROWS_MOST = 80
-DEPTH_MOST = 6  # as far as the style sheet indents
+MAX_ROWS = 80
+MAX_DEPTH = 6  # as far as the style sheet indents
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +84,11 @@ def rows_of(
     root: Folder, columns: Sequence[str], at: str = "", *, unfold: bool = True
 ) -> tuple[list[MapRow], int]:
     """(rows, files and folders left out). Open are the folders on the way to `at`, `at` itself, and with
-    `unfold` those below it, level by level, as long as the rows are not more than `ROWS_MOST`.
+    `unfold` those below it, level by level, as long as the rows are not more than `MAX_ROWS`.
     """
     opened = _opened(root, at, unfold=unfold)
     rows = list(_rows(root, columns, opened))
-    return rows[:ROWS_MOST], max(0, len(rows) - ROWS_MOST)
+    return rows[:MAX_ROWS], max(0, len(rows) - MAX_ROWS)
 
 
 def _opened(root: Folder, at: str, *, unfold: bool) -> set[str]:
@@ -100,7 +100,7 @@ def _opened(root: Folder, at: str, *, unfold: bool) -> set[str]:
             break
         folder = folder.folders[name]
         opened.add(folder.path)
-    room = ROWS_MOST - sum(1 for _ in _rows(root, (), opened))
+    room = MAX_ROWS - sum(1 for _ in _rows(root, (), opened))
     level = list(folder.folders.values())
     while unfold and level:
         room -= sum(len(one.folders) + len(one.files) for one in level)
@@ -127,7 +127,7 @@ def _folder_row(folder: Folder, name: str, depth: int, columns: Sequence[str], *
     return MapRow(
         f"{folder.path}/",
         name,
-        min(depth, DEPTH_MOST),
+        min(depth, MAX_DEPTH),
         True,
         is_open,
         folder.below,
@@ -142,5 +142,5 @@ def _file_row(file: FileView, depth: int, columns: Sequence[str]) -> MapRow:
     name = file.path.rsplit("/", 1)[-1]
     contested = len(file.owners) > 1
     return MapRow(
-        file.path, name, min(depth, DEPTH_MOST), False, False, 1, int(not file.owners), contested, cells
+        file.path, name, min(depth, MAX_DEPTH), False, False, 1, int(not file.owners), contested, cells
     )

@@ -18,7 +18,7 @@ from traces.entries.deduplicate import Submitted, field_errors
 from traces.interchange.export import json_line
 from traces.interchange.formats import git_ai
 from traces.interchange.formats.agent_trace import to_record
-from traces.interchange.formats.json_lines import LINE_MOST
+from traces.interchange.formats.json_lines import MAX_LINE_LENGTH
 from traces.interchange.imports.prepare import entries_of
 from traces.interchange.imports.report import ImportReport, Remark
 from traces.ledger import canonical_json
@@ -105,7 +105,7 @@ def entries_in_notes(repository: Repository, ref: str, report: ImportReport) -> 
     """The entries of a ref's notes, git-ai's or Agent Trace records. What cannot be read is a warning."""
     for commit, note in repository.notes(ref):
         found = ImportReport()
-        if len(note) > LINE_MOST:
+        if len(note) > MAX_LINE_LENGTH:
             found.warn(Remark("LINE_TOO_LONG", "A note of more than 1 MiB was left out."))
         elif note.lstrip().startswith((b"{", b"[")):
             yield from (_at(commit, entry) for entry in entries_of(_once(note), True, found))

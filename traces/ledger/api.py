@@ -23,7 +23,7 @@ from traces.ledger.sealing import seal, waiting
 from traces.ledger.verify import verify
 from traces.models import Checkpoint, Kind, LedgerBody, LedgerEntry, LedgerLeaf
 
-SIZE_MOST = 2**53 - 1
+MAX_SIZE = 2**53 - 1
 
 
 class LedgerView(StreamView):
@@ -114,7 +114,7 @@ class ConsistencyView(StreamView):
         new = _size(request, "to", seal(workspace_id).size)
         if not request.query_params.get("from"):
             raise ApiError(400, "INVALID_INPUT", "from is missing: the earlier size.")
-        old = whole_number(request, "from", 0, low=0, high=SIZE_MOST)
+        old = whole_number(request, "from", 0, low=0, high=MAX_SIZE)
         if old > new:
             raise ApiError(400, "INVALID_INPUT", f"from is larger than to ({new}).")
         proof = proofs.prove_consistency(workspace_id, old, new)
@@ -158,7 +158,7 @@ class RedactView(WorkspaceView):
 
 
 def _size(request: Request, name: str, newest: int) -> int:
-    size = whole_number(request, name, newest, low=0, high=SIZE_MOST)
+    size = whole_number(request, name, newest, low=0, high=MAX_SIZE)
     if size > newest:
         raise ApiError(400, "INVALID_INPUT", f"{name} is larger than the ledger ({newest}).")
     return size

@@ -14,8 +14,8 @@ from typing import Any
 import orjson
 import rfc8785
 
-DEPTH_MOST = 64
-INTEGER_MOST = 2**53 - 1  # beyond it, readers that use doubles see another number (RFC 8785, 3.2.2.3)
+MAX_DEPTH = 64
+MAX_INTEGER = 2**53 - 1  # beyond it, readers that use doubles see another number (RFC 8785, 3.2.2.3)
 
 
 class CanonicalError(ValueError):
@@ -53,7 +53,7 @@ def read(raw: bytes | str) -> Any:
     try:
         return _DECODER.decode(text)
     except RecursionError:
-        raise CanonicalError("$", f"nests deeper than {DEPTH_MOST} levels") from None
+        raise CanonicalError("$", f"nests deeper than {MAX_DEPTH} levels") from None
 
 
 def encode(value: Any) -> bytes:
@@ -85,7 +85,7 @@ def read_plain(raw: bytes) -> tuple[dict[str, Any], bytes] | None:
     if not raw.startswith(b"{") or b"\\" in raw or not raw.isascii():
         return None
     outside_of_texts = b'"'.join(raw.split(b'"')[::2])
-    if _ODD_NUMBER.search(outside_of_texts) or raw.count(b"{") + raw.count(b"[") > DEPTH_MOST:
+    if _ODD_NUMBER.search(outside_of_texts) or raw.count(b"{") + raw.count(b"[") > MAX_DEPTH:
         return None
     try:
         value = orjson.loads(raw)
@@ -108,7 +108,7 @@ def _is_plain(value: Any) -> bool:
     keys: list[str] = []
     texts: list[str] = []
     level = [value]
-    for _ in range(DEPTH_MOST + 1):
+    for _ in range(MAX_DEPTH + 1):
         if not level:
             return _are_plain(keys, texts)
         below: list[Any] = []
@@ -122,7 +122,7 @@ def _is_plain(value: Any) -> bool:
             elif kind is list:
                 below.extend(one)
             elif kind is int:
-                if not -INTEGER_MOST <= one <= INTEGER_MOST:
+                if not -MAX_INTEGER <= one <= MAX_INTEGER:
                     return False
             elif one is not None and kind is not bool:
                 return False
@@ -146,7 +146,7 @@ def _check(value: Any, path: str, depth: int) -> bool:
     if value is None or isinstance(value, bool):
         return True
     if isinstance(value, int):
-        if abs(value) > INTEGER_MOST:
+        if abs(value) > MAX_INTEGER:
             raise CanonicalError(path, "is a whole number beyond 2^53 - 1")
         return True
     if isinstance(value, dict):
@@ -161,8 +161,8 @@ def _check(value: Any, path: str, depth: int) -> bool:
 
 
 def _check_object(value: dict[Any, Any], path: str, depth: int) -> bool:
-    if depth >= DEPTH_MOST:
-        raise CanonicalError(path, f"nests deeper than {DEPTH_MOST} levels")
+    if depth >= MAX_DEPTH:
+        raise CanonicalError(path, f"nests deeper than {MAX_DEPTH} levels")
     if isinstance(value, _Twice):
         raise CanonicalError(f"{path}.{value.name}", "the key occurs twice")
     plain = True
@@ -176,8 +176,8 @@ def _check_object(value: dict[Any, Any], path: str, depth: int) -> bool:
 
 
 def _check_array(value: list[Any] | tuple[Any, ...], path: str, depth: int) -> bool:
-    if depth >= DEPTH_MOST:
-        raise CanonicalError(path, f"nests deeper than {DEPTH_MOST} levels")
+    if depth >= MAX_DEPTH:
+        raise CanonicalError(path, f"nests deeper than {MAX_DEPTH} levels")
     plain = True
     for index, item in enumerate(value):
         plain = _check(item, f"{path}[{index}]", depth + 1) and plain
@@ -186,7 +186,7 @@ def _check_array(value: list[Any] | tuple[Any, ...], path: str, depth: int) -> b
 
 def _check_float(value: float, path: str) -> None:
     """Below 10^21 a whole float is written like a whole number, and would be refused when read again."""
-    if value.is_integer() and INTEGER_MOST < abs(value) < 1e21:
+    if value.is_integer() and MAX_INTEGER < abs(value) < 1e21:
         raise CanonicalError(path, "is a whole number beyond 2^53 - 1")
 
 

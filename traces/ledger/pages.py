@@ -19,8 +19,8 @@ from traces.ledger.sealing import seal, waiting
 from traces.ledger.verify import Report, verify
 from traces.models import Checkpoint
 
-ARCHIVES_MOST = 10  # the newest; the settings show more
-VERIFY_MOST = 200_000  # entries; more of them take longer than a person waits for a page
+MAX_ARCHIVES = 10  # the newest; the settings show more
+MAX_VERIFY = 200_000  # entries; more of them take longer than a person waits for a page
 
 
 @require_safe
@@ -55,7 +55,7 @@ def _context(request: MemberRequest) -> dict[str, Any]:
     kept: list[str] = []
     unread: list[str] = []
     head = proofs.head(workspace_id)
-    small = head is None or head.size <= VERIFY_MOST
+    small = head is None or head.size <= MAX_VERIFY
     if "verify" in request.GET and small:
         seal(workspace_id)
         kept, unread = kept_heads(request.workspace)
@@ -70,7 +70,7 @@ def _context(request: MemberRequest) -> dict[str, Any]:
         "heads": Checkpoint.objects.filter(workspace_id=workspace_id).count(),
         "verifier_key": checkpoints.verifier_key(log, checkpoints.public_key()),
         "anchors": anchor_rows(workspace_id),
-        "archives": newest_archives(workspace_id)[: -ARCHIVES_MOST - 1 : -1],
+        "archives": newest_archives(workspace_id)[: -MAX_ARCHIVES - 1 : -1],
         "report": report,
         "kept": len(kept),
         "unread": unread,

@@ -31,7 +31,7 @@ from traces.models import (
 )
 
 CHUNK = 1000
-PROBLEMS_MOST = 100
+MAX_PROBLEMS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Report:
 
     def add(self, kind: str, text: str, entry: LedgerEntry | None = None, seq: int | None = None) -> None:
         self.problem_count += 1
-        if len(self.problems) < PROBLEMS_MOST:
+        if len(self.problems) < MAX_PROBLEMS:
             self.problems.append(Problem(kind, text, entry.entry_id if entry else None, seq))
 
 

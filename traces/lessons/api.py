@@ -25,7 +25,7 @@ from traces.entries.api import MARKDOWN, StreamView, format_of, markdown_file
 from traces.interchange.formats.agent_md import read_lessons, write_lessons
 from traces.lessons import retire, schema
 from traces.lessons.store import (
-    LESSONS_MOST,
+    MAX_LESSONS,
     Lesson,
     NewLesson,
     Section,
@@ -55,7 +55,7 @@ class LessonsView(StreamView):
         retired = retirements(workspace_id)
         rows = _wanted(workspace_id, request, retired)
         if format_of(request, "json") == "markdown":
-            newest = [lesson for row in rows.order_by("-pk")[:LESSONS_MOST] if (lesson := lesson_of(row))]
+            newest = [lesson for row in rows.order_by("-pk")[:MAX_LESSONS] if (lesson := lesson_of(row))]
             return markdown_file(write_lessons(reversed(newest)), "AGENT.md")
         page = page_of(rows, request)
         found = told(workspace_id, page["results"], retired)

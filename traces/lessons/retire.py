@@ -12,7 +12,7 @@ from traces.ledger.append import NewEntry, append
 from traces.lessons.store import TURNS, Lesson, lesson_entries, retirements, told, turn_key
 from traces.models import Kind, LedgerEntry
 
-REASON_MOST = 500
+MAX_REASON_LENGTH = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def _entry(entry: LedgerEntry, wanted: Retiring, number: int) -> NewEntry:
         kind=Kind.LESSON,
         body={
             "lesson_id": entry.entry_id,
-            "reason": storable(wanted.reason.strip()[:REASON_MOST]),
+            "reason": storable(wanted.reason.strip()[:MAX_REASON_LENGTH]),
             "by": wanted.by,
         },
         idempotency_key=turn_key(entry.entry_id, number),

@@ -6,7 +6,7 @@ from rest_framework import serializers as s
 
 from controlplane.api.fields import Text, Whole
 from traces.entries.api_schema import Body, query
-from traces.lessons.retire import REASON_MOST
+from traces.lessons.retire import MAX_REASON_LENGTH
 from traces.lessons.store import Section, Source
 
 SECTIONS = [section.value for section in Section]
@@ -25,11 +25,11 @@ class LessonBody(Body):
 
 
 class RetireBody(Body):
-    reason = Text(max_length=REASON_MOST, help_text="Why it no longer helps.")
+    reason = Text(max_length=MAX_REASON_LENGTH, help_text="Why it no longer helps.")
 
 
 class RestoreBody(Body):
-    reason = Text(required=False, allow_blank=True, max_length=REASON_MOST)
+    reason = Text(required=False, allow_blank=True, max_length=MAX_REASON_LENGTH)
 
 
 class RetirementAnswer(Body):

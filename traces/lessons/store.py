@@ -24,9 +24,9 @@ from traces.ledger.append import NewEntry, append, body_of, new_id
 from traces.ledger.canonical_json import encode
 from traces.models import Kind, LedgerEntry
 
-FILE_MOST = 1000
-FILES_MOST = 50
-LESSONS_MOST = 10_000
+MAX_FILE_LENGTH = 1000
+MAX_FILES = 50
+MAX_LESSONS = 10_000
 AGAIN = "again"
 TURNS = ("retired", "restored")
 
@@ -118,7 +118,7 @@ def record_lesson(workspace_id: int, lesson: NewLesson, actor: str) -> bool:
 
     False when nothing new was recorded: no problems, or known already. A known one that was learned anew
     leaves an entry that it came again; one that a file brings again does not. Secrets are masked first; of
-    the files the first `FILES_MOST` are kept.
+    the files the first `MAX_FILES` are kept.
     """
     files, text = _tidy_files(lesson), _tidy_text(lesson.problems)
     if not text:
@@ -155,7 +155,7 @@ def brought_by(workspace_id: int, lesson: NewLesson) -> str:
 
 
 def lessons(
-    workspace_id: int, *, most: int = LESSONS_MOST, retired: Container[str] | None = None
+    workspace_id: int, *, most: int = MAX_LESSONS, retired: Container[str] | None = None
 ) -> list[Lesson]:
     """The newest that are in force, oldest of them first: neither retired nor redacted.
 
@@ -241,7 +241,7 @@ def _retirement(at: datetime, body: bytes | memoryview | None) -> Retirement:
 def _came_again(workspace_id: int) -> Counter[str]:
     """How often each signature came again, over the newest entries of that kind. 1 query."""
     entries = LedgerEntry.objects.filter(workspace_id=workspace_id, kind=Kind.LESSON, outcome=AGAIN)
-    keys = entries.order_by("-pk").values_list("idempotency_key", flat=True)[:LESSONS_MOST]
+    keys = entries.order_by("-pk").values_list("idempotency_key", flat=True)[:MAX_LESSONS]
     return Counter((key or "").removeprefix(_AGAIN_KEY).partition(":")[0] for key in keys)
 
 
@@ -271,14 +271,14 @@ def _body(lesson: NewLesson, files: Sequence[str], text: str) -> dict[str, Any]:
 
 def _tidy_files(lesson: NewLesson) -> tuple[str, ...]:
     tidied = map(_tidy_file, (lesson.file, *lesson.more_files))
-    return tuple(islice(dict.fromkeys(filter(None, tidied)), FILES_MOST))
+    return tuple(islice(dict.fromkeys(filter(None, tidied)), MAX_FILES))
 
 
 def _tidy_file(file: str) -> str:
     """Canonical, so that scopes match it; as it was sent where it cannot be placed in the workspace."""
     sent = file.strip().replace("\\", "/")
     placed = canonical(sent, root=None, cwd=None, writing=False)
-    return (placed.path if isinstance(placed, Canonical) else sent)[:FILE_MOST]
+    return (placed.path if isinstance(placed, Canonical) else sent)[:MAX_FILE_LENGTH]
 
 
 def _tidy_text(text: str) -> str:

@@ -15,7 +15,7 @@ from traces.mutation_class.grammar import Container, Grammar, Ordering
 from traces.mutation_class.normal_form import Scope, Shape
 from traces.mutation_class.parse import Budget
 
-ITEMS_MOST = 400  # every pair is looked at
+MAX_ITEMS = 400  # every pair is looked at
 
 IMPORT, DEFINITION, VALUE, FIXTURE = "import", "definition", "value", "fixture"
 
@@ -40,7 +40,7 @@ def _arrange(shape: Shape, parent: str, rules: Ordering, budget: Budget, *, name
     budget.spend()
     parts = [_arrange(kid, shape.kind, rules, budget, named=named) for kid in shape.kids]
     container = rules.containers.get((shape.kind, parent)) or rules.containers.get((shape.kind, "*"))
-    if container is not None and 1 < len(shape.kids) <= ITEMS_MOST:
+    if container is not None and 1 < len(shape.kids) <= MAX_ITEMS:
         items = list(_items(shape.kids, container, rules))
         shape.kids = [kid for item in _sorted(items, container, budget) for kid in item.shapes]
         parts = [kid.digest for kid in shape.kids]

@@ -11,7 +11,7 @@ from traces.mutation_class.parse import Budget, UnclearError
 from traces.mutation_class.renames import Verdict, compared
 
 REFACTOR = "AST_REFACTOR"
-BYTES_MOST = 128 * 1024
+MAX_BYTES = 128 * 1024
 CPU_SECONDS = 1.0  # for both texts together
 
 
@@ -22,7 +22,7 @@ def mutation_class(path: str, before: str, after: str, *, seconds: float = CPU_S
     parse, is too large, too deep or takes longer than `seconds` of processor time. Never raises.
     """
     grammar = grammar_for(path)
-    if grammar is None or max(len(before), len(after)) > BYTES_MOST:
+    if grammar is None or max(len(before), len(after)) > MAX_BYTES:
         return None
     budget = Budget(seconds)
     try:

@@ -20,7 +20,7 @@ from traces.mutation_class.grammar import (
 )
 from traces.mutation_class.parse import Budget, UnclearError, parsed
 
-DEPTH_MOST = 150
+MAX_DEPTH = 150
 CONTINUED = re.compile(rb"\\\r?\n")
 
 
@@ -119,7 +119,7 @@ class _Shaper:
         if node.type in self.grammar.comments:
             text = self._text(node)
             return Shape("order", text) if self.grammar.orders.search(text) else None
-        if at.depth > DEPTH_MOST:
+        if at.depth > MAX_DEPTH:
             raise UnclearError("nested too deeply")
         kind = self.grammar.placed.get((at.parent, at.field), node.type)
         special = self.grammar.special.get(kind)

@@ -12,7 +12,7 @@ from tree_sitter import Node, Parser, Point
 
 from traces.mutation_class.grammar import Grammar, language_of
 
-NODES_MOST = 80_000
+MAX_NODES = 80_000
 LOOKED_EVERY = 256  # nodes between two looks at the clock
 PIECE = 65_536  # bytes handed to the parser at once
 
@@ -56,6 +56,6 @@ def parsed(grammar: Grammar, data: bytes, budget: Budget) -> Node:
         raise UnclearError("too slow to parse") from None
     if root.has_error:
         raise UnclearError("does not parse")
-    if root.descendant_count > NODES_MOST:
+    if root.descendant_count > MAX_NODES:
         raise UnclearError("too many nodes")
     return root

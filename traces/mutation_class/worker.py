@@ -11,14 +11,14 @@ import sys
 from traces.mutation_class.compare import mutation_class
 
 CPU_SECONDS = 3  # for one request; beyond it the system ends this process, whatever it is doing
-MEMORY_MOST = 1024**3  # bytes
+MAX_MEMORY = 1024**3  # bytes
 NICENESS = 5  # whoever waits at the gate goes first
 
 
 def main() -> None:
     with contextlib.suppress(OSError):
         os.nice(NICENESS)
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_MOST, MEMORY_MOST))
+    resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY, MAX_MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     for line in sys.stdin.buffer:
         _limit_time()

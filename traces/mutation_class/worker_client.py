@@ -17,11 +17,11 @@ import threading
 import time
 from pathlib import Path
 
-from traces.mutation_class.compare import BYTES_MOST
+from traces.mutation_class.compare import MAX_BYTES
 from traces.mutation_class.languages import grammar_for
 
 SECONDS = 4.0  # from the question to its answer, waiting for one's turn included
-ASKING_MOST = 4  # callers at once: whoever has others to answer, as the gate's threads, is not kept by more
+MAX_ASKING = 4  # callers at once: whoever has others to answer, as the gate's threads, is not kept by more
 ROOT = Path(__file__).parents[2]
 COMMAND = (sys.executable, "-m", "traces.mutation_class.worker")
 
@@ -31,7 +31,7 @@ def class_apart(path: str, before: str, after: str) -> str | None:
 
     Never raises.
     """
-    if grammar_for(path) is None or max(len(before), len(after)) > BYTES_MOST:
+    if grammar_for(path) is None or max(len(before), len(after)) > MAX_BYTES:
         return None
     question = json.dumps({"path": path, "before": before, "after": after})
     return _worker.ask(question.encode() + b"\n", time.monotonic() + SECONDS)
@@ -40,7 +40,7 @@ def class_apart(path: str, before: str, after: str) -> str | None:
 class _Worker:
     """One process for all threads, begun at the first question and again after it was ended."""
 
-    def __init__(self, asking_most: int = ASKING_MOST) -> None:
+    def __init__(self, asking_most: int = MAX_ASKING) -> None:
         self._places = threading.BoundedSemaphore(asking_most)
         self._turn = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None

@@ -21,7 +21,7 @@ from traces.outlets.records import Record, records_of
 log = logging.getLogger(__name__)
 
 BATCH = 100  # entries looked at for one post
-POST_MOST = 1024 * 1024  # bytes of bodies that go along in one
+MAX_POST = 1024 * 1024  # bytes of bodies that go along in one
 POSTS_A_ROUND = 20  # so that no outlet starves the others
 LEASE = timedelta(seconds=60)
 FIRST_PAUSE, LONGEST_PAUSE = timedelta(seconds=5), timedelta(hours=1)
@@ -95,7 +95,7 @@ def _post_next(outlet: Outlet) -> bool:
 
 def _fitting(records: list[Record]) -> list[Record]:
     """The first of them that one post can hold, one at least."""
-    room = POST_MOST
+    room = MAX_POST
     for count, record in enumerate(records):
         room -= len(record.entry.body.body) if record.whole and record.body is not None else 0
         if room < 0 and count:

@@ -14,8 +14,8 @@ from traces.ledger.append import NewEntry, append
 from traces.models import Kind, Outlet
 from traces.outlets import webhook
 
-MOST = 20  # of one workspace
-HEADER_MOST = 400
+MAX_OUTLETS = 20  # of one workspace
+MAX_HEADER_LENGTH = 400
 
 
 class OutletError(ValueError):
@@ -60,8 +60,8 @@ def _check(workspace_id: int, wanted: Wanted) -> None:
         raise OutletError("Choose a webhook or a collector.")
     if not set(wanted.kinds) <= set(Kind.values):
         raise OutletError("Choose kinds of entries from the list.")
-    if len(header) > HEADER_MOST or not header.isprintable() or not header.isascii():
-        raise OutletError(f"The header has at most {HEADER_MOST} ASCII characters on one line.")
+    if len(header) > MAX_HEADER_LENGTH or not header.isprintable() or not header.isascii():
+        raise OutletError(f"The header has at most {MAX_HEADER_LENGTH} ASCII characters on one line.")
     try:
         http_post.check_url(wanted.url)
     except http_post.TargetError as error:
@@ -70,8 +70,8 @@ def _check(workspace_id: int, wanted: Wanted) -> None:
     alike = there.filter(form=wanted.form, url=wanted.url, whole=wanted.whole)
     if alike.filter(kinds=sorted(set(wanted.kinds))).exists():
         raise OutletError("That address is told of these entries already. Remove that outlet first.")
-    if there.count() >= MOST:
-        raise OutletError(f"A workspace has at most {MOST} outlets; remove one first.")
+    if there.count() >= MAX_OUTLETS:
+        raise OutletError(f"A workspace has at most {MAX_OUTLETS} outlets; remove one first.")
 
 
 def remove(outlet: Outlet, *, actor: str) -> None:

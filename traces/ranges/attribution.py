@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from traces.ranges.follow import Followed, Version
 from traces.ranges.line_diff import Budget
 from traces.ranges.lineage import (
-    HASHED_MOST,
     IN_PLACE,
+    MAX_HASHED,
     WINDOW_COST,
     Claim,
     Hashed,
@@ -27,7 +27,7 @@ from traces.ranges.lineage import (
 from traces.ranges.moved_blocks import letters
 
 CLOCK_SECONDS = 2  # a commit's time has no fractions
-SEARCHED_MOST = 4  # versions since the entry in which its lines are looked for elsewhere in the file
+MAX_SEARCHED = 4  # versions since the entry in which its lines are looked for elsewhere in the file
 TELLING_LEAST = 6  # letters of a range that is found in another place: a lone bracket is everywhere
 
 
@@ -61,7 +61,7 @@ def prove(versions: Sequence[Version], followed: Followed, claims: Sequence[Clai
             _give(proven, texts, claim, *place)
         else:
             left.append(claim)
-    found = trace_lines(b"".join(versions[-1].lines), left, hashed_most=HASHED_MOST // 4)
+    found = trace_lines(b"".join(versions[-1].lines), left, hashed_most=MAX_HASHED // 4)
     absent = {*found.changed, *found.unchecked}
     for claim in left:
         place = search.before(claim) if checkable(claim) and claim.key in absent else None
@@ -141,8 +141,8 @@ class _Search:
     def __init__(self, texts: Sequence[_Brought]) -> None:
         self._texts = texts
         self._bringing = [at for at, text in enumerate(texts) if text.new]
-        self._in_place = Budget(HASHED_MOST // 4)
-        self._search = Budget(HASHED_MOST // 4)
+        self._in_place = Budget(MAX_HASHED // 4)
+        self._search = Budget(MAX_HASHED // 4)
 
     def since(self, claim: Claim) -> Place | None:
         """Where the claim is proven since it was made: in its place, else in another of the first few
@@ -151,7 +151,7 @@ class _Search:
         for at in since:
             if self._texts[at].has(claim, self._in_place):
                 return at, claim.start - 1
-        return next((found for at in since[:SEARCHED_MOST] if (found := self._elsewhere(at, claim))), None)
+        return next((found for at in since[:MAX_SEARCHED] if (found := self._elsewhere(at, claim))), None)
 
     def before(self, claim: Claim) -> Place | None:
         """Where it is proven in its place in versions before its time, the newest first."""

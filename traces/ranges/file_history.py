@@ -9,11 +9,11 @@ from traces.ranges.follow import Version
 from traces.ranges.lineage import lines_of
 from traces.ranges.repository import SECONDS, Commit, GitError, GitTooSlowError, Repository
 
-COMMITS_MOST = 100
-BLOB_MOST = 1024 * 1024
-BYTES_MOST = 8 * 1024 * 1024
-LINES_MOST = 120_000
-RENAMES_MOST = 5
+MAX_COMMITS = 100
+MAX_BLOB = 1024 * 1024
+MAX_BYTES = 8 * 1024 * 1024
+MAX_LINES = 120_000
+MAX_RENAMES = 5
 
 ALONE = "lines are held against hashes alone."
 TOO_SLOW = f"The repository's history could not be read within {SECONDS:g} seconds: {ALONE}"
@@ -95,7 +95,7 @@ class _Reading:
         if not newest:
             return History(note=NOT_COMMITTED)
         self.known = newest
-        while len(self.names) < RENAMES_MOST and self._step_back():
+        while len(self.names) < MAX_RENAMES and self._step_back():
             pass
         end = self._end(newest[-1]) if newest[-1].blob is None else None
         versions = self._versions()
@@ -103,14 +103,14 @@ class _Reading:
         return History(tuple(versions), tuple(commits), tuple(self.names), end)
 
     def _list(self, revision: str, path: str) -> list[_Known]:
-        commits = self.repository.log(revision, path, COMMITS_MOST)
+        commits = self.repository.log(revision, path, MAX_COMMITS)
         blobs = self.repository.blobs([(one.revision, path) for one in commits]) if commits else []
         return [_Known(one, path, blob) for one, blob in zip(commits, blobs, strict=True)]
 
     def _step_back(self) -> bool:
         """Read on under the name before, where the oldest commit renamed the file; whether there was one."""
         first = self.known[0]
-        if first.commit.parents or first.blob is None or len(self.known) >= COMMITS_MOST:
+        if first.commit.parents or first.blob is None or len(self.known) >= MAX_COMMITS:
             return False
         old = {new: old for old, new in self._renames(first.commit)}.get(first.path)
         older = self._list(f"{first.commit.revision}^1", old) if old and "\n" not in old else []
@@ -148,18 +148,18 @@ class _Reading:
 
 def _kept(known: Sequence[_Known]) -> Sequence[_Known]:
     """The newest that are no more than may be read, without any behind one that is too large."""
-    left = BYTES_MOST
+    left = MAX_BYTES
     for at in range(len(known) - 1, -1, -1):
         size = blob[1] if (blob := known[at].blob) else 0
         left -= size
-        if size > BLOB_MOST or left < 0 or len(known) - at > COMMITS_MOST:
+        if size > MAX_BLOB or left < 0 or len(known) - at > MAX_COMMITS:
             return known[at + 1 :]
     return known
 
 
 def _within_lines(versions: list[Version]) -> list[Version]:
     """The newest whose lines together are no more than may be compared."""
-    left = LINES_MOST
+    left = MAX_LINES
     for at in range(len(versions) - 1, -1, -1):
         left -= len(versions[at].lines)
         if left < 0:

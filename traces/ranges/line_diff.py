@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 QUICK = 4  # lines that are counted in the time that one comparison takes
-CELLS_MOST = 10_000  # of the table for a gap without a line that is there once
+MAX_CELLS = 10_000  # of the table for a gap without a line that is there once
 
 Line = Hashable
 
@@ -147,7 +147,7 @@ def _between(gap: Gap, anchors: Sequence[Run]) -> Iterator[Gap]:
 def _table(before: Sequence[Line], after: Sequence[Line], gap: Gap, budget: Budget) -> Iterator[Run]:
     """The longest common part of a small gap, by the table of all pairs; nothing of a larger one."""
     cells = (gap.a1 - gap.a0) * (gap.b1 - gap.b0)
-    if cells > CELLS_MOST or not budget.take(cells):
+    if cells > MAX_CELLS or not budget.take(cells):
         return
     a, b = before[gap.a0 : gap.a1], after[gap.b0 : gap.b1]
     best = [[0] * (len(b) + 1) for _ in range(len(a) + 1)]

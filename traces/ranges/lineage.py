@@ -18,7 +18,7 @@ IN_PLACE = "in_place"
 MOVED = "moved"
 REFORMATTED = "reformatted"
 UNCLAIMED = "unclaimed"
-HASHED_MOST = 64 * 1024 * 1024
+MAX_HASHED = 64 * 1024 * 1024
 WINDOW_COST = 512  # what looking at one window costs beside its bytes, in bytes
 
 EMPTY = f"sha256:{hashlib.sha256(b'').hexdigest()}"
@@ -78,7 +78,7 @@ def lines_of(content: bytes) -> tuple[bytes, ...]:
     return tuple([*ended, parts[-1]] if parts[-1] else ended)
 
 
-def trace_lines(content: bytes, claims: Sequence[Claim], *, hashed_most: int = HASHED_MOST) -> Lineage:
+def trace_lines(content: bytes, claims: Sequence[Claim], *, hashed_most: int = MAX_HASHED) -> Lineage:
     """The origin of each line. Where claims meet, the first of them has the line: give the newest first.
 
     At most `hashed_most` bytes are hashed in place, and as many in search of moved lines.

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from traces.ranges.line_diff import Budget, Gap, Run
 
 LETTERS_LEAST = 20  # of a block, as in git: less than that is found in many places by chance
-PLACES_MOST = 16  # a line that was taken out of more places than that begins no block
+MAX_PLACES = 16  # a line that was taken out of more places than that begins no block
 
 _LETTER = re.compile(rb"[0-9A-Za-z\x80-\xff]")
 
@@ -53,7 +53,7 @@ class _Search:
         places."""
         best = Run(0, first, 0)
         starts = self._places.get(self._after[first], [])
-        for start in starts if len(starts) <= PLACES_MOST else ():
+        for start in starts if len(starts) <= MAX_PLACES else ():
             a, b = start, first
             while b < end and self._same(a, b) and self._budget.take(1):
                 a, b = a + 1, b + 1

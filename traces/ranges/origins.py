@@ -11,7 +11,7 @@ from traces.ranges.follow import Followed, Version, follow
 from traces.ranges.line_diff import Budget
 from traces.ranges.lineage import IN_PLACE, MOVED, REFORMATTED, UNCLAIMED, Claim, Lineage, Span, holds_nothing
 
-COMPARED_MOST = 600_000  # lines compared for one file, over all of its versions
+MAX_COMPARED = 600_000  # lines compared for one file, over all of its versions
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Traced:
 
 
 def trace_history(
-    versions: Sequence[Version], claims: Sequence[Claim], *, compared_most: int = COMPARED_MOST
+    versions: Sequence[Version], claims: Sequence[Claim], *, compared_most: int = MAX_COMPARED
 ) -> Traced:
     """The origin of each line of the last version. Where claims meet, the first of them has the line.
 

@@ -17,8 +17,8 @@ from traces.ranges.line_diff import Budget
 from traces.ranges.lineage import lines_of
 
 NEAR = 4  # edits before and after a text that are tried on it
-PLACES_MOST = 8  # where the text that an edit put in may stand more than once
-BYTES_MOST = 32 * 1024 * 1024
+MAX_PLACES = 8  # where the text that an edit put in may stand more than once
+MAX_BYTES = 32 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def _rebuilt(
     waiting = [(text, float("inf") if at is None else wanted.get(_hash(text), at)) for text, at in texts]
     waiting += [(edit.after, edit.seconds) for edit in edits if edit.whole and _hash(edit.after) in wanted]
     found: dict[float, bytes] = {}
-    budget = Budget(BYTES_MOST)
+    budget = Budget(MAX_BYTES)
     while waiting and left:
         text, seconds = waiting.pop()
         for other in [text, *_neighbours(text, seconds, edits)]:
@@ -92,7 +92,7 @@ def _neighbours(text: bytes, seconds: float, edits: Sequence[Edit]) -> Iterator[
 def _exchanged(text: bytes, old: bytes, new: bytes) -> Iterator[bytes]:
     """The text with one of the places where `old` stands, or all of them, holding `new`."""
     at, places = text.find(old) if old else -1, 0
-    while at >= 0 and places < PLACES_MOST:
+    while at >= 0 and places < MAX_PLACES:
         yield text[:at] + new + text[at + len(old) :]
         at, places = text.find(old, at + 1), places + 1
     if places > 1:

@@ -17,7 +17,7 @@ SAME_QUOTES = frozenset(
     {".py", ".pyi", ".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".css", ".scss", ".less"}
 )
 LONGEST_LINE = 4000  # bytes; a longer one is no formatter's
-LINES_MOST = 40  # of one statement before and after
+MAX_LINES = 40  # of one statement before and after
 
 Tokens = tuple[bytes, ...]
 
@@ -108,7 +108,7 @@ def _equal_stretch(
     """Where two stretches of whole lines end that begin at `a[0]` and `b[0]` and have the same tokens."""
     (i, a_end), (j, b_end) = (a[0] + 1, a[1]), (b[0] + 1, b[1])
     left, right = before.tokens(a[0]), after.tokens(b[0])
-    while left and right and left != right and i - a[0] + j - b[0] < LINES_MOST:
+    while left and right and left != right and i - a[0] + j - b[0] < MAX_LINES:
         shared = min(len(left), len(right))
         if left[:shared] != right[:shared]:
             return None

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from traces.safe_git import GIT, git_environment
 
 SECONDS = 2.0
-OUTPUT_MOST = 16 * 1024 * 1024
+MAX_OUTPUT = 16 * 1024 * 1024
 LATEST = 253_402_300_799  # the last second of the year 9999: a commit may tell any time
 LOG = (
     "--parents",
@@ -122,12 +122,12 @@ def _read(process: subprocess.Popen[bytes], seconds: float) -> bytes:
     try:
         with process:
             assert process.stdout is not None
-            told = process.stdout.read(OUTPUT_MOST + 1)
-            if len(told) > OUTPUT_MOST:
+            told = process.stdout.read(MAX_OUTPUT + 1)
+            if len(told) > MAX_OUTPUT:
                 process.kill()
     finally:
         timer.cancel()
-    if len(told) > OUTPUT_MOST or process.returncode < 0:
+    if len(told) > MAX_OUTPUT or process.returncode < 0:
         raise GitTooSlowError
     if process.returncode:
         raise GitError

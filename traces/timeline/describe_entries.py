@@ -18,8 +18,8 @@ from traces.ledger.append import body_of
 from traces.models import Kind, LedgerEntry, LedgerLeaf
 from traces.timeline.describe_settings import settings_change
 
-OBJECT_MOST = 400
-NOTE_MOST = 300
+MAX_OBJECT_LENGTH = 400
+MAX_NOTE_LENGTH = 300
 VERBS = {
     "write": "Write",
     "write_to_file": "Write",
@@ -128,7 +128,7 @@ def describe(entry: LedgerEntry, absences: Absences | None = None) -> Row:
         _DESCRIBERS.get(entry.kind, _other)(row, entry, body or {})
     if absence is not None:
         row.note = absence.text
-    row.object, row.note = _short(row.object, OBJECT_MOST), _short(row.note, NOTE_MOST)
+    row.object, row.note = _short(row.object, MAX_OBJECT_LENGTH), _short(row.note, MAX_NOTE_LENGTH)
     return row
 
 

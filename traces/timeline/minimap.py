@@ -15,7 +15,7 @@ from traces.browser.filters import spelled
 from traces.models import Kind, LedgerEntry
 
 WIDTH, LANE = 960, 15
-ENTRIES_MOST = 10_000  # the newest of a session
+MAX_ENTRIES = 10_000  # the newest of a session
 SLOTS_LEAST, SLOTS = 24, 96
 SPANS = (1, 5, 15, 60, 300, 900, 3600, 6 * 3600, 86_400, 7 * 86_400)
 LANES = ("Calls", "Stopped", "Writes")
@@ -66,7 +66,7 @@ def minimap(
 
 def _moments(workspace_id: int, session_id: str) -> list[Moment]:
     rows = LedgerEntry.objects.filter(workspace_id=workspace_id, session_id=session_id).order_by("-pk")
-    found = rows.values_list("received_at", "kind", "outcome", "error_type")[:ENTRIES_MOST]
+    found = rows.values_list("received_at", "kind", "outcome", "error_type")[:MAX_ENTRIES]
     moments = [
         Moment(int(at.timestamp()), kind, "stale" if error == STALE and outcome == "deny" else outcome)
         for at, kind, outcome, error in found

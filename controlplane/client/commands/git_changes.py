@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-FILES_MOST = 10_000
+MAX_FILES = 10_000
 PIECE = 1024 * 1024  # bytes
 SUBMODULE = "160000"
 SHALLOW = (
@@ -88,9 +88,9 @@ def changed_files(root: str, base: str, head: str) -> list[dict[str, Any]]:
     arguments = ("-r", "-z", "--raw", "--no-abbrev", "-M", "--no-commit-id", "--ignore-submodules=none")
     raw = git(root, "diff-tree", *arguments, base, head)
     found = list(raw_changes(raw.split(b"\0")))
-    if len(found) > FILES_MOST:
+    if len(found) > MAX_FILES:
         raise CannotCheckError(
-            f"{len(found)} files differ, {FILES_MOST} can be checked: name a shorter range."
+            f"{len(found)} files differ, {MAX_FILES} can be checked: name a shorter range."
         )
     contents = hashes_of_blobs(root, [blob for _, blob in found if blob])
     for file, blob in found:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 NOTES = "agent-trace"
-COMMITS_MOST = 500
+MAX_COMMITS = 500
 OURS = "dev.icp"
 
 
@@ -20,9 +20,9 @@ def write_notes(root: str, told: dict[str, Any], base: str, head: str) -> list[s
     """A line for each commit of the range that is no merge. A note of anybody else is left as it is."""
     spans = [head] if git(root, "cat-file", "-t", base).strip() == b"tree" else [head, f"^{base}"]
     commits = git(root, "rev-list", "--no-merges", "--reverse", *spans).decode().split()
-    if len(commits) > COMMITS_MOST:
+    if len(commits) > MAX_COMMITS:
         raise CannotCheckError(
-            f"{len(commits)} commits, notes are written for {COMMITS_MOST}: shorten the range."
+            f"{len(commits)} commits, notes are written for {MAX_COMMITS}: shorten the range."
         )
     explained = {one: explained_in(root, told, one) for one in commits}
     wanted = {file["entry_id"] for files in explained.values() for file in files}

@@ -24,7 +24,7 @@ KINDS = (
     (AnchorKind.GIT, "A note on HEAD of the workspace's repository, under refs/notes/icp-checkpoints."),
 )
 MINUTES = 10
-ARCHIVES_MOST = 200  # nightly ones of more than half a year
+MAX_ARCHIVES = 200  # nightly ones of more than half a year
 
 
 @settings_page
@@ -42,7 +42,7 @@ def ledger(request: MemberRequest) -> HttpResponse:
     may_edit = may(request.role, Role.ADMIN)
     context = {
         "anchors": anchor_rows(request.workspace.pk, secrets=may_edit),
-        "archives": newest_archives(request.workspace.pk)[: -ARCHIVES_MOST - 1 : -1],
+        "archives": newest_archives(request.workspace.pk)[: -MAX_ARCHIVES - 1 : -1],
         "kinds": worded(KINDS),
         "given": {name: request.POST.get(name, "") for name in ("target", "minutes")},
         "minutes": MINUTES,

@@ -16,8 +16,8 @@ from controlplane.policy.paths.raw_path import Named
 from controlplane.policy.paths.resolve import Placed
 
 # Replacing is done on the real text only within these limits, in characters; beyond, its pieces are judged.
-_RESULT_MOST = 8 * 1024 * 1024
-_WORK_MOST = 64 * 1024 * 1024
+_MAX_RESULT = 8 * 1024 * 1024
+_MAX_WORK = 64 * 1024 * 1024
 
 # Normalising takes time by the square of the marks in a row: an identifier bears a few.
 _MARKS = re2.compile(r"([\p{M}\x{FF9E}\x{FF9F}]{30})[\p{M}\x{FF9E}\x{FF9F}]+")
@@ -125,11 +125,11 @@ def _cells(notebook: str) -> str:
 
 @lru_cache(maxsize=4)
 def _replaced(text: str, pieces: tuple[tuple[str, str], ...]) -> str | None:
-    if not pieces or len(pieces) * len(text) > _WORK_MOST:
+    if not pieces or len(pieces) * len(text) > _MAX_WORK:
         return None
     for old, new in ((plain(old), plain(new)) for old, new in pieces):
         places = text.count(old) if old else 0
-        if not places or len(text) + places * len(new) > _RESULT_MOST:
+        if not places or len(text) + places * len(new) > _MAX_RESULT:
             return None
         text = text.replace(old, new)
     return text

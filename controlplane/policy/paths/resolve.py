@@ -20,7 +20,7 @@ _WHERE = {
 }
 
 
-_LINKS_MOST = 10  # one after the other; a client tells of each where it ends
+_MAX_LINKS = 10  # one after the other; a client tells of each where it ends
 
 _ENDS = frozenset({"", "/"})  # what may stand behind a name in a path
 
@@ -78,7 +78,7 @@ def _behind_links(path: str, call: ToolCall) -> str | Refusal:
     hint that lies opens nothing."""
     table, lengths = _links(tuple(call.links.items()), call.root)
     at = path
-    for _ in range(_LINKS_MOST):
+    for _ in range(_MAX_LINKS):
         parents = (at[:end] for end in lengths if at[end : end + 1] in _ENDS)
         link = next((name for name in parents if name in table), None)
         if link is None:

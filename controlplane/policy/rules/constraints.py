@@ -23,7 +23,7 @@ from controlplane.policy.paths.filesystem import World
 from controlplane.policy.rules import dependencies
 
 MAX_PATTERN = 1000  # characters of a regular expression
-_TOLD_MOST = 10  # dependency files, and libraries of each, that an answer names
+_MAX_TOLD = 10  # dependency files, and libraries of each, that an answer names
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +174,7 @@ def _asks_wrongly(rule: Mapping[str, Any], written: Written, world: World) -> bo
 def _no_new_dependency(given: Given) -> Iterator[Breach]:
     """No dependency file may name what it did not name before."""
     manifests = (written for written in given.about if dependencies.is_manifest(written.path))
-    yield from islice((breach for each in manifests for breach in _new_names(given, each)), _TOLD_MOST)
+    yield from islice((breach for each in manifests for breach in _new_names(given, each)), _MAX_TOLD)
 
 
 def _new_names(given: Given, written: Written) -> Iterator[Breach]:
@@ -188,7 +188,7 @@ def _new_names(given: Given, written: Written) -> Iterator[Breach]:
     sides = change or (written.before, written.after or "")
     new = dependencies.new_names(written.path, *sides, whole=change is not None)
     if new:
-        told = ", ".join(map(shown, sorted(new)[:_TOLD_MOST])) + ", …" * (len(new) > _TOLD_MOST)
+        told = ", ".join(map(shown, sorted(new)[:_MAX_TOLD])) + ", …" * (len(new) > _MAX_TOLD)
         yield from given.broken(
             [written.path], f"would add the dependency {told}, and the intent allows no new one"
         )

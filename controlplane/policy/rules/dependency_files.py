@@ -27,7 +27,7 @@ _REQUIREMENT = re.compile(r"\s*(?P<name>[A-Za-z0-9][\w.\-]*)\s*(?:\[[^\]]*\])?(?
 
 # `tomllib` walks through the parts of a key (`a.a.a…`) for each of its parts, and through those of the table
 # that it stands in for each key.
-_STEPS_MOST = 2_000_000
+_MAX_STEPS = 2_000_000
 
 Library = tuple[str, str]
 
@@ -39,7 +39,7 @@ def libraries(name: str, text: str) -> list[Library] | None:
     parser = PARSERS.get(name)
     if parser is None:
         return None
-    if parser is tomllib.loads and _steps(text) > _STEPS_MOST:
+    if parser is tomllib.loads and _steps(text) > _MAX_STEPS:
         return None
     try:
         tree = parser(text)

@@ -16,7 +16,7 @@ from controlplane.models import Workspace
 from controlplane.policy.paths.filesystem import Where
 from sessions.gate.worktree import Worktree
 
-BYTES_MOST = 1024 * 1024
+MAX_BYTES = 1024 * 1024
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC  # a FIFO must not make the page wait
 
@@ -66,7 +66,7 @@ class FileTexts:
 
 
 def _bytes(root: str, path: str) -> bytes | None:
-    """At most `BYTES_MOST` and one more; None for what is no regular file."""
+    """At most `MAX_BYTES` and one more; None for what is no regular file."""
     *folders, name = path.split("/")
     with ExitStack() as stack:
         at = os.open(root, _FOLDER)
@@ -79,13 +79,13 @@ def _bytes(root: str, path: str) -> bytes | None:
         if not stat.S_ISREG(os.fstat(found).st_mode):
             return None
         with os.fdopen(found, "rb", closefd=False) as file:
-            return file.read(BYTES_MOST + 1)
+            return file.read(MAX_BYTES + 1)
 
 
 def _text(content: bytes | None) -> FileText:
     if content is None:
         return FileText(None, why="It is no regular file.")
-    if len(content) > BYTES_MOST:
+    if len(content) > MAX_BYTES:
         return FileText(None, why="The file is too large to be shown.")
     try:
         return FileText(content.decode())

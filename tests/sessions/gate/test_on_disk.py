@@ -64,5 +64,5 @@ def test_names_in_a_folder(tmp_path, monkeypatch):
         ["a"], ["src"], (), (), ["a"],
     ]  # fmt: skip
     assert (Worktree(1, "", {}).names_in("src"), worktree.names_in("a\0b")) == (None, None)
-    monkeypatch.setattr("sessions.gate.worktree.BELOW_MOST", 0)
+    monkeypatch.setattr("sessions.gate.worktree.MAX_BELOW", 0)
     assert worktree.names_in("src") is None

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from traces.mutation_class import EVOLUTION, REFACTOR, worker, worker_client
-from traces.mutation_class.compare import BYTES_MOST
+from traces.mutation_class.compare import MAX_BYTES
 
 QUESTION = ("a.py", "x = 1\n", "x = 1  # one\n")
 
@@ -52,13 +52,13 @@ def test_one_process_answers_them_all():
 
 def test_no_process_is_begun_for_what_nobody_could_compare():
     assert worker_client.class_apart("a.txt", "x", "y") is None
-    assert worker_client.class_apart("a.py", "x", "x" * (BYTES_MOST + 1)) is None
+    assert worker_client.class_apart("a.py", "x", "x" * (MAX_BYTES + 1)) is None
     assert worker_client._worker._process is None
 
 
 @pytest.mark.parametrize("piece", ["(", "a(", "{a:"])
 def test_a_text_that_the_parser_chokes_on_costs_its_own_answer_alone(piece):
-    text = piece * (BYTES_MOST // len(piece))
+    text = piece * (MAX_BYTES // len(piece))
     assert worker_client.class_apart("A.java", text, "class A {}") is None
     assert worker_client.class_apart(*QUESTION) == REFACTOR
 
@@ -112,6 +112,6 @@ def test_its_limits_are_those_of_the_system():
     worker_client.class_apart(*QUESTION)
     with open(f"/proc/{running().pid}/limits", encoding="ascii") as told:  # noqa: PTH123
         limits = {line[:25].strip(): line[26:].split()[0] for line in told}
-    assert limits["Max address space"] == str(worker.MEMORY_MOST)
+    assert limits["Max address space"] == str(worker.MAX_MEMORY)
     assert int(limits["Max cpu time"]) <= 60
     assert limits["Max core file size"] == "0"

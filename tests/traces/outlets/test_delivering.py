@@ -166,7 +166,7 @@ def test_of_two_who_deliver_one_does(receiver, monkeypatch):
 
 
 def test_large_contents_are_spread_over_several_posts(receiver, monkeypatch):
-    monkeypatch.setattr(delivery, "POST_MOST", 1000)
+    monkeypatch.setattr(delivery, "MAX_POST", 1000)
     hook(receiver, whole=True)
     for _ in range(3):
         append(decision(body={"input": "x" * 800}))

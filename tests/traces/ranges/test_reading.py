@@ -102,7 +102,7 @@ def test_what_cannot_be_read_is_said_in_words(repo, tmp_path, monkeypatch):
     assert read(repo, "a\nHEAD:a.py").note == file_history.STRANGE_NAME
     assert read(repo, "a\0.py").note == file_history.NO_REPOSITORY
     assert read(repo, seconds=0).note == file_history.TOO_SLOW
-    monkeypatch.setattr(repository, "OUTPUT_MOST", 3)
+    monkeypatch.setattr(repository, "MAX_OUTPUT", 3)
     assert read(repo).note == file_history.TOO_SLOW
 
 
@@ -149,13 +149,13 @@ def test_a_name_is_only_a_name(repo, name):
 def test_old_and_large_versions_are_left_out_and_that_is_said(repo, monkeypatch):
     for number in range(6):
         repo.commit("a.py", BODY + f"{number}\n")
-    monkeypatch.setattr(file_history, "LINES_MOST", 40)
+    monkeypatch.setattr(file_history, "MAX_LINES", 40)
     found = read(repo)
     assert (found.cut, [one.parents for one in found.versions]) == (True, [(), (0,), (1,)])
     assert [one.revision for one in found.versions] == [one.revision for one in found.commits]
-    monkeypatch.setattr(file_history, "COMMITS_MOST", 2)
+    monkeypatch.setattr(file_history, "MAX_COMMITS", 2)
     assert (len(read(repo).versions), read(repo).cut) == (2, True)
-    monkeypatch.setattr(file_history, "BYTES_MOST", 200)
+    monkeypatch.setattr(file_history, "MAX_BYTES", 200)
     assert (len(read(repo).versions), read(repo).cut) == (1, True)
 
 
@@ -163,7 +163,7 @@ def test_a_version_that_is_too_large_ends_the_reading(repo, monkeypatch):
     repo.commit("a.py", BODY)
     repo.commit("a.py", BODY * 100)
     repo.commit("a.py", "small\n")
-    monkeypatch.setattr(file_history, "BLOB_MOST", 2000)
+    monkeypatch.setattr(file_history, "MAX_BLOB", 2000)
     found = read(repo)
     assert [one.lines for one in found.versions] == [(b"small\n",)]
     assert found.cut

@@ -62,7 +62,7 @@ def test_a_merge_and_the_oldest_version_that_was_read_have_nothing_put_before_th
 def test_the_search_has_an_end(monkeypatch):
     text = b"a" * 10_000
     edits = [Edit(b"b", b"a", at) for at in range(300)]
-    monkeypatch.setattr(rebuild_texts, "BYTES_MOST", 100_000)
+    monkeypatch.setattr(rebuild_texts, "MAX_BYTES", 100_000)
     assert texts(with_rebuilt([version(text, None)], edits, {sha(b"never"): 1})[0]) == [text]
 
 

@@ -17,7 +17,7 @@ from traces.entry_schema import INTENT_TYPE, moment_of, problems, session_of
 VERSION = "0.1.0"
 OURS = "dev.icp"
 COMPUTED = "computed_mutation_class"
-MODEL_MOST = 250
+MAX_MODEL_LENGTH = 250
 INTENT_URN = "urn:icp:intent:"
 SESSION_URN = "urn:icp:session:"
 # The reference implementation files events under these names; they are no files of the workspace.
@@ -176,7 +176,7 @@ def _contributor_out(contributor: dict[str, Any]) -> dict[str, Any]:
 def _model_id(model: str) -> str:
     """`provider/model`, as models.dev names them, where the provider can be told from the name."""
     provider = next((name for form, name in PROVIDERS if form.match(model)), None)
-    return (f"{provider}/{model}" if provider and "/" not in model else model)[:MODEL_MOST]
+    return (f"{provider}/{model}" if provider and "/" not in model else model)[:MAX_MODEL_LENGTH]
 
 
 def _related_out(related: dict[str, Any]) -> dict[str, Any]:

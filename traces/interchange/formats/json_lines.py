@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 CHUNK = 64 * 1024
-LINE_MOST = 1024 * 1024  # bytes
+MAX_LINE_LENGTH = 1024 * 1024  # bytes
 BOM = b"\xef\xbb\xbf"
 
 
@@ -35,7 +35,7 @@ def read_lines(read: Callable[[int], bytes]) -> Iterator[Line]:
             yield _line(number, pending + piece, ended=True, too_long=too_long)
             number, pending, too_long = number + 1, b"", False
         pending += rest
-        if len(pending) > LINE_MOST:
+        if len(pending) > MAX_LINE_LENGTH:
             pending, too_long = pending[:1], True
     if pending:
         yield _line(number, pending, ended=False, too_long=too_long)
@@ -44,4 +44,4 @@ def read_lines(read: Callable[[int], bytes]) -> Iterator[Line]:
 def _line(number: int, raw: bytes, *, ended: bool, too_long: bool) -> Line:
     if number == 1:
         raw = raw.removeprefix(BOM)
-    return Line(number, raw.removesuffix(b"\r"), ended, too_long or len(raw) > LINE_MOST)
+    return Line(number, raw.removesuffix(b"\r"), ended, too_long or len(raw) > MAX_LINE_LENGTH)

@@ -17,7 +17,7 @@ from traces.interchange.formats.json_lines import read_lines
 from traces.interchange.imports.chunks import chunks_of, counted
 from traces.interchange.imports.prepare import Part, Preparing, Read, Source, parts_of
 from traces.interchange.imports.report import ImportReport, Remark
-from traces.interchange.imports.rewrite_check import KEPT_MOST, SOURCE, History
+from traces.interchange.imports.rewrite_check import MAX_KEPT, SOURCE, History
 from traces.interchange.imports.worker_process import prepared
 from traces.ledger.append import NewEntry, append
 from traces.ledger.bulk_insert import learn, room
@@ -231,6 +231,6 @@ def _record_import(how: Import, report: ImportReport, history: History) -> None:
     if report.foreign_chain:
         body["foreign_chain"] = report.foreign_chain
     if report.rewrite:
-        body["rewrite"] = report.rewrite.answer(KEPT_MOST)
+        body["rewrite"] = report.rewrite.answer(MAX_KEPT)
     new = NewEntry(how.workspace_id, Kind.IMPORT, body, outcome="applied", reason=how.source, actor=how.actor)
     append(new)

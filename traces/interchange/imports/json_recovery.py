@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from traces.interchange.formats.json_lines import LINE_MOST, Line
+from traces.interchange.formats.json_lines import MAX_LINE_LENGTH, Line
 from traces.interchange.imports.report import ImportReport, Remark
 from traces.ledger import canonical_json
 
@@ -81,7 +81,7 @@ def documents_of(lines: Iterable[Line], report: ImportReport) -> Iterator[Docume
         found, pending = _scan(text + "\n", line.number, pending, report)
         several += len(found)
         yield from found
-        if pending and pending.size > LINE_MOST:
+        if pending and pending.size > MAX_LINE_LENGTH:
             report.warn(Remark("LINE_TOO_LONG", "An object of more than 1 MiB was left out.", pending.line))
             pending = None
     if pending:

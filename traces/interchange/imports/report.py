@@ -7,7 +7,7 @@ from typing import Any
 
 from traces.interchange.imports.rewrite_check import Rewrite
 
-LISTED_MOST = 1000
+MAX_LISTED = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Remark:
 
 @dataclass(slots=True)
 class ImportReport:
-    """`entries` are new, `duplicates` were there already. Lists are cut at `LISTED_MOST`, counts are not.
+    """`entries` are new, `duplicates` were there already. Lists are cut at `MAX_LISTED`, counts are not.
 
     `foreign_chain` is what `ForeignChain.summary` gives; `rewrite` tells a file whose past has changed.
     """
@@ -44,12 +44,12 @@ class ImportReport:
 
     def error(self, remark: Remark) -> None:
         self.error_count += 1
-        if len(self.errors) < LISTED_MOST:
+        if len(self.errors) < MAX_LISTED:
             self.errors.append(remark)
 
     def warn(self, remark: Remark) -> None:
         self.warning_count += 1
-        if len(self.warnings) < LISTED_MOST:
+        if len(self.warnings) < MAX_LISTED:
             self.warnings.append(remark)
 
     def taken(self) -> ImportReport:
@@ -60,8 +60,8 @@ class ImportReport:
 
     def take_in(self, part: ImportReport) -> None:
         """Add the remarks of a part, as if they had been made here."""
-        self.errors += part.errors[: LISTED_MOST - len(self.errors)]
-        self.warnings += part.warnings[: LISTED_MOST - len(self.warnings)]
+        self.errors += part.errors[: MAX_LISTED - len(self.errors)]
+        self.warnings += part.warnings[: MAX_LISTED - len(self.warnings)]
         self.error_count += part.error_count
         self.warning_count += part.warning_count
 

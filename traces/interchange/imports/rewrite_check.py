@@ -17,25 +17,25 @@ from traces.ledger.append import body_of
 from traces.models import Kind, LedgerEntry
 
 SOURCE = "agent_trace.jsonl"  # what an import is called that names no source: a workspace has one such file
-SOURCE_MOST = 200
-LISTED_MOST = 1000
-KEPT_MOST = 100  # ids of each sort in the ledger's own record
+MAX_SOURCE = 200
+MAX_LISTED = 1000
+MAX_KEPT = 100  # ids of each sort in the ledger's own record
 CHUNK = 2000
 
 
 @dataclass(slots=True)
 class Changed:
-    """Ids of records of one sort; the list is cut at `LISTED_MOST`, the count is not."""
+    """Ids of records of one sort; the list is cut at `MAX_LISTED`, the count is not."""
 
     count: int = 0
     ids: list[str] = field(default_factory=list)
 
     def add(self, entry_id: str) -> None:
         self.count += 1
-        if len(self.ids) < LISTED_MOST:
+        if len(self.ids) < MAX_LISTED:
             self.ids.append(entry_id)
 
-    def answer(self, most: int = LISTED_MOST) -> dict[str, Any]:
+    def answer(self, most: int = MAX_LISTED) -> dict[str, Any]:
         return {"count": self.count, "ids": self.ids[:most]}
 
 
@@ -47,7 +47,7 @@ class Rewrite:
     removed: Changed = field(default_factory=Changed)
     reordered: Changed = field(default_factory=Changed)
 
-    def answer(self, most: int = LISTED_MOST) -> dict[str, Any]:
+    def answer(self, most: int = MAX_LISTED) -> dict[str, Any]:
         return {
             "altered": self.altered.answer(most),
             "removed": self.removed.answer(most),

@@ -9,7 +9,7 @@ from traces.safe_git import GIT, git_environment
 REF = "refs/notes/icp-checkpoints"
 NAME, EMAIL = "Intent Control Plane", "icp@localhost"
 SECONDS = 20
-SAID_MOST = 200
+MAX_SAID = 200
 
 
 class GitError(Exception):
@@ -52,7 +52,7 @@ def _git(root: str, *words: str, given: bytes = b"") -> bytes:
         raise GitError(f"git does not run: {type(error).__name__}") from error
     if done.returncode:
         said = done.stderr.decode("utf-8", "replace").strip().split("\n")[-1]
-        raise GitError(said[:SAID_MOST] or "the repository has no commit yet")
+        raise GitError(said[:MAX_SAID] or "the repository has no commit yet")
     return done.stdout
 
 

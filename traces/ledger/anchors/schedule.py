@@ -25,10 +25,10 @@ from traces.models import AnchorKind, Checkpoint, Kind, LedgerAnchor
 log = logging.getLogger(__name__)
 
 LEASE = timedelta(minutes=2)  # longer than any attempt takes
-RETRY_FIRST, RETRY_MOST = timedelta(seconds=30), timedelta(hours=1)
-ANSWER_MOST = 400
+MIN_RETRY, MAX_RETRY = timedelta(seconds=30), timedelta(hours=1)
+MAX_ANSWER = 400
 MINUTES = (1, 10_080)
-ANCHORS_MOST = 20  # of a workspace: they share one loop
+MAX_ANCHORS = 20  # of a workspace: they share one loop
 HEALTH_EVERY = 15.0  # seconds between two counts for the metrics
 
 
@@ -47,8 +47,8 @@ def add(workspace: Workspace, kind: str, target: str, every_minutes: int, *, act
     """
     if kind not in AnchorKind.values:
         raise AnchorError("Choose a kind.")
-    if LedgerAnchor.objects.filter(workspace_id=workspace.pk).count() >= ANCHORS_MOST:
-        raise AnchorError(f"A workspace has at most {ANCHORS_MOST} anchors.")
+    if LedgerAnchor.objects.filter(workspace_id=workspace.pk).count() >= MAX_ANCHORS:
+        raise AnchorError(f"A workspace has at most {MAX_ANCHORS} anchors.")
     if not MINUTES[0] <= every_minutes <= MINUTES[1]:
         raise AnchorError(f"Choose {MINUTES[0]} to {MINUTES[1]:,} minutes.")
     target = CHECKS[kind](workspace, target.strip())
@@ -153,7 +153,7 @@ def send(anchor: LedgerAnchor, head: Checkpoint) -> bool:
         anchored_size=head.size,
         anchored_at=now,
         failures=0,
-        answer=answer[:ANSWER_MOST],
+        answer=answer[:MAX_ANSWER],
         due_at=now + timedelta(minutes=anchor.every_minutes),
     )
     return True
@@ -186,9 +186,9 @@ def _count() -> None:
 
 def _failed(anchor: LedgerAnchor, reason: str) -> bool:
     failures = anchor.failures + 1
-    pause = min(RETRY_FIRST * 2 ** min(failures - 1, 10), RETRY_MOST)
+    pause = min(MIN_RETRY * 2 ** min(failures - 1, 10), MAX_RETRY)
     LedgerAnchor.objects.filter(pk=anchor.pk).update(
-        failures=failures, answer=reason[:ANSWER_MOST], due_at=timezone.now() + pause
+        failures=failures, answer=reason[:MAX_ANSWER], due_at=timezone.now() + pause
     )
     return False
 

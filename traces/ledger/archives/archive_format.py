@@ -34,7 +34,7 @@ from traces.ledger.checkpoints import (
 
 FORMAT = "intent-control-plane/archive/1"
 SEAL = "archive of "
-LINE_MOST = 16 * 1024 * 1024  # bytes; a body has at most one MiB, and escapes make it longer
+MAX_LINE_LENGTH = 16 * 1024 * 1024  # bytes; a body has at most one MiB, and escapes make it longer
 LEVEL = 6
 
 
@@ -188,7 +188,7 @@ class ArchiveReader:
         self.seal = seal
 
     def _next(self) -> dict[str, Any]:
-        line = self._read(LINE_MOST)
+        line = self._read(MAX_LINE_LENGTH)
         if not line.endswith(b"\n"):
             raise ArchiveError("it is cut off, or has a line that is too long")
         self._running.update(line)

@@ -15,7 +15,7 @@ from traces.interchange.formats import foreign_chain
 from traces.interchange.imports import rewrite_check
 from traces.interchange.imports.import_file import Import, check_file, import_entries, import_file
 from traces.interchange.imports.report import ImportReport
-from traces.interchange.imports.rewrite_check import SOURCE_MOST
+from traces.interchange.imports.rewrite_check import MAX_SOURCE
 from traces.interchange.imports.worker_process import PreparingStoppedError
 from traces.interchange.repository import (
     FOLDER,
@@ -32,7 +32,7 @@ from traces.management.workspace_argument import chosen_workspaces
 
 COMMIT_EVERY = 20 * sealing.BATCH  # a second or so, in which nobody else can write to SQLite
 REWRITTEN = 3  # exit status
-SHOWN_MOST = 20
+MAX_SHOWN = 20
 
 
 class Command(BaseCommand):
@@ -137,8 +137,8 @@ def _shown(file: BinaryIO, what: str) -> Progress:
 
 
 def _source(name: str) -> str:
-    if len(name) > SOURCE_MOST or not name.isprintable():
-        raise CommandError(f"A source has at most {SOURCE_MOST} printable characters.")
+    if len(name) > MAX_SOURCE or not name.isprintable():
+        raise CommandError(f"A source has at most {MAX_SOURCE} printable characters.")
     if name in RESERVED:
         raise CommandError(f"{name} is a word of the ledger's own: name the source by --source.")
     return name
@@ -155,6 +155,6 @@ def _lines(report: ImportReport) -> list[str]:
     if report.rewrite:
         answer = report.rewrite.answer()
         lines.append(rewrite_check.in_words(answer))
-        lines += [f"{sort:12}{', '.join(of['ids'][:SHOWN_MOST])}" for sort, of in answer.items() if of["ids"]]
+        lines += [f"{sort:12}{', '.join(of['ids'][:MAX_SHOWN])}" for sort, of in answer.items() if of["ids"]]
     lines.append(f"{report.entries} new, {report.duplicates} known before.")
     return lines

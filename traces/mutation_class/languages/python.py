@@ -26,7 +26,7 @@ from traces.mutation_class.grammar import (
     places,
 )
 
-LITERAL_MOST = 20_000  # characters of a text or number that is worked out
+MAX_LITERAL_LENGTH = 20_000  # characters of a text or number that is worked out
 
 NAMING = Naming(
     roles={"identifier": NAME},
@@ -111,7 +111,7 @@ ORDERING = Ordering(
 
 def value_of(node: Node, text: str) -> str | None:
     """A text or a number as Python reads it; None for one with expressions in it, or that is no literal."""
-    if len(text) > LITERAL_MOST or any(_is_formatted(one) for one in (node, *node.named_children)):
+    if len(text) > MAX_LITERAL_LENGTH or any(_is_formatted(one) for one in (node, *node.named_children)):
         return None
     try:
         with warnings.catch_warnings():

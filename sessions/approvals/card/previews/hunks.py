@@ -14,8 +14,8 @@ from dataclasses import replace
 from controlplane.templatetags.diffs import Hunk, Line, Part
 from controlplane.templatetags.diffs import hunks as compared
 
-PAIRS_MOST = 40_000  # equal pairs of lines that the comparison would have to weigh
-MARKS_MOST = 12_000_000  # pairs of words that marking the changed ones may weigh, at the very worst
+MAX_PAIRS = 40_000  # equal pairs of lines that the comparison would have to weigh
+MAX_MARKS = 12_000_000  # pairs of words that marking the changed ones may weigh, at the very worst
 RIVALS = 20  # lines that each changed line may be compared with, about
 CONTEXT = 3
 _WORD = re.compile(r"\w+|\s+|.", re.DOTALL)
@@ -48,7 +48,7 @@ def _affordable(gone: list[str], come: list[str]) -> bool:
     pairs = sum(count * new[line] for line, count in old.items())
     differing = [*(old - new).elements(), *(new - old).elements()]
     marks = RIVALS * sum(len(_WORD.findall(line)) ** 2 for line in differing)
-    return pairs <= PAIRS_MOST and marks <= MARKS_MOST
+    return pairs <= MAX_PAIRS and marks <= MAX_MARKS
 
 
 def _shared_ends(old: list[str], new: list[str]) -> tuple[int, int]:
