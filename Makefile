@@ -17,32 +17,48 @@ SCHEMA := docs/openapi.yaml
 AGENTS_DIR := $(abspath $(or $(ICP_AGENTS_DIR),.agents))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo test check e2e agents bench bench-quick mutate schema lock
+.PHONY: help setup setup-base setup-dev setup-bench run demo test check e2e agents bench bench-quick mutate schema lock
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "%-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: ## Make .venv from requirements.txt; does nothing while that file is unchanged
-	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
-	@cmp -s requirements.txt $(VENV)/requirements.txt || \
-	  { $(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.txt \
-	    && cp requirements.txt $(VENV)/requirements.txt; }
+# $(call install,NAME,FILES): install the last of FILES, which builds on the others, unless .venv holds just that.
+define install
+@test -x $(PY) || $(PYTHON) -m venv $(VENV)
+@cat $(2) | cmp -s - $(VENV)/$(1).installed || \
+  { $(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r $(lastword $(2)) \
+    && cat $(2) > $(VENV)/$(1).installed; }
+endef
+BASE := requirements/base.txt
+TEST := $(BASE) requirements.txt
 
-run: setup ## Migrate, then serve on 127.0.0.1, port ICP_PORT
+setup: ## Make .venv with what `make test` needs (requirements.txt); does nothing while that is unchanged
+	$(call install,test,$(TEST))
+
+setup-base: ## The same with what serving needs and no more
+	$(call install,base,$(BASE))
+
+setup-dev: ## The same with what `make check`, `make e2e`, `make agents` and `make mutate` need
+	$(call install,dev,$(TEST) requirements/dev.txt)
+
+setup-bench: ## The same with the policy engines that `make bench` measures beside ours
+	$(call install,bench,$(TEST) requirements/bench.txt)
+
+run: setup-base ## Migrate, then serve on 127.0.0.1, port ICP_PORT
 	@$(MANAGE) migrate --noinput --verbosity 0
 	@$(MANAGE) serve
 
-demo: setup ## Migrate, then serve with example data and a scripted agent
+demo: setup-base ## Migrate, then serve with example data and a scripted agent
 	@$(MANAGE) migrate --noinput --verbosity 0
 	@$(MANAGE) demo
 
 test: setup ## Every test but those in a browser and those with real agents
 	$(TESTING) $(PY) -m pytest -m "not e2e and not agents" -n auto
 
-e2e: setup ## The tests in a real browser (Chromium must be installed)
+e2e: setup-dev ## The tests in a real browser (Chromium must be installed)
 	$(TESTING) $(PY) -m pytest -m e2e
 
-agents: setup ## The tests with real coding agents (needs npm, 2.6 GB below ICP_AGENTS_DIR, and Chromium)
+agents: setup-dev ## The tests with real coding agents (needs npm, 2.6 GB below ICP_AGENTS_DIR, and Chromium)
 	@command -v npm >/dev/null || { echo "make agents needs Node.js and npm: apt-get install nodejs npm" >&2; exit 1; }
 	@mkdir -p $(AGENTS_DIR)
 	@cmp -s tests/agents/package.json $(AGENTS_DIR)/installed.json || \
@@ -52,7 +68,7 @@ agents: setup ## The tests with real coding agents (needs npm, 2.6 GB below ICP_
 	    && cp tests/agents/package.json $(AGENTS_DIR)/installed.json; }
 	$(TESTING) ICP_AGENTS_DIR=$(AGENTS_DIR) $(PY) -m pytest -m agents
 
-check: setup ## Lint, types, import rules, migrations, deployment, templates, schema, sizes
+check: setup-dev ## Lint, types, import rules, migrations, deployment, templates, schema, sizes
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(TESTING) $(VENV)/bin/mypy .
@@ -64,17 +80,17 @@ check: setup ## Lint, types, import rules, migrations, deployment, templates, sc
 	diff -u $(SCHEMA) $(VENV)/openapi.yaml
 	$(TESTING) $(PY) -m pytest tests/test_make_sizes.py
 
-bench: setup ## Every figure that the README claims, one JSON object a line
+bench: setup-bench ## Every figure that the README claims, one JSON object a line
 	@$(PY) -m benchmarks
 
-bench-quick: setup ## The same within five minutes
+bench-quick: setup-bench ## The same within five minutes
 	@$(PY) -m benchmarks --quick
 
-mutate: setup ## Put small faults into the decision core and see which its tests let live: SAMPLE=1200 MODULES="controlplane.policy.globs.parse*"
+mutate: setup-dev ## Put small faults into the decision core and see which its tests let live: SAMPLE=1200 MODULES="controlplane.policy.globs.parse*"
 	$(TESTING) $(PY) -m tests.mutate $(if $(SAMPLE),--sample $(SAMPLE)) $(MODULES)
 
-schema: setup ## Write the OpenAPI document that `make check` compares with
+schema: setup-base ## Write the OpenAPI document that `make check` compares with
 	$(TESTING) $(MANAGE) spectacular --validate --fail-on-warn --file $(SCHEMA)
 
-lock: setup ## Pin requirements.in anew, with hashes (needs uv; nothing else does)
-	uv pip compile requirements.in -o requirements.txt --generate-hashes --universal --python-version 3.11
+lock: ## Pin requirements/*.in, with hashes (needs uv; nothing else does)
+	requirements/lock.sh

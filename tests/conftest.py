@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 import pytest
 from django.conf import settings
 
@@ -11,7 +13,14 @@ from sessions.gate import snapshot
 from tests import builders
 from tests.traces import ledger_flush
 
+# Tests in a browser need requirements/dev.txt, which `make e2e` and `make agents` install.
+collect_ignore = [] if find_spec("playwright") else ["e2e", "agents/test_browser.py"]
+
 __all__ = ["ledger_flush"]  # the import lets tests that commit empty the insert-only tables
+
+
+def pytest_report_header() -> str:
+    return f"left out, playwright is not installed: {', '.join(collect_ignore)}" if collect_ignore else ""
 
 
 def pytest_configure():
