@@ -12,8 +12,8 @@ from itertools import islice
 from controlplane.models import Workspace
 from controlplane.policy.globs.scope import Scope
 from sessions.gate.snapshot import policy_of
+from traces.local_files import walk_files
 from traces.models import TraceFile
-from traces.workspace_disk import files_below
 
 MAX_FILES = 20_000
 
@@ -34,7 +34,7 @@ def known_files(workspace: Workspace) -> KnownFiles:
     """1 query, and one walk through the local root where there is one."""
     rows = TraceFile.objects.filter(workspace_id=workspace.pk, deleted=False)
     recorded = list(rows.order_by().values_list("path", flat=True).distinct()[: MAX_FILES + 1])
-    listed = list(islice(files_below(workspace.local_root), MAX_FILES + 1)) if workspace.local_root else []
+    listed = list(islice(walk_files(workspace.local_root), MAX_FILES + 1)) if workspace.local_root else []
     paths = sorted({*recorded[:MAX_FILES], *listed[:MAX_FILES]})
     whole = max(len(recorded), len(listed)) <= MAX_FILES
     return KnownFiles(tuple(paths), whole, policy_of(workspace).case_insensitive_paths)

@@ -23,7 +23,7 @@ from traces.filemap.touches import Touch, map_sections, touches
 from traces.filemap.tree import rows_of, tree_of
 from traces.interchange.formats.intent_map import write_map
 from traces.lessons.store import lessons
-from traces.workspace_disk import files_below
+from traces.local_files import walk_files
 
 MAX_GAPS = 20
 MAX_OVERLAPS = 12
@@ -65,7 +65,7 @@ def _context(request: MemberRequest, shown: Shown) -> dict[str, Any]:
     touched = touches(workspace_id)
     intents = _columns(known_intents(workspace_id), touched)
     root = request.workspace.local_root
-    on_disk = list(islice(files_below(root), MAX_DISK)) if root else []
+    on_disk = list(islice(walk_files(root), MAX_DISK)) if root else []
     files = file_views(touched, intents, on_disk)
     found = (
         answers(shown.question, files, intents, lessons(workspace_id, most=MAX_LESSONS))
