@@ -32,8 +32,8 @@ class _Gitignore:
 def walk_files(root: str) -> Iterator[str]:
     """Yield workspace-relative POSIX paths, directory by directory, sorted within each.
 
-    Links are not followed. What a `.gitignore` in the tree names is left out, as git leaves out untracked files:
-    the deepest file with a matching rule decides, and nothing below an ignored directory comes back.
+    Links are not followed. Untracked files that a `.gitignore` names are left out as git does it: the deepest
+    `.gitignore` with a matching rule decides, and nothing below an ignored directory comes back.
     """
     rules_by_directory: dict[Path, tuple[_Gitignore, ...]] = {}
     for folder, directories, files in os.walk(root):
@@ -62,7 +62,7 @@ def _is_ignored(path: Path, rules: Sequence[_Gitignore], *, is_directory: bool) 
 def read_regular_file(path: Path, limit: int) -> bytes:
     """Return at most `limit` bytes. Raise `OSError` for anything but a regular file.
 
-    An agent may have put a FIFO or a link there: the first would wait for ever, the second lead out of the workspace.
+    An agent may have put a FIFO or a link there: the one waits for ever, the other leads outside.
     """
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     with os.fdopen(descriptor, "rb") as stream:

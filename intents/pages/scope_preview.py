@@ -10,15 +10,14 @@ from controlplane.policy.globs.scope import Scope, overlap
 from controlplane.policy.model import IntentStatus
 from controlplane.policy.rules import policy_document
 from intents import store
+from intents.known_files import known_files
 from intents.pages.text_area_lists import numbered_lines
 from intents.replay import DAYS, Proposal, replay_proposal
-from traces.models import TraceFile
 
 if TYPE_CHECKING:
     from intents.models import Intent
 
 SHOWN = 20
-MAX_PATHS = 5_000
 CALLS_REPLAYED = 1_000  # the newest: the answer comes while one types
 
 
@@ -39,8 +38,7 @@ def preview_of(intent: Intent, text: str) -> dict[str, Any]:
     ignore_case = policy_document.parse(workspace.policy).case_insensitive_paths
     patterns = tuple(line for _, line in numbered_lines(text))
     scope = Scope.of(patterns, case_insensitive=ignore_case)
-    paths = TraceFile.objects.filter(workspace_id=intent.workspace_id).values_list("path", flat=True)
-    matches = sorted(filter(scope.matches, paths.distinct()[:MAX_PATHS]))
+    matches = known_files(workspace).matching(scope)
     return {
         "errors": line_problems(text),
         "matches": matches[:SHOWN],

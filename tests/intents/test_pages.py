@@ -154,6 +154,15 @@ def test_the_preview_shows_new_overlaps(acme, page, auth):
     assert Intent.objects.get(intent_id="INT-001").version == 1
 
 
+def test_the_preview_counts_the_files_on_disk_as_a_card_does(acme, page, auth, tmp_path):
+    for name in ("docs/a.md", "docs/b.log", ".gitignore"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("*.log\n")
+    Workspace.objects.filter(pk=acme.pk).update(local_root=str(tmp_path))
+    answer = page.post(f"{BASE}INT-001/scope-preview/", {"scope": "docs/**"})
+    assert answer.context["scope_preview"]["matches"] == ["docs/a.md"]
+
+
 FORM = {
     "id": "INT-007",
     "name": "Rate limits",

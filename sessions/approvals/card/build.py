@@ -11,6 +11,7 @@ from django.utils import timezone
 from controlplane.api.errors import ApiError
 from controlplane.models import Role, Workspace
 from controlplane.shared.access import may
+from intents.known_files import KnownFiles, known_files
 from intents.models import Intent
 from sessions.agent_titles import agent_title
 from sessions.approvals.card.context import CardContext, context_of
@@ -24,7 +25,6 @@ from sessions.approvals.choices import Decider
 from sessions.approvals.grants import refusal
 from sessions.approvals.lifecycle import refuse_own
 from sessions.approvals.queue import Agent
-from sessions.known_files import KnownFiles, known_files
 from sessions.models import Approval
 
 NEAR_END = timedelta(seconds=90)

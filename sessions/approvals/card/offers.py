@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from intents.known_files import KnownFiles
 from sessions.approvals.card.ownership import Owner, Ownership
 from sessions.approvals.card.previews.requests import added
 from sessions.approvals.grants import default_patterns, refusal
-from sessions.known_files import KnownFiles
 from sessions.models import Approval
 
 MINUTES = 30

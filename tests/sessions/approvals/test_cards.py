@@ -9,11 +9,11 @@ from django.db.models import F
 from django.utils import timezone
 
 from controlplane.models import Role, Workspace
+from intents.known_files import known_files
 from sessions.approvals import lifecycle
 from sessions.approvals.card.build import Draft, Reader, card_of
 from sessions.approvals.card.receipts import receipt_of
 from sessions.approvals.choices import Choice, Decider
-from sessions.known_files import known_files
 from sessions.lifecycle.end import end_session
 from sessions.models import AgentSession, Approval
 from tests import builders

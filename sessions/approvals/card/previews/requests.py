@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from controlplane.models import Workspace
+from intents.known_files import known_files
 from sessions.approvals.card.previews.values import Added, Criterion, Preview
-from sessions.known_files import known_files
 from sessions.models import Approval
 
 FILES_SHOWN = 8
@@ -22,8 +22,8 @@ def preview_scope(approval: Approval, workspace: Workspace, scope: tuple[str, ..
     patterns = approval.call.get("patterns", [])
     known = known_files(workspace)
     return Preview(
-        complete=known.whole,
-        sentence=ALL_KNOWN if known.whole else NOT_ALL,
+        complete=known.complete,
+        sentence=ALL_KNOWN if known.complete else NOT_ALL,
         note=f"{len(patterns)} pattern{'' if len(patterns) == 1 else 's'} for {approval.intent_id}",
         adds=tuple(added(pattern, known.added_by([pattern], scope)) for pattern in patterns),
     )

@@ -1,7 +1,4 @@
-"""Files that a workspace is known to have: those of its ledger, and those under its local root.
-
-Bounded: a list that stops early says so.
-"""
+"""List the files that a workspace is known to have: those of its ledger and those under its local root."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ from itertools import islice
 
 from controlplane.models import Workspace
 from controlplane.policy.globs.scope import Scope
-from sessions.gate.snapshot import policy_of
+from controlplane.policy.rules import policy_document
 from traces.local_files import walk_files
 from traces.models import TraceFile
 
@@ -21,8 +18,12 @@ MAX_FILES = 20_000
 @dataclass(frozen=True, slots=True)
 class KnownFiles:
     paths: tuple[str, ...]  # sorted
-    whole: bool  # False: there are more than were looked at
+    complete: bool  # False: the workspace has more than MAX_FILES
     ignore_case: bool = False
+
+    def matching(self, scope: Scope) -> list[str]:
+        """Return the paths that a scope owns."""
+        return [path for path in self.paths if scope.matches(path)]
 
     def added_by(self, patterns: Iterable[str], owned: Iterable[str]) -> list[str]:
         """What these patterns let through that the owned scope does not."""
@@ -31,10 +32,10 @@ class KnownFiles:
 
 
 def known_files(workspace: Workspace) -> KnownFiles:
-    """1 query, and one walk through the local root where there is one."""
+    """Read both lists, each up to `MAX_FILES`: 1 query, and one walk where the workspace has a local root."""
     rows = TraceFile.objects.filter(workspace_id=workspace.pk, deleted=False)
     recorded = list(rows.order_by().values_list("path", flat=True).distinct()[: MAX_FILES + 1])
-    listed = list(islice(walk_files(workspace.local_root), MAX_FILES + 1)) if workspace.local_root else []
-    paths = sorted({*recorded[:MAX_FILES], *listed[:MAX_FILES]})
-    whole = max(len(recorded), len(listed)) <= MAX_FILES
-    return KnownFiles(tuple(paths), whole, policy_of(workspace).case_insensitive_paths)
+    on_disk = list(islice(walk_files(workspace.local_root), MAX_FILES + 1)) if workspace.local_root else []
+    paths = sorted({*recorded[:MAX_FILES], *on_disk[:MAX_FILES]})
+    complete = max(len(recorded), len(on_disk)) <= MAX_FILES
+    return KnownFiles(tuple(paths), complete, policy_document.parse(workspace.policy).case_insensitive_paths)
