@@ -287,7 +287,7 @@ def test_known_files_come_from_ledger_and_folder(acme, at_work, tmp_path):
     (tmp_path / ".git/config").write_text("")
     acme.local_root = str(tmp_path)
     known = known_files(acme)
-    assert (known.paths, known.whole) == (("docs/traced.md", "src/a.py"), True)
+    assert (known.paths, known.complete) == (("docs/traced.md", "src/a.py"), True)
     assert known.added_by(["DOCS/**", "src/**"], ["src/*"]) == []
 
 
