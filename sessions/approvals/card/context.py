@@ -10,6 +10,7 @@ from typing import Any
 from django.utils import timezone
 
 from controlplane.templatetags.times import since
+from intents.code_owners import code_owners
 from intents.models import Intent
 from sessions.agent_titles import agent_title
 from sessions.approvals.card.ownership import Owner
@@ -22,6 +23,7 @@ from traces.ledger.append import body_of
 from traces.models import LedgerEntry, TraceFile
 from traces.timeline.describe_entries import describe
 
+MAX_PATHS = 20  # whose code owners are named
 EVENTS_SHOWN = 5
 EVENTS_READ = 20
 PAST_SHOWN = 5
@@ -85,10 +87,20 @@ def context_of(approval: Approval, intent: Intent | None, owners: list[Owner]) -
         events=tuple(_event(entry) for entry in entries[:EVENTS_SHOWN]),
         alert=alerts_of(approval.session, set(paths)) or _alert(bodies, set(paths)),
         others=tuple(_others(approval, owners, paths)),
-        others_note="No other open intent owns it." if paths and not owners else "",
+        others_note=_owners_note(approval, owners, paths),
         past=tuple(_past(approval, set(paths))),
         pattern=paths[0] if len(paths) == 1 else "",
     )
+
+
+def _owners_note(approval: Approval, owners: list[Owner], paths: list[str]) -> str:
+    sentences = ["No other open intent owns it."] if paths and not owners else []
+    people = {
+        owner for path in paths[:MAX_PATHS] for owner in code_owners(approval.workspace.local_root, path)
+    }
+    if people:
+        sentences.append(f"Code owners: {', '.join(sorted(people))}.")
+    return " ".join(sentences)
 
 
 def _goal(intent: Intent) -> Goal:

@@ -279,6 +279,13 @@ def test_a_second_wording_of_what_was_refused_is_pointed_out(at_work, rex, drawn
     assert "Second wording of a call that was denied" in drawn(second).context.alert
 
 
+def test_the_code_owners_of_the_files_are_named(acme, at_work, drawn, tmp_path):
+    (tmp_path / "CODEOWNERS").write_text("docs/ @acme/writers\n")
+    Workspace.objects.filter(pk=acme.pk).update(local_root=str(tmp_path))
+    context = drawn(edit(at_work)).context
+    assert context.others_note == "No other open intent owns it. Code owners: @acme/writers."
+
+
 def test_known_files_come_from_ledger_and_folder(acme, at_work, tmp_path):
     at_work.post("sessions/s-1/traces", {"path": "docs/traced.md", "content": "x"})
     (tmp_path / "src").mkdir()
