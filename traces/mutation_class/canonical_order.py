@@ -11,7 +11,7 @@ import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from traces.mutation_class.grammar import Container, Grammar, Ordering
+from traces.mutation_class.languages.grammar import Container, Grammar, Ordering
 from traces.mutation_class.normal_form import Scope, Shape
 from traces.mutation_class.parse import Budget
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from traces.entry_schema import EVOLUTION
 from traces.mutation_class.canonical_order import arrange
-from traces.mutation_class.grammar import Grammar
 from traces.mutation_class.languages import grammar_for
+from traces.mutation_class.languages.grammar import Grammar
 from traces.mutation_class.normal_form import Shaped, shaped
 from traces.mutation_class.parse import Budget, UnclearError
 from traces.mutation_class.renames import Verdict, compared

@@ -7,17 +7,7 @@ from dataclasses import dataclass, field
 
 from tree_sitter import Node, TreeCursor
 
-from traces.mutation_class.grammar import (
-    BLOCK,
-    BOTH,
-    CLASS,
-    FUNCTION,
-    MEMBER,
-    NOTHING,
-    OUTSIDE,
-    Grammar,
-    Kinds,
-)
+from traces.mutation_class.languages.grammar import NOTHING, Binds, Grammar, Kinds, Role, ScopeKind
 from traces.mutation_class.parse import Budget, UnclearError, parsed
 
 MAX_DEPTH = 150
@@ -36,10 +26,10 @@ class Scope:
 
     def holder(self, mode: str) -> Scope:
         """The scope in which a declaration of this mode counts."""
-        if mode == OUTSIDE:
+        if mode == Binds.ENCLOSING:
             return self.parent or self
         scope = self
-        while mode == FUNCTION and scope.kind == BLOCK and scope.parent:
+        while mode == Binds.FUNCTION and scope.kind == ScopeKind.BLOCK and scope.parent:
             scope = scope.parent
         return scope
 
@@ -104,7 +94,7 @@ class _Shaper:
         self.parameters: set[tuple[Scope, str]] = set()
 
     def all_of(self, root: Node) -> Shaped:
-        whole = Scope(FUNCTION)
+        whole = Scope(ScopeKind.FUNCTION)
         shape = self._node(root.walk(), _At("", None, "", whole, 0)) or Shape("")
         shape.scope = whole
         return Shaped(shape, self.members, self.parameters)
@@ -138,16 +128,16 @@ class _Shaper:
     def _leaf(self, kind: str, text: str, at: _At) -> Shape:
         role = self.naming.places.get((at.parent, at.field)) or self.naming.roles.get(kind, "")
         if role and not self.naming.properties.get((at.parent, at.field), NOTHING).isdisjoint(at.beside):
-            role = BOTH
-            self._define(text, at.scope.around(CLASS))
+            role = Role.NAME_AND_MEMBER
+            self._define(text, at.scope.around(ScopeKind.CLASS))
         leaf = Shape(kind, text, role, field=at.field)
         if not role:
             return leaf
-        leaf.home = at.scope.parent or at.scope if at.mode == OUTSIDE else at.scope
-        if at.mode and role != MEMBER:
+        leaf.home = at.scope.parent or at.scope if at.mode == Binds.ENCLOSING else at.scope
+        if at.mode and role != Role.MEMBER:
             self._declare(leaf, at)
         if (at.parent, at.field) in self.naming.members:
-            self._define(text, at.scope.around(CLASS))
+            self._define(text, at.scope.around(ScopeKind.CLASS))
         return leaf
 
     def _declare(self, leaf: Shape, at: _At) -> None:
@@ -156,7 +146,7 @@ class _Shaper:
         leaf.declared = scope
         if at.names_arguments:
             self.parameters.add((scope, leaf.text))
-        if scope.kind == CLASS and not (scope.closed and self.naming.hides_classes):
+        if scope.kind == ScopeKind.CLASS and not (scope.closed and self.naming.hides_classes):
             self.members.add(leaf.text)
 
     def _define(self, text: str, owner: Scope | None) -> None:
@@ -241,8 +231,8 @@ class _Shaper:
             return
         if any(kid.field == of and (kid.text or kid.kind) in spelled for kid in kids):
             for kid in kids:
-                if kid.role == MEMBER:
-                    self._define(kid.text, at.scope.around(CLASS))
+                if kid.role == Role.MEMBER:
+                    self._define(kid.text, at.scope.around(ScopeKind.CLASS))
 
     def _wrapped(self, kid: Shape, inside: _At) -> Shape:
         wrap = self.grammar.wraps.get((inside.parent, inside.field))

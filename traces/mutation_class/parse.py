@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from tree_sitter import Node, Parser, Point
 
-from traces.mutation_class.grammar import Grammar, language_of
+from traces.mutation_class.languages.grammar import Grammar, language_of
 
 MAX_NODES = 80_000
 LOOKED_EVERY = 256  # nodes between two looks at the clock

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 
-from traces.mutation_class.grammar import BOTH, CLASS, FIXED, FUNCTION, KEYWORD, MEMBER, Naming
+from traces.mutation_class.languages.grammar import Naming, Role, ScopeKind
 from traces.mutation_class.normal_form import Scope, Shape, Shaped
 from traces.mutation_class.parse import Budget
 
@@ -52,11 +52,11 @@ def _walk(one: Shape, other: Shape, budget: Budget) -> _Seen | None:
         left, right, unit = waiting.pop()
         budget.spend()
         alike = (left.kind, left.role, len(left.kids)) == (right.kind, right.role, len(right.kids))
-        if not alike or (left.text != right.text and left.role in {"", FIXED}):
+        if not alike or (left.text != right.text and left.role in {"", Role.EXTERNAL}):
             return None
         if left.scope and right.scope:
             seen.partners[left.scope] = right.scope
-            unit = left.scope if left.scope.kind == FUNCTION else unit
+            unit = left.scope if left.scope.kind == ScopeKind.FUNCTION else unit
         if left.role:
             seen.leaves.append((left, right, unit))
         waiting.extend((a, b, unit) for a, b in zip(left.kids, right.kids, strict=True))
@@ -94,17 +94,17 @@ class _Renaming:
 
     def _take(self, one: Shape, other: Shape) -> bool:
         """False where the two names mean things of different scopes."""
-        if one.role == KEYWORD:
+        if one.role == Role.KEYWORD:
             self.keywords.add((one.text, other.text))
-        if one.role in {MEMBER, BOTH}:
+        if one.role in {Role.MEMBER, Role.NAME_AND_MEMBER}:
             self.members.add((one.text, other.text))
-        if one.role in {MEMBER, KEYWORD}:
+        if one.role in {Role.MEMBER, Role.KEYWORD}:
             return True
         here, there = self._meant(one), self._meant(other)
         if here is None or there is None:
             return here is there and one.text == other.text
         self.names.setdefault(here, set()).add((one.text, other.text))
-        if here.kind == CLASS:
+        if here.kind == ScopeKind.CLASS:
             self.members.add((one.text, other.text))
         return self.seen.partners.get(here) is there
 
@@ -112,7 +112,7 @@ class _Renaming:
         """The scope that declares what a leaf names."""
         scope = start = leaf.declared or leaf.home
         while scope is not None:
-            hidden = self.naming.hides_classes and scope.kind == CLASS and scope is not start
+            hidden = self.naming.hides_classes and scope.kind == ScopeKind.CLASS and scope is not start
             if leaf.text in scope.names and not hidden:
                 return scope
             scope = scope.parent

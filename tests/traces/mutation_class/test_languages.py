@@ -9,8 +9,8 @@ import pytest
 from tree_sitter import Node
 
 from traces.mutation_class import REFACTOR, mutation_class
-from traces.mutation_class.grammar import language_of
 from traces.mutation_class.languages import ENDINGS, grammar_for
+from traces.mutation_class.languages.grammar import language_of
 from traces.mutation_class.parse import Budget, parsed
 
 SAMPLES = sorted((Path(__file__).parents[2] / "data" / "mutation_class").iterdir())

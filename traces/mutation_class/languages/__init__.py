@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from traces.mutation_class.grammar import Grammar
+from traces.mutation_class.languages.c_cpp import CPP, C
 from traces.mutation_class.languages.go import GO
+from traces.mutation_class.languages.grammar import Grammar
 from traces.mutation_class.languages.java import JAVA
 from traces.mutation_class.languages.javascript import JAVASCRIPT, TSX, TYPESCRIPT
-from traces.mutation_class.languages.native import CPP, RUST, C
-from traces.mutation_class.languages.plain import CSS, JSON, RUBY
+from traces.mutation_class.languages.json_css import CSS, JSON
 from traces.mutation_class.languages.python import PYTHON
+from traces.mutation_class.languages.ruby import RUBY
+from traces.mutation_class.languages.rust import RUST
 
 ENDINGS: Mapping[str, Grammar] = {
     ending: grammar

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import re
 
-from traces.mutation_class.grammar import (
-    BLOCK,
-    BOTH,
-    FIXED,
-    FUNCTION,
-    HERE,
-    MEMBER,
-    NAME,
-    OUTSIDE,
+from traces.mutation_class.languages.grammar import (
+    Binds,
     Container,
     Grammar,
     Naming,
     Ordering,
+    Role,
+    ScopeKind,
     kinds,
     places,
 )
@@ -37,31 +32,31 @@ BLOCKS = (
 
 NAMING = Naming(
     roles={
-        "identifier": NAME,
-        "type_identifier": NAME,
-        "package_identifier": NAME,
-        "field_identifier": MEMBER,
-        "label_name": FIXED,
+        "identifier": Role.NAME,
+        "type_identifier": Role.NAME,
+        "package_identifier": Role.NAME,
+        "field_identifier": Role.MEMBER,
+        "label_name": Role.EXTERNAL,
     },
     places={
-        ("package_clause", None): FIXED,
-        ("literal_key", None): BOTH,
-        ("qualified_type", "name"): FIXED,
+        ("package_clause", None): Role.EXTERNAL,
+        ("literal_key", None): Role.NAME_AND_MEMBER,
+        ("qualified_type", "name"): Role.EXTERNAL,
     },
     declares={
-        ("function_declaration", "name"): OUTSIDE,
-        ("type_spec", "name"): OUTSIDE,
-        ("type_alias", "name"): OUTSIDE,
-        ("const_spec", "name"): HERE,
-        ("var_spec", "name"): HERE,
-        ("parameter_declaration", "name"): HERE,
-        ("variadic_parameter_declaration", "name"): HERE,
-        ("type_parameter_declaration", "name"): HERE,
-        ("short_var_declaration", "left"): HERE,
-        ("range_clause", "left"): HERE,
-        ("receive_statement", "left"): HERE,
-        ("type_switch_statement", "alias"): HERE,
-        ("import_spec", "name"): HERE,
+        ("function_declaration", "name"): Binds.ENCLOSING,
+        ("type_spec", "name"): Binds.ENCLOSING,
+        ("type_alias", "name"): Binds.ENCLOSING,
+        ("const_spec", "name"): Binds.INNERMOST,
+        ("var_spec", "name"): Binds.INNERMOST,
+        ("parameter_declaration", "name"): Binds.INNERMOST,
+        ("variadic_parameter_declaration", "name"): Binds.INNERMOST,
+        ("type_parameter_declaration", "name"): Binds.INNERMOST,
+        ("short_var_declaration", "left"): Binds.INNERMOST,
+        ("range_clause", "left"): Binds.INNERMOST,
+        ("receive_statement", "left"): Binds.INNERMOST,
+        ("type_switch_statement", "alias"): Binds.INNERMOST,
+        ("import_spec", "name"): Binds.INNERMOST,
     },
     needs={
         ("range_clause", "left"): kinds(":="),
@@ -69,8 +64,8 @@ NAMING = Naming(
     },
     patterns=kinds("expression_list"),
     scopes={
-        **dict.fromkeys(("function_declaration", "method_declaration", "func_literal"), FUNCTION),
-        **dict.fromkeys(BLOCKS, BLOCK),
+        **dict.fromkeys(("function_declaration", "method_declaration", "func_literal"), ScopeKind.FUNCTION),
+        **dict.fromkeys(BLOCKS, ScopeKind.BLOCK),
     },
     members=places("field_declaration.name method_declaration.name method_elem.name"),
     forms=re.compile(

@@ -7,20 +7,14 @@ from dataclasses import replace
 
 from tree_sitter import Node
 
-from traces.mutation_class.grammar import (
-    BLOCK,
-    BOTH,
-    CLASS,
-    FIXED,
-    FUNCTION,
-    HERE,
-    MEMBER,
-    NAME,
-    OUTSIDE,
+from traces.mutation_class.languages.grammar import (
+    Binds,
     Container,
     Grammar,
     Naming,
     Ordering,
+    Role,
+    ScopeKind,
     kinds,
     places,
 )
@@ -31,6 +25,10 @@ FUNCTIONS = kinds(
 )
 CLASSES = kinds("class_declaration abstract_class_declaration class")
 TYPES = kinds("interface_declaration type_alias_declaration")
+BLOCKS = kinds(
+    "statement_block for_statement for_in_statement catch_clause switch_body function_type "
+    "function_signature method_signature"
+)
 DECLARING = ("let", "const", "var", "using")
 ENDS = kinds(";")
 ENDED = kinds(
@@ -41,39 +39,39 @@ ENDED = kinds(
 
 NAMING = Naming(
     roles={
-        "identifier": NAME,
-        "type_identifier": NAME,
-        "property_identifier": MEMBER,
-        "private_property_identifier": MEMBER,
-        "shorthand_property_identifier": BOTH,
-        "shorthand_property_identifier_pattern": BOTH,
-        "statement_identifier": FIXED,
+        "identifier": Role.NAME,
+        "type_identifier": Role.NAME,
+        "property_identifier": Role.MEMBER,
+        "private_property_identifier": Role.MEMBER,
+        "shorthand_property_identifier": Role.NAME_AND_MEMBER,
+        "shorthand_property_identifier_pattern": Role.NAME_AND_MEMBER,
+        "statement_identifier": Role.EXTERNAL,
     },
     places={
-        ("import_specifier", "name"): FIXED,
-        ("export_specifier", "alias"): FIXED,
-        ("namespace_export", None): FIXED,
+        ("import_specifier", "name"): Role.EXTERNAL,
+        ("export_specifier", "alias"): Role.EXTERNAL,
+        ("namespace_export", None): Role.EXTERNAL,
     },
     declares={
-        **{(kind, "name"): OUTSIDE for kind in (*FUNCTIONS, *CLASSES, *TYPES)},
-        ("function_expression", "name"): HERE,
-        ("class", "name"): HERE,
-        ("variable_declarator", "name"): HERE,
-        ("var_declarator", "name"): FUNCTION,
-        ("formal_parameters", None): HERE,
-        ("arrow_function", "parameter"): HERE,
-        ("required_parameter", "pattern"): HERE,
-        ("optional_parameter", "pattern"): HERE,
-        ("for_in_statement", "left"): HERE,
-        ("catch_clause", "parameter"): HERE,
-        ("import_specifier", "name"): HERE,
-        ("import_specifier", "alias"): HERE,
-        ("import_clause", None): HERE,
-        ("namespace_import", None): HERE,
-        ("type_parameter", "name"): HERE,
-        ("enum_declaration", "name"): HERE,
-        ("function_signature", "name"): OUTSIDE,
-        ("internal_module", "name"): HERE,
+        **{(kind, "name"): Binds.ENCLOSING for kind in (*FUNCTIONS, *CLASSES, *TYPES)},
+        ("function_expression", "name"): Binds.INNERMOST,
+        ("class", "name"): Binds.INNERMOST,
+        ("variable_declarator", "name"): Binds.INNERMOST,
+        ("var_declarator", "name"): Binds.FUNCTION,
+        ("formal_parameters", None): Binds.INNERMOST,
+        ("arrow_function", "parameter"): Binds.INNERMOST,
+        ("required_parameter", "pattern"): Binds.INNERMOST,
+        ("optional_parameter", "pattern"): Binds.INNERMOST,
+        ("for_in_statement", "left"): Binds.INNERMOST,
+        ("catch_clause", "parameter"): Binds.INNERMOST,
+        ("import_specifier", "name"): Binds.INNERMOST,
+        ("import_specifier", "alias"): Binds.INNERMOST,
+        ("import_clause", None): Binds.INNERMOST,
+        ("namespace_import", None): Binds.INNERMOST,
+        ("type_parameter", "name"): Binds.INNERMOST,
+        ("enum_declaration", "name"): Binds.INNERMOST,
+        ("function_signature", "name"): Binds.ENCLOSING,
+        ("internal_module", "name"): Binds.INNERMOST,
     },
     needs={("for_in_statement", "left"): frozenset(DECLARING)},
     patterns=kinds("object_pattern array_pattern rest_pattern"),
@@ -83,11 +81,10 @@ NAMING = Naming(
         "object_assignment_pattern": "left",
     },
     scopes={
-        **dict.fromkeys(FUNCTIONS, FUNCTION),
-        **dict.fromkeys(CLASSES, CLASS),
-        **dict.fromkeys(TYPES, BLOCK),
-        **dict.fromkeys(("statement_block", "for_statement", "for_in_statement", "catch_clause"), BLOCK),
-        **dict.fromkeys(("switch_body", "function_type", "function_signature", "method_signature"), BLOCK),
+        **dict.fromkeys(FUNCTIONS, ScopeKind.FUNCTION),
+        **dict.fromkeys(CLASSES, ScopeKind.CLASS),
+        **dict.fromkeys(TYPES, ScopeKind.BLOCK),
+        **dict.fromkeys(BLOCKS, ScopeKind.BLOCK),
     },
     members=places(
         "method_definition.name field_definition.property public_field_definition.name "

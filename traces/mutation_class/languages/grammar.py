@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from functools import cache
 from importlib import import_module
 
@@ -28,18 +29,30 @@ def places(words: str) -> frozenset[Place]:
     return frozenset((kind, name) for kind, _, name in (word.partition(".") for word in words.split()))
 
 
-NAME = "name"  # found by looking outwards through scopes
-MEMBER = "member"  # of an object: `.x`; one namespace for the whole file
-KEYWORD = "keyword"  # the name of an argument in a call
-BOTH = "both"  # NAME and MEMBER at once, as in `{x}`
-FIXED = "fixed"  # given by somebody outside: an imported name, a package, a label
+class Role(StrEnum):
+    """What a leaf that is a name stands for."""
 
-HERE = "here"  # declared in the innermost scope
-FUNCTION = "function"  # in the innermost scope that is no block
-OUTSIDE = "outside"  # in the scope around the node that opens one: a function's own name
+    NAME = "name"  # resolved by walking outwards through scopes
+    MEMBER = "member"  # of an object: `.x`; one namespace for the file
+    KEYWORD = "keyword"  # the name of an argument in a call
+    NAME_AND_MEMBER = "name_and_member"  # as in `{x}`
+    EXTERNAL = "external"  # chosen outside of this file: an imported name, a package, a label
 
-CLASS = "class"
-BLOCK = "block"
+
+class Binds(StrEnum):
+    """The scope in which a declaration binds its name."""
+
+    INNERMOST = "innermost"
+    FUNCTION = "function"  # the innermost scope that is not a block
+    ENCLOSING = "enclosing"  # the scope around the node that opens one: a function's own name
+
+
+class ScopeKind(StrEnum):
+    """What a scope belongs to."""
+
+    FUNCTION = "function"
+    CLASS = "class"
+    BLOCK = "block"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,19 +1,26 @@
-"""Languages of which layout and comments are known, and little more: Ruby, JSON, CSS."""
+"""Ruby. Names can be made at run time, so a change of names alone stays unclear."""
 
 from __future__ import annotations
 
 import re
 
-from traces.mutation_class.grammar import FUNCTION, NAME, Container, Grammar, Naming, Ordering, kinds, places
-
-NO_NAMES = Naming(roles={})
+from traces.mutation_class.languages.grammar import (
+    Container,
+    Grammar,
+    Naming,
+    Ordering,
+    Role,
+    ScopeKind,
+    kinds,
+    places,
+)
 
 RUBY = Grammar(
     "tree_sitter_ruby",
     Naming(
-        roles=dict.fromkeys(("identifier", "constant", "instance_variable"), NAME),
+        roles=dict.fromkeys(("identifier", "constant", "instance_variable"), Role.NAME),
         known=False,
-        scopes={"method": FUNCTION, "singleton_method": FUNCTION},
+        scopes={"method": ScopeKind.FUNCTION, "singleton_method": ScopeKind.FUNCTION},
     ),
     ordering=Ordering(
         containers={
@@ -29,11 +36,4 @@ RUBY = Grammar(
     verbatim=kinds("string_content heredoc_content regex simple_symbol string_array symbol_array"),
     trailing=kinds("array hash"),
     separators={"*": kinds(";")},
-)
-JSON = Grammar("tree_sitter_json", NO_NAMES, verbatim=kinds("string"))
-CSS = Grammar(
-    "tree_sitter_css",
-    NO_NAMES,
-    verbatim=kinds("string_value plain_value"),
-    separators={"declaration": kinds(";")},
 )

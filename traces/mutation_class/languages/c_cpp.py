@@ -1,0 +1,46 @@
+"""C and C++. Macros hide what a name means, so a change of names alone stays unclear."""
+
+from __future__ import annotations
+
+from traces.mutation_class.languages.grammar import (
+    Container,
+    Grammar,
+    Naming,
+    Ordering,
+    Role,
+    ScopeKind,
+    kinds,
+    places,
+)
+
+C_NAMES = dict.fromkeys(
+    ("identifier", "type_identifier", "field_identifier", "statement_identifier", "namespace_identifier"),
+    Role.NAME,
+)
+C_NAMING = Naming(
+    roles=C_NAMES,
+    known=False,
+    scopes={"function_definition": ScopeKind.FUNCTION, "lambda_expression": ScopeKind.FUNCTION},
+)
+C_TOP = Container(definitions=kinds("function_definition"), imports=kinds("preproc_include"))
+C_VERBATIM = kinds("string_literal raw_string_literal char_literal preproc_arg system_lib_string")
+
+C = Grammar(
+    "tree_sitter_c",
+    C_NAMING,
+    ordering=Ordering(containers={("translation_unit", ""): C_TOP}, later=places("function_definition.body")),
+    verbatim=C_VERBATIM,
+    trailing=kinds("initializer_list enumerator_list"),
+    special={"preproc_arg": lambda _node, text: " ".join(text.split())},
+)
+
+CPP = Grammar(
+    "tree_sitter_cpp",
+    C_NAMING,
+    ordering=Ordering(
+        containers={("translation_unit", ""): Container(imports=kinds("preproc_include"))},
+    ),
+    verbatim=C_VERBATIM,
+    trailing=kinds("initializer_list enumerator_list"),
+    special={"preproc_arg": lambda _node, text: " ".join(text.split())},
+)
