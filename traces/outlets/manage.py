@@ -9,6 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from controlplane.shared import http_post
+from traces.errors import OutletError
 from traces.ledger import proofs
 from traces.ledger.append import NewEntry, append
 from traces.models import Kind, Outlet
@@ -16,10 +17,6 @@ from traces.outlets import webhook
 
 MAX_OUTLETS = 20  # of one workspace
 MAX_HEADER_LENGTH = 400
-
-
-class OutletError(ValueError):
-    """What is wrong with what was asked for, for the page."""
 
 
 @dataclass(frozen=True, slots=True)

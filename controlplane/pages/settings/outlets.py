@@ -12,6 +12,7 @@ from django.views.decorators.cache import never_cache
 from controlplane.models import Role
 from controlplane.pages.settings.pages import actor_of, changing, posted_id, settings_page
 from controlplane.shared.access import MemberRequest, may, member_page
+from traces.errors import OutletError
 from traces.ledger import proofs
 from traces.models import Kind, Outlet
 from traces.outlets import delivery, manage
@@ -35,8 +36,8 @@ def outlet_list(request: MemberRequest) -> HttpResponse:
             return redirect("settings:outlets", request.workspace.slug)
         try:
             fresh = _add(request)
-        except manage.OutletError as refused:
-            error = str(refused)
+        except OutletError as refusal:
+            error = refusal.error
     outlets = Outlet.objects.filter(workspace_id=request.workspace.pk).order_by("pk")
     head = proofs.head(request.workspace.pk)
     context = {

@@ -12,12 +12,13 @@ import pytest
 from django.utils import timezone
 
 from tests.traces.builders import HOME, append, append_many, decision
+from traces.errors import OutletError
 from traces.ledger.redaction import redact
 from traces.ledger.sealing import seal
 from traces.models import LedgerEntry, Outlet
 from traces.outlets import delivery, webhook
 from traces.outlets.delivery import deliver_all
-from traces.outlets.manage import OutletError, Wanted, add, retry_now
+from traces.outlets.manage import Wanted, add, retry_now
 
 pytestmark = pytest.mark.django_db
 
