@@ -18,8 +18,8 @@ from controlplane.models import Role
 from controlplane.shared.access import MemberRequest, may, member_page, person_name
 from intents.lessons.lesson_list import list_context, place_of
 from traces.cursors import cursor_in
-from traces.interchange.formats.agent_md import write_lessons
 from traces.lessons import retire
+from traces.lessons.agent_md import write_lessons
 from traces.lessons.store import MAX_FILE_LENGTH, Lesson, NewLesson, Section, Source, lessons, record_lesson
 
 MAX_TEXT_LENGTH = 5_000

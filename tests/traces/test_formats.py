@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from traces import entry_schema
-from traces.interchange.formats.agent_md import read_lessons, write_lessons
 from traces.interchange.formats.agent_trace import is_record, to_entry, to_record
 from traces.interchange.formats.intent_map import Section, read_map, write_map
 from traces.interchange.imports.repairs import repair
+from traces.lessons.agent_md import read_lessons, write_lessons
 from traces.lessons.store import Lesson, Source
 from traces.lessons.store import Section as Kept
 

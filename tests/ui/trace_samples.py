@@ -4,11 +4,11 @@ from collections import Counter
 
 from tests.ui.hostile import AGO, HOSTILE, INTENT, NOW, PAGER, SEALED
 from traces.blame.blame import Author, Deletion
-from traces.browser.density_strip import strip_of
 from traces.browser.drawer import ChangedFile, EntryView, Proof, Ring, TakenOut
 from traces.browser.entry_counts import Bar, Tally
 from traces.browser.facets import facets_of, hidden_of, spans_of, tokens_of
 from traces.browser.filters import Term, Wanted
+from traces.browser.histogram import strip_of
 from traces.counts.counters import Values
 from traces.entries.known_intents import KnownIntent
 from traces.filemap.matrix import Cell, Overlap
@@ -16,7 +16,7 @@ from traces.filemap.search import Answer
 from traces.filemap.tree import MapRow
 from traces.models import Checkpoint, LedgerEntry
 from traces.ranges.file_history import TOO_SLOW, Change
-from traces.ranges.repository import Commit
+from traces.ranges.git_reader import Commit
 from traces.timeline.describe_entries import Row, Seal
 
 WANTED = Wanted(

@@ -19,8 +19,8 @@ from traces.entries import api_schema as schema
 from traces.entries.api import StreamView
 from traces.entry_schema import canonical_path
 from traces.ranges.file_history import Change, History, read_history
+from traces.ranges.git_reader import Commit
 from traces.ranges.lineage import IN_PLACE, MOVED, REFORMATTED, UNCLAIMED, Lineage, Span
-from traces.ranges.repository import Commit
 from traces.raw_body import JSON_TYPE, body_bytes
 
 MAX_CHANGED = 100

@@ -12,11 +12,11 @@ from pathlib import Path
 from traces.entries.recorded_edits import recorded_edits
 from traces.models import TraceFile, TraceRange
 from traces.ranges.file_history import BINARY, Change, History, read_history
-from traces.ranges.follow import Version
+from traces.ranges.git_reader import Commit
 from traces.ranges.lineage import Claim, Lineage, lines_of, trace_lines
 from traces.ranges.origins import trace_history
 from traces.ranges.rebuild_texts import with_rebuilt
-from traces.ranges.repository import Commit
+from traces.ranges.track_lines import Version
 
 MAX_CLAIMS = 2000
 CALLS_BEFORE = 10_000  # rows of the ledger before an entry among which its call is looked for

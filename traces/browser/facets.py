@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from traces.browser.entry_counts import Tally
-from traces.browser.filters import SPANS, Term, Wanted, spelled
+from traces.browser.filters import SPANS, Term, Wanted
 from traces.entries.mutation_class_check import RESERVED
+from traces.url_time import format_url_time
 
 MAX_VALUES = 8
 NONE_WORDS = {"intent": "no intent", "agent": "not named", "folder": "no file"}
@@ -89,7 +90,7 @@ def hidden_of(wanted: Wanted) -> list[tuple[str, str]]:
     pairs = [(one.key, one.value) for one in wanted.terms]
     pairs += [("session", wanted.session), ("path", wanted.path), ("last", wanted.last)]
     if not wanted.last:
-        pairs += [("since", spelled(wanted.since)), ("until", spelled(wanted.until))]
+        pairs += [("since", format_url_time(wanted.since)), ("until", format_url_time(wanted.until))]
     return [(name, value) for name, value in pairs if value]
 
 
@@ -120,6 +121,7 @@ def _token(name: str, value: str, without: Wanted, *, excluded: bool = False) ->
 
 def _stretch(wanted: Wanted) -> str:
     since, until = (
-        spelled(moment).replace("T", " ").removesuffix(":00Z") for moment in (wanted.since, wanted.until)
+        format_url_time(moment).replace("T", " ").removesuffix(":00Z")
+        for moment in (wanted.since, wanted.until)
     )
     return f"{since or 'the beginning'} to {until or 'now'} UTC"

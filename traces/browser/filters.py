@@ -16,6 +16,8 @@ from urllib.parse import urlencode
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
+from traces.url_time import format_url_time
+
 VALUED = ("kind", "outcome", "agent", "intent", "tool", "reason", "folder")
 TEXTS = ("q", "session", "path")
 SPANS: Mapping[str, timedelta] = {
@@ -94,7 +96,7 @@ class Wanted:
         pairs: list[tuple[str, object]] = [(one.key, one.value) for one in self.terms]
         pairs += [("q", self.text), ("session", self.session), ("path", self.path), ("last", self.last)]
         if not self.last:
-            pairs += [("since", spelled(self.since)), ("until", spelled(self.until))]
+            pairs += [("since", format_url_time(self.since)), ("until", format_url_time(self.until))]
         return "?" + urlencode([(name, value) for name, value in [*pairs, *more.items()] if value])
 
 
@@ -118,10 +120,6 @@ def read_wanted(query: Query, now: datetime) -> Wanted:
     return Wanted(
         _terms(query), texts["q"], texts["session"], texts["path"], since, until, last, tuple(problems)
     )
-
-
-def spelled(moment: datetime | None) -> str:
-    return "" if moment is None else moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _terms(query: Query) -> tuple[Term, ...]:

@@ -14,12 +14,12 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from controlplane.shared.access import MemberRequest, member_page
-from traces.browser.density_strip import strip_of
 from traces.browser.drawer import find_entry, view_of
 from traces.browser.entry_counts import MAX_FRESH, Tally, tally, with_finer_bars
 from traces.browser.export import csv_lines, json_lines
 from traces.browser.facets import facets_of, hidden_of, spans_of, tokens_of
 from traces.browser.filters import Wanted, read_wanted
+from traces.browser.histogram import strip_of
 from traces.browser.search import Entries, Found, Way, branches, fetched, newest, oldest, page
 from traces.counts.counters import uncounted
 from traces.cursors import cursor_in

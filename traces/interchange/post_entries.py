@@ -10,8 +10,8 @@ from django.db import transaction
 from controlplane.shared.sqlite_lock import writing
 from traces.entries.deduplicate import Submitted
 from traces.entries.record import Storing, retried, store
-from traces.interchange.formats import orchestration
 from traces.interchange.formats.json_lines import read_lines
+from traces.interchange.imports import strict_reader
 from traces.interchange.imports.chunks import chunks_of, counted
 from traces.interchange.imports.report import ImportReport, Remark
 from traces.ledger import canonical_json
@@ -44,10 +44,10 @@ def _posted(raw: bytes, report: ImportReport) -> Iterator[Submitted]:
     except canonical_json.CanonicalError as error:
         report.error(Remark("INVALID_JSON", str(error), None))
     except ValueError:
-        yield from orchestration.entries_of(read_lines(_reader(raw)), report)
+        yield from strict_reader.entries_of(read_lines(_reader(raw)), report)
     else:
         for one in value if isinstance(value, list) else [value]:
-            entry = orchestration.checked(one, None, report)
+            entry = strict_reader.checked(one, None, report)
             if entry:
                 yield entry
 

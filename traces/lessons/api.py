@@ -22,8 +22,8 @@ from controlplane.api.parsers import parse_json
 from controlplane.api.views import WorkspaceView
 from traces.entries import api_schema
 from traces.entries.api import MARKDOWN, StreamView, format_of, markdown_file
-from traces.interchange.formats.agent_md import read_lessons, write_lessons
 from traces.lessons import retire, schema
+from traces.lessons.agent_md import read_lessons, write_lessons
 from traces.lessons.store import (
     MAX_LESSONS,
     Lesson,

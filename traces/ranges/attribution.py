@@ -12,7 +12,6 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from traces.ranges.follow import Followed, Version
 from traces.ranges.line_diff import Budget
 from traces.ranges.lineage import (
     IN_PLACE,
@@ -25,6 +24,7 @@ from traces.ranges.lineage import (
     trace_lines,
 )
 from traces.ranges.moved_blocks import letters
+from traces.ranges.track_lines import Followed, Version
 
 CLOCK_SECONDS = 2  # a commit's time has no fractions
 MAX_SEARCHED = 4  # versions since the entry in which its lines are looked for elsewhere in the file

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from traces.ranges.follow import Version
+from traces.ranges.git_reader import SECONDS, Commit, GitError, GitTooSlowError, Repository
 from traces.ranges.lineage import lines_of
-from traces.ranges.repository import SECONDS, Commit, GitError, GitTooSlowError, Repository
+from traces.ranges.track_lines import Version
 
 MAX_COMMITS = 100
 MAX_BLOB = 1024 * 1024

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from traces.ranges.attribution import Proven, chain, prove
-from traces.ranges.follow import Followed, Version, follow
 from traces.ranges.line_diff import Budget
 from traces.ranges.lineage import IN_PLACE, MOVED, REFORMATTED, UNCLAIMED, Claim, Lineage, Span, holds_nothing
+from traces.ranges.track_lines import Followed, Version, follow
 
 MAX_COMPARED = 600_000  # lines compared for one file, over all of its versions
 

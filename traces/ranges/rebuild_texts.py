@@ -12,9 +12,9 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from traces.ranges.follow import Version
 from traces.ranges.line_diff import Budget
 from traces.ranges.lineage import lines_of
+from traces.ranges.track_lines import Version
 
 NEAR = 4  # edits before and after a text that are tried on it
 MAX_PLACES = 8  # where the text that an edit put in may stand more than once

@@ -11,8 +11,8 @@ from urllib.parse import urlencode
 
 from django.utils import timezone
 
-from traces.browser.filters import spelled
 from traces.models import Kind, LedgerEntry
+from traces.url_time import format_url_time
 
 WIDTH, LANE = 960, 15
 MAX_ENTRIES = 10_000  # the newest of a session
@@ -117,7 +117,10 @@ def _slot(counted: Counter[str], start: int, span: int, x: float, kept: dict[str
     since = datetime.fromtimestamp(start, UTC)
     told = {"allow": "allowed", "ask": "held", "deny": "refused", "stale": "stale", "writes": "written"}
     words = ", ".join(f"{counted[name]} {word}" for name, word in told.items() if counted[name]) or "nothing"
-    address = kept | {"since": spelled(since), "until": spelled(since + timedelta(seconds=span))}
+    address = kept | {
+        "since": format_url_time(since),
+        "until": format_url_time(since + timedelta(seconds=span)),
+    }
     return Slot(f"?{urlencode(address)}", f"{_clock(start, span)}: {words}", round(x, 2))
 
 

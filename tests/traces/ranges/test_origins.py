@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from traces.ranges.follow import Version
 from traces.ranges.lineage import IN_PLACE, MOVED, REFORMATTED, UNCLAIMED, Claim
 from traces.ranges.origins import trace_history
+from traces.ranges.track_lines import Version
 
 HOUR = 3600
 

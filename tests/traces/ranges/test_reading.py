@@ -7,7 +7,7 @@ import time
 import pytest
 
 from tests.traces.ranges.repositories import Repo
-from traces.ranges import file_history, repository
+from traces.ranges import file_history, git_reader
 from traces.ranges.file_history import read_history
 
 BODY = "".join(f"line_{number}()\n" for number in range(12))
@@ -102,7 +102,7 @@ def test_what_cannot_be_read_is_said_in_words(repo, tmp_path, monkeypatch):
     assert read(repo, "a\nHEAD:a.py").note == file_history.STRANGE_NAME
     assert read(repo, "a\0.py").note == file_history.NO_REPOSITORY
     assert read(repo, seconds=0).note == file_history.TOO_SLOW
-    monkeypatch.setattr(repository, "MAX_OUTPUT", 3)
+    monkeypatch.setattr(git_reader, "MAX_OUTPUT", 3)
     assert read(repo).note == file_history.TOO_SLOW
 
 

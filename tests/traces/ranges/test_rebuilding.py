@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from traces.ranges import rebuild_texts
-from traces.ranges.follow import Version
 from traces.ranges.lineage import lines_of
 from traces.ranges.rebuild_texts import Edit, with_rebuilt
+from traces.ranges.track_lines import Version
 
 
 def sha(text):

@@ -12,8 +12,9 @@ from django.db import connection, transaction
 
 from traces.entries.batches import store_batch
 from traces.entries.record import Storing, rivals_of
-from traces.interchange.formats import foreign_chain, orchestration
+from traces.interchange.formats import foreign_chain
 from traces.interchange.formats.json_lines import read_lines
+from traces.interchange.imports import strict_reader
 from traces.interchange.imports.chunks import chunks_of, counted
 from traces.interchange.imports.prepare import Part, Preparing, Read, Source, parts_of
 from traces.interchange.imports.report import ImportReport, Remark
@@ -113,7 +114,7 @@ def check_file(read: Read, how: Import) -> ImportReport:
     report = ImportReport()
     known = LedgerEntry.objects.filter(workspace_id=how.workspace_id, kind=Kind.TRACE).exists()
     history = History(how.workspace_id, how.source)
-    for chunk in chunks_of(orchestration.entries_of(read_lines(read), report)):
+    for chunk in chunks_of(strict_reader.entries_of(read_lines(read), report)):
         for rival in rivals_of(how.workspace_id, chunk) if known else ():
             error = rival.error()
             report.error(Remark(error.type, error.message, error.line))
@@ -175,7 +176,7 @@ def _apply_portion(parts: Iterable[Part], how: Import, report: ImportReport, fol
             followed.follow(part)
             _store(part, how, report, followed)
             if followed.history.records == BATCH:
-                learn("traces_ledgerentry")
+                learn(LedgerEntry._meta.db_table)
         if not report.valid and how.piecemeal:
             transaction.set_rollback(True)
     if not report.valid:

@@ -14,10 +14,10 @@ from typing import Any
 from traces.entries.batches import Batch, batch_of
 from traces.entries.deduplicate import Submitted, field_errors
 from traces.entries.record import Storing
-from traces.interchange.formats import agent_trace, orchestration
+from traces.interchange.formats import agent_trace
 from traces.interchange.formats.foreign_chain import ForeignChain
 from traces.interchange.formats.json_lines import Line, read_lines
-from traces.interchange.imports import json_recovery
+from traces.interchange.imports import json_recovery, strict_reader
 from traces.interchange.imports.repairs import repair
 from traces.interchange.imports.report import ImportReport, Remark
 from traces.ledger import canonical_json
@@ -75,7 +75,7 @@ def parts_of(source: Source, how: Preparing) -> Iterator[Part]:
 def entries_of(read: Read, lenient: bool, report: ImportReport) -> Iterator[Submitted]:
     """The entries of a file; what is wrong with it goes to the report."""
     lines = read_lines(read)
-    return _recovered(lines, report) if lenient else orchestration.entries_of(lines, report)
+    return _recovered(lines, report) if lenient else strict_reader.entries_of(lines, report)
 
 
 def _sizes(how: Preparing) -> Iterator[tuple[int, bool]]:
