@@ -31,7 +31,7 @@ sys.path.insert(0, str(ROOT))
 from controlplane.policy.decision import decide  # noqa: E402
 from controlplane.policy.globs import automaton, intersection, match, parse  # noqa: E402
 from controlplane.policy.globs import scope as scopes_module  # noqa: E402
-from controlplane.policy.globs.scope import Scope, overlaps  # noqa: E402
+from controlplane.policy.globs.scope import Scope, find_overlaps  # noqa: E402
 from controlplane.policy.model import (  # noqa: E402
     Intent,
     IntentStatus,
@@ -128,7 +128,7 @@ def ours_whole(intents: int) -> Ask:
 
 
 def ours_scope(intents: int) -> Ask:
-    scopes = {intent_id(number): Scope.of(patterns_of(number)) for number in range(intents)}
+    scopes = {intent_id(number): Scope.from_patterns(patterns_of(number)) for number in range(intents)}
     return lambda intent, path: scopes[intent].matches(path)
 
 
@@ -269,11 +269,11 @@ def many_intents(name: str, schema: str) -> bool:
     """`schema` is one of the 20 patterns; it decides over how much the intents have to do with each other."""
     forget_patterns()
     began = time.process_time()
-    scopes = [Scope.of(mixed_patterns(number, schema.format(number))) for number in range(MANY)]
+    scopes = [Scope.from_patterns(mixed_patterns(number, schema.format(number))) for number in range(MANY)]
     compiled = time.process_time() - began
     held = report(f"core/{name}/compile_1000_intents", compiled, "s", "< 1", holds=compiled < 1)
     began = time.process_time()
-    found = sum(1 for _ in overlaps(scopes))
+    found = sum(1 for _ in find_overlaps(scopes))
     spent = time.process_time() - began
     report(f"core/{name}/overlapping_pairs", found, "pairs")
     return held & report(f"core/{name}/overlap_of_all_pairs", spent, "s", "< 10", holds=spent < 10)

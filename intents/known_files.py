@@ -27,7 +27,9 @@ class KnownFiles:
 
     def added_by(self, patterns: Iterable[str], owned: Iterable[str]) -> list[str]:
         """What these patterns let through that the owned scope does not."""
-        new, scope = (Scope.of(tuple(each), case_insensitive=self.ignore_case) for each in (patterns, owned))
+        new, scope = (
+            Scope.from_patterns(tuple(each), case_insensitive=self.ignore_case) for each in (patterns, owned)
+        )
         return [path for path in self.paths if new.matches(path) and not scope.matches(path)]
 
 

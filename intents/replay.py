@@ -11,7 +11,7 @@ from django.utils import timezone
 from controlplane.models import Workspace
 from controlplane.policy.model import Intent as CoreIntent
 from controlplane.policy.model import IntentStatus
-from controlplane.policy.replay import Replay, Terms, replay
+from controlplane.policy.replay import Replay, RuleSet, replay
 from controlplane.policy.rules import policy_document
 from intents.models import Intent
 from traces.entries.recorded_calls import MAX_CALLS, Selection, recorded_calls
@@ -57,20 +57,20 @@ def replay_proposal(
     return replay(calls, today, proposed, timezone.now())
 
 
-def terms_of(workspace: Workspace) -> Terms:
+def terms_of(workspace: Workspace) -> RuleSet:
     """What holds now. 1 query."""
     intents = (_core(intent) for intent in Intent.objects.filter(workspace=workspace))
     by_id = {intent.intent_id: intent for intent in intents}
-    return Terms(policy_document.parse(workspace.policy), workspace.intentignore, by_id)
+    return RuleSet(policy_document.parse(workspace.policy), workspace.intentignore, by_id)
 
 
-def _proposed(today: Terms, policy: Mapping[str, Any], proposal: Proposal) -> Terms:
+def _proposed(today: RuleSet, policy: Mapping[str, Any], proposal: Proposal) -> RuleSet:
     widened = {
         intent_id: replace(today.intents[intent_id], owned_scope=scope)
         for intent_id, scope in (proposal.owned_scope or {}).items()
         if intent_id in today.intents
     }
-    return Terms(
+    return RuleSet(
         policy=policy_document.parse({**policy, **(proposal.policy or {})}),
         intentignore=today.intentignore if proposal.intentignore is None else proposal.intentignore,
         intents={**today.intents, **widened},

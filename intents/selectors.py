@@ -62,7 +62,7 @@ def owners_of(workspace_id: int, paths: Iterable[str], *, ignore_case: bool = Fa
     return [
         intent_id
         for intent_id, scope in rows.values_list("intent_id", "owned_scope")
-        if any(map(Scope.of(tuple(scope), case_insensitive=ignore_case).matches, wanted))
+        if any(map(Scope.from_patterns(tuple(scope), case_insensitive=ignore_case).matches, wanted))
     ]
 
 

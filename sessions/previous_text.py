@@ -100,7 +100,9 @@ class _Change:
         """Whole texts that the session has lately asked to write."""
         for body in self.decisions:
             sent = body.get("input")
-            values = input_fields.every(sent, input_fields.CONTENT_KEYS) if isinstance(sent, Mapping) else ()
+            values = (
+                input_fields.get_all(sent, input_fields.CONTENT_KEYS) if isinstance(sent, Mapping) else ()
+            )
             yield from (value for value in values if isinstance(value, str))
 
     @property

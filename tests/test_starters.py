@@ -42,7 +42,7 @@ def test_a_folder_that_is_not_there_tells_nothing(tmp_path):
 
 @pytest.mark.parametrize("starter", STARTERS.values(), ids=STARTERS)
 def test_a_starter_makes_a_policy_that_can_be_read(starter):
-    assert [parse.problem(path) for path in starter.protected if parse.problem(path)] == []
+    assert [parse.find_problem(path) for path in starter.protected if parse.find_problem(path)] == []
     policy_document.parse(
         {"protected_paths": [*starter.protected], "safe_commands": [*starter.safe_commands]}
     )
@@ -52,14 +52,14 @@ def test_a_starter_makes_a_policy_that_can_be_read(starter):
 def test_secrets_are_held_off_and_examples_are_not(starter):
     rules = IgnoreRules.parse(starter.intentignore)
     for path in (".env", "api/.env.production", "keys/server.pem", "home/id_ed25519"):
-        assert rules.ignores(path), path
+        assert rules.find_rule(path), path
     for path in (".env.example", "src/environment.ts", "docs/keys.md"):
-        assert not rules.ignores(path), path
+        assert not rules.find_rule(path), path
 
 
 @pytest.mark.parametrize("starter", STARTERS.values(), ids=STARTERS)
 def test_pipelines_are_protected(starter):
-    protected = Scope.of(starter.protected, case_insensitive=True)
+    protected = Scope.from_patterns(starter.protected, case_insensitive=True)
     assert protected.matches(".github/workflows/ci.yml")
     assert not protected.matches("src/main.py")
 

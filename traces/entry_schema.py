@@ -17,7 +17,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from controlplane.policy.paths.canonical import Refusal, canonical
+from controlplane.policy.paths.canonical import InvalidPath, canonicalize
 
 MAX_ID_LENGTH = 200
 MAX_PATH_LENGTH = 1000
@@ -105,9 +105,9 @@ def moment_of(text: str) -> datetime:
 @lru_cache(maxsize=MAX_SEEN)
 def canonical_path(raw: str) -> str:
     """The workspace-relative path. Raises ValueError with the reason for the sender."""
-    placed = canonical(raw, root=None, cwd=None, writing=True)
-    if isinstance(placed, Refusal):
-        raise ValueError(placed.text)  # noqa: TRY004 - the text is of the right type and says the wrong thing
+    placed = canonicalize(raw, root=None, cwd=None, writing=True)
+    if isinstance(placed, InvalidPath):
+        raise ValueError(placed.message)  # noqa: TRY004 - the text is of the right type and says the wrong thing
     if not placed.path or len(placed.path) > MAX_PATH_LENGTH:
         raise ValueError(f"a path has 1 to {MAX_PATH_LENGTH} characters and names a file")
     return placed.path

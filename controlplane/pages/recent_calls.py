@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from controlplane.policy.calls.input_fields import named_paths
-from controlplane.policy.calls.resolve_tool import Resolved, resolve
-from controlplane.policy.calls.toolsets.kinds import Kind as ToolKind
+from controlplane.policy.calls.input_fields import list_paths
+from controlplane.policy.calls.resolve_tool import ResolvedTool, resolve_tool
+from controlplane.policy.calls.toolsets.kinds import ToolKind
 from controlplane.policy.model import ToolCall
 from sessions.agent_titles import agent_title
 from sessions.approvals.card.command import command_of
@@ -63,7 +63,7 @@ def _line(entry: LedgerEntry) -> CallLine:
 
 def _words(entry: LedgerEntry, body: dict[str, Any]) -> tuple[str, str, str]:
     """Verb, object and what the object is. The object of a call without targets is what it looks at."""
-    resolved = resolve(ToolCall(tool=entry.tool, input=body.get("input"), agent=entry.agent))
+    resolved = resolve_tool(ToolCall(tool=entry.tool, input=body.get("input"), agent=entry.agent))
     kind, verb = SAID.get(resolved.tool.kind, OTHER) if resolved.tool else OTHER
     if kind == "shell":
         return verb, next(iter(command_of(resolved).strip().splitlines()), ""), "command"
@@ -74,7 +74,7 @@ def _words(entry: LedgerEntry, body: dict[str, Any]) -> tuple[str, str, str]:
     return verb, paths[0] + more, "text" if more else "path"
 
 
-def _looked_at(resolved: Resolved) -> list[str]:
+def _looked_at(resolved: ResolvedTool) -> list[str]:
     if resolved.tool is None or resolved.tool.kind not in LOOKS or not isinstance(resolved.input, Mapping):
         return []
-    return [path for path in named_paths(resolved.input) if isinstance(path, str)]
+    return [path for path in list_paths(resolved.input) if isinstance(path, str)]

@@ -8,12 +8,14 @@ from collections.abc import Iterable
 
 from controlplane.policy.model import Intent, Target, ToolCall
 from controlplane.policy.paths.content_hashes import current_hash
-from controlplane.policy.paths.filesystem import World
+from controlplane.policy.paths.filesystem import Filesystem
 
 _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=repr).encode
 
 
-def digest_of(call: ToolCall, intent: Intent | None, targets: Iterable[Target], world: World) -> str:
+def compute_digest(
+    call: ToolCall, intent: Intent | None, targets: Iterable[Target], world: Filesystem
+) -> str:
     """`sha256:…` over tool, input, folder, the known hashes of what it would change, and the intent's
     revision: a call that differs in any of them needs another approval.
 

@@ -11,8 +11,8 @@ from datetime import datetime
 from typing import Any
 
 from controlplane.policy import messages
-from controlplane.policy.calls.edit_result import written_of
-from controlplane.policy.calls.targets import Effects, effects
+from controlplane.policy.calls.edit_result import list_file_changes
+from controlplane.policy.calls.targets import CallTargets, find_targets
 from controlplane.policy.model import (
     Conflict,
     ErrorType,
@@ -29,16 +29,16 @@ from controlplane.policy.model import (
     Unknown,
 )
 from controlplane.policy.paths import content_hashes
-from controlplane.policy.paths.canonical import shown
-from controlplane.policy.paths.filesystem import World
-from controlplane.policy.paths.resolve import Misplaced, Placed, place_all
+from controlplane.policy.paths.canonical import to_printable
+from controlplane.policy.paths.filesystem import Filesystem
+from controlplane.policy.paths.resolve import ResolvedTarget, UnresolvedPath, resolve_targets
 from controlplane.policy.rules import constraints
 from controlplane.policy.rules import path_rules as rules
-from controlplane.policy.rules.path_rules import Ground, Rules
+from controlplane.policy.rules.path_rules import DenialCode, PathRules
 
 MUTATION_CLASSES = ("AST_REFACTOR", "INTENT_EVOLUTION")
 
-CONTESTED = {
+CONFLICT_ERROR_TYPES = {
     Reason.CHANGED_BY_OTHER_SESSION: ErrorType.STALE_FILE,
     Reason.OWNED_BY_OTHER_INTENT: ErrorType.INTENT_CONFLICT,
 }
@@ -51,23 +51,25 @@ _INACTIVE = {
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class EvaluationContext:
     """A call and everything that it is judged by."""
 
     call: ToolCall
     snapshot: Snapshot
     now: datetime
-    world: World
+    filesystem: Filesystem
     policy: Policy
-    rules: Rules
+    rules: PathRules
 
     @classmethod
-    def of(cls, call: ToolCall, snapshot: Snapshot, now: datetime, world: World) -> Case:
-        return cls(call, snapshot, now, world, snapshot.policy, rules.rules_of(snapshot))
+    def create(
+        cls, call: ToolCall, snapshot: Snapshot, now: datetime, world: Filesystem
+    ) -> EvaluationContext:
+        return cls(call, snapshot, now, world, snapshot.policy, rules.compile_rules(snapshot))
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class Violation:
     """One thing that speaks against a call. `step` is the step of the contract that found it."""
 
     step: int
@@ -78,36 +80,36 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
-class Findings:
+class Evaluation:
     """All that is known of a call when it comes to deciding."""
 
-    effects: Effects
-    problems: tuple[Problem, ...] = ()
+    call_targets: CallTargets
+    violations: tuple[Violation, ...] = ()
     targets: tuple[Target, ...] = ()
     reads: tuple[Target, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
 
 
-def examine(case: Case) -> Findings:
+def evaluate(case: EvaluationContext) -> Evaluation:
     """Go through steps 1 to 8. A problem of steps 1, 2 or 5 that nobody may approve ends the way."""
-    found = effects(case.call, case.policy, case.world)
+    found = find_targets(case.call, case.policy, case.filesystem)
     if found.tool_class is ToolClass.HANDSHAKE:
-        return Findings(found)
+        return Evaluation(found)
     closed = _registry(found.tool_class, case.snapshot) or _session(found.tool_class, case.snapshot)
     if closed:
-        return Findings(found, (closed,))
+        return Evaluation(found, (closed,))
     if found.tool_class is ToolClass.SAFE:
         return _examine_safe(found, case)
     intent = _intent(found, case)
     if intent and intent.reason not in {Reason.NONE_SELECTED, Reason.INTENTIGNORE}:
-        return Findings(found, (intent,))
+        return Evaluation(found, (intent,))
     return _examine_destructive(found, intent, case)
 
 
 # --- steps 1, 2 and 5 --------------------------------------------------------------------------
 
 
-def _registry(tool_class: ToolClass, snapshot: Snapshot) -> Problem | None:
+def _registry(tool_class: ToolClass, snapshot: Snapshot) -> Violation | None:
     lenient = snapshot.policy.when_unavailable == "deny_destructive" and tool_class is ToolClass.SAFE
     if snapshot.registry is Registry.OK or lenient:
         return None
@@ -115,7 +117,7 @@ def _registry(tool_class: ToolClass, snapshot: Snapshot) -> Problem | None:
     return _problem(1, ground, snapshot)
 
 
-def _session(tool_class: ToolClass, snapshot: Snapshot) -> Problem | None:
+def _session(tool_class: ToolClass, snapshot: Snapshot) -> Violation | None:
     if tool_class is not ToolClass.DESTRUCTIVE:
         return None
     if snapshot.state is SessionState.ENDED:
@@ -123,7 +125,7 @@ def _session(tool_class: ToolClass, snapshot: Snapshot) -> Problem | None:
     return _problem(2, (ErrorType.SESSION_ENDED, Reason.FROZEN), snapshot) if snapshot.frozen else None
 
 
-def _intent(found: Effects, case: Case) -> Problem | None:
+def _intent(found: CallTargets, case: EvaluationContext) -> Violation | None:
     snapshot = case.snapshot
     reason, detail = _intent_trouble(_own_field("intent_id", found, case), snapshot)
     if reason is not None:
@@ -135,7 +137,7 @@ def _intent(found: Effects, case: Case) -> Problem | None:
     return None
 
 
-def _own_field(name: str, found: Effects, case: Case) -> Any:
+def _own_field(name: str, found: CallTargets, case: EvaluationContext) -> Any:
     """What a call says for the gate itself: in the tool's input, or beside it where the call is carried."""
     inputs = (data for data in (found.input, case.call.input) if isinstance(data, dict))
     return next((data[name] for data in inputs if data.get(name) is not None), None)
@@ -146,7 +148,7 @@ def _intent_trouble(cited: Any, snapshot: Snapshot) -> tuple[Reason | None, str]
     if selected is None:
         return Reason.NONE_SELECTED, ""
     if cited is not None and cited != selected:
-        return Reason.MISMATCH, shown(cited if isinstance(cited, str) else repr(cited))
+        return Reason.MISMATCH, to_printable(cited if isinstance(cited, str) else repr(cited))
     if intent is None:
         return Reason.NOT_FOUND, ""
     if intent.status is IntentStatus.IN_PROGRESS:
@@ -163,20 +165,20 @@ def _blocked_detail(intent: Intent) -> str:
 # --- steps 3 and 4 -----------------------------------------------------------------------------
 
 
-def _examine_safe(found: Effects, case: Case) -> Findings:
-    if found.malformed:
-        return Findings(found, (_malformed(4, found.malformed, case),))
-    reads, misplaced = place_all(found.reads, case.call, case.world)
-    aims, _ = place_all(found.aims, case.call, case.world)
-    return Findings(found, tuple(_reading(4, reads + aims, misplaced, case)), reads=_targets(reads))
+def _examine_safe(found: CallTargets, case: EvaluationContext) -> Evaluation:
+    if found.input_error:
+        return Evaluation(found, (_malformed(4, found.input_error, case),))
+    reads, misplaced = resolve_targets(found.reads, case.call, case.filesystem)
+    aims, _ = resolve_targets(found.wildcard_names, case.call, case.filesystem)
+    return Evaluation(found, tuple(_reading(4, reads + aims, misplaced, case)), reads=_targets(reads))
 
 
 def _reading(
-    step: int, reads: Iterable[Placed], misplaced: Iterable[Misplaced], case: Case
-) -> Iterator[Problem]:
+    step: int, reads: Iterable[ResolvedTarget], misplaced: Iterable[UnresolvedPath], case: EvaluationContext
+) -> Iterator[Violation]:
     free = Reason.OUTSIDE_WORKSPACE if case.policy.reads_outside_workspace == "allow" else None
-    yield from _misplaced(step, [m for m in misplaced if m.refusal.reason is not free], case)
-    names = (rules.read_objection(placed.target, case.rules, case.world) for placed in reads)
+    yield from _misplaced(step, [m for m in misplaced if m.error.reason is not free], case)
+    names = (rules.find_ignored_name(placed.target, case.rules, case.filesystem) for placed in reads)
     ignored = tuple(name for name in names if name is not None)
     if ignored:
         yield _problem(step, rules.IGNORED, case.snapshot, offending=ignored)
@@ -185,14 +187,14 @@ def _reading(
 # --- step 6 ------------------------------------------------------------------------------------
 
 
-def _examine_destructive(found: Effects, intent: Problem | None, case: Case) -> Findings:
+def _examine_destructive(found: CallTargets, intent: Violation | None, case: EvaluationContext) -> Evaluation:
     problems = [intent] if intent else []
-    if found.malformed:
-        return Findings(found, (*problems, _malformed(6, found.malformed, case)))
-    writes, lost = place_all(found.writes, case.call, case.world)
-    reads, lost_reads = place_all(found.reads, case.call, case.world)
-    aims, _ = place_all(found.aims, case.call, case.world)
-    writes = _with_moved_folders(writes, case.world)
+    if found.input_error:
+        return Evaluation(found, (*problems, _malformed(6, found.input_error, case)))
+    writes, lost = resolve_targets(found.writes, case.call, case.filesystem)
+    reads, lost_reads = resolve_targets(found.reads, case.call, case.filesystem)
+    aims, _ = resolve_targets(found.wildcard_names, case.call, case.filesystem)
+    writes = _with_moved_folders(writes, case.filesystem)
     if lost:
         problems += _misplaced(6, lost, case)
     if reads or lost_reads:
@@ -204,43 +206,43 @@ def _examine_destructive(found: Effects, intent: Problem | None, case: Case) -> 
         problems += _contested(conflicts, case)
     problems += _extra(writes, found.input, case)
     problems += _unknown(found.unknown, case)
-    return Findings(found, tuple(problems), _targets(writes), _targets(reads), conflicts)
+    return Evaluation(found, tuple(problems), _targets(writes), _targets(reads), conflicts)
 
 
-def _targets(placed: Iterable[Placed]) -> tuple[Target, ...]:
+def _targets(placed: Iterable[ResolvedTarget]) -> tuple[Target, ...]:
     return tuple(each.target for each in placed)
 
 
-def _with_moved_folders(writes: tuple[Placed, ...], world: World) -> tuple[Placed, ...]:
+def _with_moved_folders(writes: tuple[ResolvedTarget, ...], world: Filesystem) -> tuple[ResolvedTarget, ...]:
     """Where a folder is moved to, all that is in it arrives."""
     moves = [each.target for each in writes if each.target.op == "move"]
     if not any(world.is_dir(target.physical or target.path) for target in moves):
         return writes
     return tuple(
-        replace(each, target=replace(each.target, recursive=True)) if each.arrives else each
+        replace(each, target=replace(each.target, recursive=True)) if each.is_move_destination else each
         for each in writes
     )
 
 
-def _misplaced(step: int, lost: Iterable[Misplaced], case: Case) -> Iterator[Problem]:
-    by_reason: dict[Reason, list[Misplaced]] = {}
+def _misplaced(step: int, lost: Iterable[UnresolvedPath], case: EvaluationContext) -> Iterator[Violation]:
+    by_reason: dict[Reason, list[UnresolvedPath]] = {}
     for each in lost:
-        by_reason.setdefault(each.refusal.reason, []).append(each)
+        by_reason.setdefault(each.error.reason, []).append(each)
     for reason, several in by_reason.items():
-        offending = tuple(each.shown for each in several)
+        offending = tuple(each.path for each in several)
         if reason is Reason.OUTSIDE_WORKSPACE:
             yield _problem(step, rules.OUTSIDE, case.snapshot, offending=offending)
         else:
-            detail = several[0].refusal.text
+            detail = several[0].error.message
             yield _problem(
                 step, (ErrorType.HOOK_BLOCKED, reason), case.snapshot, offending=offending, detail=detail
             )
 
 
-def _scope(writes: Iterable[Placed], case: Case) -> Iterator[Problem]:
-    by_ground: dict[Ground, list[str]] = {}
+def _scope(writes: Iterable[ResolvedTarget], case: EvaluationContext) -> Iterator[Violation]:
+    by_ground: dict[DenialCode, list[str]] = {}
     for placed in writes:
-        objection = rules.objection(placed.target, case.rules, case.world)
+        objection = rules.find_write_objection(placed.target, case.rules, case.filesystem)
         if objection:
             ground, names = objection
             by_ground.setdefault(ground, []).extend(names)
@@ -248,9 +250,9 @@ def _scope(writes: Iterable[Placed], case: Case) -> Iterator[Problem]:
         yield _problem(6, ground, case.snapshot, offending=tuple(dict.fromkeys(several)))
 
 
-def _unknown(unknown: tuple[Unknown, ...], case: Case) -> Iterator[Problem]:
+def _unknown(unknown: tuple[Unknown, ...], case: EvaluationContext) -> Iterator[Violation]:
     if unknown:
-        told = "; ".join(f"{part.why} [{shown(part.text)}]" for part in unknown[:5])
+        told = "; ".join(f"{part.reason} [{to_printable(part.text)}]" for part in unknown[:5])
         ground = (ErrorType.SCOPE_VIOLATION, Reason.UNKNOWN_TARGET)
         yield _problem(6, ground, case.snapshot, detail=told)
 
@@ -258,15 +260,17 @@ def _unknown(unknown: tuple[Unknown, ...], case: Case) -> Iterator[Problem]:
 # --- steps 7 and 8 -----------------------------------------------------------------------------
 
 
-def _stale(writes: Iterable[Placed], expected: Any, case: Case) -> Iterator[Problem]:
+def _stale(writes: Iterable[ResolvedTarget], expected: Any, case: EvaluationContext) -> Iterator[Violation]:
     if expected is None and not case.policy.require_content_hash:
         return
-    changed = [each.target for each in writes if content_hashes.has_hash(each, case.world)]
+    changed = [each.target for each in writes if content_hashes.has_hash(each, case.filesystem)]
     if expected is None:
         yield from _without_hash(changed, case)
         return
     wanted = content_hashes.normal_hash(expected)
-    known = {target.path: content_hashes.current_hash(target, case.call, case.world) for target in changed}
+    known = {
+        target.path: content_hashes.current_hash(target, case.call, case.filesystem) for target in changed
+    }
     stale = tuple(path for path, now in known.items() if now is not None and now != wanted)
     if stale:
         ground = (ErrorType.STALE_FILE, Reason.HASH_MISMATCH)
@@ -275,59 +279,63 @@ def _stale(writes: Iterable[Placed], expected: Any, case: Case) -> Iterator[Prob
         yield _malformed(7, "expected_content_hash must be `sha256:` and 64 hex digits.", case)
 
 
-def _without_hash(changed: Iterable[Target], case: Case) -> Iterator[Problem]:
-    lacking = tuple(target.path for target in changed if content_hashes.exists(target, case.call, case.world))
+def _without_hash(changed: Iterable[Target], case: EvaluationContext) -> Iterator[Violation]:
+    lacking = tuple(
+        target.path for target in changed if content_hashes.exists(target, case.call, case.filesystem)
+    )
     if lacking:
         ground = (ErrorType.STALE_FILE, Reason.HASH_REQUIRED)
         yield _problem(7, ground, case.snapshot, offending=lacking)
 
 
-def _conflicts(writes: Iterable[Placed], case: Case) -> Iterator[Conflict]:
+def _conflicts(writes: Iterable[ResolvedTarget], case: EvaluationContext) -> Iterator[Conflict]:
     """What somebody else has changed meanwhile, and what another intent in progress owns as well."""
     paths = tuple(dict.fromkeys(each.target.path for each in writes))
-    for path, session in case.world.changed_by_others(paths).items():
+    for path, session in case.filesystem.find_changes_by_others(paths).items():
         yield Conflict(path, Reason.CHANGED_BY_OTHER_SESSION, session)
     owners = case.snapshot.owners
     if owners is not None:
         for path in paths:
-            for intent in owners.of(path, but=case.snapshot.selected_intent_id):
+            for intent in owners.find_owners(path, but=case.snapshot.selected_intent_id):
                 yield Conflict(path, Reason.OWNED_BY_OTHER_INTENT, intent)
 
 
-def _contested(conflicts: tuple[Conflict, ...], case: Case) -> Iterator[Problem]:
-    for reason, error_type in CONTESTED.items():
+def _contested(conflicts: tuple[Conflict, ...], case: EvaluationContext) -> Iterator[Violation]:
+    for reason, error_type in CONFLICT_ERROR_TYPES.items():
         own = [conflict for conflict in conflicts if conflict.reason is reason]
         if own:
             offending = tuple(dict.fromkeys(conflict.path for conflict in own))
-            others = ", ".join(dict.fromkeys(shown(conflict.by) for conflict in own))
+            others = ", ".join(dict.fromkeys(to_printable(conflict.by) for conflict in own))
             yield _problem(7, (error_type, reason), case.snapshot, offending=offending, detail=others)
 
 
-def _extra(writes: tuple[Placed, ...], data: Any, case: Case) -> Iterator[Problem]:
+def _extra(writes: tuple[ResolvedTarget, ...], data: Any, case: EvaluationContext) -> Iterator[Violation]:
     if case.call.tool == "write_to_file":
         yield from _mutation_class(data.get("mutation_class") if isinstance(data, dict) else None, case)
     intent = case.snapshot.intent
     if intent is not None and intent.constraints:
-        written = [each for placed in writes for each in written_of(placed)]
+        written = [each for placed in writes for each in list_file_changes(placed)]
         ignore_case = case.policy.case_insensitive_paths
-        for breach in constraints.breaches(intent.constraints, written, case.world, ignore_case=ignore_case):
-            yield Problem(8, ErrorType.CONSTRAINT_VIOLATION, breach.kind, breach.text, breach.paths)
+        for breach in constraints.find_violations(
+            intent.constraints, written, case.filesystem, ignore_case=ignore_case
+        ):
+            yield Violation(8, ErrorType.CONSTRAINT_VIOLATION, breach.kind, breach.text, breach.paths)
 
 
-def _mutation_class(given: Any, case: Case) -> Iterator[Problem]:
+def _mutation_class(given: Any, case: EvaluationContext) -> Iterator[Violation]:
     if given is not None and not isinstance(given, str):
         yield _malformed(8, "mutation_class must be a text.", case)
     elif case.policy.require_mutation_class and (given or "").upper() not in MUTATION_CLASSES:
         yield _problem(8, (ErrorType.HOOK_BLOCKED, Reason.MUTATION_CLASS_REQUIRED), case.snapshot)
 
 
-def _malformed(step: int, detail: str, case: Case) -> Problem:
+def _malformed(step: int, detail: str, case: EvaluationContext) -> Violation:
     ground = (ErrorType.HOOK_BLOCKED, Reason.INVALID_INPUT)
     return _problem(step, ground, case.snapshot, detail=detail)
 
 
 def _problem(
-    step: int, ground: Ground, snapshot: Snapshot, *, offending: tuple[str, ...] = (), detail: str = ""
-) -> Problem:
-    text = messages.text_for(ground, intent=snapshot.selected_intent_id, paths=offending, detail=detail)
-    return Problem(step, *ground, text, offending)
+    step: int, ground: DenialCode, snapshot: Snapshot, *, offending: tuple[str, ...] = (), detail: str = ""
+) -> Violation:
+    text = messages.render(ground, intent=snapshot.selected_intent_id, paths=offending, detail=detail)
+    return Violation(step, *ground, text, offending)

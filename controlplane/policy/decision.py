@@ -13,8 +13,14 @@ from datetime import datetime
 from typing import Any
 
 from controlplane.policy import messages, rejections
-from controlplane.policy.call_digest import digest_of
-from controlplane.policy.checks import CONTESTED, Case, Findings, Problem, examine
+from controlplane.policy.call_digest import compute_digest
+from controlplane.policy.checks import (
+    CONFLICT_ERROR_TYPES,
+    Evaluation,
+    EvaluationContext,
+    Violation,
+    evaluate,
+)
 from controlplane.policy.globs.scope import Scope
 from controlplane.policy.model import (
     Decision,
@@ -28,13 +34,13 @@ from controlplane.policy.model import (
     ToolClass,
     Verdict,
 )
-from controlplane.policy.paths.filesystem import NoWorld, World
+from controlplane.policy.paths.filesystem import Filesystem, UnknownFilesystem
 from controlplane.policy.paths.resolve import names_of
 from controlplane.policy.rules import path_rules
 
 log = logging.getLogger(__name__)
 
-_NO_WORLD = NoWorld()
+_NO_WORLD = UnknownFilesystem()
 
 # Within steps 6 to 8 the weightiest problem is the one told.
 _WEIGHT: tuple[str, ...] = (
@@ -53,11 +59,11 @@ _WEIGHT: tuple[str, ...] = (
 )
 
 
-def decide(call: ToolCall, snapshot: Snapshot, now: datetime, world: World = _NO_WORLD) -> Decision:
+def decide(call: ToolCall, snapshot: Snapshot, now: datetime, filesystem: Filesystem = _NO_WORLD) -> Decision:
     """What policy answers to a call. Never raises. A handshake is let through: its own rules judge it."""
     try:
-        case = Case.of(call, snapshot, now, world)
-        return conclude(examine(case), case)
+        case = EvaluationContext.create(call, snapshot, now, filesystem)
+        return conclude(evaluate(case), case)
     except Exception:  # step 10: any error inside the gate is a denial
         log.exception("the gate failed while it judged a call")
         return _failed()
@@ -71,14 +77,14 @@ def enforce(decision: Decision, policy: Policy) -> tuple[Verdict, Verdict | None
     return Verdict.ALLOW, decision.verdict if policy.enforcement == "monitor" else None
 
 
-def conclude(findings: Findings, case: Case) -> Decision:
+def conclude(findings: Evaluation, case: EvaluationContext) -> Decision:
     """Step 9: what follows from the findings, with the live grants."""
-    if not findings.problems:
+    if not findings.violations:
         return _told(findings, case, Verdict.ALLOW)
-    digest = digest_of(case.call, case.snapshot.intent, findings.targets, case.world)
+    digest = compute_digest(case.call, case.snapshot.intent, findings.targets, case.filesystem)
     used: list[Grant] = []
-    left: list[Problem] = []
-    for problem in findings.problems:
+    left: list[Violation] = []
+    for problem in findings.violations:
         grant = _covering(problem, findings, case, digest)
         if grant is None:
             left.append(problem)
@@ -87,10 +93,10 @@ def conclude(findings: Findings, case: Case) -> Decision:
     return _refused(left, findings, case, digest) if left else _overridden(used, findings, case, digest)
 
 
-def is_approvable(problem: Problem, policy: Policy) -> bool:
+def is_approvable(problem: Violation, policy: Policy) -> bool:
     """Whether a person may waive a problem: conflicts by their own policy, all else by its type, but never
     what lies outside the workspace, and of the troubles with intents only that none is selected."""
-    if problem.reason in CONTESTED:
+    if problem.reason in CONFLICT_ERROR_TYPES:
         return policy.conflicts == "ask"
     if problem.error_type not in policy.approvable or problem.reason == Reason.OUTSIDE_WORKSPACE:
         return False
@@ -98,19 +104,19 @@ def is_approvable(problem: Problem, policy: Policy) -> bool:
     return not missing or problem.reason == Reason.NONE_SELECTED
 
 
-def reported(problems: Sequence[Problem], policy: Policy) -> Problem:
+def select_reported(problems: Sequence[Violation], policy: Policy) -> Violation:
     """The problem that is told: of the earliest step; within the checks of the targets (6 to 8) the
     strictest, then the weightiest."""
     return min(problems, key=lambda problem: _rank(problem, policy))
 
 
-def _rank(problem: Problem, policy: Policy) -> tuple[int, bool, int]:
+def _rank(problem: Violation, policy: Policy) -> tuple[int, bool, int]:
     early = min(6, problem.step)
     weight = _WEIGHT.index(problem.reason) if problem.reason in _WEIGHT else len(_WEIGHT)
     return early, is_approvable(problem, policy), weight
 
 
-def _covering(problem: Problem, findings: Findings, case: Case, digest: str) -> Grant | None:
+def _covering(problem: Violation, findings: Evaluation, case: EvaluationContext, digest: str) -> Grant | None:
     """The live grant that waives a problem; one that lasts comes before one that is spent."""
     grants = case.snapshot.grants
     if not grants or not is_approvable(problem, case.policy):
@@ -128,19 +134,19 @@ def _covering(problem: Problem, findings: Findings, case: Case, digest: str) -> 
 
 
 def _session_grant_covers(
-    grant: Grant, problem: Problem, paths: tuple[str, ...], digest: str, *, ignore_case: bool
+    grant: Grant, problem: Violation, paths: tuple[str, ...], digest: str, *, ignore_case: bool
 ) -> bool:
     if grant.error_type is not problem.error_type:
         return False
     if not grant.patterns:
         return grant.digest == digest
-    scope = Scope.of(grant.patterns, case_insensitive=ignore_case)
+    scope = Scope.from_patterns(grant.patterns, case_insensitive=ignore_case)
     # As in a scope, a protected path is opened by its very name only.
-    covers = scope.names if problem.reason == Reason.PROTECTED_PATH else scope.matches
+    covers = scope.names_exactly if problem.reason == Reason.PROTECTED_PATH else scope.matches
     return bool(paths) and all(covers(path) for path in paths)
 
 
-def _paths_for_patterns(problem: Problem, findings: Findings) -> tuple[str, ...]:
+def _paths_for_patterns(problem: Violation, findings: Evaluation) -> tuple[str, ...]:
     """The paths that must all match a grant's patterns. A missing intent is about every target, under
     both its names; what cannot be known matches no pattern."""
     if problem.error_type is not ErrorType.MISSING_OR_INVALID_INTENT:
@@ -152,47 +158,49 @@ def _unspent(grant: Grant, call: ToolCall) -> bool:
     return not grant.used or (call.call_id is not None and grant.used_by == call.call_id)
 
 
-def _told(findings: Findings, case: Case, verdict: Verdict, **more: Any) -> Decision:
+def _told(findings: Evaluation, case: EvaluationContext, verdict: Verdict, **more: Any) -> Decision:
     """A decision with what is known of the call."""
     return Decision(
         verdict=verdict,
-        tool_class=findings.effects.tool_class,
+        tool_class=findings.call_targets.tool_class,
         targets=findings.targets,
         reads=findings.reads,
-        unknown=findings.effects.unknown,
+        unknown=findings.call_targets.unknown,
         conflicts=findings.conflicts,
         intent_id=case.snapshot.selected_intent_id,
         **more,
     )
 
 
-def _overridden(used: list[Grant], findings: Findings, case: Case, digest: str) -> Decision:
+def _overridden(used: list[Grant], findings: Evaluation, case: EvaluationContext, digest: str) -> Decision:
     """An allow by grants; the one named is the one that is spent by it, if any is."""
     grant = next((g for g in used if g.kind == "once"), used[0])
-    told = reported(findings.problems, case.policy)
+    told = select_reported(findings.violations, case.policy)
     denial = Denial(told.error_type, told.reason, told.error, told.offending)
     return _told(findings, case, Verdict.ALLOW, grant_id=grant.grant_id, denial=denial, digest=digest)
 
 
-def _refused(problems: list[Problem], findings: Findings, case: Case, digest: str) -> Decision:
-    told = reported(problems, case.policy)
+def _refused(
+    problems: list[Violation], findings: Evaluation, case: EvaluationContext, digest: str
+) -> Decision:
+    told = select_reported(problems, case.policy)
     asks = all(is_approvable(problem, case.policy) for problem in problems)
     paths = [path for problem in problems for path in _paths_for_patterns(problem, findings)]
-    words = rejections.words_for(paths, findings, case) if asks else None
+    words = rejections.find_rejection_message(paths, findings, case) if asks else None
     return _told(
         findings,
         case,
         Verdict.ASK if asks and words is None else Verdict.DENY,
         error_type=told.error_type,
         reason=told.reason,
-        error=told.error if words is None else messages.refused_again(told.error, words),
+        error=told.error if words is None else messages.render_rejected_again(told.error, words),
         offending=told.offending,
         nearest_pattern=_nearest(told, case.rules),
         digest=digest,
     )
 
 
-def _nearest(problem: Problem, book: path_rules.Rules) -> str | None:
+def _nearest(problem: Violation, book: path_rules.PathRules) -> str | None:
     if problem.reason != Reason.NOT_IN_SCOPE:
         return None
     return path_rules.nearest_pattern(problem.offending[0], book)
@@ -205,5 +213,5 @@ def _failed() -> Decision:
         tool_class=ToolClass.DESTRUCTIVE,
         error_type=kind,
         reason=reason,
-        error=messages.text_for((kind, reason)),
+        error=messages.render((kind, reason)),
     )

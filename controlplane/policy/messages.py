@@ -109,12 +109,12 @@ TEXTS: Mapping[tuple[ErrorType, str], str] = {
 }
 
 
-def refused_again(error: str, words: str) -> str:
+def render_rejected_again(error: str, words: str) -> str:
     """A denial of what a reviewer has refused before, in the reviewer's own words."""
     return f"{error}\n{words} Do not retry."
 
 
-def text_for(
+def render(
     ground: tuple[ErrorType, str], *, intent: str | None = None, paths: Sequence[str] = (), detail: str = ""
 ) -> str:
     """The text of a denial. Several paths are separated by commas; of very many the rest is counted."""

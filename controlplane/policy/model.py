@@ -208,17 +208,17 @@ class Grant:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class RejectedPath:
     """A path that a reviewer has refused to this session: with which tool it is asked for again makes no
     difference. `words` is what the agent is told; `below` where all below the path was refused as well."""
 
     path: str
-    words: str
-    below: bool = False
+    message: str
+    recursive: bool = False
 
 
-class Ownership(Protocol):
-    def of(self, path: str, *, but: str | None) -> tuple[str, ...]:
+class OwnerLookup(Protocol):
+    def find_owners(self, path: str, *, but: str | None) -> tuple[str, ...]:
         """The ids of other intents in progress that own a path."""
 
 
@@ -235,8 +235,8 @@ class Snapshot:
     intent_held_by_other: bool = False  # another session took it while this one was silent
     intentignore: str = ""
     grants: tuple[Grant, ...] = ()
-    refused: tuple[Refused, ...] = ()
-    owners: Ownership | None = None  # of the intents in progress
+    rejected_paths: tuple[RejectedPath, ...] = ()
+    owners: OwnerLookup | None = None  # of the intents in progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +254,7 @@ class Unknown:
     """A part of a call whose effect cannot be known, and why. `text` is what the agent wrote."""
 
     text: str
-    why: str
+    reason: str
     start: int | None = None  # offsets into the command, in code points
     end: int | None = None
 
@@ -274,7 +274,7 @@ class Step:
 
     number: int
     name: str
-    saw: str
+    observed: str
     outcome: str  # pass | deny | allow | skip
     text: str = ""
 

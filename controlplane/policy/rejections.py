@@ -8,20 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from controlplane.policy.checks import Case, Findings
-from controlplane.policy.model import Refused
-from controlplane.policy.paths.canonical import fold
+from controlplane.policy.checks import Evaluation, EvaluationContext
+from controlplane.policy.model import RejectedPath
+from controlplane.policy.paths.canonical import fold_case
 from controlplane.policy.paths.resolve import names_of
 
 
-def words_for(paths: Iterable[str], findings: Findings, case: Case) -> str | None:
+def find_rejection_message(paths: Iterable[str], findings: Evaluation, case: EvaluationContext) -> str | None:
     """What a reviewer said about the first of these paths that was refused; None when none was.
 
     A target counts under both its names, and with all below it where it is changed as a whole.
     """
-    if not case.snapshot.refused:
+    if not case.snapshot.rejected_paths:
         return None
-    same = fold if case.policy.case_insensitive_paths else str
+    same = fold_case if case.policy.case_insensitive_paths else str
     asked = {same(path) for path in paths}
     touched = [*findings.targets, *findings.reads]
     named = {same(name): target.recursive for target in touched for name in names_of(target)}
@@ -30,18 +30,18 @@ def words_for(paths: Iterable[str], findings: Findings, case: Case) -> str | Non
         if names & asked:
             asked |= names
     hits = (
-        refused.words
-        for refused in case.snapshot.refused
+        refused.message
+        for refused in case.snapshot.rejected_paths
         for path in asked
         if _meets(refused, same(refused.path), path, whole=named.get(path, False))
     )
     return next(hits, None)
 
 
-def _meets(refused: Refused, at: str, path: str, *, whole: bool) -> bool:
+def _meets(refused: RejectedPath, at: str, path: str, *, whole: bool) -> bool:
     """Whether a path is the refused one, lies in it where all of it was refused, or holds it where all
     of the path is asked for."""
-    return path == at or (refused.below and _is_below(path, at)) or (whole and _is_below(at, path))
+    return path == at or (refused.recursive and _is_below(path, at)) or (whole and _is_below(at, path))
 
 
 def _is_below(path: str, folder: str) -> bool:

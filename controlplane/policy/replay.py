@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 FLIPS_SHOWN = 200  # different ones; alike calls count as one
 
-NOT_WHOLE = "its input was masked or cut when it was stored"
-TAKEN_OUT = "its content was taken out of the ledger"
-NO_INTENT = "its intent is no longer registered"
+INCOMPLETE = "its input was masked or cut when it was stored"
+REDACTED = "its content was taken out of the ledger"
+UNKNOWN_INTENT = "its intent is no longer registered"
 OTHER_TARGETS = "what it changes reads otherwise than when it was recorded"
 
 # What was so when a call was refused, and is not told by anything but the refusal.
@@ -54,7 +54,7 @@ _STATUS_THEN: Mapping[str, IntentStatus] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class RuleSet:
     """What calls are judged by. `intents` holds every registered intent by its id."""
 
     policy: Policy = field(default_factory=Policy)
@@ -63,7 +63,7 @@ class Terms:
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class RecordedCall:
     """A call as the ledger kept it. Without a `call` it cannot be decided again, and `lost` says why."""
 
     decision_id: str
@@ -76,7 +76,7 @@ class Recorded:
     tool_class: str = ""
     targets: tuple[str, ...] = ()
     call: ToolCall | None = None
-    lost: str = ""
+    unreplayable_reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +110,11 @@ class Replay:
     flips: tuple[Flip, ...]
 
     @property
-    def looked_at(self) -> int:
+    def total(self) -> int:
         return self.replayed + sum(self.not_replayable.values())
 
 
-def replay(calls: Iterable[Recorded], today: Terms, proposed: Terms, now: datetime) -> Replay:
+def replay(calls: Iterable[RecordedCall], today: RuleSet, proposed: RuleSet, now: datetime) -> Replay:
     """Decide each call twice. Takes memory for the flips only, however many calls there are."""
     lost: Counter[str] = Counter()
     counts: Counter[tuple[Verdict, Verdict]] = Counter()
@@ -135,19 +135,21 @@ def replay(calls: Iterable[Recorded], today: Terms, proposed: Terms, now: dateti
     return Replay(replayed, dict(lost), dict(counts), tuple(shown))
 
 
-def _again(recorded: Recorded, terms: tuple[Terms, Terms], now: datetime) -> tuple[Decision, Decision] | str:
+def _again(
+    recorded: RecordedCall, terms: tuple[RuleSet, RuleSet], now: datetime
+) -> tuple[Decision, Decision] | str:
     """The decisions under both terms, or why there are none."""
     call, today = recorded.call, terms[0]
     if call is None:
-        return recorded.lost
+        return recorded.unreplayable_reason
     gone = recorded.intent_id and recorded.intent_id not in today.intents
     if gone and recorded.reason != Reason.NOT_FOUND:
-        return NO_INTENT
+        return UNKNOWN_INTENT
     before, after = (decide(call, _snapshot(recorded, each), now) for each in terms)
     return OTHER_TARGETS if _differs(recorded, before) else (before, after)
 
 
-def _snapshot(recorded: Recorded, terms: Terms) -> Snapshot:
+def _snapshot(recorded: RecordedCall, terms: RuleSet) -> Snapshot:
     """The situation of the call, as far as its record tells, under these terms."""
     intent = terms.intents.get(recorded.intent_id)
     if intent is not None:
@@ -161,7 +163,7 @@ def _snapshot(recorded: Recorded, terms: Terms) -> Snapshot:
     return Snapshot(policy=terms.policy, intentignore=terms.intentignore, **situation)
 
 
-def _differs(recorded: Recorded, again: Decision) -> bool:
+def _differs(recorded: RecordedCall, again: Decision) -> bool:
     """Whether a decision made anew is about other files than the recorded one."""
     same_class = recorded.tool_class == again.tool_class.value
     paths = tuple(target.path for target in again.targets)
@@ -170,7 +172,7 @@ def _differs(recorded: Recorded, again: Decision) -> bool:
 
 def _note(
     flips: dict[tuple[Verdict, Verdict, str], Flip],
-    recorded: Recorded,
+    recorded: RecordedCall,
     answers: tuple[Verdict, Verdict],
     before: Decision,
     after: Decision,
@@ -185,7 +187,7 @@ def _note(
         flips[(*answers, path)] = _flip(recorded, answers, path, after)
 
 
-def _flip(recorded: Recorded, answers: tuple[Verdict, Verdict], path: str, after: Decision) -> Flip:
+def _flip(recorded: RecordedCall, answers: tuple[Verdict, Verdict], path: str, after: Decision) -> Flip:
     return Flip(
         before=answers[0],
         after=answers[1],

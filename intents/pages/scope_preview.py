@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from controlplane.models import Workspace
 from controlplane.policy.globs import parse
-from controlplane.policy.globs.scope import Scope, overlap
+from controlplane.policy.globs.scope import Scope, find_overlap
 from controlplane.policy.model import IntentStatus
 from controlplane.policy.rules import policy_document
 from intents import store
@@ -23,7 +23,7 @@ CALLS_REPLAYED = 1_000  # the newest: the answer comes while one types
 
 def line_problems(text: str) -> list[dict[str, Any]]:
     """`{line, message}` of each pattern that is none; lines count from 1."""
-    found = [(number, parse.problem(line)) for number, line in numbered_lines(text)]
+    found = [(number, parse.find_problem(line)) for number, line in numbered_lines(text)]
     return [
         {"line": number, "message": f"{problem.message} {problem.suggestion or ''}".strip()}
         for number, problem in found
@@ -37,7 +37,7 @@ def preview_of(intent: Intent, text: str) -> dict[str, Any]:
     workspace = Workspace.objects.get(pk=intent.workspace_id)
     ignore_case = policy_document.parse(workspace.policy).case_insensitive_paths
     patterns = tuple(line for _, line in numbered_lines(text))
-    scope = Scope.of(patterns, case_insensitive=ignore_case)
+    scope = Scope.from_patterns(patterns, case_insensitive=ignore_case)
     matches = known_files(workspace).matching(scope)
     return {
         "errors": line_problems(text),
@@ -58,20 +58,20 @@ def _replayed(workspace: Workspace, intent: Intent, patterns: tuple[str, ...]) -
         ],
         "more_flips": max(0, len(found.flips) - SHOWN),
         "replayed": found.replayed,
-        "not_replayable": found.looked_at - found.replayed,
+        "not_replayable": found.total - found.replayed,
         "days": DAYS,
     }
 
 
 def _new_overlaps(intent: Intent, scope: Scope) -> list[dict[str, str]]:
     ignore_case = scope.case_insensitive
-    before = Scope.of(tuple(intent.owned_scope), case_insensitive=ignore_case)
+    before = Scope.from_patterns(tuple(intent.owned_scope), case_insensitive=ignore_case)
     found = []
     for other in store.all_values(intent.workspace_id):
         if other.intent_id == intent.intent_id or other.status is not IntentStatus.IN_PROGRESS:
             continue
-        theirs = Scope.of(other.owned_scope, case_insensitive=ignore_case)
-        path = overlap(scope, theirs)
-        if path is not None and overlap(before, theirs) is None:
+        theirs = Scope.from_patterns(other.owned_scope, case_insensitive=ignore_case)
+        path = find_overlap(scope, theirs)
+        if path is not None and find_overlap(before, theirs) is None:
             found.append({"id": other.intent_id, "name": other.name, "path": path})
     return found

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from controlplane.models import Workspace
-from controlplane.policy.globs.owner_index import Owners
+from controlplane.policy.globs.owner_index import OwnerIndex
 from controlplane.policy.globs.scope import Scope
 from controlplane.policy.rules import policy_document
 from intents.models import Intent
@@ -60,7 +60,9 @@ def carrying_intents(workspace: Workspace, retired: Container[str]) -> dict[str,
 def _scopes(workspace: Workspace, intents: Iterable[tuple[str, Sequence[str]]]) -> dict[str, Scope]:
     """By intent id, as the gate compares them in this workspace."""
     ignore_case = policy_document.parse(workspace.policy).case_insensitive_paths
-    return {intent_id: Scope.of(scope, case_insensitive=ignore_case) for intent_id, scope in intents}
+    return {
+        intent_id: Scope.from_patterns(scope, case_insensitive=ignore_case) for intent_id, scope in intents
+    }
 
 
 def carried(newest: Sequence[Lesson], scopes: Mapping[str, Scope]) -> dict[str, Carried]:
@@ -69,10 +71,10 @@ def carried(newest: Sequence[Lesson], scopes: Mapping[str, Scope]) -> dict[str, 
     Newest first in both. An intent's own ones count whatever their file: a rejection is mostly about a file
     outside of the scope.
     """
-    newest, owners = _looked_at(newest), Owners(scopes.items())
+    newest, owners = _looked_at(newest), OwnerIndex(scopes.items())
     near: dict[str, list[Lesson]] = {intent_id: [] for intent_id in scopes}
     for lesson in newest:
-        concerned = {lesson.intent_id}.union(*(owners.of(file, but=None) for file in lesson.files))
+        concerned = {lesson.intent_id}.union(*(owners.find_owners(file, but=None) for file in lesson.files))
         for intent_id in concerned & near.keys():
             near[intent_id].append(lesson)
     anywhere = [lesson for lesson in newest if not lesson.file]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from time import monotonic
 
-from controlplane.policy.globs.scope import Scope, overlap, overlaps
+from controlplane.policy.globs.scope import Scope, find_overlap, find_overlaps
 from controlplane.policy.model import IntentStatus
 from intents.registry_file.intent_reader import ReadIntent
 from intents.registry_file.problems import Problem, ProblemType
@@ -137,15 +137,17 @@ def shared_paths(intents: Sequence[IntentValues], *, ignore_case: bool = False) 
     Inclusions alone are compared fast. Exclusions can make a pair costly, so only pairs that meet without
     theirs are decided with them, one by one, where the path found first is excluded.
     """
-    scopes = [Scope.of(values.owned_scope, case_insensitive=ignore_case) for values in intents]
+    scopes = [Scope.from_patterns(values.owned_scope, case_insensitive=ignore_case) for values in intents]
     inclusions = [
-        Scope.of((part for part in scope.patterns if part[:1] != "!"), case_insensitive=ignore_case)
+        Scope.from_patterns(
+            (part for part in scope.patterns if part[:1] != "!"), case_insensitive=ignore_case
+        )
         for scope in scopes
     ]
     ends = monotonic() + MAX_SECONDS
     decided: dict[tuple[int, int], str | None] = {}
     complete = True
-    for one, other, path in overlaps(inclusions):
+    for one, other, path in find_overlaps(inclusions):
         if (one, other) not in decided:
             decided[one, other] = _witness(scopes[one], scopes[other], path)
         if len(decided) >= MAX_PAIRS or monotonic() > ends:
@@ -156,7 +158,7 @@ def shared_paths(intents: Sequence[IntentValues], *, ignore_case: bool = False) 
 
 
 def _witness(one: Scope, other: Scope, path: str) -> str | None:
-    return path if one.matches(path) and other.matches(path) else overlap(one, other)
+    return path if one.matches(path) and other.matches(path) else find_overlap(one, other)
 
 
 def _first_of_each_id(read: Iterable[ReadIntent]) -> list[ReadIntent]:

@@ -76,7 +76,7 @@ def repaired_pattern(pattern: str) -> str | None:
     if body.endswith("/"):
         body += "**"
     repaired = sign + body
-    return None if repaired == pattern or parse.problem(repaired) else repaired
+    return None if repaired == pattern or parse.find_problem(repaired) else repaired
 
 
 def one_line_mapping(node: Node) -> str | None:

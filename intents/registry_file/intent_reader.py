@@ -177,7 +177,7 @@ class IntentReader:
         if not isinstance(item, Text):
             self._error(ProblemType.INVALID_FIELD, "A pattern must be a text.", "owned_scope", item.line)
             return ""
-        found = parse.problem(item.value)
+        found = parse.find_problem(item.value)
         if found is None:
             return item.value
         repaired = field_rules.repaired_pattern(item.value) if self._lenient else None

@@ -10,13 +10,13 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from controlplane.policy.calls.resolve_tool import resolve
-from controlplane.policy.calls.targets import effects
-from controlplane.policy.calls.toolsets.kinds import Kind
+from controlplane.policy.calls.resolve_tool import resolve_tool
+from controlplane.policy.calls.targets import find_targets
+from controlplane.policy.calls.toolsets.kinds import ToolKind
 from controlplane.policy.model import Policy, ToolCall
-from controlplane.policy.paths.canonical import Refusal, canonical
-from controlplane.policy.paths.filesystem import World
-from controlplane.policy.paths.raw_path import Named
+from controlplane.policy.paths.canonical import InvalidPath, canonicalize
+from controlplane.policy.paths.filesystem import Filesystem
+from controlplane.policy.paths.raw_path import RawPath
 from sessions.adapters.hook_call import FileText, mapping
 from sessions.previous_text import Told
 
@@ -25,11 +25,11 @@ DELETED = "DELETED"
 Trace = dict[str, Any]
 
 
-def traces_of(call: ToolCall, texts: tuple[FileText, ...], disk: World | None) -> list[Trace]:
+def traces_of(call: ToolCall, texts: tuple[FileText, ...], disk: Filesystem | None) -> list[Trace]:
     """One simple trace a file, in the words of `POST /sessions/{id}/traces`. `disk` is None without one."""
     known = {path: text for text in texts if (path := _place(text.path, call, call.cwd))}
     found: dict[str, Trace] = {}
-    for named in effects(call, Policy()).writes:
+    for named in find_targets(call, Policy()).writes:
         path = _place(named.raw, call, named.cwd)
         trace = _trace(path, named, call, known.get(path), disk) if path else None
         if trace is not None:
@@ -45,12 +45,12 @@ def told_of(call: ToolCall, texts: tuple[FileText, ...]) -> Told:
 
 def _place(raw: object, call: ToolCall, cwd: str | None) -> str:
     """The path in the workspace; "" for one that is not in it."""
-    where = canonical(raw, root=call.root, cwd=cwd, writing=True)
-    return "" if isinstance(where, Refusal) else where.path
+    where = canonicalize(raw, root=call.root, cwd=cwd, writing=True)
+    return "" if isinstance(where, InvalidPath) else where.path
 
 
 def _trace(
-    path: str, named: Named, call: ToolCall, text: FileText | None, disk: World | None
+    path: str, named: RawPath, call: ToolCall, text: FileText | None, disk: Filesystem | None
 ) -> Trace | None:
     if named.op in GONE:
         return {"path": path, "content_hash": DELETED}
@@ -63,16 +63,16 @@ def _trace(
     return {"path": path, "content_hash": told} if told else None
 
 
-def _given(path: str, named: Named, call: ToolCall) -> FileText | None:
+def _given(path: str, named: RawPath, call: ToolCall) -> FileText | None:
     """The text that the call itself brought; a patch leaves out the line feed that ends the last line."""
-    if not named.whole or named.after is None:
+    if not named.is_full_text or named.after is None:
         return None
-    tool = resolve(call).tool
-    patched = tool is not None and tool.kind is Kind.PATCH
+    tool = resolve_tool(call).tool
+    patched = tool is not None and tool.kind is ToolKind.PATCH
     return FileText(path, f"{named.after}\n" if patched and named.after else named.after)
 
 
-def _hash_afterwards(path: str, told: Mapping[str, str], disk: World | None) -> str:
+def _hash_afterwards(path: str, told: Mapping[str, str], disk: Filesystem | None) -> str:
     """What the hook's client measured after the tool, else what stands on the workspace's disk."""
     if told.get(path):
         return told[path]

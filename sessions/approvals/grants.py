@@ -139,13 +139,13 @@ def _check_patterns(approval: Approval, patterns: tuple[str, ...]) -> None:
     if patterns and approval.call.get("unknown"):
         raise ApiError(400, "INVALID_INPUT", f"patterns: {NO_PATTERN}")
     for pattern in patterns:
-        problem = parse.problem(pattern)
+        problem = parse.find_problem(pattern)
         if problem is not None:
             raise ApiError(400, "INVALID_INPUT", f"patterns: {problem.message}")
         if pattern.startswith("!"):
             raise ApiError(400, "INVALID_INPUT", "patterns: a grant cannot exclude; leave out the leading !.")
     ignore_case = policy_of(approval.workspace).case_insensitive_paths
-    scope = Scope.of(patterns, case_insensitive=ignore_case)
+    scope = Scope.from_patterns(patterns, case_insensitive=ignore_case)
     left = [path for path in approval.call.get("offending", ()) if not scope.matches(path)]
     if approval.kind == Approval.Kind.CALL and left and not approval.call.get("unknown"):
         raise ApiError(400, "INVALID_INPUT", f"These patterns would still not let {left[0]} through.")

@@ -11,7 +11,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from controlplane.api.errors import ApiError
-from controlplane.policy.messages import refused_again
+from controlplane.policy.messages import render_rejected_again
 from controlplane.policy.model import Verdict
 from controlplane.shared.masking import storable
 from intents.selectors import owners_of
@@ -36,7 +36,7 @@ def join_or_plan(checked: Checked) -> Checked:
     session, decision = checked.held.session, checked.decision
     rejected = _latest(session, decision.digest, Approval.Status.REJECTED)
     if rejected is not None:
-        error = refused_again(decision.error or "", words_of(rejected.decider, rejected.comment))
+        error = render_rejected_again(decision.error or "", words_of(rejected.decider, rejected.comment))
         return replace(
             checked, decision=replace(decision, verdict=Verdict.DENY, error=error), answered=Verdict.DENY
         )
@@ -134,7 +134,7 @@ def _shown(checked: Checked) -> dict[str, Any]:
         ],
         "offending": list(decision.offending),
         "unknown": [
-            {"text": storable(part.text), "why": part.why, "start": part.start, "end": part.end}
+            {"text": storable(part.text), "why": part.reason, "start": part.start, "end": part.end}
             for part in decision.unknown
         ],
         "nearest_pattern": decision.nearest_pattern,

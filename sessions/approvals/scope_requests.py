@@ -29,7 +29,7 @@ def request_scope(session: AgentSession, patterns: list[str], reason: str) -> Ap
     """Open (or join) the approval for these patterns. Raises `ApiError` 400 for a pattern that cannot be."""
     patterns = list(dict.fromkeys(patterns))
     for pattern in patterns:
-        problem = parse.problem(pattern)
+        problem = parse.find_problem(pattern)
         if problem is not None:
             raise ApiError(400, problem.kind, f"patterns: {problem.message}", pattern=pattern)
     held = active_snapshot(session)

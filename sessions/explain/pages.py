@@ -11,7 +11,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from controlplane.api.errors import ApiError
-from controlplane.policy.calls.resolve_tool import resolve
+from controlplane.policy.calls.resolve_tool import resolve_tool
 from controlplane.shared.access import MemberRequest, member_page
 from sessions.approvals.card.command import CommandView, Setting, command_of, command_view
 from sessions.explain import form
@@ -121,7 +121,7 @@ def _recorded(workspace: Workspace, entry: LedgerEntry) -> dict[str, Any]:
         "outcome": entry.outcome,
         "error": body.get("error") or "",
         "approval_id": body.get("approval_id") or "",
-        "lost": call.lost,
+        "lost": call.unreplayable_reason,
     }
     if call.call is None:
         return {"recorded": facts}
@@ -151,11 +151,11 @@ def result_of(explanation: Explanation) -> Result:
         tool_class=decision.tool_class.value.lower(),
         targets=[target.path or "." for target in decision.targets],
         nearest=decision.nearest_pattern or "",
-        unknown=[f"{part.why}: {part.text}" for part in decision.unknown],
+        unknown=[f"{part.reason}: {part.text}" for part in decision.unknown],
         revisions=explanation.revisions,
         intent_id=decision.intent_id or "",
         steps=[
-            StepRow(step.number, step.name, step.saw, *LOOKS[step.outcome], step.text)
+            StepRow(step.number, step.name, step.observed, *LOOKS[step.outcome], step.text)
             for step in explanation.steps
         ],
         command=_command(explanation),
@@ -165,7 +165,7 @@ def result_of(explanation: Explanation) -> Result:
 def _command(explanation: Explanation) -> CommandView | None:
     """The command with its targets marked, where the call is one."""
     call, snapshot = explanation.call, explanation.held.snapshot
-    resolved = resolve(call)
+    resolved = resolve_tool(call)
     if not command_of(resolved):
         return None
     scope = snapshot.intent.owned_scope if snapshot.intent else ()

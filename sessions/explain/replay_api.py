@@ -105,7 +105,7 @@ class ReplayView(WorkspaceView):
         except InvalidPolicyError as error:
             problems = [asdict(problem) for problem in error.problems]
             raise ApiError(400, "INVALID_POLICY", str(error), problems=problems) from error
-        return Response({"days": days, "truncated": found.looked_at >= most, **shown(found)})
+        return Response({"days": days, "truncated": found.total >= most, **shown(found)})
 
 
 def proposal_of(workspace_id: int, data: dict[str, Any]) -> Proposal:
@@ -125,7 +125,7 @@ def _intent(workspace_id: int, intent_id: str) -> str:
 
 def _scope(patterns: list[str]) -> tuple[str, ...]:
     for pattern in patterns:
-        problem = parse.problem(pattern)
+        problem = parse.find_problem(pattern)
         if problem is not None:
             raise ApiError(400, "INVALID_GLOB", f"{problem.message} {problem.suggestion or ''}".strip())
     return tuple(patterns)
@@ -140,7 +140,7 @@ def _text(text: str) -> str:
 
 def shown(found: Replay) -> dict[str, Any]:
     return {
-        "looked_at": found.looked_at,
+        "looked_at": found.total,
         "replayed": found.replayed,
         "not_replayable": [{"why": why, "calls": calls} for why, calls in found.not_replayable.items()],
         "counts": [

@@ -12,7 +12,7 @@ from controlplane.api.errors import ApiError
 from controlplane.policy.decision import enforce
 from controlplane.policy.explain import explain
 from controlplane.policy.model import Decision, IntentStatus, SessionState, Step, ToolCall, ToolClass, Verdict
-from controlplane.policy.paths.filesystem import World
+from controlplane.policy.paths.filesystem import Filesystem
 from intents.selectors import find_intent
 from sessions.gate import snapshot as snapshots
 from sessions.gate.answers import answer_of
@@ -44,7 +44,7 @@ class Explanation:
     held: Held
     decision: Decision
     steps: tuple[Step, ...]
-    world: World
+    world: Filesystem
 
     @property
     def answered(self) -> Verdict:
@@ -136,13 +136,13 @@ def answer(explanation: Explanation, request: GateRequest) -> dict[str, Any]:
         steps = tuple(_judged_by_handshake(step, envelope) for step in steps)
     return envelope | {
         "steps": [
-            {"number": s.number, "name": s.name, "saw": s.saw, "outcome": s.outcome, "text": s.text}
+            {"number": s.number, "name": s.name, "saw": s.observed, "outcome": s.outcome, "text": s.text}
             for s in steps
         ],
         "revisions": explanation.revisions,
         "nearest_pattern": explanation.decision.nearest_pattern,
         "unknown": [
-            {"text": part.text, "why": part.why, "start": part.start, "end": part.end}
+            {"text": part.text, "why": part.reason, "start": part.start, "end": part.end}
             for part in explanation.decision.unknown
         ],
     }

@@ -236,7 +236,7 @@ def _decision_body(checked: Checked) -> dict[str, Any]:
     if decision.conflicts:
         body["conflicts"] = conflicts_of(decision)
     if decision.unknown:
-        body["unknown"] = [{"text": storable(part.text), "why": part.why} for part in decision.unknown]
+        body["unknown"] = [{"text": storable(part.text), "why": part.reason} for part in decision.unknown]
     if checked.approval is not None:
         body["approval_id"] = checked.approval.public_id
     if decision.grant_id:

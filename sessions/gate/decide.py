@@ -8,7 +8,7 @@ from datetime import datetime
 from django.utils import timezone
 
 from controlplane.policy.decision import decide
-from controlplane.policy.explain import with_available
+from controlplane.policy.explain import append_available_intents
 from controlplane.policy.model import Decision, ErrorType, ToolCall
 from intents.selectors import available_intents
 from sessions.gate.snapshot import Held
@@ -35,7 +35,7 @@ def judge(call: ToolCall, held: Held) -> Judged:
     now = timezone.now()
     decision = decide(placed, held.snapshot, now, world)
     if decision.error_type in LISTING:
-        text = with_available(decision.error or "", available_intents(workspace_id))
+        text = append_available_intents(decision.error or "", available_intents(workspace_id))
         decision = replace(decision, error=text)
     return Judged(placed, world, now, decision)
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from controlplane.policy.globs.scope import Scope
-from controlplane.policy.model import ErrorType, Policy, Refused
-from controlplane.policy.paths.canonical import fold
+from controlplane.policy.model import ErrorType, Policy, RejectedPath
+from controlplane.policy.paths.canonical import fold_case
 from sessions.models import AgentSession, Approval
 
 REMEMBERED = 500  # decided approvals of one session, the newest
@@ -19,7 +19,7 @@ def words_of(decider: str, comment: str) -> str:
     return f"Rejected by {decider}: {said}{'' if said.endswith(('.', '!', '?')) else '.'}"
 
 
-def refused_paths(session: AgentSession, policy: Policy) -> tuple[Refused, ...]:
+def refused_paths(session: AgentSession, policy: Policy) -> tuple[RejectedPath, ...]:
     """The paths that were rejected and not approved since, with the reviewer's words. 1 query.
 
     An approval of a call lifts its own paths, a grant for the session or a wider scope what its patterns
@@ -31,7 +31,7 @@ def refused_paths(session: AgentSession, policy: Policy) -> tuple[Refused, ...]:
     newest = rows.order_by("-decided_at", "-pk").values(
         "status", "kind", "error_type", "patterns", "decider", "comment", "call__offending", "call__targets"
     )[:REMEMBERED]
-    refused: dict[str, Refused] = {}
+    refused: dict[str, RejectedPath] = {}
     for row in reversed(newest):
         if row["status"] == Approval.Status.REJECTED:
             refused |= _refused(row)
@@ -40,15 +40,15 @@ def refused_paths(session: AgentSession, policy: Policy) -> tuple[Refused, ...]:
     return tuple(refused.values())
 
 
-def _refused(row: Mapping[str, Any]) -> dict[str, Refused]:
+def _refused(row: Mapping[str, Any]) -> dict[str, RejectedPath]:
     words = words_of(row["decider"], row["comment"])
     whole = {target["path"]: target["recursive"] for target in row["call__targets"] or ()}
-    return {path: Refused(path, words, below=whole.get(path, False)) for path in _paths(row)}
+    return {path: RejectedPath(path, words, recursive=whole.get(path, False)) for path in _paths(row)}
 
 
-def _lift(refused: dict[str, Refused], row: Mapping[str, Any], *, ignore_case: bool) -> None:
-    scope = Scope.of(tuple(row["patterns"]), case_insensitive=ignore_case)
-    same = fold if ignore_case else str
+def _lift(refused: dict[str, RejectedPath], row: Mapping[str, Any], *, ignore_case: bool) -> None:
+    scope = Scope.from_patterns(tuple(row["patterns"]), case_insensitive=ignore_case)
+    same = fold_case if ignore_case else str
     own = set(map(same, _paths(row)))
     for path in list(refused):
         if same(path) in own or scope.matches(path):

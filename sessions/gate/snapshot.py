@@ -17,7 +17,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from controlplane.models import Workspace
-from controlplane.policy.globs.owner_index import Owners
+from controlplane.policy.globs.owner_index import OwnerIndex
 from controlplane.policy.globs.scope import Scope
 from controlplane.policy.model import ErrorType, Grant, Intent, IntentStatus, Policy, SessionState, Snapshot
 from controlplane.policy.rules import policy_document
@@ -105,7 +105,7 @@ def read_snapshot(session: AgentSession) -> Held:
         intent_held_by_other=held_by_other,
         intentignore=workspace.intentignore,
         grants=tuple(_core_grant(grant) for grant in grants),
-        refused=refused_paths(session, policy) if session.pk is not None else (),
+        rejected_paths=refused_paths(session, policy) if session.pk is not None else (),
         owners=owners_of(workspace, policy),
     )
     return Held(
@@ -172,16 +172,18 @@ def _policy(workspace_id: int, revision: int, document: _Unhashed) -> Policy:  #
     return policy_document.parse(document.value)
 
 
-def owners_of(workspace: Workspace, policy: Policy) -> Owners:
+def owners_of(workspace: Workspace, policy: Policy) -> OwnerIndex:
     """Who owns what among the intents in progress. 1 query for each revision of the workspace."""
     return _owners(workspace.pk, workspace.revision, policy.case_insensitive_paths)
 
 
 @lru_cache(maxsize=64)
-def _owners(workspace_id: int, revision: int, ignore_case: bool) -> Owners:  # noqa: ARG001  part of the key
+def _owners(workspace_id: int, revision: int, ignore_case: bool) -> OwnerIndex:  # noqa: ARG001  part of the key
     in_progress = IntentRow.objects.filter(workspace_id=workspace_id, status=IntentStatus.IN_PROGRESS.value)
     rows = in_progress.order_by("position", "pk").values_list("intent_id", "owned_scope")
-    return Owners((intent_id, Scope.of(scope, case_insensitive=ignore_case)) for intent_id, scope in rows)
+    return OwnerIndex(
+        (intent_id, Scope.from_patterns(scope, case_insensitive=ignore_case)) for intent_id, scope in rows
+    )
 
 
 def _intent_of(session: AgentSession, policy: Policy) -> tuple[Intent | None, bool]:

@@ -14,7 +14,7 @@ from io import BufferedReader
 from itertools import islice
 from pathlib import Path
 
-from controlplane.policy.paths.filesystem import Resolved, Where, follow_lexically
+from controlplane.policy.paths.filesystem import Location, ResolvedPath, resolve_lexically
 from sessions.gate.concurrent_changes import Elsewhere
 from traces.entries.record import newest_hashes
 
@@ -36,9 +36,9 @@ class Worktree:
         self.told = told
         self._hashes: dict[str, str | None] = {}
 
-    def resolve(self, path: str) -> Resolved:
+    def resolve(self, path: str) -> ResolvedPath:
         if self.root is None:
-            return follow_lexically(path)
+            return resolve_lexically(path)
         return _follow(self.root, path)
 
     def exists(self, path: str) -> bool | None:
@@ -50,7 +50,7 @@ class Worktree:
     def is_dir(self, path: str) -> bool | None:
         return (self.root / path).is_dir() if self.root is not None else None
 
-    def below(self, path: str) -> Iterable[str] | None:
+    def list_files(self, path: str) -> Iterable[str] | None:
         if self.root is None:
             return None
         found: list[str] = []
@@ -62,7 +62,7 @@ class Worktree:
                 return None
         return found
 
-    def names_in(self, path: str) -> Sequence[str] | None:
+    def list_names(self, path: str) -> Sequence[str] | None:
         if self.root is None:
             return None
         try:
@@ -74,8 +74,8 @@ class Worktree:
             return None
         return found if len(found) <= MAX_BELOW else None
 
-    def links_below(self, path: str) -> Iterable[str] | None:
-        found = self.below(path)
+    def list_links(self, path: str) -> Iterable[str] | None:
+        found = self.list_files(path)
         return (
             None
             if found is None or self.root is None
@@ -89,7 +89,7 @@ class Worktree:
             self._hashes[path] = self._look_up(path)
         return self._hashes[path]
 
-    def text(self, path: str) -> str | None:
+    def read_text(self, path: str) -> str | None:
         if self.root is None:
             return None
         try:
@@ -99,10 +99,10 @@ class Worktree:
         except (OSError, ValueError):
             return None
 
-    def changed_here(self) -> Collection[str]:
+    def list_session_changes(self) -> Collection[str]:
         return () if self.elsewhere is None else self.elsewhere.changed_here()
 
-    def changed_by_others(self, paths: Sequence[str]) -> Mapping[str, str]:
+    def find_changes_by_others(self, paths: Sequence[str]) -> Mapping[str, str]:
         return {} if self.elsewhere is None else self.elsewhere.changed_by_others(paths)
 
     def _look_up(self, path: str) -> str | None:
@@ -132,7 +132,7 @@ def _opened(path: Path) -> BufferedReader:
     return os.fdopen(descriptor, "rb")
 
 
-def _follow(root: Path, path: str) -> Resolved:
+def _follow(root: Path, path: str) -> ResolvedPath:
     """Component by component, as the kernel would; a rest that does not exist is kept as it is."""
     waiting = [segment for segment in reversed(path.split("/")) if segment not in {"", "."}]
     at = str(root)
@@ -150,17 +150,17 @@ def _follow(root: Path, path: str) -> Resolved:
             continue
         links += 1
         if links > MAX_LINKS:
-            return Resolved(Where.LOOP)
+            return ResolvedPath(Location.LOOP)
         if target.startswith("/"):
             at = "/"
         waiting.extend(part for part in reversed(target.split("/")) if part not in {"", "."})
     return _placed(root, at)
 
 
-def _placed(root: Path, at: str) -> Resolved:
+def _placed(root: Path, at: str) -> ResolvedPath:
     if at == str(root):
-        return Resolved(Where.INSIDE, "")
+        return ResolvedPath(Location.INSIDE, "")
     prefix = f"{root}/"
     if at.startswith(prefix):
-        return Resolved(Where.INSIDE, at[len(prefix) :])
-    return Resolved(Where.OUTSIDE)
+        return ResolvedPath(Location.INSIDE, at[len(prefix) :])
+    return ResolvedPath(Location.OUTSIDE)

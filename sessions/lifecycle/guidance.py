@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from controlplane.policy.calls.resolve_tool import safe_tools
+from controlplane.policy.calls.resolve_tool import select_safe_tools
 from controlplane.policy.calls.toolsets import COMMON, TABLES
 from controlplane.policy.model import ErrorType, Policy, Reason, Registry
 from intents import registry
@@ -63,7 +63,7 @@ def _offered(tools: list[Any] | None, policy: Policy, agent: str, *, everything:
     listed = list(TABLES.get(agent, COMMON)) if tools is None else tools
     if everything:
         return listed
-    shown = set(safe_tools([name for name in map(_name_of, listed) if name], policy, agent))
+    shown = set(select_safe_tools([name for name in map(_name_of, listed) if name], policy, agent))
     return [tool for tool in listed if _name_of(tool) in shown]
 
 

@@ -21,8 +21,8 @@ from django.utils import timezone
 
 from controlplane.api.errors import ApiError
 from controlplane.models import Workspace
-from controlplane.policy.calls.resolve_tool import CARRIERS, resolve
-from controlplane.policy.calls.toolsets.own import spellings
+from controlplane.policy.calls.resolve_tool import MCP_WRAPPERS, resolve_tool
+from controlplane.policy.calls.toolsets.own import list_spellings
 from controlplane.policy.model import HANDSHAKE_TOOL, ToolCall
 from controlplane.shared.masking import storable
 from controlplane.shared.tokens import Bearer
@@ -137,7 +137,7 @@ def _let_pass(bearer: Bearer, tool: str, arguments: Mapping[str, Any], live: lis
         kind=Kind.DECISION,
         session_id__in=[session.session_id for session in live],
         outcome="allow",
-        tool__in=[tool, *spellings(tool), *CARRIERS],
+        tool__in=[tool, *list_spellings(tool), *MCP_WRAPPERS],
         received_at__gt=now - JUST_NOW[-1],
     )
     newest = entries.select_related("body").order_by("-pk")[:MAX_LOOK_BACK]
@@ -152,5 +152,5 @@ def _let_pass(bearer: Bearer, tool: str, arguments: Mapping[str, Any], live: lis
 
 def _is_call(recorded: str, data: Any, tool: str, wanted: Any) -> bool:
     """Whether the recorded call is this one, out of any wrapping."""
-    found = resolve(ToolCall(recorded, data))
-    return found.name in (tool, *spellings(tool)) and storable(found.input) == wanted
+    found = resolve_tool(ToolCall(recorded, data))
+    return found.name in (tool, *list_spellings(tool)) and storable(found.input) == wanted

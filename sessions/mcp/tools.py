@@ -12,7 +12,7 @@ from django.db import transaction
 
 from controlplane.api.errors import ApiError
 from controlplane.policy.model import ErrorType
-from controlplane.policy.paths.canonical import Canonical, canonical
+from controlplane.policy.paths.canonical import CanonicalPath, canonicalize
 from intents.prompts.context import intent_context
 from intents.proposals import ProposalRefusedError, Proposer, propose
 from intents.registry import InvalidIntentError, unavailable_text
@@ -162,8 +162,8 @@ def learn(call: Call) -> str:
 def _placed(session: AgentSession, file: str) -> str:
     """Relative to the workspace, as far as the session's root tells; else as it was sent."""
     root = session.root or session.workspace.local_root or None
-    placed = canonical(file, root=root, cwd=session.cwd or None, writing=False)
-    return placed.path if isinstance(placed, Canonical) else file
+    placed = canonicalize(file, root=root, cwd=session.cwd or None, writing=False)
+    return placed.path if isinstance(placed, CanonicalPath) else file
 
 
 def propose_one(call: Call) -> str:

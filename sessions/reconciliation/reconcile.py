@@ -14,8 +14,8 @@ from typing import Any
 
 from controlplane.models import Workspace
 from controlplane.policy.model import Reason, Snapshot, Target
-from controlplane.policy.paths.filesystem import NoWorld
-from controlplane.policy.rules.path_rules import objection, rules_of
+from controlplane.policy.paths.filesystem import UnknownFilesystem
+from controlplane.policy.rules.path_rules import compile_rules, find_write_objection
 from intents.models import Intent
 from sessions.gate.snapshot import core_intent, policy_of
 from sessions.reconciliation.evidence import Evidence, Traced, gather
@@ -31,7 +31,7 @@ GROUNDS: Mapping[Reason, str] = {
     Reason.PROTECTED_PATH: "It is a protected path, which {intent} does not name.",
     Reason.INTENTIGNORE: ".intentignore holds it off.",
 }
-_NO_WORLD = NoWorld()
+_NO_WORLD = UnknownFilesystem()
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ class Law:
             intent=core_intent(intent),
             intentignore=self.workspace.intentignore,
         )
-        found = objection(Target(path), rules_of(snapshot), _NO_WORLD)
+        found = find_write_objection(Target(path), compile_rules(snapshot), _NO_WORLD)
         if found is None:
             return None
         reason = found[0][1]

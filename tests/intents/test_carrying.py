@@ -44,7 +44,7 @@ def lesson(text, file="", intent_id="", **more):
 
 def carried_under(newest, intent=AUTH, **how):
     intent_id, patterns = intent
-    return carried(newest, {intent_id: Scope.of(patterns, **how)})[intent_id]
+    return carried(newest, {intent_id: Scope.from_patterns(patterns, **how)})[intent_id]
 
 
 def texts(newest, intent=AUTH, **how):

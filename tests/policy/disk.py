@@ -6,14 +6,14 @@ import hashlib
 import os
 from pathlib import Path
 
-from controlplane.policy.paths.filesystem import NoWorld, Resolved, Where
+from controlplane.policy.paths.filesystem import Location, ResolvedPath, UnknownFilesystem
 
 
-class DiskWorld(NoWorld):
+class LocalFilesystem(UnknownFilesystem):
     def __init__(self, root: Path):
         self.root = root.resolve()
 
-    def resolve(self, path: str) -> Resolved:
+    def resolve(self, path: str) -> ResolvedPath:
         at, waiting, links = self.root, [s for s in reversed(path.split("/")) if s not in {"", "."}], 0
         while waiting:
             segment = waiting.pop()
@@ -26,14 +26,14 @@ class DiskWorld(NoWorld):
                 continue
             links += 1
             if links > 40:
-                return Resolved(Where.LOOP)
+                return ResolvedPath(Location.LOOP)
             target = str(step.readlink())
             at = Path("/") if target.startswith("/") else at
             waiting.extend(s for s in reversed(target.split("/")) if s not in {"", "."})
         if not at.is_relative_to(self.root):
-            return Resolved(Where.OUTSIDE)
+            return ResolvedPath(Location.OUTSIDE)
         inside = at.relative_to(self.root).as_posix()
-        return Resolved(Where.INSIDE, "" if inside == "." else inside)
+        return ResolvedPath(Location.INSIDE, "" if inside == "." else inside)
 
     def exists(self, path: str) -> bool | None:
         return os.path.lexists(self.root / path)
@@ -41,15 +41,15 @@ class DiskWorld(NoWorld):
     def is_dir(self, path: str) -> bool | None:
         return (self.root / path).is_dir()
 
-    def below(self, path: str):
+    def list_files(self, path: str):
         return [file.relative_to(self.root).as_posix() for file in (self.root / path).rglob("*")]
 
-    def names_in(self, path: str):
+    def list_names(self, path: str):
         folder = self.root / path
         return [entry.name for entry in folder.iterdir()] if folder.is_dir() else []
 
-    def links_below(self, path: str):
-        return [name for name in self.below(path) if (self.root / name).is_symlink()]
+    def list_links(self, path: str):
+        return [name for name in self.list_files(path) if (self.root / name).is_symlink()]
 
     def content_hash(self, path: str) -> str | None:
         file = self.root / path

@@ -6,7 +6,7 @@ from itertools import product
 
 from hypothesis import strategies as st
 
-from controlplane.policy.paths.canonical import Canonical, canonical
+from controlplane.policy.paths.canonical import CanonicalPath, canonicalize
 
 NAMES = ("a", "b", "ab", "x", ".a", "a.b", "ba")
 PATHS = tuple("/".join(names) for depth in (1, 2, 3) for names in product(NAMES, repeat=depth))
@@ -20,4 +20,4 @@ SCOPES = st.lists(SIGNED, min_size=1, max_size=4)
 
 
 def is_canonical(path: str) -> bool:
-    return canonical(path, root=None, cwd=None, writing=True) == Canonical(path, path)
+    return canonicalize(path, root=None, cwd=None, writing=True) == CanonicalPath(path, path)

@@ -15,8 +15,8 @@ import pytest
 
 from controlplane.policy.decision import decide
 from controlplane.policy.model import Verdict
-from controlplane.policy.paths.filesystem import NoWorld
-from tests.policy.disk import DiskWorld
+from controlplane.policy.paths.filesystem import UnknownFilesystem
+from tests.policy.disk import LocalFilesystem
 from tests.policy.shell.scratch import Scratch
 from tests.policy.workspace import NOW, bash, call, no_intent, said, snapshot
 
@@ -70,7 +70,9 @@ def test_no_attack_is_allowed(root):
     allowed = [
         (case["command"], type(world).__name__)
         for case in ATTACKS
-        for world in ([DiskWorld(root)] if case.get("disk") else [DiskWorld(root), NoWorld()])
+        for world in (
+            [LocalFilesystem(root)] if case.get("disk") else [LocalFilesystem(root), UnknownFilesystem()]
+        )
         for state in (snapshot("src/**"), no_intent())
         if verdict(case["command"], state, root, world) is Verdict.ALLOW
     ]
@@ -90,7 +92,7 @@ def test_no_input_of_a_tool_is_allowed_more_than_it_names(root):
 
 def judged(tool, data, root, state=None, **more):
     the_call = replace(call(tool, data), root=str(root), **more)
-    return decide(the_call, state or snapshot("src/**"), NOW, DiskWorld(root))
+    return decide(the_call, state or snapshot("src/**"), NOW, LocalFilesystem(root))
 
 
 @pytest.mark.parametrize(
@@ -126,7 +128,7 @@ def test_whoever_only_looks_is_let_through_without_an_intent(root):
     refused = [
         (command, type(world).__name__)
         for command in READERS
-        for world in (DiskWorld(root), NoWorld())
+        for world in (LocalFilesystem(root), UnknownFilesystem())
         if verdict(command, no_intent(), root, world) is not Verdict.ALLOW
     ]
     assert refused == []

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from controlplane.policy.calls.targets import effects
+from controlplane.policy.calls.targets import find_targets
 from controlplane.policy.model import Policy, ToolCall
 
 CALLS = json.loads((Path(__file__).parents[1] / "data" / "captured_calls.json").read_text())
@@ -16,8 +16,8 @@ CALLS = json.loads((Path(__file__).parents[1] / "data" / "captured_calls.json").
 @pytest.mark.parametrize("row", CALLS, ids=lambda row: f"{row['agent']}-{row['tool']}")
 def test_a_captured_call(row):
     call = ToolCall(row["tool"], row["input"], root="/workspace", cwd="/workspace", agent=row["agent"])
-    found = effects(call, Policy())
-    assert found.malformed is None
+    found = find_targets(call, Policy())
+    assert found.input_error is None
     assert found.tool_class.value == row["class"]
     assert sorted(named.raw for named in found.writes) == sorted(row["writes"])
     assert sorted(named.raw for named in found.reads) == sorted(row["reads"])

@@ -5,24 +5,31 @@ from __future__ import annotations
 import pytest
 
 from controlplane.policy.explain import explain
-from controlplane.policy.globs.owner_index import Owners
+from controlplane.policy.globs.owner_index import OwnerIndex
 from controlplane.policy.globs.scope import Scope
 from controlplane.policy.model import Conflict, ErrorType, Policy, Reason, Verdict
-from tests.policy.workspace import NOW, FakeWorld, judge, snapshot, write
+from tests.policy.workspace import NOW, FakeFilesystem, judge, snapshot, write
 
-OWNERS = Owners([("INT-001", Scope.of(["src/**"])), ("INT-002", Scope.of(["src/b/**", "src/shared.ts"]))])
+OWNERS = OwnerIndex(
+    [
+        ("INT-001", Scope.from_patterns(["src/**"])),
+        ("INT-002", Scope.from_patterns(["src/b/**", "src/shared.ts"])),
+    ]
+)
 
 
-class Contested(FakeWorld):
+class ContestedFilesystem(FakeFilesystem):
     """Session s-2 has changed src/a.ts."""
 
-    def changed_by_others(self, paths):
+    def find_changes_by_others(self, paths):
         return {path: "s-2" for path in paths if path == "src/a.ts"}
 
 
 def under(conflicts, path):
     return judge(
-        write(path), snapshot("src/**", policy=Policy(conflicts=conflicts), owners=OWNERS), world=Contested()
+        write(path),
+        snapshot("src/**", policy=Policy(conflicts=conflicts), owners=OWNERS),
+        world=ContestedFilesystem(),
     )
 
 
@@ -55,13 +62,13 @@ def test_policy_asks_or_refuses(conflicts, verdict):
 def test_a_weightier_problem_is_told_first_and_refusal_beats_asking():
     decision = judge(write("docs/a.md"), snapshot("src/**", policy=Policy(conflicts="deny"), owners=OWNERS))
     assert decision.reason == Reason.NOT_IN_SCOPE
-    owners = Owners([("INT-002", Scope.of(["docs/**"]))])
+    owners = OwnerIndex([("INT-002", Scope.from_patterns(["docs/**"]))])
     decision = judge(write("docs/a.md"), snapshot("src/**", policy=Policy(conflicts="deny"), owners=owners))
     assert decision.verdict is Verdict.DENY
     assert decision.reason == Reason.OWNED_BY_OTHER_INTENT
 
 
 def test_the_step_that_looks_for_stale_files_tells_it():
-    steps = explain(write("src/a.ts"), snapshot("src/**", owners=OWNERS), NOW, Contested())
-    assert steps[6].saw.endswith("conflicts allow: src/a.ts (changed_by_other_session: s-2)")
-    assert explain(write("src/own.ts"), snapshot("src/**"), NOW)[6].saw.endswith("conflicts allow: none")
+    steps = explain(write("src/a.ts"), snapshot("src/**", owners=OWNERS), NOW, ContestedFilesystem())
+    assert steps[6].observed.endswith("conflicts allow: src/a.ts (changed_by_other_session: s-2)")
+    assert explain(write("src/own.ts"), snapshot("src/**"), NOW)[6].observed.endswith("conflicts allow: none")

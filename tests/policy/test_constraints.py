@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 
 from controlplane.policy.model import ErrorType, Policy
-from controlplane.policy.paths.filesystem import NoWorld
+from controlplane.policy.paths.filesystem import UnknownFilesystem
 from controlplane.policy.rules import constraints, dependencies
-from controlplane.policy.rules.constraints import Written
+from controlplane.policy.rules.constraints import FileChange
 from tests.policy.workspace import bash, call, intent, judge, said, snapshot, write
 
 
@@ -13,21 +13,21 @@ def under(*rules, scope=("**",), **more):
     return snapshot(intent=intent(*scope, constraints=rules), **more)
 
 
-class Known(NoWorld):
+class KnownFilesystem(UnknownFilesystem):
     """What the session has changed before, and what some files hold."""
 
     def __init__(self, changed=(), **files):
         self.changed, self.files = changed, {name.replace("__", "/"): text for name, text in files.items()}
 
-    def changed_here(self):
+    def list_session_changes(self):
         return self.changed
 
-    def text(self, path):
+    def read_text(self, path):
         return self.files.get(path)
 
 
 def refused(the_call, *rules, world=None):
-    decision = judge(the_call, under(*rules), world=world or Known())
+    decision = judge(the_call, under(*rules), world=world or KnownFilesystem())
     return (
         (decision.reason, decision.error) if decision.error_type is ErrorType.CONSTRAINT_VIOLATION else None
     )
@@ -66,25 +66,31 @@ def test_a_forbidden_pattern_is_refused_in_new_text():
 )
 def test_another_case_is_no_way_around_where_paths_have_none(rule, path, text):
     state = under(rule, policy=Policy(case_insensitive_paths=True))
-    decision = judge(write(path, text), state, world=Known(**{"PACKAGE.JSON": "{}"}))
+    decision = judge(write(path, text), state, world=KnownFilesystem(**{"PACKAGE.JSON": "{}"}))
     assert decision.error_type is ErrorType.CONSTRAINT_VIOLATION
 
 
 def test_a_needed_file_counts_in_any_case_where_paths_have_none():
     rule = {"type": "require_file", "file": "docs/**", "scope": "src/**"}
     state = under(rule, policy=Policy(case_insensitive_paths=True))
-    assert said(judge(write("src/a", ""), state, world=Known(("DOCS/a.md",)))) == ("allow", None, None)
+    assert said(judge(write("src/a", ""), state, world=KnownFilesystem(("DOCS/a.md",)))) == (
+        "allow",
+        None,
+        None,
+    )
 
 
 def test_one_that_cannot_be_read_hides_no_other_and_all_name_their_files():
     broken = {"type": "forbid_pattern", "pattern": "(", "scope": "docs/**"}
-    written = [Written("src/a.ts", "write", "", "console.log(1)", whole=True)]
-    found = list(constraints.breaches([broken, NO_LOG], written, Known()))
+    written = [FileChange("src/a.ts", "write", "", "console.log(1)", is_full_text=True)]
+    found = list(constraints.find_violations([broken, NO_LOG], written, KnownFilesystem()))
     assert [("forbids" in one.text, one.paths) for one in found] == [
         (False, ("src/a.ts",)),
         (True, ("src/a.ts",)),
     ]
-    assert judge(write("src/a.ts", "console.log(1)"), under(NO_LOG), world=Known()).offending == ("src/a.ts",)
+    assert judge(write("src/a.ts", "console.log(1)"), under(NO_LOG), world=KnownFilesystem()).offending == (
+        "src/a.ts",
+    )
 
 
 def test_an_edit_answers_for_what_it_adds_only():
@@ -163,13 +169,13 @@ def edit(path, old, new):
 )
 def test_an_edit_is_counted_with_the_file_that_it_changes(old, new, is_refused):
     rule = {"type": "max_file_lines", "max_lines": 3}
-    found = refused(edit("a.ts", old, new), rule, world=Known(**{"a.ts": "a\nb\nc\n"}))
+    found = refused(edit("a.ts", old, new), rule, world=KnownFilesystem(**{"a.ts": "a\nb\nc\n"}))
     assert (found is not None) is is_refused
 
 
 def test_an_edit_that_replaces_all_counts_each_place():
     rule = {"type": "max_file_lines", "max_lines": 5}
-    known = Known(**{"a.ts": "x\nx\nx\n"})
+    known = KnownFilesystem(**{"a.ts": "x\nx\nx\n"})
     assert refused(edit("a.ts", "x", "x\ny"), rule, world=known)[0] == "max_file_lines"
 
 
@@ -180,7 +186,7 @@ def test_an_edit_of_a_file_that_nobody_knows_answers_for_its_own_lines():
 
 
 def test_a_whole_manifest_is_held_against_what_it_held():
-    known = Known(**{"requirements.txt": "django==5.2\n"})
+    known = KnownFilesystem(**{"requirements.txt": "django==5.2\n"})
     assert refused(write("requirements.txt", "django==5.2\nflask\n"), NO_NEW, world=known)[1].startswith(
         "Constraint Violation: [requirements.txt] would add the dependency flask"
     )
@@ -190,9 +196,12 @@ def test_a_whole_manifest_is_held_against_what_it_held():
 
 def test_too_many_files_counts_the_session_and_this_call():
     rule = {"type": "max_files_changed", "max_files": 2, "scope": "src/**"}
-    assert refused(write("src/c.ts"), rule, world=Known(["src/a.ts", "src/b.ts"]))[0] == "max_files_changed"
-    assert refused(write("src/a.ts"), rule, world=Known(["src/a.ts", "src/b.ts"])) is None
-    assert refused(write("src/c.ts"), rule, world=Known(["src/a.ts", "docs/b.md"])) is None
+    assert (
+        refused(write("src/c.ts"), rule, world=KnownFilesystem(["src/a.ts", "src/b.ts"]))[0]
+        == "max_files_changed"
+    )
+    assert refused(write("src/a.ts"), rule, world=KnownFilesystem(["src/a.ts", "src/b.ts"])) is None
+    assert refused(write("src/c.ts"), rule, world=KnownFilesystem(["src/a.ts", "docs/b.md"])) is None
     everywhere = {"type": "max_files_changed", "max_files": 0}
     assert refused(write("src/c.ts"), everywhere)
 
@@ -200,7 +209,7 @@ def test_too_many_files_counts_the_session_and_this_call():
 def test_a_change_here_needs_a_change_there():
     rule = {"type": "require_file", "scope": "src/**", "file": "tests/**"}
     assert "may change only together with [tests/**]" in refused(write("src/a.ts"), rule)[1]
-    assert refused(write("src/a.ts"), rule, world=Known(["tests/a.py"])) is None
+    assert refused(write("src/a.ts"), rule, world=KnownFilesystem(["tests/a.py"])) is None
     assert refused(write("docs/a.md"), rule) is None
     both = "*** Update File: src/a.ts\n@@\n+x\n*** Update File: tests/a.py\n@@\n+y\n"
     assert refused(call("apply_patch", {"patch": both}), rule) is None
@@ -302,7 +311,7 @@ def test_a_constraint_violation_is_a_refusal_unless_policy_lets_a_person_waive_i
     ],
 )
 def test_a_constraint_that_cannot_be_read_says_which_field_and_refuses(rule, field):
-    assert constraints.problem(rule).startswith(f"`{field}`")
+    assert constraints.find_problem(rule).startswith(f"`{field}`")
     reason, text = refused(write("a.ts"), rule)
     assert reason == rule["type"]
     assert "cannot be checked" in text
@@ -311,7 +320,7 @@ def test_a_constraint_that_cannot_be_read_says_which_field_and_refuses(rule, fie
 
 def test_good_constraints_have_no_problem():
     for rule in (NO_LOG, NO_NEW, {"type": "require_file", "file": ["a/**", "b.md"]}):
-        assert constraints.problem(rule) is None
+        assert constraints.find_problem(rule) is None
 
 
 def test_an_expensive_expression_is_no_danger():
@@ -324,12 +333,14 @@ def test_a_type_that_is_no_text_is_guidance():
 
 
 def test_nothing_written_breaks_nothing():
-    assert list(constraints.breaches([NO_NEW, {"type": "forbid_pattern"}], [], Known())) == []
-    unknown = Written("package.json", "write", "", None, False)
-    assert list(constraints.breaches([NO_LOG], [unknown], Known())) == []
+    assert (
+        list(constraints.find_violations([NO_NEW, {"type": "forbid_pattern"}], [], KnownFilesystem())) == []
+    )
+    unknown = FileChange("package.json", "write", "", None, False)
+    assert list(constraints.find_violations([NO_LOG], [unknown], KnownFilesystem())) == []
 
 
 def test_versions_are_compared_as_numbers():
     rule = {"library": "x", "min_version": "1.10"}
-    assert dependencies.wrong_version(rule, "requirements.txt", "x==1.9")
-    assert not dependencies.wrong_version(rule, "requirements.txt", "x==1.10.0")
+    assert dependencies.has_wrong_version(rule, "requirements.txt", "x==1.9")
+    assert not dependencies.has_wrong_version(rule, "requirements.txt", "x==1.10.0")

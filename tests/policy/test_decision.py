@@ -21,12 +21,12 @@ from controlplane.policy.model import (
     ToolClass,
     Verdict,
 )
-from controlplane.policy.paths.filesystem import Resolved, Where
-from controlplane.policy.rules.path_rules import rules_of
+from controlplane.policy.paths.filesystem import Location, ResolvedPath
+from controlplane.policy.rules.path_rules import compile_rules
 from tests.policy.workspace import (
     NOW,
     ROOT,
-    FakeWorld,
+    FakeFilesystem,
     bash,
     call,
     intent,
@@ -319,7 +319,7 @@ def test_a_workspace_may_ignore_case():
 
 # --- 6 folders and links --------------------------------------------------------------------------
 
-FILES = FakeWorld.of(
+FILES = FakeFilesystem.from_texts(
     {"src/a.ts": "1", "src/b.md": "2", "src/.env": "3", "src/sub/.git/config": "4", "lib/x.ts": "5"}
 )
 
@@ -341,7 +341,7 @@ def test_removing_a_folder_touches_all_that_is_in_it(scope, path, verdict):
 
 def test_an_ignored_file_below_stops_the_removal_of_its_folder():
     state = snapshot("**", intentignore=".env\n")
-    world = FakeWorld.of({"src/.env": "3"})
+    world = FakeFilesystem.from_texts({"src/.env": "3"})
     decision = judge(call("delete_file", {"path": "src"}), state, world)
     assert said(decision)[1] == "INTENTIGNORE_PATH_BLOCKED"
     assert decision.offending == ("src/.env",)
@@ -356,14 +356,14 @@ def test_where_nobody_knows_what_is_in_a_folder_all_must_be_in_scope():
     assert said(judge(call("delete_file", {"path": "src/a.ts"}), snapshot("src/**/*.ts"))) == ALLOW
 
 
-class Linked(FakeWorld):
+class Linked(FakeFilesystem):
     """`src/link` leads to `docs`, `src/out` out of the workspace, `src/loop` to itself."""
 
     def resolve(self, path):
         if path.startswith("src/out"):
-            return Resolved(Where.OUTSIDE)
+            return ResolvedPath(Location.OUTSIDE)
         if path.startswith("src/loop"):
-            return Resolved(Where.LOOP)
+            return ResolvedPath(Location.LOOP)
         return super().resolve(path.replace("src/link", "docs"))
 
 
@@ -397,7 +397,7 @@ def test_a_link_to_an_ignored_file_is_not_read():
 # --- 7 stale --------------------------------------------------------------------------------------
 
 
-WORLD = FakeWorld.of({"src/a.ts": "now"})
+WORLD = FakeFilesystem.from_texts({"src/a.ts": "now"})
 
 
 def hashed(value, path="src/a.ts", **more):
@@ -462,12 +462,14 @@ def test_policy_may_require_a_hash_for_files_that_exist():
 
 
 def test_a_file_that_cannot_be_hashed_but_is_there_needs_a_hash():
-    class Unreadable(FakeWorld):
+    class Unreadable(FakeFilesystem):
         def content_hash(self, path):
             return None
 
     state = snapshot("src/**", policy=Policy(require_content_hash=True))
-    assert said(judge(write("src/a.ts"), state, Unreadable.of({"src/a.ts": ""})))[2] == "hash_required"
+    assert (
+        said(judge(write("src/a.ts"), state, Unreadable.from_texts({"src/a.ts": ""})))[2] == "hash_required"
+    )
 
 
 # --- 8 extra rules --------------------------------------------------------------------------------
@@ -607,13 +609,13 @@ def test_a_wider_file_changes_the_digest():
     stale = hashed(sha256("before"))
     state = granted(stale, IN_SRC, world=WORLD)
     assert said(judge(stale, state, WORLD)) == ALLOW
-    assert said(judge(stale, state, FakeWorld.of({"src/a.ts": "later"})))[0] == "ask"
+    assert said(judge(stale, state, FakeFilesystem.from_texts({"src/a.ts": "later"})))[0] == "ask"
 
 
 # --- 10 fail safe, enforcement --------------------------------------------------------------------
 
 
-class Broken(FakeWorld):
+class Broken(FakeFilesystem):
     def resolve(self, path):
         raise OSError("disk on fire")
 
@@ -704,13 +706,13 @@ def test_a_rule_for_folders_holds_off_a_folder_that_a_command_makes():
 
 def test_no_hash_is_asked_for_a_folder_that_is_there_already():
     state = snapshot("**", policy=Policy(require_content_hash=True))
-    world = FakeWorld.of({"src/a.ts": "x\n"})
+    world = FakeFilesystem.from_texts({"src/a.ts": "x\n"})
     assert judge(bash("mkdir -p src"), state, world).verdict is Verdict.ALLOW
     assert said(judge(bash("touch src/a.ts"), state, world))[2] == "hash_required"
 
 
 def test_only_folders_with_plain_names_hold_something_protected():
     patterns = ("a/b/c.txt", "d/*/e.txt", "!f/g.txt")
-    rules = rules_of(snapshot("**", policy=Policy(protected_paths=patterns)))
+    rules = compile_rules(snapshot("**", policy=Policy(protected_paths=patterns)))
     names = ("a", "a/b", "a/b/c.txt", "d", "d/*", "f", "!f")
     assert [name for name in names if rules.holds_protected(name)] == ["a", "a/b", "d"]

@@ -8,7 +8,7 @@ from controlplane.policy.explain import explain
 from controlplane.policy.model import ErrorType, Grant, IntentStatus, Policy, ToolClass
 from tests.policy.workspace import (
     NOW,
-    FakeWorld,
+    FakeFilesystem,
     bash,
     call,
     intent,
@@ -37,7 +37,7 @@ def test_an_override_keeps_the_whole_denial_and_the_digest():
 
 
 def test_a_failure_inside_is_a_destructive_call_refused_with_words():
-    class Broken(FakeWorld):
+    class Broken(FakeFilesystem):
         def resolve(self, path):
             raise RuntimeError("disk on fire")
 
@@ -50,7 +50,7 @@ def test_a_failure_inside_is_a_destructive_call_refused_with_words():
 def test_of_a_scope_and_a_stale_file_what_nobody_may_approve_is_told():
     policy = Policy(approvable=frozenset({ErrorType.SCOPE_VIOLATION}))
     one = write("docs/a.md", expected_content_hash=sha256("other"))
-    told = judge(one, snapshot("src/**", policy=policy), FakeWorld.of({"docs/a.md": "x"}))
+    told = judge(one, snapshot("src/**", policy=policy), FakeFilesystem.from_texts({"docs/a.md": "x"}))
     assert said(told) == ("deny", "STALE_FILE", "hash_mismatch")
 
 
@@ -76,7 +76,7 @@ def test_a_path_that_is_none_is_shown_with_the_reason():
 
 def test_a_missing_hash_names_the_file_at_step_seven():
     policy = Policy(require_content_hash=True)
-    world = FakeWorld.of({"src/a.ts": "x"})
+    world = FakeFilesystem.from_texts({"src/a.ts": "x"})
     told = judge(write("src/a.ts"), snapshot("src/**", policy=policy), world)
     assert told.offending == ("src/a.ts",)
     assert "[src/a.ts]" in told.error

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from controlplane.policy.model import ErrorType
-from controlplane.policy.paths.filesystem import NoWorld
+from controlplane.policy.paths.filesystem import UnknownFilesystem
 from controlplane.policy.rules import dependency_files
-from controlplane.policy.rules.dependencies import asked, new_names
+from controlplane.policy.rules.dependencies import find_new_libraries, list_libraries
 from tests.policy.workspace import call, intent, judge, snapshot
 
 NEW = [
@@ -67,18 +67,18 @@ NEW = [
     ],
 )
 def test_a_library_may_have_the_name_of_another_key(path, line, names):
-    assert new_names(path, "", line) == names
+    assert find_new_libraries(path, "", line) == names
 
 
 def test_a_parsed_file_tells_libraries_from_keys():
     text = '{"url": "https://a", "dependencies": {"url": "*", "main": "latest"}}'
-    assert new_names("package.json", "{}", text, whole=True) == {"url", "main"}
+    assert find_new_libraries("package.json", "{}", text, whole=True) == {"url", "main"}
 
 
 @pytest.mark.parametrize(("path", "before", "line", "name"), NEW)
 def test_a_new_library_is_seen_in_a_line_and_in_the_whole_file(path, before, line, name):
-    assert new_names(path, "", line) >= {name}
-    assert new_names(path, before, before + line, whole=True) == {name}
+    assert find_new_libraries(path, "", line) >= {name}
+    assert find_new_libraries(path, before, before + line, whole=True) == {name}
 
 
 OLD = [
@@ -92,33 +92,37 @@ OLD = [
 
 @pytest.mark.parametrize(("path", "before", "after"), OLD)
 def test_another_version_or_key_is_no_new_library(path, before, after):
-    assert new_names(path, before, after, whole=True) == set()
+    assert find_new_libraries(path, before, after, whole=True) == set()
 
 
 def test_a_file_that_is_broken_is_compared_line_by_line():
-    assert new_names("package.json", '{"a": "1"', '{"a": "1", "x": "1"}', whole=True) == {"x"}
-    assert new_names("package.json", "{}", '{"x": "1",', whole=True) == {"x"}
-    assert dependency_files.libraries("package.json", "[" * 100_000) is None
-    assert dependency_files.libraries("package.json", "[]") is None
+    assert find_new_libraries("package.json", '{"a": "1"', '{"a": "1", "x": "1"}', whole=True) == {"x"}
+    assert find_new_libraries("package.json", "{}", '{"x": "1",', whole=True) == {"x"}
+    assert dependency_files.parse_libraries("package.json", "[" * 100_000) is None
+    assert dependency_files.parse_libraries("package.json", "[]") is None
     assert (
-        dependency_files.libraries("package.json", '{"dependencies": 5, "a": {"requires": ["!", 5]}}') == []
+        dependency_files.parse_libraries("package.json", '{"dependencies": 5, "a": {"requires": ["!", 5]}}')
+        == []
     )
 
 
 def test_every_version_that_a_library_is_asked_for_in_is_told():
     text = '{"dependencies": {"x": "18"}, "devDependencies": {"x": "17", "y": {"version": 5}}}'
-    assert asked("package.json", text, whole=True) == {"x": {"18", "17"}, "y": {""}} or asked(
-        "package.json", text
-    )["x"] == {"17", "18"}
-    assert asked("requirements.txt", "x==1; python_version < '3'") == {"x": {"==1"}}
-    assert asked("pyproject.toml", "[tool.poetry.dependencies]\nx=[{version='1'},{version='2'}]", whole=True)
+    assert list_libraries("package.json", text, whole=True) == {
+        "x": {"18", "17"},
+        "y": {""},
+    } or list_libraries("package.json", text)["x"] == {"17", "18"}
+    assert list_libraries("requirements.txt", "x==1; python_version < '3'") == {"x": {"==1"}}
+    assert list_libraries(
+        "pyproject.toml", "[tool.poetry.dependencies]\nx=[{version='1'},{version='2'}]", whole=True
+    )
 
 
-class Known(NoWorld):
+class Known(UnknownFilesystem):
     def __init__(self, path, text):
         self.path, self.known = path, text
 
-    def text(self, path):
+    def read_text(self, path):
         return self.known if path == self.path else None
 
 
@@ -142,17 +146,19 @@ def test_a_part_of_a_line_is_judged_in_the_file_that_it_stands_in():
         "old_string": '"old": "1"',
         "new_string": '"react": "17", "react": "18"',
     }
-    assert reason(doubled, rule, NoWorld())
+    assert reason(doubled, rule, UnknownFilesystem())
 
 
 def test_the_version_of_a_table_is_the_one_in_it():
     text = '[tool.poetry.dependencies]\na = {version = "1"}\nb = [{version = "2"}, {version = "3"}]\n'
-    assert dependency_files.libraries("pyproject.toml", text) == [("a", "1"), ("b", "2")]
+    assert dependency_files.parse_libraries("pyproject.toml", text) == [("a", "1"), ("b", "2")]
 
 
 def test_a_key_of_a_whole_file_is_no_library_whose_version_is_wrong():
     rule = {"type": "library_version", "library": "main", "min_version": "2"}
     state = snapshot(intent=intent("**", constraints=[rule]))
     for text, kind in (('{"main": "1.0"}', None), ('{"dependencies": {"main": "1.0"}}', "library_version")):
-        decision = judge(call("Write", {"file_path": "package.json", "content": text}), state, NoWorld())
+        decision = judge(
+            call("Write", {"file_path": "package.json", "content": text}), state, UnknownFilesystem()
+        )
         assert decision.reason == kind

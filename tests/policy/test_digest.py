@@ -2,17 +2,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from controlplane.policy.call_digest import digest_of
+from controlplane.policy.call_digest import compute_digest
 from controlplane.policy.model import Target
-from controlplane.policy.paths.filesystem import NoWorld
-from tests.policy.workspace import FakeWorld, bash, call, intent, sha256
+from controlplane.policy.paths.filesystem import UnknownFilesystem
+from tests.policy.workspace import FakeFilesystem, bash, call, intent, sha256
 
 INTENT = intent("src/**")
 ONE = (Target("src/a.ts"),)
 
 
 def digest(the_call, own=INTENT, targets=ONE, world=None):
-    return digest_of(the_call, own, targets, world or NoWorld())
+    return compute_digest(the_call, own, targets, world or UnknownFilesystem())
 
 
 def test_the_same_call_has_the_same_digest_whatever_the_order_of_keys():
@@ -24,7 +24,7 @@ def test_the_same_call_has_the_same_digest_whatever_the_order_of_keys():
 
 def test_anything_that_differs_gives_another_digest():
     base = bash("make all")
-    world = FakeWorld(src__a_ts="1")
+    world = FakeFilesystem(src__a_ts="1")
     others = [
         digest(bash("make all ")),
         digest(bash("make\u00a0all")),

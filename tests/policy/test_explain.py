@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import pytest
 
-from controlplane.policy.explain import explain, with_available
-from controlplane.policy.model import Grant, Policy, Refused, Registry
+from controlplane.policy.explain import append_available_intents, explain
+from controlplane.policy.model import Grant, Policy, Registry, RejectedPath
 from tests.policy.workspace import (
     NOW,
-    FakeWorld,
+    FakeFilesystem,
     bash,
     call,
     intent,
@@ -56,7 +56,7 @@ def test_a_closed_registry_ends_at_step_1():
 
 def test_a_denial_is_told_where_it_was_found():
     told = step(6, write("docs/a.md"), snapshot("src/**"))
-    assert (told.name, told.saw, told.outcome) == ("Targets", "changes docs/a.md; scope src/**", "deny")
+    assert (told.name, told.observed, told.outcome) == ("Targets", "changes docs/a.md; scope src/**", "deny")
     assert told.text.startswith("Scope Violation: INT-001")
     assert outcomes(write("docs/a.md"), snapshot("src/**"))[4:] == [
         "pass",
@@ -88,34 +88,36 @@ def test_a_grant_is_named():
         "src/**", grants=(Grant("g-1", "once", judge(the_call, snapshot("src/**")).error_type, digest),)
     )
     told = step(9, the_call, granted)
-    assert (told.saw, told.outcome) == ("grant g-1", "allow")
+    assert (told.observed, told.outcome) == ("grant g-1", "allow")
 
 
 def test_what_could_not_be_known_is_told_with_the_class():
-    assert "make" in step(3, bash("make all"), snapshot("src/**")).saw
+    assert "make" in step(3, bash("make all"), snapshot("src/**")).observed
 
 
 def test_what_each_step_saw():
     hashed = write("src/a.ts", expected_content_hash=sha256("x"))
-    assert step(7, hashed, snapshot("src/**")).saw.startswith("expected_content_hash sha256:")
-    assert step(7, call("Write", "text"), snapshot("src/**")).saw.startswith("expected_content_hash None")
-    assert step(5, write("a"), snapshot(intent=None)).saw == "INT-001, not in the registry"
-    assert step(5, write("a"), no_intent()).saw == "no intent selected"
-    assert step(6, write("a"), no_intent()).saw == "changes a; scope none"
-    assert step(6, write("a"), snapshot()).saw == "changes a; scope empty"
-    assert step(2, bash("ls"), no_intent(frozen=True)).saw == "session REASONING, frozen"
-    assert step(8, write("a"), snapshot(intent=intent("**", constraints=("fast",)))).saw.endswith(
+    assert step(7, hashed, snapshot("src/**")).observed.startswith("expected_content_hash sha256:")
+    assert step(7, call("Write", "text"), snapshot("src/**")).observed.startswith(
+        "expected_content_hash None"
+    )
+    assert step(5, write("a"), snapshot(intent=None)).observed == "INT-001, not in the registry"
+    assert step(5, write("a"), no_intent()).observed == "no intent selected"
+    assert step(6, write("a"), no_intent()).observed == "changes a; scope none"
+    assert step(6, write("a"), snapshot()).observed == "changes a; scope empty"
+    assert step(2, bash("ls"), no_intent(frozen=True)).observed == "session REASONING, frozen"
+    assert step(8, write("a"), snapshot(intent=intent("**", constraints=("fast",)))).observed.endswith(
         "1 constraints"
     )
 
 
 def test_a_link_is_shown_with_where_it_leads():
-    class Linked(FakeWorld):
+    class Linked(FakeFilesystem):
         def resolve(self, path):
             return super().resolve("docs/a.md")
 
     steps = explain(write("src/a.md"), snapshot("src/**"), NOW, Linked())
-    assert "src/a.md -> docs/a.md" in steps[5].saw
+    assert "src/a.md -> docs/a.md" in steps[5].observed
 
 
 @pytest.mark.parametrize("the_snapshot", [None, "text"])
@@ -135,21 +137,21 @@ class Row:
 
 
 def test_the_intents_that_could_be_taken_are_listed():
-    text = with_available("You must.", [Row("INT-001", "Log in"), Row("INT-002", "Docs")])
+    text = append_available_intents("You must.", [Row("INT-001", "Log in"), Row("INT-002", "Docs")])
     assert text == "You must.\nAvailable intents:\n- INT-001: Log in\n- INT-002: Docs"
-    assert with_available("You must.", []) == (
+    assert append_available_intents("You must.", []) == (
         "You must.\nNo intent is available: a person must create or unblock one first."
     )
 
 
 def test_a_reviewers_refusal_is_told_as_what_it_is():
-    refused = (Refused("docs/a.md", "Rejected by rex: no."),)
-    steps = explain(write("docs/a.md"), snapshot("src/**", refused=refused), NOW)
-    assert (steps[8].saw, steps[8].outcome) == ("a reviewer has refused it before", "deny")
+    refused = (RejectedPath("docs/a.md", "Rejected by rex: no."),)
+    steps = explain(write("docs/a.md"), snapshot("src/**", rejected_paths=refused), NOW)
+    assert (steps[8].observed, steps[8].outcome) == ("a reviewer has refused it before", "deny")
     assert "Rejected by rex" in steps[8].text
 
 
 def test_a_path_that_has_no_place_is_told_beside_those_that_have_one():
     the_call = call("MultiEdit", {"file_path": "src/a", "edits": [{"path": "../x"}, {"path": "a:b"}]})
     (targets,) = (step for step in explain(the_call, snapshot("src/**"), NOW) if step.number == 6)
-    assert targets.saw == "changes src/a; no place in the workspace: ../x, a:b; scope src/**"
+    assert targets.observed == "changes src/a; no place in the workspace: ../x, a:b; scope src/**"

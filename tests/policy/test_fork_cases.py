@@ -25,7 +25,7 @@ from controlplane.policy.model import (
     ToolClass,
 )
 from tests.policy.gate_cases import FOLDER
-from tests.policy.workspace import NOW, FakeWorld
+from tests.policy.workspace import NOW, FakeFilesystem
 
 CASES = json.loads((FOLDER / "from-forks.json").read_text())["cases"]
 
@@ -105,7 +105,10 @@ def answer(case):
         intentignore=given.get("intentignore", ""),
     )
     decision = decide(
-        call_of(given), state, NOW, FakeWorld.of(given["disk"]) if "disk" in given else FakeWorld.of({})
+        call_of(given),
+        state,
+        NOW,
+        FakeFilesystem.from_texts(given["disk"]) if "disk" in given else FakeFilesystem.from_texts({}),
     )
     return decision.verdict.value, decision.error_type and decision.error_type.value
 

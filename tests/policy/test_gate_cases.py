@@ -19,7 +19,7 @@ import pytest
 from controlplane.policy.decision import decide
 from controlplane.policy.model import ErrorType, Grant, Policy, Registry, ToolClass, Verdict
 from tests.policy import gate_cases
-from tests.policy.disk import DiskWorld
+from tests.policy.disk import LocalFilesystem
 from tests.policy.workspace import NOW, said
 
 ANSWERS = json.loads((Path(__file__).parent / "answers.json").read_text())
@@ -67,7 +67,7 @@ def cases(*names):
 
 def judged(case, root, **policy):
     state = gate_cases.snapshot_of(case, **policy)
-    world = DiskWorld(root)
+    world = LocalFilesystem(root)
     return decide(gate_cases.call_of(case, root), _with_grants(case, state, root, world), NOW, world)
 
 
@@ -156,7 +156,7 @@ def test_a_case_that_needs_a_setting_up(case, workshop):
     if case["needs"] == "synced-registry-file":
         gone = case["workspace"]["registry_file"] is None
         state = replace(state, registry=Registry.MISSING if gone else Registry.CORRUPT)
-    decision = decide(gate_cases.call_of(case, root), state, NOW, DiskWorld(root))
+    decision = decide(gate_cases.call_of(case, root), state, NOW, LocalFilesystem(root))
     assert gate_cases.is_right(case, *said(decision)) is None, said(decision)
 
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from wcmatch import glob as wcmatch
 
-from controlplane.policy.globs.match import matcher
-from controlplane.policy.globs.parse import Glob, GlobProblem, expand, parse, problem
+from controlplane.policy.globs.match import build_matcher
+from controlplane.policy.globs.parse import Glob, GlobProblem, expand_braces, find_problem, parse
 from controlplane.policy.globs.scope import Scope
 from tests.policy import gate_cases
 from tests.policy.globbing import PATHS
@@ -42,7 +42,7 @@ ATOMS = st.sampled_from(
 @pytest.mark.parametrize("case", [pytest.param(case, id=case["id"]) for case in gate_cases.load("glob")])
 def test_gate_cases(case):
     intents = {intent["id"]: intent for intent in case["workspace"].get("intents", gate_cases.STD["intents"])}
-    scope = Scope.of(intents[case["session"]["intent"]]["owned_scope"])
+    scope = Scope.from_patterns(intents[case["session"]["intent"]]["owned_scope"])
     began = time.process_time()
     assert scope.matches(case["call"]["input"]["file_path"]) == (case["expect"]["decision"] == "allow")
     assert time.process_time() - began < 1
@@ -54,7 +54,7 @@ def test_an_independent_matcher_agrees(pattern):
     if isinstance(glob, GlobProblem) or pattern.startswith("./"):
         return
     oracle = wcmatch.compile([pattern], flags=ORACLE)
-    own = matcher(glob.alternatives)
+    own = build_matcher(glob.alternatives)
     for path in (*PATHS[:80], "a*", "]", "{a}", "c/{a}", "*"):
         assert own.matches(path) == bool(oracle.match(path)), path
 
@@ -87,11 +87,11 @@ def test_an_independent_matcher_agrees(pattern):
 def test_corners(pattern, path, matches):
     glob = parse(pattern)
     assert isinstance(glob, Glob), glob
-    assert matcher(glob.alternatives).matches(path) == matches
+    assert build_matcher(glob.alternatives).matches(path) == matches
 
 
 def test_expansion_keeps_the_order_and_the_escapes():
-    assert expand("{a,{b,c}d}/\\{x,y\\}{,1}") == [
+    assert expand_braces("{a,{b,c}d}/\\{x,y\\}{,1}") == [
         f"{head}/\\{{x,y\\}}{tail}" for head in ("a", "bd", "cd") for tail in ("", "1")
     ]
 
@@ -118,7 +118,7 @@ def test_expansion_keeps_the_order_and_the_escapes():
     ],
 )
 def test_patterns_that_leave_the_workspace(pattern, suggestion):
-    found = problem(pattern)
+    found = find_problem(pattern)
     assert (found.kind, found.suggestion) == ("ABSOLUTE_PATH", suggestion)
 
 
@@ -158,7 +158,7 @@ def test_patterns_that_leave_the_workspace(pattern, suggestion):
     ],
 )
 def test_patterns_that_cannot_be_meant(pattern, suggestion, says):
-    found = problem(pattern)
+    found = find_problem(pattern)
     assert (found.kind, found.suggestion) == ("INVALID_GLOB", suggestion)
     assert says in found.message
 
@@ -167,16 +167,16 @@ def test_patterns_that_cannot_be_meant(pattern, suggestion, says):
     "pattern", ["src/**", "!src/gen/**", "**/*.{ts,tsx}", "a[!b-d]?", "{a,b}" * 8, "**/a/" * 32 + "b"]
 )
 def test_patterns_that_are_fine(pattern):
-    assert problem(pattern) is None
+    assert find_problem(pattern) is None
 
 
 @given(st.text(alphabet="ab/*?[]{},!\\-^:.~", max_size=24))
 def test_every_text_is_read_or_refused_and_suggestions_hold(pattern):
-    found = problem(pattern)
+    found = find_problem(pattern)
     if found is None:
-        assert Scope.of([pattern]).matches("a/b") in {True, False}
+        assert Scope.from_patterns([pattern]).matches("a/b") in {True, False}
     elif found.suggestion is not None and "\\" not in pattern:
-        again = problem(found.suggestion)
+        again = find_problem(found.suggestion)
         assert again is None or again.suggestion != found.suggestion
 
 
@@ -197,8 +197,8 @@ SLOW = [
     "path", ["a/" * 2000 + "c", "a" * 255, "/".join(["a" * 255] * 16)], ids=["deep", "long", "both"]
 )
 def test_no_pattern_takes_long(pattern, path):
-    assert problem(pattern) is None
-    scope = Scope.of([pattern])
+    assert find_problem(pattern) is None
+    scope = Scope.from_patterns([pattern])
     scope.matches("a")  # compiled once
     began = time.process_time()
     scope.matches(path)

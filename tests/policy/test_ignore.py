@@ -11,10 +11,10 @@ import pathspec
 import pytest
 
 from controlplane.policy.globs.intentignore import IgnoreRules
-from controlplane.policy.paths.canonical import canonical
-from controlplane.policy.paths.filesystem import NoWorld
+from controlplane.policy.paths.canonical import canonicalize
+from controlplane.policy.paths.filesystem import UnknownFilesystem
 from tests.policy import gate_cases
-from tests.policy.workspace import FakeWorld, bash, judge, said, snapshot
+from tests.policy.workspace import FakeFilesystem, bash, judge, said, snapshot
 
 LISTS = int(os.environ.get("ICP_IGNORE_LISTS", "300"))  # random rule lists that are compared with git
 NAMES = ("a", "b", "ab", "abc", "foo", ".x", "a b", "a!", "#a", "ü", "x]", "a-b", "b\\")
@@ -35,7 +35,7 @@ def rules_of(case: dict) -> IgnoreRules:
 @pytest.mark.parametrize("case", PATH_CASES, ids=lambda case: case["id"])
 def test_gate_cases_on_paths(case):
     raw = case["call"]["input"].get("file_path") or case["call"]["input"]["path"]
-    line = rules_of(case).ignores(canonical(raw, root=None, cwd=None, writing=True).path)
+    line = rules_of(case).find_rule(canonicalize(raw, root=None, cwd=None, writing=True).path)
     assert (line is not None) == (case["expect"]["error_type"] == "IGNORED_PATH")
 
 
@@ -65,7 +65,7 @@ def test_lines_that_switch_an_intent_off(line, intents):
 
 
 def test_an_intent_line_is_no_pattern():
-    assert IgnoreRules.parse("intent: *").ignores("a") is None
+    assert IgnoreRules.parse("intent: *").find_rule("a") is None
 
 
 @pytest.mark.parametrize(
@@ -81,22 +81,22 @@ def test_an_intent_line_is_no_pattern():
     ],
 )
 def test_a_name_to_the_letter(line, path, ignored):
-    assert (IgnoreRules.parse(line).ignores(path) is not None) == ignored
+    assert (IgnoreRules.parse(line).find_rule(path) is not None) == ignored
 
 
 def test_the_line_that_ignores_is_named_as_it_was_written():
     rules = IgnoreRules.parse("\ufeff*.pem  \n\n# keys\n*.key\nsecret/ \n!/ok.key\n")
-    assert rules.ignores("a/b.pem") == "*.pem  "
-    assert rules.ignores("a/secret/b") == "secret/ "
-    assert rules.ignores("secret", is_dir=True) == "secret/ "
-    assert rules.ignores("secret") is None
-    assert rules.ignores("ok.key") is None
-    assert rules.ignores("a/ok.key") == "*.key"
-    assert rules.ignores("") is None
+    assert rules.find_rule("a/b.pem") == "*.pem  "
+    assert rules.find_rule("a/secret/b") == "secret/ "
+    assert rules.find_rule("secret", is_dir=True) == "secret/ "
+    assert rules.find_rule("secret") is None
+    assert rules.find_rule("ok.key") is None
+    assert rules.find_rule("a/ok.key") == "*.key"
+    assert rules.find_rule("") is None
 
 
 def test_both_spellings_of_a_letter_are_one():
-    assert IgnoreRules.parse("u\u0308ber.md\n").ignores("\u00fcber.md") == "\u00fcber.md"
+    assert IgnoreRules.parse("u\u0308ber.md\n").find_rule("\u00fcber.md") == "\u00fcber.md"
 
 
 def test_the_same_text_is_parsed_once():
@@ -110,9 +110,9 @@ def test_the_same_text_is_parsed_once():
 @pytest.mark.parametrize("path", ["a" * 250, "a/" * 2000 + "c"], ids=["long", "deep"])
 def test_no_line_takes_long(line, path):
     rules = IgnoreRules.parse(line)
-    rules.ignores("a")  # compiled once
+    rules.find_rule("a")  # compiled once
     began = time.process_time()
-    rules.ignores(path)
+    rules.find_rule(path)
     assert time.process_time() - began < 4
 
 
@@ -151,7 +151,7 @@ def test_git_agrees_on_random_rules(git):
         text = _random_rules(chance)
         paths = sorted({"/".join(chance.choices(NAMES, k=chance.randint(1, 4))) for _ in range(40)})
         rules = IgnoreRules.parse(text)
-        assert {path for path in paths if rules.ignores(path) is not None} == git(text, paths), text
+        assert {path for path in paths if rules.find_rule(path) is not None} == git(text, paths), text
 
 
 @pytest.mark.parametrize(
@@ -161,16 +161,16 @@ def test_a_second_reader_agrees_on_plain_rules(path):
     """pathspec reads the everyday half of the language as git does; where it does not, see decision 2."""
     text = "# generated\nbuild/\n*.log\n/docs/*.md\n"
     wanted = pathspec.GitIgnoreSpec.from_lines(text.splitlines()).match_file(path)
-    assert (IgnoreRules.parse(text).ignores(path) is not None) is wanted
+    assert (IgnoreRules.parse(text).find_rule(path) is not None) is wanted
 
 
 def test_a_comment_ignores_no_file_of_its_name():
-    assert IgnoreRules.parse("#secret\n\\#kept").ignores("#secret") is None
-    assert IgnoreRules.parse("#secret\n\\#kept").ignores("#kept") == "\\#kept"
+    assert IgnoreRules.parse("#secret\n\\#kept").find_rule("#secret") is None
+    assert IgnoreRules.parse("#secret\n\\#kept").find_rule("#kept") == "\\#kept"
 
 
 @pytest.mark.parametrize("files", [{"src/build/x": ""}, None])
 def test_a_folder_line_holds_for_a_folder_that_goes_as_a_whole(files):
-    world = NoWorld() if files is None else FakeWorld.of(files)
+    world = UnknownFilesystem() if files is None else FakeFilesystem.from_texts(files)
     state = snapshot("src/**", intentignore="build/\n")
     assert said(judge(bash("rm -r src/build"), state, world=world))[1] == "INTENTIGNORE_PATH_BLOCKED"

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from controlplane.policy.paths.filesystem import NoWorld, Resolved, Where
+from controlplane.policy.paths.filesystem import Location, ResolvedPath, UnknownFilesystem
 from tests.policy.workspace import bash, call, judge, no_intent, said, snapshot, write
 
 OUT = ("deny", "SCOPE_VIOLATION", "outside_workspace")
@@ -56,9 +56,9 @@ def test_a_refusal_says_that_a_link_leads_out():
 
 
 def test_the_disk_knows_better_than_a_hint():
-    class Disk(NoWorld):
+    class Disk(UnknownFilesystem):
         def resolve(self, path):
-            return Resolved(Where.INSIDE, path.replace("src/in", "docs"))
+            return ResolvedPath(Location.INSIDE, path.replace("src/in", "docs"))
 
     decision = judge(told(write("src/in/x"), src__in="src"), snapshot("src/**"), Disk())
     assert decision.targets[0].physical == "docs/x"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controlplane.policy.globs.closest import Nearness
-from controlplane.policy.globs.match import matcher
+from controlplane.policy.globs.closest import ClosestPattern
+from controlplane.policy.globs.match import build_matcher
 from controlplane.policy.globs.parse import Glob, parse
 from tests.policy.globbing import PATHS, SIGNED
 
@@ -17,7 +17,7 @@ def fit(alternative, names):
     def run(pairs):
         count = 0
         for part, name in pairs:
-            if not isinstance(part, tuple) or not matcher(((part,),)).matches(name):
+            if not isinstance(part, tuple) or not build_matcher(((part,),)).matches(name):
                 break
             count += 1
         return count
@@ -31,7 +31,7 @@ def by_definition(patterns, path):
     best, most = None, (0, 0)
     for pattern, glob in patterns:
         if pattern.startswith("!"):
-            if glob is None or matcher(glob.alternatives).matches(path):
+            if glob is None or build_matcher(glob.alternatives).matches(path):
                 return pattern
         elif glob is not None:
             shared = max(fit(alternative, names) for alternative in glob.alternatives)
@@ -43,12 +43,14 @@ def by_definition(patterns, path):
 def test_the_nearest_pattern_is_as_defined(patterns, path):
     parsed = [(pattern, parse(pattern)) for pattern in patterns]
     known = [(pattern, glob if isinstance(glob, Glob) else None) for pattern, glob in parsed]
-    assert Nearness(known).nearest(path) == by_definition(known, path)
+    assert ClosestPattern(known).find(path) == by_definition(known, path)
 
 
 def test_of_folders_the_deepest_one_on_the_way_is_told_and_of_equals_the_first():
     def nearest(path):
-        return Nearness((pattern, parse(pattern)) for pattern in ["a/b/c/**", "a/b/**", "a/**"]).nearest(path)
+        return ClosestPattern((pattern, parse(pattern)) for pattern in ["a/b/c/**", "a/b/**", "a/**"]).find(
+            path
+        )
 
     assert nearest("a/b/x") == "a/b/c/**"
     assert nearest("a/x/y") == "a/b/c/**"
@@ -57,5 +59,5 @@ def test_of_folders_the_deepest_one_on_the_way_is_told_and_of_equals_the_first()
 
 def test_a_wildcard_before_the_last_one_counts_as_a_segment():
     """Not as the folder in front of it, which a pattern of its own may name."""
-    nearness = Nearness([("a/b/x", parse("a/b/x")), ("a/*/**", parse("a/*/**"))])
-    assert nearness.nearest("a/c/d") == "a/*/**"
+    nearness = ClosestPattern([("a/b/x", parse("a/b/x")), ("a/*/**", parse("a/*/**"))])
+    assert nearness.find("a/c/d") == "a/*/**"

@@ -12,7 +12,7 @@ def read(text):
 
 
 def why(text):
-    return patch_formats.parse(text).why_unknown
+    return patch_formats.parse(text).unreadable_reason
 
 
 PATCH = """*** Begin Patch
@@ -60,8 +60,8 @@ def test_a_begin_patch_document_names_every_file_and_both_ends_of_a_move():
 
 def test_it_keeps_what_is_taken_out_and_put_in():
     _, moved, added, _ = patch_formats.parse(PATCH).files
-    assert (moved.before, moved.after, moved.whole) == (["old"], ["new"], False)
-    assert (added.after, added.whole) == (["one", "two"], True)
+    assert (moved.before, moved.after, moved.is_full_text) == (["old"], ["new"], False)
+    assert (added.after, added.is_full_text) == (["one", "two"], True)
 
 
 def test_windows_line_ends_and_indented_markers_count_too():
@@ -89,7 +89,7 @@ def test_a_unified_diff_names_changed_deleted_and_new_files():
     ]
     changed, *_, made = patch_formats.parse(UNIFIED).files
     assert (changed.before, changed.after) == (["one"], ["two"])
-    assert made.whole
+    assert made.is_full_text
     assert made.after == ["hello"]
 
 
@@ -153,7 +153,7 @@ def test_the_files_that_were_found_count_although_the_rest_is_unknown():
 @given(st.text(alphabet='*- +ab/\n\t"\\0:AdUpFilede', max_size=200))
 def test_no_text_breaks_it(text):
     patch = patch_formats.parse(text)
-    assert patch.files or patch.why_unknown
+    assert patch.files or patch.unreadable_reason
     assert all(file.path for file in patch.files)
 
 

@@ -9,8 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controlplane.policy.model import Reason
-from controlplane.policy.paths.canonical import Canonical, Refusal, canonical, fold, shown
-from controlplane.policy.paths.filesystem import Where, follow_lexically
+from controlplane.policy.paths.canonical import (
+    CanonicalPath,
+    InvalidPath,
+    canonicalize,
+    fold_case,
+    to_printable,
+)
+from controlplane.policy.paths.filesystem import Location, resolve_lexically
 from tests.policy import gate_cases
 
 ROOT = "/home/ada/acme"
@@ -19,13 +25,13 @@ SHARE = r"\\server\team\acme"
 
 
 def place(raw, *, root=ROOT, cwd=None, writing=True):
-    return canonical(raw, root=root, cwd=cwd, writing=writing)
+    return canonicalize(raw, root=root, cwd=cwd, writing=writing)
 
 
 def reason(raw, **where):
     placed = place(raw, **where)
-    assert isinstance(placed, Refusal), placed
-    assert placed.text
+    assert isinstance(placed, InvalidPath), placed
+    assert placed.message
     return placed.reason
 
 
@@ -53,7 +59,7 @@ def reason(raw, **where):
     ],
 )
 def test_spellings_of_a_posix_session(raw, path, dotted):
-    assert place(raw) == Canonical(path, dotted)
+    assert place(raw) == CanonicalPath(path, dotted)
 
 
 @pytest.mark.parametrize(
@@ -162,7 +168,7 @@ def test_only_text_is_a_path(raw):
 
 @pytest.mark.parametrize("raw", ["src/*.ts", "src/", "src/?.ts"])
 def test_who_only_reads_may_name_a_folder_or_a_wildcard(raw):
-    assert isinstance(place(raw, writing=False), Canonical)
+    assert isinstance(place(raw, writing=False), CanonicalPath)
 
 
 @pytest.mark.parametrize("root", ["", "acme", "/home/../acme", "C:acme"])
@@ -242,12 +248,12 @@ def test_a_device_name_of_windows_is_a_plain_name_elsewhere():
 
 @pytest.mark.parametrize("folded", [".GIT/Config", ".git/\u017fettings", ".GIT/\u212aelvin"])
 def test_folding_meets_what_file_systems_fold(folded):
-    assert fold(folded) == fold(folded.lower()) == fold(folded.upper())
+    assert fold_case(folded) == fold_case(folded.lower()) == fold_case(folded.upper())
 
 
 def test_a_hostile_path_is_shown_with_its_escapes_and_not_at_length():
-    assert shown("a\u202eb\n") == "a\\u202eb\\n"
-    assert shown("x" * 500) == "x" * 120 + "…"
+    assert to_printable("a\u202eb\n") == "a\\u202eb\\n"
+    assert to_printable("x" * 500) == "x" * 120 + "…"
 
 
 SEGMENTS = st.sampled_from(
@@ -263,21 +269,21 @@ SPELLINGS = st.one_of(
 @given(SPELLINGS, st.sampled_from([None, "src", ROOT + "/src", "/tmp", "..", "a\nb"]), st.booleans())
 def test_a_canonical_path_never_escapes_and_is_canonical(raw, cwd, writing):
     placed = place(raw, cwd=cwd, writing=writing)
-    if isinstance(placed, Refusal):
+    if isinstance(placed, InvalidPath):
         return
     path = placed.path
     assert not path or all(part not in {"", ".", ".."} for part in path.split("/"))
     assert unicodedata.is_normalized("NFC", path)
-    led = follow_lexically(placed.dotted)
-    assert (led.where, led.path) == (Where.INSIDE, path)
+    led = resolve_lexically(placed.dotted)
+    assert (led.location, led.path) == (Location.INSIDE, path)
     if path:
-        assert place(path, writing=writing) == Canonical(path, path)
-        assert place(f"{ROOT}/{path}", writing=writing) == Canonical(path, path)
+        assert place(path, writing=writing) == CanonicalPath(path, path)
+        assert place(f"{ROOT}/{path}", writing=writing) == CanonicalPath(path, path)
 
 
 @given(st.text(max_size=30))
 def test_folding_twice_changes_nothing(text):
-    assert fold(fold(text)) == fold(text)
+    assert fold_case(fold_case(text)) == fold_case(text)
 
 
 def _lexical_cases():
@@ -299,7 +305,7 @@ WORDS = {
 def test_gate_cases(raw, expected):
     placed = place(raw.replace("@ROOT@", ROOT).replace("@OUTSIDE@", "/home/ada/outside"))
     refused = expected.get("error_type_in") or [expected["error_type"]]
-    if isinstance(placed, Refusal):
+    if isinstance(placed, InvalidPath):
         assert WORDS[placed.reason] in refused
     else:
         assert not set(WORDS.values()) >= set(refused)
@@ -308,6 +314,6 @@ def test_gate_cases(raw, expected):
 @pytest.mark.parametrize("root", ["/mnt/c/work/shop", "/cygdrive/d/shop"])
 def test_a_drive_of_windows_has_its_short_names_and_devices_from_any_system(root):
     for name in ("CLAUDE~1/settings.json", "src/nul.txt", "con"):
-        assert canonical(name, root=root, cwd=None, writing=True).reason is Reason.INVALID_PATH
-        assert canonical(name, root="/home/ada/mnt/c/shop", cwd=None, writing=True).path == name
-    assert canonical("src/a.ts", root=root, cwd=None, writing=True).path == "src/a.ts"
+        assert canonicalize(name, root=root, cwd=None, writing=True).reason is Reason.INVALID_PATH
+        assert canonicalize(name, root="/home/ada/mnt/c/shop", cwd=None, writing=True).path == name
+    assert canonicalize("src/a.ts", root=root, cwd=None, writing=True).path == "src/a.ts"

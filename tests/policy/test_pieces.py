@@ -7,10 +7,10 @@ from controlplane.policy.calls import edit_hunks, input_fields
 
 def test_replacements_of_every_spelling():
     for old, new in input_fields.REPLACEMENTS:
-        assert edit_hunks.readings({old: "a", new: "b"}) == [(("a", "b"),)]
-        assert edit_hunks.readings({old: None, new: "b"}) == [(("", "b"),)]
+        assert edit_hunks.list_interpretations({old: "a", new: "b"}) == [(("a", "b"),)]
+        assert edit_hunks.list_interpretations({old: None, new: "b"}) == [(("", "b"),)]
     for key in set(input_fields.CONTENT_KEYS) - {"args"}:
-        assert edit_hunks.readings({key: "b"}) == [(("", "b"),)]
+        assert edit_hunks.list_interpretations({key: "b"}) == [(("", "b"),)]
 
 
 def test_a_list_of_edits_is_read_in_order_and_its_junk_left_out():
@@ -18,7 +18,7 @@ def test_a_list_of_edits_is_read_in_order_and_its_junk_left_out():
         "edits": [{"old_string": "a", "new_string": "b"}, "junk", {"old_string": "c"}],
         "operations": None,
     }
-    assert edit_hunks.readings(edits) == [(("a", "b"), ("c", ""))]
+    assert edit_hunks.list_interpretations(edits) == [(("a", "b"), ("c", ""))]
 
 
 def test_each_spelling_and_each_place_is_a_reading_of_its_own():
@@ -28,12 +28,12 @@ def test_each_spelling_and_each_place_is_a_reading_of_its_own():
         "search": "b",
         "edits": [{"old_string": "c", "new_string": "d"}],
     }
-    assert edit_hunks.readings(data) == [(("a", "b"),), (("b", ""),), (("c", "d"),)]
+    assert edit_hunks.list_interpretations(data) == [(("a", "b"),), (("b", ""),), (("c", "d"),)]
 
 
 def test_an_input_without_text_has_one_empty_reading():
-    assert edit_hunks.readings({"path": "a"}) == [()]
-    assert edit_hunks.joined(()) == ("", "")
+    assert edit_hunks.list_interpretations({"path": "a"}) == [()]
+    assert edit_hunks.join_sides(()) == ("", "")
 
 
 @pytest.mark.parametrize(
@@ -53,10 +53,10 @@ def test_an_input_without_text_has_one_empty_reading():
     ],
 )
 def test_the_pieces_of_a_diff(diff, found):
-    assert edit_hunks.of_diff(diff) == found
+    assert edit_hunks.parse_diff(diff) == found
 
 
 def test_every_text_that_may_become_the_file():
-    assert edit_hunks.whole_texts({"content": "a", "file_text": "b", "text": "a"}) == ["a", "b"]
-    assert edit_hunks.whole_texts({"content": ["ä"]}) == ['["ä"]']
-    assert edit_hunks.whole_texts({}) == [""]
+    assert edit_hunks.list_full_texts({"content": "a", "file_text": "b", "text": "a"}) == ["a", "b"]
+    assert edit_hunks.list_full_texts({"content": ["ä"]}) == ['["ä"]']
+    assert edit_hunks.list_full_texts({}) == [""]

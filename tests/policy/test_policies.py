@@ -28,7 +28,7 @@ FULL = {
 
 
 def wrong(document):
-    return {(problem.key, problem.message) for problem in policy_document.problems(document)}
+    return {(problem.key, problem.message) for problem in policy_document.find_problems(document)}
 
 
 def test_an_empty_document_is_the_default_policy():
@@ -55,7 +55,7 @@ def test_a_policy_is_written_as_it_was_read():
 
 
 def test_an_unknown_key_is_refused_with_the_known_ones():
-    (problem,) = policy_document.problems({"enforcment": "off"})
+    (problem,) = policy_document.find_problems({"enforcment": "off"})
     assert problem.key == "enforcment"
     assert "enforcement" in problem.allowed
 
@@ -110,7 +110,7 @@ def test_a_policy_is_an_object(document):
     ],
 )
 def test_a_wrong_value_is_refused_with_what_is_allowed(key, value):
-    (problem,) = policy_document.problems({key: value})
+    (problem,) = policy_document.find_problems({key: value})
     assert problem.key == key
     assert problem.message
     assert problem.allowed
@@ -129,4 +129,4 @@ def test_the_handshake_cannot_be_classed():
 
 
 def test_a_file_tool_may_be_called_destructive_which_it_is():
-    assert policy_document.problems({"tool_classes": {"Write": "DESTRUCTIVE"}}) == ()
+    assert policy_document.find_problems({"tool_classes": {"Write": "DESTRUCTIVE"}}) == ()

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from controlplane.policy.model import ErrorType, Grant, Policy, Refused
-from controlplane.policy.paths.filesystem import Resolved, Where
-from tests.policy.workspace import FakeWorld, bash, call, judge, no_intent, said, snapshot, write
+from controlplane.policy.model import ErrorType, Grant, Policy, RejectedPath
+from controlplane.policy.paths.filesystem import Location, ResolvedPath
+from tests.policy.workspace import FakeFilesystem, bash, call, judge, no_intent, said, snapshot, write
 
 WORDS = "Rejected by Rex: the design is frozen."
-DESIGN = Refused("docs/design.md", WORDS)
+DESIGN = RejectedPath("docs/design.md", WORDS)
 ASKS = ("ask", "SCOPE_VIOLATION", "not_in_scope")
 REFUSES = ("deny", "SCOPE_VIOLATION", "not_in_scope")
 
 
 def remembering(*refused, **more):
-    return snapshot("src/auth/**", refused=refused or (DESIGN,), **more)
+    return snapshot("src/auth/**", rejected_paths=refused or (DESIGN,), **more)
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_other_paths_ask_as_before():
 
 
 def test_what_the_scope_lets_through_by_now_is_let_through():
-    assert said(judge(write("docs/design.md"), snapshot("docs/**", refused=(DESIGN,))))[0] == "allow"
+    assert said(judge(write("docs/design.md"), snapshot("docs/**", rejected_paths=(DESIGN,))))[0] == "allow"
 
 
 def test_a_live_grant_comes_before_the_memory():
@@ -51,33 +51,33 @@ def test_a_live_grant_comes_before_the_memory():
 
 
 def test_all_below_a_folder_is_refused_where_all_of_it_was():
-    whole = Refused("docs", WORDS, below=True)
+    whole = RejectedPath("docs", WORDS, recursive=True)
     assert said(judge(write("docs/a/b.md"), remembering(whole))) == REFUSES
     assert said(judge(write("docs2/b.md"), remembering(whole))) == ASKS
-    assert said(judge(write("docs/b.md"), remembering(Refused("docs", WORDS)))) == ASKS
-    assert said(judge(write("b.md"), remembering(Refused("", WORDS, below=True)))) == REFUSES
+    assert said(judge(write("docs/b.md"), remembering(RejectedPath("docs", WORDS)))) == ASKS
+    assert said(judge(write("b.md"), remembering(RejectedPath("", WORDS, recursive=True)))) == REFUSES
 
 
 def test_without_an_intent_every_target_is_held_against_the_memory():
-    state = no_intent(refused=(Refused("src/auth/a", WORDS),))
+    state = no_intent(rejected_paths=(RejectedPath("src/auth/a", WORDS),))
     assert said(judge(write("src/auth/a"), state)) == ("deny", "MISSING_OR_INVALID_INTENT", "none_selected")
     assert said(judge(write("src/auth/b"), state))[0] == "ask"
 
 
 def test_a_read_that_was_refused_stays_refused():
-    state = remembering(Refused("keys/a", WORDS), intentignore="keys/\n")
+    state = remembering(RejectedPath("keys/a", WORDS), intentignore="keys/\n")
     assert judge(call("Read", {"file_path": "keys/a"}), state).error.endswith("Do not retry.")
     assert said(judge(bash("cat keys/b"), state))[0] == "ask"
 
 
-class Linked(FakeWorld):
+class Linked(FakeFilesystem):
     def resolve(self, path):
-        return Resolved(Where.INSIDE, "docs/design.md" if path == "notes" else path)
+        return ResolvedPath(Location.INSIDE, "docs/design.md" if path == "notes" else path)
 
 
 @pytest.mark.parametrize("refused", ["docs/design.md", "notes"])
 def test_a_link_to_the_path_is_the_path(refused):
-    decision = judge(write("notes"), remembering(Refused(refused, WORDS)), Linked())
+    decision = judge(write("notes"), remembering(RejectedPath(refused, WORDS)), Linked())
     assert said(decision) == REFUSES
 
 

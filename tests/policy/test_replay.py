@@ -9,7 +9,14 @@ import pytest
 
 from controlplane.policy import replay as module
 from controlplane.policy.model import Policy, ToolClass, Verdict
-from controlplane.policy.replay import NO_INTENT, NOT_WHOLE, OTHER_TARGETS, Recorded, Terms, replay
+from controlplane.policy.replay import (
+    INCOMPLETE,
+    OTHER_TARGETS,
+    UNKNOWN_INTENT,
+    RecordedCall,
+    RuleSet,
+    replay,
+)
 from tests.policy.workspace import NOW, bash, call, intent, write
 
 ASK_TO_ALLOW = (Verdict.ASK, Verdict.ALLOW)
@@ -27,11 +34,11 @@ def recorded(the_call, *targets, decision_id="d-1", intent_id="INT-001", verdict
         "targets": targets,
         "call": the_call,
     }
-    return Recorded(**{**base, **more})
+    return RecordedCall(**{**base, **more})
 
 
 def terms(*scope, **more):
-    return Terms(**{"intents": {"INT-001": intent(*scope)}, **more})
+    return RuleSet(**{"intents": {"INT-001": intent(*scope)}, **more})
 
 
 def test_a_wider_scope_lets_through_what_was_held():
@@ -40,7 +47,7 @@ def test_a_wider_scope_lets_through_what_was_held():
         recorded(write("src/a.ts"), "src/a.ts", verdict="allow"),
     ]
     found = replay(calls, terms("src/**"), terms("src/**", "docs/**"), NOW)
-    assert (found.replayed, found.looked_at) == (2, 2)
+    assert (found.replayed, found.total) == (2, 2)
     assert found.counts == {ASK_TO_ALLOW: 1}
     (flip,) = found.flips
     assert (flip.path, flip.calls, flip.recorded, flip.error) == ("docs/a.md", 1, "ask", "")
@@ -58,7 +65,7 @@ def test_an_ignore_file_stops_reads_too():
     read = recorded(
         call("Read", {"file_path": "keys/a.pem"}), tool_class="SAFE", intent_id="", verdict="allow"
     )
-    found = replay([read], Terms(), Terms(intentignore="*.pem\n"), NOW)
+    found = replay([read], RuleSet(), RuleSet(intentignore="*.pem\n"), NOW)
     assert [(flip.after, flip.path) for flip in found.flips] == [(Verdict.ASK, "keys/a.pem")]
 
 
@@ -97,15 +104,15 @@ def test_a_call_without_a_known_path_is_told_by_its_tool():
 @pytest.mark.parametrize(
     ("one", "why"),
     [
-        (recorded(None, lost=NOT_WHOLE), NOT_WHOLE),
-        (recorded(write("docs/a.md"), "docs/a.md", intent_id="INT-404"), NO_INTENT),
+        (recorded(None, unreplayable_reason=INCOMPLETE), INCOMPLETE),
+        (recorded(write("docs/a.md"), "docs/a.md", intent_id="INT-404"), UNKNOWN_INTENT),
         (recorded(write("docs/a.md"), "elsewhere/a.md"), OTHER_TARGETS),
     ],
 )
 def test_what_cannot_be_decided_again_is_counted_with_its_reason(one, why):
     found = replay([one], terms("src/**"), terms("docs/**"), NOW)
     assert (found.replayed, found.not_replayable, found.flips) == (0, {why: 1}, ())
-    assert found.looked_at == 1
+    assert found.total == 1
 
 
 @pytest.mark.parametrize(
@@ -132,7 +139,7 @@ def test_an_intent_that_has_been_completed_since_is_judged_as_it_was():
     done = {"INT-001": replace(intent("src/**"), status="COMPLETED")}
     one = recorded(write("docs/a.md"), "docs/a.md")
     wider = {"INT-001": replace(done["INT-001"], owned_scope=("docs/**",))}
-    assert replay([one], Terms(intents=done), Terms(intents=wider), NOW).counts == {ASK_TO_ALLOW: 1}
+    assert replay([one], RuleSet(intents=done), RuleSet(intents=wider), NOW).counts == {ASK_TO_ALLOW: 1}
 
 
 def test_targets_are_not_compared_where_the_class_of_the_tool_has_changed_since():

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from controlplane.policy.calls import patch_formats
-from controlplane.policy.calls.targets import effects
+from controlplane.policy.calls.targets import find_targets
 from controlplane.policy.explain import explain
 from controlplane.policy.globs import parse
 from controlplane.policy.model import Grant, Policy, Registry
-from controlplane.policy.paths.canonical import Refusal, canonical
+from controlplane.policy.paths.canonical import InvalidPath, canonicalize
 from controlplane.policy.rules import constraints, policy_document
 from tests.policy.workspace import NOW, bash, call, intent, judge, no_intent, snapshot, write
 
@@ -45,23 +45,24 @@ def written_out(value):
 
 def of_policy(document):
     return [
-        f"{each.key}: {each.message} Allowed: {each.allowed}" for each in policy_document.problems(document)
+        f"{each.key}: {each.message} Allowed: {each.allowed}"
+        for each in policy_document.find_problems(document)
     ]
 
 
 def of_glob(pattern):
-    found = parse.problem(pattern)
+    found = parse.find_problem(pattern)
     return [found.message] if found else []
 
 
 def of_path(given):
     root, raw, use = given
-    found = canonical(raw, root=ROOTS[root], cwd=None, writing=use == "write")
-    return [found.text] if isinstance(found, Refusal) else []
+    found = canonicalize(raw, root=ROOTS[root], cwd=None, writing=use == "write")
+    return [found.message] if isinstance(found, InvalidPath) else []
 
 
 def of_constraint(rule):
-    return [constraints.problem(rule)] if constraints.problem(rule) else []
+    return [constraints.find_problem(rule)] if constraints.find_problem(rule) else []
 
 
 def of_breach(given):
@@ -71,21 +72,23 @@ def of_breach(given):
 
 
 def of_patch(text):
-    return [patch_formats.parse(text).why_unknown] if patch_formats.parse(text).why_unknown else []
+    return (
+        [patch_formats.parse(text).unreadable_reason] if patch_formats.parse(text).unreadable_reason else []
+    )
 
 
 def of_call(given):
     agent, tool, data = given
     return [
-        f"{unknown.text}: {unknown.why}"
-        for unknown in effects(call(tool, data, agent=agent), Policy()).unknown
+        f"{unknown.text}: {unknown.reason}"
+        for unknown in find_targets(call(tool, data, agent=agent), Policy()).unknown
     ]
 
 
 def of_steps(name):
     the_call, the_snapshot = STEPS[name]
     return [
-        f"{step.name} ({step.saw}): {step.outcome} {step.text}"
+        f"{step.name} ({step.observed}): {step.outcome} {step.text}"
         for step in explain(the_call, the_snapshot, NOW)
     ]
 

@@ -22,7 +22,7 @@ RULES = [
     {"type": "library_version", "library": "x", "min_version": "5.2"},
 ]
 KEYS_IN_A_DEEP_TABLE = f"[{'.'.join('a' * 1_000)}]\n" + "".join(f"b{n}=1\n" for n in range(50_000))
-WORLD = Files.of({"a": "ab" * 1_000, "pyproject.toml": "", "requirements.txt": "", "e": "é" * 50_000})
+WORLD = Files.from_texts({"a": "ab" * 1_000, "pyproject.toml": "", "requirements.txt": "", "e": "é" * 50_000})
 CHAIN = {f"l{n}": f"l{n + 1}" for n in range(39)} | {"/".join("z" * 1_900): "q"}
 DEEP = "/".join("a" * 1_900)
 
@@ -81,7 +81,7 @@ def test_half_a_character_in_carried_arguments_is_told():
 def test_names_of_libraries_are_shown_without_hidden_characters_and_not_all():
     text = json.dumps({"dependencies": {"\u202ea": "1"} | {f"b{n}": "1" for n in range(50)}})
     rules = [{"type": "no_new_dependency"}]
-    world = Files.of({"package.json": "{}"})
+    world = Files.from_texts({"package.json": "{}"})
     error = judge(write("package.json", text), snapshot(intent=intent("**", constraints=rules)), world).error
     assert (
         "\\u202e"
@@ -106,14 +106,14 @@ def test_versions_are_compared_as_numbers():
         ("6", False),
         ("5.010.1", False),
     ]:
-        assert dependencies.wrong_version(rule, "requirements.txt", f"x=={version}") is wrong
+        assert dependencies.has_wrong_version(rule, "requirements.txt", f"x=={version}") is wrong
 
 
 def test_a_deep_table_is_read_line_by_line_and_an_array_hides_none():
-    assert dependency_files.libraries("cargo.toml", KEYS_IN_A_DEEP_TABLE) is None
+    assert dependency_files.parse_libraries("cargo.toml", KEYS_IN_A_DEEP_TABLE) is None
     hidden = KEYS_IN_A_DEEP_TABLE.replace("]\n", "]\nc = [\n[1],\n]\n", 1)
-    assert dependency_files.libraries("cargo.toml", hidden) is None
-    assert dependency_files.libraries("cargo.toml", "[dependencies]\na = '1'\n") == [("a", "1")]
+    assert dependency_files.parse_libraries("cargo.toml", hidden) is None
+    assert dependency_files.parse_libraries("cargo.toml", "[dependencies]\na = '1'\n") == [("a", "1")]
 
 
 def test_a_text_that_had_the_pattern_may_keep_it_but_not_hold_more():
@@ -121,4 +121,4 @@ def test_a_text_that_had_the_pattern_may_keep_it_but_not_hold_more():
     there = snapshot(intent=intent("**", constraints=rules))
     for new, verdict in (("x", "allow"), ("é", "allow"), ("éé", "deny"), ("aé", "allow")):
         edit = call("Edit", {"file_path": "f", "old_string": "é", "new_string": new})
-        assert said(judge(edit, there, Files.of({"f": "aé"})))[0] == verdict
+        assert said(judge(edit, there, Files.from_texts({"f": "aé"})))[0] == verdict

@@ -6,14 +6,14 @@ from dataclasses import replace
 import pytest
 
 from controlplane.policy.calls import input_fields, shell_targets
-from controlplane.policy.calls.targets import effects
+from controlplane.policy.calls.targets import find_targets
 from controlplane.policy.model import Policy, ToolClass
 from controlplane.policy.shell import ShellAnalysis
-from tests.policy.workspace import FakeWorld, bash, call, intent, judge, no_intent, said, snapshot
+from tests.policy.workspace import FakeFilesystem, bash, call, intent, judge, no_intent, said, snapshot
 
 
 def found(the_call, **policy):
-    return effects(the_call, Policy(**policy))
+    return find_targets(the_call, Policy(**policy))
 
 
 def writes(the_call):
@@ -176,7 +176,7 @@ NO_MOVE = "A move names a source and a destination."
     ],
 )
 def test_input_that_makes_no_sense_is_refused(tool, data, why):
-    assert found(call(tool, data) if data is not None else call(tool, None)).malformed == why
+    assert found(call(tool, data) if data is not None else call(tool, None)).input_error == why
     decision = judge(call(tool, data), snapshot("**"))
     assert said(decision)[1:] == ("HOOK_BLOCKED", "invalid_input")
     assert decision.verdict.value == "deny"
@@ -195,7 +195,7 @@ def test_a_carried_call_keeps_its_paths():
 def test_an_unknown_tool_is_judged_by_its_paths_and_yet_unknown():
     effect = found(call("mcp__fs__write_file", {"path": "src/a.ts"}))
     assert [named.raw for named in effect.writes] == ["src/a.ts"]
-    assert [part.why for part in effect.unknown] == ["the gate does not know all that this tool changes"]
+    assert [part.reason for part in effect.unknown] == ["the gate does not know all that this tool changes"]
 
 
 def test_a_tool_declared_safe_reads_the_paths_that_it_names():
@@ -217,7 +217,7 @@ def test_a_reading_tool_that_is_distrusted_may_change_what_it_names():
 def test_a_call_may_not_name_thousands_of_paths():
     many = call("apply_patch", {"patch": "".join(f"*** Add File: src/f{n}\n" for n in range(2001))})
     assert said(judge(many, snapshot("**"))) == ("deny", "HOOK_BLOCKED", "invalid_input")
-    assert found(many).malformed == "The call names more than 2000 paths; make several calls of it."
+    assert found(many).input_error == "The call names more than 2000 paths; make several calls of it."
     enough = call("apply_patch", {"patch": "".join(f"*** Add File: src/f{n}\n" for n in range(2000))})
     assert said(judge(enough, snapshot("**"))) == ("allow", None, None)
 
@@ -301,7 +301,7 @@ def test_an_analysis_that_says_nothing_is_unknown(monkeypatch):
     monkeypatch.setattr(shell_targets, "analyse", lambda *_, **__: ShellAnalysis(safe=False))
     assert said(judge(bash("ls"), snapshot("**")))[2] == "unknown_target"
     (unknown,) = found(bash("ls")).unknown
-    assert (unknown.text, unknown.why) == ("ls", "what this command changes is not known")
+    assert (unknown.text, unknown.reason) == ("ls", "what this command changes is not known")
 
 
 def test_on_windows_a_shell_is_powershell_unless_it_is_bash_by_name(monkeypatch):
@@ -357,7 +357,7 @@ def test_what_a_carried_call_says_beside_its_arguments_counts():
     carried = {"server_name": "fs", "tool_name": "write", "arguments": {"path": "src/a"}}
     other = judge(call("use_mcp_tool", {**carried, "intent_id": "INT-002"}), snapshot("src/**"))
     assert said(other)[2] == "mismatch"
-    world = FakeWorld.of({"src/a": "x"})
+    world = FakeFilesystem.from_texts({"src/a": "x"})
     stale = call("use_mcp_tool", {**carried, "expected_content_hash": "sha256:" + "0" * 64})
     assert said(judge(stale, snapshot("src/**"), world))[2] == "hash_mismatch"
 
@@ -456,7 +456,7 @@ def test_the_same_place_twice_is_one_target():
 
 
 def test_a_folder_that_is_moved_brings_all_below_it_along():
-    world = FakeWorld(src__a__x="1")
+    world = FakeFilesystem(src__a__x="1")
     move = call("move_file", {"source": "src/a", "destination": "src/b"})
     assert said(judge(move, snapshot("src/**"), world)) == ("allow", None, None)
     narrow = intent("src/a", "src/a/**", "src/b")
@@ -469,9 +469,9 @@ def test_a_folder_that_is_moved_brings_all_below_it_along():
 
 def test_whole_content_of_every_spelling():
     for key in input_fields.CONTENT_KEYS:
-        assert input_fields.content({key: "x"}) == "x"
-    assert input_fields.content({}) == ""
-    assert input_fields.content({"content": ["ä"]}) == '["ä"]'
+        assert input_fields.get_content({key: "x"}) == "x"
+    assert input_fields.get_content({}) == ""
+    assert input_fields.get_content({"content": ["ä"]}) == '["ä"]'
 
 
 @pytest.mark.parametrize(

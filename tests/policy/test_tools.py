@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from controlplane.policy.calls.resolve_tool import declared_class, resolve, safe_tools
+from controlplane.policy.calls.resolve_tool import find_declared_class, resolve_tool, select_safe_tools
 from controlplane.policy.calls.targets import classify
 from controlplane.policy.calls.toolsets import COMMON, MUTATING_NAMES, TABLES
-from controlplane.policy.calls.toolsets.kinds import Kind
+from controlplane.policy.calls.toolsets.kinds import ToolKind
 from controlplane.policy.model import Policy, ToolCall, ToolClass
 from tests.policy.workspace import call
 
@@ -80,10 +80,10 @@ def test_a_workspace_declares_tools_safe_by_name_or_anchored_glob():
 
 def test_the_exact_name_comes_before_globs_and_of_globs_the_stricter_wins():
     policy = Policy(tool_classes=(("mcp__*", SAFE), ("mcp__a__*", DESTRUCTIVE), ("mcp__a__get", SAFE)))
-    assert declared_class("mcp__b__x", policy) is SAFE
-    assert declared_class("mcp__a__x", policy) is DESTRUCTIVE
-    assert declared_class("mcp__a__get", policy) is SAFE
-    assert declared_class("other", policy) is None
+    assert find_declared_class("mcp__b__x", policy) is SAFE
+    assert find_declared_class("mcp__a__x", policy) is DESTRUCTIVE
+    assert find_declared_class("mcp__a__get", policy) is SAFE
+    assert find_declared_class("other", policy) is None
 
 
 @pytest.mark.parametrize("name", ["Write", "Bash", "apply_patch", "write_stdin", "editor", "Monitor"])
@@ -103,7 +103,7 @@ def test_a_reading_tool_may_be_distrusted():
 
 def test_a_carried_mcp_call_is_judged_as_the_call_that_it_is():
     data = {"server_name": "github", "tool_name": "get_issue", "arguments": '{"path": "a.ts"}'}
-    resolved = resolve(ToolCall("use_mcp_tool", data))
+    resolved = resolve_tool(ToolCall("use_mcp_tool", data))
     assert (resolved.name, resolved.input) == ("mcp__github__get_issue", {"path": "a.ts"})
     assert cls("use_mcp_tool", data, classes={"mcp__github__get_*": SAFE}) is SAFE
     ours = {"mcp_server_name": "icp", "mcp_tool_name": "select_active_intent", "mcp_tool_arguments": {}}
@@ -115,23 +115,28 @@ def test_a_carried_mcp_call_is_judged_as_the_call_that_it_is():
 )
 def test_carried_arguments_come_as_json_or_as_they_are(arguments, expected):
     data = {"server_name": "s", "tool_name": "t", "arguments": arguments}
-    assert resolve(ToolCall("use_mcp_tool", data)).input == expected
+    assert resolve_tool(ToolCall("use_mcp_tool", data)).input == expected
 
 
 @pytest.mark.parametrize("data", [{}, {"server_name": 1, "tool_name": "t"}, "text", None])
 def test_a_carrier_without_its_fields_stays_unknown(data):
-    assert resolve(ToolCall("use_mcp_tool", data)).tool is None
+    assert resolve_tool(ToolCall("use_mcp_tool", data)).tool is None
 
 
 def test_before_an_intent_is_selected_safe_tools_and_the_handshake_are_shown():
     offered = ["Read", "Write", "Bash", "select_active_intent", "mcp__x__y", "attempt_completion", "Lookup"]
     policy = Policy(tool_classes=(("Lookup", SAFE),))
-    assert safe_tools(offered, policy) == ["Read", "select_active_intent", "attempt_completion", "Lookup"]
-    assert safe_tools(["read", "Shell", "mcp__x"], policy, "opencode") == ["read"]
-    assert safe_tools(["FetchMcpResource", "Shell"], policy, "cursor") == ["FetchMcpResource"]
+    assert select_safe_tools(offered, policy) == [
+        "Read",
+        "select_active_intent",
+        "attempt_completion",
+        "Lookup",
+    ]
+    assert select_safe_tools(["read", "Shell", "mcp__x"], policy, "opencode") == ["read"]
+    assert select_safe_tools(["FetchMcpResource", "Shell"], policy, "cursor") == ["FetchMcpResource"]
 
 
 def test_every_table_knows_the_common_tools_and_our_own():
     for table in TABLES.values():
         assert set(COMMON) <= set(table)
-        assert table["select_active_intent"].kind is Kind.HANDSHAKE
+        assert table["select_active_intent"].kind is ToolKind.HANDSHAKE

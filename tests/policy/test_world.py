@@ -4,27 +4,29 @@ from __future__ import annotations
 
 import pytest
 
-from controlplane.policy.paths.filesystem import NoWorld, Resolved, Where, follow_lexically
+from controlplane.policy.paths.filesystem import Location, ResolvedPath, UnknownFilesystem, resolve_lexically
 
 
 @pytest.mark.parametrize(
     ("path", "resolved"),
     [
-        ("", Resolved(Where.INSIDE, "")),
-        ("a/./b//c", Resolved(Where.INSIDE, "a/b/c")),
-        ("a/../b", Resolved(Where.INSIDE, "b")),
-        ("a/..", Resolved(Where.INSIDE, "")),
-        ("..", Resolved(Where.OUTSIDE)),
-        ("a/../../b", Resolved(Where.OUTSIDE)),
+        ("", ResolvedPath(Location.INSIDE, "")),
+        ("a/./b//c", ResolvedPath(Location.INSIDE, "a/b/c")),
+        ("a/../b", ResolvedPath(Location.INSIDE, "b")),
+        ("a/..", ResolvedPath(Location.INSIDE, "")),
+        ("..", ResolvedPath(Location.OUTSIDE)),
+        ("a/../../b", ResolvedPath(Location.OUTSIDE)),
     ],
 )
 def test_dots_are_applied_as_text(path, resolved):
-    assert follow_lexically(path) == resolved
-    assert NoWorld().resolve(path) == resolved
+    assert resolve_lexically(path) == resolved
+    assert UnknownFilesystem().resolve(path) == resolved
 
 
 def test_nothing_is_known_without_a_disk():
-    world = NoWorld()
-    assert [world.exists("a"), world.is_dir("a"), world.below("a"), world.content_hash("a")] == [None] * 4
-    assert (world.links_below("a"), world.names_in("a"), world.text("a")) == (None, None, None)
-    assert (list(world.changed_here()), dict(world.changed_by_others(["a"]))) == ([], {})
+    world = UnknownFilesystem()
+    assert [world.exists("a"), world.is_dir("a"), world.list_files("a"), world.content_hash("a")] == [
+        None
+    ] * 4
+    assert (world.list_links("a"), world.list_names("a"), world.read_text("a")) == (None, None, None)
+    assert (list(world.list_session_changes()), dict(world.find_changes_by_others(["a"]))) == ([], {})

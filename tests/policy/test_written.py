@@ -7,14 +7,14 @@ import time
 
 import pytest
 
-from controlplane.policy.calls.edit_result import Written
-from controlplane.policy.calls.patch_targets import of_patches
+from controlplane.policy.calls.edit_result import FileChange
+from controlplane.policy.calls.patch_targets import find_patch_targets
 from controlplane.policy.model import Policy
-from tests.policy.workspace import FakeWorld, bash, call, intent, judge, said, snapshot, write
+from tests.policy.workspace import FakeFilesystem, bash, call, intent, judge, said, snapshot, write
 
 
-class Files(FakeWorld):
-    def text(self, path):
+class Files(FakeFilesystem):
+    def read_text(self, path):
         return self.files.get(path)
 
 
@@ -63,7 +63,7 @@ def test_what_takes_a_file_away_puts_no_text_into_it():
 
 
 def test_pieces_that_match_only_together_are_seen_in_the_file():
-    world = Files.of({"a": 'x = ""\r\nev(y)\r\n'})
+    world = Files.from_texts({"a": 'x = ""\r\nev(y)\r\n'})
     secret = {"type": "forbid_pattern", "pattern": r'x = "\w+"'}
     assert refused(edit('""', '"abc"'), secret, world=world) == "forbid_pattern"
     assert refused(edit('""', '"abc"'), secret) is None  # nobody knows what stands around it
@@ -84,13 +84,13 @@ def test_the_cells_of_a_notebook_are_read_as_its_reader_does():
         assert refused(write("a.txt", text), quoted) is None
     for text in ("", "[]", '{"cells": [5]}', '{"cells": [{"source": [5]}]}', "[" * 100_000):
         assert refused(write("a.ipynb", text), quoted) is None
-    world = Files.of({"a.ipynb": json.dumps({"cells": [{"source": 'eval("x")'}]})})
+    world = Files.from_texts({"a.ipynb": json.dumps({"cells": [{"source": 'eval("x")'}]})})
     notebook = {"file_path": "a.ipynb", "old_string": '"source"', "new_string": '"source" '}
     assert refused(call("Edit", notebook), quoted, world=world) is None
 
 
 def test_what_is_moved_about_in_a_file_is_not_new():
-    world = Files.of({"a": "eval(x)\nb\n"})
+    world = Files.from_texts({"a": "eval(x)\nb\n"})
     edits = [{"old_string": "eval(x)\n", "new_string": ""}, {"old_string": "b", "new_string": "b\neval(x)"}]
     assert refused(call("MultiEdit", {"file_path": "a", "edits": edits}), FORBIDDEN, world=world) is None
 
@@ -108,20 +108,28 @@ def test_lines_end_as_they_may():
     [(), (("", "x"),), (("gone", "x"),), (("a", "x" * 9_000_000),), (("a", "b"),) * 40],
 )
 def test_what_cannot_be_worked_out_is_not_guessed(pieces):
-    world = Files.of({"f": "a" * 2_000_000})
+    world = Files.from_texts({"f": "a" * 2_000_000})
     began = time.process_time()
-    assert Written("f", "write", "", "x", whole=False, pieces=pieces).change(world) is None
+    assert (
+        FileChange("f", "write", "", "x", is_full_text=False, replacements=pieces).find_full_texts(world)
+        is None
+    )
     assert time.process_time() - began < 2
 
 
 def test_a_text_that_nobody_knows_has_no_change():
-    assert Written("f", "write", "", "x", whole=True).change(Files()) is None
-    assert Written("f", "write", "", None, whole=True).change(Files.of({"f": ""})) is None
-    assert Written("f", "write", "", "x\r\n", whole=True).change(Files.of({"f": "\ufeffa"})) == ("a", "x\n")
+    assert FileChange("f", "write", "", "x", is_full_text=True).find_full_texts(Files()) is None
+    assert (
+        FileChange("f", "write", "", None, is_full_text=True).find_full_texts(Files.from_texts({"f": ""}))
+        is None
+    )
+    assert FileChange("f", "write", "", "x\r\n", is_full_text=True).find_full_texts(
+        Files.from_texts({"f": "\ufeffa"})
+    ) == ("a", "x\n")
 
 
 def test_the_lines_of_a_file_are_counted_as_they_come_out():
-    world = Files.of({"a": "1\n2\n3\n"})
+    world = Files.from_texts({"a": "1\n2\n3\n"})
     rule = {"type": "max_file_lines", "max_lines": 3}
     assert refused(edit("2", "2\n2"), rule, world=world) == "max_file_lines"
     assert refused(edit("2\n", ""), rule, world=world) is None
@@ -130,7 +138,7 @@ def test_the_lines_of_a_file_are_counted_as_they_come_out():
 
 
 def test_a_folder_that_goes_counts_with_all_that_is_in_it():
-    world = Files.of({"d/1": "", "d/2": "", "e": ""})
+    world = Files.from_texts({"d/1": "", "d/2": "", "e": ""})
     rule = {"type": "max_files_changed", "max_files": 1}
     assert refused(bash("rm -r d"), rule, world=world) == "max_files_changed"
     assert refused(bash("rm e"), rule, world=world) is None
@@ -158,15 +166,15 @@ IGNORE = "# x\nsrc/secret/key\n!src/open/x\n/config/*.yml\n*.pem\ndeep/a/ \n"
         (bash("rm -rf SRC"), None, None),
         (bash("rm -rf deep"), None, "intentignore"),
         (bash("rm -rf other"), None, None),
-        (bash("rm -rf src"), Files.of({"src/a": ""}), None),
-        (bash("rm -rf src"), Files.of({"src/secret/key": ""}), "intentignore"),
+        (bash("rm -rf src"), Files.from_texts({"src/a": ""}), None),
+        (bash("rm -rf src"), Files.from_texts({"src/secret/key": ""}), "intentignore"),
         (
             call("move_file", {"source": "x", "destination": "config"}),
-            Files.of({"x/a.yml": ""}),
+            Files.from_texts({"x/a.yml": ""}),
             "intentignore",
         ),
-        (call("move_file", {"source": "config", "destination": "x"}), Files.of({"config": ""}), None),
-        (call("move_file", {"source": "x", "destination": "y"}), Files.of({"x/a.yml": ""}), None),
+        (call("move_file", {"source": "config", "destination": "x"}), Files.from_texts({"config": ""}), None),
+        (call("move_file", {"source": "x", "destination": "y"}), Files.from_texts({"x/a.yml": ""}), None),
         (call("delete_file", {"path": "src"}), None, "intentignore"),
         (write("src"), None, None),
     ],
@@ -211,23 +219,25 @@ def test_the_modes_of_a_folder_that_holds_something_protected_stay():
 def test_what_two_readings_make_together_counts():
     both = {"file_path": "a", "old_string": "1", "new_string": "ev", "search": "2", "replace": "al("}
     rule = {"type": "forbid_pattern", "pattern": r"eval\("}
-    assert refused(call("Edit", both), rule, world=Files.of({"a": "12"})) == "forbid_pattern"
-    assert refused(call("Edit", both), rule, world=Files.of({"a": "1 2"})) is None
+    assert refused(call("Edit", both), rule, world=Files.from_texts({"a": "12"})) == "forbid_pattern"
+    assert refused(call("Edit", both), rule, world=Files.from_texts({"a": "1 2"})) is None
 
 
 def test_an_edit_that_finds_nothing_counts_by_its_own_lines():
     rule = {"type": "max_file_lines", "max_lines": 4}
     shorter = edit("no\nsuch\nlines", "one")
-    assert refused(shorter, rule, world=Files.of({"a": "1\n2\n3\n4\n5\n"})) is None
-    assert refused(edit("no", "1\n2"), rule, world=Files.of({"a": "1\n2\n3\n4\n"})) == "max_file_lines"
-    assert refused(write("a", "one"), rule, world=Files.of({"a": "1\n2\n3\n4\n5\n"})) is None
+    assert refused(shorter, rule, world=Files.from_texts({"a": "1\n2\n3\n4\n5\n"})) is None
+    assert (
+        refused(edit("no", "1\n2"), rule, world=Files.from_texts({"a": "1\n2\n3\n4\n"})) == "max_file_lines"
+    )
+    assert refused(write("a", "one"), rule, world=Files.from_texts({"a": "1\n2\n3\n4\n5\n"})) is None
 
 
 def test_only_what_a_patch_moves_arrives():
     patch = (
         "*** Begin Patch\n*** Add File: n\n+x\n*** Update File: a\n*** Move to: b\n@@\n-x\n+y\n*** End Patch"
     )
-    writes = of_patches([patch], None).writes
-    assert [(named.raw, named.op, named.arrives) for named in writes] == [
+    writes = find_patch_targets([patch], None).writes
+    assert [(named.raw, named.op, named.is_move_destination) for named in writes] == [
         ("n", "write", False), ("a", "move", False), ("b", "write", True),
     ]  # fmt: skip

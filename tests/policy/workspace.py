@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from controlplane.policy.decision import decide
 from controlplane.policy.model import Intent, IntentStatus, Policy, SessionState, Snapshot, ToolCall
-from controlplane.policy.paths.filesystem import NoWorld
+from controlplane.policy.paths.filesystem import UnknownFilesystem
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 ROOT = "/home/ada/shop"
@@ -47,14 +47,14 @@ def said(decision) -> tuple[str, str | None, str | None]:
 
 
 def judge(the_call, the_snapshot, world=None, now=NOW):
-    return decide(the_call, the_snapshot, now, world or NoWorld())
+    return decide(the_call, the_snapshot, now, world or UnknownFilesystem())
 
 
 def sha256(text: str) -> str:
     return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
 
 
-class FakeWorld(NoWorld):
+class FakeFilesystem(UnknownFilesystem):
     """Files as a dictionary of path to text; a folder is whatever has files below it. Complete: what
     is not in it does not exist."""
 
@@ -62,7 +62,7 @@ class FakeWorld(NoWorld):
         self.files = {name.replace("__", "/"): text for name, text in files.items()}
 
     @classmethod
-    def of(cls, files: dict[str, str]) -> FakeWorld:
+    def from_texts(cls, files: dict[str, str]) -> FakeFilesystem:
         world = cls()
         world.files = dict(files)
         return world
@@ -73,7 +73,7 @@ class FakeWorld(NoWorld):
     def is_dir(self, path):
         return any(name.startswith(f"{path}/") for name in self.files)
 
-    def below(self, path):
+    def list_files(self, path):
         return [name for name in self.files if name.startswith(f"{path}/")]
 
     def content_hash(self, path):

@@ -162,7 +162,7 @@ def test_pages_and_the_map_show_what_is_known(shelved, ada, agent):
 def test_a_decision_that_is_archived_says_why_it_cannot_be_decided_again(shelved, ada):
     entry = LedgerEntry.objects.filter(kind="decision", outcome="ask").get()
     found = find_decision(shelved.pk, entry.entry_id)
-    assert recorded(found).lost == f"its content is archived in {FILE}"
+    assert recorded(found).unreplayable_reason == f"its content is archived in {FILE}"
     page = signed_in(ada).get(f"/w/acme/explain/?decision={entry.entry_id}")
     assert FILE in page.content.decode()
 

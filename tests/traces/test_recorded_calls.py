@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from controlplane.policy.replay import NOT_WHOLE, TAKEN_OUT
+from controlplane.policy.replay import INCOMPLETE, REDACTED
 from controlplane.shared.masking import MASK
 from tests.traces.builders import HOME, append, decision
 from tests.traces.ledger_flush import triggers_off
@@ -89,7 +89,7 @@ def test_a_masked_or_cut_input_is_not_whole(value):
     assert not is_whole(value)
     kept(tool_input=value)
     (found,) = read()
-    assert (found.call, found.lost) == (None, NOT_WHOLE)
+    assert (found.call, found.unreplayable_reason) == (None, INCOMPLETE)
 
 
 def test_numbers_and_nothing_are_whole():
@@ -101,4 +101,4 @@ def test_a_call_whose_content_was_taken_out_says_so():
     with triggers_off():
         LedgerBody.objects.all().delete()
     (found,) = read()
-    assert (found.call, found.lost) == (None, TAKEN_OUT)
+    assert (found.call, found.unreplayable_reason) == (None, REDACTED)

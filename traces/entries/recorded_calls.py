@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from controlplane.policy.model import HANDSHAKE_TOOL, ToolCall
-from controlplane.policy.replay import NOT_WHOLE, TAKEN_OUT, Recorded
+from controlplane.policy.replay import INCOMPLETE, REDACTED, RecordedCall
 from controlplane.shared.masking import MASK, was_cut
 from traces.entries.missing_bodies import Absences
 from traces.ledger.append import body_of
@@ -31,7 +31,7 @@ class Selection:
 
 def recorded_calls(
     workspace_id: int, selection: Selection, *, roots: Mapping[str, str], local_root: str = ""
-) -> Iterator[Recorded]:
+) -> Iterator[RecordedCall]:
     """Newest first, read in pieces: 1 query each `CHUNK` on PostgreSQL, 1 in all on SQLite.
 
     `roots` are the folders of sessions by their id; they are not in the ledger.
@@ -53,16 +53,16 @@ def find_decision(workspace_id: int, decision_id: str) -> LedgerEntry | None:
     return entries.filter(workspace_id=workspace_id, kind=Kind.DECISION, entry_id=decision_id).first()
 
 
-def recorded(entry: LedgerEntry, absences: Absences | None = None, *, root: str = "") -> Recorded:
+def recorded(entry: LedgerEntry, absences: Absences | None = None, *, root: str = "") -> RecordedCall:
     """The call of a decision. 0 queries when the body was fetched along."""
     body = body_of(entry)
     if body is None:
         absence = (absences or Absences(entry.workspace_id)).of(entry)
-        lost = f"its content is archived in {absence.file}" if absence.archived else TAKEN_OUT
+        lost = f"its content is archived in {absence.file}" if absence.archived else REDACTED
     else:
-        lost = "" if is_whole(body.get("input")) else NOT_WHOLE
+        lost = "" if is_whole(body.get("input")) else INCOMPLETE
     known = body or {}
-    return Recorded(
+    return RecordedCall(
         decision_id=entry.entry_id,
         at=entry.received_at,
         session_id=entry.session_id,
@@ -73,7 +73,7 @@ def recorded(entry: LedgerEntry, absences: Absences | None = None, *, root: str 
         tool_class=str(known.get("classification", "")).upper(),
         targets=tuple(known.get("targets") or ()),
         call=None if lost else _call(entry, known, root),
-        lost=lost,
+        unreplayable_reason=lost,
     )
 
 

@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterator
 
 from django.db.models.functions import Length
 
-from controlplane.policy.calls.resolve_tool import resolve
-from controlplane.policy.calls.targets import effects
-from controlplane.policy.calls.toolsets.kinds import Kind as Kinds
+from controlplane.policy.calls.resolve_tool import resolve_tool
+from controlplane.policy.calls.targets import find_targets
+from controlplane.policy.calls.toolsets.kinds import ToolKind as Kinds
 from controlplane.policy.model import Policy, ToolCall
 from traces.entries.recorded_calls import recorded
 from traces.ledger.append import body_of
@@ -50,14 +50,14 @@ def recorded_edits(
 
 
 def _edits(call: ToolCall, seconds: float) -> Iterator[Edit]:
-    tool = resolve(call).tool
+    tool = resolve_tool(call).tool
     if (
         tool is None or tool.kind not in EDITING
     ):  # a shell's command would take long to read, and tells little
         return
-    for named in effects(call, Policy()).writes:
+    for named in find_targets(call, Policy()).writes:
         if named.op == "write" and named.after is not None:
-            yield Edit(_bytes(named.before), _bytes(named.after), seconds, whole=named.whole)
+            yield Edit(_bytes(named.before), _bytes(named.after), seconds, whole=named.is_full_text)
 
 
 def _bytes(text: str) -> bytes:

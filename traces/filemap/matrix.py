@@ -10,7 +10,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple
 
-from controlplane.policy.globs.scope import Scope, overlaps
+from controlplane.policy.globs.scope import Scope, find_overlaps
 from traces.counts.counters import EPOCH
 from traces.entries.known_intents import KnownIntent
 from traces.filemap.touches import Touch
@@ -106,7 +106,7 @@ def file_views(
 def overlaps_of(intents: Iterable[KnownIntent], files: Sequence[FileView]) -> list[Overlap]:
     """Pairs of open intents that own a path together, with one that both match."""
     alive = [one for one in intents if is_open(one)]
-    found = overlaps([Scope.of(one.owned_scope) for one in alive])
+    found = find_overlaps([Scope.from_patterns(one.owned_scope) for one in alive])
     contested = [file for file in files if len(file.owners) > 1]
     return [_overlap(alive[first], alive[second], witness, contested) for first, second, witness in found]
 
@@ -117,9 +117,9 @@ def is_open(intent: KnownIntent) -> bool:
 
 def owning_pattern(intent: KnownIntent, path: str) -> str:
     """The pattern by which an intent owns a file, "" when it does not."""
-    if not Scope.of(intent.owned_scope).matches(path):
+    if not Scope.from_patterns(intent.owned_scope).matches(path):
         return ""
-    return next((one for one in intent.owned_scope if Scope.of([one]).matches(path)), "")
+    return next((one for one in intent.owned_scope if Scope.from_patterns([one]).matches(path)), "")
 
 
 def worse(one: Cell | None, other: Cell) -> Cell:
@@ -138,7 +138,7 @@ def cell_of(state: str, entries: int) -> Cell:
 
 @lru_cache(maxsize=8)
 def _owners(scopes: tuple[tuple[str, tuple[str, ...]], ...]) -> Owners:
-    return Owners(tuple((intent_id, Scope.of(patterns)) for intent_id, patterns in scopes))
+    return Owners(tuple((intent_id, Scope.from_patterns(patterns)) for intent_id, patterns in scopes))
 
 
 def _overlap(a: KnownIntent, b: KnownIntent, path: str, files: Sequence[FileView]) -> Overlap:
@@ -170,4 +170,4 @@ def _file_view(
 
 def _owned_once(intent: KnownIntent, path: str) -> bool:
     """A closed intent owns nothing any more, but what it touched inside its scope was rightly its own."""
-    return not is_open(intent) and Scope.of(intent.owned_scope).matches(path)
+    return not is_open(intent) and Scope.from_patterns(intent.owned_scope).matches(path)

@@ -18,7 +18,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from controlplane.policy.paths.canonical import Canonical, canonical
+from controlplane.policy.paths.canonical import CanonicalPath, canonicalize
 from controlplane.shared.masking import storable
 from traces.ledger.append import NewEntry, append, body_of, new_id
 from traces.ledger.canonical_json import encode
@@ -277,8 +277,8 @@ def _tidy_files(lesson: NewLesson) -> tuple[str, ...]:
 def _tidy_file(file: str) -> str:
     """Canonical, so that scopes match it; as it was sent where it cannot be placed in the workspace."""
     sent = file.strip().replace("\\", "/")
-    placed = canonical(sent, root=None, cwd=None, writing=False)
-    return (placed.path if isinstance(placed, Canonical) else sent)[:MAX_FILE_LENGTH]
+    placed = canonicalize(sent, root=None, cwd=None, writing=False)
+    return (placed.path if isinstance(placed, CanonicalPath) else sent)[:MAX_FILE_LENGTH]
 
 
 def _tidy_text(text: str) -> str:

@@ -175,7 +175,7 @@ def _intentignore_page(
         "version": fingerprint(Workspace.objects.get(pk=request.workspace.pk).intentignore),
         "errors": list(ignorefile.other_meanings(text, known_ids(request.workspace.pk))),
         "may_edit": may(request.role, Role.ADMIN),
-        "test": {"path": tried, "line": rules.ignores(path, is_dir=tried.endswith("/"))} if path else None,
+        "test": {"path": tried, "line": rules.find_rule(path, is_dir=tried.endswith("/"))} if path else None,
         "intents": sorted(rules.intents),
     }
     return render(request, "settings/intentignore.html", context, status=status)

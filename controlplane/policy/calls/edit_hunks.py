@@ -13,8 +13,8 @@ from typing import Any
 from controlplane.policy.calls import input_fields, patch_formats
 
 # One replacement: what is taken out, and what takes its place.
-Piece = tuple[str, str]
-Reading = tuple[Piece, ...]
+Replacement = tuple[str, str]
+Interpretation = tuple[Replacement, ...]
 
 _TEXT_KEYS = tuple(key for key in input_fields.CONTENT_KEYS if key not in input_fields.DIFF_KEYS)
 _BLOCK_SIDES = (
@@ -25,31 +25,31 @@ _BLOCK_SIDES = (
 _BLOCK_SIGNS = frozenset("<-=>+")
 
 
-def whole_texts(data: Mapping[str, Any]) -> list[str]:
+def list_full_texts(data: Mapping[str, Any]) -> list[str]:
     """Every text that a writing tool could store as the whole file; what is no text, as JSON."""
-    found = [input_fields.as_text(value) for value in input_fields.every(data, input_fields.CONTENT_KEYS)]
+    found = [input_fields.to_text(value) for value in input_fields.get_all(data, input_fields.CONTENT_KEYS)]
     return list(dict.fromkeys(found)) or [""]
 
 
-def readings(data: Mapping[str, Any]) -> list[Reading]:
+def list_interpretations(data: Mapping[str, Any]) -> list[Interpretation]:
     """The replacements of an editing tool, in order, once for each way to read its input."""
     found = (reading for parts in _places(data) for reading in _read(parts))
     return list(dict.fromkeys(filter(None, found))) or [()]
 
 
-def _read(parts: list[Mapping[str, Any]]) -> Iterator[Reading]:
+def _read(parts: list[Mapping[str, Any]]) -> Iterator[Interpretation]:
     given = {key for part in parts for key in part}
     for old, new in input_fields.REPLACEMENTS:
         if given.isdisjoint((old, new)):
             continue
         named = [part for part in parts if (part.get(old), part.get(new)) != (None, None)]
         yield tuple(
-            (input_fields.as_text(part.get(old)), input_fields.as_text(part.get(new))) for part in named
+            (input_fields.to_text(part.get(old)), input_fields.to_text(part.get(new))) for part in named
         )
     for key in filter(given.__contains__, _TEXT_KEYS):
-        yield tuple(("", input_fields.as_text(part[key])) for part in parts if key in part)
+        yield tuple(("", input_fields.to_text(part[key])) for part in parts if key in part)
     for key in filter(given.__contains__, input_fields.DIFF_KEYS):
-        yield tuple(pair for part in parts for pair in of_diff(input_fields.as_text(part.get(key))))
+        yield tuple(pair for part in parts for pair in parse_diff(input_fields.to_text(part.get(key))))
 
 
 def _places(data: Mapping[str, Any]) -> Iterator[list[Mapping[str, Any]]]:
@@ -61,16 +61,16 @@ def _places(data: Mapping[str, Any]) -> Iterator[list[Mapping[str, Any]]]:
             yield [item for item in value if isinstance(item, Mapping)]
 
 
-def of_diff(diff: str) -> list[Piece]:
+def parse_diff(diff: str) -> list[Replacement]:
     """The pieces of `<<<<<<< SEARCH … ======= … >>>>>>> REPLACE` blocks, or of a unified diff. Any other
     text counts as new altogether."""
-    blocks = of_blocks(diff)
+    blocks = parse_search_replace_blocks(diff)
     if blocks or not diff:
         return blocks
-    return [piece for file in patch_formats.parse(diff).files for piece in file.pieces] or [("", diff)]
+    return [piece for file in patch_formats.parse(diff).files for piece in file.replacements] or [("", diff)]
 
 
-def of_blocks(diff: str) -> list[Piece]:
+def parse_search_replace_blocks(diff: str) -> list[Replacement]:
     """The pieces of SEARCH and REPLACE blocks, read line by line; what stands around them is none."""
     found: list[tuple[list[str], list[str]]] = []
     side: str | None = None
@@ -86,12 +86,12 @@ def of_blocks(diff: str) -> list[Piece]:
     return [("\n".join(before), "\n".join(after)) for before, after in found]
 
 
-def joined(reading: Reading) -> Piece:
+def join_sides(reading: Interpretation) -> Replacement:
     """All that a reading takes out, and all that it puts in."""
     before, after = ("\n".join(side) for side in _sides(reading))
     return before, after
 
 
-def _sides(reading: Reading) -> Iterator[list[str]]:
+def _sides(reading: Interpretation) -> Iterator[list[str]]:
     for side in (0, 1):
         yield [piece[side] for piece in reading if piece[side]]

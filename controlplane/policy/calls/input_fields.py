@@ -55,7 +55,7 @@ PATH_KEYS = frozenset(
 )
 
 # In a piece of an edit the other keys may hold text.
-PIECE_KEYS = frozenset(
+EDIT_PATH_KEYS = frozenset(
     {"path", "file_path", "filePath", "filepath", "filename", "file", "target_file", "absolute_path"}
 )
 
@@ -64,7 +64,7 @@ LIST_KEYS = frozenset({"paths", "files", "file_paths", "filePaths"})
 
 # A client may run the command under another key than the tool's own.
 COMMAND_KEYS = ("command", "cmd", "commands", "script")
-ADDRESS_KEYS = ("url", "uri", "urls", "uris")
+URL_KEYS = ("url", "uri", "urls", "uris")
 
 PATTERN_KEYS = ("pattern", "patterns", "include", "paths")
 FOLDER_KEYS = (
@@ -116,7 +116,7 @@ _CDATA = re2.compile(r"(?s)<!\[CDATA\[(.*?)\]\]>")
 _FILE_ADDRESS = re.compile(r"file://(?:localhost)?(?=/)", re.IGNORECASE)
 
 
-def named_paths(data: Mapping[str, Any]) -> Iterator[Any]:
+def list_paths(data: Mapping[str, Any]) -> Iterator[Any]:
     """The value of every path key that is present and not null, as it is."""
     for key, value in data.items():
         if value is None:
@@ -127,7 +127,10 @@ def named_paths(data: Mapping[str, Any]) -> Iterator[Any]:
             yield from _listed_paths(value)
         elif key in EDIT_LIST_KEYS and isinstance(value, list):
             yield from (
-                item[own] for item in value if isinstance(item, Mapping) for own in PIECE_KEYS & item.keys()
+                item[own]
+                for item in value
+                if isinstance(item, Mapping)
+                for own in EDIT_PATH_KEYS & item.keys()
             )
         elif key == "args" and isinstance(value, str):
             yield from map(_untagged, _TAGGED_PATH.findall(value))
@@ -138,17 +141,17 @@ def _untagged(text: str) -> str:
     return (plain if plain != text else html.unescape(text)).strip()
 
 
-def hidden_paths(data: Mapping[str, Any]) -> Iterator[str]:
+def list_nested_paths(data: Mapping[str, Any]) -> Iterator[str]:
     """The texts that stand under a path key deeper in an input, and the files that an address names: what
     a tool that nobody knows may act on besides its `named_paths`."""
-    yield from map(_without_scheme, addresses(data))
+    yield from map(_without_scheme, list_file_urls(data))
     waiting = deque(data.values())
     while waiting:
         value = waiting.popleft()
         if isinstance(value, list):
             waiting.extend(value)
         elif isinstance(value, Mapping):
-            yield from map(_without_scheme, addresses(value))
+            yield from map(_without_scheme, list_file_urls(value))
             named = (inner for key, inner in value.items() if key in PATH_KEYS or key in LIST_KEYS)
             yield from (text for inner in named for text in _items(inner) if isinstance(text, str))
             waiting.extend(value.values())
@@ -158,12 +161,12 @@ def _items(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def addresses(data: Mapping[str, Any]) -> Iterator[str]:
+def list_file_urls(data: Mapping[str, Any]) -> Iterator[str]:
     """Addresses that begin with `file:`, of an input or of the requests that it lists."""
     requests = data.get("requests")
     for part in (data, *(requests if isinstance(requests, list) else ())):
-        values = every(part, ADDRESS_KEYS) if isinstance(part, Mapping) else ()
-        for text in (text.strip() for value in values for text in texts(value) or ()):
+        values = get_all(part, URL_KEYS) if isinstance(part, Mapping) else ()
+        for text in (text.strip() for value in values for text in to_text_list(value) or ()):
             if text.lower().startswith("file:"):
                 yield text
 
@@ -179,7 +182,7 @@ def _listed_paths(value: Any) -> Iterator[Any]:
         return
     for item in value:
         if isinstance(item, Mapping):
-            yield from named_paths(item)
+            yield from list_paths(item)
         else:
             yield item
 
@@ -197,7 +200,7 @@ def literal_folder(pattern: str) -> str | None:
     return "/" if wild == 1 and not folder else folder
 
 
-def aims_of(pattern: str) -> Iterator[str]:
+def list_wildcard_names(pattern: str) -> Iterator[str]:
     """What a wildcard may be aimed at, where nobody can look what it matches: the pattern as it stands,
     because a line of `.intentignore` fits it so, and the name that is left without its wildcards."""
     for text in dict.fromkeys((pattern, _WILD_CHARS.sub("", pattern))):
@@ -206,27 +209,27 @@ def aims_of(pattern: str) -> Iterator[str]:
             yield "/" * pattern.startswith("/") + "/".join(segments)
 
 
-def first(data: Mapping[str, Any], keys: tuple[str, ...]) -> Any:
+def get_first(data: Mapping[str, Any], keys: tuple[str, ...]) -> Any:
     """The value of the first key that is present and not null; None if there is none."""
     return next((data[key] for key in keys if data.get(key) is not None), None)
 
 
-def every(data: Mapping[str, Any], keys: tuple[str, ...]) -> list[Any]:
+def get_all(data: Mapping[str, Any], keys: tuple[str, ...]) -> list[Any]:
     return [data[key] for key in keys if data.get(key) is not None]
 
 
-def texts(value: Any) -> list[str] | None:
+def to_text_list(value: Any) -> list[str] | None:
     """A text or a non-empty list of texts, as a list; None for anything else."""
     items = _items(value)
     return items if items and all(isinstance(item, str) for item in items) else None
 
 
-def content(data: Mapping[str, Any]) -> str:
+def get_content(data: Mapping[str, Any]) -> str:
     """The whole text that a writing tool would store; what is no text, as JSON."""
-    return as_text(first(data, CONTENT_KEYS))
+    return to_text(get_first(data, CONTENT_KEYS))
 
 
-def as_text(value: Any) -> str:
+def to_text(value: Any) -> str:
     if value is None:
         return ""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

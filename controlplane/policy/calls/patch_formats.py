@@ -50,13 +50,13 @@ class FilePatch:
 
     path: str
     op: str  # write | delete | move | read
-    whole: bool = False
+    is_full_text: bool = False
     before: list[str] = field(default_factory=list)
     after: list[str] = field(default_factory=list)
     hunks: list[tuple[list[str], list[str]]] = field(default_factory=list)
 
     @property
-    def pieces(self) -> tuple[tuple[str, str], ...]:
+    def replacements(self) -> tuple[tuple[str, str], ...]:
         """What each hunk finds in the file, and what it leaves there."""
         sides = (_without_last_blank(found, left) for found, left in self.hunks)
         return tuple(piece for piece in sides if piece != ("", ""))
@@ -67,7 +67,7 @@ class Patch:
     """`why_unknown` says what could not be read; the files found so far count nevertheless."""
 
     files: tuple[FilePatch, ...]
-    why_unknown: str | None = None
+    unreadable_reason: str | None = None
 
 
 @lru_cache(maxsize=4)
@@ -98,7 +98,7 @@ def _headers(line: str, following: str, before: list[FilePatch]) -> Iterator[Fil
     if marker:
         if marker[1] == "Move to" and before:
             before[-1].op = "move"
-        yield FilePatch(marker[2].strip(), _OPS[marker[1]], whole=marker[1] == "Add File")
+        yield FilePatch(marker[2].strip(), _OPS[marker[1]], is_full_text=marker[1] == "Add File")
     elif line.lstrip().startswith("--- ") and following.lstrip().startswith("+++ "):
         yield from _pair(_name(line.lstrip()[4:]), _name(following.lstrip()[4:]))
     elif git := _GIT.match(line):
@@ -114,7 +114,7 @@ def _pair(old: str, new: str) -> Iterator[FilePatch]:
     if new == _NOTHING:
         yield FilePatch(old, "delete")
     elif old in {_NOTHING, new}:
-        yield FilePatch(new, "write", whole=old == _NOTHING)
+        yield FilePatch(new, "write", is_full_text=old == _NOTHING)
     else:
         yield FilePatch(old, "move")
         yield FilePatch(new, "write")
@@ -184,5 +184,5 @@ def _joined(files: Iterable[FilePatch]) -> Iterator[FilePatch]:
             known.before += file.before
             known.after += file.after
             known.hunks += file.hunks
-            known.whole = known.whole or file.whole
+            known.is_full_text = known.is_full_text or file.is_full_text
     yield from done.values()

@@ -8,8 +8,8 @@ from typing import Any
 
 from controlplane.policy.calls import patch_formats
 from controlplane.policy.model import Unknown
-from controlplane.policy.paths.canonical import shown
-from controlplane.policy.paths.raw_path import Found, Named
+from controlplane.policy.paths.canonical import to_printable
+from controlplane.policy.paths.raw_path import RawPath, RawTargets
 
 # Codex takes these for its own tool before any shell sees them.
 _AGENT = "codex"
@@ -17,7 +17,7 @@ _HEREDOC = re.compile(r"\s*apply_patch\s*<<\s*(['\"])(\w+)\1[ \t]*\n(.*)\n\2\s*"
 _SHELLS = (["bash", "-lc"], ["bash", "-c"], ["sh", "-c"], ["zsh", "-lc"])
 
 
-def patch_in(command: Any, agent: str) -> str | None:
+def extract_patch(command: Any, agent: str) -> str | None:
     """The patch that a command of Codex is, as a whole; None for any other command."""
     if agent != _AGENT:
         return None
@@ -29,24 +29,24 @@ def patch_in(command: Any, agent: str) -> str | None:
     return None if match is None or match[2] in match[3].split("\n") else match[3]
 
 
-def of_patches(given: Iterable[str], cwd: str | None) -> Found:
-    found = Found()
+def find_patch_targets(given: Iterable[str], cwd: str | None) -> RawTargets:
+    found = RawTargets()
     for text in given:
         patch = patch_formats.parse(text)
         moving = False
         for file in patch.files:
-            named = Named(
+            named = RawPath(
                 file.path,
                 cwd,
                 op=file.op,
                 before="\n".join(file.before),
                 after="\n".join(file.after),
-                whole=file.whole,
-                arrives=moving,
-                pieces=file.pieces,
+                is_full_text=file.is_full_text,
+                is_move_destination=moving,
+                replacements=file.replacements,
             )
             (found.reads if file.op == "read" else found.writes).append(named)
             moving = file.op == "move"
-        if patch.why_unknown:
-            found.unknown.append(Unknown(shown(text), patch.why_unknown))
+        if patch.unreadable_reason:
+            found.unknown.append(Unknown(to_printable(text), patch.unreadable_reason))
     return found

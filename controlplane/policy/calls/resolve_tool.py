@@ -17,38 +17,38 @@ from controlplane.policy.calls.toolsets.kinds import (
     HARMLESS_WHEN_BARE,
     INPUT_DECIDES,
     READING_KINDS,
-    Kind,
-    Tool,
+    AgentTool,
+    ToolKind,
 )
 from controlplane.policy.model import Policy, ToolCall, ToolClass
 
 # Tools that only pass a call on to an MCP server: where they keep server, tool and arguments.
-CARRIERS = {
+MCP_WRAPPERS = {
     "use_mcp_tool": ("server_name", "tool_name", "arguments"),
     "pre_mcp_tool_use": ("mcp_server_name", "mcp_tool_name", "mcp_tool_arguments"),
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Resolved:
+class ResolvedTool:
     """The tool that a call really means. `tool` is None when no table knows the name."""
 
     name: Any
-    tool: Tool | None
+    tool: AgentTool | None
     input: Any
 
 
-def resolve(call: ToolCall) -> Resolved:
+def resolve_tool(call: ToolCall) -> ResolvedTool:
     """Look the tool up in its agent's table; a carried MCP call is taken out of its wrapping."""
     name, data = call.tool, call.input
     if not isinstance(name, str):
-        return Resolved(name, None, data)
-    carrier = CARRIERS.get(name)
+        return ResolvedTool(name, None, data)
+    carrier = MCP_WRAPPERS.get(name)
     if carrier and isinstance(data, Mapping):
         server, tool, arguments = (data.get(key) for key in carrier)
         if isinstance(server, str) and isinstance(tool, str):
             name, data = f"mcp__{server}__{tool}", _decoded(arguments)
-    return Resolved(name, TABLES.get(call.agent, COMMON).get(name), data)
+    return ResolvedTool(name, TABLES.get(call.agent, COMMON).get(name), data)
 
 
 def _decoded(arguments: Any) -> Any:
@@ -63,7 +63,7 @@ def _decoded(arguments: Any) -> Any:
     return data
 
 
-def declared_class(name: str, policy: Policy) -> ToolClass | None:
+def find_declared_class(name: str, policy: Policy) -> ToolClass | None:
     """What the workspace says of a tool: its exact name first, then globs, of which the stricter wins
     (so the answer does not hang on the order of a JSON object)."""
     if not policy.tool_classes:
@@ -73,12 +73,12 @@ def declared_class(name: str, policy: Policy) -> ToolClass | None:
     return ToolClass.DESTRUCTIVE if ToolClass.DESTRUCTIVE in found else (found[0] if found else None)
 
 
-def static_class(resolved: Resolved, policy: Policy) -> ToolClass | None:
+def classify_without_input(resolved: ResolvedTool, policy: Policy) -> ToolClass | None:
     """The class of a tool; None when only the input can tell (shells, downloads)."""
     name, tool = resolved.name, resolved.tool
-    if tool and tool.kind is Kind.HANDSHAKE:
+    if tool and tool.kind is ToolKind.HANDSHAKE:
         return ToolClass.HANDSHAKE
-    declared = declared_class(name, policy) if isinstance(name, str) else None
+    declared = find_declared_class(name, policy) if isinstance(name, str) else None
     by_input = tool is not None and tool.kind in INPUT_DECIDES
     if declared is ToolClass.DESTRUCTIVE or (declared and not by_input and name not in MUTATING_NAMES):
         return declared
@@ -89,14 +89,14 @@ def static_class(resolved: Resolved, policy: Policy) -> ToolClass | None:
     return None if by_input else ToolClass.DESTRUCTIVE
 
 
-def safe_tools(names: Iterable[str], policy: Policy, agent: str = "") -> list[str]:
+def select_safe_tools(names: Iterable[str], policy: Policy, agent: str = "") -> list[str]:
     """Of the tools that a client offers, those that may be shown before an intent is selected: the
     safe ones and the handshake. Shells are left out, they are safe for some commands only."""
-    return [name for name in names if _is_shown(resolve(ToolCall(name, {}, agent=agent)), policy)]
+    return [name for name in names if _is_shown(resolve_tool(ToolCall(name, {}, agent=agent)), policy)]
 
 
-def _is_shown(resolved: Resolved, policy: Policy) -> bool:
-    cls = static_class(resolved, policy)
+def _is_shown(resolved: ResolvedTool, policy: Policy) -> bool:
+    cls = classify_without_input(resolved, policy)
     if cls is None:
         return resolved.tool is not None and resolved.tool.kind in HARMLESS_WHEN_BARE
     return cls is not ToolClass.DESTRUCTIVE

@@ -16,8 +16,8 @@ from functools import lru_cache
 from itertools import pairwise, product
 from typing import TYPE_CHECKING
 
-from controlplane.policy.globs.syntax import Alternative, Chars, Wild
-from controlplane.policy.paths.canonical import character_problem
+from controlplane.policy.globs.syntax import Alternative, CharClass, Wildcard
+from controlplane.policy.paths.canonical import find_character_problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -29,7 +29,7 @@ _START, _NEXT, _NAMED, _UNENDED = range(4)  # of a path, of a segment; a segment
 _NICE = "xabcdefghijklmnopqrstuvwyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 
 
-class TooTangledError(Exception):
+class TooComplexError(Exception):
     """The question needs more than MAX_STEPS walks."""
 
 
@@ -46,7 +46,7 @@ class Automaton:
         self.edges: set[int] = set()  # code points at which an interval of like characters begins
         self._size = 0
         self._literals: dict[str, int] = {}
-        self._classes: list[tuple[Chars, int]] = []
+        self._classes: list[tuple[CharClass, int]] = []
         self._star = self._between = self._inside = self._tail = 0
         self._reading: dict[str, int] = {}
         for alternative in alternatives:
@@ -57,7 +57,7 @@ class Automaton:
         self.start |= 1 << self._size
         for index, part in enumerate(alternative):
             last = index == len(alternative) - 1
-            if isinstance(part, Wild):
+            if isinstance(part, Wildcard):
                 self._add_globstar(last=last)
                 continue
             for atom in part if last else (*part, "/"):
@@ -76,12 +76,12 @@ class Automaton:
             self._between |= self._state()
             self._inside |= self._state()
 
-    def _add_atom(self, atom: str | Chars | Wild) -> None:
+    def _add_atom(self, atom: str | CharClass | Wildcard) -> None:
         state = self._state()
         if isinstance(atom, str):
             self._literals[atom] = self._literals.get(atom, 0) | state
             self.edges |= {ord(atom), ord(atom) + 1}
-        elif isinstance(atom, Chars):
+        elif isinstance(atom, CharClass):
             self._classes.append((atom, state))
             self.edges |= {edge for low, high in atom.ranges for edge in (low, high + 1)}
         else:
@@ -111,11 +111,11 @@ NOTHING = Automaton(())
 
 
 @lru_cache(maxsize=4096)
-def automaton(alternatives: tuple[Alternative, ...]) -> Automaton:
+def build_automaton(alternatives: tuple[Alternative, ...]) -> Automaton:
     return Automaton(alternatives)
 
 
-def find(wanted: Sequence[Automaton], avoided: Automaton = NOTHING, *, top: bool = True) -> str | None:
+def find_path(wanted: Sequence[Automaton], avoided: Automaton = NOTHING, *, top: bool = True) -> str | None:
     """A shortest path that all `wanted` accept and `avoided` does not; None when there is none.
 
     Not `top`: the rest of a path below some folder, where a name may begin with `~`.
@@ -138,7 +138,7 @@ def find(wanted: Sequence[Automaton], avoided: Automaton = NOTHING, *, top: bool
             if then is not None:
                 left = avoided.step(shadow, char)
                 queue.extend((then, s, left, path + char) for s in after if _is_new(seen, (then, s), left))
-    raise TooTangledError
+    raise TooComplexError
 
 
 def _is_new(seen: dict[_Place, list[int]], key: _Place, shadow: int) -> bool:
@@ -210,6 +210,6 @@ def _example(low: int, high: int) -> str | None:
     if nice:
         return nice
     near = map(chr, range(low, min(high, low + 4096)))  # no run of unusable characters is as long
-    usable = [char for char in near if char not in "*?/" and not character_problem(char)]
+    usable = [char for char in near if char not in "*?/" and not find_character_problem(char)]
     whole = (c for c in usable if c != "." and not c.isspace() and unicodedata.category(c)[0] != "M")
     return next(whole, usable[0] if usable else None)

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 
-from controlplane.policy.globs.match import Matcher, matcher
+from controlplane.policy.globs.match import Matcher, build_matcher
 from controlplane.policy.globs.parse import Glob
-from controlplane.policy.globs.syntax import Alternative, Part, Wild, name_of
+from controlplane.policy.globs.syntax import Alternative, Part, Wildcard, to_literal_name
 
 # One segment of an alternative, ready to be compared: a name, a matcher, or None for `**`.
-Step = str | Matcher | None
+SegmentPattern = str | Matcher | None
 
 # How well a pattern fits: segments shared from the left, then from the right; the first written wins a tie.
 Fit = tuple[int, int, int]
 
 
-class Nearness:
+class ClosestPattern:
     """The patterns of a scope, taken apart once: an agent that is refused tries again, and most scopes are
     lists of folders, which need no walk through all of them."""
 
@@ -26,10 +26,10 @@ class Nearness:
         self._patterns: list[str] = []
         self._excluding: list[tuple[str, Matcher | None]] = []
         self._folders: dict[str, int] = {}  # each folder on the way to a `folder/**`: the first such pattern
-        self._others: list[tuple[int, list[Step]]] = []
+        self._others: list[tuple[int, list[SegmentPattern]]] = []
         for pattern, glob in patterns:
             if pattern.startswith("!"):
-                self._excluding.append((pattern, matcher(glob.alternatives) if glob else None))
+                self._excluding.append((pattern, build_matcher(glob.alternatives) if glob else None))
             elif glob is not None:
                 self._include(pattern, glob.alternatives)
 
@@ -45,7 +45,7 @@ class Nearness:
             else:
                 self._others.append((order, steps))
 
-    def nearest(self, path: str) -> str | None:
+    def find(self, path: str) -> str | None:
         """The exclusion that holds a path, or one that nobody can read; else the inclusion that shares most
         of the path from the left, then from the right. None when no inclusion shares anything."""
         for pattern, excluded in self._excluding:
@@ -72,18 +72,18 @@ class Nearness:
             yield left, _from_the_right(steps[left:], names[left:]), -order
 
 
-def _step(part: Part) -> Step:
-    if isinstance(part, Wild):
+def _step(part: Part) -> SegmentPattern:
+    if isinstance(part, Wildcard):
         return None
-    name = name_of(part)
-    return matcher(((part,),)) if name is None else name
+    name = to_literal_name(part)
+    return build_matcher(((part,),)) if name is None else name
 
 
-def _from_the_right(steps: Sequence[Step], names: Sequence[str]) -> int:
+def _from_the_right(steps: Sequence[SegmentPattern], names: Sequence[str]) -> int:
     return _run(steps[::-1], names[::-1]) if steps and names and steps[-1] is not None else 0
 
 
-def _run(steps: Sequence[Step], names: Sequence[str]) -> int:
+def _run(steps: Sequence[SegmentPattern], names: Sequence[str]) -> int:
     """How many segments of a path fit, from the first."""
     count = 0
     for step, name in zip(steps, names, strict=False):

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import groupby
 
-from controlplane.policy.globs.syntax import GlobSyntaxError, Wild, parts, read, regex
+from controlplane.policy.globs.syntax import GlobSyntaxError, Wildcard, split_segments, to_regex, tokenize
 
 _INTENT = re.compile(r"\s*intent\s*:(?P<id>.*)", re.IGNORECASE)
 _COMMENT = re.compile(r"\s#")
@@ -68,7 +68,7 @@ class IgnoreRules:
     def parse(text: str) -> IgnoreRules:
         return _parse(text)
 
-    def ignores(self, path: str, *, is_dir: bool = False) -> str | None:
+    def find_rule(self, path: str, *, is_dir: bool = False) -> str | None:
         """The line that ignores a canonical path, itself or a folder above it; None when none does."""
         if not path or not self._runs:
             return None
@@ -81,7 +81,7 @@ class IgnoreRules:
             end = entry.find("/", end + 1)
         return self._decide(entry, is_dir=is_dir)
 
-    def holds(self, folder: str) -> bool:
+    def names_below(self, folder: str) -> bool:
         """Whether a line names something below a folder, word for word up to there."""
         above = f"{_as_bytes(folder)}/" if folder else ""
         at = bisect_left(self._literals, above)
@@ -141,8 +141,10 @@ def _without_trailing_spaces(text: str) -> str:
 
 def _name_pattern(text: str) -> str:
     """The regular expression of a line without a slash, which holds at any depth."""
-    name = parts(read(text, strict=False), long_stars=False)[0]
-    return regex(((Wild.STAR,) if isinstance(name, Wild) else name,))  # within a name `**` is a `*`
+    name = split_segments(tokenize(text, strict=False), long_stars=False)[0]
+    return to_regex(
+        ((Wildcard.STAR,) if isinstance(name, Wildcard) else name,)
+    )  # within a name `**` is a `*`
 
 
 def _path_pattern(text: str) -> str:
@@ -153,7 +155,9 @@ def _path_pattern(text: str) -> str:
     """
     anchored = text.removeprefix("/")
     head = _WILDCARD.split(anchored, maxsplit=1)[0]
-    return re.escape(head) + regex(parts(read(anchored[len(head) :], strict=False), long_stars=True))
+    return re.escape(head) + to_regex(
+        split_segments(tokenize(anchored[len(head) :], strict=False), long_stars=True)
+    )
 
 
 def _joined(lines: list[_Line], *, names: bool, is_dir: bool) -> re.Pattern[str]:

@@ -6,15 +6,15 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from controlplane.policy.globs.automaton import TooTangledError, automaton, find
-from controlplane.policy.globs.match import matcher
-from controlplane.policy.globs.syntax import Alternative, Part, Segment, Wild, name_of
+from controlplane.policy.globs.automaton import TooComplexError, build_automaton, find_path
+from controlplane.policy.globs.match import build_matcher
+from controlplane.policy.globs.syntax import Alternative, Part, Segment, Wildcard, to_literal_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-_ANY_NAME: Segment = (Wild.STAR,)
-_SPAN: Alternative = (Wild.GLOBSTAR,)
+_ANY_NAME: Segment = (Wildcard.STAR,)
+_SPAN: Alternative = (Wildcard.GLOBSTAR,)
 
 
 @dataclass(slots=True)
@@ -29,7 +29,7 @@ class _Node:
     below: list[int] = field(default_factory=list)  # all that end here or further down
 
 
-class Index:
+class PatternTree:
     """A tree of alternatives by segment, to find the few that one of them can meet."""
 
     def __init__(self, alternatives: Sequence[Alternative]) -> None:
@@ -51,10 +51,10 @@ class Index:
             node, at = waiting.pop()
             if at == len(alternative):
                 found = node.ending
-            elif alternative[at] is Wild.GLOBSTAR:
+            elif alternative[at] is Wildcard.GLOBSTAR:
                 found = node.below
             else:
-                spanning = node.children.get(Wild.GLOBSTAR)
+                spanning = node.children.get(Wildcard.GLOBSTAR)
                 found = spanning.below if spanning else []
                 waiting += [(child, at + 1) for child in _next_nodes(node, alternative[at])]
             for other in found:
@@ -68,14 +68,14 @@ class Index:
             child = node.children.get(part)
             if child is None:
                 child = node.children[part] = _Node(_head(part), _tail(part))
-                if name_of(part) is None and part is not Wild.GLOBSTAR:
+                if to_literal_name(part) is None and part is not Wildcard.GLOBSTAR:
                     node.wild.append(child)
             node = child
             node.below.append(number)
         node.ending.append(number)
 
 
-def meeting(one: Alternative, other: Alternative) -> str | None:
+def find_common_path(one: Alternative, other: Alternative) -> str | None:
     """A path that both match; None when there is none. Errs towards one where names are too tangled to tell.
 
     Where one ends in `**` and the other begins with it, they meet one behind the other. Else both
@@ -83,7 +83,7 @@ def meeting(one: Alternative, other: Alternative) -> str | None:
     else stands there must share a name.
     """
     for first, second in ((one, other), (other, one)):
-        if len(first) > 1 and first[-1] is Wild.GLOBSTAR and second[0] is Wild.GLOBSTAR:
+        if len(first) > 1 and first[-1] is Wildcard.GLOBSTAR and second[0] is Wildcard.GLOBSTAR:
             start, rest = _example(first[:-1]), _example(second)
             return f"{start}/{rest}" if start and rest else None
     ours, theirs = _spelled(one), _spelled(other)
@@ -102,7 +102,7 @@ def meeting(one: Alternative, other: Alternative) -> str | None:
 
 def _spelled(alternative: Alternative) -> Alternative:
     """With the one segment that a `**` at the end asks for."""
-    return (*alternative, _ANY_NAME) if alternative[-1] is Wild.GLOBSTAR else alternative
+    return (*alternative, _ANY_NAME) if alternative[-1] is Wildcard.GLOBSTAR else alternative
 
 
 def _steps(mine: Alternative, yours: Alternative, at: tuple[int, int, str]) -> Iterator[tuple[int, int, str]]:
@@ -123,7 +123,7 @@ def _steps(mine: Alternative, yours: Alternative, at: tuple[int, int, str]) -> I
 @lru_cache(maxsize=32_768)
 def _shared_name(one: Segment, other: Segment) -> str | None:
     """A name that both segments match."""
-    names = [name for name in (name_of(one), name_of(other)) if name is not None]
+    names = [name for name in (to_literal_name(one), to_literal_name(other)) if name is not None]
     if names:
         fits = all(_fits(segment, names[0]) for segment in (one, other))
         return names[0] if fits and _can_exist(names[0]) else None
@@ -138,31 +138,31 @@ def _shared_name(one: Segment, other: Segment) -> str | None:
 def _common(one: Alternative, other: Alternative, *, top: bool = True) -> str | None:
     """A path that both match; one that `one` matches when that is too hard to tell."""
     try:
-        return find([automaton((one,)), automaton((other,))], top=top)
-    except TooTangledError:
-        return find([automaton((one,))], top=top)
+        return find_path([build_automaton((one,)), build_automaton((other,))], top=top)
+    except TooComplexError:
+        return find_path([build_automaton((one,))], top=top)
 
 
 def _fits(segment: Segment, name: str) -> bool:
-    known = name_of(segment)
-    return known == name if known is not None else matcher(((segment,),)).matches(name)
+    known = to_literal_name(segment)
+    return known == name if known is not None else build_matcher(((segment,),)).matches(name)
 
 
 @lru_cache(maxsize=32_768)
 def _example(alternative: Alternative) -> str | None:
-    return find([automaton((alternative,))])
+    return find_path([build_automaton((alternative,))])
 
 
 @lru_cache(maxsize=32_768)
 def _can_exist(name: str) -> bool:
-    return find([automaton((((name,),),))], top=False) is not None
+    return find_path([build_automaton((((name,),),))], top=False) is not None
 
 
 def _next_nodes(node: _Node, part: Part) -> list[_Node]:
     """The children that a segment may share; a `**` among them is taken care of elsewhere."""
     same = node.children.get(part)
-    if name_of(part) is None:
-        nodes = [child for key, child in node.children.items() if key is not Wild.GLOBSTAR]
+    if to_literal_name(part) is None:
+        nodes = [child for key, child in node.children.items() if key is not Wildcard.GLOBSTAR]
     else:
         nodes = [*node.wild, same] if same else node.wild
     head, tail = _head(part), _tail(part)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from controlplane.policy.globs.automaton import TooTangledError, automaton, find
-from controlplane.policy.globs.intersection import Index, meeting
+from controlplane.policy.globs.automaton import TooComplexError, build_automaton, find_path
+from controlplane.policy.globs.intersection import PatternTree, find_common_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 Pair = tuple[int, int]
 
 
-def overlap(a: Scope, b: Scope) -> str | None:
+def find_overlap(a: Scope, b: Scope) -> str | None:
     """A path that both scopes match; None when there is none."""
-    return next((path for _, _, path in overlaps((a, b))), None)
+    return next((path for _, _, path in find_overlaps((a, b))), None)
 
 
-def overlaps(scopes: Sequence[Scope]) -> Iterator[tuple[int, int, str]]:
+def find_overlaps(scopes: Sequence[Scope]) -> Iterator[tuple[int, int, str]]:
     """All pairs of scopes (by index, lower first) that share a path, each with such a path.
 
     Decided exactly, exclusions included. Only where a pair is tangled beyond `MAX_STEPS` the answer
@@ -30,10 +30,10 @@ def overlaps(scopes: Sequence[Scope]) -> Iterator[tuple[int, int, str]]:
     """
     owners: dict[Alternative, list[int]] = {}
     for owner, scope in enumerate(scopes):
-        for alternative in scope.included:
+        for alternative in scope.inclusions:
             owners.setdefault(alternative, []).append(owner)
     alternatives = list(owners)
-    index = Index(alternatives)
+    index = PatternTree(alternatives)
     pairs = _Pairs(scopes)
     for number, one in enumerate(alternatives):
         for partner in index.partners(number):
@@ -65,7 +65,7 @@ class _Pairs:
         self, one: Alternative, other: Alternative, missing: list[Pair]
     ) -> Iterator[tuple[int, int, str]]:
         """The pairs that overlap because these two inclusions meet."""
-        path = meeting(one, other)
+        path = find_common_path(one, other)
         if path is None:
             return
         for pair in missing:
@@ -82,7 +82,7 @@ class _Pairs:
         """The pairs whose first common path is excluded, but not every one."""
         for pair in sorted(self._shut.keys() - self._found):
             a, b = (self._scopes[owner] for owner in pair)
-            shadow = automaton(a.excluded + b.excluded)
+            shadow = build_automaton(a.exclusions + b.exclusions)
             paths = (_outside(one, other, shadow) for one, other in self._shut[pair])
             path = next((path for path in paths if path is not None), None)
             if path is not None:
@@ -92,6 +92,6 @@ class _Pairs:
 def _outside(one: Alternative, other: Alternative, shadow: Automaton) -> str | None:
     """A path that both inclusions match and no exclusion holds."""
     try:
-        return find([automaton((one,)), automaton((other,))], shadow)
-    except TooTangledError:
-        return meeting(one, other)
+        return find_path([build_automaton((one,)), build_automaton((other,))], shadow)
+    except TooComplexError:
+        return find_common_path(one, other)

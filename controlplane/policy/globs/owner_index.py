@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator
 from itertools import accumulate, takewhile
 
 from controlplane.policy.globs.scope import Scope
-from controlplane.policy.globs.syntax import Alternative, name_of
-from controlplane.policy.paths.canonical import fold
+from controlplane.policy.globs.syntax import Alternative, to_literal_name
+from controlplane.policy.paths.canonical import fold_case
 
 
-class Owners:
+class OwnerIndex:
     """The scopes of a workspace's live intents. A scope is asked only where one of its patterns begins."""
 
     __slots__ = ("_at", "_fold")
@@ -21,11 +21,11 @@ class Owners:
         self._fold = False
         for intent_id, scope in scopes:
             self._fold |= scope.case_insensitive
-            for alternative in scope.included:
+            for alternative in scope.inclusions:
                 at[_head(alternative)][intent_id] = scope
         self._at = dict(at)
 
-    def of(self, path: str, *, but: str | None) -> tuple[str, ...]:
+    def find_owners(self, path: str, *, but: str | None) -> tuple[str, ...]:
         """The ids of the intents whose scope matches a canonical path, without the intent `but`."""
         found = {
             intent_id: None
@@ -36,11 +36,11 @@ class Owners:
         return tuple(found)
 
     def _ways(self, path: str) -> Iterator[str]:
-        own = fold(path) if self._fold else path
+        own = fold_case(path) if self._fold else path
         yield ""
         yield from accumulate(own.split("/"), "{}/{}".format)
 
 
 def _head(alternative: Alternative) -> str:
     """The path that an alternative names before its first wildcard."""
-    return "/".join(name for name in takewhile(bool, map(name_of, alternative)) if name)
+    return "/".join(name for name in takewhile(bool, map(to_literal_name, alternative)) if name)

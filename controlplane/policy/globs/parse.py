@@ -16,15 +16,15 @@ from itertools import accumulate, pairwise
 
 from controlplane.policy.globs.syntax import (
     Alternative,
-    Chars,
+    CharClass,
     GlobSyntaxError,
-    Wild,
-    literal,
-    name_of,
-    parts,
-    read,
+    Wildcard,
+    split_segments,
+    to_literal_name,
+    to_literal_path,
+    tokenize,
 )
-from controlplane.policy.paths.canonical import character_problem
+from controlplane.policy.paths.canonical import find_character_problem
 
 MAX_LENGTH = 512
 MAX_ALTERNATIVES = 256
@@ -56,7 +56,7 @@ class Glob:
     exact: str | None
 
 
-def problem(pattern: object) -> GlobProblem | None:
+def find_problem(pattern: object) -> GlobProblem | None:
     """What is wrong with a pattern; None when a scope may hold it."""
     if not isinstance(pattern, str):
         return GlobProblem("INVALID_GLOB", "A pattern must be text.")
@@ -81,17 +81,19 @@ def _parse(pattern: str) -> Glob | GlobProblem:
     if found:
         return found
     try:
-        texts = expand(body)
+        texts = expand_braces(body)
         alternatives = tuple(_alternative(text) for text in texts)
     except GlobSyntaxError as error:
         return GlobProblem("INVALID_GLOB", f"[{pattern}] cannot be read: {error}.")
     found = next(filter(None, map(_segments_problem, alternatives)), None)
     if found:
         return found
-    return Glob(pattern, excludes, alternatives, literal(alternatives[0]) if texts == [body] else None)
+    return Glob(
+        pattern, excludes, alternatives, to_literal_path(alternatives[0]) if texts == [body] else None
+    )
 
 
-def expand(text: str) -> list[str]:
+def expand_braces(text: str) -> list[str]:
     """The brace expansions of a pattern, in order, escapes kept.
 
     Raises GlobSyntaxError above 256 alternatives or 16,384 characters.
@@ -139,8 +141,8 @@ def _first_group(text: str) -> tuple[str, list[str], str] | None:
 
 
 def _alternative(text: str) -> Alternative:
-    cut = parts(read(text, strict=True), long_stars=False)
-    if cut.count(Wild.GLOBSTAR) > MAX_GLOBSTARS:
+    cut = split_segments(tokenize(text, strict=True), long_stars=False)
+    if cut.count(Wildcard.GLOBSTAR) > MAX_GLOBSTARS:
         raise GlobSyntaxError(f"it holds more than {MAX_GLOBSTARS} separate `**`")
     return cut
 
@@ -149,7 +151,7 @@ def _text_problem(pattern: str, body: str) -> GlobProblem | None:
     """What is wrong with the text before it is taken apart."""
     if not body or body.isspace():
         return GlobProblem("INVALID_GLOB", "The pattern is empty.", "**")
-    hidden = next((c for c in body if c not in "\\:" and character_problem(c)), None)
+    hidden = next((c for c in body if c not in "\\:" and find_character_problem(c)), None)
     if hidden:
         return GlobProblem(
             "INVALID_GLOB", f"No path can hold the character U+{ord(hidden):04X} of the pattern."
@@ -173,14 +175,14 @@ def _repaired(body: str) -> str:
 
 def _segments_problem(alternative: Alternative) -> GlobProblem | None:
     """What is wrong with one brace expansion: segments that no canonical path has."""
-    names = [name_of(part) for part in alternative]
+    names = [to_literal_name(part) for part in alternative]
     named = zip(names, alternative, strict=True)
-    steps = ({"..": -1, None: part is not Wild.GLOBSTAR}.get(name, 1) for name, part in named)
+    steps = ({"..": -1, None: part is not Wildcard.GLOBSTAR}.get(name, 1) for name, part in named)
     if min(accumulate(steps)) < 0:
         return GlobProblem("ABSOLUTE_PATH", "The pattern leaves the workspace through `..`.")
     if not {"", ".", ".."}.isdisjoint(names):
         return GlobProblem("INVALID_GLOB", "The pattern holds an empty, `.` or `..` segment.")
     atoms = (atom for part in alternative if isinstance(part, tuple) for atom in part)
-    if any(isinstance(atom, Chars) and not atom.ranges for atom in atoms):
+    if any(isinstance(atom, CharClass) and not atom.ranges for atom in atoms):
         return GlobProblem("INVALID_GLOB", "The pattern holds a class that no character is in.")
     return None

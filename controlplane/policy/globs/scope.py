@@ -7,18 +7,18 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from controlplane.policy.globs.automaton import TooTangledError, automaton, find
-from controlplane.policy.globs.closest import Nearness
-from controlplane.policy.globs.match import Matcher, matcher
-from controlplane.policy.globs.overlaps import overlap, overlaps
+from controlplane.policy.globs.automaton import TooComplexError, build_automaton, find_path
+from controlplane.policy.globs.closest import ClosestPattern
+from controlplane.policy.globs.match import Matcher, build_matcher
+from controlplane.policy.globs.overlaps import find_overlap, find_overlaps
 from controlplane.policy.globs.parse import Glob, parse
-from controlplane.policy.globs.syntax import Alternative, Wild
-from controlplane.policy.paths.canonical import fold
+from controlplane.policy.globs.syntax import Alternative, Wildcard
+from controlplane.policy.paths.canonical import fold_case
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["Scope", "overlap", "overlaps", "subset"]
+__all__ = ["Scope", "find_overlap", "find_overlaps", "is_subset"]
 
 _CASED_CLASS = re.compile(r"\[:(?:upper|lower):\]")
 
@@ -34,14 +34,14 @@ class Scope:
 
     patterns: tuple[str, ...]
     case_insensitive: bool
-    included: tuple[Alternative, ...] = field(compare=False, repr=False)
-    excluded: tuple[Alternative, ...] = field(compare=False, repr=False)
+    inclusions: tuple[Alternative, ...] = field(compare=False, repr=False)
+    exclusions: tuple[Alternative, ...] = field(compare=False, repr=False)
     _exact: frozenset[str] = field(compare=False, repr=False)
-    _take: Matcher = field(compare=False, repr=False)
-    _leave: Matcher = field(compare=False, repr=False)
+    _include_matcher: Matcher = field(compare=False, repr=False)
+    _exclude_matcher: Matcher = field(compare=False, repr=False)
 
     @staticmethod
-    def of(patterns: Iterable[str], *, case_insensitive: bool = False) -> Scope:
+    def from_patterns(patterns: Iterable[str], *, case_insensitive: bool = False) -> Scope:
         return _scope(tuple(patterns), case_insensitive)
 
     @property
@@ -51,49 +51,49 @@ class Scope:
 
     def matches(self, path: str) -> bool:
         """Whether a canonical path is in scope. The workspace root ("") never is."""
-        own = fold(path) if self.case_insensitive else path
-        return self._take.matches(own) and not self._leave.matches(own)
+        own = fold_case(path) if self.case_insensitive else path
+        return self._include_matcher.matches(own) and not self._exclude_matcher.matches(own)
 
     def excludes(self, path: str) -> bool:
         """Whether a canonical path is kept out, whatever includes it."""
-        return self._leave.matches(fold(path) if self.case_insensitive else path)
+        return self._exclude_matcher.matches(fold_case(path) if self.case_insensitive else path)
 
-    def names(self, path: str) -> bool:
+    def names_exactly(self, path: str) -> bool:
         """Whether a pattern without wildcards and braces is exactly this path."""
-        return (fold(path) if self.case_insensitive else path) in self._exact
+        return (fold_case(path) if self.case_insensitive else path) in self._exact
 
     def nearest(self, path: str) -> str | None:
         """The pattern that decided against a path, or that comes closest to it, as it was written."""
-        own = fold(path) if self.case_insensitive else path
-        return _nearness(self.patterns, self.case_insensitive).nearest(own)
+        own = fold_case(path) if self.case_insensitive else path
+        return _nearness(self.patterns, self.case_insensitive).find(own)
 
     def covers_below(self, folder: str) -> bool:
         """Whether every path below a canonical folder is in scope (the folder itself apart)."""
-        own = fold(folder) if self.case_insensitive else folder
-        below: Alternative = (*((name,) for name in own.split("/") if name), Wild.GLOBSTAR)
+        own = fold_case(folder) if self.case_insensitive else folder
+        below: Alternative = (*((name,) for name in own.split("/") if name), Wildcard.GLOBSTAR)
         return _within((below,), (), self)
 
 
-def subset(inner: Scope, outer: Scope) -> bool:
+def is_subset(inner: Scope, outer: Scope) -> bool:
     """Whether every path of `inner` is in `outer`; False as well when that is too hard to tell."""
-    return _within(inner.included, inner.excluded, outer)
+    return _within(inner.inclusions, inner.exclusions, outer)
 
 
 def _within(inner: Sequence[Alternative], without: tuple[Alternative, ...], outer: Scope) -> bool:
     """Whether all that `inner` matches and `without` does not is in `outer`."""
-    questions = [([each], without + outer.included) for each in inner]
-    questions += [([each, hole], without) for each in inner for hole in outer.excluded]
+    questions = [([each], without + outer.inclusions) for each in inner]
+    questions += [([each, hole], without) for each in inner for hole in outer.exclusions]
     try:
         return all(
-            find([automaton((w,)) for w in wanted], automaton(avoided)) is None
+            find_path([build_automaton((w,)) for w in wanted], build_automaton(avoided)) is None
             for wanted, avoided in questions
         )
-    except TooTangledError:
+    except TooComplexError:
         return False
 
 
 def _parsed(pattern: str, *, folded: bool) -> Glob | None:
-    parsed = parse(_CASED_CLASS.sub("[:alpha:]", fold(pattern)) if folded else pattern)
+    parsed = parse(_CASED_CLASS.sub("[:alpha:]", fold_case(pattern)) if folded else pattern)
     return parsed if isinstance(parsed, Glob) else None
 
 
@@ -106,9 +106,17 @@ def _scope(patterns: tuple[str, ...], case_insensitive: bool) -> Scope:
     included = tuple(alternative for glob in taking for alternative in glob.alternatives)
     excluded = tuple(alternative for glob in leaving for alternative in glob.alternatives)
     exact = frozenset(glob.exact for glob in taking if glob.exact is not None)
-    return Scope(patterns, case_insensitive, included, excluded, exact, matcher(included), matcher(excluded))
+    return Scope(
+        patterns,
+        case_insensitive,
+        included,
+        excluded,
+        exact,
+        build_matcher(included),
+        build_matcher(excluded),
+    )
 
 
 @lru_cache(maxsize=1024)
-def _nearness(patterns: tuple[str, ...], case_insensitive: bool) -> Nearness:
-    return Nearness((pattern, _parsed(pattern, folded=case_insensitive)) for pattern in patterns)
+def _nearness(patterns: tuple[str, ...], case_insensitive: bool) -> ClosestPattern:
+    return ClosestPattern((pattern, _parsed(pattern, folded=case_insensitive)) for pattern in patterns)

@@ -32,7 +32,7 @@ class GlobSyntaxError(ValueError):
     """A pattern that cannot be read; the message says where it goes wrong."""
 
 
-class Wild(Enum):
+class Wildcard(Enum):
     STAR = "*"  # any characters of one segment
     GLOBSTAR = "**"  # as a whole segment: any number of segments, none too
     SOME = "**\\/"  # git's reading of `**` before an escaped slash: at least one segment
@@ -41,7 +41,7 @@ class Wild(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Chars:
+class CharClass:
     """One character out of inclusive ranges of code points, never a slash."""
 
     ranges: tuple[tuple[int, int], ...]
@@ -51,28 +51,28 @@ class Chars:
         return any(low <= code <= high for low, high in self.ranges)
 
 
-Atom = str | Chars | Wild  # literal characters, a class, or Wild.STAR
+Atom = str | CharClass | Wildcard  # literal characters, a class, or Wild.STAR
 Segment = tuple[Atom, ...]
-Part = Segment | Wild  # a segment, or Wild.GLOBSTAR / Wild.SOME
+Part = Segment | Wildcard  # a segment, or Wild.GLOBSTAR / Wild.SOME
 
 Alternative = tuple[Part, ...]  # a pattern without braces
 
 
-def literal(alternative: Alternative) -> str | None:
+def to_literal_path(alternative: Alternative) -> str | None:
     """The path that an alternative without wildcards is."""
-    names = [name_of(part) for part in alternative]
+    names = [to_literal_name(part) for part in alternative]
     return None if None in names else "/".join(filter(None, names))
 
 
-def name_of(part: Part) -> str | None:
+def to_literal_name(part: Part) -> str | None:
     """The name that a segment without wildcards is."""
-    if isinstance(part, Wild):
+    if isinstance(part, Wildcard):
         return None
     texts = [atom for atom in part if isinstance(atom, str)]
     return "".join(texts) if len(texts) == len(part) else None
 
 
-def chars(ranges: list[tuple[int, int]], *, negated: bool = False) -> Chars:
+def build_char_class(ranges: list[tuple[int, int]], *, negated: bool = False) -> CharClass:
     """Sorted, disjoint ranges without the slash; `negated` takes all the other characters."""
     merged: list[tuple[int, int]] = []
     for low, high in sorted([*ranges, (_SLASH, _SLASH)] if negated else ranges):
@@ -82,18 +82,20 @@ def chars(ranges: list[tuple[int, int]], *, negated: bool = False) -> Chars:
             merged.append((low, high))
     if negated:
         edges = [-1, *(edge for pair in merged for edge in pair), _LAST + 1]
-        return Chars(tuple((a + 1, b - 1) for a, b in zip(edges[::2], edges[1::2], strict=True) if a + 1 < b))
+        return CharClass(
+            tuple((a + 1, b - 1) for a, b in zip(edges[::2], edges[1::2], strict=True) if a + 1 < b)
+        )
     cut = [(max(low, start), min(high, end)) for low, high in merged for start, end in _AROUND_SLASH]
-    return Chars(tuple((low, high) for low, high in cut if low <= high))
+    return CharClass(tuple((low, high) for low, high in cut if low <= high))
 
 
 _AROUND_SLASH = ((0, _SLASH - 1), (_SLASH + 1, _LAST))
-ANY = chars([], negated=True)
+ANY = build_char_class([], negated=True)
 _PLAIN = re.compile(r"[^\\*?\[/{]+")
-_SPECIAL: dict[str, Atom] = {"*": Wild.STAR, "?": ANY, "/": Wild.SLASH}
+_SPECIAL: dict[str, Atom] = {"*": Wildcard.STAR, "?": ANY, "/": Wildcard.SLASH}
 
 
-def read(text: str, *, strict: bool) -> list[Atom]:
+def tokenize(text: str, *, strict: bool) -> list[Atom]:
     """The atoms of a pattern, with its slashes and every single star among them.
 
     `strict` refuses what a writer of `owned_scope` cannot have meant: a range from high to low, and
@@ -126,10 +128,10 @@ def read(text: str, *, strict: bool) -> list[Atom]:
 def _escaped(text: str, at: int) -> Atom:
     if at == len(text):
         raise GlobSyntaxError("it ends in a backslash that escapes nothing")
-    return Wild.ESCAPED_SLASH if text[at] == "/" else text[at]
+    return Wildcard.ESCAPED_SLASH if text[at] == "/" else text[at]
 
 
-def _read_class(text: str, at: int, *, strict: bool) -> tuple[Chars, int]:
+def _read_class(text: str, at: int, *, strict: bool) -> tuple[CharClass, int]:
     """The class that begins after `[` at `at`, and where the text goes on after its `]`."""
     negated = text[at : at + 1] in {"!", "^"}
     at += negated
@@ -148,7 +150,7 @@ def _read_class(text: str, at: int, *, strict: bool) -> tuple[Chars, int]:
         if strict and high < low:
             raise GlobSyntaxError("a range in a class goes from high to low")
         ranges += [(low, low), (low, high)]
-    return chars(ranges, negated=negated), at + 1
+    return build_char_class(ranges, negated=negated), at + 1
 
 
 def _class_char(text: str, at: int) -> tuple[int, int]:
@@ -164,7 +166,7 @@ def _posix(name: str) -> tuple[tuple[int, int], ...]:
     return _POSIX_CLASSES[name]
 
 
-def parts(atoms: list[Atom], *, long_stars: bool) -> Alternative:
+def split_segments(atoms: list[Atom], *, long_stars: bool) -> Alternative:
     """Cut atoms at the slashes; a segment that is just `**` spans any number of segments.
 
     `long_stars` lets longer runs of stars do so too, as git has it. Neighbouring globstars are
@@ -173,29 +175,29 @@ def parts(atoms: list[Atom], *, long_stars: bool) -> Alternative:
     cut: list[Part] = []
     segment: list[Atom] = []
     stars = 0  # how many atoms of the segment are stars, each one counted
-    for atom in [*atoms, Wild.SLASH]:
-        if atom is Wild.STAR:
+    for atom in [*atoms, Wildcard.SLASH]:
+        if atom is Wildcard.STAR:
             stars += 1
             if segment[-1:] != [atom]:
                 segment.append(atom)
-        elif atom is not Wild.SLASH and atom is not Wild.ESCAPED_SLASH:
+        elif atom is not Wildcard.SLASH and atom is not Wildcard.ESCAPED_SLASH:
             before = segment[-1] if segment else None
             if isinstance(atom, str) and isinstance(before, str):
                 segment[-1] = before + atom
             else:
                 segment.append(atom)
         else:
-            spans = segment == [Wild.STAR] and (stars == 2 or (stars > 2 and long_stars))
-            wild = Wild.SOME if atom is Wild.ESCAPED_SLASH and long_stars else Wild.GLOBSTAR
+            spans = segment == [Wildcard.STAR] and (stars == 2 or (stars > 2 and long_stars))
+            wild = Wildcard.SOME if atom is Wildcard.ESCAPED_SLASH and long_stars else Wildcard.GLOBSTAR
             if not spans:
                 cut.append(tuple(segment))
-            elif wild is Wild.SOME or cut[-1:] != [wild]:
+            elif wild is Wildcard.SOME or cut[-1:] != [wild]:
                 cut.append(wild)
             segment, stars = [], 0
     return tuple(cut)
 
 
-def regex(pattern: Alternative) -> str:
+def to_regex(pattern: Alternative) -> str:
     """A regular expression for `fullmatch` on a canonical path, with the flag DOTALL.
 
     What stands between two globstars (or two stars) is taken at its first place by an atomic
@@ -206,24 +208,24 @@ def regex(pattern: Alternative) -> str:
     at = 0
     while at < len(pattern):
         head = pattern[at]
-        wild = head if isinstance(head, Wild) else None
+        wild = head if isinstance(head, Wildcard) else None
         at += wild is not None
         run: list[str] = []
-        while at < len(pattern) and not isinstance(pattern[at], Wild):
+        while at < len(pattern) and not isinstance(pattern[at], Wildcard):
             run.append(_segment_regex(pattern[at]))
             at += 1
         text += _run_regex(wild, run, last=at == len(pattern))
     return text
 
 
-def _run_regex(wild: Wild | None, run: list[str], *, last: bool) -> str:
+def _run_regex(wild: Wildcard | None, run: list[str], *, last: bool) -> str:
     """Segments up to the next globstar, after the globstar (or none) that stands before them."""
     body = "/".join(run) + ("" if last else "/")
     if wild is None:
         return body
     if not run:  # at the end, or before another globstar, which takes all but what this one needs
-        return ".*" if last else {Wild.GLOBSTAR: "", Wild.SOME: "[^/]*/"}[wild]
-    times = "*" if wild is Wild.GLOBSTAR else "+"
+        return ".*" if last else {Wildcard.GLOBSTAR: "", Wildcard.SOME: "[^/]*/"}[wild]
+    times = "*" if wild is Wildcard.GLOBSTAR else "+"
     if not last:
         return f"(?>(?:[^/]*/){times}?{body})"
     # At the end only one place is left: as many segments from the end as the run is long.
@@ -234,7 +236,7 @@ def _run_regex(wild: Wild | None, run: list[str], *, last: bool) -> str:
 def _segment_regex(segment: Part) -> str:
     runs = [""]
     for atom in segment if isinstance(segment, tuple) else ():
-        if atom is Wild.STAR:
+        if atom is Wildcard.STAR:
             runs.append("")
         else:
             runs[-1] += _atom_regex(atom)
@@ -248,6 +250,6 @@ def _atom_regex(atom: Atom) -> str:
         return re.escape(atom)
     if atom is ANY:
         return "[^/]"
-    ranges = atom.ranges if isinstance(atom, Chars) else ()
+    ranges = atom.ranges if isinstance(atom, CharClass) else ()
     inside = "".join(f"\\U{low:08x}-\\U{high:08x}" for low, high in ranges)
     return f"[{inside}]" if inside else "(?!)"

@@ -33,7 +33,7 @@ _HIDDEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}  # control, format, surrogate, line and
 
 
 @dataclass(frozen=True, slots=True)
-class Canonical:
+class CanonicalPath:
     """A placed path. `dotted` is the same path before `..` was applied, for following links."""
 
     path: str
@@ -41,11 +41,11 @@ class Canonical:
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class InvalidPath:
     """Why a spelling is not accepted: invalid_input, invalid_path or outside_workspace."""
 
     reason: Reason
-    text: str
+    message: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,9 @@ class _Root:
         return path[:1] == "/" or (self.windows and (path[:1] == "\\" or bool(_DRIVE.match(path))))
 
 
-def canonical(raw: object, *, root: str | None, cwd: str | None, writing: bool) -> Canonical | Refusal:
+def canonicalize(
+    raw: object, *, root: str | None, cwd: str | None, writing: bool
+) -> CanonicalPath | InvalidPath:
     """Place `raw` in the workspace.
 
     `root` is the absolute folder that the workspace stands for on the agent's machine, POSIX or
@@ -68,7 +70,7 @@ def canonical(raw: object, *, root: str | None, cwd: str | None, writing: bool) 
     None is the root. `writing` also refuses wildcards and a trailing slash.
     """
     if not isinstance(raw, str) or not raw:
-        return Refusal(Reason.INVALID_INPUT, "A path must be a non-empty string.")
+        return InvalidPath(Reason.INVALID_INPUT, "A path must be a non-empty string.")
     where = _root(root)
     if where is None:
         return _invalid(root or "", "the session's root must be an absolute folder without `..`")
@@ -83,7 +85,7 @@ def canonical(raw: object, *, root: str | None, cwd: str | None, writing: bool) 
     return _invalid(raw, problem) if problem else _placed(raw, dotted)
 
 
-def fold(path: str) -> str:
+def fold_case(path: str) -> str:
     """The form in which two paths are the same on a file system that ignores case.
 
     Full Unicode case folding on the decomposed text: wider than any one file system folds,
@@ -95,14 +97,14 @@ def fold(path: str) -> str:
     return unicodedata.normalize("NFC", unicodedata.normalize("NFD", folded).casefold())
 
 
-def shown(raw: str) -> str:
+def to_printable(raw: str) -> str:
     """A hostile path as text for people: escapes visible, cut after 120 characters."""
     visible = (c if c.isprintable() else c.encode("unicode_escape").decode() for c in raw[:120])
     return "".join(visible) + ("…" if len(raw) > 120 else "")
 
 
 @lru_cache(maxsize=4096)
-def character_problem(char: str) -> str | None:
+def find_character_problem(char: str) -> str | None:
     """Why a character may not stand in a path; None when it may."""
     if unicodedata.category(char) in _HIDDEN:
         return f"it holds the invisible or control character U+{ord(char):04X}"
@@ -113,14 +115,19 @@ def character_problem(char: str) -> str | None:
     return None
 
 
-def _invalid(raw: str, why: str) -> Refusal:
-    text = f"The path [{shown(raw)}] is refused: {why}. Send the plain path of a file in the workspace."
-    return Refusal(Reason.INVALID_PATH, text)
+def _invalid(raw: str, why: str) -> InvalidPath:
+    text = (
+        f"The path [{to_printable(raw)}] is refused: {why}. Send the plain path of a file in the workspace."
+    )
+    return InvalidPath(Reason.INVALID_PATH, text)
 
 
-def _outside(raw: str) -> Refusal:
-    text = f"The path [{shown(raw)}] is outside the workspace. Send a path below the session's root folder."
-    return Refusal(Reason.OUTSIDE_WORKSPACE, text)
+def _outside(raw: str) -> InvalidPath:
+    message = (
+        f"The path [{to_printable(raw)}] is outside the workspace."
+        " Send a path below the session's root folder."
+    )
+    return InvalidPath(Reason.OUTSIDE_WORKSPACE, message)
 
 
 @lru_cache(maxsize=1024)
@@ -181,7 +188,7 @@ def _below(segments: list[str], root: list[str]) -> list[str] | None:
     return None if begin is None else segments[begin:]
 
 
-def _placed(raw: str, dotted: list[str]) -> Canonical | Refusal:
+def _placed(raw: str, dotted: list[str]) -> CanonicalPath | InvalidPath:
     kept: list[str] = []
     for segment in dotted:
         if segment == "..":
@@ -193,7 +200,7 @@ def _placed(raw: str, dotted: list[str]) -> Canonical | Refusal:
         return _invalid(raw, f"it is longer than {MAX_PATH_BYTES} bytes")
     if _HOME.match(path) or _VARIABLE.match(path):
         return _invalid(raw, "a name at the top of the workspace may not read as a home folder or a variable")
-    return Canonical(path, "/".join(dotted))
+    return CanonicalPath(path, "/".join(dotted))
 
 
 def _spelling_problem(raw: str, *, windows: bool) -> str | None:
@@ -224,7 +231,7 @@ def _name_problem(segments: list[str], *, windows: bool) -> str | None:
 
 @lru_cache(maxsize=4096)
 def _segment_problem(name: str, *, windows: bool) -> str | None:
-    hostile = next(filter(None, map(character_problem, name)), None)
+    hostile = next(filter(None, map(find_character_problem, name)), None)
     if hostile:
         return hostile
     if name[-1] == "." or name[-1].isspace():

@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Protocol
 
 
-class Where(StrEnum):
+class Location(StrEnum):
     """Where a path leads on the workspace's disk."""
 
     INSIDE = "inside"
@@ -21,17 +21,17 @@ class Where(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Resolved:
+class ResolvedPath:
     """A canonical path followed through symlinks. `path` is workspace-relative when inside."""
 
-    where: Where
+    location: Location
     path: str = ""
 
 
-class World(Protocol):
+class Filesystem(Protocol):
     """What the core may ask about files. Implementations live at the edge; they must not raise."""
 
-    def resolve(self, path: str) -> Resolved:
+    def resolve(self, path: str) -> ResolvedPath:
         """Follow links component by component; `path` is canonical but may hold `..` segments,
         which are applied after following. A rest that does not exist yet is kept as it is."""
 
@@ -40,35 +40,35 @@ class World(Protocol):
 
     def is_dir(self, path: str) -> bool | None: ...
 
-    def below(self, path: str) -> Iterable[str] | None:
+    def list_files(self, path: str) -> Iterable[str] | None:
         """Files below a folder, workspace-relative; None when unknown or too many."""
 
-    def names_in(self, path: str) -> Sequence[str] | None:
+    def list_names(self, path: str) -> Sequence[str] | None:
         """Names of what lies in a folder, none for what is no folder; None when unknown or too many. `path`
         may hold `..` segments, which are applied after following links."""
 
-    def links_below(self, path: str) -> Iterable[str] | None:
+    def list_links(self, path: str) -> Iterable[str] | None:
         """Of the names below a folder, those that are symlinks; None when unknown or too many."""
 
     def content_hash(self, path: str) -> str | None:
         """`sha256:…` of the current bytes; "" when known to be gone; None when unknown."""
 
-    def text(self, path: str) -> str | None:
+    def read_text(self, path: str) -> str | None:
         """What a file holds now; None when nobody knows, when it is very long or no text."""
 
-    def changed_here(self) -> Collection[str]:
+    def list_session_changes(self) -> Collection[str]:
         """What the session may have changed already, under the intent that it works on."""
 
-    def changed_by_others(self, paths: Sequence[str]) -> Mapping[str, str]:
+    def find_changes_by_others(self, paths: Sequence[str]) -> Mapping[str, str]:
         """Of these paths, those that another live session changed since this one looked at them last: by
         which session."""
 
 
-class NoWorld:
+class UnknownFilesystem:
     """The world of a workspace without a disk: links lead nowhere, nothing is known."""
 
-    def resolve(self, path: str) -> Resolved:
-        return follow_lexically(path)
+    def resolve(self, path: str) -> ResolvedPath:
+        return resolve_lexically(path)
 
     def exists(self, path: str) -> bool | None:
         return None
@@ -76,29 +76,29 @@ class NoWorld:
     def is_dir(self, path: str) -> bool | None:
         return None
 
-    def below(self, path: str) -> Iterable[str] | None:
+    def list_files(self, path: str) -> Iterable[str] | None:
         return None
 
-    def names_in(self, path: str) -> Sequence[str] | None:
+    def list_names(self, path: str) -> Sequence[str] | None:
         return None
 
-    def links_below(self, path: str) -> Iterable[str] | None:
+    def list_links(self, path: str) -> Iterable[str] | None:
         return None
 
     def content_hash(self, path: str) -> str | None:
         return None
 
-    def text(self, path: str) -> str | None:
+    def read_text(self, path: str) -> str | None:
         return None
 
-    def changed_here(self) -> Collection[str]:
+    def list_session_changes(self) -> Collection[str]:
         return ()
 
-    def changed_by_others(self, paths: Sequence[str]) -> Mapping[str, str]:
+    def find_changes_by_others(self, paths: Sequence[str]) -> Mapping[str, str]:
         return {}
 
 
-def follow_lexically(path: str) -> Resolved:
+def resolve_lexically(path: str) -> ResolvedPath:
     """Apply `.` and `..` as text: what a path means where there are no links."""
     kept: list[str] = []
     for segment in path.split("/"):
@@ -109,5 +109,5 @@ def follow_lexically(path: str) -> Resolved:
         elif kept:
             kept.pop()
         else:
-            return Resolved(Where.OUTSIDE)
-    return Resolved(Where.INSIDE, "/".join(kept))
+            return ResolvedPath(Location.OUTSIDE)
+    return ResolvedPath(Location.INSIDE, "/".join(kept))

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from controlplane.policy.calls.toolsets.kinds import Tool
+from controlplane.policy.calls.toolsets.kinds import AgentTool
 from controlplane.policy.model import Policy, ToolCall, Unknown
-from controlplane.policy.paths.filesystem import World
+from controlplane.policy.paths.filesystem import Filesystem
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class RawPath:
     """A path as the agent spelled it. `cwd` is the folder it is relative to, in the form of
     `ToolCall.cwd`; `before` and `after` are the texts taken out and put in, where they are known, and
     `pieces` the single replacements in their order."""
@@ -22,34 +22,34 @@ class Named:
     recursive: bool = False
     before: str = ""
     after: str | None = None
-    whole: bool = False  # `after` is all that the file will hold
-    arrives: bool = False  # the place that a move leads to
-    pieces: tuple[tuple[str, str], ...] = ()
+    is_full_text: bool = False  # `after` is all that the file will hold
+    is_move_destination: bool = False  # the place that a move leads to
+    replacements: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(slots=True)
-class Found:
+class RawTargets:
     """What the input of a call names, gathered piece by piece. `aims` are names that wildcards among the
     reads may stand for: they are held against `.intentignore` only."""
 
-    writes: list[Named] = field(default_factory=list)
-    reads: list[Named] = field(default_factory=list)
+    writes: list[RawPath] = field(default_factory=list)
+    reads: list[RawPath] = field(default_factory=list)
     unknown: list[Unknown] = field(default_factory=list)
-    aims: list[Named] = field(default_factory=list)
+    wildcard_names: list[RawPath] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class ToolInput:
     """A call that is to be read: its tool, and the input that the tool gets, out of any wrapping."""
 
     call: ToolCall
-    tool: Tool
+    tool: AgentTool
     data: dict[str, Any]
     policy: Policy
-    world: World
+    filesystem: Filesystem
 
 
-def bare(raw: Any) -> Any:
+def strip_trailing_slash(raw: Any) -> Any:
     """A spelling without the closing slash that a folder may have; the top of the disk stays a path."""
     if not isinstance(raw, str) or not raw.endswith("/"):
         return raw

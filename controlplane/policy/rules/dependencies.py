@@ -13,7 +13,7 @@ from typing import Any
 
 import re2
 
-from controlplane.policy.calls.edit_result import plain
+from controlplane.policy.calls.edit_result import normalize_newlines
 from controlplane.policy.rules import dependency_files
 
 
@@ -143,7 +143,7 @@ def _forms(path: str) -> tuple[Any, ...]:
     )
 
 
-def asked(path: str, text: str, *, whole: bool = False) -> Mapping[str, set[str]]:
+def list_libraries(path: str, text: str, *, whole: bool = False) -> Mapping[str, set[str]]:
     """The libraries that a text of a dependency file names, in lower case, each with the versions that it is
     asked for in, "" where a line has none."""
     folded = path.casefold()
@@ -152,14 +152,14 @@ def asked(path: str, text: str, *, whole: bool = False) -> Mapping[str, set[str]
         _forms(path),
         name if whole and name in dependency_files.PARSERS else None,
         folded.endswith(_KEYED),
-        plain(text),
+        normalize_newlines(text),
     )
 
 
 @lru_cache(maxsize=4)  # several constraints ask for one text, and a call may bring one to many files
 def _asked(forms: tuple[Any, ...], name: str | None, keyed: bool, text: str) -> Mapping[str, set[str]]:
     """`name` of a whole file that can be parsed; `keyed` where it has other keys besides its libraries."""
-    parsed = dependency_files.libraries(name, text) if name else None
+    parsed = dependency_files.parse_libraries(name, text) if name else None
     found: dict[str, set[str]] = {}
     for library, version in _in_lines(forms, keyed, text) if parsed is None else parsed:
         found.setdefault(_same(library), set()).add(version.partition(";")[0])
@@ -184,28 +184,31 @@ def _same(name: str) -> str:
     return name.lower().replace("_", "-")
 
 
-def new_names(path: str, before: str, after: str, *, whole: bool = False) -> set[str]:
+def find_new_libraries(path: str, before: str, after: str, *, whole: bool = False) -> set[str]:
     """What a text names that the one before did not. `whole` says that both are whole files."""
     name = path.casefold().rpartition("/")[2]
     parsed = whole and all(
-        dependency_files.libraries(name, plain(text)) is not None for text in (before, after)
+        dependency_files.parse_libraries(name, normalize_newlines(text)) is not None
+        for text in (before, after)
     )
-    return asked(path, after, whole=parsed).keys() - asked(path, before, whole=parsed).keys()
+    return (
+        list_libraries(path, after, whole=parsed).keys() - list_libraries(path, before, whole=parsed).keys()
+    )
 
 
 def is_version(value: Any) -> bool:
     return isinstance(value, str) and bool(_VERSION.fullmatch(value))
 
 
-def versions(rule: Mapping[str, Any], path: str, text: str) -> set[str]:
+def list_versions(rule: Mapping[str, Any], path: str, text: str) -> set[str]:
     """The versions in which a whole file asks for `rule["library"]`."""
-    return asked(path, text, whole=True).get(_same(rule["library"]), set())
+    return list_libraries(path, text, whole=True).get(_same(rule["library"]), set())
 
 
-def wrong_version(rule: Mapping[str, Any], path: str, text: str, *, whole: bool = False) -> bool:
+def has_wrong_version(rule: Mapping[str, Any], path: str, text: str, *, whole: bool = False) -> bool:
     """Whether a text asks for `rule["library"]` in a version that `version` or `min_version` forbids.
     A line without a number says nothing."""
-    wanted = asked(path, text, whole=whole).get(_same(rule["library"]), set())
+    wanted = list_libraries(path, text, whole=whole).get(_same(rule["library"]), set())
     found = (match[0] for version in wanted if (match := _VERSION.search(version)))
     if "version" in rule:
         return not all(f"{each}.".startswith(f"{rule['version']}.") for each in found)

@@ -33,7 +33,7 @@ Library = tuple[str, str]
 
 
 @lru_cache(maxsize=4)
-def libraries(name: str, text: str) -> list[Library] | None:
+def parse_libraries(name: str, text: str) -> list[Library] | None:
     """Name and version of every library that a file lists; None where it cannot be parsed, or its format is
     none of these. `name` is that of the file, in lower case."""
     parser = PARSERS.get(name)

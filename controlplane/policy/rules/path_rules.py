@@ -9,8 +9,8 @@ from functools import lru_cache
 from controlplane.policy.globs.intentignore import IgnoreRules
 from controlplane.policy.globs.scope import Scope
 from controlplane.policy.model import ErrorType, Reason, Snapshot, Target
-from controlplane.policy.paths.canonical import fold
-from controlplane.policy.paths.filesystem import World
+from controlplane.policy.paths.canonical import fold_case
+from controlplane.policy.paths.filesystem import Filesystem
 from controlplane.policy.paths.resolve import names_of
 
 # The reasons for which a target is refused, the weightiest first.
@@ -20,7 +20,7 @@ IGNORED = (ErrorType.INTENTIGNORE_PATH_BLOCKED, Reason.INTENTIGNORE)
 EMPTY_SCOPE = (ErrorType.SCOPE_VIOLATION, Reason.EMPTY_SCOPE)
 NOT_IN_SCOPE = (ErrorType.SCOPE_VIOLATION, Reason.NOT_IN_SCOPE)
 
-Ground = tuple[ErrorType, Reason]
+DenialCode = tuple[ErrorType, Reason]
 
 _WEIGHTIEST = (PROTECTED, IGNORED, EMPTY_SCOPE, NOT_IN_SCOPE)
 
@@ -33,7 +33,7 @@ _MAY_BE_FOLDER = frozenset({"delete", "move", "mode", "read", "folder"})
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class PathRules:
     """A snapshot's patterns, compiled. `scope` is None where none applies: no intent is selected, or an
     empty scope allows everything."""
 
@@ -47,26 +47,30 @@ class Rules:
     def is_protected(self, path: str) -> bool:
         """Whether a path is protected, or is the very folder whose content is. A scope that names the
         path without wildcards opens it."""
-        return self.protected.matches(path) and not (self.scope is not None and self.scope.names(path))
+        return self.protected.matches(path) and not (
+            self.scope is not None and self.scope.names_exactly(path)
+        )
 
     def holds_protected(self, folder: str) -> bool:
         """Whether something below a folder is protected by name."""
-        return fold(folder) in self.above_protected
+        return fold_case(folder) in self.above_protected
 
     def holds_ignored(self, folder: str) -> bool:
         """Whether a line of `.intentignore` is about something below a folder, by name."""
         folded = self.folded_ignore
-        return self.ignore.holds(folder) or (folded is not None and folded.holds(fold(folder)))
+        return self.ignore.names_below(folder) or (
+            folded is not None and folded.names_below(fold_case(folder))
+        )
 
     def ignored_by(self, path: str, *, is_dir: bool) -> str | None:
         """The line of `.intentignore` that holds a path off, or None."""
-        line = self.ignore.ignores(path, is_dir=is_dir)
+        line = self.ignore.find_rule(path, is_dir=is_dir)
         if line is None and self.folded_ignore is not None:
-            line = self.folded_ignore.ignores(fold(path), is_dir=is_dir)
+            line = self.folded_ignore.find_rule(fold_case(path), is_dir=is_dir)
         return line
 
 
-def rules_of(snapshot: Snapshot) -> Rules:
+def compile_rules(snapshot: Snapshot) -> PathRules:
     """The rules of a snapshot; compiled once for each policy, scope and ignore file."""
     policy, intent = snapshot.policy, snapshot.intent
     scope = intent.owned_scope if intent is not None else None
@@ -78,15 +82,15 @@ def rules_of(snapshot: Snapshot) -> Rules:
 @lru_cache(maxsize=1024)
 def _compiled(
     owned: tuple[str, ...] | None, protected: tuple[str, ...], ignore_case: bool, intentignore: str
-) -> Rules:
-    scope = None if owned is None else Scope.of(owned, case_insensitive=ignore_case)
+) -> PathRules:
+    scope = None if owned is None else Scope.from_patterns(owned, case_insensitive=ignore_case)
     folders = tuple(pattern.removesuffix("/**") for pattern in protected if pattern.endswith("/**"))
-    return Rules(
+    return PathRules(
         scope=scope,
-        protected=Scope.of((*protected, *folders), case_insensitive=True),
+        protected=Scope.from_patterns((*protected, *folders), case_insensitive=True),
         above_protected=frozenset(name for pattern in protected for name in _literal_folders(pattern)),
         ignore=IgnoreRules.parse(intentignore),
-        folded_ignore=IgnoreRules.parse(fold(intentignore)) if ignore_case else None,
+        folded_ignore=IgnoreRules.parse(fold_case(intentignore)) if ignore_case else None,
         no_scope_at_all=scope is not None and scope.is_empty,
     )
 
@@ -98,12 +102,14 @@ def _literal_folders(pattern: str) -> Iterator[str]:
         return
     yield ""
     cut = min((pattern.find(char) for char in "*?[{\\" if char in pattern), default=len(pattern))
-    segments = fold(pattern[:cut]).split("/")
+    segments = fold_case(pattern[:cut]).split("/")
     for count in range(1, len(segments)):
         yield "/".join(segments[:count])
 
 
-def objection(target: Target, rules: Rules, world: World) -> tuple[Ground, tuple[str, ...]] | None:
+def find_write_objection(
+    target: Target, rules: PathRules, world: Filesystem
+) -> tuple[DenialCode, tuple[str, ...]] | None:
     """The weightiest objection to changing a target, with the names it is about; None if there is none."""
     found = dict.fromkeys(_objections(target, rules, world))
     if not found:
@@ -112,7 +118,7 @@ def objection(target: Target, rules: Rules, world: World) -> tuple[Ground, tuple
     return ground, tuple(name for name, own in found if own == ground)
 
 
-def _objections(target: Target, rules: Rules, world: World) -> Iterator[tuple[str, Ground]]:
+def _objections(target: Target, rules: PathRules, world: Filesystem) -> Iterator[tuple[str, DenialCode]]:
     may_be_folder = target.op in _MAY_BE_FOLDER
     is_dir = may_be_folder and (target.op == "folder" or _is_dir(target, world) is not False)
     for name in names_of(target):
@@ -128,16 +134,16 @@ def _objections(target: Target, rules: Rules, world: World) -> Iterator[tuple[st
             yield from _below(name, target, rules, world)
 
 
-def _takes_all(target: Target, world: World) -> bool:
+def _takes_all(target: Target, world: Filesystem) -> bool:
     """Whether a target is changed with all below it, and nobody can look through what that is."""
     if not (target.recursive or target.op in {"delete", "move"}):
         return False
     is_dir = _is_dir(target, world)
-    known = is_dir and target.op in _TOUCHES_CONTENT and world.below(target.path) is not None
+    known = is_dir and target.op in _TOUCHES_CONTENT and world.list_files(target.path) is not None
     return not known and (is_dir is not False or target.recursive)
 
 
-def _of_name(name: str, rules: Rules, *, is_dir: bool) -> Ground | None:
+def _of_name(name: str, rules: PathRules, *, is_dir: bool) -> DenialCode | None:
     if rules.is_protected(name):
         return PROTECTED
     if name and rules.ignored_by(name, is_dir=is_dir) is not None:
@@ -147,13 +153,15 @@ def _of_name(name: str, rules: Rules, *, is_dir: bool) -> Ground | None:
     return EMPTY_SCOPE if rules.no_scope_at_all else NOT_IN_SCOPE
 
 
-def _below(name: str, target: Target, rules: Rules, world: World) -> Iterator[tuple[str, Ground]]:
+def _below(
+    name: str, target: Target, rules: PathRules, world: Filesystem
+) -> Iterator[tuple[str, DenialCode]]:
     """Objections to what lies below a folder. What is there now is looked at one by one; what may come
     there, and what nobody knows, must be in scope whatever its name."""
     is_dir = _is_dir(target, world)
     if not name or (is_dir is False and target.op in _NOTHING_ARRIVES):
         return
-    known = world.below(name) if is_dir and target.op in _TOUCHES_CONTENT else None
+    known = world.list_files(name) if is_dir and target.op in _TOUCHES_CONTENT else None
     if known is None:
         if rules.scope is not None and not rules.scope.covers_below(name):
             yield name, NOT_IN_SCOPE
@@ -164,16 +172,16 @@ def _below(name: str, target: Target, rules: Rules, world: World) -> Iterator[tu
             yield path, ground
 
 
-def _is_dir(target: Target, world: World) -> bool | None:
+def _is_dir(target: Target, world: Filesystem) -> bool | None:
     return world.is_dir(target.path if target.physical is None else target.physical)
 
 
-def read_objection(target: Target, rules: Rules, world: World) -> str | None:
+def find_ignored_name(target: Target, rules: PathRules, world: Filesystem) -> str | None:
     """The name under which a file that is read is ignored; None when it may be read."""
     is_dir = _is_dir(target, world) is not False
     names = (name for name in names_of(target) if name)
     return next((name for name in names if rules.ignored_by(name, is_dir=is_dir) is not None), None)
 
 
-def nearest_pattern(path: str, rules: Rules) -> str | None:
+def nearest_pattern(path: str, rules: PathRules) -> str | None:
     return rules.scope.nearest(path) if rules.scope is not None else None

@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from controlplane.policy.calls.toolsets import MUTATING_NAMES
-from controlplane.policy.calls.toolsets.own import OWN
+from controlplane.policy.calls.toolsets.own import ICP
 from controlplane.policy.globs import parse as globs
 from controlplane.policy.model import DEFAULT_APPROVABLE, ErrorType, Policy, ToolClass
 
@@ -25,7 +25,7 @@ MAX_DENIALS = 1000
 # the registry, which no approval mends.
 APPROVABLE_TYPES = DEFAULT_APPROVABLE | {ErrorType.CONSTRAINT_VIOLATION}
 
-_HANDSHAKES = frozenset(name for name, tool in OWN.items() if tool.kind == "handshake")
+_HANDSHAKES = frozenset(name for name, tool in ICP.items() if tool.kind == "handshake")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +47,13 @@ class InvalidPolicyError(ValueError):
 
 def parse(document: Any) -> Policy:
     """The policy that a document describes. Raises `InvalidPolicyError` with every problem at once."""
-    found = problems(document)
+    found = find_problems(document)
     if found:
         raise InvalidPolicyError(found)
     return Policy(**{key: _KEYS[key].value(value) for key, value in document.items()})
 
 
-def problems(document: Any) -> tuple[PolicyProblem, ...]:
+def find_problems(document: Any) -> tuple[PolicyProblem, ...]:
     if not isinstance(document, Mapping):
         return (PolicyProblem("policy", "It must be a JSON object.", ", ".join(_KEYS)),)
     found = []
@@ -126,7 +126,7 @@ def _listed(wrong_item: Callable[[str], str | None], allowed: str) -> _Rule:
 
 
 def _wrong_glob(pattern: str) -> str | None:
-    found = globs.problem(pattern)
+    found = globs.find_problem(pattern)
     return found.message if found else None
 
 

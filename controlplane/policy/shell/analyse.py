@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from controlplane.policy.model import Unknown
-from controlplane.policy.paths.filesystem import NoWorld, World
+from controlplane.policy.paths.filesystem import Filesystem, UnknownFilesystem
 from controlplane.policy.shell.bash.cwd import enter
 from controlplane.policy.shell.bash.interpreter import Walker
 from controlplane.policy.shell.bash.parse import parse, plain
@@ -27,7 +27,7 @@ def analyse(
     cwd: str | None = "",
     root: str | None = None,
     safe_commands: tuple[str, ...] = (),
-    world: World | None = None,
+    world: Filesystem | None = None,
 ) -> ShellAnalysis:
     """What a bash command would read, write and run. Never raises; time is bounded for any text.
 
@@ -36,7 +36,7 @@ def analyse(
     the workspace's own patterns (`pytest *`). `world` is asked which paths are folders and what
     wildcards match; without a disk both are guessed with care.
     """
-    return _analyse(_bash, command, cwd, Surroundings(root, world or NoWorld(), safe_commands))
+    return _analyse(_bash, command, cwd, Surroundings(root, world or UnknownFilesystem(), safe_commands))
 
 
 def analyse_powershell(
@@ -45,10 +45,12 @@ def analyse_powershell(
     cwd: str | None = "",
     root: str | None = None,
     safe_commands: tuple[str, ...] = (),
-    world: World | None = None,
+    world: Filesystem | None = None,
 ) -> ShellAnalysis:
     """`analyse` for PowerShell: a pipeline of a few commands that only look, or unknown."""
-    return _analyse(_powershell, command, cwd, Surroundings(root, world or NoWorld(), safe_commands))
+    return _analyse(
+        _powershell, command, cwd, Surroundings(root, world or UnknownFilesystem(), safe_commands)
+    )
 
 
 def analyse_cmd(
@@ -57,10 +59,10 @@ def analyse_cmd(
     cwd: str | None = "",
     root: str | None = None,
     safe_commands: tuple[str, ...] = (),
-    world: World | None = None,
+    world: Filesystem | None = None,
 ) -> ShellAnalysis:
     """`analyse` for cmd.exe: `dir`, `type`, `echo` and git's reading commands, or unknown."""
-    return _analyse(_cmd, command, cwd, Surroundings(root, world or NoWorld(), safe_commands))
+    return _analyse(_cmd, command, cwd, Surroundings(root, world or UnknownFilesystem(), safe_commands))
 
 
 def _analyse(analyser: Analyser, command: str, cwd: str | None, around: Surroundings) -> ShellAnalysis:

@@ -11,7 +11,7 @@ from controlplane.policy.shell.bash.cwd import Placed, is_inside, place
 from controlplane.policy.shell.result import Part, ShellAnalysis, ShellPath, UnclearError
 
 if TYPE_CHECKING:
-    from controlplane.policy.paths.filesystem import World
+    from controlplane.policy.paths.filesystem import Filesystem
     from controlplane.policy.shell.bash.parse import Source
 
 MAX_COMMANDS = 300  # simple commands judged, loops unrolled
@@ -36,7 +36,7 @@ class Surroundings:
     """What an analysis may know about the workspace."""
 
     root: str | None
-    world: World
+    world: Filesystem
     safe_commands: tuple[str, ...]
 
 
@@ -186,7 +186,7 @@ class Scene:
         """The links in a folder on disk; raises UnclearError when there are too many names to look at."""
         if self._ask_disk(path) is not True:
             return []
-        found = self.world.links_below(path.key)
+        found = self.world.list_links(path.key)
         if found is None:
             raise UnclearError("too many files to look for links among them", span)
         return [Placed(name, "", name) for name in found]

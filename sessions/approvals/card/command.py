@@ -9,10 +9,10 @@ from itertools import pairwise
 from typing import Any
 
 from controlplane.policy.calls import input_fields
-from controlplane.policy.calls.resolve_tool import Resolved
+from controlplane.policy.calls.resolve_tool import ResolvedTool
 from controlplane.policy.globs.scope import Scope
-from controlplane.policy.paths.canonical import Canonical, canonical
-from controlplane.policy.paths.filesystem import World
+from controlplane.policy.paths.canonical import CanonicalPath, canonicalize
+from controlplane.policy.paths.filesystem import Filesystem
 from controlplane.policy.shell import Part, ShellAnalysis, ShellPath, analyse, analyse_powershell
 
 # What a target's operation is called as a mark in the command.
@@ -36,7 +36,9 @@ class Setting:
     scope: tuple[str, ...] = ()
     safe_commands: tuple[str, ...] = ()
     ignore_case: bool = False
-    world: World | None = None  # the files, as the gate saw them: what a wildcard matches, where a copy lands
+    world: Filesystem | None = (
+        None  # the files, as the gate saw them: what a wildcard matches, where a copy lands
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,21 +76,21 @@ class _Mark:
     word: str
 
 
-def command_of(resolved: Resolved) -> str:
+def command_of(resolved: ResolvedTool) -> str:
     """The command line of a shell call, "" when there is none. A list is one vector of arguments, except
     where the tool takes a list of commands."""
     data, tool = resolved.input, resolved.tool
     if tool is None or not isinstance(data, Mapping):
         return ""
     lines: list[str] = []
-    for value in input_fields.every(data, tool.command):
-        texts = input_fields.texts(value) or []
+    for value in input_fields.get_all(data, tool.command):
+        texts = input_fields.to_text_list(value) or []
         many = not isinstance(value, list) or tool.command == ("commands",)
         lines += texts if many else [shlex.join(texts)]
     return "\n".join(lines)
 
 
-def command_view(resolved: Resolved, setting: Setting) -> CommandView:
+def command_view(resolved: ResolvedTool, setting: Setting) -> CommandView:
     """Analysed anew, from the text as it is stored: masked or cut texts show as what they are."""
     command = command_of(resolved)
     folder = _folder(resolved.input, setting)
@@ -99,16 +101,16 @@ def command_view(resolved: Resolved, setting: Setting) -> CommandView:
         lines=tuple(_lines(command, outer, _marks(analysis))),
         parts=tuple(_rows(command, outer, analysis, setting)),
         deletes=any(path.op == "delete" for path in analysis.writes),
-        unknown=tuple(dict.fromkeys(unknown.why for unknown in analysis.unknown)),
+        unknown=tuple(dict.fromkeys(unknown.reason for unknown in analysis.unknown)),
         folder=folder or "",
     )
 
 
 def _folder(data: Any, setting: Setting) -> str | None:
     """The workspace-relative folder that it starts in; None when that is outside or not known."""
-    own = input_fields.first(data, input_fields.FOLDER_KEYS) if isinstance(data, Mapping) else None
-    start = canonical("." if own is None else own, root=setting.root, cwd=setting.cwd, writing=False)
-    return start.path if isinstance(start, Canonical) else None
+    own = input_fields.get_first(data, input_fields.FOLDER_KEYS) if isinstance(data, Mapping) else None
+    start = canonicalize("." if own is None else own, root=setting.root, cwd=setting.cwd, writing=False)
+    return start.path if isinstance(start, CanonicalPath) else None
 
 
 def _analysed(tool: Any, command: str, folder: str | None, setting: Setting) -> ShellAnalysis:
@@ -182,7 +184,7 @@ def _rows(command: str, parts: list[Part], analysis: ShellAnalysis, setting: Set
         span = range(0 if number == 1 else part.start, following)
         found = [_target(number, path, setting) for path in analysis.writes if path.start in span]
         found += [
-            Row(number, CLASSES[part.verdict], unknown.text, unknown.why, "unknown")
+            Row(number, CLASSES[part.verdict], unknown.text, unknown.reason, "unknown")
             for unknown in analysis.unknown
             if (unknown.start or 0) in span
         ]
@@ -197,9 +199,9 @@ def _plain_row(number: int, part: Part, command: str) -> Row:
 
 
 def _target(number: int, path: ShellPath, setting: Setting) -> Row:
-    placed = canonical(path.raw, root=setting.root, cwd=path.cwd, writing=not path.recursive)
-    if not isinstance(placed, Canonical):
-        return Row(number, "Destructive", path.raw, placed.text.partition(". ")[0], "no")
+    placed = canonicalize(path.raw, root=setting.root, cwd=path.cwd, writing=not path.recursive)
+    if not isinstance(placed, CanonicalPath):
+        return Row(number, "Destructive", path.raw, placed.message.partition(". ")[0], "no")
     pattern = pattern_for(
         placed.path, setting.scope, recursive=path.recursive, ignore_case=setting.ignore_case
     )
@@ -211,11 +213,11 @@ def pattern_for(
     path: str, scope: tuple[str, ...], *, recursive: bool = False, ignore_case: bool = False
 ) -> str:
     """The pattern of a scope that lets a path through; "" when none does."""
-    whole = Scope.of(scope, case_insensitive=ignore_case)
+    whole = Scope.from_patterns(scope, case_insensitive=ignore_case)
     if not (whole.covers_below(path) if recursive else whole.matches(path)):
         return ""
     for pattern in scope:
-        one = Scope.of((pattern,), case_insensitive=ignore_case)
+        one = Scope.from_patterns((pattern,), case_insensitive=ignore_case)
         if one.covers_below(path) if recursive else one.matches(path):
             return pattern
     return "the scope as a whole"

@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 
 from controlplane.models import Workspace
-from controlplane.policy.paths.filesystem import Where
+from controlplane.policy.paths.filesystem import Location
 from sessions.gate.worktree import Worktree
 
 MAX_BYTES = 1024 * 1024
@@ -50,7 +50,7 @@ class FileTexts:
         if self.worktree.root is None:
             return ELSEWHERE
         found = self.worktree.resolve(path)
-        if found.where is not Where.INSIDE or not found.path:
+        if found.location is not Location.INSIDE or not found.path:
             return FileText(None, why="The path leads out of the workspace.")
         try:
             return _text(_bytes(str(self.worktree.root), found.path))
@@ -61,7 +61,7 @@ class FileTexts:
 
     def below(self, folder: str) -> list[str] | None:
         """Files below a folder, workspace-relative; None when not known or too many."""
-        found = self.worktree.below(folder)
+        found = self.worktree.list_files(folder)
         return None if found is None else sorted(found)
 
 

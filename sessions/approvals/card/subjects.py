@@ -6,24 +6,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from controlplane.policy.calls.resolve_tool import Resolved, resolve
-from controlplane.policy.calls.toolsets.kinds import Kind
+from controlplane.policy.calls.resolve_tool import ResolvedTool, resolve_tool
+from controlplane.policy.calls.toolsets.kinds import ToolKind
 from controlplane.policy.model import ErrorType, ToolCall
 from sessions.approvals.card.command import command_of
 from sessions.models import Approval
 
 # What the tool does: (kind of row, verb).
-WORDS: Mapping[Kind, tuple[str, str]] = {
-    Kind.WRITE: ("edit", "Write"),
-    Kind.EDIT: ("edit", "Edit"),
-    Kind.EDITOR: ("edit", "Edit"),
-    Kind.PATCH: ("edit", "Patch"),
-    Kind.DELETE: ("delete", "Delete"),
-    Kind.DELETE_TREE: ("delete", "Delete the folder"),
-    Kind.MOVE: ("edit", "Move"),
-    Kind.FOLDER: ("edit", "Make the folder"),
-    Kind.SHELL: ("shell", "Run a shell command"),
-    Kind.MONITOR: ("shell", "Run a command in the background"),
+WORDS: Mapping[ToolKind, tuple[str, str]] = {
+    ToolKind.WRITE: ("edit", "Write"),
+    ToolKind.EDIT: ("edit", "Edit"),
+    ToolKind.EDITOR: ("edit", "Edit"),
+    ToolKind.PATCH: ("edit", "Patch"),
+    ToolKind.DELETE: ("delete", "Delete"),
+    ToolKind.DELETE_TREE: ("delete", "Delete the folder"),
+    ToolKind.MOVE: ("edit", "Move"),
+    ToolKind.FOLDER: ("edit", "Make the folder"),
+    ToolKind.SHELL: ("shell", "Run a shell command"),
+    ToolKind.MONITOR: ("shell", "Run a command in the background"),
 }
 OTHER = ("other", "Call")
 
@@ -38,10 +38,10 @@ class Subject:
     object_is: str  # path | command | text
 
 
-def resolved_tool(approval: Approval) -> Resolved:
+def resolved_tool(approval: Approval) -> ResolvedTool:
     """The tool that the call really means, with its input."""
     call = ToolCall(tool=approval.tool, input=approval.call.get("input"), agent=approval.session.agent_name)
-    return resolve(call)
+    return resolve_tool(call)
 
 
 def paths_of(approval: Approval) -> list[str]:

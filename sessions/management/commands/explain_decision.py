@@ -42,7 +42,7 @@ class Command(BaseCommand):
         self._tell_record(entry, workspace)
         call = recorded(entry, root=workspace.local_root)
         if call.call is None:
-            self.stdout.write(f"\nIt cannot be decided again: {call.lost}.")
+            self.stdout.write(f"\nIt cannot be decided again: {call.unreplayable_reason}.")
             return
         session = session_of(workspace, entry.session_id, agent=entry.agent)
         self._tell_today(explain_call(call.call, held_of(session)))
@@ -77,6 +77,6 @@ class Command(BaseCommand):
     def _tell_today(self, explanation: Explanation) -> None:
         self.stdout.write(f"\nToday: {explanation.decision.verdict}")
         for step in explanation.steps:
-            self.stdout.write(f"{step.number:>3}  {step.outcome:<5} {step.name}: {step.saw}")
+            self.stdout.write(f"{step.number:>3}  {step.outcome:<5} {step.name}: {step.observed}")
             if step.text:
                 self.stdout.write(f"{'':11}{step.text}")

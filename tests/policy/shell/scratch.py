@@ -7,7 +7,7 @@ import shutil
 import subprocess
 from typing import TYPE_CHECKING
 
-from controlplane.policy.paths.filesystem import NoWorld
+from controlplane.policy.paths.filesystem import UnknownFilesystem
 from tests.policy.shell import traced
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Scratch:
         (self.base / "home").mkdir()
 
     def world(self):
-        return FolderWorld(self.root)
+        return DirectoryFilesystem(self.root)
 
     def changed_by(self, command: str) -> set[str]:
         """Absolute paths that differ after bash has run the command; the tree is laid out again."""
@@ -112,7 +112,7 @@ def _state(path: Path):
     return (mode, path.read_bytes() if path.is_file() else None)
 
 
-class FolderWorld(NoWorld):
+class DirectoryFilesystem(UnknownFilesystem):
     """A `World` on a folder, as far as the shell analysis asks."""
 
     def __init__(self, root: Path):
@@ -121,14 +121,14 @@ class FolderWorld(NoWorld):
     def is_dir(self, path):
         return (self.root / path).is_dir()
 
-    def below(self, path):
+    def list_files(self, path):
         files = (file for file in (self.root / path).rglob("*") if file.is_file())
         return [file.relative_to(self.root).as_posix() for file in files]
 
-    def names_in(self, path):
+    def list_names(self, path):
         return [entry.name for entry in (self.root / path).iterdir()] if self.is_dir(path) else []
 
-    def links_below(self, path):
+    def list_links(self, path):
         links = (name for name in (self.root / path).rglob("*") if name.is_symlink())
         return [link.relative_to(self.root).as_posix() for link in links]
 

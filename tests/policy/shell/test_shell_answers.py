@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from controlplane.policy.paths.filesystem import NoWorld
+from controlplane.policy.paths.filesystem import UnknownFilesystem
 from controlplane.policy.shell import analyse, analyse_cmd, analyse_powershell
 from controlplane.policy.shell.bash.cwd import enter, is_inside, place
 from tests.policy.shell.scratch import Scratch
@@ -19,7 +19,7 @@ def reads(command, **where):
 
 
 def whys(command, **where):
-    return [unknown.why for unknown in analyse(command, **where).unknown]
+    return [unknown.reason for unknown in analyse(command, **where).unknown]
 
 
 # ---- folders
@@ -364,7 +364,7 @@ def test_a_folder_made_through_a_link_of_the_same_command_is_not_known():
     assert "may be written through a link that the same command makes" in whys("ln -s src x; mkdir x")
 
 
-class Crowded(NoWorld):
+class Crowded(UnknownFilesystem):
     """A disk with more files than anybody looks through."""
 
     def is_dir(self, path):
@@ -388,7 +388,7 @@ def test_where_no_folder_is_told_a_windows_command_begins_at_the_top():
 def test_a_word_that_is_too_long_is_marked_alone():
     long = "a" * 9_000 + "{b,c}"
     (unknown,) = analyse(f"touch b; cat {long}").unknown
-    assert (unknown.text, unknown.why) == (long, "a word longer than any path")
+    assert (unknown.text, unknown.reason) == (long, "a word longer than any path")
 
 
 @pytest.mark.parametrize(
@@ -400,7 +400,7 @@ def test_a_word_that_is_too_long_is_marked_alone():
     ],
 )
 def test_why_a_windows_command_is_not_understood(command, why):
-    assert [unknown.why for unknown in analyse_powershell(command).unknown] == [why]
+    assert [unknown.reason for unknown in analyse_powershell(command).unknown] == [why]
 
 
 def test_without_a_disk_a_hidden_name_may_be_a_folder_and_one_with_an_ending_is_none():

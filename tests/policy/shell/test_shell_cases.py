@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from controlplane.policy.paths.filesystem import NoWorld
+from controlplane.policy.paths.filesystem import UnknownFilesystem
 from controlplane.policy.shell import analyse
 
 CASES = Path(__file__).parents[2] / "data" / "gate_cases"
@@ -23,20 +23,20 @@ BESIDE = {"sh-198": f"{BASE}/acme/brace.txt"}
 EMPTIED = {"sh-138": f"{BASE}/acme/src/billing"}
 
 
-class CaseWorld(NoWorld):
+class CaseFilesystem(UnknownFilesystem):
     def __init__(self, files):
         self.files = files
 
     def is_dir(self, path):
         return path == "" or any(file.startswith(path + "/") for file in self.files)
 
-    def below(self, path):
+    def list_files(self, path):
         return [file for file in self.files if not path or file.startswith(path + "/")]
 
-    def names_in(self, path):
-        return list({file[len(path) :].strip("/").split("/")[0] for file in self.below(path)})
+    def list_names(self, path):
+        return list({file[len(path) :].strip("/").split("/")[0] for file in self.list_files(path)})
 
-    def links_below(self, path):
+    def list_links(self, path):
         return []
 
 
@@ -59,7 +59,7 @@ def analysis_of(case, *, on_disk=True):
         place(given["command"]),
         cwd=None if cwd.startswith("..") else cwd,
         root=PLACES["@ROOT@"],
-        world=CaseWorld(files) if on_disk else None,
+        world=CaseFilesystem(files) if on_disk else None,
     )
 
 

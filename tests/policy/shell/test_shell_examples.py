@@ -47,7 +47,7 @@ def answer(command, world):
         "ops": sorted(ops) if ops != {"write"} else [],
         "reads": sorted({spelled(path) for path in analysis.reads}),
         "marks": sorted(marks) if marks != {path.raw for path in touched} else [],
-        "unknown": [[unknown.text, unknown.why] for unknown in analysis.unknown],
+        "unknown": [[unknown.text, unknown.reason] for unknown in analysis.unknown],
     }
     return {name: value for name, value in found.items() if value}
 

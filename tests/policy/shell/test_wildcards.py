@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from controlplane.policy.decision import decide
 from controlplane.policy.model import Reason, Snapshot, ToolCall
-from controlplane.policy.paths.filesystem import NoWorld
+from controlplane.policy.paths.filesystem import UnknownFilesystem
 from controlplane.policy.shell import analyse
 from controlplane.policy.shell.bash.globs import matches
-from tests.policy.disk import DiskWorld
+from tests.policy.disk import LocalFilesystem
 from tests.policy.shell.scratch import Scratch
 from tests.policy.workspace import NOW
 
@@ -37,7 +37,7 @@ def scratch(tmp_path):
 
 def found(scratch, command, kind="writes"):
     analysis = analyse(command, root=str(scratch.root), world=scratch.world())
-    return sorted(path.raw for path in getattr(analysis, kind)), [each.why for each in analysis.unknown]
+    return sorted(path.raw for path in getattr(analysis, kind)), [each.reason for each in analysis.unknown]
 
 
 @settings(max_examples=300, deadline=None)
@@ -47,7 +47,7 @@ def test_no_name_that_bash_finds_is_missing(names, pattern):
     done = subprocess.run(["bash", "-c", script], cwd=names, capture_output=True, check=True)
     expanded = {name for name in done.stdout.decode().split("\0") if name in NAMES}
     # The analysis is handed the word as it is without its quotes.
-    assert expanded <= set(matches(DiskWorld(names), re.sub(r"\\(.)", r"\1", pattern)))
+    assert expanded <= set(matches(LocalFilesystem(names), re.sub(r"\\(.)", r"\1", pattern)))
 
 
 @pytest.mark.parametrize(
@@ -63,13 +63,13 @@ def test_no_name_that_bash_finds_is_missing(names, pattern):
     ],
 )
 def test_what_a_pattern_finds(names, pattern, expected):
-    assert matches(DiskWorld(names), pattern) == sorted(expected)
+    assert matches(LocalFilesystem(names), pattern) == sorted(expected)
 
 
 def test_no_name_makes_it_slow(tmp_path):
     (tmp_path / ("a" * 250)).touch()
     started = time.process_time()
-    assert matches(DiskWorld(tmp_path), "*a" * 40 + "*b") == []
+    assert matches(LocalFilesystem(tmp_path), "*a" * 40 + "*b") == []
     assert time.process_time() - started < 1
 
 
@@ -86,7 +86,7 @@ def test_too_many_names_are_not_looked_at(scratch, monkeypatch):
 
 
 def test_nobody_knows_what_is_in_a_folder():
-    assert matches(NoWorld(), "src/*") is None
+    assert matches(UnknownFilesystem(), "src/*") is None
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_a_wildcard_follows_the_links_that_bash_follows(scratch, command):
     (scratch.base / "outside" / "keep").touch()
     (scratch.root / "src" / "lnk").symlink_to(scratch.base / "outside")
     call = ToolCall("Bash", {"command": command}, root=str(scratch.root))
-    decision = decide(call, Snapshot(), NOW, DiskWorld(scratch.root))
+    decision = decide(call, Snapshot(), NOW, LocalFilesystem(scratch.root))
     assert decision.verdict != "allow"
     if not command.startswith(("chmod", "rm")):  # those are refused first for want of an intent
         assert decision.reason == Reason.OUTSIDE_WORKSPACE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from controlplane.policy.calls.targets import effects
+from controlplane.policy.calls.targets import find_targets
 from controlplane.policy.calls.toolsets import TABLES
 from controlplane.policy.model import Policy
 from sessions.adapters.hook_call import Event
@@ -116,7 +116,7 @@ def test_there_are_payloads_of_nine_clients():
 @pytest.mark.parametrize(("agent", "file", "tool", "cls", "writes"), CALLS)
 def test_the_wanted_call(agent, file, tool, cls, writes):
     _, request = read(captured.one(agent, file))
-    found = effects(request.call, Policy())
+    found = find_targets(request.call, Policy())
     assert request.call.tool == tool
     assert found.tool_class == cls
     assert [named.raw.removeprefix("/workspace/") for named in found.writes] == writes

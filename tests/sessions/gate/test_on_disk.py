@@ -60,9 +60,9 @@ def test_names_in_a_folder(tmp_path, monkeypatch):
     (tmp_path / "src").mkdir()
     (tmp_path / "src/a").touch()
     worktree = Worktree(1, str(tmp_path), {})
-    assert [worktree.names_in(name) for name in ("src", "", "src/a", "nosuch", "src/../src")] == [
+    assert [worktree.list_names(name) for name in ("src", "", "src/a", "nosuch", "src/../src")] == [
         ["a"], ["src"], (), (), ["a"],
     ]  # fmt: skip
-    assert (Worktree(1, "", {}).names_in("src"), worktree.names_in("a\0b")) == (None, None)
+    assert (Worktree(1, "", {}).list_names("src"), worktree.list_names("a\0b")) == (None, None)
     monkeypatch.setattr("sessions.gate.worktree.MAX_BELOW", 0)
-    assert worktree.names_in("src") is None
+    assert worktree.list_names("src") is None

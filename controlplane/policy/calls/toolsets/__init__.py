@@ -11,13 +11,13 @@ from controlplane.policy.calls.toolsets.codex import CODEX
 from controlplane.policy.calls.toolsets.copilot import COPILOT, VSCODE
 from controlplane.policy.calls.toolsets.cursor import CURSOR, WINDSURF
 from controlplane.policy.calls.toolsets.gemini import GEMINI, QWEN
-from controlplane.policy.calls.toolsets.kinds import MUTATING_KINDS, Toolset, merged
+from controlplane.policy.calls.toolsets.kinds import MUTATING_KINDS, Toolset, merge
 from controlplane.policy.calls.toolsets.opencode import OPENCODE
-from controlplane.policy.calls.toolsets.own import OWN
-from controlplane.policy.calls.toolsets.plain import PLAIN
+from controlplane.policy.calls.toolsets.own import ICP
+from controlplane.policy.calls.toolsets.plain import REST
 from controlplane.policy.calls.toolsets.roo import CLINE, ROO
 
-COMMON: Toolset = merged((PLAIN, GEMINI, CLAUDE, ROO, OWN))
+COMMON: Toolset = merge((REST, GEMINI, CLAUDE, ROO, ICP))
 
 _AGENTS: dict[str, Toolset] = {
     "claude-code": CLAUDE,
@@ -34,7 +34,7 @@ _AGENTS: dict[str, Toolset] = {
     "windsurf": WINDSURF,
 }
 
-TABLES: dict[str, Toolset] = {agent: merged((COMMON, own, OWN)) for agent, own in _AGENTS.items()}
+TABLES: dict[str, Toolset] = {agent: merge((COMMON, own, ICP)) for agent, own in _AGENTS.items()}
 
 # Every name that writes files or runs commands in any agent: none of them can be declared safe.
 MUTATING_NAMES = frozenset(

@@ -7,26 +7,26 @@ from controlplane.policy.calls.toolsets.kinds import (
     EXTERNAL,
     GLOB,
     MONITOR,
+    NO_FILES,
     OPAQUE,
     READ,
     SEARCH,
     SHELL,
-    TALK,
     WRITE,
-    Kind,
-    Tool,
+    AgentTool,
+    ToolKind,
     Toolset,
-    merged,
+    merge,
     tools,
 )
 
-CLAUDE: Toolset = merged(
+CLAUDE: Toolset = merge(
     (
         tools(READ, "Read NotebookRead"),
         tools(SEARCH, "Grep LS LSP"),
         tools(GLOB, "Glob"),
         tools(
-            TALK,
+            NO_FILES,
             "Agent Task Skill TodoRead TodoWrite TaskCreate TaskGet TaskList TaskOutput TaskUpdate TaskStop"
             " BashOutput KillShell KillBash SendMessage ListAgents ReportFindings ToolSearch"
             " AskUserQuestion EnterPlanMode ExitPlanMode WebFetch WebSearch CronCreate CronDelete"
@@ -35,7 +35,7 @@ CLAUDE: Toolset = merged(
         tools(WRITE, "Write"),
         tools(EDIT, "Edit MultiEdit NotebookEdit"),
         tools(SHELL, "Bash"),
-        {"PowerShell": Tool(Kind.SHELL, powershell=True)},
+        {"PowerShell": AgentTool(ToolKind.SHELL, powershell=True)},
         tools(MONITOR, "Monitor"),
         tools(OPAQUE, "Workflow EnterWorktree ExitWorktree"),
         tools(EXTERNAL, "RemoteTrigger Artifact PushNotification SendFeedback"),

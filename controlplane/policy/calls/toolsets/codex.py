@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 from controlplane.policy.calls.toolsets.kinds import (
+    NO_FILES,
     OPAQUE,
     READ,
     SHELL,
-    TALK,
-    Kind,
-    Tool,
+    AgentTool,
+    ToolKind,
     Toolset,
-    merged,
+    merge,
     tools,
 )
 
-CODEX: Toolset = merged(
+CODEX: Toolset = merge(
     (
         tools(READ, "view_image"),
         tools(
-            TALK,
+            NO_FILES,
             "update_plan list_mcp_resources list_mcp_resource_templates read_mcp_resource get_goal"
             " create_goal update_goal tool_search request_user_input web_search"
             " collaborationspawn_agent collaborationwait_agent collaborationsend_message"
             " collaborationclose_agent collaborationlist_agents",
         ),
         tools(SHELL, "shell local_shell shell_command"),
-        tools(Tool(Kind.SHELL, command=("cmd", "command")), "exec_command"),
+        tools(AgentTool(ToolKind.SHELL, command=("cmd", "command")), "exec_command"),
         tools(OPAQUE, "write_stdin"),
     )
 )

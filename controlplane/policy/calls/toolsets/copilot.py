@@ -6,45 +6,45 @@ from controlplane.policy.calls.toolsets.kinds import (
     EDIT,
     FOLDER,
     GLOB,
+    NO_FILES,
     OPAQUE,
     PATCH,
     READ,
     SEARCH,
     SHELL,
-    TALK,
     WRITE,
-    Kind,
-    Tool,
+    AgentTool,
+    ToolKind,
     Toolset,
-    merged,
+    merge,
     tools,
 )
 
-COPILOT: Toolset = merged(
+COPILOT: Toolset = merge(
     (
         tools(READ, "view"),
         tools(SEARCH, "grep rg"),
         tools(GLOB, "glob"),
         tools(
-            TALK,
+            NO_FILES,
             "read_bash stop_bash list_bash web_fetch web_search sql session_store_sql task read_agent"
             " write_agent list_agents skill ask_user update_todo fetch_copilot_cli_documentation"
             " report_intent",
         ),
         tools(WRITE, "create"),
         # With some models an edit is a patch, which comes as the whole input.
-        tools(Tool(Kind.PATCH, patch=("patch", "input")), "edit Edit apply_patch"),
+        tools(AgentTool(ToolKind.PATCH, patch=("patch", "input")), "edit Edit apply_patch"),
         tools(SHELL, "bash"),
-        {"powershell": Tool(Kind.SHELL, powershell=True)},
+        {"powershell": AgentTool(ToolKind.SHELL, powershell=True)},
         tools(OPAQUE, "write_bash write_powershell"),
     )
 )
 
-VSCODE: Toolset = merged(
+VSCODE: Toolset = merge(
     (
         tools(READ, "readFile read_file view_image"),
         tools(SEARCH, "list_dir listDirectory file_search grep_search semantic_search get_errors problems"),
-        tools(TALK, "manage_todo_list fetch_webpage runSubagent get_terminal_output think"),
+        tools(NO_FILES, "manage_todo_list fetch_webpage runSubagent get_terminal_output think"),
         tools(WRITE, "createFile create_file create_new_jupyter_notebook"),
         tools(EDIT, "editFiles replace_string_in_file multi_replace_string_in_file insert_edit_into_file"),
         tools(EDIT, "edit_notebook_file"),

@@ -6,24 +6,24 @@ from controlplane.policy.calls.toolsets.kinds import (
     DELETE,
     DOWNLOAD,
     EDIT,
+    NO_FILES,
     OPAQUE,
     READ,
     SEARCH,
     SHELL,
-    TALK,
     WRITE,
-    Kind,
-    Tool,
+    AgentTool,
+    ToolKind,
     Toolset,
-    merged,
+    merge,
     tools,
 )
 
-CURSOR: Toolset = merged(
+CURSOR: Toolset = merge(
     (
         tools(READ, "Read"),
         tools(SEARCH, "List Grep ReadLints"),
-        tools(TALK, "Fetch WebFetch WebSearch ListMcpResources Task"),
+        tools(NO_FILES, "Fetch WebFetch WebSearch ListMcpResources Task"),
         tools(DOWNLOAD, "FetchMcpResource"),
         tools(WRITE, "Write"),
         tools(DELETE, "Delete"),
@@ -32,10 +32,10 @@ CURSOR: Toolset = merged(
     )
 )
 
-WINDSURF: Toolset = merged(
+WINDSURF: Toolset = merge(
     (
         tools(READ, "pre_read_code"),
         tools(EDIT, "pre_write_code"),
-        tools(Tool(Kind.SHELL, command=("command_line",)), "pre_run_command"),
+        tools(AgentTool(ToolKind.SHELL, command=("command_line",)), "pre_run_command"),
     )
 )

@@ -6,24 +6,24 @@ from controlplane.policy.calls.toolsets.kinds import (
     EDIT,
     GLOB,
     MONITOR,
+    NO_FILES,
     OPAQUE,
     READ,
     SEARCH,
     SHELL,
-    TALK,
     WRITE,
     Toolset,
-    merged,
+    merge,
     tools,
 )
 
-GEMINI: Toolset = merged(
+GEMINI: Toolset = merge(
     (
         tools(READ, "read_file"),
         tools(SEARCH, "list_directory grep_search search_file_content"),
         tools(GLOB, "glob read_many_files"),
         tools(
-            TALK,
+            NO_FILES,
             "web_fetch google_web_search write_todos update_topic enter_plan_mode exit_plan_mode"
             " activate_skill ask_user read_background_output list_background_processes invoke_agent"
             " complete_task get_internal_docs",
@@ -35,13 +35,13 @@ GEMINI: Toolset = merged(
     )
 )
 
-QWEN: Toolset = merged(
+QWEN: Toolset = merge(
     (
         GEMINI,
         tools(EDIT, "edit notebook_edit"),
         tools(MONITOR, "monitor"),
         tools(
-            TALK,
+            NO_FILES,
             "agent tool_search tool_call skill todo_write web_search get_goal update_goal list_agents task"
             " exit_plan_mode",
         ),

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Kind(StrEnum):
+class ToolKind(StrEnum):
     HANDSHAKE = "handshake"
-    TALK = "talk"  # safe, and what looks like a path in it is none, but for the address of a file
+    NO_FILES = "talk"  # safe, and what looks like a path in it is none, but for the address of a file
     READ = "read"  # safe, needs a path to do anything
     SEARCH = "search"  # safe, the path is optional
     GLOB = "glob"  # safe, its patterns name files too
@@ -29,55 +29,57 @@ class Kind(StrEnum):
     EXTERNAL = "external"  # leaves the machine; a workspace may declare it safe
 
 
-READING_KINDS = frozenset({Kind.TALK, Kind.READ, Kind.SEARCH, Kind.GLOB})
+READING_KINDS = frozenset({ToolKind.NO_FILES, ToolKind.READ, ToolKind.SEARCH, ToolKind.GLOB})
 
 # Safe or not by what their input holds; the first two are safe with an input that asks for nothing.
-HARMLESS_WHEN_BARE = frozenset({Kind.FINISH, Kind.DOWNLOAD})
-INPUT_DECIDES = HARMLESS_WHEN_BARE | {Kind.SHELL, Kind.EDITOR}
+HARMLESS_WHEN_BARE = frozenset({ToolKind.FINISH, ToolKind.DOWNLOAD})
+INPUT_DECIDES = HARMLESS_WHEN_BARE | {ToolKind.SHELL, ToolKind.EDITOR}
 
 # The kinds whose class no workspace may lower: file tools, shells, and what hides its effect.
-MUTATING_KINDS = frozenset(Kind) - READING_KINDS - HARMLESS_WHEN_BARE - {Kind.HANDSHAKE, Kind.EXTERNAL}
+MUTATING_KINDS = (
+    frozenset(ToolKind) - READING_KINDS - HARMLESS_WHEN_BARE - {ToolKind.HANDSHAKE, ToolKind.EXTERNAL}
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Tool:
+class AgentTool:
     """One tool of an agent. Path and content keys are the same for all tools (see `fields`),
     because every recognised key counts, whatever the tool; commands and patches differ."""
 
-    kind: Kind
+    kind: ToolKind
     command: tuple[str, ...] = ("command",)
     patch: tuple[str, ...] = ("patch", "patchText", "input", "command", "diff")
     powershell: bool = False  # the command is PowerShell, not a POSIX shell
 
 
-TALK = Tool(Kind.TALK)
-READ = Tool(Kind.READ)
-SEARCH = Tool(Kind.SEARCH)
-GLOB = Tool(Kind.GLOB)
-WRITE = Tool(Kind.WRITE)
-EDIT = Tool(Kind.EDIT)
-EDITOR = Tool(Kind.EDITOR)
-DELETE = Tool(Kind.DELETE)
-DELETE_TREE = Tool(Kind.DELETE_TREE)
-MOVE = Tool(Kind.MOVE)
-FOLDER = Tool(Kind.FOLDER)
-PATCH = Tool(Kind.PATCH)
-DOWNLOAD = Tool(Kind.DOWNLOAD)
-FINISH = Tool(Kind.FINISH)
-SHELL = Tool(Kind.SHELL)
-MONITOR = Tool(Kind.MONITOR)
-OPAQUE = Tool(Kind.OPAQUE)
-EXTERNAL = Tool(Kind.EXTERNAL)
-HANDSHAKE = Tool(Kind.HANDSHAKE)
+NO_FILES = AgentTool(ToolKind.NO_FILES)
+READ = AgentTool(ToolKind.READ)
+SEARCH = AgentTool(ToolKind.SEARCH)
+GLOB = AgentTool(ToolKind.GLOB)
+WRITE = AgentTool(ToolKind.WRITE)
+EDIT = AgentTool(ToolKind.EDIT)
+EDITOR = AgentTool(ToolKind.EDITOR)
+DELETE = AgentTool(ToolKind.DELETE)
+DELETE_TREE = AgentTool(ToolKind.DELETE_TREE)
+MOVE = AgentTool(ToolKind.MOVE)
+FOLDER = AgentTool(ToolKind.FOLDER)
+PATCH = AgentTool(ToolKind.PATCH)
+DOWNLOAD = AgentTool(ToolKind.DOWNLOAD)
+FINISH = AgentTool(ToolKind.FINISH)
+SHELL = AgentTool(ToolKind.SHELL)
+MONITOR = AgentTool(ToolKind.MONITOR)
+OPAQUE = AgentTool(ToolKind.OPAQUE)
+EXTERNAL = AgentTool(ToolKind.EXTERNAL)
+HANDSHAKE = AgentTool(ToolKind.HANDSHAKE)
 
-Toolset = dict[str, Tool]
+Toolset = dict[str, AgentTool]
 
 
-def tools(tool: Tool, names: str) -> Toolset:
+def tools(tool: AgentTool, names: str) -> Toolset:
     """The same tool under each of the blank-separated names."""
     return dict.fromkeys(names.split(), tool)
 
 
-def merged(toolsets: Iterable[Toolset]) -> Toolset:
+def merge(toolsets: Iterable[Toolset]) -> Toolset:
     """One table; a later toolset wins."""
     return {name: tool for toolset in toolsets for name, tool in toolset.items()}

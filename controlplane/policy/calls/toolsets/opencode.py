@@ -6,24 +6,24 @@ from controlplane.policy.calls.toolsets.kinds import (
     EDIT,
     GLOB,
     MONITOR,
+    NO_FILES,
     PATCH,
     READ,
     SEARCH,
     SHELL,
-    TALK,
     WRITE,
     Toolset,
-    merged,
+    merge,
     tools,
 )
 
-OPENCODE: Toolset = merged(
+OPENCODE: Toolset = merge(
     (
         tools(READ, "read"),
         tools(SEARCH, "grep list lsp"),
         tools(GLOB, "glob"),
         tools(
-            TALK,
+            NO_FILES,
             "webfetch websearch todowrite todoread skill invalid task question board_list board_read"
             " kilo_local_recall",
         ),

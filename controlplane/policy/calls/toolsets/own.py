@@ -6,7 +6,7 @@ is called `icp` in every recipe.
 
 from __future__ import annotations
 
-from controlplane.policy.calls.toolsets.kinds import HANDSHAKE, OPAQUE, TALK, Toolset
+from controlplane.policy.calls.toolsets.kinds import HANDSHAKE, NO_FILES, OPAQUE, Toolset
 from controlplane.policy.model import HANDSHAKE_TOOL
 
 # Claude Code, Codex, Qwen; Gemini; OpenCode, Kilo; Copilot (two forms); Cline; Cursor
@@ -20,7 +20,7 @@ SPELLINGS = (
     "MCP:{}",
 )
 
-OWN_TOOLS = (
+ICP_TOOLS = (
     "list_active_intents",
     "get_active_intent",
     "get_intent_context",
@@ -38,14 +38,14 @@ OWN_TOOLS = (
 HOOK_TOOL = "gate_tool_call"
 
 
-def spellings(name: str) -> tuple[str, ...]:
+def list_spellings(name: str) -> tuple[str, ...]:
     """Every name that a client may give a tool of ours."""
     return tuple(form.format(name) for form in SPELLINGS)
 
 
-OWN: Toolset = {
+ICP: Toolset = {
     HANDSHAKE_TOOL: HANDSHAKE,
-    **dict.fromkeys(spellings(HANDSHAKE_TOOL), HANDSHAKE),
-    **{spelled: TALK for name in OWN_TOOLS for spelled in spellings(name)},
-    **dict.fromkeys(spellings(HOOK_TOOL), OPAQUE),
+    **dict.fromkeys(list_spellings(HANDSHAKE_TOOL), HANDSHAKE),
+    **{spelled: NO_FILES for name in ICP_TOOLS for spelled in list_spellings(name)},
+    **dict.fromkeys(list_spellings(HOOK_TOOL), OPAQUE),
 }

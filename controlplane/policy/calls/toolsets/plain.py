@@ -11,11 +11,11 @@ from controlplane.policy.calls.toolsets.kinds import (
     SHELL,
     WRITE,
     Toolset,
-    merged,
+    merge,
     tools,
 )
 
-PLAIN: Toolset = merged(
+REST: Toolset = merge(
     (
         tools(WRITE, "create_file"),
         tools(DELETE, "delete_file remove_file"),

@@ -8,26 +8,26 @@ from controlplane.policy.calls.toolsets.kinds import (
     EDITOR,
     EXTERNAL,
     FINISH,
+    NO_FILES,
     OPAQUE,
     PATCH,
     READ,
     SEARCH,
     SHELL,
-    TALK,
     WRITE,
-    Kind,
-    Tool,
+    AgentTool,
+    ToolKind,
     Toolset,
-    merged,
+    merge,
     tools,
 )
 
-ROO: Toolset = merged(
+ROO: Toolset = merge(
     (
         tools(READ, "read_file"),
         tools(SEARCH, "list_files search_files codebase_search list_code_definition_names"),
         tools(
-            TALK,
+            NO_FILES,
             "ask_followup_question switch_mode new_task update_todo_list skill"
             " run_slash_command access_mcp_resource fetch_instructions read_command_output"
             " plan_mode_respond act_mode_respond load_mcp_documentation condense summarize_task",
@@ -47,7 +47,7 @@ ROO: Toolset = merged(
     )
 )
 
-CLINE: Toolset = merged(
+CLINE: Toolset = merge(
     (
         ROO,
         tools(READ, "read_files"),
@@ -55,9 +55,9 @@ CLINE: Toolset = merged(
         tools(EDIT, "editor"),
         tools(WRITE, "write_file"),
         tools(DELETE, "delete"),
-        tools(Tool(Kind.SHELL, command=("commands",)), "run_commands"),
+        tools(AgentTool(ToolKind.SHELL, command=("commands",)), "run_commands"),
         tools(
-            TALK,
+            NO_FILES,
             "fetch_web_content spawn_agent ask_question"
             " team_spawn_teammate team_shutdown_teammate team_status team_task team_run_task team_cancel_run"
             " team_list_runs team_await_runs team_send_message team_broadcast team_read_mailbox"

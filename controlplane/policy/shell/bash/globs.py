@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from controlplane.policy.paths.filesystem import World
+    from controlplane.policy.paths.filesystem import Filesystem
 
 MAX_MATCHES = 500
 MAX_NAMES = 10_000  # looked at for one segment
@@ -24,7 +24,7 @@ def fixed_folder(pattern: str) -> str:
     return fixed.rpartition("/")[0] or ("/" if fixed.startswith("/") else ".")
 
 
-def matches(world: World, pattern: str) -> list[str] | None:
+def matches(world: Filesystem, pattern: str) -> list[str] | None:
     """Workspace-relative paths, files and folders, that a workspace-relative pattern may match now.
 
     None when nobody knows, or it matches too much. Links on the way are followed, `..` counts behind them,
@@ -55,12 +55,12 @@ def may_step_up(pattern: str, *, bare: bool) -> bool:
     return any(re.fullmatch(_segment(part), "..", re.DOTALL) for part in dotted)
 
 
-def _matching(world: World, folders: list[str], part: str) -> list[str] | None:
+def _matching(world: Filesystem, folders: list[str], part: str) -> list[str] | None:
     wanted = re.compile(_segment(part), re.DOTALL)
     found: list[str] = []
     seen = 0
     for folder in folders:
-        names = world.names_in(folder)
+        names = world.list_names(folder)
         seen += len(names or ())
         if names is None or seen > MAX_NAMES:
             return None

@@ -106,7 +106,7 @@ def _read_operand(call: Call, word: Word) -> None:
 
 def _read_matching(call: Call, word: Word, pattern: str) -> None:
     """The files that a pathspec of git matches: its wildcards also stand for slashes, even in quotes."""
-    below = call.scene.world.below("") if call.scene.on_disk else None
+    below = call.scene.world.list_files("") if call.scene.on_disk else None
     for path in call.places(replace(word, value=pattern, prefix=pattern)):
         wanted = re.compile(translate(path.key.replace("[^", "[!")))
         found = [file for file in below or () if wanted.match(file)]

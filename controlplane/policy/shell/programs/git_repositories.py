@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from controlplane.policy.paths.filesystem import Where
+from controlplane.policy.paths.filesystem import Location
 from controlplane.policy.shell.bash.cwd import is_inside
 from controlplane.policy.shell.result import UnclearError
 
@@ -36,7 +36,7 @@ def _heads(folder: str, scene: Scene) -> Iterator[str]:
 def folders_above(folder: str, scene: Scene) -> Iterator[str]:
     """A folder of the workspace and those above it, also where links lead, without the workspace itself."""
     led = scene.world.resolve(folder)
-    places = {folder if is_inside(folder) else "", led.path if led.where is Where.INSIDE else ""}
+    places = {folder if is_inside(folder) else "", led.path if led.location is Location.INSIDE else ""}
     for place in places:
         segments = [segment for segment in place.split("/") if segment]
         for count in range(len(segments), 0, -1):

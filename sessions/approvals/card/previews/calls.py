@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from controlplane.policy.calls import edit_hunks, input_fields
-from controlplane.policy.calls.patch_targets import patch_in
-from controlplane.policy.calls.resolve_tool import Resolved
-from controlplane.policy.calls.toolsets.kinds import Kind
+from controlplane.policy.calls.patch_targets import extract_patch
+from controlplane.policy.calls.resolve_tool import ResolvedTool
+from controlplane.policy.calls.toolsets.kinds import ToolKind
 from controlplane.policy.model import Policy
-from controlplane.policy.paths.canonical import Canonical, canonical
+from controlplane.policy.paths.canonical import CanonicalPath, canonicalize
 from controlplane.shared.masking import MASK, was_cut
 from sessions.approvals.card.command import Setting, command_view
 from sessions.approvals.card.file_texts import FileTexts
@@ -52,8 +52,8 @@ class Desk:
 
     def place(self, raw: str) -> str | None:
         """The canonical path that a name in the call means; None when it means none in the workspace."""
-        found = canonical(raw, root=self.call.get("root"), cwd=self.call.get("cwd"), writing=True)
-        return found.path if isinstance(found, Canonical) else None
+        found = canonicalize(raw, root=self.call.get("root"), cwd=self.call.get("cwd"), writing=True)
+        return found.path if isinstance(found, CanonicalPath) else None
 
 
 def preview_call(desk: Desk) -> Preview:
@@ -65,14 +65,14 @@ def preview_call(desk: Desk) -> Preview:
     return _honest(drawn, desk)
 
 
-def _has_several_texts(resolved: Resolved) -> bool:
+def _has_several_texts(resolved: ResolvedTool) -> bool:
     """Whether tools may read an input in different ways: the gate judges each, a drawing would show one."""
     data, kind = resolved.input, resolved.tool.kind if resolved.tool else None
     if not isinstance(data, Mapping):
         return False
-    if kind is Kind.WRITE:
-        return len(edit_hunks.whole_texts(data)) > 1
-    return kind in {Kind.EDIT, Kind.EDITOR} and len(edit_hunks.readings(data)) > 1
+    if kind is ToolKind.WRITE:
+        return len(edit_hunks.list_full_texts(data)) > 1
+    return kind in {ToolKind.EDIT, ToolKind.EDITOR} and len(edit_hunks.list_interpretations(data)) > 1
 
 
 def _honest(preview: Preview, desk: Desk) -> Preview:
@@ -106,7 +106,7 @@ def _sentence(why: str) -> str:
 # --- one drawer for each kind of tool -----------------------------------------------------------
 
 
-def _raw(desk: Desk, resolved: Resolved) -> Preview:
+def _raw(desk: Desk, resolved: ResolvedTool) -> Preview:
     text = json.dumps(desk.call.get("input"), indent=2, ensure_ascii=False)
     known = resolved.tool is not None and resolved.tool.kind in DRAWERS
     return Preview(
@@ -114,31 +114,31 @@ def _raw(desk: Desk, resolved: Resolved) -> Preview:
     )
 
 
-def _write(desk: Desk, resolved: Resolved) -> Preview:
+def _write(desk: Desk, resolved: ResolvedTool) -> Preview:
     if len(desk.targets) != 1 or not isinstance(resolved.input, Mapping):
         return _raw(desk, resolved)
     path = desk.targets[0]["path"]
-    return edits.whole_file(path, input_fields.content(resolved.input), desk.files.read(path))
+    return edits.whole_file(path, input_fields.get_content(resolved.input), desk.files.read(path))
 
 
-def _edit(desk: Desk, resolved: Resolved) -> Preview:
+def _edit(desk: Desk, resolved: ResolvedTool) -> Preview:
     data = resolved.input
     if not isinstance(data, Mapping):
         return _raw(desk, resolved)
     if len(desk.targets) == 1:
         path = desk.targets[0]["path"]
         if data.get("command") == "create":
-            return edits.whole_file(path, input_fields.content(data), desk.files.read(path))
+            return edits.whole_file(path, input_fields.get_content(data), desk.files.read(path))
         drawn = edits.edit(path, data, desk.files.read(path))
         if drawn is not None:
             return drawn
     return _patch_texts(desk, [data["diff"]]) if isinstance(data.get("diff"), str) else _raw(desk, resolved)
 
 
-def _patch(desk: Desk, resolved: Resolved) -> Preview:
+def _patch(desk: Desk, resolved: ResolvedTool) -> Preview:
     assert resolved.tool is not None
     data = {resolved.tool.patch[0]: resolved.input} if isinstance(resolved.input, str) else resolved.input
-    given = input_fields.every(data, resolved.tool.patch) if isinstance(data, Mapping) else []
+    given = input_fields.get_all(data, resolved.tool.patch) if isinstance(data, Mapping) else []
     if given and all(isinstance(text, str) for text in given):
         return _patch_texts(desk, given)
     return _edit(desk, resolved)
@@ -170,7 +170,7 @@ def _with_content(desk: Desk, file: FilePreview) -> FilePreview:
     return replace(file, hunks=hunks_between(now.text or "", ""))
 
 
-def _delete(desk: Desk, resolved: Resolved) -> Preview:
+def _delete(desk: Desk, resolved: ResolvedTool) -> Preview:
     if not desk.targets:
         return _raw(desk, resolved)
     files: list[FilePreview] = []
@@ -188,7 +188,7 @@ def _delete(desk: Desk, resolved: Resolved) -> Preview:
     return Preview(complete=not unseen, sentence=sentence, note=_files(len(desk.targets)), files=tuple(files))
 
 
-def _delete_tree(desk: Desk, resolved: Resolved) -> Preview:
+def _delete_tree(desk: Desk, resolved: ResolvedTool) -> Preview:
     if not desk.targets:
         return _raw(desk, resolved)
     below = [desk.files.below(target["path"]) for target in desk.targets]
@@ -203,7 +203,7 @@ def _delete_tree(desk: Desk, resolved: Resolved) -> Preview:
     return Preview(complete=False, sentence=sentence, note=_files(len(names)), files=shown)
 
 
-def _move(desk: Desk, resolved: Resolved) -> Preview:
+def _move(desk: Desk, resolved: ResolvedTool) -> Preview:
     sources = [target["path"] for target in desk.targets if target["op"] == "move"]
     arrivals = [target["path"] for target in desk.targets if target["op"] != "move"]
     if not sources or not arrivals:
@@ -216,14 +216,14 @@ def _move(desk: Desk, resolved: Resolved) -> Preview:
     return Preview(complete=not known, sentence=f"The content stays as it is.{known}", files=files)
 
 
-def _folder(desk: Desk, resolved: Resolved) -> Preview:
+def _folder(desk: Desk, resolved: ResolvedTool) -> Preview:
     if not desk.targets:
         return _raw(desk, resolved)
     files = tuple(FilePreview(target["path"], "new folder") for target in desk.targets)
     return Preview(complete=True, sentence="An empty folder is made, nothing else.", files=files)
 
 
-def _shell(desk: Desk, resolved: Resolved) -> Preview:
+def _shell(desk: Desk, resolved: ResolvedTool) -> Preview:
     patch = _patch_as_command(desk, resolved)
     if patch is not None:
         return _patch_texts(desk, [patch])
@@ -247,28 +247,28 @@ def _shell(desk: Desk, resolved: Resolved) -> Preview:
     return Preview(complete=True, sentence=sentence, note=note, command=command)
 
 
-def _patch_as_command(desk: Desk, resolved: Resolved) -> str | None:
+def _patch_as_command(desk: Desk, resolved: ResolvedTool) -> str | None:
     """The patch that the gate took the only command of a call for."""
     assert resolved.tool is not None
     data = resolved.input
-    given = input_fields.every(data, resolved.tool.command) if isinstance(data, Mapping) else []
-    return patch_in(given[0], desk.approval.session.agent_name) if len(given) == 1 else None
+    given = input_fields.get_all(data, resolved.tool.command) if isinstance(data, Mapping) else []
+    return extract_patch(given[0], desk.approval.session.agent_name) if len(given) == 1 else None
 
 
 def _files(count: int) -> str:
     return f"{count} file{'' if count == 1 else 's'}"
 
 
-Drawer = Callable[[Desk, Resolved], Preview]
-DRAWERS: Mapping[Kind, Drawer] = {
-    Kind.WRITE: _write,
-    Kind.EDIT: _edit,
-    Kind.EDITOR: _edit,
-    Kind.PATCH: _patch,
-    Kind.DELETE: _delete,
-    Kind.DELETE_TREE: _delete_tree,
-    Kind.MOVE: _move,
-    Kind.FOLDER: _folder,
-    Kind.SHELL: _shell,
-    Kind.MONITOR: _shell,
+Drawer = Callable[[Desk, ResolvedTool], Preview]
+DRAWERS: Mapping[ToolKind, Drawer] = {
+    ToolKind.WRITE: _write,
+    ToolKind.EDIT: _edit,
+    ToolKind.EDITOR: _edit,
+    ToolKind.PATCH: _patch,
+    ToolKind.DELETE: _delete,
+    ToolKind.DELETE_TREE: _delete_tree,
+    ToolKind.MOVE: _move,
+    ToolKind.FOLDER: _folder,
+    ToolKind.SHELL: _shell,
+    ToolKind.MONITOR: _shell,
 }

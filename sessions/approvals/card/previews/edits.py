@@ -114,7 +114,7 @@ def _inserted(text: str, piece: Piece) -> str | None:
 
 
 def _listed(data: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    for value in input_fields.every(data, input_fields.EDIT_LIST_KEYS):
+    for value in input_fields.get_all(data, input_fields.EDIT_LIST_KEYS):
         yield from (item for item in (value if isinstance(value, list) else ()) if isinstance(item, Mapping))
 
 
@@ -124,17 +124,17 @@ def _pieces(part: Mapping[str, Any]) -> Iterator[Piece]:
     for old, new in input_fields.REPLACEMENTS:
         if part.get(old) is not None or part.get(new) is not None:
             yield Piece(
-                input_fields.as_text(part.get(old)), input_fields.as_text(part.get(new)), line, everywhere
+                input_fields.to_text(part.get(old)), input_fields.to_text(part.get(new)), line, everywhere
             )
     for key in input_fields.CONTENT_KEYS:
         if part.get(key) is not None:
-            yield Piece("", input_fields.as_text(part[key]), line)
-    for block in _BLOCK.finditer(input_fields.as_text(part.get("diff"))):
+            yield Piece("", input_fields.to_text(part[key]), line)
+    for block in _BLOCK.finditer(input_fields.to_text(part.get("diff"))):
         yield Piece(block["before"], block["after"], int(block["line"]) if block["line"] else None)
 
 
 def _line(part: Mapping[str, Any]) -> int | None:
-    value = input_fields.first(part, LINE_KEYS)
+    value = input_fields.get_first(part, LINE_KEYS)
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**9 else None
 
 
@@ -158,14 +158,14 @@ def _sentence(now: FileText, file: FilePreview, after: str) -> str:
 
 
 def _notebook(path: str, data: Mapping[str, Any], now: FileText) -> Preview:
-    cell = input_fields.first(data, ("cell_id", "cellId", "cell_number"))
+    cell = input_fields.get_first(data, ("cell_id", "cellId", "cell_number"))
     mode = data.get("edit_mode") or "replace"
-    after = "" if mode == "delete" else input_fields.as_text(data[NEW_SOURCE])
+    after = "" if mode == "delete" else input_fields.to_text(data[NEW_SOURCE])
     before = "" if mode == "insert" else _source_of(now.text or "", cell)
     note = (
-        f"cell {input_fields.as_text(cell)}, {input_fields.as_text(mode)}"
+        f"cell {input_fields.to_text(cell)}, {input_fields.to_text(mode)}"
         if cell is not None
-        else input_fields.as_text(mode)
+        else input_fields.to_text(mode)
     )
     hunks = unnumbered(hunks_between(before or "", after), note)
     sentence = "This is the whole change of the cell." if before is not None else (
@@ -187,4 +187,4 @@ def _source_of(notebook: str, cell: object) -> str | None:
         source = found["source"]
     except (ValueError, TypeError, KeyError, AttributeError, StopIteration, RecursionError):
         return None
-    return "".join(source) if isinstance(source, list) else input_fields.as_text(source)
+    return "".join(source) if isinstance(source, list) else input_fields.to_text(source)
