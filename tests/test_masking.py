@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from controlplane.shared.masking import MASK, MAX_TEXT_LENGTH, cut_text, mask_text, storable, was_cut
+from tests.workload import bounded
 
 SECRETS = {
     "private key": "-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----",
@@ -69,9 +68,8 @@ def test_every_text_of_a_value_is_masked():
 
 @pytest.mark.parametrize("piece", ["password=", "eyJ", "a://b:", "-----BEGIN A", "bearer ", "sk-"])
 def test_no_text_makes_masking_slow(piece):
-    began = time.process_time()
-    mask_text(piece * (200_000 // len(piece)))
-    assert time.process_time() - began < 5
+    with bounded(500):
+        mask_text(piece * (200_000 // len(piece)))
 
 
 def test_a_number_that_readers_do_not_agree_on_is_kept_as_text():

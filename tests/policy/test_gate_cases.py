@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import gc
 import json
-import sys
-import time
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
@@ -21,6 +19,7 @@ from controlplane.policy.model import ErrorType, Grant, Policy, Registry, ToolCl
 from tests.policy import gate_cases
 from tests.policy.disk import LocalFilesystem
 from tests.policy.workspace import NOW, said
+from tests.workload import bounded
 
 ANSWERS = json.loads((Path(__file__).parent / "answers.json").read_text())
 
@@ -29,8 +28,7 @@ SHARPER = {"sh-225": "not_in_scope"}
 
 STRICT = frozenset()  # nothing can be approved: every refusal stays one
 
-TRACED = 5 if sys.gettrace() else 1  # measuring coverage makes everything slower
-BUDGET = 0.1 * TRACED  # seconds of processor time, from the README of the cases
+BUDGET = 20  # yardsticks; the README of the cases allows a tenth of a second, which is ten on a quiet machine
 
 
 @contextmanager
@@ -112,16 +110,13 @@ def told(decision):
 @pytest.mark.parametrize("case", cases(*(name for name in gate_cases.FILES if name != "session")))
 def test_a_case(case, workshop):
     case, root = workshop(case)
-    with without_collecting():
-        began = time.thread_time()
+    with without_collecting(), bounded(BUDGET):
         decision = judged(case, root, approvable=STRICT)
-        took = time.thread_time() - began
     wrong = gate_cases.is_right(case, *said(decision))
     if wrong == "wrong reason" and SHARPER.get(case["id"]) == decision.reason:
         wrong = None
     assert wrong is None, (wrong, said(decision), decision.error, case["call"], case["expect"], case["why"])
     assert gate_cases.emptied(told(decision), root.parent) == ANSWERS[case["id"]]
-    assert took < BUDGET, "no input may make the gate slow"
 
 
 @pytest.mark.parametrize("case", cases("path", "tools", "shell-writes", "shell-tricks", "stale"))

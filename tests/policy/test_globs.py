@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,6 +12,7 @@ from controlplane.policy.globs.parse import Glob, GlobProblem, expand_braces, fi
 from controlplane.policy.globs.scope import Scope
 from tests.policy import gate_cases
 from tests.policy.globbing import PATHS
+from tests.workload import bounded
 
 ORACLE = wcmatch.GLOBSTAR | wcmatch.BRACE | wcmatch.DOTGLOB | wcmatch.FORCEUNIX
 ATOMS = st.sampled_from(
@@ -43,9 +42,8 @@ ATOMS = st.sampled_from(
 def test_gate_cases(case):
     intents = {intent["id"]: intent for intent in case["workspace"].get("intents", gate_cases.STD["intents"])}
     scope = Scope.from_patterns(intents[case["session"]["intent"]]["owned_scope"])
-    began = time.process_time()
-    assert scope.matches(case["call"]["input"]["file_path"]) == (case["expect"]["decision"] == "allow")
-    assert time.process_time() - began < 1
+    with bounded(100):
+        assert scope.matches(case["call"]["input"]["file_path"]) == (case["expect"]["decision"] == "allow")
 
 
 @given(st.lists(ATOMS, min_size=1, max_size=7).map("".join))
@@ -200,6 +198,5 @@ def test_no_pattern_takes_long(pattern, path):
     assert find_problem(pattern) is None
     scope = Scope.from_patterns([pattern])
     scope.matches("a")  # compiled once
-    began = time.process_time()
-    scope.matches(path)
-    assert time.process_time() - began < 2
+    with bounded(200):
+        scope.matches(path)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import random
 import subprocess
-import time
 
 import pathspec
 import pytest
@@ -15,6 +14,7 @@ from controlplane.policy.paths.canonical import canonicalize
 from controlplane.policy.paths.filesystem import UnknownFilesystem
 from tests.policy import gate_cases
 from tests.policy.workspace import FakeFilesystem, bash, judge, said, snapshot
+from tests.workload import bounded
 
 LISTS = int(os.environ.get("ICP_IGNORE_LISTS", "300"))  # random rule lists that are compared with git
 NAMES = ("a", "b", "ab", "abc", "foo", ".x", "a b", "a!", "#a", "ü", "x]", "a-b", "b\\")
@@ -111,9 +111,8 @@ def test_the_same_text_is_parsed_once():
 def test_no_line_takes_long(line, path):
     rules = IgnoreRules.parse(line)
     rules.find_rule("a")  # compiled once
-    began = time.process_time()
-    rules.find_rule(path)
-    assert time.process_time() - began < 4
+    with bounded(400):
+        rules.find_rule(path)
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 
 import pytest
 
@@ -11,6 +10,7 @@ from controlplane.policy.calls.edit_result import FileChange
 from controlplane.policy.calls.patch_targets import find_patch_targets
 from controlplane.policy.model import Policy
 from tests.policy.workspace import FakeFilesystem, bash, call, intent, judge, said, snapshot, write
+from tests.workload import bounded
 
 
 class Files(FakeFilesystem):
@@ -109,12 +109,11 @@ def test_lines_end_as_they_may():
 )
 def test_what_cannot_be_worked_out_is_not_guessed(pieces):
     world = Files.from_texts({"f": "a" * 2_000_000})
-    began = time.process_time()
-    assert (
-        FileChange("f", "write", "", "x", is_full_text=False, replacements=pieces).find_full_texts(world)
-        is None
-    )
-    assert time.process_time() - began < 2
+    with bounded(200):
+        assert (
+            FileChange("f", "write", "", "x", is_full_text=False, replacements=pieces).find_full_texts(world)
+            is None
+        )
 
 
 def test_a_text_that_nobody_knows_has_no_change():

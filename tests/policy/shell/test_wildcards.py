@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import subprocess
-import time
 
 import pytest
 from hypothesis import given, settings
@@ -18,6 +17,7 @@ from controlplane.policy.shell.bash.globs import matches
 from tests.policy.disk import LocalFilesystem
 from tests.policy.shell.scratch import Scratch
 from tests.policy.workspace import NOW
+from tests.workload import bounded
 
 NAMES = (".env", ".e]v", "a", "b", "ab", "a.ts", "]", "[a]", "a]v", "-", "é", "A b", "*", "x-y", "^")
 
@@ -68,9 +68,8 @@ def test_what_a_pattern_finds(names, pattern, expected):
 
 def test_no_name_makes_it_slow(tmp_path):
     (tmp_path / ("a" * 250)).touch()
-    started = time.process_time()
-    assert matches(LocalFilesystem(tmp_path), "*a" * 40 + "*b") == []
-    assert time.process_time() - started < 1
+    with bounded(100):
+        assert matches(LocalFilesystem(tmp_path), "*a" * 40 + "*b") == []
 
 
 def test_links_that_lead_round_in_circles_end(scratch):
