@@ -10,7 +10,7 @@ from django.db import transaction
 
 from controlplane.models import Workspace
 from intents import store
-from intents.registry_file.field_rules import ID_FORM
+from intents.file_format.field_rules import ID_FORM
 from intents.selectors import known_ids
 from traces.ledger.append import NewEntry, append
 

@@ -18,8 +18,8 @@ from controlplane.policy.model import IntentStatus, Registry
 from controlplane.shared.masking import storable
 from intents import registry
 from intents.models import Intent
-from intents.prompts.brief import one_line
 from intents.selectors import known_ids
+from intents.summaries import one_line
 
 PROPOSED_BY = "proposed_by"  # a field of the document, kept for good: where the intent came from
 MAX_WAITING = 20

@@ -15,10 +15,10 @@ from controlplane.models import Workspace
 from controlplane.policy.messages import TEXTS
 from controlplane.policy.model import ErrorType, IntentStatus, Reason, Registry
 from intents import store
+from intents.file_format.registry_parser import read_intent
+from intents.file_format.report import Report
+from intents.file_format.values import IntentValues
 from intents.models import Intent, RegistryDocument
-from intents.registry_file.document import read_intent
-from intents.registry_file.problems import Report
-from intents.registry_file.values import IntentValues
 from intents.statuses import MOVES, may_move
 
 

@@ -10,8 +10,8 @@ from controlplane.policy.globs.scope import Scope
 from controlplane.policy.model import IntentStatus
 from controlplane.policy.rules import policy_document
 from intents.models import Intent
-from intents.prompts.brief import SHORT, Available, one_line
 from intents.statuses import SELECTABLE
+from intents.summaries import SHORT, Available, one_line
 
 _OPEN = (IntentStatus.PENDING, IntentStatus.IN_PROGRESS, IntentStatus.BLOCKED)
 

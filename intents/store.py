@@ -12,8 +12,8 @@ from django.db.models import F, Max, QuerySet
 
 from controlplane.models import Workspace
 from controlplane.policy.model import IntentStatus
+from intents.file_format.values import IntentValues
 from intents.models import Intent, IntentRevision, RegistryDocument
-from intents.registry_file.values import IntentValues
 from traces.ledger.append import NewEntry, append_many
 
 BATCH = 250  # rows a statement

@@ -23,7 +23,7 @@ from controlplane.policy.model import SessionState
 from controlplane.shared.tokens import create_token, digest_of
 from controlplane.shared.workspaces import create_workspace
 from intents.intentignore import save as save_intentignore
-from intents.registry_file.transfer import How, import_document
+from intents.registry_file.import_export import How, import_document
 from intents.workspace_policy import change_policy
 from sessions.lifecycle.end import end_session
 from sessions.models import AgentSession

@@ -13,14 +13,15 @@ from rest_framework.response import Response
 
 from controlplane.api.errors import ApiError
 from controlplane.api.pages import PAGE_PARAMETERS, flag, page_of
+from controlplane.api.raw_body import TEXT_TYPES, YAML_TYPES, RawBodyParser, read_parsed_body
 from controlplane.api.views import WorkspaceView
+from controlplane.shared.downloads import text_download
 from intents import intentignore, registry
 from intents.api import schema
+from intents.file_format.registry_parser import read_document
+from intents.file_format.report import Report
 from intents.models import Intent
-from intents.raw_body import TEXT_TYPES, YAML_TYPES, RawBodyParser, raw_body, yaml_download
-from intents.registry_file import transfer
-from intents.registry_file.document import read_document
-from intents.registry_file.problems import Report
+from intents.registry_file import import_export
 from intents.selectors import find_intent, ignores_case, intent_document
 
 YAML_BODY = dict.fromkeys(YAML_TYPES, OpenApiTypes.STR)
@@ -110,7 +111,9 @@ class ValidateView(WorkspaceView):
     def post(self, request: Request) -> Response:
         lenient = flag(request, "lenient")
         ignore_case = ignores_case(self.bearer.workspace_id)
-        reading = read_document(raw_body(request, YAML_TYPES), lenient=lenient, ignore_case=ignore_case)
+        reading = read_document(
+            read_parsed_body(request, YAML_TYPES), lenient=lenient, ignore_case=ignore_case
+        )
         return Response(reading.report.as_json())
 
 
@@ -126,14 +129,14 @@ class ImportView(WorkspaceView):
     )  # fmt: skip
     def post(self, request: Request) -> Response:
         mode = request.query_params.get("mode") or "merge"
-        if mode not in transfer.MODES:
+        if mode not in import_export.MODES:
             raise ApiError(400, "INVALID_INPUT", "mode must be merge or replace.")
-        how = transfer.How(mode, lenient=flag(request, "lenient"))
-        dry_run, data = flag(request, "dry_run"), raw_body(request, YAML_TYPES)
+        how = import_export.How(mode, lenient=flag(request, "lenient"))
+        dry_run, data = flag(request, "dry_run"), read_parsed_body(request, YAML_TYPES)
         if dry_run:
-            found = transfer.preview(self.bearer.workspace_id, data, how)
+            found = import_export.preview(self.bearer.workspace_id, data, how)
         else:
-            found = transfer.import_document(self.workspace, data, how, actor=self.actor)
+            found = import_export.import_document(self.workspace, data, how, actor=self.actor)
         facts = {"mode": mode, "dry_run": dry_run, "applied": found.applied, "plan": found.plan.as_json()}
         if not found.report.valid:
             raise refusal(found.report, **facts)
@@ -148,7 +151,9 @@ class ExportView(WorkspaceView):
         responses=schema.answers((200, "application/yaml"), OpenApiTypes.OBJECT),
     )  # fmt: skip
     def get(self, request: Request) -> HttpResponse:
-        return yaml_download(transfer.export_document(self.workspace))
+        return text_download(
+            import_export.export_document(self.workspace), "active_intents.yaml", "application/yaml"
+        )
 
 
 class IgnoreView(WorkspaceView):
@@ -169,7 +174,7 @@ class IgnoreView(WorkspaceView):
     )  # fmt: skip
     def put(self, request: Request) -> Response:
         try:
-            text = intentignore.text_of(raw_body(request, TEXT_TYPES))
+            text = intentignore.text_of(read_parsed_body(request, TEXT_TYPES))
         except intentignore.UnusableTextError as error:
             raise ApiError(400, "INVALID_INPUT", str(error)) from error
         warnings = intentignore.save(self.workspace, text, actor=self.actor)

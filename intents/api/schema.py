@@ -10,7 +10,7 @@ from rest_framework import serializers as s
 from controlplane.api.errors import ErrorAnswer
 from controlplane.api.fields import Text, Whole, YesNo
 from controlplane.policy.model import IntentStatus
-from intents.registry_file.problems import ProblemType
+from intents.file_format.report import ProblemType
 
 Body = s.Serializer[Any]
 STATUSES = [status.value for status in IntentStatus]

@@ -13,8 +13,8 @@ from controlplane.api.fields import Text, YesNo
 from controlplane.api.views import WorkspaceView
 from intents.api import schema
 from intents.api.intents import refusal
-from intents.registry_file.merge import PREFERENCES
-from intents.registry_file.two_way import Wish, sync_file
+from intents.registry_file.three_way_merge import PREFERENCES
+from intents.registry_file.two_way_sync import Wish, sync_file
 
 
 class SyncBody(schema.Body):

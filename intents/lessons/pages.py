@@ -16,6 +16,7 @@ from django.views.decorators.http import require_POST, require_safe
 from controlplane.api.errors import ApiError
 from controlplane.models import Role
 from controlplane.shared.access import MemberRequest, may, member_page, person_name
+from controlplane.shared.downloads import text_download
 from intents.lessons.lesson_list import list_context, place_of
 from traces.cursors import cursor_in
 from traces.lessons import retire
@@ -36,9 +37,7 @@ class LessonForm(forms.Form):
 def lesson_list(request: MemberRequest) -> HttpResponse:
     """Lessons, newest first (7 queries), or AGENT.md (2)."""
     if request.GET.get("format") == "markdown":
-        headers = {"Content-Disposition": 'attachment; filename="AGENT.md"'}
-        text = write_lessons(lessons(request.workspace.pk))
-        return HttpResponse(text.encode(), content_type="text/markdown; charset=utf-8", headers=headers)
+        return text_download(write_lessons(lessons(request.workspace.pk)), "AGENT.md", "text/markdown")
     return _page(request, LessonForm())
 
 

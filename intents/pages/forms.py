@@ -6,9 +6,9 @@ from typing import Any
 
 from django import forms
 
+from intents.file_format.report import Report
 from intents.models import Intent
 from intents.pages.text_area_lists import from_lines, to_lines
-from intents.registry_file.problems import Report
 
 
 class LinesField(forms.CharField):

@@ -8,10 +8,10 @@ from typing import Any
 
 from controlplane.policy.model import IntentStatus
 from intents import store
+from intents.file_format import cross_checks, field_rules
 from intents.models import Intent, IntentRevision
 from intents.pages.intent_list import holders_of
 from intents.pages.text_area_lists import to_lines
-from intents.registry_file import cross_checks, field_rules
 from intents.selectors import ignores_case
 from intents.statuses import MOVES
 from traces.entries.mutation_class_check import disagreements

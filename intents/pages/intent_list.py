@@ -11,10 +11,10 @@ from django.db.models import Count, Max
 
 from controlplane.policy.model import IntentStatus
 from intents import store
+from intents.file_format import cross_checks
+from intents.file_format.values import IntentValues
 from intents.models import STATUS_CHOICES, Intent
 from intents.proposals import proposer_of
-from intents.registry_file import cross_checks
-from intents.registry_file.values import IntentValues
 from intents.selectors import ignores_case
 from traces.models import TraceFile
 

@@ -13,16 +13,16 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from controlplane.models import Role
 from controlplane.policy.model import IntentStatus
 from controlplane.shared.access import MemberRequest, may, member_page, person_name
+from controlplane.shared.downloads import text_download
 from intents import registry
+from intents.file_format.yaml_tree import MAX_BYTES
 from intents.models import Intent
 from intents.pages.forms import IntentForm
 from intents.pages.intent_detail import detail_context, scope_form
 from intents.pages.intent_list import Filters, list_context
 from intents.pages.scope_preview import line_problems, preview_of
 from intents.pages.text_area_lists import numbered_lines
-from intents.raw_body import yaml_download
-from intents.registry_file import transfer
-from intents.registry_file.yaml_tree import MAX_BYTES
+from intents.registry_file import import_export
 from intents.selectors import find_intent
 
 TEXT_WHEN_BLOCKING = 500
@@ -86,19 +86,19 @@ def scope_preview(request: MemberRequest, intent_id: str) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @member_page(Role.ADMIN)
 def intent_import(request: MemberRequest) -> HttpResponse:
-    how = transfer.How(
+    how = import_export.How(
         "replace" if request.POST.get("mode") == "replace" else "merge", lenient="lenient" in request.POST
     )
     context: dict[str, Any] = {"mode": how.mode, "lenient": how.lenient, "text": ""}
     if request.method == "POST":
         data = _document(request)
         if request.POST.get("step") == "apply":
-            found = transfer.import_document(request.workspace, data, how, actor=_actor(request))
+            found = import_export.import_document(request.workspace, data, how, actor=_actor(request))
             if found.applied:
                 messages.success(request, _told(found.plan))
                 return redirect("intents:list", request.workspace.slug)
         else:
-            found = transfer.preview(request.workspace.pk, data, how)
+            found = import_export.preview(request.workspace.pk, data, how)
         context |= {"text": data.decode(errors="replace"), "report": found.report, "plan": _steps(found)}
     return render(request, "intents/intent_import.html", context)
 
@@ -106,7 +106,9 @@ def intent_import(request: MemberRequest) -> HttpResponse:
 @require_GET
 @member_page()
 def intent_export(request: MemberRequest) -> HttpResponse:
-    return yaml_download(transfer.export_document(request.workspace))
+    return text_download(
+        import_export.export_document(request.workspace), "active_intents.yaml", "application/yaml"
+    )
 
 
 def _found(request: MemberRequest, intent_id: str) -> Intent:
@@ -200,7 +202,7 @@ def _document(request: HttpRequest) -> bytes:
     return request.POST.get("text", "").replace("\r\n", "\n").encode()
 
 
-def _steps(found: transfer.Imported) -> list[dict[str, Any]] | None:
+def _steps(found: import_export.Imported) -> list[dict[str, Any]] | None:
     """The plan as the page lists it; None where the file was invalid."""
     if found.values is None:
         return None
@@ -223,5 +225,5 @@ def _steps(found: transfer.Imported) -> list[dict[str, Any]] | None:
     return steps + same
 
 
-def _told(plan: transfer.Plan) -> str:
+def _told(plan: import_export.Plan) -> str:
     return f"{len(plan.added)} added, {len(plan.changed)} changed, {len(plan.removed)} removed."

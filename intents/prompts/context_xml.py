@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from xml.etree import ElementTree as ET  # builds only; nothing is parsed here
 
-from intents.registry_file.values import IntentValues
+from intents.file_format.values import IntentValues
 
 _NOT_XML = re.compile("[^\t\n\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 

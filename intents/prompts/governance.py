@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from controlplane.policy.model import IntentStatus, Registry
-from intents.prompts.brief import SHORT, Available, one_line
+from intents.file_format.values import IntentValues
 from intents.prompts.context_xml import Surroundings, context_xml
-from intents.registry_file.values import IntentValues
 from intents.statuses import SELECTABLE
+from intents.summaries import SHORT, Available, one_line
 
 TITLE = "# Intent governance"
 MANDATE = (

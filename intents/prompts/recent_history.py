@@ -5,9 +5,9 @@ from __future__ import annotations
 from django.db.models import Max, Q
 
 from intents.models import Intent
-from intents.prompts.brief import one_line
 from intents.prompts.context_xml import FileState, HistoryItem, Surroundings
 from intents.prompts.lesson_selection import carried_by
+from intents.summaries import one_line
 from traces.models import LedgerEntry, TraceFile
 
 MAX_HISTORY = 20

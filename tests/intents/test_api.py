@@ -6,8 +6,8 @@ import json
 
 import pytest
 
+from controlplane.api.raw_body import YAML_TYPES
 from intents.models import Intent, IntentRevision
-from intents.raw_body import YAML_TYPES
 from tests import builders
 from tests.intents.builders import DATA, file_of, intent
 

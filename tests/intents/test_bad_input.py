@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from intents.registry_file.document import read_document
-from intents.registry_file.yaml_writer import write_document
+from intents.file_format.registry_parser import read_document
+from intents.file_format.yaml_writer import write_document
 from tests.intents.builders import DATA
 from tests.workload import bounded
 

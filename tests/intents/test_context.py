@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from controlplane.policy.model import IntentStatus
 from intents import registry
+from intents.file_format.values import IntentValues
 from intents.prompts.context import intent_context
 from intents.prompts.context_xml import FileState, HistoryItem, LessonNote, Surroundings, context_xml
-from intents.registry_file.values import IntentValues
 from intents.selectors import find_intent
 from tests import builders
 from traces.entries.record import Author, Mutation, record_mutation

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from intents.registry_file.document import read_document
+from intents.file_format.registry_parser import read_document
 from tests.workload import bounded
 
 INTENT = b"active_intents:\n- id: INT-001\n  status: PENDING\n  owned_scope: [a]\n"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from controlplane.policy.model import IntentStatus, Registry
+from intents.file_format.values import IntentValues
 from intents.prompts import governance
-from intents.prompts.brief import Available, one_line
 from intents.prompts.context_xml import FileState, HistoryItem, Surroundings
-from intents.registry_file.values import IntentValues
+from intents.summaries import Available, one_line
 
 MANDATE = (
     "You are an Intent-Driven Architect. You CANNOT write code immediately. Your first action MUST be to analyze "

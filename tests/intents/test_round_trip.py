@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from controlplane.policy.model import IntentStatus
-from intents.registry_file.document import read_document
-from intents.registry_file.field_rules import KNOWN_FIELDS
-from intents.registry_file.values import IntentValues, RegistryValues
-from intents.registry_file.yaml_writer import write_document
+from intents.file_format.field_rules import KNOWN_FIELDS
+from intents.file_format.registry_parser import read_document
+from intents.file_format.values import IntentValues, RegistryValues
+from intents.file_format.yaml_writer import write_document
 
 MISREAD = [
     "yes",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from intents.models import Intent, IntentRevision
-from intents.registry_file.transfer import How, export_document, import_document, preview
+from intents.registry_file.import_export import How, export_document, import_document, preview
 from tests import builders
 from tests.intents.builders import DATA, file_of, intent
 from traces.models import LedgerEntry

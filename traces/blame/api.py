@@ -13,6 +13,7 @@ from rest_framework.response import Response
 from controlplane.api.errors import ApiError
 from controlplane.api.fields import Text, Whole, YesNo
 from controlplane.api.parsers import parse_json
+from controlplane.api.raw_body import JSON_TYPE, read_body
 from controlplane.models import Workspace
 from traces.blame.blame import MAX_CONTENT, Author, Blame, Deletion, blame, blame_with, deletion, on_disk
 from traces.entries import api_schema as schema
@@ -21,7 +22,6 @@ from traces.entry_schema import canonical_path
 from traces.ranges.file_history import Change, History, read_history
 from traces.ranges.git_reader import Commit
 from traces.ranges.lineage import IN_PLACE, MOVED, REFORMATTED, UNCLAIMED, Lineage, Span
-from traces.raw_body import JSON_TYPE, body_bytes
 
 MAX_CHANGED = 100
 DISK, HEAD = "disk", "head"
@@ -124,7 +124,7 @@ class BlameView(StreamView):
         request={JSON_TYPE: BlameBody}, responses=schema.answers({200: BlameAnswer}, 413, 415),
     )  # fmt: skip
     def post(self, request: Request) -> Response:
-        body = BlameBody(data=parse_json(body_bytes(request, (JSON_TYPE,))))
+        body = BlameBody(data=parse_json(read_body(request, (JSON_TYPE,))))
         body.is_valid(raise_exception=True)
         path = _path(body.validated_data["path"])
         content = body.validated_data["content"].encode()

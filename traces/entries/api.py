@@ -13,6 +13,7 @@ from rest_framework.response import Response
 
 from controlplane.api.errors import ApiError
 from controlplane.api.pages import PAGE_PARAMETERS, flag, page_of
+from controlplane.api.raw_body import JSON_TYPE, open_body, read_body
 from controlplane.api.views import WorkspaceView
 from traces.entries import api_schema as schema
 from traces.entries.filters import TraceFilter, traces_of
@@ -29,12 +30,6 @@ from traces.interchange.post_entries import post_entries
 from traces.ledger import checkpoints
 from traces.ledger.append import Appended
 from traces.models import LedgerEntry, LedgerLeaf
-from traces.raw_body import (
-    ENTRY_TYPES,
-    JSON_TYPE,
-    body_bytes,
-    body_reader,
-)
 
 MARKDOWN = "text/markdown"
 FORMATS = {"orchestration": "agent_trace.jsonl", "agent-trace": "traces.jsonl"}
@@ -63,7 +58,7 @@ class TracesView(StreamView):
         responses=schema.answers({200: schema.PostedAnswer, 201: schema.PostedAnswer}, 409, 413, 415),
     )  # fmt: skip
     def post(self, request: Request) -> Response:
-        raw = body_bytes(request, ENTRY_TYPES)
+        raw = read_body(request, schema.ENTRY_TYPES)
         workspace_id = self.bearer.workspace_id
         report, made = post_entries(workspace_id, raw, self.actor)
         if not report.valid:
@@ -91,7 +86,7 @@ class ImportView(StreamView):
             dry_run=flag(request, "dry_run"),
             source=_source(request),
         )
-        report = import_file(body_reader(request, ENTRY_TYPES), how)
+        report = import_file(open_body(request, schema.ENTRY_TYPES), how)
         if not report.valid:
             raise _refusal(report, status=400)
         return Response(report.answer())

@@ -10,7 +10,7 @@ from rest_framework import serializers as s
 
 from controlplane.api.errors import ErrorAnswer
 from controlplane.api.fields import Text, Whole, YesNo
-from traces.raw_body import LINES_TYPES, RECORD_TYPE
+from controlplane.api.raw_body import JSON_LINES_TYPES, JSON_TYPE
 
 Body = s.Serializer[Any]
 
@@ -280,7 +280,10 @@ MAP_FORMAT = query("format", "markdown (the file) or json.", enum=["markdown", "
 EXPORT_FORMAT = query(
     "format", "agent_trace.jsonl, or Agent Trace 0.1.0.", enum=["orchestration", "agent-trace"]
 )
-FILE_REQUEST = dict.fromkeys((*LINES_TYPES, RECORD_TYPE, "application/octet-stream"), OpenApiTypes.STR)
+RECORD_TYPE = "application/vnd.agent-trace.record+json"
+FILE_TYPES = (*JSON_LINES_TYPES, RECORD_TYPE, "application/octet-stream")
+ENTRY_TYPES = (JSON_TYPE, *FILE_TYPES)
+FILE_REQUEST = dict.fromkeys(FILE_TYPES, OpenApiTypes.STR)
 EXAMPLE_ENTRY = OpenApiExample(
     "One write",
     request_only=True,

@@ -19,6 +19,7 @@ from controlplane.api.bodies import content_type
 from controlplane.api.errors import ApiError
 from controlplane.api.pages import PAGE_PARAMETERS, page_of
 from controlplane.api.parsers import parse_json
+from controlplane.api.raw_body import JSON_TYPE, MARKDOWN_TYPES, read_body
 from controlplane.api.views import WorkspaceView
 from traces.entries import api_schema
 from traces.entries.api import MARKDOWN, StreamView, format_of, markdown_file
@@ -37,7 +38,6 @@ from traces.lessons.store import (
     told,
 )
 from traces.models import LedgerEntry
-from traces.raw_body import JSON_TYPE, MARKDOWN_TYPES, body_bytes
 
 Turn = Callable[[int, retire.Retiring], Lesson]
 
@@ -71,7 +71,7 @@ class LessonsView(StreamView):
         responses=api_schema.answers({200: schema.LearnedAnswer, 201: schema.LearnedAnswer}, 413, 415),
     )  # fmt: skip
     def post(self, request: Request) -> Response:
-        raw = body_bytes(request, (JSON_TYPE, *MARKDOWN_TYPES))
+        raw = read_body(request, (JSON_TYPE, *MARKDOWN_TYPES))
         by = self.bearer.name
         learned = _lessons_of(raw) if content_type(request) in MARKDOWN_TYPES else [_new_lesson(raw)]
         with transaction.atomic():

@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from intents.management.workspaces import workspace_named
-from intents.registry_file.transfer import export_document
+from intents.registry_file.import_export import export_document
 
 
 class Command(BaseCommand):

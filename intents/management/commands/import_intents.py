@@ -10,9 +10,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from intents.file_format.report import Problem
 from intents.management.workspaces import workspace_named
-from intents.registry_file.problems import Problem
-from intents.registry_file.transfer import MODES, How, Imported, import_document, preview
+from intents.registry_file.import_export import MODES, How, Imported, import_document, preview
 
 
 class Command(BaseCommand):

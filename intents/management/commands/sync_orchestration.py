@@ -10,9 +10,9 @@ from django.core.management.base import BaseCommand, CommandError
 from controlplane.models import Workspace
 from controlplane.policy.model import Registry
 from intents.management.workspaces import workspace_named
-from intents.registry_file.merge import PREFERENCES
-from intents.registry_file.sync import UnusableStateError, stop, sync, sync_both
-from intents.registry_file.transfer import Plan
+from intents.registry_file.import_export import Plan
+from intents.registry_file.local_file_sync import UnusableStateError, stop, sync, sync_both
+from intents.registry_file.three_way_merge import PREFERENCES
 
 
 class Command(BaseCommand):

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 import yaml
 
-from intents.registry_file.problems import Problem, ProblemType
+from intents.file_format.report import Problem, ProblemType
 
 MAX_BYTES = 8 * 1024 * 1024
 MAX_DEPTH = 40

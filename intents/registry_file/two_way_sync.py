@@ -11,13 +11,13 @@ from typing import Any
 
 from controlplane.models import Workspace
 from intents import store
+from intents.file_format.registry_parser import read_document
+from intents.file_format.report import Report
+from intents.file_format.values import RegistryValues
+from intents.file_format.yaml_writer import write_mapping
 from intents.models import Intent, RegistryDocument
-from intents.registry_file.document import read_document
-from intents.registry_file.merge import Conflict, Document, Merged, merge
-from intents.registry_file.problems import Report
-from intents.registry_file.transfer import How, Plan, import_document, preview
-from intents.registry_file.values import RegistryValues
-from intents.registry_file.yaml_writer import write_mapping
+from intents.registry_file.import_export import How, Plan, import_document, preview
+from intents.registry_file.three_way_merge import Conflict, Document, Merged, merge
 
 BESIDE = ""  # the key of what stands in the file beside its intents
 REPLACE = How("replace")

@@ -8,11 +8,11 @@ from typing import Any
 
 from controlplane.models import Workspace
 from intents import store
+from intents.file_format.registry_parser import read_document
+from intents.file_format.report import Report
+from intents.file_format.values import IntentValues, RegistryValues
+from intents.file_format.yaml_writer import write_document
 from intents.models import Intent, RegistryDocument
-from intents.registry_file.document import read_document
-from intents.registry_file.problems import Report
-from intents.registry_file.values import IntentValues, RegistryValues
-from intents.registry_file.yaml_writer import write_document
 from intents.selectors import ignores_case
 from traces.ledger.append import NewEntry, append
 

@@ -9,9 +9,9 @@ from time import monotonic
 
 from controlplane.policy.globs.scope import Scope, find_overlap, find_overlaps
 from controlplane.policy.model import IntentStatus
-from intents.registry_file.intent_reader import ReadIntent
-from intents.registry_file.problems import Problem, ProblemType
-from intents.registry_file.values import IntentValues
+from intents.file_format.intent_parser import ReadIntent
+from intents.file_format.report import Problem, ProblemType
+from intents.file_format.values import IntentValues
 
 LARGE = 1_000
 """More intents than this are worth a warning."""

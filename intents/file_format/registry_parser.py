@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from intents.registry_file import cross_checks
-from intents.registry_file.intent_reader import IntentReader, ReadIntent
-from intents.registry_file.problems import Problem, ProblemType, Report
-from intents.registry_file.values import IntentValues, RegistryValues, is_null, json_of
-from intents.registry_file.yaml_tree import (
+from intents.file_format import cross_checks
+from intents.file_format.intent_parser import IntentReader, ReadIntent
+from intents.file_format.report import Problem, ProblemType, Report
+from intents.file_format.values import IntentValues, RegistryValues, is_null, json_of
+from intents.file_format.yaml_tree import (
     Entry,
     Listing,
     Node,

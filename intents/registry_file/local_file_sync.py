@@ -15,8 +15,8 @@ from controlplane.models import Workspace
 from controlplane.policy.model import Registry
 from intents import store
 from intents.models import RegistryDocument
-from intents.registry_file.transfer import How, Imported, import_document
-from intents.registry_file.two_way import Outcome, Wish, sync_file
+from intents.registry_file.import_export import How, Imported, import_document
+from intents.registry_file.two_way_sync import Outcome, Wish, sync_file
 
 FILE = ".orchestration/active_intents.yaml"
 STATE = (

@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from intents.registry_file.values import RegistryValues
+from intents.file_format.values import RegistryValues
 
 _TAG = "tag:yaml.org,2002:"
 _WIDTH = 1_000_000  # no folding: a line of the file is a line of the value

@@ -8,10 +8,10 @@ from typing import Any
 
 from controlplane.policy.globs import parse
 from controlplane.policy.model import IntentStatus
-from intents.registry_file import field_rules
-from intents.registry_file.problems import Problem, ProblemType
-from intents.registry_file.values import IntentValues, is_null, json_of
-from intents.registry_file.yaml_tree import Entry, Listing, Node, Table, Text
+from intents.file_format import field_rules
+from intents.file_format.report import Problem, ProblemType
+from intents.file_format.values import IntentValues, is_null, json_of
+from intents.file_format.yaml_tree import Entry, Listing, Node, Table, Text
 from intents.statuses import status_of
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from controlplane.policy.model import IntentStatus
-from intents.registry_file.yaml_tree import Listing, Node, Table, Text
+from intents.file_format.yaml_tree import Listing, Node, Table, Text
 
 _WHOLE = re.compile(r"-?(?:0|[1-9][0-9]*)")
 _DECIMAL = re.compile(r"-?(?:0|[1-9][0-9]*)\.[0-9]+")

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from controlplane.policy.globs import parse
-from intents.registry_file.yaml_tree import Entry, Listing, Node, Table, Text
+from intents.file_format.yaml_tree import Entry, Listing, Node, Table, Text
 
 REFERENCE_FIELDS = ("references", "related_specifications", "related_specs")
 KNOWN_FIELDS = frozenset(
