@@ -8,9 +8,10 @@ import pytest
 from django.contrib.auth.models import User
 
 from controlplane.models import Membership, Role, Token, Workspace
-from controlplane.pages.settings import members, policy_form
+from controlplane.pages.settings import members
+from controlplane.pages.settings.policy_form import ChoiceField, PolicyForm
 from controlplane.policy.model import Policy
-from controlplane.policy.rules.policy_document import APPROVABLE_TYPES, to_document
+from controlplane.policy.rules.policy_document import APPROVABLE_TYPES, problems, to_document
 from tests.builders import intent, person, signed_in, speaker
 from traces.ledger.append import body_of
 from traces.models import LedgerEntry
@@ -31,14 +32,11 @@ def policy_post(client, workspace, **changes):
     address = settings_of(workspace)
     document = to_document(Policy()) | changes
     posted = {"version": version_on(client, address)}
-    for field in policy_form.FIELDS:
-        value = document[field.name]
-        if field.kind == "switch":
-            posted |= {field.name: "true"} if value else {}
-        elif field.kind == "checks":
-            posted[field.name] = value
+    for field in PolicyForm(document=document):
+        if field.widget_type == "checkbox":
+            posted |= {field.name: "true"} if field.value() else {}
         else:
-            posted[field.name] = field.shown(value, "")["value"]
+            posted[field.name] = field.value()
     return client.post(address, posted)
 
 
@@ -68,9 +66,25 @@ def test_rex_and_ivy_change_nothing(acme, rex, ivy, page):
 
 class TestPolicy:
     def test_the_form_names_every_key_and_every_approvable_type(self):
-        fields = {field.name: field for field in policy_form.FIELDS}
+        fields = PolicyForm.base_fields
         assert set(fields) == set(to_document(Policy()))
-        assert {word for word, _, _ in fields["approvable"].choices} == set(APPROVABLE_TYPES)
+        assert {value for value, _ in fields["approvable"].choices} == set(APPROVABLE_TYPES)
+
+    def test_every_key_is_in_one_fieldset(self):
+        names = [name for _, names in PolicyForm.FIELDSETS for name in names]
+        assert sorted(names) == sorted(PolicyForm.base_fields)
+
+    @pytest.mark.parametrize(
+        ("key", "value"),
+        [
+            (key, value)
+            for key, field in PolicyForm.base_fields.items()
+            if isinstance(field, ChoiceField)
+            for value, _ in field.choices
+        ],
+    )
+    def test_every_choice_is_allowed_by_the_rules(self, key, value):
+        assert problems({key: value}) == ()
 
     def test_saving_the_form_as_it_is_changes_nothing(self, acme, ada):
         assert policy_post(signed_in(ada), acme).status_code == 302

@@ -8,6 +8,9 @@ from django.contrib.auth.models import AnonymousUser, User
 
 from controlplane.models import Workspace
 from controlplane.pages import styleguide
+from controlplane.pages.settings.policy_form import PolicyForm
+from controlplane.policy.model import Policy
+from controlplane.policy.rules.policy_document import to_document
 from intents.lessons.lesson_list import LessonRow
 from intents.lessons.pages import LessonForm
 from tests.ui import approval_samples, explain_samples, intent_samples, trace_samples
@@ -107,37 +110,9 @@ def session_detail():
 
 
 def policy():
-    choice = {"value": "enforce", "label": "Enforce", "says": "Denials stop the call.", "checked": True}
-    field = {
-        "name": "enforcement",
-        "label": "Enforcement",
-        "help": "",
-        "error": "",
-        "value": "",
-        "kind": "choice",
-    }
-    return {
-        "groups": [
-            {
-                "title": "Enforcement",
-                "fields": [
-                    field | {"choices": [choice]},
-                    field | {"name": "require_content_hash", "kind": "switch", "value": True},
-                    field
-                    | {
-                        "name": "session_idle_minutes",
-                        "kind": "number",
-                        "value": 30,
-                        "error": "Write a number.",
-                    },
-                    field | {"name": "protected_paths", "kind": "lines", "value": ".git/**\n.claude/**"},
-                ],
-            }
-        ],
-        "version": 12,
-        "revision": 12,
-        "may_edit": True,
-    }
+    document = to_document(Policy()) | {"safe_commands": [HOSTILE]}
+    form = PolicyForm({"session_idle_minutes": HOSTILE, "protected_paths": ".git/**"}, document=document)
+    return {"fieldsets": form.fieldsets(), "version": 12, "revision": 12, "may_edit": True}
 
 
 def members():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import zlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
@@ -17,19 +17,16 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from controlplane.models import Membership, Role, Token, TokenRole, Workspace
-from controlplane.pages.settings import members, policy_form
+from controlplane.pages.settings import members
 from controlplane.pages.settings import tokens as issued_tokens
+from controlplane.pages.settings.policy_form import PolicyForm
 from controlplane.policy.globs.intentignore import IgnoreRules
-from controlplane.policy.rules.policy_document import InvalidPolicyError
 from controlplane.shared.access import MemberRequest, may, member_page, person_name
 from controlplane.shared.starters import STARTERS, detected
 from intents import intentignore as ignorefile
 from intents import recommendations
 from intents.selectors import known_ids
 from intents.workspace_policy import change_policy, policy_document
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 CHANGED_MEANWHILE = "Somebody saved this meanwhile. Yours is shown; saving it again replaces theirs."
 
@@ -89,30 +86,24 @@ def posted_id(request: MemberRequest, name: str) -> int:
 @member_page()
 def policy(request: MemberRequest) -> HttpResponse:
     if not changing(request):
-        return _policy_page(request, policy_document(request.workspace), {})
-    posted = policy_form.from_post(request.POST)
+        return _policy_page(request, PolicyForm(document=policy_document(request.workspace)))
     with transaction.atomic():
         workspace = locked(request.workspace)
-        document = policy_document(workspace)
-        if not seen(request, document):
+        form = PolicyForm(request.POST, document=policy_document(workspace))
+        if not seen(request, form.document):
             messages.error(request, CHANGED_MEANWHILE)
-            return _policy_page(request, posted, {}, status=409)
-        changes = {key: value for key, value in posted.items() if value != document[key]}
-        try:
-            change_policy(workspace, changes, actor=actor_of(request))
-        except InvalidPolicyError as error:
-            errors = {one.key: f"{one.message} Allowed: {one.allowed}." for one in error.problems}
-            return _policy_page(request, posted, errors, status=400)
-    messages.success(request, "The policy is saved and holds from the next call.")
+            return _policy_page(request, form, status=409)
+        if not form.is_valid():
+            return _policy_page(request, form, status=400)
+        change_policy(workspace, form.changes, actor=actor_of(request))
+    messages.success(request, "The policy is saved and takes effect on the next call.")
     return redirect("settings:policy", workspace.slug)
 
 
-def _policy_page(
-    request: MemberRequest, shown: Mapping[str, Any], errors: Mapping[str, str], status: int = 200
-) -> HttpResponse:
+def _policy_page(request: MemberRequest, form: PolicyForm, status: int = 200) -> HttpResponse:
     workspace = Workspace.objects.get(pk=request.workspace.pk)
     context = {
-        "groups": policy_form.groups(shown, errors),
+        "fieldsets": form.fieldsets(),
         "version": fingerprint(policy_document(workspace)),
         "revision": workspace.revision,
         "may_edit": may(request.role, Role.ADMIN),

@@ -1,266 +1,280 @@
-"""The policy as a form: every key with words that say what each choice does.
+"""The policy of a workspace as a Django form: one field per key, named as the key.
 
-A form is values in, values out. Only `controlplane.policy.rules.policy_document` knows the values of a key.
+The form turns posted text into the values of a policy document. Whether a value is allowed is decided by
+`controlplane.policy.rules.policy_document` alone, so that REST and this page refuse the same documents.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from django.http import QueryDict
+from django import forms
+from django.forms import BoundField
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from controlplane.policy.rules.policy_document import problems
+
+Label = str | Promise
+MAX_NUMBER_DIGITS = 11  # more is left as text, which the rules refuse
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
-    """One key. `kind`: choice | switch | number | lines | classes (lines of `name: CLASS`) | checks.
-    `choices` are (value, label, what it does)."""
+class Option:
+    """The label of a choice, with a sentence on what choosing it does."""
 
-    name: str
-    label: str
-    kind: str
-    help: str = ""
-    choices: tuple[tuple[str, str, str], ...] = ()
+    label: Label
+    explanation: Label
 
-    def read(self, post: QueryDict) -> Any:
-        """What was posted, in the form of a policy document; nonsense is passed on and refused there."""
-        if self.kind == "switch":
-            return self.name in post
-        if self.kind == "checks":
-            return post.getlist(self.name)
-        text = post.get(self.name, "").strip()
-        if self.kind == "number":
-            return int(text) if text.isascii() and text.isdigit() and len(text) < 12 else text
-        lines = [line.strip() for line in text.splitlines() if line.strip()]
-        if self.kind == "classes":
-            named = (line.rpartition(":") for line in lines)
-            return {name.strip(): cls.strip().upper() for name, _, cls in named}
-        return lines if self.kind == "lines" else text
+    def __str__(self) -> str:
+        return str(self.label)
 
-    def shown(self, value: Any, error: str) -> dict[str, Any]:
-        """As templates/settings/_policy_field.html wants it."""
-        chosen = value if isinstance(value, list) else [value]
-        return {
-            "name": self.name,
-            "label": self.label,
-            "help": self.help,
-            "error": error,
-            "kind": "lines" if self.kind == "classes" else self.kind,
-            "value": self._text(value),
-            "choices": [
-                {"value": word, "label": label, "says": says, "checked": word in chosen}
-                for word, label, says in self.choices
-            ],
-        }
 
-    def _text(self, value: Any) -> Any:
+class PolicyField(forms.Field):
+    """A field that accepts anything: the policy's rules judge the value."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(required=False, **options)
+
+    def validate(self, value: Any) -> None:
+        pass
+
+
+class ChoiceField(PolicyField, forms.ChoiceField):
+    widget = forms.RadioSelect
+
+
+class ChoicesField(PolicyField, forms.MultipleChoiceField):
+    widget = forms.CheckboxSelectMultiple
+
+
+class SwitchField(PolicyField, forms.BooleanField):
+    widget = forms.CheckboxInput
+
+
+class NumberField(PolicyField):
+    widget = forms.NumberInput
+
+    def to_python(self, value: str | None) -> int | str:
+        text = (value or "").strip()
+        is_number = text.isascii() and text.isdigit() and len(text) <= MAX_NUMBER_DIGITS
+        return int(text) if is_number else text
+
+
+class LinesField(PolicyField):
+    """A list of texts, one per line."""
+
+    widget = forms.Textarea
+
+    def to_python(self, value: str | None) -> Any:
+        return [line.strip() for line in (value or "").splitlines() if line.strip()]
+
+    def prepare_value(self, value: Any) -> str:
+        return value if isinstance(value, str) else "\n".join(value or ())
+
+
+class ToolClassesField(LinesField):
+    """A mapping of tool names or globs to classes, one `name: CLASS` per line."""
+
+    def to_python(self, value: str | None) -> Any:
+        # The last colon separates: names of MCP tools may hold colons, classes never do.
+        rows = (line.rpartition(":") for line in super().to_python(value))
+        return {name.strip(): tool_class.strip().upper() for name, _, tool_class in rows}
+
+    def prepare_value(self, value: Any) -> str:
         if isinstance(value, Mapping):
-            return "\n".join(f"{name}: {cls}" if name else str(cls) for name, cls in value.items())
-        return "\n".join(value) if isinstance(value, list) else value
+            value = [f"{name}: {tool_class}" for name, tool_class in value.items()]
+        return super().prepare_value(value)
 
 
-APPROVABLE: tuple[tuple[str, str, str], ...] = (
-    (
-        "MISSING_OR_INVALID_INTENT",
-        "No intent selected",
-        "Without one an agent could also take one by itself.",
-    ),
-    (
-        "SCOPE_VIOLATION",
-        "Outside the scope",
-        "Protected paths and unknown targets too; never outside the workspace.",
-    ),
-    ("INTENTIGNORE_PATH_BLOCKED", "Ignored path", "A path that .intentignore keeps from agents."),
-    ("STALE_FILE", "Stale file", "The file changed after the agent had read it."),
-    ("INTENT_IGNORED", "Ignored intent", "An intent that .intentignore keeps from agents."),
-    ("CONSTRAINT_VIOLATION", "Constraint", "A machine-checked constraint of the intent."),
-)
+class PolicyForm(forms.Form):
+    """Every key of a policy document; `document` is the stored one, with all its keys."""
 
-GROUPS: tuple[tuple[str, tuple[Field, ...]], ...] = (
-    (
-        "Enforcement",
-        (
-            Field(
-                "enforcement",
-                "What the gate does",
-                "choice",
-                choices=(
-                    ("enforce", "Enforce", "Denials stop the agent, asks hold it until a human decides."),
-                    (
-                        "monitor",
-                        "Monitor",
-                        "Decides and records as usual, but answers allow with what it would have been.",
-                    ),
-                    ("off", "Off", "Every call is allowed. Nothing is protected."),
+    use_required_attribute = False
+
+    enforcement = ChoiceField(
+        label=_("What the gate does"),
+        choices=(
+            (
+                "enforce",
+                Option(_("Enforce"), _("Denials stop the agent; asks wait for a person.")),
+            ),
+            (
+                "monitor",
+                Option(
+                    _("Monitor"),
+                    _("Decides and records as usual, but answers allow and says what enforcing would do."),
                 ),
             ),
-            Field(
-                "when_unavailable",
-                "Without intents, or with a corrupt file of them",
-                "choice",
-                choices=(
-                    ("deny_all", "Deny every call", "The agent can only take an intent."),
-                    ("deny_destructive", "Deny changes", "Reading goes on."),
+            ("off", Option(_("Off"), _("Every call is allowed. Nothing is protected."))),
+        ),
+    )
+    when_unavailable = ChoiceField(
+        label=_("When the workspace has no intents, or their file is corrupt"),
+        choices=(
+            ("deny_all", Option(_("Deny every call"), _("The agent can only select an intent."))),
+            ("deny_destructive", Option(_("Deny changes"), _("Agents can still read."))),
+        ),
+    )
+    shared_intents = ChoiceField(
+        label=_("Two sessions on one intent"),
+        choices=(
+            (
+                "deny",
+                Option(_("One at a time"), _("While a live session has an intent, others cannot select it.")),
+            ),
+            ("allow", Option(_("Shared"), _("Several sessions may work on one intent at once."))),
+        ),
+    )
+    session_idle_minutes = NumberField(
+        label=_("Release an idle session's intent after (minutes)"),
+        help_text=_("Others can then select it; the session gets it back if it is still free."),
+    )
+    conflicts = ChoiceField(
+        label=_("A file that another agent works on"),
+        help_text=_(
+            "Changed by another live session since this one read it, or owned by another intent in progress."
+        ),
+        choices=(
+            (
+                "allow",
+                Option(_("Mark it"), _("Decision and timeline say so; the call is judged as usual.")),
+            ),
+            ("ask", Option(_("Ask a person"), _("A reviewer decides who goes first."))),
+            ("deny", Option(_("Deny it"), _("The agent is told to read the file again, or to leave it."))),
+        ),
+    )
+    completion = ChoiceField(
+        label=_("Who confirms that an intent is completed"),
+        choices=(
+            ("human", Option(_("A person"), _("The agent requests completion and notes what it verified."))),
+            ("agent", Option(_("The agent"), _("The intent is completed at once."))),
+        ),
+    )
+    empty_scope = ChoiceField(
+        label=_("An intent without scope"),
+        choices=(
+            ("deny", Option(_("Owns nothing"), _("Every change is outside of its scope."))),
+            (
+                "allow",
+                Option(
+                    _("Owns everything"),
+                    _("All paths of the workspace that are not protected or ignored."),
                 ),
             ),
         ),
-    ),
-    (
-        "Sessions and intents",
-        (
-            Field(
-                "shared_intents",
-                "Two sessions on one intent",
-                "choice",
-                choices=(
-                    ("deny", "One at a time", "An intent held by a live session is refused to others."),
-                    ("allow", "Shared", "Several sessions may work on one intent at once."),
+    )
+    reads_outside_workspace = ChoiceField(
+        label=_("Reading outside the workspace"),
+        choices=(
+            ("deny", Option(_("Denied"), _("Agents read files of the workspace only."))),
+            ("allow", Option(_("Allowed"), _("Any file on their machine. Writing there stays denied."))),
+        ),
+    )
+    protected_paths = LinesField(
+        label=_("Protected paths"),
+        help_text=_(
+            "One glob per line, compared without case. A scope opens a path by naming it without wildcards."
+        ),
+    )
+    case_insensitive_paths = SwitchField(
+        label=_("Compare paths without case"),
+        help_text=_("For workspaces on case-insensitive file systems, the default of macOS and Windows."),
+    )
+    require_content_hash = SwitchField(
+        label=_("Writes must name the content they replace"),
+        help_text=_("A write to an existing file without expected_content_hash is denied as stale."),
+    )
+    require_mutation_class = SwitchField(
+        label=_("write_to_file must name its mutation class"), help_text="AST_REFACTOR / INTENT_EVOLUTION"
+    )
+    tool_classes = ToolClassesField(
+        label=_("Tool classes"),
+        help_text=_(
+            "One per line: a name or glob, a colon and the class, such as mcp__github__get_*: SAFE. "
+            "Unknown tools are DESTRUCTIVE. Known file and shell tools can't be made safe."
+        ),
+    )
+    safe_commands = LinesField(
+        label=_("Safe commands"),
+        help_text=_("One pattern per line, such as npm test. They run without an intent."),
+    )
+    approvable = ChoicesField(
+        label=_("Denials that a person may approve"),
+        help_text=_("The others stay denied, and nobody is asked."),
+        choices=(
+            (
+                "MISSING_OR_INVALID_INTENT",
+                Option(_("No intent selected"), _("An agent can also select an intent instead of asking.")),
+            ),
+            (
+                "SCOPE_VIOLATION",
+                Option(
+                    _("Outside the scope"),
+                    _("Includes protected paths and unknown targets; never paths outside the workspace."),
                 ),
             ),
-            Field(
-                "session_idle_minutes",
-                "Minutes of silence after which a session holds nothing",
-                "number",
-                "Its intent is free for others then; it gets it back if it is still free.",
+            (
+                "INTENTIGNORE_PATH_BLOCKED",
+                Option(_("Ignored path"), _("A path that .intentignore keeps from agents.")),
             ),
-            Field(
-                "conflicts",
-                "A file that another agent works on",
-                "choice",
-                "Changed by another live session since this one looked, or owned by another open intent.",
-                choices=(
-                    (
-                        "allow",
-                        "Mark it",
-                        "The decision and its timeline say so; the call is judged as usual.",
-                    ),
-                    ("ask", "Ask a human", "Somebody decides who goes first."),
-                    ("deny", "Refuse it", "The agent is told to read the file again, or to leave it."),
-                ),
+            ("STALE_FILE", Option(_("Stale file"), _("The file changed after the agent read it."))),
+            (
+                "INTENT_IGNORED",
+                Option(_("Ignored intent"), _("An intent that .intentignore keeps from agents.")),
             ),
-            Field(
-                "completion",
-                "Who says that an intent is completed",
-                "choice",
-                choices=(
-                    ("human", "A human", "The agent asks with its notes on what it verified."),
-                    ("agent", "The agent", "It is completed at once."),
-                ),
+            (
+                "CONSTRAINT_VIOLATION",
+                Option(_("Constraint"), _("A machine-checked constraint of the intent.")),
             ),
         ),
-    ),
-    (
-        "Files",
+    )
+    approval_timeout_minutes = NumberField(
+        label=_("Minutes until an approval times out"),
+        help_text=_("The ledger then records that nobody decided; the agent may ask again."),
+    )
+    freeze_after_denials = NumberField(
+        label=_("Freeze a session after (different denied attempts at one thing)"),
+        help_text=_(
+            "Different calls for the same path, or denied for the same reason. 0: never. "
+            "Reviewers are alerted at the third either way."
+        ),
+    )
+
+    FIELDSETS: tuple[tuple[Label, tuple[str, ...]], ...] = (
+        (_("Enforcement"), ("enforcement", "when_unavailable")),
         (
-            Field(
+            _("Sessions and intents"),
+            ("shared_intents", "session_idle_minutes", "conflicts", "completion"),
+        ),
+        (
+            _("Files"),
+            (
                 "empty_scope",
-                "An intent without scope",
-                "choice",
-                choices=(
-                    ("deny", "Owns nothing", "Every change is outside of it."),
-                    (
-                        "allow",
-                        "Owns everything",
-                        "Every path of the workspace that is not protected or ignored.",
-                    ),
-                ),
-            ),
-            Field(
                 "reads_outside_workspace",
-                "Reading outside the workspace",
-                "choice",
-                choices=(
-                    ("deny", "Denied", "Agents read the workspace only."),
-                    ("allow", "Allowed", "Any file of their machine. Writing there stays denied."),
-                ),
-            ),
-            Field(
                 "protected_paths",
-                "Protected paths",
-                "lines",
-                "One glob a line, compared without case. A scope opens one by naming it without wildcards.",
-            ),
-            Field(
                 "case_insensitive_paths",
-                "Compare paths without case",
-                "switch",
-                "For workspaces on file systems that do so, such as those of macOS and Windows.",
-            ),
-            Field(
                 "require_content_hash",
-                "Writes must name the content they replace",
-                "switch",
-                "A write to an existing file without expected_content_hash is refused as stale.",
-            ),
-            Field(
                 "require_mutation_class",
-                "write_to_file must name its mutation class",
-                "switch",
-                "AST_REFACTOR or INTENT_EVOLUTION.",
             ),
         ),
-    ),
-    (
-        "Tools and commands",
-        (
-            Field(
-                "tool_classes",
-                "Tool classes",
-                "classes",
-                "One a line: a name or glob, a colon and the class, such as mcp__github__get_*: SAFE. "
-                "Unknown tools are DESTRUCTIVE. Known file and shell tools can't be made safe.",
-            ),
-            Field(
-                "safe_commands",
-                "Safe commands",
-                "lines",
-                "One pattern a line, such as npm test. They run without an intent.",
-            ),
-        ),
-    ),
-    (
-        "Approvals",
-        (
-            Field(
-                "approvable",
-                "Denials that a human may approve",
-                "checks",
-                "What is not ticked stays denied, and nobody is asked.",
-                APPROVABLE,
-            ),
-            Field(
-                "approval_timeout_minutes",
-                "Minutes until an approval times out",
-                "number",
-                "Then it is recorded that nobody decided; the agent may ask again.",
-            ),
-            Field(
-                "freeze_after_denials",
-                "Refused attempts at one thing that freeze a session",
-                "number",
-                "Different calls for the same path, or stopped for the same reason. 0: never. "
-                "Reviewers are alerted at the third either way.",
-            ),
-        ),
-    ),
-)
+        (_("Tools and commands"), ("tool_classes", "safe_commands")),
+        (_("Approvals"), ("approvable", "approval_timeout_minutes", "freeze_after_denials")),
+    )
 
-FIELDS: tuple[Field, ...] = tuple(field for _, fields in GROUPS for field in fields)
+    def __init__(self, data: Any = None, *, document: Mapping[str, Any]) -> None:
+        # The ids are the names: the page's labels and links point at them.
+        super().__init__(data, initial=dict(document), auto_id="%s")
+        self.document = document
+        self.changes: dict[str, Any] = {}
 
+    def clean(self) -> None:
+        """Check what was changed; a stored value that newer rules refuse stops no other change."""
+        self.changes = {key: value for key, value in self.cleaned_data.items() if value != self.document[key]}
+        for problem in problems(self.changes):
+            self.add_error(problem.key, f"{problem.message} Allowed: {problem.allowed}.")
 
-def from_post(post: QueryDict) -> dict[str, Any]:
-    """The posted form as a policy document with every key."""
-    return {field.name: field.read(post) for field in FIELDS}
-
-
-def groups(document: Mapping[str, Any], errors: Mapping[str, str]) -> list[dict[str, Any]]:
-    """The form for a document, with what is wrong beside the field."""
-    return [
-        {
-            "title": title,
-            "fields": [field.shown(document[field.name], errors.get(field.name, "")) for field in fields],
-        }
-        for title, fields in GROUPS
-    ]
+    def fieldsets(self) -> list[tuple[Label, list[BoundField]]]:
+        return [(title, [self[name] for name in names]) for title, names in self.FIELDSETS]
