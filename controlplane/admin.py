@@ -1,4 +1,4 @@
-"""For repair and looking; the daily work is on the pages."""
+"""Admin pages of workspaces and tokens, for repairs; the daily work is done on the product's pages."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from django.http import HttpRequest
 
 from controlplane.models import Membership, Token, Workspace
 from controlplane.pages.sign_in import Careful
+from controlplane.shared.admin import ReadOnlyAdmin
 
 
 class CarefulAdminForm(Careful, AdminAuthenticationForm):
@@ -36,18 +37,9 @@ class WorkspaceAdmin(admin.ModelAdmin):
 
 
 @admin.register(Token)
-class TokenAdmin(admin.ModelAdmin):
-    """Tokens are made and revoked on the pages, where their text is shown once."""
+class TokenAdmin(ReadOnlyAdmin):
+    """Tokens are created and revoked on the settings page, which shows their text once."""
 
     list_display = ("name", "hint", "workspace", "role", "acts_for", "last_used_at", "revoked_at")
     list_filter = ("workspace", "role")
     search_fields = ("name", "hint")
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Token | None = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Token | None = None) -> bool:
-        return False

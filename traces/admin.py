@@ -1,32 +1,19 @@
-"""Looking at the ledger. Nothing can be added, changed or deleted here: the database would refuse it."""
+"""Admin pages of the ledger, read-only: database triggers refuse any change to it."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from django.contrib import admin
-from django.http import HttpRequest
 
+from controlplane.shared.admin import ReadOnlyAdmin
 from traces.entries.missing_bodies import Absences
 from traces.ledger.append import body_of
 from traces.models import Checkpoint, LedgerEntry
 
 
-class ReadOnly(admin.ModelAdmin):
-    show_full_result_count = False
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-
 @admin.register(LedgerEntry)
-class LedgerEntryAdmin(ReadOnly):
+class LedgerEntryAdmin(ReadOnlyAdmin):
     list_display = ("id", "workspace_id", "kind", "outcome", "session_id", "intent_id", "tool", "received_at")
     list_filter = ("kind",)
     search_fields = ("=entry_id", "=session_id", "=intent_id")
@@ -51,7 +38,7 @@ class LedgerEntryAdmin(ReadOnly):
 
 
 @admin.register(Checkpoint)
-class CheckpointAdmin(ReadOnly):
+class CheckpointAdmin(ReadOnlyAdmin):
     list_display = ("workspace_id", "size", "created_at")
     ordering = ("-id",)
     fields = ("workspace_id", "size", "created_at", "sealed_through", "note")
