@@ -7,7 +7,7 @@ from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.http import require_safe
 
-from controlplane.shared.metrics import ANCHORS, GATE, OUTLETS
+from controlplane.shared.metrics import CONTENT_TYPE, render_metrics
 
 
 @require_safe
@@ -36,7 +36,4 @@ def readyz(request: HttpRequest) -> HttpResponse:
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
     """What this process counted, in Prometheus' text format. Numbers only: no workspace is named."""
-    return HttpResponse(
-        "\n".join([*GATE.lines(), *ANCHORS.lines(), *OUTLETS.lines(), ""]),
-        content_type="text/plain; version=0.0.4; charset=utf-8",
-    )
+    return HttpResponse(render_metrics(), content_type=CONTENT_TYPE)

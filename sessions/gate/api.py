@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from controlplane.api.authentication import TokenAuthentication
 from controlplane.api.views import WorkspaceView
-from controlplane.shared.metrics import GATE
+from controlplane.shared.metrics import observe_decision
 from controlplane.shared.tokens import known_bearer
 from sessions.gate import check
 from sessions.gate.answers import refusal_body
@@ -67,7 +67,7 @@ class GateView(WorkspaceView):
         if resumed:
             asked = replace(asked, resumed=resumed)
         answer = check.check(self.bearer, asked)
-        GATE.observe(answer["decision"], time.perf_counter() - began)
+        observe_decision(answer["decision"], time.perf_counter() - began)
         return Response(answer, headers=self._hold(answer, asked.wait_seconds))
 
     def _hold(self, answer: dict[str, Any], wait_seconds: float) -> dict[str, str]:

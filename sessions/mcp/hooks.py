@@ -18,7 +18,7 @@ from rest_framework.exceptions import ParseError
 
 from controlplane.api.errors import ApiError
 from controlplane.api.parsers import check_text, parse_json
-from controlplane.shared.metrics import GATE
+from controlplane.shared.metrics import observe_decision
 from sessions.adapters.dispatch import Outcome, Report, act
 from sessions.adapters.hook_call import Answer, Body, Event
 from sessions.adapters.parse import ALONGSIDE, read_hook
@@ -84,7 +84,7 @@ async def _answer(caller: Caller | ApiError, agent: Any, event: Any, arguments: 
     if outcome.approval and seconds:
         outcome = await _decided(report, outcome, seconds)
     if outcome.decision:
-        GATE.observe(outcome.decision, time.perf_counter() - began)
+        observe_decision(outcome.decision, time.perf_counter() - began)
     return outcome.answer
 
 

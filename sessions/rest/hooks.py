@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from controlplane.api.authentication import TokenAuthentication
 from controlplane.api.views import WorkspaceView
-from controlplane.shared.metrics import GATE
+from controlplane.shared.metrics import observe_decision
 from controlplane.shared.tokens import find_bearer, known_bearer
 from sessions.adapters.dispatch import Outcome, Report, act
 from sessions.adapters.hook_call import Answer, Body, Event
@@ -89,7 +89,7 @@ class HookView(WorkspaceView):
         hook, asked = read_hook(agent, event, payload, size)
         outcome = act(Report(self.bearer, hook, asked))
         if outcome.decision:
-            GATE.observe(outcome.decision, time.perf_counter() - began)
+            observe_decision(outcome.decision, time.perf_counter() - began)
         rendered = client_of(agent).render(event, outcome.answer)
         return Response(rendered, headers=self._headers(agent, outcome, asked.wait_seconds))
 

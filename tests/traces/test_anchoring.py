@@ -324,9 +324,9 @@ class TestSettingUp:
         grow(home)
         Anchoring().run_once()
         told = Client().get("/metrics").content.decode()
-        ANCHORS.set({})
-        assert 'icp_ledger_anchors{health="ok"} 1\n' in told
-        assert 'icp_ledger_anchors{health="failing"} 1\n' in told
+        ANCHORS.clear()
+        assert 'icp_ledger_anchors{health="ok"} 1.0\n' in told
+        assert 'icp_ledger_anchors{health="failing"} 1.0\n' in told
         assert "heads.txt" not in told
 
 

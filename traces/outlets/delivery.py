@@ -13,7 +13,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from controlplane.shared import http_post
-from controlplane.shared.metrics import OUTLETS
+from controlplane.shared.metrics import OUTLETS, set_gauge
 from traces.models import Checkpoint, LedgerLeaf, Outlet
 from traces.outlets import otlp, webhook
 from traces.outlets.records import Record, records_of
@@ -38,7 +38,7 @@ def deliver_all() -> int:
 def _count() -> None:
     failures = list(Outlet.objects.values_list("failures", flat=True))
     failing = sum(map(bool, failures))
-    OUTLETS.set({"ok": len(failures) - failing, "failing": failing})
+    set_gauge(OUTLETS, {"ok": len(failures) - failing, "failing": failing})
 
 
 def _has_news(outlet: Outlet) -> bool:

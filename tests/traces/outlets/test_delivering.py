@@ -206,7 +206,7 @@ def test_prometheus_sees_who_is_not_served(receiver, client):
     receiver.answers = [(500, {})]
     deliver_all()
     assert (
-        'icp_outlets{health="ok"} 0\nicp_outlets{health="failing"} 2\n'
+        'icp_outlets{health="ok"} 0.0\nicp_outlets{health="failing"} 2.0\n'
         in client.get("/metrics").content.decode()
     )
     receiver.answers = [(204, {})]
@@ -214,6 +214,6 @@ def test_prometheus_sees_who_is_not_served(receiver, client):
         retry_now(outlet)
     deliver_all()
     assert (
-        'icp_outlets{health="ok"} 2\nicp_outlets{health="failing"} 0\n'
+        'icp_outlets{health="ok"} 2.0\nicp_outlets{health="failing"} 0.0\n'
         in client.get("/metrics").content.decode()
     )

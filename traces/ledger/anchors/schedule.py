@@ -16,7 +16,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from controlplane.models import Workspace
-from controlplane.shared.metrics import ANCHORS
+from controlplane.shared.metrics import ANCHORS, set_gauge
 from traces.ledger import proofs
 from traces.ledger.anchors.targets import CHECKS, FAULTS, READERS, SENDERS, AnchorError
 from traces.ledger.append import NewEntry, append
@@ -181,7 +181,7 @@ def _due(now: datetime) -> list[LedgerAnchor]:
 def _count() -> None:
     now = timezone.now()
     found = Counter(health_of(anchor, now).word for anchor in LedgerAnchor.objects.filter(enabled=True))
-    ANCHORS.set({word: found[word] for word in ("ok", "waiting", "late", "failing")})
+    set_gauge(ANCHORS, {word: found[word] for word in ("ok", "waiting", "late", "failing")})
 
 
 def _failed(anchor: LedgerAnchor, reason: str) -> bool:
