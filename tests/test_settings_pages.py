@@ -11,7 +11,7 @@ from controlplane.models import Membership, Role, Token, Workspace
 from controlplane.pages.settings import members
 from controlplane.pages.settings.policy_form import ChoiceField, PolicyForm
 from controlplane.policy.model import Policy
-from controlplane.policy.rules.policy_document import APPROVABLE_TYPES, problems, to_document
+from controlplane.policy.rules.policy_document import APPROVABLE_TYPES, find_problems, to_document
 from tests.builders import intent, person, signed_in, speaker
 from traces.ledger.append import body_of
 from traces.models import LedgerEntry
@@ -84,7 +84,7 @@ class TestPolicy:
         ],
     )
     def test_every_choice_is_allowed_by_the_rules(self, key, value):
-        assert problems({key: value}) == ()
+        assert find_problems({key: value}) == ()
 
     def test_saving_the_form_as_it_is_changes_nothing(self, acme, ada):
         assert policy_post(signed_in(ada), acme).status_code == 302

@@ -15,7 +15,7 @@ from django.forms import BoundField
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from controlplane.policy.rules.policy_document import problems
+from controlplane.policy.rules.policy_document import find_problems
 
 Label = str | Promise
 MAX_NUMBER_DIGITS = 11  # more is left as text, which the rules refuse
@@ -273,7 +273,7 @@ class PolicyForm(forms.Form):
     def clean(self) -> None:
         """Check what was changed; a stored value that newer rules refuse stops no other change."""
         self.changes = {key: value for key, value in self.cleaned_data.items() if value != self.document[key]}
-        for problem in problems(self.changes):
+        for problem in find_problems(self.changes):
             self.add_error(problem.key, f"{problem.message} Allowed: {problem.allowed}.")
 
     def fieldsets(self) -> list[tuple[Label, list[BoundField]]]:
