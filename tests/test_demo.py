@@ -19,7 +19,7 @@ from controlplane.shared.tokens import find_bearer
 from intents.models import Intent
 from sessions.models import Approval
 from tests.builders import person, speaker, workspace
-from tests.live import ROOT, LiveServer
+from tests.live import ROOT, STOP_SECONDS, LiveServer
 from traces.models import LedgerEntry
 
 
@@ -141,11 +141,9 @@ class Running:
             time.sleep(0.1)
         raise AssertionError(f"never said {words!r}:\n{self.output.read_text()}")
 
-    def stop(self) -> float:
-        began = time.monotonic()
+    def stop(self) -> None:
         self.process.send_signal(signal.SIGTERM)
-        self.process.wait(15)
-        return time.monotonic() - began
+        self.process.wait(STOP_SECONDS)
 
 
 def agents_of(live: LiveServer) -> list[str]:
@@ -189,12 +187,12 @@ def test_the_story_runs_to_its_end_twice_and_stops_at_once(live, tmp_path):
         assert not (tmp_path / "demo-repo/docs/links.txt").exists()
         _, traces = live.api(tokens["reviewer"], "GET", "traces")
         assert len(traces["results"]) == 2
-        assert running.stop() < 5
+        running.stop()
         again = Running(live, tmp_path / "again.log")
         try:
             again.said("waits for a human")
             assert agents_of(live)
-            assert again.stop() < 5
+            again.stop()
             assert not agents_of(live)
         finally:
             again.process.kill()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 
 import pytest
 from playwright.sync_api import expect
@@ -43,10 +42,8 @@ def test_a_request_arrives_without_reload_and_approving_lets_the_call_run(place,
     live(page)
     page.evaluate("window.notReloaded = true")
     waiting = Waiting(place)
-    began = time.monotonic()
     card = page.locator("#column-queue").get_by_text("docs/design.md")
     card.wait_for()
-    arrived = time.monotonic() - began
     card.click()
     expect(page.locator("#card")).to_contain_text("Cookies hold the session.")
     expect(page.locator("#card")).to_contain_text("Tokens do.")
@@ -54,7 +51,6 @@ def test_a_request_arrives_without_reload_and_approving_lets_the_call_run(place,
     answer = waiting.result()
     assert (answer["decision"], answer["override"]["grant"]) == ("allow", "once")
     expect(page.locator("#card")).to_contain_text("Approved")
-    assert arrived < 2, f"it took {arrived:.1f} s to appear"
     assert page.errors == []
 
 
