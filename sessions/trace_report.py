@@ -7,7 +7,7 @@ from typing import Any
 from controlplane.shared.masking import storable
 from sessions.models import AgentSession
 from sessions.previous_text import Told, computed_class
-from sessions.rest.representations import moment
+from sessions.representations import format_time
 from traces.entries.mutation_class_check import FIELD
 from traces.entries.record import Author, Mutation, record_mutation
 
@@ -46,7 +46,7 @@ def record_trace(
         "id": recorded.entry["id"],
         "status": "pending",
         "leaf_hash": recorded.leaf_hash.hex(),
-        "received_at": moment(recorded.received_at),
+        "received_at": format_time(recorded.received_at),
         "entry": recorded.entry,
         "computed_mutation_class": recorded.entry.get(FIELD),
     }

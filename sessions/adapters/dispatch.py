@@ -15,12 +15,12 @@ from sessions.adapters.refusal_text import answer_from
 from sessions.gate import check
 from sessions.gate.health import alarm, health_of
 from sessions.gate.request import GateRequest
-from sessions.gate.worktree import Worktree
 from sessions.lifecycle.end import end_session
 from sessions.lifecycle.guidance import prompt_of
 from sessions.lifecycle.open import find_session, open_session, require_owner
 from sessions.models import AgentSession
 from sessions.trace_report import record_trace
+from sessions.worktree import Worktree
 
 log = logging.getLogger(__name__)
 

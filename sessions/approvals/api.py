@@ -13,15 +13,13 @@ from rest_framework.response import Response
 from controlplane.api.errors import ApiError, ErrorAnswer
 from controlplane.api.pages import PAGE_PARAMETERS, page_of, whole_number
 from controlplane.api.views import WorkspaceView
-from sessions.approvals import lifecycle
+from sessions.api_schema import responses_for
+from sessions.approvals import lifecycle, schema
 from sessions.approvals.choices import Choice, Decider
 from sessions.approvals.rejection_lesson import kept_lesson
-from sessions.gate.request import MAX_WAIT_SECONDS
-from sessions.live.hold_open import HOLD_HEADER, RESUMED
+from sessions.approvals.representations import represent_approval
+from sessions.live.hold_open import HOLD_HEADER, MAX_WAIT_SECONDS, RESUMED
 from sessions.models import Approval
-from sessions.rest import schema
-from sessions.rest.representations import approval_answer
-from sessions.rest.sessions import answers
 
 NOT_FOUND = {
     404: OpenApiResponse(ErrorAnswer, description="No such approval in this workspace, or not yours to see.")
@@ -55,7 +53,7 @@ class ApprovalsView(ApprovalViewBase):
             OpenApiParameter("status", OpenApiTypes.STR, enum=Approval.Status.values),
             *PAGE_PARAMETERS,
         ],
-        responses=answers(200, schema.ApprovalPage),
+        responses=responses_for(200, schema.ApprovalPage),
     )  # fmt: skip
     def get(self, request: Request) -> Response:
         rows, status = self.visible(), request.query_params.get("status", "")
@@ -66,7 +64,7 @@ class ApprovalsView(ApprovalViewBase):
                 )
             rows = rows.filter(status=status.upper())
         page = page_of(rows, request)
-        return Response(page | {"results": [approval_answer(row) for row in page["results"]]})
+        return Response(page | {"results": [represent_approval(row) for row in page["results"]]})
 
 
 class ApprovalView(ApprovalViewBase):
@@ -78,7 +76,7 @@ class ApprovalView(ApprovalViewBase):
                 description=f"Answer when it is decided, or after this time (0 to {MAX_WAIT_SECONDS}).",
             )
         ],
-        responses={**answers(200, schema.ApprovalAnswer), **NOT_FOUND},
+        responses={**responses_for(200, schema.ApprovalAnswer), **NOT_FOUND},
     )  # fmt: skip
     def get(self, request: Request, approval_id: str) -> Response:
         seconds = whole_number(request, "wait_seconds", 0, low=0, high=MAX_WAIT_SECONDS)
@@ -86,7 +84,7 @@ class ApprovalView(ApprovalViewBase):
         pending = found.status == Approval.Status.PENDING
         resumed = RESUMED in request.META
         headers = {HOLD_HEADER: f"{found.public_id};{seconds}"} if pending and seconds and not resumed else {}
-        return Response(approval_answer(found), headers=headers)
+        return Response(represent_approval(found), headers=headers)
 
 
 class DecideView(ApprovalViewBase):
@@ -96,7 +94,7 @@ class DecideView(ApprovalViewBase):
         operation_id="approvals_decide", summary="Approve or reject; the first one wins",
         request=schema.DecideBody,
         responses={
-            **answers(200, schema.DecidedAnswer, 415), **NOT_FOUND,
+            **responses_for(200, schema.DecidedAnswer, 415), **NOT_FOUND,
             403: OpenApiResponse(ErrorAnswer, description="Not a reviewer, or your own session asked."),
             409: OpenApiResponse(ErrorAnswer, description="Already decided, expired or cancelled."),
         },
@@ -107,7 +105,7 @@ class DecideView(ApprovalViewBase):
         decided = lifecycle.decide(
             self.approval(approval_id), self._decider(), choice_from(body.validated_data)
         )
-        return Response(approval_answer(decided) | {"lesson_id": kept_lesson(decided) or None})
+        return Response(represent_approval(decided) | {"lesson_id": kept_lesson(decided) or None})
 
     def _decider(self) -> Decider:
         bearer = self.bearer

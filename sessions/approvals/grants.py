@@ -15,7 +15,7 @@ from intents import registry
 from intents.models import Intent
 from intents.selectors import find_intent
 from sessions.approvals.choices import Choice, Decider, Grant
-from sessions.gate.snapshot import policy_of
+from sessions.core_values import load_policy
 from sessions.models import AgentSession, Approval, ApprovalGrant
 from traces.ledger.append import NewEntry, append
 
@@ -144,7 +144,7 @@ def _check_patterns(approval: Approval, patterns: tuple[str, ...]) -> None:
             raise ApiError(400, "INVALID_INPUT", f"patterns: {problem.message}")
         if pattern.startswith("!"):
             raise ApiError(400, "INVALID_INPUT", "patterns: a grant cannot exclude; leave out the leading !.")
-    ignore_case = policy_of(approval.workspace).case_insensitive_paths
+    ignore_case = load_policy(approval.workspace).case_insensitive_paths
     scope = Scope.from_patterns(patterns, case_insensitive=ignore_case)
     left = [path for path in approval.call.get("offending", ()) if not scope.matches(path)]
     if approval.kind == Approval.Kind.CALL and left and not approval.call.get("unknown"):

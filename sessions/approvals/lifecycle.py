@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -11,49 +10,16 @@ from django.db.models import F
 from django.utils import timezone
 
 from controlplane.api.errors import ApiError
-from controlplane.policy.messages import render_rejected_again
-from controlplane.policy.model import Verdict
 from controlplane.shared.masking import storable
-from intents.selectors import owners_of
 from sessions.approvals.choices import Choice, Decider, Grant
 from sessions.approvals.grants import check_grant, give
-from sessions.approvals.reach import Reach, reach_of
+from sessions.approvals.reach import Reach
 from sessions.approvals.rejection_lesson import check_lesson, keep_lesson
-from sessions.gate.outcome import Checked
-from sessions.gate.rejections import words_of
 from sessions.models import AgentSession, Approval
 from traces.ledger.append import NewEntry, append
 
 EXTENSION = timedelta(minutes=5)
 EXPIRE_BATCH = 200
-
-
-def join_or_plan(checked: Checked) -> Checked:
-    """With the approval for exactly this call: the one that is open already, or a new one, not yet saved.
-
-    A call that a human has rejected in this session is refused with the human's own words.
-    """
-    session, decision = checked.held.session, checked.decision
-    rejected = _latest(session, decision.digest, Approval.Status.REJECTED)
-    if rejected is not None:
-        error = render_rejected_again(decision.error or "", words_of(rejected.decider, rejected.comment))
-        return replace(
-            checked, decision=replace(decision, verdict=Verdict.DENY, error=error), answered=Verdict.DENY
-        )
-    approval = pending_for(session, decision.digest) or _timed_out(checked) or _planned(checked)
-    return replace(checked, approval=approval)
-
-
-def _timed_out(checked: Checked) -> Approval | None:
-    """The approval that this very request was held for, over without a decision: it is not asked anew."""
-    ended = (Approval.Status.EXPIRED, Approval.Status.CANCELLED)
-    return (
-        Approval.objects.select_related("workspace")
-        .filter(public_id=checked.request.resumed, session=checked.held.session, status__in=ended)
-        .first()
-        if checked.request.resumed
-        else None
-    )
 
 
 def open_planned(approval: Approval, decision_id: str) -> None:
@@ -65,7 +31,7 @@ def open_planned(approval: Approval, decision_id: str) -> None:
 
 def pending_for(session: AgentSession, digest: str) -> Approval | None:
     """The open approval for a digest; one that is overdue is expired first."""
-    approval = _latest(session, digest, Approval.Status.PENDING)
+    approval = find_latest(session, digest, Approval.Status.PENDING)
     if approval is not None and approval.expires_at <= timezone.now():
         expire(approval)
         return None
@@ -97,48 +63,6 @@ def new_approval(session: AgentSession, *, timeout_minutes: int, reach: Reach, *
         reach_why=reach.why,
         **fields,
     )
-
-
-def _planned(checked: Checked) -> Approval:
-    session, decision, held = checked.held.session, checked.decision, checked.held
-    policy = held.snapshot.policy
-    paths = [target.path for target in decision.targets]
-    owners = set(owners_of(session.workspace_id, paths, ignore_case=policy.case_insensitive_paths))
-    return new_approval(
-        session,
-        kind=Approval.Kind.CALL,
-        digest=decision.digest,
-        timeout_minutes=policy.approval_timeout_minutes,
-        reach=reach_of(decision, owners - {decision.intent_id or ""}),
-        tool=checked.request.call.tool,
-        call=_shown(checked),
-        error_type=decision.error_type or "",
-        reason=str(decision.reason or ""),
-        message=decision.error or "",
-        intent_id=decision.intent_id or "",
-        intent_revision=held.snapshot.intent.revision if held.snapshot.intent else 0,
-        workspace_revision=held.workspace_revision,
-    )
-
-
-def _shown(checked: Checked) -> dict[str, Any]:
-    """What the reviewer's card is drawn from."""
-    call, decision = checked.request.call, checked.decision
-    return {
-        "input": storable(call.input),
-        "cwd": call.cwd,
-        "root": call.root,
-        "targets": [
-            {"path": target.path, "op": target.op, "recursive": target.recursive}
-            for target in decision.targets
-        ],
-        "offending": list(decision.offending),
-        "unknown": [
-            {"text": storable(part.text), "why": part.reason, "start": part.start, "end": part.end}
-            for part in decision.unknown
-        ],
-        "nearest_pattern": decision.nearest_pattern,
-    }
 
 
 def decide(approval: Approval, decider: Decider, choice: Choice) -> Approval:
@@ -247,7 +171,8 @@ def record(approval: Approval, event: str, actor: str) -> None:
     )
 
 
-def _latest(session: AgentSession, digest: str, status: Approval.Status) -> Approval | None:
+def find_latest(session: AgentSession, digest: str, status: Approval.Status) -> Approval | None:
+    """Return the newest approval of this status for exactly this call. 1 query."""
     found = Approval.objects.select_related("workspace", "session__token").filter(
         session=session, digest=digest, status=status
     )

@@ -10,6 +10,7 @@ from rest_framework.response import Response
 
 from controlplane.api.fields import Text, Whole
 from controlplane.api.views import WorkspaceView
+from sessions.api_schema import Body
 from sessions.explain import steps
 from sessions.explain.steps import Standpoint
 from sessions.gate.answers import refusal_body
@@ -23,7 +24,7 @@ from sessions.gate.request import (
     parse_gate_request,
     text_field,
 )
-from sessions.rest.schema import Body, GateAnswer, GateBody, GateRefusal
+from sessions.gate.schema import GateAnswer, GateBody, GateRefusal
 
 if TYPE_CHECKING:
     from rest_framework.request import Request

@@ -17,9 +17,8 @@ from controlplane.policy.rules.policy_document import InvalidPolicyError
 from intents import intentignore as ignorefile
 from intents.replay import DAYS, MAX_DAYS, Proposal, replay_proposal
 from intents.selectors import find_intent
-from sessions.rest.representations import moment
-from sessions.rest.schema import Body
-from sessions.rest.sessions import answers
+from sessions.api_schema import Body, responses_for
+from sessions.representations import format_time
 from traces.entries.recorded_calls import MAX_CALLS
 
 if TYPE_CHECKING:
@@ -91,7 +90,7 @@ class ReplayView(WorkspaceView):
             " nothing."
         ),
         request=ReplayBody,
-        responses=answers(200, ReplayAnswer, 404, 415),
+        responses=responses_for(200, ReplayAnswer, 404, 415),
         examples=[OpenApiExample("A narrower scope", EXAMPLE, request_only=True)],
     )
     def post(self, request: Request) -> Response:
@@ -147,5 +146,5 @@ def shown(found: Replay) -> dict[str, Any]:
             {"before": before, "after": after, "calls": calls}
             for (before, after), calls in sorted(found.counts.items())
         ],
-        "flips": [asdict(flip) | {"at": moment(flip.at)} for flip in found.flips],
+        "flips": [asdict(flip) | {"at": format_time(flip.at)} for flip in found.flips],
     }

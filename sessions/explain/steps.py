@@ -14,10 +14,11 @@ from controlplane.policy.explain import explain
 from controlplane.policy.model import Decision, IntentStatus, SessionState, Step, ToolCall, ToolClass, Verdict
 from controlplane.policy.paths.filesystem import Filesystem
 from intents.selectors import find_intent
+from sessions.core_values import to_core_intent
+from sessions.gate import handshake
 from sessions.gate import snapshot as snapshots
 from sessions.gate.answers import answer_of
 from sessions.gate.decide import judge
-from sessions.lifecycle import handshake
 from sessions.lifecycle.open import find_session, require_owner
 from sessions.models import AgentSession
 
@@ -174,7 +175,7 @@ def _with_intent(held: Held, intent_id: str) -> Held:
     row = find_intent(held.session.workspace_id, intent_id)
     if row is None:
         raise _missing("intent")
-    intent = snapshots.core_intent(row)
+    intent = to_core_intent(row)
     if intent.status is IntentStatus.PENDING:
         intent = replace(intent, status=IntentStatus.IN_PROGRESS)
     snapshot = replace(

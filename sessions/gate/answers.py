@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.conf import settings
-from django.urls import reverse
-
 from controlplane.policy.model import ACTION_HINTS, Decision, ErrorType, SessionState, Verdict
-from sessions.models import Approval
 
 FAILED = "The tool execution failed"
 
@@ -86,18 +82,3 @@ def refusal_body(error_type: str, error: str, **extra: Any) -> dict[str, Any]:
         "action_hint": ACTION_HINTS[ErrorType(error_type) if known else ErrorType.HOOK_BLOCKED],
     }
     return answer | extra
-
-
-def approval_brief(approval: Approval) -> dict[str, Any]:
-    """What an agent is told of an approval."""
-    return {
-        "id": approval.public_id,
-        "status": approval.status,
-        "url": approval_url(approval),
-        "expires_at": approval.expires_at.isoformat().replace("+00:00", "Z"),
-    }
-
-
-def approval_url(approval: Approval) -> str:
-    path = reverse("approvals:card", args=[approval.workspace.slug, approval.public_id])
-    return settings.PUBLIC_URL + path

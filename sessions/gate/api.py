@@ -18,8 +18,8 @@ from controlplane.shared.tokens import known_bearer
 from sessions.gate import check
 from sessions.gate.answers import refusal_body
 from sessions.gate.request import MAX_BODY_BYTES, TOO_LONG, invalid, parse_gate_request
+from sessions.gate.schema import GateAnswer, GateBody, GateRefusal
 from sessions.live.hold_open import HOLD_HEADER, RESUMED
-from sessions.rest.schema import GateAnswer, GateBody, GateRefusal
 
 REFUSALS = {
     400: OpenApiResponse(

@@ -28,13 +28,14 @@ from controlplane.shared.masking import storable
 from controlplane.shared.sqlite_lock import writing
 from controlplane.shared.tokens import Bearer, forget_token
 from sessions.approvals import lifecycle
-from sessions.gate import denial_alerts, snapshot
-from sessions.gate.answers import answer_of, approval_brief, conflicts_of
+from sessions.approvals.representations import represent_approval_briefly
+from sessions.gate import denial_alerts, handshake, snapshot
+from sessions.gate.answers import answer_of, conflicts_of
+from sessions.gate.ask import join_or_plan
 from sessions.gate.decide import judge
 from sessions.gate.outcome import Checked
 from sessions.gate.request import GateRequest
 from sessions.gate.snapshot import Held
-from sessions.lifecycle import handshake
 from sessions.lifecycle.open import find_session, record_session, touch
 from sessions.models import AgentSession, ApprovalGrant
 from traces.ledger.append import NewEntry, Prepared, append_prepared, find, prepare
@@ -83,7 +84,7 @@ def _record(bearer: Bearer, checked: Checked) -> dict[str, Any] | None:
     try:
         with writing():
             if planned is None:
-                checked = lifecycle.join_or_plan(checked)
+                checked = join_or_plan(checked)
                 planned = _prepared(bearer, checked)
             answer = _append_decision(checked, planned)
             if answer is None or not _follow_up(bearer, checked, answer):
@@ -126,7 +127,7 @@ def _answer(checked: Checked, decision_id: str) -> dict[str, Any]:
     )
     answer |= {"decision_id": decision_id, "would_be": checked.would_be}
     if checked.approval is not None:
-        answer["approval"] = approval_brief(checked.approval)
+        answer["approval"] = represent_approval_briefly(checked.approval)
     if checked.decision.grant_id:
         answer["override"] = checked.held.overrides[checked.decision.grant_id]
     return answer

@@ -12,7 +12,7 @@ from controlplane.policy.explain import append_available_intents
 from controlplane.policy.model import Decision, ErrorType, ToolCall
 from intents.selectors import available_intents
 from sessions.gate.snapshot import Held
-from sessions.gate.worktree import Worktree
+from sessions.worktree import Worktree
 
 # Denials that list the intents one could take instead.
 LISTING = frozenset({ErrorType.MISSING_OR_INVALID_INTENT, ErrorType.INTENT_IGNORED})

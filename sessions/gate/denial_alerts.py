@@ -39,16 +39,6 @@ def watch(checked: Checked) -> None:
         snapshot.forget(session.workspace_id, session.session_id)
 
 
-def alerts_of(session: AgentSession, paths: set[str]) -> str:
-    """The newest alert of a session, before all one about these paths; "" when there is none. 1 query."""
-    rows = LedgerEntry.objects.filter(
-        workspace_id=session.workspace_id, session_id=session.session_id, kind="session", outcome="alert"
-    )
-    bodies = [body_of(entry) or {} for entry in rows.select_related("body").order_by("-pk")[:LOOKED_AT]]
-    bodies.sort(key=lambda body: body.get("path") not in paths)
-    return str(bodies[0].get("text", "")) if bodies else ""
-
-
 def _attempts(session: AgentSession) -> list[tuple[set[tuple[str, str]], str]]:
     """(what it was refused for, the call) of each of the newest refusals."""
     rows = LedgerEntry.objects.filter(

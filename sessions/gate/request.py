@@ -9,9 +9,9 @@ from typing import Any
 from controlplane.api.errors import ApiError
 from controlplane.policy.model import ToolCall
 from sessions.lifecycle.open import Opening, opening_from
+from sessions.live.hold_open import MAX_WAIT_SECONDS
 
 MAX_INPUT_BYTES = 1024 * 1024
-MAX_WAIT_SECONDS = 55
 MAX_ID_LENGTH = 200
 MAX_PATH_LENGTH = 4096
 MAX_HASHES = 10_000

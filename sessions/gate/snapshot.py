@@ -19,16 +19,15 @@ from django.utils import timezone
 from controlplane.models import Workspace
 from controlplane.policy.globs.owner_index import OwnerIndex
 from controlplane.policy.globs.scope import Scope
-from controlplane.policy.model import ErrorType, Grant, Intent, IntentStatus, Policy, SessionState, Snapshot
-from controlplane.policy.rules import policy_document
+from controlplane.policy.model import ErrorType, Grant, IntentStatus, Policy, SessionState, Snapshot
 from controlplane.shared.tokens import Bearer
 from intents.models import Intent as IntentRow
-from intents.registry import registry_state
-from intents.selectors import find_intent
+from sessions.approvals.rejections import refused_paths
+from sessions.core_values import forget_policies, load_policy
 from sessions.gate.concurrent_changes import Elsewhere, elsewhere_of
-from sessions.gate.rejections import refused_paths
-from sessions.lifecycle.intent_lock import holder_of, reclaim
+from sessions.lifecycle.intent_lock import reclaim
 from sessions.lifecycle.open import Opening, open_session
+from sessions.lifecycle.session_context import load_context
 from sessions.models import AgentSession, ApprovalGrant
 from traces.ledger.append import Condition
 
@@ -82,27 +81,24 @@ def held_snapshot(bearer: Bearer, opening: Opening) -> Held:
     if held is None or (not held.session.root and (opening.root or opening.cwd)):
         session, _ = open_session(bearer, opening)
         if session.intent is None and session.selected_intent_id and not session.ended:
-            reclaim(session, policy_of(session.workspace))
+            reclaim(session, load_policy(session.workspace))
         held = remember(read_snapshot(session))
     return held
 
 
 def read_snapshot(session: AgentSession) -> Held:
-    """Read the workspace first: whatever changes later makes `holds` false. Writes nothing."""
-    workspace = Workspace.objects.get(pk=session.workspace_id)
-    if session.pk is not None:  # a dry run may ask for a session that nobody has opened
-        session = AgentSession.objects.select_related("intent").get(pk=session.pk)
+    """Read a session as the gate needs it; write nothing."""
+    context = load_context(session)
+    session, workspace, policy = context.session, context.workspace, context.policy
     grants = live_grants(session) if session.pk is not None else []
-    policy = policy_of(workspace)
-    intent, held_by_other = _intent_of(session, policy)
     snapshot = Snapshot(
         policy=policy,
-        registry=registry_state(workspace),
+        registry=context.registry,
         state=SessionState(session.state),
         frozen=session.frozen,
         selected_intent_id=session.selected_intent_id or None,
-        intent=intent,
-        intent_held_by_other=held_by_other,
+        intent=context.intent,
+        intent_held_by_other=context.intent_held_by_other,
         intentignore=workspace.intentignore,
         grants=tuple(_core_grant(grant) for grant in grants),
         rejected_paths=refused_paths(session, policy) if session.pk is not None else (),
@@ -137,7 +133,7 @@ def forget(workspace_id: int, session_id: str) -> None:
 
 def forget_all() -> None:
     _held.clear()
-    _policy.cache_clear()
+    forget_policies()
     _owners.cache_clear()
 
 
@@ -148,28 +144,6 @@ def live_grants(session: AgentSession) -> list[ApprovalGrant]:
         .filter(Q(expires_at=None) | Q(expires_at__gt=timezone.now()), session=session, revoked_at=None)
         .order_by("pk")
     )
-
-
-def policy_of(workspace: Workspace) -> Policy:
-    return _policy(workspace.pk, workspace.revision, _Unhashed(workspace.policy))
-
-
-class _Unhashed:
-    """Carries a value through `lru_cache` without being part of the key."""
-
-    def __init__(self, value: dict[str, Any]) -> None:
-        self.value = value
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Unhashed)
-
-    def __hash__(self) -> int:
-        return 0
-
-
-@lru_cache(maxsize=256)
-def _policy(workspace_id: int, revision: int, document: _Unhashed) -> Policy:  # noqa: ARG001  the first two are the key
-    return policy_document.parse(document.value)
 
 
 def owners_of(workspace: Workspace, policy: Policy) -> OwnerIndex:
@@ -183,33 +157,6 @@ def _owners(workspace_id: int, revision: int, ignore_case: bool) -> OwnerIndex: 
     rows = in_progress.order_by("position", "pk").values_list("intent_id", "owned_scope")
     return OwnerIndex(
         (intent_id, Scope.from_patterns(scope, case_insensitive=ignore_case)) for intent_id, scope in rows
-    )
-
-
-def _intent_of(session: AgentSession, policy: Policy) -> tuple[Intent | None, bool]:
-    """The selected intent, and whether another session took it while this one was silent."""
-    row = session.intent
-    if row is not None:
-        return core_intent(row), False
-    if not session.selected_intent_id or session.ended:
-        return None, False
-    row = find_intent(session.workspace_id, session.selected_intent_id)
-    if row is None:
-        return None, False
-    if holder_of(row, policy, but=session) is not None:
-        return core_intent(row), True
-    session.intent = row  # free again: the session's next call takes it back
-    return core_intent(row), False
-
-
-def core_intent(row: IntentRow) -> Intent:
-    return Intent(
-        intent_id=row.intent_id,
-        status=IntentStatus(row.status),
-        owned_scope=tuple(row.owned_scope),
-        revision=row.version,
-        blocked_reason=row.blocked_reason or "",
-        constraints=tuple(row.constraints),
     )
 
 

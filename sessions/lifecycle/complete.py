@@ -7,17 +7,18 @@ from django.db import transaction
 from intents import registry
 from sessions.approvals.lifecycle import open_request, pending_for
 from sessions.approvals.reach import Reach
-from sessions.approvals.scope_requests import active_snapshot, request_digest
+from sessions.lifecycle.request_scope import request_digest
+from sessions.lifecycle.session_context import load_active_context
 from sessions.models import AgentSession, Approval
 
 
 def complete_intent(session: AgentSession, notes: str, actor: str) -> Approval | None:
     """None when completed; the pending approval when a human confirms. Raises `ApiError` 409."""
-    held = active_snapshot(session)
-    session, intent = held.session, held.snapshot.intent
+    context = load_active_context(session)
+    session, intent = context.session, context.intent
     assert intent is not None
     assert session.intent is not None
-    if held.snapshot.policy.completion == "agent":
+    if context.policy.completion == "agent":
         with transaction.atomic():
             registry.complete(session.intent, actor=actor, reason=notes)
         return None
@@ -26,11 +27,11 @@ def complete_intent(session: AgentSession, notes: str, actor: str) -> Approval |
         session,
         kind=Approval.Kind.COMPLETION,
         digest=digest,
-        timeout_minutes=held.snapshot.policy.approval_timeout_minutes,
+        timeout_minutes=context.policy.approval_timeout_minutes,
         reach=Reach(Approval.Reach.NARROW, "completes one intent"),
         call={"verification_notes": notes, "criteria": session.intent.acceptance_criteria},
         message=notes,
         intent_id=intent.intent_id,
         intent_revision=intent.revision,
-        workspace_revision=held.workspace_revision,
+        workspace_revision=context.workspace.revision,
     )

@@ -12,8 +12,7 @@ from intents.prompts import governance
 from intents.prompts.recent_history import surroundings_of
 from intents.selectors import available_intents
 from intents.store import values_of
-from sessions.gate import snapshot as snapshots
-from sessions.gate.snapshot import Held
+from sessions.lifecycle.session_context import SessionContext, load_context
 from sessions.models import AgentSession
 
 NO_LONGER = {
@@ -26,20 +25,20 @@ Problem = tuple[ErrorType, Reason, str]
 
 def prompt_of(session: AgentSession) -> str:
     """The governance section for this session's state."""
-    return prompt_for(snapshots.read_snapshot(session))
+    return prompt_for(load_context(session))
 
 
-def prompt_for(held: Held) -> str:
+def prompt_for(context: SessionContext) -> str:
     """The section for what is so now: unavailable, ended, before selection, after it, or no longer active."""
-    session, snapshot = held.session, held.snapshot
-    if snapshot.registry is not Registry.OK:
-        return governance.unavailable(snapshot.registry, registry.unavailable_text(snapshot.registry))
+    session = context.session
+    if context.registry is not Registry.OK:
+        return governance.unavailable(context.registry, registry.unavailable_text(context.registry))
     if session.ended:
         return governance.ended()
     if not session.selected_intent_id:
         return governance.before_selection(available_intents(session.workspace_id))
-    if _problem(held) is not None or session.intent is None:
-        intent = snapshot.intent
+    if _problem(context) is not None or session.intent is None:
+        intent = context.intent
         status, blocked = (intent.status, intent.blocked_reason) if intent else (None, "")
         return governance.no_longer_active(session.selected_intent_id, status, blocked)
     return governance.after_selection(values_of(session.intent), surroundings_of(session.intent))
@@ -47,14 +46,14 @@ def prompt_for(held: Held) -> str:
 
 def preflight(session: AgentSession, tools: list[Any] | None) -> dict[str, Any]:
     """`ok` false when the session's intent is no longer active or the registry is unavailable."""
-    held = snapshots.read_snapshot(session)
-    problem = _problem(held)
-    answer: dict[str, Any] = {"ok": problem is None, "prompt": prompt_for(held)}
+    context = load_context(session)
+    problem = _problem(context)
+    answer: dict[str, Any] = {"ok": problem is None, "prompt": prompt_for(context)}
     if problem is not None:
         error_type, reason, error = problem
         answer |= {"error": error, "error_type": error_type.value, "reason": reason.value}
-    everything = problem is None and bool(held.session.selected_intent_id)
-    answer["tools"] = _offered(tools, held.snapshot.policy, held.session.agent_name, everything=everything)
+    everything = problem is None and bool(context.session.selected_intent_id)
+    answer["tools"] = _offered(tools, context.policy, context.session.agent_name, everything=everything)
     return answer
 
 
@@ -74,22 +73,21 @@ def _name_of(tool: Any) -> str:
     return tool if isinstance(tool, str) else ""
 
 
-def _problem(held: Held) -> Problem | None:
-    snapshot = held.snapshot
-    if snapshot.registry is not Registry.OK:
-        text = registry.unavailable_text(snapshot.registry)
-        return ErrorType.ORCHESTRATION_UNAVAILABLE, Reason(snapshot.registry.value), text
-    if held.session.ended:
+def _problem(context: SessionContext) -> Problem | None:
+    if context.registry is not Registry.OK:
+        text = registry.unavailable_text(context.registry)
+        return ErrorType.ORCHESTRATION_UNAVAILABLE, Reason(context.registry.value), text
+    if context.session.ended:
         return ErrorType.SESSION_ENDED, Reason.ENDED, "This session has ended. Start a new session."
-    return _intent_problem(held) if held.session.selected_intent_id else None
+    return _intent_problem(context) if context.session.selected_intent_id else None
 
 
-def _intent_problem(held: Held) -> Problem | None:
-    intent, chosen = held.snapshot.intent, held.session.selected_intent_id
+def _intent_problem(context: SessionContext) -> Problem | None:
+    intent, chosen = context.intent, context.session.selected_intent_id
     if intent is None:
         text = f"{chosen} is no longer in the registry. Start a new session and select another intent."
         return ErrorType.MISSING_OR_INVALID_INTENT, Reason.NOT_FOUND, text
-    if held.snapshot.intent_held_by_other:
+    if context.intent_held_by_other:
         text = f"{chosen} was taken by another session while this one was silent. Start a new session."
         return ErrorType.INTENT_CONFLICT, Reason.HELD_BY_OTHER_SESSION, text
     if intent.status in NO_LONGER:

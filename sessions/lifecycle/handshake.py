@@ -3,39 +3,28 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 from django.db import transaction
 
+from controlplane.models import Workspace
 from controlplane.policy.model import (
     ACTION_HINTS,
-    Decision,
     ErrorType,
     IntentStatus,
     Policy,
     Reason,
     Registry,
-    SessionState,
-    ToolClass,
-    Verdict,
 )
-from controlplane.shared.tokens import Bearer
 from intents import registry
 from intents.models import Intent
 from intents.prompts.context import intent_context
 from intents.selectors import find_intent, known_ids, unmet_dependencies
-from sessions.gate import snapshot
-from sessions.gate.answers import answer_of
-from sessions.gate.request import GateRequest
-from sessions.gate.snapshot import Held
+from sessions.core_values import load_policy
 from sessions.lifecycle.intent_lock import holder_of, take
 from sessions.lifecycle.open import record_session
 from sessions.models import AgentSession
-from traces.ledger.append import NewEntry, append
-
-if TYPE_CHECKING:
-    from controlplane.models import Workspace
 
 EXPECTED_FORM = re.compile(r"INT-[0-9]{3,}")
 NEW_SESSION = "A session keeps its intent for life: start a new session for other work."
@@ -53,19 +42,28 @@ def select_intent(session: AgentSession, intent_id: object, actor: str) -> dict[
     with transaction.atomic():
         sessions = AgentSession.objects.select_for_update(of=("self",)).select_related("workspace", "intent")
         session = sessions.get(pk=session.pk)
-        policy = snapshot.policy_of(session.workspace)
+        policy = load_policy(session.workspace)
         intent = _locked(session.workspace, intent_id)
         refusal = _refusal(session, intent_id, intent, policy)
         if refusal is None and intent is not None:
             _take(session, intent, policy, actor)
     if refusal is not None:
         again = session.intent if refusal.error_type is ErrorType.INTENT_LOCKED else None
-        return refused(refusal, again if again is not None and again.intent_id == intent_id else None)
+        return _refused(refusal, again if again is not None and again.intent_id == intent_id else None)
     assert intent is not None  # _refusal names an intent that is not there
     return {"success": True, **intent_context(intent)}
 
 
-def refused(refusal: Refusal, intent: Intent | None = None) -> dict[str, Any]:
+def preview_selection(session: AgentSession, intent_id: object, policy: Policy) -> dict[str, Any]:
+    """Return what `select_intent` would answer, without taking anything."""
+    intent = find_intent(session.workspace_id, str(intent_id))
+    refusal = _refusal(session, intent_id, intent, policy)
+    if refusal is None and intent is not None:
+        return {"success": True, **intent_context(intent)}
+    return _refused(refusal or _unknown(session.workspace, intent_id))
+
+
+def _refused(refusal: Refusal, intent: Intent | None = None) -> dict[str, Any]:
     """A refusal; for the intent that the session holds already the context comes along again."""
     nothing: dict[str, Any] = {"context": None, "intent": None, "history": [], "files": []}
     return {
@@ -157,63 +155,3 @@ def _take(session: AgentSession, intent: Intent, policy: Policy, actor: str) -> 
         intent = registry.move(intent, IntentStatus.IN_PROGRESS, actor=actor, reason=reason)
     take(session, intent, policy)
     record_session(session, "selected", actor, intent_id=intent.intent_id, intent_revision=intent.version)
-
-
-def through_gate(bearer: Bearer, held: Held, request: GateRequest) -> dict[str, Any]:
-    """The handshake as a tool call: recorded like any other, with the gate's envelope and `context`."""
-    intent_id = request.call.input.get("intent_id") if isinstance(request.call.input, dict) else None
-    with transaction.atomic():
-        handed = select_intent(held.session, intent_id, bearer.actor)
-        answer = _gate_answer(held, handed, intent_id)
-        made = append(_entry(bearer, held, request, answer))
-    snapshot.forget(held.session.workspace_id, held.session.session_id)
-    return answer | {"decision_id": made.entry_id if made else None}
-
-
-def dry_run(held: Held, request: GateRequest) -> dict[str, Any]:
-    """What the handshake would answer, without taking anything."""
-    intent_id = request.call.input.get("intent_id") if isinstance(request.call.input, dict) else None
-    session = held.session
-    intent = find_intent(session.workspace_id, str(intent_id))
-    refusal = _refusal(session, intent_id, intent, held.snapshot.policy)
-    if refusal is not None or intent is None:
-        handed = refused(refusal or _unknown(session.workspace, intent_id))
-    else:
-        handed = {"success": True, **intent_context(intent)}
-    return _gate_answer(held, handed, intent_id)
-
-
-def _gate_answer(held: Held, handed: dict[str, Any], intent_id: object) -> dict[str, Any]:
-    success = handed["success"]
-    state = SessionState.ACTION if success else held.snapshot.state
-    decision = Decision(
-        verdict=Verdict.ALLOW if success else Verdict.DENY,
-        tool_class=ToolClass.HANDSHAKE,
-        intent_id=str(intent_id) if success else held.snapshot.selected_intent_id,
-    )
-    if not success:
-        decision = replace(
-            decision,
-            error_type=ErrorType(handed["error_type"]), reason=handed["reason"], error=handed["error"],
-        )  # fmt: skip
-    answer = answer_of(decision, decision.verdict, session_id=held.session.session_id, state=state)
-    return answer | {"context": handed["context"]}
-
-
-def _entry(bearer: Bearer, held: Held, request: GateRequest, answer: dict[str, Any]) -> NewEntry:
-    session = held.session
-    shown = ("decision", "classification", "error_type", "reason", "error", "intent_id")
-    return NewEntry(
-        workspace_id=session.workspace_id,
-        kind="decision",
-        session_id=session.session_id,
-        intent_id=answer["intent_id"] or "",
-        outcome=answer["decision"],
-        agent=session.agent_name,
-        tool=request.call.tool,
-        error_type=answer["error_type"] or "",
-        reason=answer["reason"] or "",
-        actor=bearer.actor,
-        body={"tool": request.call.tool, "input": request.call.input, "tool_use_id": request.call.call_id}
-        | {name: answer[name] for name in shown},
-    )

@@ -21,6 +21,7 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
+MAX_WAIT_SECONDS = 55  # below the minute after which proxies commonly give up
 HOLD_HEADER = "X-ICP-Hold"
 RESUMED_HEADER = b"x-icp-resumed"
 RESUMED = "HTTP_X_ICP_RESUMED"  # the same header as WSGI names it

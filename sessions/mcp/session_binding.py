@@ -26,7 +26,7 @@ from controlplane.policy.calls.toolsets.own import list_spellings
 from controlplane.policy.model import HANDSHAKE_TOOL, ToolCall
 from controlplane.shared.masking import storable
 from controlplane.shared.tokens import Bearer
-from sessions.gate import snapshot
+from sessions.core_values import load_policy
 from sessions.gate.request import AGENT_FIELDS, MAX_ID_LENGTH, text_field
 from sessions.lifecycle.intent_lock import live_sessions
 from sessions.lifecycle.open import Opening, find_session, open_session, require_owner
@@ -80,7 +80,7 @@ def begin_session(caller: Caller) -> AgentSession:
 def sessions_of(caller: Caller) -> list[AgentSession]:
     """The caller's live sessions, the one that was heard of last first. 2 queries."""
     workspace = Workspace.objects.get(pk=caller.bearer.workspace_id)
-    own = live_sessions(workspace.pk, snapshot.policy_of(workspace)).filter(token_id=caller.bearer.token_id)
+    own = live_sessions(workspace.pk, load_policy(workspace)).filter(token_id=caller.bearer.token_id)
     if caller.agent:
         own = own.filter(agent_name=caller.agent)
     return list(own.order_by("-last_seen_at"))

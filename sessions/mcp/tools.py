@@ -18,14 +18,15 @@ from intents.proposals import ProposalRefusedError, Proposer, propose
 from intents.registry import InvalidIntentError, unavailable_text
 from intents.registry import state_of as registry_state_of
 from intents.selectors import available_intents, find_intent, known_ids
-from sessions.approvals.scope_requests import request_scope
+from sessions.approvals.representations import represent_approval
 from sessions.lifecycle.complete import complete_intent
 from sessions.lifecycle.guidance import prompt_of
 from sessions.lifecycle.handshake import select_intent
+from sessions.lifecycle.request_scope import request_scope
 from sessions.mcp.schemas import INTENT_ID, PROPOSAL, SESSION_ID, choice, text, texts
 from sessions.mcp.session_binding import Caller, begin_session, tied_session
 from sessions.models import AgentSession, Approval
-from sessions.rest.representations import approval_answer, session_answer
+from sessions.representations import represent_session
 from traces.lessons.store import NewLesson, Section, record_lesson
 
 NO_SESSION = "This conversation is not known yet. Call select_active_intent first."
@@ -131,9 +132,9 @@ def status(call: Call) -> str:
         found = own.filter(public_id=call.arguments["approval_id"]).first()
         if found is None:
             raise ApiError(404, "NOT_FOUND", "This session has no such approval.")
-        return _json(approval_answer(found))
-    newest = [approval_answer(one) for one in own.order_by("-pk")[:APPROVALS_SHOWN]]
-    return _json({"session": session_answer(session), "newest_approvals": newest})
+        return _json(represent_approval(found))
+    newest = [represent_approval(one) for one in own.order_by("-pk")[:APPROVALS_SHOWN]]
+    return _json({"session": represent_session(session), "newest_approvals": newest})
 
 
 def ask_for_scope(call: Call) -> str:
@@ -182,7 +183,7 @@ def propose_one(call: Call) -> str:
 
 
 def _waits(approval: Approval) -> str:
-    shown = approval_answer(approval)
+    shown = represent_approval(approval)
     return (
         f"A human must decide this first, until {shown['expires_at']}: {shown['url']}\n"
         f"Tell the user. Ask gate_status with approval_id {shown['id']} how it went."

@@ -12,10 +12,10 @@ from rest_framework.response import Response
 from controlplane.api.errors import ApiError
 from controlplane.api.pages import PAGE_PARAMETERS, flag, page_of
 from controlplane.api.views import WorkspaceView
+from sessions.api_schema import responses_for
 from sessions.reconciliation import schema
 from sessions.reconciliation.reconcile import reconcile, subjects_of
-from sessions.rest.representations import moment
-from sessions.rest.sessions import answers
+from sessions.representations import format_time
 from traces.entries.reconciliations import reconciliations, record
 from traces.ledger.append import body_of
 from traces.models import LedgerEntry
@@ -33,7 +33,7 @@ class ReconciliationsView(WorkspaceView):
 
     @extend_schema(
         operation_id="reconciliations_list", summary="List reconciliations, newest first",
-        parameters=PAGE_PARAMETERS, responses=answers(200, schema.ReconciliationPage),
+        parameters=PAGE_PARAMETERS, responses=responses_for(200, schema.ReconciliationPage),
     )  # fmt: skip
     def get(self, request: Request) -> Response:
         page = page_of(reconciliations(self.bearer.workspace_id), request)
@@ -50,7 +50,7 @@ class ReconciliationsView(WorkspaceView):
         ),
         parameters=[OpenApiParameter("dry_run", OpenApiTypes.BOOL, description="Judge, record nothing.")],
         request=schema.ReconciliationBody,
-        responses={**answers(200, schema.ReconciliationAnswer, 415), 201: schema.ReconciliationAnswer},
+        responses={**responses_for(200, schema.ReconciliationAnswer, 415), 201: schema.ReconciliationAnswer},
     )  # fmt: skip
     def post(self, request: Request) -> Response:
         body = schema.ReconciliationBody(data=request.data)
@@ -67,7 +67,7 @@ class ReconciliationView(WorkspaceView):
 
     @extend_schema(
         operation_id="reconciliations_get", summary="One reconciliation with every file",
-        responses=answers(200, schema.ReconciliationAnswer, 404),
+        responses=responses_for(200, schema.ReconciliationAnswer, 404),
     )  # fmt: skip
     def get(self, request: Request, entry_id: str) -> Response:
         entry = reconciliations(self.bearer.workspace_id).filter(entry_id=entry_id).first()
@@ -78,4 +78,8 @@ class ReconciliationView(WorkspaceView):
 
 def _answer(entry: LedgerEntry) -> dict[str, Any]:
     """What was redacted reads as empty."""
-    return {"id": entry.entry_id, "received_at": moment(entry.received_at), **(body_of(entry) or UNKNOWN)}
+    return {
+        "id": entry.entry_id,
+        "received_at": format_time(entry.received_at),
+        **(body_of(entry) or UNKNOWN),
+    }

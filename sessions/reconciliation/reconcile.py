@@ -17,7 +17,7 @@ from controlplane.policy.model import Reason, Snapshot, Target
 from controlplane.policy.paths.filesystem import UnknownFilesystem
 from controlplane.policy.rules.path_rules import compile_rules, find_write_objection
 from intents.models import Intent
-from sessions.gate.snapshot import core_intent, policy_of
+from sessions.core_values import load_policy, to_core_intent
 from sessions.reconciliation.evidence import Evidence, Traced, gather
 from traces.entries.reconciliations import Subject
 from traces.entry_schema import canonical_path
@@ -104,8 +104,8 @@ class Law:
         if intent is None:
             return "intent_gone", f"{intent_id} is not in the registry."
         snapshot = Snapshot(
-            policy=policy_of(self.workspace),
-            intent=core_intent(intent),
+            policy=load_policy(self.workspace),
+            intent=to_core_intent(intent),
             intentignore=self.workspace.intentignore,
         )
         found = find_write_objection(Target(path), compile_rules(snapshot), _NO_WORLD)

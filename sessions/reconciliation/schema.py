@@ -5,8 +5,8 @@ from __future__ import annotations
 from rest_framework import serializers as s
 
 from controlplane.api.fields import Text, Whole, YesNo
+from sessions.api_schema import Body
 from sessions.reconciliation.reconcile import MAX_FILES, OUTCOMES, ChangedFile, Range
-from sessions.rest.schema import Body
 
 HASH = r"^sha256:[0-9a-f]{64}$"
 

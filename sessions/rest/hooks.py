@@ -22,8 +22,8 @@ from sessions.adapters.refusal_text import failure
 from sessions.adapters.registry import CLIENTS
 from sessions.gate.answers import refusal_body
 from sessions.gate.request import MAX_BODY_BYTES, TOO_LONG, invalid
+from sessions.gate.schema import GateRefusal
 from sessions.live.hold_open import HOLD_HEADER, MAX_BODY
-from sessions.rest.schema import GateRefusal
 
 DECISION_HEADER = "X-ICP-Decision"  # allow, deny or ask, for a doctor and for whoever reads along
 ERROR_HEADER = "X-ICP-Error"

@@ -1,26 +1,14 @@
-"""The bodies of the sessions API for OpenAPI; what a field means is said here once."""
+"""Bodies of the sessions API, for OpenAPI and for validation."""
 
 from __future__ import annotations
-
-from typing import Any
 
 from rest_framework import serializers as s
 
 from controlplane.api.fields import Text, Whole, YesNo
-from controlplane.policy.model import SessionState
+from sessions.api_schema import STATES, AgentBody, Body
+from sessions.approvals.schema import ApprovalAnswer
 from sessions.gate.health import GateHealth
-from sessions.models import Approval
 from traces.entries.api_schema import COMPUTED_CLASS
-
-Body = s.Serializer[Any]
-STATES = [state.value for state in SessionState]
-
-
-class AgentBody(Body):
-    name = Text(required=False, allow_blank=True, max_length=100, help_text="claude-code, codex, …")
-    version = Text(required=False, allow_blank=True, max_length=100)
-    model = Text(required=False, allow_blank=True, max_length=200)
-    hook = Text(required=False, allow_blank=True, max_length=100, help_text="Version of the hook client.")
 
 
 class OpenSessionBody(Body):
@@ -153,62 +141,9 @@ class CompleteIntentBody(Body):
     verification_notes = Text(max_length=20_000)
 
 
-class ReachAnswer(Body):
-    level = s.ChoiceField(choices=["narrow", "medium", "wide"])
-    why = Text()
-
-
-class ApprovalAnswer(Body):
-    id = Text()
-    status = s.ChoiceField(choices=Approval.Status.values)
-    kind = s.ChoiceField(choices=Approval.Kind.values)
-    url = Text()
-    session_id = Text()
-    agent = Text()
-    intent_id = Text(allow_null=True)
-    intent_revision = Whole(allow_null=True)
-    tool = Text(allow_null=True)
-    input = s.JSONField(allow_null=True, help_text="As the agent sent it, secrets masked and long texts cut.")
-    targets = s.ListField(child=s.DictField())
-    offending = s.ListField(child=Text())
-    unknown = s.ListField(child=s.DictField())
-    error_type = Text(allow_null=True)
-    reason = Text(allow_null=True)
-    error = Text(allow_null=True)
-    reach = ReachAnswer()
-    requested_at = s.DateTimeField()
-    expires_at = s.DateTimeField()
-    decided_at = s.DateTimeField(allow_null=True)
-    decided_by = Text(allow_null=True)
-    grant = Text(allow_null=True)
-    patterns = s.ListField(child=Text())
-    minutes = Whole(allow_null=True)
-    comment = Text(allow_null=True)
-
-
-class DecidedAnswer(ApprovalAnswer):
-    lesson_id = Text(
-        allow_null=True, help_text="The lesson that the rejection was kept as, known before or not."
-    )
-
-
-class ApprovalPage(Body):
-    results = ApprovalAnswer(many=True)
-    next = Text(allow_null=True)
-
-
 class CompletionAnswer(Body):
     completed = YesNo()
     approval = ApprovalAnswer(allow_null=True)
-
-
-class DecideBody(Body):
-    action = s.ChoiceField(choices=["approve", "reject"])
-    grant = s.ChoiceField(choices=["once", "session", "scope"], default="once")
-    patterns = s.ListField(child=Text(max_length=512), required=False, max_length=50)
-    minutes = Whole(required=False, allow_null=True, min_value=1, max_value=7 * 24 * 60)
-    comment = Text(required=False, allow_blank=True, max_length=4000, help_text="Text for the agent.")
-    lesson = YesNo(default=False, help_text="Keep the `comment` of a rejection as a lesson about its files.")
 
 
 class TraceBody(Body):
@@ -234,60 +169,3 @@ class RecordedTrace(Body):
     computed_mutation_class = s.ChoiceField(
         choices=["AST_REFACTOR", "INTENT_EVOLUTION"], allow_null=True, help_text=COMPUTED_CLASS
     )
-
-
-class GateBody(Body):
-    session_id = Text(max_length=200)
-    tool = Text(max_length=200)
-    input = s.JSONField(help_text="The tool's input, a JSON object of at most 1 MiB.")
-    tool_use_id = Text(required=False, allow_null=True, max_length=200)
-    cwd = Text(required=False, allow_null=True, allow_blank=True, max_length=4096)
-    root = Text(required=False, allow_null=True, allow_blank=True, max_length=4096)  # type: ignore[assignment]  # declared, not the property
-    agent = AgentBody(required=False, allow_null=True)
-    current_content_hashes = s.DictField(
-        child=Text(allow_null=True, allow_blank=True), required=False, allow_null=True
-    )
-    links = s.DictField(
-        child=Text(),
-        required=False,
-        allow_null=True,
-        help_text="Paths of the workspace that stand for other places on the agent's machine, each with that "
-        "place, relative to the root or absolute. Both names must be allowed; a hint opens nothing.",
-    )
-    wait_seconds = s.FloatField(required=False, min_value=0, max_value=55)
-    dry_run = YesNo(required=False)
-    revision_id = Text(required=False, allow_null=True, allow_blank=True, max_length=200)
-
-
-class ApprovalBrief(Body):
-    id = Text()
-    status = s.ChoiceField(choices=Approval.Status.values)
-    url = Text()
-    expires_at = s.DateTimeField()
-
-
-class GateAnswer(Body):
-    decision = s.ChoiceField(choices=["allow", "deny", "ask"])
-    decision_id = Text(allow_null=True)
-    session_id = Text(allow_null=True)
-    state = s.ChoiceField(choices=STATES, allow_null=True)
-    status = s.ChoiceField(choices=["ok", "error"])
-    message = Text(allow_null=True)
-    error = Text(allow_null=True, help_text="For the agent: what was wrong and what to do next.")
-    error_type = Text(allow_null=True)
-    reason = Text(allow_null=True)
-    recoverable = YesNo(allow_null=True)
-    action_hint = Text(allow_null=True)
-    classification = s.ChoiceField(choices=["safe", "destructive", "handshake"], allow_null=True)
-    targets = s.ListField(child=Text())
-    intent_id = Text(allow_null=True)
-    approval = ApprovalBrief(allow_null=True)
-    override = s.DictField(allow_null=True, help_text="The grant that turned a denial into allow.")
-    context = Text(allow_null=True, help_text="The <intent_context>, when the call was the handshake.")  # type: ignore[assignment]  # declared, not the property
-    would_be = s.ChoiceField(
-        choices=["deny", "ask"], allow_null=True, help_text="The decision, where policy only monitors."
-    )
-
-
-class GateRefusal(GateAnswer):
-    """The same envelope with `decision: deny`, for 400, 401, 403 and 5xx."""

@@ -5,16 +5,18 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from drf_spectacular.utils import OpenApiResponse, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from controlplane.api.errors import ApiError, ErrorAnswer
+from controlplane.api.errors import ApiError
 from controlplane.api.pages import PAGE_PARAMETERS, page_of
 from controlplane.api.views import WorkspaceView
 from controlplane.policy.model import SessionState
 from intents.selectors import available_intents
-from sessions.approvals.scope_requests import request_scope
+from sessions.api_schema import Body, responses_for
+from sessions.approvals.representations import represent_approval
+from sessions.approvals.schema import ApprovalAnswer
 from sessions.gate.health import health_of
 from sessions.gate.request import text_field
 from sessions.lifecycle.complete import complete_intent
@@ -22,26 +24,11 @@ from sessions.lifecycle.end import end_session
 from sessions.lifecycle.guidance import preflight, prompt_of
 from sessions.lifecycle.handshake import select_intent
 from sessions.lifecycle.open import Opening, find_session, open_session, opening_from, require_owner
+from sessions.lifecycle.request_scope import request_scope
 from sessions.models import AgentSession
+from sessions.representations import count_session_entries, represent_session
 from sessions.rest import schema
-from sessions.rest.representations import approval_answer, session_answer, session_counts
 from sessions.trace_report import record_trace
-
-ERRORS = {
-    400: OpenApiResponse(ErrorAnswer, description="The request is malformed; `error` says where."),
-    401: OpenApiResponse(ErrorAnswer, description="No token, or one that is unknown or revoked."),
-    403: OpenApiResponse(ErrorAnswer, description="The token's role, or its owner, does not permit that."),
-    404: OpenApiResponse(ErrorAnswer, description="No such session in this workspace."),
-    409: OpenApiResponse(ErrorAnswer, description="The session or its intent is in another state."),
-    415: OpenApiResponse(ErrorAnswer, description="The body is not application/json."),
-    429: OpenApiResponse(ErrorAnswer, description="Too many requests with this token; see Retry-After."),
-    503: OpenApiResponse(ErrorAnswer, description="The database does not answer."),
-}
-
-
-def answers(status: int, body: Any, *errors: int) -> dict[int, Any]:
-    """The documented answers of an operation: one success, the named errors and those that any has."""
-    return {status: body, **{code: ERRORS[code] for code in sorted({400, 401, 403, 429, 503, *errors})}}
 
 
 class SessionViewBase(WorkspaceView):
@@ -58,7 +45,7 @@ class SessionViewBase(WorkspaceView):
             require_owner(found, self.bearer)
         return found
 
-    def body(self, serializer: type[schema.Body]) -> dict[str, Any]:
+    def body(self, serializer: type[Body]) -> dict[str, Any]:
         checked = serializer(data=self.request.data)
         checked.is_valid(raise_exception=True)
         return dict(checked.validated_data)
@@ -69,22 +56,22 @@ class SessionsView(SessionViewBase):
 
     @extend_schema(
         operation_id="sessions_list", summary="List sessions, newest first",
-        parameters=PAGE_PARAMETERS, responses=answers(200, schema.SessionPage),
+        parameters=PAGE_PARAMETERS, responses=responses_for(200, schema.SessionPage),
     )  # fmt: skip
     def get(self, request: Request) -> Response:
         page = page_of(AgentSession.objects.filter(workspace_id=self.bearer.workspace_id), request)
-        return Response(page | {"results": [session_answer(row) for row in page["results"]]})
+        return Response(page | {"results": [represent_session(row) for row in page["results"]]})
 
     @extend_schema(
         operation_id="sessions_open", summary="Open a session, or resume it",
         request=schema.OpenSessionBody,
-        responses={**answers(200, schema.OpenedSession, 415), 201: schema.OpenedSession},
+        responses={**responses_for(200, schema.OpenedSession, 415), 201: schema.OpenedSession},
     )  # fmt: skip
     def post(self, request: Request) -> Response:
         data = self.body(schema.OpenSessionBody)
         opening: Opening = opening_from(data | {"session_id": _wanted_id(data)})
         session, created = open_session(self.bearer, opening)
-        answer = session_answer(session) | {
+        answer = represent_session(session) | {
             "created": created,
             "prompt": prompt_of(session),
             "available_intents": [
@@ -98,19 +85,19 @@ class SessionsView(SessionViewBase):
 class SessionView(SessionViewBase):
     @extend_schema(
         operation_id="sessions_get", summary="State, intent and counts of a session",
-        responses=answers(200, schema.SessionDetail, 404),
+        responses=responses_for(200, schema.SessionDetail, 404),
     )  # fmt: skip
     def get(self, request: Request, session_id: str) -> Response:
         session = self.session(session_id, acting=False)
-        more = {"counts": session_counts(session), "health": asdict(health_of(session))}
-        return Response(session_answer(session) | more)
+        more = {"counts": count_session_entries(session), "health": asdict(health_of(session))}
+        return Response(represent_session(session) | more)
 
 
 class SelectIntentView(SessionViewBase):
     @extend_schema(
         operation_id="sessions_select_intent", summary="The handshake: take one intent, for life",
         description="`success` is false, with `error` and `error_type`, when the intent cannot be taken.",
-        request=schema.SelectIntentBody, responses=answers(200, schema.HandshakeAnswer, 404, 415),
+        request=schema.SelectIntentBody, responses=responses_for(200, schema.HandshakeAnswer, 404, 415),
     )  # fmt: skip
     def post(self, request: Request, session_id: str) -> Response:
         intent_id = self.body(schema.SelectIntentBody)["intent_id"]
@@ -120,7 +107,7 @@ class SelectIntentView(SessionViewBase):
 class PromptView(SessionViewBase):
     @extend_schema(
         operation_id="sessions_prompt", summary="The governance section for the system prompt",
-        responses=answers(200, schema.PromptAnswer, 404),
+        responses=responses_for(200, schema.PromptAnswer, 404),
     )  # fmt: skip
     def get(self, request: Request, session_id: str) -> Response:
         session = self.session(session_id, acting=False)
@@ -135,7 +122,7 @@ class PromptView(SessionViewBase):
 class PreflightView(SessionViewBase):
     @extend_schema(
         operation_id="sessions_preflight", summary="Check before a prompt goes out to the model",
-        request=schema.PreflightBody, responses=answers(200, schema.PreflightAnswer, 404, 415),
+        request=schema.PreflightBody, responses=responses_for(200, schema.PreflightAnswer, 404, 415),
     )  # fmt: skip
     def post(self, request: Request, session_id: str) -> Response:
         tools = self.body(schema.PreflightBody).get("tools")
@@ -145,38 +132,39 @@ class PreflightView(SessionViewBase):
 class RequestScopeView(SessionViewBase):
     @extend_schema(
         operation_id="sessions_request_scope", summary="Ask a human to widen the intent's scope",
-        request=schema.RequestScopeBody, responses=answers(201, schema.ApprovalAnswer, 404, 409, 415),
+        request=schema.RequestScopeBody, responses=responses_for(201, ApprovalAnswer, 404, 409, 415),
     )  # fmt: skip
     def post(self, request: Request, session_id: str) -> Response:
         data = self.body(schema.RequestScopeBody)
         approval = request_scope(self.session(session_id), data["patterns"], data["reason"])
-        return Response(approval_answer(approval), status=201)
+        return Response(represent_approval(approval), status=201)
 
 
 class CompleteIntentView(SessionViewBase):
     @extend_schema(
         operation_id="sessions_complete_intent", summary="Say that the intent's work is done",
         description="Completed at once where policy `completion` is `agent`; otherwise a human confirms.",
-        request=schema.CompleteIntentBody, responses=answers(200, schema.CompletionAnswer, 404, 409, 415),
+        request=schema.CompleteIntentBody,
+        responses=responses_for(200, schema.CompletionAnswer, 404, 409, 415),
     )  # fmt: skip
     def post(self, request: Request, session_id: str) -> Response:
         notes = self.body(schema.CompleteIntentBody)["verification_notes"]
         approval = complete_intent(self.session(session_id), notes, self.actor)
-        shown = approval_answer(approval) if approval is not None else None
+        shown = represent_approval(approval) if approval is not None else None
         return Response({"completed": approval is None, "approval": shown})
 
 
 class EndSessionView(SessionViewBase):
     @extend_schema(
         operation_id="sessions_end", summary="End a session; it lets go of its intent",
-        request=None, responses=answers(200, schema.SessionAnswer, 404),
+        request=None, responses=responses_for(200, schema.SessionAnswer, 404),
     )  # fmt: skip
     def post(self, request: Request, session_id: str) -> Response:
         session = self.session(session_id, acting=not self.bearer.may("reviewer"))
         if session.state != SessionState.ENDED:
             end_session(session, self.actor)
             session.refresh_from_db()
-        return Response(session_answer(session))
+        return Response(represent_session(session))
 
 
 class SessionTraceView(SessionViewBase):
@@ -184,7 +172,7 @@ class SessionTraceView(SessionViewBase):
         operation_id="sessions_record_trace", summary="Record one mutation, in the simple form",
         description="The same tool_use_id for the same path is recorded once; 200 says that it was there.",
         request=schema.TraceBody,
-        responses={**answers(200, schema.RecordedTrace, 404, 409, 415), 201: schema.RecordedTrace},
+        responses={**responses_for(200, schema.RecordedTrace, 404, 409, 415), 201: schema.RecordedTrace},
     )  # fmt: skip
     def post(self, request: Request, session_id: str) -> Response:
         data = self.body(schema.TraceBody)

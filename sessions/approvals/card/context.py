@@ -13,12 +13,12 @@ from controlplane.templatetags.times import since
 from intents.code_owners import code_owners
 from intents.models import Intent
 from sessions.agent_titles import agent_title
+from sessions.approvals.card.alerts import find_alert_text
 from sessions.approvals.card.ownership import Owner
 from sessions.approvals.card.previews import Criterion
 from sessions.approvals.card.subjects import paths_of
-from sessions.gate.denial_alerts import alerts_of
 from sessions.models import AgentSession, Approval
-from sessions.rest.representations import session_counts
+from sessions.representations import count_session_entries
 from traces.ledger.append import body_of
 from traces.models import LedgerEntry, TraceFile
 from traces.timeline.describe_entries import describe
@@ -85,7 +85,7 @@ def context_of(approval: Approval, intent: Intent | None, owners: list[Owner]) -
         goal=_goal(intent) if intent else None,
         session=_session(approval),
         events=tuple(_event(entry) for entry in entries[:EVENTS_SHOWN]),
-        alert=alerts_of(approval.session, set(paths)) or _alert(bodies, set(paths)),
+        alert=find_alert_text(approval.session, set(paths)) or _alert(bodies, set(paths)),
         others=tuple(_others(approval, owners, paths)),
         others_note=_owners_note(approval, owners, paths),
         past=tuple(_past(approval, set(paths))),
@@ -110,7 +110,7 @@ def _goal(intent: Intent) -> Goal:
 
 def _session(approval: Approval) -> SessionFacts:
     session = approval.session
-    counts = session_counts(session)
+    counts = count_session_entries(session)
     changes = LedgerEntry.objects.filter(
         workspace_id=session.workspace_id, session_id=session.session_id, kind="session"
     )

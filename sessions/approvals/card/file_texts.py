@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from controlplane.models import Workspace
 from controlplane.policy.paths.filesystem import Location
-from sessions.gate.worktree import Worktree
+from sessions.worktree import Worktree
 
 MAX_BYTES = 1024 * 1024
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC

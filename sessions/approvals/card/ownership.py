@@ -9,7 +9,7 @@ from controlplane.models import Workspace
 from controlplane.policy.model import IntentStatus, SessionState
 from intents.models import Intent
 from sessions.approvals.card.command import pattern_for
-from sessions.gate.snapshot import policy_of
+from sessions.core_values import load_policy
 from sessions.models import AgentSession
 
 OPEN = (IntentStatus.PENDING.value, IntentStatus.IN_PROGRESS.value, IntentStatus.BLOCKED.value)
@@ -53,5 +53,5 @@ def ownership(workspace: Workspace) -> Ownership:
     intents = Intent.objects.filter(workspace=workspace, status__in=OPEN).order_by("position", "pk")
     holding = AgentSession.objects.filter(workspace=workspace, intent__isnull=False)
     alive = holding.exclude(state=SessionState.ENDED.value).order_by("-last_seen_at")
-    ignore_case = policy_of(workspace).case_insensitive_paths
+    ignore_case = load_policy(workspace).case_insensitive_paths
     return Ownership(tuple(intents), tuple(alive), ignore_case)

@@ -8,7 +8,7 @@ from django.db.models import F
 from django.test.utils import CaptureQueriesContext
 
 from controlplane.models import Workspace
-from sessions.gate.rejections import words_of
+from sessions.approvals.rejections import words_of
 from sessions.models import AgentSession, Approval
 from tests import builders
 from tests.sessions.approvals.asking import card, page

@@ -8,7 +8,7 @@ from sessions.approvals.card.file_texts import FileTexts
 from sessions.approvals.card.previews.calls import Desk, preview_call
 from sessions.approvals.card.previews.requests import preview_completion, preview_scope
 from sessions.approvals.card.previews.values import Added, Criterion, FilePreview, Preview
-from sessions.gate.snapshot import policy_of
+from sessions.core_values import load_policy
 from sessions.models import Approval
 
 __all__ = ["Added", "Criterion", "FilePreview", "Preview", "preview_of"]
@@ -24,4 +24,4 @@ def preview_of(approval: Approval, workspace: Workspace, intent: Intent | None) 
         return preview_scope(approval, workspace, scope)
     if approval.kind == Approval.Kind.COMPLETION:
         return preview_completion(approval, intent.acceptance_criteria if intent else ())
-    return preview_call(Desk(approval, FileTexts(workspace), scope, policy_of(workspace)))
+    return preview_call(Desk(approval, FileTexts(workspace), scope, load_policy(workspace)))

@@ -13,9 +13,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from io import BufferedReader
 from itertools import islice
 from pathlib import Path
+from typing import Protocol
 
 from controlplane.policy.paths.filesystem import Location, ResolvedPath, resolve_lexically
-from sessions.gate.concurrent_changes import Elsewhere
 from traces.entries.record import newest_hashes
 
 MAX_LINKS = 40  # as Linux
@@ -24,14 +24,22 @@ MAX_HASH_BYTES = 64 * 1024 * 1024
 MAX_TEXT_BYTES = 1024 * 1024
 
 
+class SessionChanges(Protocol):
+    """The changes of the judged session and of others, as `sessions.gate.concurrent_changes` reads them."""
+
+    def changed_here(self) -> Collection[str]: ...
+
+    def changed_by_others(self, paths: Sequence[str]) -> Mapping[str, str]: ...
+
+
 class Worktree:
     """`root` is the workspace's folder on this machine, or empty when it has none."""
 
     def __init__(
-        self, workspace_id: int, root: str, told: Mapping[str, str], elsewhere: Elsewhere | None = None
+        self, workspace_id: int, root: str, told: Mapping[str, str], changes: SessionChanges | None = None
     ) -> None:
         self.workspace_id = workspace_id
-        self.elsewhere = elsewhere
+        self.changes = changes
         self.root = Path(os.path.realpath(root)) if root else None
         self.told = told
         self._hashes: dict[str, str | None] = {}
@@ -100,10 +108,10 @@ class Worktree:
             return None
 
     def list_session_changes(self) -> Collection[str]:
-        return () if self.elsewhere is None else self.elsewhere.changed_here()
+        return () if self.changes is None else self.changes.changed_here()
 
     def find_changes_by_others(self, paths: Sequence[str]) -> Mapping[str, str]:
-        return {} if self.elsewhere is None else self.elsewhere.changed_by_others(paths)
+        return {} if self.changes is None else self.changes.changed_by_others(paths)
 
     def _look_up(self, path: str) -> str | None:
         if self.root is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sessions.gate.worktree import Worktree
+from sessions.worktree import Worktree
 from tests import builders
 
 pytestmark = pytest.mark.django_db
@@ -64,5 +64,5 @@ def test_names_in_a_folder(tmp_path, monkeypatch):
         ["a"], ["src"], (), (), ["a"],
     ]  # fmt: skip
     assert (Worktree(1, "", {}).list_names("src"), worktree.list_names("a\0b")) == (None, None)
-    monkeypatch.setattr("sessions.gate.worktree.MAX_BELOW", 0)
+    monkeypatch.setattr("sessions.worktree.MAX_BELOW", 0)
     assert worktree.list_names("src") is None

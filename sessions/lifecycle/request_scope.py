@@ -9,20 +9,8 @@ from controlplane.api.errors import ApiError
 from controlplane.policy.globs import parse
 from sessions.approvals.lifecycle import open_request, pending_for
 from sessions.approvals.reach import Reach
-from sessions.gate import snapshot
+from sessions.lifecycle.session_context import load_active_context
 from sessions.models import AgentSession, Approval
-
-
-def active_snapshot(session: AgentSession) -> snapshot.Held:
-    """The session's snapshot. Raises `ApiError` 409 unless it is alive with an active intent."""
-    held = snapshot.read_snapshot(session)
-    intent = held.snapshot.intent
-    if held.session.ended:
-        raise ApiError(409, "SESSION_ENDED", "This session has ended. Start a new session.", reason="ended")
-    if intent is None or held.snapshot.intent_held_by_other or intent.status != "IN_PROGRESS":
-        error = "You must cite a valid active Intent ID. Call select_active_intent first."
-        raise ApiError(409, "MISSING_OR_INVALID_INTENT", error)
-    return held
 
 
 def request_scope(session: AgentSession, patterns: list[str], reason: str) -> Approval:
@@ -32,16 +20,16 @@ def request_scope(session: AgentSession, patterns: list[str], reason: str) -> Ap
         problem = parse.find_problem(pattern)
         if problem is not None:
             raise ApiError(400, problem.kind, f"patterns: {problem.message}", pattern=pattern)
-    held = active_snapshot(session)
-    assert held.snapshot.intent is not None
-    intent = held.snapshot.intent
+    context = load_active_context(session)
+    intent = context.intent
+    assert intent is not None
     digest = request_digest("scope", intent.intent_id, sorted(patterns))
     wide = any(pattern.startswith(("**", "*")) for pattern in patterns)
     return pending_for(session, digest) or open_request(
-        held.session,
+        context.session,
         kind=Approval.Kind.SCOPE,
         digest=digest,
-        timeout_minutes=held.snapshot.policy.approval_timeout_minutes,
+        timeout_minutes=context.policy.approval_timeout_minutes,
         reach=Reach(Approval.Reach.WIDE, "a pattern for the whole tree")
         if wide
         else Reach(Approval.Reach.MEDIUM, "a wider scope stays until somebody narrows it"),
@@ -49,7 +37,7 @@ def request_scope(session: AgentSession, patterns: list[str], reason: str) -> Ap
         message=reason,
         intent_id=intent.intent_id,
         intent_revision=intent.revision,
-        workspace_revision=held.workspace_revision,
+        workspace_revision=context.workspace.revision,
     )
 
 

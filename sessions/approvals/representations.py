@@ -1,0 +1,58 @@
+"""Render approvals for the REST API and for agents."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.urls import reverse
+
+from sessions.models import Approval
+from sessions.representations import format_time
+
+
+def represent_approval(approval: Approval) -> dict[str, Any]:
+    """Render all fields of an approval; 0 queries when workspace and session were fetched along."""
+    return {
+        "id": approval.public_id,
+        "status": approval.status,
+        "kind": approval.kind,
+        "url": approval_url(approval),
+        "session_id": approval.session.session_id,
+        "agent": approval.session.agent_name,
+        "intent_id": approval.intent_id or None,
+        "intent_revision": approval.intent_revision or None,
+        "tool": approval.tool or None,
+        "input": approval.call.get("input"),
+        "targets": approval.call.get("targets", []),
+        "offending": approval.call.get("offending", []),
+        "unknown": approval.call.get("unknown", []),
+        "error_type": approval.error_type or None,
+        "reason": approval.reason or None,
+        "error": approval.message or None,
+        "reach": {"level": approval.get_reach_display().lower(), "why": approval.reach_why},
+        "requested_at": format_time(approval.requested_at),
+        "expires_at": format_time(approval.expires_at),
+        "decided_at": format_time(approval.decided_at),
+        "decided_by": approval.decider or None,
+        "grant": approval.grant_kind or None,
+        "patterns": approval.patterns or approval.call.get("patterns", []),
+        "minutes": approval.minutes,
+        "comment": approval.comment or None,
+    }
+
+
+def represent_approval_briefly(approval: Approval) -> dict[str, Any]:
+    """Render what an agent needs to wait for an approval."""
+    return {
+        "id": approval.public_id,
+        "status": approval.status,
+        "url": approval_url(approval),
+        "expires_at": format_time(approval.expires_at),
+    }
+
+
+def approval_url(approval: Approval) -> str:
+    """Return the absolute address of the approval's card."""
+    path = reverse("approvals:card", args=[approval.workspace.slug, approval.public_id])
+    return settings.PUBLIC_URL + path

@@ -1,0 +1,71 @@
+"""Load what a session works under: its workspace, policy, registry state and intent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from controlplane.api.errors import ApiError
+from controlplane.models import Workspace
+from controlplane.policy.model import Intent, Policy, Registry
+from intents.registry import registry_state
+from intents.selectors import find_intent
+from sessions.core_values import load_policy, to_core_intent
+from sessions.lifecycle.intent_lock import holder_of
+from sessions.models import AgentSession
+
+
+@dataclass(frozen=True, slots=True)
+class SessionContext:
+    """A session with what it works under.
+
+    `intent` is the selected one, even while another session holds it.
+    """
+
+    session: AgentSession
+    workspace: Workspace
+    policy: Policy
+    registry: Registry
+    intent: Intent | None
+    intent_held_by_other: bool
+
+
+def load_context(session: AgentSession) -> SessionContext:
+    """Read a session and its surroundings; write nothing. At most 6 queries."""
+    # The workspace comes first: whatever changes after this line raises a revision above the one read here.
+    workspace = Workspace.objects.get(pk=session.workspace_id)
+    if session.pk is not None:  # a dry run may ask for a session that nobody has opened
+        session = AgentSession.objects.select_related("intent").get(pk=session.pk)
+    policy = load_policy(workspace)
+    intent, held_by_other = _selected_intent(session, policy)
+    return SessionContext(session, workspace, policy, registry_state(workspace), intent, held_by_other)
+
+
+def load_active_context(session: AgentSession) -> SessionContext:
+    """Load the context of a session at work.
+
+    Raise `ApiError` 409 unless the session is alive and its intent active.
+    """
+    context = load_context(session)
+    if context.session.ended:
+        raise ApiError(409, "SESSION_ENDED", "This session has ended. Start a new session.", reason="ended")
+    intent = context.intent
+    if intent is None or context.intent_held_by_other or intent.status != "IN_PROGRESS":
+        error = "You must cite a valid active Intent ID. Call select_active_intent first."
+        raise ApiError(409, "MISSING_OR_INVALID_INTENT", error)
+    return context
+
+
+def _selected_intent(session: AgentSession, policy: Policy) -> tuple[Intent | None, bool]:
+    """Return the selected intent, and whether another session took it while this one was silent."""
+    row = session.intent
+    if row is not None:
+        return to_core_intent(row), False
+    if not session.selected_intent_id or session.ended:
+        return None, False
+    row = find_intent(session.workspace_id, session.selected_intent_id)
+    if row is None:
+        return None, False
+    if holder_of(row, policy, but=session) is not None:
+        return to_core_intent(row), True
+    session.intent = row  # free again: the session's next call takes it back
+    return to_core_intent(row), False
