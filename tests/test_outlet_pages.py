@@ -8,7 +8,7 @@ from tests.builders import signed_in
 from tests.traces.outlets.conftest import receiver
 from traces.ledger.append import body_of
 from traces.models import LedgerEntry, Outlet
-from traces.outlets.manage import Wanted, add
+from traces.outlets.manage import OutletSettings, add_outlet
 
 __all__ = ["receiver"]  # a fixture
 
@@ -54,7 +54,7 @@ def test_others_read_and_change_nothing(rex, ivy, max_, address):
 
 
 def test_an_outlet_of_another_workspace_is_out_of_reach(acme, ada, address):
-    other = add(acme.pk + 1, Wanted("webhook", "https://hooks.example.org/"), actor="x")
+    other = add_outlet(acme.pk + 1, OutletSettings("webhook", "https://hooks.example.org/"), actor="x")
     for action in ("test", "retry", "remove"):
         posted = {"action": action, "outlet_id": other.pk}
         assert signed_in(ada).post(address, posted).status_code == 404
@@ -62,7 +62,7 @@ def test_an_outlet_of_another_workspace_is_out_of_reach(acme, ada, address):
 
 
 def test_a_test_is_posted_at_once_and_its_failure_told(acme, ada, address, receiver):
-    outlet = add(acme.pk, Wanted("webhook", receiver.url), actor="x")
+    outlet = add_outlet(acme.pk, OutletSettings("webhook", receiver.url), actor="x")
     act = {"action": "test", "outlet_id": outlet.pk}
     assert "The test was taken" in signed_in(ada).post(address, act, follow=True).content.decode()
     receiver.answers = [(500, {})]
@@ -71,7 +71,7 @@ def test_a_test_is_posted_at_once_and_its_failure_told(acme, ada, address, recei
 
 
 def test_a_removed_outlet_is_told_nothing_more(acme, ada, address):
-    outlet = add(acme.pk, Wanted("webhook", "https://hooks.example.org/"), actor="x")
+    outlet = add_outlet(acme.pk, OutletSettings("webhook", "https://hooks.example.org/"), actor="x")
     signed_in(ada).post(address, {"action": "remove", "outlet_id": outlet.pk})
     assert not Outlet.objects.exists()
     assert LedgerEntry.objects.filter(workspace_id=acme.pk, kind="policy", outcome="removed").exists()

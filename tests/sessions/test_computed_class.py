@@ -13,8 +13,8 @@ from sessions.approvals.card.previews.edits import Piece
 from sessions.models import AgentSession
 from sessions.previous_text import undone
 from tests import builders
-from traces.browser.filters import Term, Wanted
-from traces.browser.search import branches
+from traces.browser.filters import EntryFilters, Term
+from traces.browser.search import build_branches
 from traces.counts.counters import count_sealed
 from traces.entries.mutation_class_check import disagreements
 from traces.ledger.append import body_of
@@ -222,8 +222,8 @@ def mistaken(acme, working):
 
 
 def test_the_few_that_disagree_are_found_by_an_index_of_their_own(mistaken):
-    wanted = Wanted((Term("reason", "class_disagrees"),))
-    (way,) = branches(mistaken.pk, wanted, ())
+    wanted = EntryFilters((Term("reason", "class_disagrees"),))
+    (way,) = build_branches(mistaken.pk, wanted, ())
     ordered = way.entries.order_by("-pk").values_list("pk", flat=True)[:101]
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":

@@ -13,7 +13,7 @@ from tests.builders import intent, signed_in
 from tests.traces.test_formats import RECORD
 from traces.entries.missing_bodies import TAKEN_OUT, Absences
 from traces.entries.recorded_calls import find_decision, recorded
-from traces.filemap.touches import touches
+from traces.filemap.touches import load_touches
 from traces.ledger.archives import archive
 from traces.ledger.redaction import redact
 from traces.ledger.sealing import seal
@@ -156,7 +156,7 @@ def test_pages_and_the_map_show_what_is_known(shelved, ada, agent):
         "",
     ):
         assert client.get(f"/w/acme/{page}").status_code == 200, page
-    assert "src/auth/7.ts" in {touch.path for touch in touches(shelved.pk)}
+    assert "src/auth/7.ts" in {touch.path for touch in load_touches(shelved.pk)}
 
 
 def test_a_decision_that_is_archived_says_why_it_cannot_be_decided_again(shelved, ada):

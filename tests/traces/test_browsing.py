@@ -12,8 +12,8 @@ from django.http import QueryDict
 
 from tests.traces.builders import AWAY, HOME
 from traces.browser import entry_counts, search
-from traces.browser.filters import Term, Wanted, read_wanted
-from traces.browser.search import branches, newest, oldest, page
+from traces.browser.filters import EntryFilters, Term, parse_filters
+from traces.browser.search import build_branches, list_newest_ids, list_oldest_ids, load_page
 from traces.counts import counters
 from traces.counts.counters import Counters, count_sealed, recount, top_folder, uncounted
 from traces.counts.models import Counted, EntryCount, FileCount
@@ -75,17 +75,17 @@ def past():
 
 
 def wanted(query):
-    return read_wanted(QueryDict(query), NOW)
+    return parse_filters(QueryDict(query), NOW)
 
 
 def found(query, most=100):
     fresh = uncounted(HOME, 1000)
-    return newest(branches(HOME, wanted(query), fresh), most)
+    return list_newest_ids(build_branches(HOME, wanted(query), fresh), most)
 
 
 def numbers(query):
     asked, fresh = wanted(query), uncounted(HOME, 1000)
-    return entry_counts.tally(HOME, asked, fresh, branches(HOME, asked, fresh))
+    return entry_counts.count_entries(HOME, asked, fresh, build_branches(HOME, asked, fresh))
 
 
 def expected(keep):
@@ -143,25 +143,25 @@ def test_list_facets_and_density_agree_with_a_look_at_every_entry(past, monkeypa
         told = numbers(query)
         assert found(query) == ids, query
         assert told.total == len(ids), query
-        assert sum(sum(bar.entries.values()) for bar in told.bars) == len(ids), query
+        assert sum(sum(bar.counts.values()) for bar in told.buckets) == len(ids), query
         kinds = Counter(LedgerEntry.objects.filter(pk__in=ids).values_list("kind", flat=True))
-        assert dict(told.facet("kind")) == dict(kinds), query
+        assert dict(told.count_values("kind")) == dict(kinds), query
 
 
 def test_the_way_from_frequent_paths_finds_the_same(past, monkeypatch):
     seal(HOME)
     count_sealed(HOME)
-    monkeypatch.setattr(search, "RARE", 0)
+    monkeypatch.setattr(search, "MAX_RARE", 0)
     for query in ("path=src/auth/", "q=auth/", "folder=src/auth"):
         assert found(query) == expected(QUERIES[query]), query
-    assert branches(HOME, wanted("path=src/"), [])[0].probing
+    assert build_branches(HOME, wanted("path=src/"), [])[0].scans
 
 
 def test_what_is_only_looked_at_so_far_says_so(past, monkeypatch):
     seal(HOME)
     count_sealed(HOME)
-    monkeypatch.setattr(search, "RARE", 0)
-    monkeypatch.setattr(entry_counts, "MAX_LOOKED", 10)
+    monkeypatch.setattr(search, "MAX_RARE", 0)
+    monkeypatch.setattr(entry_counts, "MAX_SCANNED", 10)
     told = numbers("path=src")
     assert told.capped
     assert 0 < told.total < len(expected(QUERIES["path=src"]))
@@ -171,15 +171,15 @@ def test_what_is_only_looked_at_so_far_says_so(past, monkeypatch):
 
 
 def test_pages_follow_one_another_in_all_ways(past):
-    ways = branches(HOME, wanted("q=INT-0"), uncounted(HOME, 1000))
+    ways = build_branches(HOME, wanted("q=INT-0"), uncounted(HOME, 1000))
     everything = expected(lambda row: row.intent_id == "INT-0")
-    first = page(ways, 7)
-    second = page(ways, 7, before=first.ids[-1])
-    back = page(ways, 7, after=second.ids[0])
+    first = load_page(ways, 7)
+    second = load_page(ways, 7, before=first.ids[-1])
+    back = load_page(ways, 7, after=second.ids[0])
     assert first.ids + second.ids == everything[:14]
     assert (first.newer, first.older, second.newer) == (False, True, True)
     assert (back.ids, back.newer) == (first.ids, False)
-    assert oldest(ways, everything[5], 3) == everything[2:5][::-1]
+    assert list_oldest_ids(ways, everything[5], 3) == everything[2:5][::-1]
 
 
 def test_counts_are_made_once_and_anew_after_a_rebuild(past):
@@ -234,18 +234,18 @@ def test_one_file_of_an_entry_leads():
 def test_an_address_is_read_and_written_back():
     query = "kind=trace&-agent=codex&q=a+b&session=s&path=src%2F&since=2026-02-01T00%3A00%3A00Z"
     read = wanted(query)
-    assert set(read.address()[1:].split("&")) == set(query.split("&"))
-    assert wanted(read.address()[1:]) == read
+    assert set(read.to_query_string()[1:].split("&")) == set(query.split("&"))
+    assert wanted(read.to_query_string()[1:]) == read
     assert wanted("last=1h").since == NOW - timedelta(hours=1)
     assert wanted("last=1h&since=2026-02-01T00:00:00Z").last == ""
-    assert Wanted().address() == "?"
+    assert EntryFilters().to_query_string() == "?"
 
 
 def test_a_value_that_is_chosen_is_no_longer_left_out():
     term = Term("agent", "codex")
     refused = wanted("-agent=codex").with_term(term)
     assert refused.terms == (term,)
-    assert refused.without(term).terms == ()
+    assert refused.without_term(term).terms == ()
 
 
 @pytest.mark.parametrize(
@@ -259,13 +259,13 @@ def test_a_value_that_is_chosen_is_no_longer_left_out():
     ],
 )
 def test_what_cannot_be_read_is_told_and_left_out(query, problem):
-    assert wanted(query).problems == (problem,)
+    assert wanted(query).errors == (problem,)
 
 
 def test_long_stretches_begin_and_end_with_full_hours():
     long, short = wanted("since=2026-02-01T10:20:30Z"), wanted("since=2026-02-21T09:20:30Z")
-    assert (long.since, long.counted) == (datetime(2026, 2, 1, 10, tzinfo=UTC), True)
-    assert (short.since, short.counted) == (datetime(2026, 2, 21, 9, 20, 30, tzinfo=UTC), False)
+    assert (long.since, long.is_precounted) == (datetime(2026, 2, 1, 10, tzinfo=UTC), True)
+    assert (short.since, short.is_precounted) == (datetime(2026, 2, 21, 9, 20, 30, tzinfo=UTC), False)
     assert wanted("until=2026-02-20T10:20:00Z").until == datetime(2026, 2, 20, 11, tzinfo=UTC)
 
 

@@ -8,10 +8,10 @@ import pytest
 
 from traces.counts.counters import microseconds
 from traces.entries.known_intents import KnownIntent
-from traces.filemap.matrix import file_views, overlaps_of, owning_pattern
-from traces.filemap.search import answers, words_of
+from traces.filemap.matrix import build_map_files, find_owning_pattern, list_overlaps
+from traces.filemap.search import extract_terms, search_files
 from traces.filemap.touches import Touch
-from traces.filemap.tree import rows_of, tree_of
+from traces.filemap.tree import build_rows, build_tree
 from traces.lessons.store import Lesson
 
 DAY = datetime(2026, 2, 21, tzinfo=UTC)
@@ -22,8 +22,8 @@ def intent(number, *scope, status="IN_PROGRESS", removed=False):
 
 
 def rows(touches, intents, at="", **how):
-    files = file_views(touches, intents)
-    return rows_of(tree_of(files), [one.intent_id for one in intents], at, **how)
+    files = build_map_files(touches, intents)
+    return build_rows(build_tree(files), [one.intent_id for one in intents], at, **how)
 
 
 def touch(path, intent_id="INT-1", entries=1):
@@ -34,7 +34,7 @@ def states(touches, intents):
     ids = [one.intent_id for one in intents]
     return {
         file.path: [cell and (cell.state, cell.entries) for cell in map(file.cells.get, ids)]
-        for file in file_views(touches, intents)
+        for file in build_map_files(touches, intents)
     }
 
 
@@ -70,7 +70,7 @@ def test_folders_come_first_and_sum_what_is_below_them():
     touched = [touch("src/a/x.ts"), touch("src/b.ts", entries=2), touch("a.md"), touch("src/a/y.ts", "")]
     found, left_out = rows(touched, intents)
     assert left_out == 0
-    assert [(row.path, row.depth, row.is_folder) for row in found] == [
+    assert [(row.path, row.depth, row.is_directory) for row in found] == [
         ("src/", 0, True),
         ("src/a/", 1, True),
         ("src/a/x.ts", 2, False),
@@ -95,19 +95,19 @@ def test_a_large_tree_opens_one_folder_at_a_time():
     assert [(row.is_open, row.files) for row in found[:2]] == [(True, 150), (False, 30)]
     opened, _ = rows(touched, [intent(1, "src/**")], "src/part3/", unfold=False)
     assert [row.path for row in opened if row.is_open] == ["src/", "src/part3/"]
-    assert sum(not row.is_folder for row in opened) == 30
+    assert sum(not row.is_directory for row in opened) == 30
     flat, left_out = rows([touch(f"f{number:03}.ts") for number in range(200)], [intent(1, "**")])
     assert (len(flat), left_out) == (80, 120)
 
 
 def test_files_on_disk_that_nobody_touched_are_owned_or_gaps():
-    files = file_views([touch("src/a.ts")], [intent(1, "src/**")], ["src/a.ts", "src/b.ts", "docs/c.md"])
+    files = build_map_files([touch("src/a.ts")], [intent(1, "src/**")], ["src/a.ts", "src/b.ts", "docs/c.md"])
     assert [(file.path, [cell.state for cell in file.cells.values()], file.owners) for file in files] == [
         ("docs/c.md", [], ()),
         ("src/a.ts", ["both"], ("INT-1",)),
         ("src/b.ts", ["owned"], ("INT-1",)),
     ]
-    row = rows_of(tree_of(files), ["INT-1"])[0][0]
+    row = build_rows(build_tree(files), ["INT-1"])[0][0]
     assert (row.path, row.files, row.unowned) == ("docs/", 1, 1)
 
 
@@ -118,7 +118,10 @@ BILLING = KnownIntent(
 
 def asked(question, touches, lessons=()):
     intents = [intent(1, "src/auth/**"), BILLING]
-    return [(one.path, one.why) for one in answers(question, file_views(touches, intents), intents, lessons)]
+    return [
+        (one.path, one.matched_in)
+        for one in search_files(question, build_map_files(touches, intents), intents, lessons)
+    ]
 
 
 def test_where_is_the_billing_logic():
@@ -145,14 +148,14 @@ def test_lessons_answer_too_and_files_of_one_folder_answer_together():
 
 
 def test_words_that_say_nothing_count_only_where_there_are_no_others():
-    assert words_of("Where is the Billing logic?") == ["billing"]
-    assert words_of("where is it") == ["where", "is", "it"]
+    assert extract_terms("Where is the Billing logic?") == ["billing"]
+    assert extract_terms("where is it") == ["where", "is", "it"]
 
 
 def test_overlaps_of_open_intents_come_with_a_path_that_both_match():
     intents = [intent(1, "src/**"), intent(2, "src/b*.ts"), intent(3, "src/**", status="COMPLETED")]
-    files = file_views([touch("src/b1.ts"), touch("src/a.ts")], intents)
-    found = overlaps_of(intents, files)
+    files = build_map_files([touch("src/b1.ts"), touch("src/a.ts")], intents)
+    found = list_overlaps(intents, files)
     assert len(found) == 1
     assert (found[0].a, found[0].b, found[0].files) == ("INT-1", "INT-2", 1)
     assert found[0].patterns == ("src/**", "src/b*.ts")
@@ -165,4 +168,4 @@ def test_overlaps_of_open_intents_come_with_a_path_that_both_match():
     [("src/a.ts", "src/**"), ("src/legacy/a.ts", ""), ("docs/a.md", "docs/*.md"), ("x", "")],
 )
 def test_the_pattern_by_which_an_intent_owns_a_file(path, pattern):
-    assert owning_pattern(intent(1, "src/**", "!src/legacy/**", "docs/*.md"), path) == pattern
+    assert find_owning_pattern(intent(1, "src/**", "!src/legacy/**", "docs/*.md"), path) == pattern

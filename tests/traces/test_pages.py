@@ -67,7 +67,7 @@ def test_filters_are_in_the_address(client, story, ivy, query, kinds):
 
 
 def test_pages_lead_back_and_forth(client, story, ivy, monkeypatch):
-    monkeypatch.setattr("traces.browser.pages.ROWS", 2)
+    monkeypatch.setattr("traces.browser.pages.PAGE_SIZE", 2)
     first = page(client, "traces/", ivy)
     assert first.context["newer_url"] is None
     second = client.get(f"/w/acme/traces/{first.context['older_url']}")
@@ -86,7 +86,7 @@ def test_the_map_shows_files_by_intents_and_answers_questions(client, story, ivy
     response = page(client, "traces/map/", ivy, q="weather src")
     body = text(response)
     assert "Build Weather API" in body
-    assert [answer.path for answer in response.context["answers"]] == ["src/a.ts"]
+    assert [answer.path for answer in response.context["results"]] == ["src/a.ts"]
     assert [touch["path"] for touch in response.context["outside"]] == ["docs/b.md"]
     assert response.context["unowned"] == [{"path": "docs/", "files": 1, "changed": 1}]
     assert response.context["owned_percent"] == 50

@@ -9,7 +9,7 @@ import json
 import pytest
 
 from tests import builders
-from traces.browser.export import harmless
+from traces.browser.export import escape_formula
 from traces.ledger.merkle import verify_inclusion
 from traces.ledger.redaction import redact
 from traces.ledger.sealing import seal
@@ -79,8 +79,8 @@ def test_an_entry_that_is_not_there_is_told(busy, ivys):
 
 
 def test_a_link_to_an_old_entry_shows_the_page_that_it_stands_on(busy, agent, ivys, monkeypatch):
-    monkeypatch.setattr("traces.browser.pages.ROWS", 5)
-    monkeypatch.setattr("traces.browser.pages.NEIGHBOURS", 2)
+    monkeypatch.setattr("traces.browser.pages.PAGE_SIZE", 5)
+    monkeypatch.setattr("traces.browser.pages.ENTRIES_ABOVE", 2)
     old = entries().first()
     for number in range(8):
         agent.gate("Read", file_path=f"src/{number}.ts")
@@ -109,7 +109,7 @@ def test_a_sealed_entry_is_proved_on_the_page_and_in_a_file(busy, ivys):
     assert ivys.get(f"/w/acme/traces/proof/{entry.pk}").status_code == 404
     seal(busy.pk)
     answer = get(ivys, f"?entry={entry.pk}")
-    assert answer.context["drawer"]["view"].proof.holds
+    assert answer.context["drawer"]["view"].proof.is_valid
     assert "Proof holds" in answer.content.decode()
     proof = ivys.get(f"/w/acme/traces/proof/{entry.pk}").json()
     hashes = [bytes.fromhex(one) for one in proof["hashes"]]
@@ -146,7 +146,7 @@ def test_an_export_holds_exactly_what_the_list_shows(busy, ivys, query):
 
 
 def test_an_export_is_read_in_pieces(busy, ivys, monkeypatch):
-    monkeypatch.setattr("traces.browser.export.CHUNK", 2)
+    monkeypatch.setattr("traces.browser.export.CHUNK_SIZE", 2)
     lines = [json.loads(line)["number"] for line in export(ivys, "?").splitlines()]
     assert lines == [row["number"] for row in get(ivys).context["entries"]]
 
@@ -162,20 +162,20 @@ def test_no_cell_of_a_table_is_a_formula(busy, ivys):
     "text", ["=1", "+1", "-1", "@x", "\t=1", "\r=1", " =1", "\N{FULLWIDTH EQUALS SIGN}1"]
 )
 def test_formulas_are_defused(text):
-    assert harmless(text) == f"'{text}"
-    assert harmless("src/a=b.ts") == "src/a=b.ts"
-    assert (harmless(None), harmless(7)) == ("", "7")
+    assert escape_formula(text) == f"'{text}"
+    assert escape_formula("src/a=b.ts") == "src/a=b.ts"
+    assert (escape_formula(None), escape_formula(7)) == ("", "7")
 
 
 def test_the_strip_zooms_and_facets_narrow(busy, ivys):
     answer = get(ivys, "?kind=decision")
-    strip = answer.context["strip"]
+    histogram = answer.context["histogram"]
     assert (
-        sum(number for _, _, number in strip["totals"])
+        sum(number for _, _, number in histogram["totals"])
         == answer.context["total"]
         == entries(kind="decision").count()
     )
-    (column,) = [one for one in strip["columns"] if any(one.numbers)]
+    (column,) = [one for one in histogram["links"] if any(one.numbers)]
     zoomed = get(ivys, column.url)
     assert zoomed.context["total"] == answer.context["total"]
     facets = {facet["title"]: facet["items"] for facet in answer.context["facets"]}
@@ -211,16 +211,16 @@ def odd_entry(path):
 def test_the_drawer_says_who_made_an_entry(busy, ivys):
     entry = LedgerEntry.objects.filter(kind="trace").first()
     view = get(ivys, f"?entry={entry.pk}").context["drawer"]["view"]
-    assert view.by.startswith("token ")
-    assert view.taken_out is None
+    assert view.actor.startswith("token ")
+    assert view.redaction is None
 
 
 def test_the_drawer_says_who_took_a_body_out_and_why(busy, ivys):
     entry = LedgerEntry.objects.filter(kind="trace").first()
     redact(entry, reason="held a <b>password</b>", actor="person:1:Ada")
     answer = get(ivys, f"?entry={entry.pk}")
-    gone = answer.context["drawer"]["view"].taken_out
-    assert (gone.by, gone.why) == ("Ada", "held a <b>password</b>")
+    gone = answer.context["drawer"]["view"].redaction
+    assert (gone.actor, gone.reason) == ("Ada", "held a <b>password</b>")
     record = describe(LedgerEntry.objects.get(pk=gone.number))
     assert (record.verb, record.object) == ("Took out the content of the trace", entry.entry_id)
     assert "held a &lt;b&gt;password&lt;/b&gt;" in answer.content.decode()

@@ -4,22 +4,22 @@ from collections import Counter
 
 from tests.ui.hostile import AGO, HOSTILE, INTENT, NOW, PAGER, SEALED
 from traces.blame.blame import Author, Deletion
-from traces.browser.drawer import ChangedFile, EntryView, Proof, Ring, TakenOut
-from traces.browser.entry_counts import Bar, Tally
-from traces.browser.facets import facets_of, hidden_of, spans_of, tokens_of
-from traces.browser.filters import Term, Wanted
-from traces.browser.histogram import strip_of
+from traces.browser.drawer import EntryFile, EntryView, Proof, ProofStep, Redaction
+from traces.browser.entry_counts import EntryCounts, TimeBucket
+from traces.browser.facets import build_facets, build_filter_tokens, build_time_ranges, list_hidden_fields
+from traces.browser.filters import EntryFilters, Term
+from traces.browser.histogram import build_histogram
 from traces.counts.counters import Values
 from traces.entries.known_intents import KnownIntent
-from traces.filemap.matrix import Cell, Overlap
-from traces.filemap.search import Answer
+from traces.filemap.matrix import MatrixCell, Overlap
+from traces.filemap.search import SearchResult
 from traces.filemap.tree import MapRow
 from traces.models import Checkpoint, LedgerEntry
 from traces.ranges.file_history import TOO_SLOW, Change
 from traces.ranges.git_reader import Commit
 from traces.timeline.describe_entries import Row, Seal
 
-WANTED = Wanted(
+WANTED = EntryFilters(
     terms=(Term("agent", HOSTILE), Term("intent", "INT-001", excluded=True)),
     text=HOSTILE,
     session="s-1",
@@ -34,10 +34,10 @@ def drawer(holds=True):
         agent=HOSTILE, error_type="SCOPE_VIOLATION", reason="not_in_scope",
     )  # fmt: skip
     row = Row("entry-7", AGO, "call", "deny", "Edit refused", HOSTILE, "path", HOSTILE, ran=False)
-    rings = tuple(Ring(side, "ab" * 32, 4) for side in ("entry", "left", "right", "root"))
+    rings = tuple(ProofStep(side, "ab" * 32, 4) for side in ("entry", "left", "right", "root"))
     proof = Proof(rings, 12, 18_240, holds, Checkpoint(created_at=AGO))
-    files = (ChangedFile(HOSTILE, "1-4", "sha256:ab", False), ChangedFile("src/b.ts", "", "", True))
-    gone = TakenOut(HOSTILE, AGO, HOSTILE, 8)
+    files = (EntryFile(HOSTILE, "1-4", "sha256:ab", False), EntryFile("src/b.ts", "", "", True))
+    gone = Redaction(HOSTILE, AGO, HOSTILE, 8)
     view = EntryView(
         entry, row, Seal("sealed", 18_230), files, 3, HOSTILE, HOSTILE, "A-1", proof, HOSTILE, gone
     )
@@ -75,20 +75,20 @@ def trace_list():
         "object_is": "command",
         "outcome": "deny",
     }
-    counted = Tally(
+    counted = EntryCounts(
         3, values=Counter({Values("decision", "deny", HOSTILE, HOSTILE, HOSTILE, HOSTILE, ""): 3})
     )
     hour = int(NOW.timestamp()) // 3600 * 3600
-    bars = [Bar(hour - 3600, 3600, Counter(trace=4, deny=1)), Bar(hour, 3600, Counter())]
+    bars = [TimeBucket(hour - 3600, 3600, Counter(trace=4, deny=1)), TimeBucket(hour, 3600, Counter())]
     return {
         "entries": [entry, entry | call],
         "q": HOSTILE,
-        "tokens": tokens_of(WANTED),
-        "hidden": hidden_of(WANTED),
-        "problems": [HOSTILE],
-        "spans": spans_of(WANTED),
-        "facets": facets_of(counted, WANTED),
-        "strip": strip_of(bars, WANTED),
+        "tokens": build_filter_tokens(WANTED),
+        "hidden": list_hidden_fields(WANTED),
+        "filter_errors": [HOSTILE],
+        "time_ranges": build_time_ranges(WANTED),
+        "facets": build_facets(counted, WANTED),
+        "histogram": build_histogram(bars, WANTED),
         "total": 5_000,
         "capped": True,
         "head": {"size": 18_242, "sealed": 18_240, "waiting": 2, "at": AGO},
@@ -101,7 +101,7 @@ def trace_list():
 
 
 def traces_map():
-    cells = (Cell("both", 3), Cell("outside", 1))
+    cells = (MatrixCell("both", 3), MatrixCell("outside", 1))
     file = MapRow(f"src/{HOSTILE}", HOSTILE, 1, False, False, 1, 0, True, cells)
     folder = MapRow("src/", "src", 0, True, True, 4, 1, False, (cells[0], None))
     intent = KnownIntent("INT-001", HOSTILE, "IN_PROGRESS")
@@ -123,9 +123,9 @@ def traces_map():
         "open_intents": 7,
         "owned_percent": 87,
         "q": HOSTILE,
-        "answers": [
-            Answer(HOSTILE, (intent,), 1, 38, AGO, ("path",)),
-            Answer("src/", (intent,), 4, 3, None, ("goal",)),
+        "results": [
+            SearchResult(HOSTILE, (intent,), 1, 38, AGO, ("path",)),
+            SearchResult("src/", (intent,), 4, 3, None, ("goal",)),
         ],
         "overlaps": [Overlap("INT-001", "INT-006", HOSTILE, 8, (HOSTILE, "tests/**"), 2, 31)],
         "pairs": 1,
@@ -198,7 +198,7 @@ PAGES = {
     "traces/broken-proof": ("traces/trace_list.html", lambda: trace_list() | {"drawer": drawer(holds=False)}),
     "traces/no-drawer": (
         "traces/trace_list.html",
-        lambda: trace_list() | {"drawer": None, "entries": [], "strip": None},
+        lambda: trace_list() | {"drawer": None, "entries": [], "histogram": None},
     ),
     "traces/map": ("traces/map.html", traces_map),
     "traces/file": ("traces/map_file.html", map_file),

@@ -15,8 +15,8 @@ from traces.cursors import cursor_in
 from traces.entries.known_intents import KnownIntent, known_intents
 from traces.entries.mutation_class_check import computed_class, disagrees
 from traces.entries.record import newest_hashes
-from traces.filemap.matrix import is_open, owning_pattern
-from traces.filemap.touches import Touch, intents_of
+from traces.filemap.matrix import find_owning_pattern, is_open
+from traces.filemap.touches import Touch, list_file_touches
 from traces.models import TraceFile
 from traces.timeline.describe_entries import seal_of
 
@@ -42,7 +42,7 @@ def file_page(request: MemberRequest, path: str) -> HttpResponse:
     whole, deleted = request.GET.get("history") == "1", known_hash == ""
     now = lines_now(request.workspace, path, whole=whole, deleted=deleted)
     known = known_intents(workspace_id)
-    touched = {touch.intent_id: touch for touch in intents_of(workspace_id, path)}
+    touched = {touch.intent_id: touch for touch in list_file_touches(workspace_id, path)}
     named = [*known.values(), *(KnownIntent(one) for one in sorted(touched.keys() - known.keys() - {""}))]
     intents = [view for one in named if (view := _intent_view(one, path, touched.get(one.intent_id)))]
     if not touched and not intents and not (now and (now["there"] or now["gone"])):
@@ -79,10 +79,10 @@ def _changes(request: MemberRequest, path: str) -> dict[str, Any]:
 
 
 def _intent_view(intent: KnownIntent, path: str, touch: Touch | None) -> dict[str, Any] | None:
-    pattern = owning_pattern(intent, path) if is_open(intent) else ""
+    pattern = find_owning_pattern(intent, path) if is_open(intent) else ""
     if touch is None and not pattern:
         return None
-    once = not pattern and not is_open(intent) and bool(owning_pattern(intent, path))
+    once = not pattern and not is_open(intent) and bool(find_owning_pattern(intent, path))
     return {
         "id": intent.intent_id,
         "name": intent.name,
@@ -90,7 +90,7 @@ def _intent_view(intent: KnownIntent, path: str, touch: Touch | None) -> dict[st
         "pattern": pattern,
         "once": once,
         "entries": touch.entries if touch else 0,
-        "last": touch.last if touch else None,
+        "last": touch.last_changed if touch else None,
     }
 
 

@@ -16,11 +16,11 @@ from traces.timeline.describe_entries import Row, Seal, describe, lines_of
 
 MAX_INPUT = 6_000  # characters of a call's input
 MAX_FILES = 50
-MAX_CHAIN = 6
+MAX_PROOF_STEPS = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Ring:
+class ProofStep:
     """One hash on the way from the entry to the root: on which `side`, over how many `leaves`."""
 
     side: str
@@ -32,15 +32,15 @@ class Ring:
 class Proof:
     """`rings` go from entry to root, without the middle ones `left_out`. `holds` was just computed."""
 
-    rings: tuple[Ring, ...]
-    left_out: int
+    steps: tuple[ProofStep, ...]
+    omitted: int
     size: int
-    holds: bool
+    is_valid: bool
     head: Checkpoint
 
 
 @dataclass(frozen=True, slots=True)
-class ChangedFile:
+class EntryFile:
     path: str
     lines: str
     content_hash: str
@@ -48,12 +48,12 @@ class ChangedFile:
 
 
 @dataclass(frozen=True, slots=True)
-class TakenOut:
+class Redaction:
     """Who took the body of an entry out of the ledger, when and why; `number` is the row of that record."""
 
-    by: str
+    actor: str
     at: datetime
-    why: str
+    reason: str
     number: int
 
 
@@ -67,14 +67,14 @@ class EntryView:
     entry: LedgerEntry
     row: Row
     seal: Seal
-    files: tuple[ChangedFile, ...]
+    files: tuple[EntryFile, ...]
     more_files: int
-    sent: str
+    input_text: str
     revision: str
     approval_id: str
     proof: Proof | None
-    by: str = ""
-    taken_out: TakenOut | None = None
+    actor: str = ""
+    redaction: Redaction | None = None
 
 
 def find_entry(workspace_id: int, text: str) -> LedgerEntry | None:
@@ -88,64 +88,64 @@ def find_entry(workspace_id: int, text: str) -> LedgerEntry | None:
     return entries.filter(kind__in=Kind.values, entry_id=text).first() if text else None
 
 
-def view_of(entry: LedgerEntry) -> EntryView:
+def build_entry_view(entry: LedgerEntry) -> EntryView:
     """At most 8 queries, whatever the size of the tree."""
     body = body_of(entry)
     row = describe(entry)
     rows = list(entry.files.all())
     files = {file.path: file for file in rows}
     seal = row.seal or Seal("sealing", 0)
-    said = body or {}
-    vcs = said.get("vcs") if isinstance(said.get("vcs"), dict) else {}
+    contents = body or {}
+    vcs = contents.get("vcs") if isinstance(contents.get("vcs"), dict) else {}
     return EntryView(
         entry=entry,
         row=row,
         seal=seal,
-        files=tuple(_changed(file, said) for file in list(files.values())[:MAX_FILES]),
+        files=tuple(_build_entry_file(file, contents) for file in list(files.values())[:MAX_FILES]),
         more_files=max(0, len(files) - MAX_FILES),
-        sent=_sent(said) if entry.kind == Kind.DECISION else "",
+        input_text=_format_input(contents) if entry.kind == Kind.DECISION else "",
         revision=str((vcs or {}).get("revision_id") or ""),
         approval_id=row.approval_id,
-        proof=prove(entry) if seal.state == "sealed" else None,
-        by=made_by(entry),
-        taken_out=_taken_out(entry) if body is None else None,
+        proof=build_proof(entry) if seal.state == "sealed" else None,
+        actor=made_by(entry),
+        redaction=_find_redaction(entry) if body is None else None,
     )
 
 
-def _taken_out(entry: LedgerEntry) -> TakenOut | None:
+def _find_redaction(entry: LedgerEntry) -> Redaction | None:
     """None for a body that only moved into an archive. 1 query."""
     record = redaction_of(entry)
     if record is None:
         return None
-    return TakenOut(made_by(record), record.received_at, record.reason, record.pk)
+    return Redaction(made_by(record), record.received_at, record.reason, record.pk)
 
 
-def prove(entry: LedgerEntry) -> Proof | None:
+def build_proof(entry: LedgerEntry) -> Proof | None:
     """The proof that a sealed entry stands in the newest signed tree, computed now. At most 6 queries."""
     head = proofs.head(entry.workspace_id)
     if head is None:
         return None
-    found = proofs.prove_inclusion(entry, head.size)
-    holds = merkle.verify_inclusion(found.leaf_hash, found.seq, head.size, found.hashes, bytes(head.root))
-    ranges = merkle.inclusion_ranges(found.seq, head.size)
+    proof = proofs.prove_inclusion(entry, head.size)
+    is_valid = merkle.verify_inclusion(proof.leaf_hash, proof.seq, head.size, proof.hashes, bytes(head.root))
+    ranges = merkle.inclusion_ranges(proof.seq, head.size)
     siblings = [
-        Ring("left" if start < found.seq else "right", one.hex(), end - start)
-        for (start, end), one in zip(ranges, found.hashes, strict=True)
+        ProofStep("left" if start < proof.seq else "right", digest.hex(), end - start)
+        for (start, end), digest in zip(ranges, proof.hashes, strict=True)
     ]
-    own = Ring("entry", found.leaf_hash.hex(), 1)
-    root = Ring("root", bytes(head.root).hex(), head.size)
-    shown = siblings[: MAX_CHAIN - 2]
-    return Proof((own, *shown, root), len(siblings) - len(shown), head.size, holds, head)
+    leaf = ProofStep("entry", proof.leaf_hash.hex(), 1)
+    root = ProofStep("root", bytes(head.root).hex(), head.size)
+    visible = siblings[: MAX_PROOF_STEPS - 2]
+    return Proof((leaf, *visible, root), len(siblings) - len(visible), head.size, is_valid, head)
 
 
-def _changed(file: TraceFile, body: dict[str, Any]) -> ChangedFile:
-    ranges = [(one.start_line, one.end_line) for one in file.ranges.all()]
-    spoken = ", ".join(f"{first}\N{EN DASH}{last}" for first, last in sorted(ranges)[:8])
+def _build_entry_file(file: TraceFile, body: dict[str, Any]) -> EntryFile:
+    ranges = [(line_range.start_line, line_range.end_line) for line_range in file.ranges.all()]
+    text = ", ".join(f"{first}\N{EN DASH}{last}" for first, last in sorted(ranges)[:8])
     more = f" and {len(ranges) - 8} more" if len(ranges) > 8 else ""
-    return ChangedFile(file.path, f"{spoken}{more}" or lines_of(body), file.content_hash, file.deleted)
+    return EntryFile(file.path, f"{text}{more}" or lines_of(body), file.content_hash, file.deleted)
 
 
-def _sent(body: dict[str, Any]) -> str:
+def _format_input(body: dict[str, Any]) -> str:
     if body.get("input") is None:
         return ""
     text = json.dumps(body["input"], ensure_ascii=False, indent=2)

@@ -13,33 +13,33 @@ from dataclasses import dataclass, field, replace
 from django.db.models import OuterRef, Q, QuerySet, Subquery, Sum, Value
 from django.db.models.functions import Coalesce
 
-from traces.browser.filters import VALUED, Wanted
-from traces.browser.search import COLUMNS, Way, having
+from traces.browser.filters import VALUE_FIELDS, EntryFilters
+from traces.browser.search import COLUMN_NAMES, QueryBranch, build_value_condition
 from traces.counts.counters import COUNTED_COLUMNS, DAY, HOUR, MONTH, Counting, Values, countings
 from traces.counts.models import EntryCount
 from traces.models import Kind, LedgerEntry, TraceFile
 
 MAX_COUNTED = 5_000
-MAX_LOOKED = 20_000  # entries that are looked at one by one
-MAX_FRESH = 10_000  # entries that are not counted yet; more of them only after an import, for moments
+MAX_SCANNED = 20_000  # entries that are looked at one by one
+MAX_UNCOUNTED = 10_000  # entries that are not counted yet; more of them only after an import, for moments
 MIN_BARS, MAX_BARS = 24, 96
-FEW_HOURS = 12
-SPANS = (60, 300, 900, HOUR, 6 * HOUR, DAY, 7 * DAY, 28 * DAY, 364 * DAY)
+MAX_FINE_HOURS = 12
+BUCKET_SECONDS = (60, 300, 900, HOUR, 6 * HOUR, DAY, 7 * DAY, 28 * DAY, 364 * DAY)
 SERIES = {"allow": "allow", "ask": "ask", "deny": "deny"}  # outcomes of decisions that have a colour
-NAMES = ("kind", "outcome", "agent", "intent_id", "tool", "reason", "folder")
+COUNT_FIELDS = ("kind", "outcome", "agent", "intent_id", "tool", "reason", "folder")
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class TimeBucket:
     """A stretch of time, `span` seconds from `start`; entries by series: allow, ask, deny, trace, other."""
 
     start: int
-    span: int
-    entries: Counter[str]
+    seconds: int
+    counts: Counter[str]
 
 
 @dataclass(slots=True)
-class Tally:
+class EntryCounts:
     """From second `first` to `last`. `capped`: the newest `total` were counted, there may be more."""
 
     total: int = 0
@@ -47,137 +47,157 @@ class Tally:
     first: int | None = None
     last: int | None = None
     values: Counter[Values] = field(default_factory=Counter)
-    bars: list[Bar] = field(default_factory=list)
+    buckets: list[TimeBucket] = field(default_factory=list)
 
-    def facet(self, name: str, kind: str = "") -> list[tuple[str, int]]:
+    def count_values(self, name: str, kind: str = "") -> list[tuple[str, int]]:
         """The values of a name with their counts, the commonest first; of one kind of entry, or of all."""
-        column, counted = COLUMNS.get(name, name), Counter[str]()
+        column, totals = COLUMN_NAMES.get(name, name), Counter[str]()
         for values, entries in self.values.items():
             if not kind or values.kind == kind:
-                counted[getattr(values, column)] += entries
-        return sorted(counted.items(), key=lambda item: (-item[1], item[0]))
+                totals[getattr(values, column)] += entries
+        return sorted(totals.items(), key=lambda item: (-item[1], item[0]))
 
 
-def tally(workspace_id: int, wanted: Wanted, fresh: Sequence[int], found: Sequence[Way]) -> Tally:
+def count_entries(
+    workspace_id: int, filters: EntryFilters, uncounted: Sequence[int], branches: Sequence[QueryBranch]
+) -> EntryCounts:
     """The numbers of what fits. `found` is only looked at where the kept numbers cannot answer.
 
     5 queries from the kept numbers, else 1 for each way to what fits.
     """
-    if wanted.counted:
-        return _kept(workspace_id, wanted, fresh)
-    floor = _looked_through(workspace_id) if any(way.probing for way in found) else 0
-    rows = newest_countings(found, MAX_COUNTED + 1, floor)
-    result = _counted(wanted, rows)
+    if filters.is_precounted:
+        return _count_from_sums(workspace_id, filters, uncounted)
+    floor = _find_scan_floor(workspace_id) if any(branch.scans for branch in branches) else 0
+    rows = load_newest_countings(branches, MAX_COUNTED + 1, floor)
+    result = _count_rows(filters, rows)
     result.capped |= floor > 0
     return result
 
 
-def with_finer_bars(wanted: Wanted, counted: Tally, found: Sequence[Way]) -> Tally:
+def refine_buckets(
+    filters: EntryFilters, counts: EntryCounts, branches: Sequence[QueryBranch]
+) -> EntryCounts:
     """A few hours tell little in bars of an hour: minutes, where all that fits can be counted.
 
     1 query a way.
     """
-    filled = [place for place, bar in enumerate(counted.bars) if bar.entries]
-    few = filled and counted.bars[0].span == HOUR and filled[-1] - filled[0] < FEW_HOURS
-    if not few or wanted.since or wanted.until or not 0 < counted.total <= MAX_COUNTED:
-        return counted
-    return replace(counted, bars=_counted(wanted, newest_countings(found, MAX_COUNTED)).bars)
+    indexes = [index for index, bar in enumerate(counts.buckets) if bar.counts]
+    few = indexes and counts.buckets[0].seconds == HOUR and indexes[-1] - indexes[0] < MAX_FINE_HOURS
+    if not few or filters.since or filters.until or not 0 < counts.total <= MAX_COUNTED:
+        return counts
+    return replace(counts, buckets=_count_rows(filters, load_newest_countings(branches, MAX_COUNTED)).buckets)
 
 
-def newest_countings(found: Iterable[Way], most: int, floor: int = 0) -> list[Counting]:
+def load_newest_countings(branches: Iterable[QueryBranch], limit: int, floor: int = 0) -> list[Counting]:
     """The newest of what fits, as they are counted, from the row id `floor` on. 1 query a way."""
-    own = TraceFile.objects.filter(entry=OuterRef("pk")).exclude(lead_folder="")
-    folder = Coalesce(Subquery(own.values("lead_folder")[:1]), Value(""))
+    entry_files = TraceFile.objects.filter(entry=OuterRef("pk")).exclude(lead_folder="")
+    folder = Coalesce(Subquery(entry_files.values("lead_folder")[:1]), Value(""))
     rows: dict[int, Counting] = {}
-    for way in found:
-        some = way.entries.filter(pk__gte=floor) if floor else way.entries
-        newest = some.order_by("-pk").annotate(folder=folder).values_list(*COUNTED_COLUMNS, "folder")[:most]
+    for branch in branches:
+        entries = branch.entries.filter(pk__gte=floor) if floor else branch.entries
+        newest = (
+            entries.order_by("-pk").annotate(folder=folder).values_list(*COUNTED_COLUMNS, "folder")[:limit]
+        )
         rows |= {pk: Counting(pk, at, Values(*values)) for pk, at, *values in newest}
-    return [rows[pk] for pk in sorted(rows, reverse=True)[:most]]
+    return [rows[pk] for pk in sorted(rows, reverse=True)[:limit]]
 
 
-def _looked_through(workspace_id: int) -> int:
+def _find_scan_floor(workspace_id: int) -> int:
     """The row id down to which entries are looked at one by one; 0 where that is all of them. 1 query."""
     ids = LedgerEntry.objects.filter(workspace_id=workspace_id).order_by("-pk").values_list("pk", flat=True)
-    return next(iter(ids[MAX_LOOKED : MAX_LOOKED + 1]), 0)
+    return next(iter(ids[MAX_SCANNED : MAX_SCANNED + 1]), 0)
 
 
-def fits(wanted: Wanted, one: Counting) -> bool:
+def matches(filters: EntryFilters, counting: Counting) -> bool:
     """Whether an entry fits, as far as values and time go."""
-    if (wanted.since and one.received_at < wanted.since) or (
-        wanted.until and one.received_at >= wanted.until
+    if (filters.since and counting.received_at < filters.since) or (
+        filters.until and counting.received_at >= filters.until
     ):
         return False
-    for name in VALUED:
-        value = getattr(one.values, COLUMNS.get(name, name))
-        chosen = wanted.values(name)
-        if (chosen and value not in chosen) or value in wanted.values(name, excluded=True):
+    for name in VALUE_FIELDS:
+        value = getattr(counting.values, COLUMN_NAMES.get(name, name))
+        chosen = filters.values(name)
+        if (chosen and value not in chosen) or value in filters.values(name, excluded=True):
             return False
     return True
 
 
-def series_of(kind: str, outcome: str) -> str:
+def find_series(kind: str, outcome: str) -> str:
     if kind == Kind.DECISION:
         return SERIES.get(outcome, "other")
     return "trace" if kind == Kind.TRACE else "other"
 
 
-def _kept(workspace_id: int, wanted: Wanted, fresh: Sequence[int]) -> Tally:
-    new = [one for one in countings(fresh) if fits(wanted, one)]
-    result = _summed(new)
-    result.capped = len(fresh) >= MAX_FRESH
-    kept = EntryCount.objects.filter(having(wanted, VALUED), workspace_id=workspace_id).order_by()
-    endless = wanted.since is None and wanted.until is None
-    of_all = kept.filter(Q(span=MONTH) if endless else _stretch(wanted))
-    for *values, entries in of_all.values_list(*NAMES).annotate(sum=Sum("entries")):
+def _count_from_sums(workspace_id: int, filters: EntryFilters, uncounted: Sequence[int]) -> EntryCounts:
+    new_entries = [counting for counting in countings(uncounted) if matches(filters, counting)]
+    result = _summarize(new_entries)
+    result.capped = len(uncounted) >= MAX_UNCOUNTED
+    sums = EntryCount.objects.filter(
+        build_value_condition(filters, VALUE_FIELDS), workspace_id=workspace_id
+    ).order_by()
+    unbounded = filters.since is None and filters.until is None
+    in_range = sums.filter(Q(span=MONTH) if unbounded else _build_range_condition(filters))
+    for *values, entries in in_range.values_list(*COUNT_FIELDS).annotate(sum=Sum("entries")):
         result.values[Values(*values)] += entries
         result.total += entries
-    over_time = _over_time(kept.filter(_stretch(wanted)))
+    over_time = _list_over_time(sums.filter(_build_range_condition(filters)))
     for bucket, length, *_ in over_time:
         result.first = bucket if result.first is None else min(result.first, bucket)
         result.last = max(result.last or 0, bucket + length - 1)
-    first, last = _ends(wanted, result)
-    span = _span(last - first, least=HOUR)
-    if span < DAY:
+    first, last = _compute_bounds(filters, result)
+    seconds = _choose_bucket_seconds(last - first, minimum=HOUR)
+    if seconds < DAY:
         hours = Q(span=HOUR, bucket__gte=first - first % HOUR, bucket__lte=last)
-        over_time = _over_time(kept.filter(hours))
-    counted = [(bucket, series_of(kind, outcome), entries) for bucket, _, kind, outcome, entries in over_time]
-    result.bars = _bars(first, last, span, [*counted, *_moments(new)])
+        over_time = _list_over_time(sums.filter(hours))
+    series_counts = [
+        (bucket, find_series(kind, outcome), entries) for bucket, _, kind, outcome, entries in over_time
+    ]
+    result.buckets = _build_buckets(first, last, seconds, [*series_counts, *_list_series_counts(new_entries)])
     return result
 
 
-def _over_time(kept: QuerySet[EntryCount]) -> list[tuple[int, int, str, str, int]]:
+def _list_over_time(sums: QuerySet[EntryCount]) -> list[tuple[int, int, str, str, int]]:
     """(bucket, its length, kind, outcome, entries). 1 query."""
-    return list(kept.values_list("bucket", "span", "kind", "outcome").annotate(sum=Sum("entries")))
+    return list(sums.values_list("bucket", "span", "kind", "outcome").annotate(sum=Sum("entries")))
 
 
-def _counted(wanted: Wanted, rows: list[Counting]) -> Tally:
-    result = _summed(rows[:MAX_COUNTED])
+def _count_rows(filters: EntryFilters, rows: list[Counting]) -> EntryCounts:
+    result = _summarize(rows[:MAX_COUNTED])
     result.capped = len(rows) > MAX_COUNTED
-    whole = wanted if not result.capped else wanted.within(None, None)  # bars end where the counting ended
-    first, last = _ends(whole, result)
-    result.bars = _bars(first, last, _span(last - first, least=SPANS[0]), _moments(rows[:MAX_COUNTED]))
+    bounds = (
+        filters if not result.capped else filters.with_time_range(None, None)
+    )  # bars end where the counting ended
+    first, last = _compute_bounds(bounds, result)
+    result.buckets = _build_buckets(
+        first,
+        last,
+        _choose_bucket_seconds(last - first, minimum=BUCKET_SECONDS[0]),
+        _list_series_counts(rows[:MAX_COUNTED]),
+    )
     return result
 
 
-def _summed(rows: list[Counting]) -> Tally:
-    moments = [int(one.received_at.timestamp()) for one in rows]
-    values = Counter(one.values for one in rows)
-    return Tally(len(rows), values=values, first=min(moments, default=None), last=max(moments, default=None))
+def _summarize(rows: list[Counting]) -> EntryCounts:
+    times = [int(row.received_at.timestamp()) for row in rows]
+    values = Counter(row.values for row in rows)
+    return EntryCounts(
+        len(rows), values=values, first=min(times, default=None), last=max(times, default=None)
+    )
 
 
-def _moments(rows: Iterable[Counting]) -> list[tuple[int, str, int]]:
+def _list_series_counts(rows: Iterable[Counting]) -> list[tuple[int, str, int]]:
     return [
-        (int(one.received_at.timestamp()), series_of(one.values.kind, one.values.outcome), 1) for one in rows
+        (int(row.received_at.timestamp()), find_series(row.values.kind, row.values.outcome), 1)
+        for row in rows
     ]
 
 
-def _stretch(wanted: Wanted) -> Q:
+def _build_range_condition(filters: EntryFilters) -> Q:
     """The rows that make up a stretch of full hours: its full days, and at both ends hours."""
-    if wanted.since is None and wanted.until is None:
+    if filters.since is None and filters.until is None:
         return Q(span=DAY)
-    since = int(wanted.since.timestamp()) if wanted.since else 0
-    until = int(wanted.until.timestamp()) if wanted.until else 2**40
+    since = int(filters.since.timestamp()) if filters.since else 0
+    until = int(filters.until.timestamp()) if filters.until else 2**40
     first_day, last_day = since + -since % DAY, until - until % DAY
     if first_day >= last_day:
         return Q(span=HOUR, bucket__gte=since, bucket__lt=until)
@@ -186,27 +206,38 @@ def _stretch(wanted: Wanted) -> Q:
     return days | before | Q(span=HOUR, bucket__gte=last_day, bucket__lt=until)
 
 
-def _ends(wanted: Wanted, result: Tally) -> tuple[int, int]:
+def _compute_bounds(filters: EntryFilters, counts: EntryCounts) -> tuple[int, int]:
     """The seconds between which the bars stand: those asked for, else those in which something is."""
-    first = int(wanted.since.timestamp()) if wanted.since else result.first or 0
-    last = int(wanted.until.timestamp()) - 1 if wanted.until else result.last or first
-    if wanted.since is None and last:  # one bar alone would be as wide as the page and say nothing
-        span = _span(last - first, least=SPANS[0] if last - first < HOUR else HOUR)
-        first = min(first, last - (MIN_BARS - 1) * span)
+    first = int(filters.since.timestamp()) if filters.since else counts.first or 0
+    last = int(filters.until.timestamp()) - 1 if filters.until else counts.last or first
+    if filters.since is None and last:  # one bar alone would be as wide as the page and say nothing
+        seconds = _choose_bucket_seconds(
+            last - first, minimum=BUCKET_SECONDS[0] if last - first < HOUR else HOUR
+        )
+        first = min(first, last - (MIN_BARS - 1) * seconds)
     return first, max(first, last)
 
 
-def _span(seconds: int, *, least: int) -> int:
-    return next((one for one in SPANS if one >= least and seconds < one * MAX_BARS), SPANS[-1])
+def _choose_bucket_seconds(seconds: int, *, minimum: int) -> int:
+    return next(
+        (
+            candidate
+            for candidate in BUCKET_SECONDS
+            if candidate >= minimum and seconds < candidate * MAX_BARS
+        ),
+        BUCKET_SECONDS[-1],
+    )
 
 
-def _bars(first: int, last: int, span: int, counted: Iterable[tuple[int, str, int]]) -> list[Bar]:
+def _build_buckets(
+    first: int, last: int, bucket_seconds: int, series_counts: Iterable[tuple[int, str, int]]
+) -> list[TimeBucket]:
     """Bars of equal width from the first to the last second, empty ones too."""
     if not last:
         return []
-    starts = range(first - first % span, last + 1, span)
+    starts = range(first - first % bucket_seconds, last + 1, bucket_seconds)
     sums = {start: Counter[str]() for start in starts}
-    for second, series, entries in counted:
-        if (start := second - second % span) in sums:
+    for second, series, entries in series_counts:
+        if (start := second - second % bucket_seconds) in sums:
             sums[start][series] += entries
-    return [Bar(start, span, sums[start]) for start in starts]
+    return [TimeBucket(start, bucket_seconds, sums[start]) for start in starts]

@@ -8,61 +8,63 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from traces.browser.search import Way, fetched, newest
+from traces.browser.search import QueryBranch, list_newest_ids, load_entries
 from traces.entries.missing_bodies import Absences
 from traces.ledger.actors import made_by
 from traces.ledger.append import body_of, instant
 from traces.models import LedgerEntry
 from traces.timeline.describe_entries import describe
 
-CHUNK = 500
+CHUNK_SIZE = 500
 COLUMNS = (
     "number", "seq", "received_at", "kind", "outcome", "agent", "tool", "intent_id", "session_id",
     "error_type", "reason", "paths", "summary", "id", "by",
 )  # fmt: skip
-FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r", "\n", "\N{FULLWIDTH EQUALS SIGN}", "\N{FULLWIDTH PLUS SIGN}",
-    "\N{FULLWIDTH HYPHEN-MINUS}", "\N{FULLWIDTH COMMERCIAL AT}")  # fmt: skip
+FORMULA_PREFIXES = (
+    "=", "+", "-", "@", "\t", "\r", "\n", "\N{FULLWIDTH EQUALS SIGN}", "\N{FULLWIDTH PLUS SIGN}",
+    "\N{FULLWIDTH HYPHEN-MINUS}", "\N{FULLWIDTH COMMERCIAL AT}",
+)  # fmt: skip
 
 
-def json_lines(found: Sequence[Way], workspace_id: int) -> Iterator[bytes]:
+def stream_json_lines(branches: Sequence[QueryBranch], workspace_id: int) -> Iterator[bytes]:
     """One entry a line with its body; `body` is null where it is not here, and the summary says why."""
     absences = Absences(workspace_id)
-    for entry in _entries(found):
-        row = _row(entry, absences) | {"body": body_of(entry)}
+    for entry in _iterate_entries(branches):
+        row = _build_row(entry, absences) | {"body": body_of(entry)}
         yield json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode(errors="replace") + b"\n"
 
 
-def csv_lines(found: Sequence[Way], workspace_id: int) -> Iterator[bytes]:
+def stream_csv(branches: Sequence[QueryBranch], workspace_id: int) -> Iterator[bytes]:
     """RFC 4180 with a line of names. What a spreadsheet would run as a formula begins with an apostrophe."""
-    yield _csv_line(COLUMNS)
+    yield _encode_csv_row(COLUMNS)
     absences = Absences(workspace_id)
-    for entry in _entries(found):
-        row = _row(entry, absences)
-        yield _csv_line(
-            [harmless("; ".join(row["paths"]) if name == "paths" else row[name]) for name in COLUMNS]
+    for entry in _iterate_entries(branches):
+        row = _build_row(entry, absences)
+        yield _encode_csv_row(
+            [escape_formula("; ".join(row["paths"]) if name == "paths" else row[name]) for name in COLUMNS]
         )
 
 
-def harmless(value: Any) -> str:
+def escape_formula(value: Any) -> str:
     """A cell that no spreadsheet takes for a formula."""
     text = "" if value is None else str(value)
-    return f"'{text}" if text.lstrip(" ").startswith(FORMULA_SIGNS) else text
+    return f"'{text}" if text.lstrip(" ").startswith(FORMULA_PREFIXES) else text
 
 
-def _entries(found: Sequence[Way]) -> Iterator[LedgerEntry]:
+def _iterate_entries(branches: Sequence[QueryBranch]) -> Iterator[LedgerEntry]:
     """2 queries a chunk and 1 for each way; what is recorded meanwhile stays out."""
     before: int | None = None
-    while ids := newest(found, CHUNK, before=before):
-        yield from fetched(ids)
+    while ids := list_newest_ids(branches, CHUNK_SIZE, before=before):
+        yield from load_entries(ids)
         before = ids[-1]
 
 
-def _row(entry: LedgerEntry, absences: Absences) -> dict[str, Any]:
+def _build_row(entry: LedgerEntry, absences: Absences) -> dict[str, Any]:
     row = describe(entry, absences)
-    own = {
+    columns = {
         name: getattr(entry, name) for name in ("kind", "outcome", "agent", "tool", "intent_id", "session_id")
     }
-    return own | {
+    return columns | {
         "number": entry.pk,
         "id": entry.entry_id,
         "seq": row.seal.number if row.seal and row.seal.state == "sealed" else None,
@@ -75,7 +77,7 @@ def _row(entry: LedgerEntry, absences: Absences) -> dict[str, Any]:
     }
 
 
-def _csv_line(cells: Sequence[str]) -> bytes:
+def _encode_csv_row(cells: Sequence[str]) -> bytes:
     line = io.StringIO()
     csv.writer(line).writerow(cells)
     return line.getvalue().encode(errors="replace")

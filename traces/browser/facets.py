@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from traces.browser.entry_counts import Tally
-from traces.browser.filters import SPANS, Term, Wanted
+from traces.browser.entry_counts import EntryCounts
+from traces.browser.filters import TIME_RANGES, EntryFilters, Term
 from traces.entries.mutation_class_check import RESERVED
 from traces.url_time import format_url_time
 
 MAX_VALUES = 8
-NONE_WORDS = {"intent": "no intent", "agent": "not named", "folder": "no file"}
+EMPTY_LABELS = {"intent": "no intent", "agent": "not named", "folder": "no file"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Facet:
     empty: bool = False  # whether entries without a value are worth a line
     only: frozenset[str] = frozenset()  # the values that it speaks of; none of them: all
 
-    def takes(self, value: str) -> bool:
+    def accepts(self, value: str) -> bool:
         return value in self.only if self.only else bool(value) or self.empty
 
 
@@ -41,87 +41,93 @@ FACETS = (
 )
 
 
-def facets_of(tally: Tally, wanted: Wanted) -> list[dict[str, Any]]:
+def build_facets(counts: EntryCounts, filters: EntryFilters) -> list[dict[str, Any]]:
     """One list for each of `FACETS` that has something to tell, the commonest values first."""
-    shown = []
+    facets = []
     for facet in FACETS:
         values = [
-            (value, number) for value, number in tally.facet(facet.name, facet.kind) if facet.takes(value)
+            (value, number)
+            for value, number in counts.count_values(facet.name, facet.kind)
+            if facet.accepts(value)
         ]
-        most = values[0][1] if values else 0
-        items = [_item(facet, value, number, most, wanted) for value, number in values[:MAX_VALUES]]
-        if items and not (len(items) == 1 and items[0]["label"] == NONE_WORDS.get(facet.name)):
-            shown.append({"title": facet.title, "items": items, "more": max(0, len(values) - MAX_VALUES)})
-    return shown
+        largest = values[0][1] if values else 0
+        items = [_build_item(facet, value, number, largest, filters) for value, number in values[:MAX_VALUES]]
+        if items and not (len(items) == 1 and items[0]["label"] == EMPTY_LABELS.get(facet.name)):
+            facets.append({"title": facet.title, "items": items, "more": max(0, len(values) - MAX_VALUES)})
+    return facets
 
 
-def tokens_of(wanted: Wanted) -> list[dict[str, Any]]:
+def build_filter_tokens(filters: EntryFilters) -> list[dict[str, Any]]:
     """What is filtered by, each with the address without it."""
     tokens = [
-        _token(
-            one.name,
-            one.value or NONE_WORDS.get(one.name, "none"),
-            wanted.without(one),
-            excluded=one.excluded,
+        _build_token(
+            term.name,
+            term.value or EMPTY_LABELS.get(term.name, "none"),
+            filters.without_term(term),
+            excluded=term.excluded,
         )
-        for one in wanted.terms
+        for term in filters.terms
     ]
-    if wanted.session:
-        tokens.append(_token("session", wanted.session, replace(wanted, session="")))
-    if wanted.path:
-        tokens.append(_token("path", wanted.path, replace(wanted, path="")))
-    if not wanted.last and (wanted.since or wanted.until):
-        tokens.append(_token("time", _stretch(wanted), wanted.within(None, None)))
+    if filters.session:
+        tokens.append(_build_token("session", filters.session, replace(filters, session="")))
+    if filters.path:
+        tokens.append(_build_token("path", filters.path, replace(filters, path="")))
+    if not filters.last and (filters.since or filters.until):
+        tokens.append(_build_token("time", _format_time_range(filters), filters.with_time_range(None, None)))
     return tokens
 
 
-def spans_of(wanted: Wanted) -> list[dict[str, Any]]:
+def build_time_ranges(filters: EntryFilters) -> list[dict[str, Any]]:
     """The ready-made stretches of time, `all` first."""
-    everything = wanted.within(None, None)
-    chosen = bool(wanted.since or wanted.until)
-    return [{"label": "All", "url": everything.address(), "current": not chosen}] + [
-        {"label": label, "url": replace(everything, last=label).address(), "current": wanted.last == label}
-        for label in SPANS
+    unbounded = filters.with_time_range(None, None)
+    chosen = bool(filters.since or filters.until)
+    return [{"label": "All", "url": unbounded.to_query_string(), "current": not chosen}] + [
+        {
+            "label": label,
+            "url": replace(unbounded, last=label).to_query_string(),
+            "current": filters.last == label,
+        }
+        for label in TIME_RANGES
     ]
 
 
-def hidden_of(wanted: Wanted) -> list[tuple[str, str]]:
+def list_hidden_fields(filters: EntryFilters) -> list[tuple[str, str]]:
     """What the search form carries along besides its own fields."""
-    pairs = [(one.key, one.value) for one in wanted.terms]
-    pairs += [("session", wanted.session), ("path", wanted.path), ("last", wanted.last)]
-    if not wanted.last:
-        pairs += [("since", format_url_time(wanted.since)), ("until", format_url_time(wanted.until))]
+    pairs = [(term.key, term.value) for term in filters.terms]
+    pairs += [("session", filters.session), ("path", filters.path), ("last", filters.last)]
+    if not filters.last:
+        pairs += [("since", format_url_time(filters.since)), ("until", format_url_time(filters.until))]
     return [(name, value) for name, value in pairs if value]
 
 
-def _item(facet: Facet, value: str, number: int, most: int, wanted: Wanted) -> dict[str, Any]:
+def _build_item(facet: Facet, value: str, number: int, largest: int, filters: EntryFilters) -> dict[str, Any]:
     term = Term(facet.name, value)
-    chosen = term in wanted.terms
+    chosen = term in filters.terms
     return {
-        "label": _label(facet, value),
+        "label": _format_label(facet, value),
         "outcome": value if facet.kind == "decision" and facet.name == "outcome" else "",
         "name": facet.name,
         "number": number,
-        "share": max(1, round(100 * number / most)),
+        "share": max(1, round(100 * number / largest)),
         "current": chosen,
-        "url": (wanted.without(term) if chosen else wanted.with_term(term)).address(),
-        "exclude_url": wanted.with_term(replace(term, excluded=True)).address(),
+        "url": (filters.without_term(term) if chosen else filters.with_term(term)).to_query_string(),
+        "exclude_url": filters.with_term(replace(term, excluded=True)).to_query_string(),
     }
 
 
-def _label(facet: Facet, value: str) -> str:
+def _format_label(facet: Facet, value: str) -> str:
     if not value:
-        return NONE_WORDS.get(facet.name, "none")
+        return EMPTY_LABELS.get(facet.name, "none")
     return value.replace("_", " ") if facet.name == "reason" else value
 
 
-def _token(name: str, value: str, without: Wanted, *, excluded: bool = False) -> dict[str, Any]:
-    return {"name": name, "value": value, "remove_url": without.address(), "excluded": excluded}
+def _build_token(name: str, value: str, remaining: EntryFilters, *, excluded: bool = False) -> dict[str, Any]:
+    return {"name": name, "value": value, "remove_url": remaining.to_query_string(), "excluded": excluded}
 
 
-def _stretch(wanted: Wanted) -> str:
+def _format_time_range(filters: EntryFilters) -> str:
     since, until = (
-        format_url_time(moment).replace("T", " ").removesuffix(":00Z")
-        for moment in (wanted.since, wanted.until)
+        format_url_time(time).replace("T", " ").removesuffix(":00Z")
+        for time in (filters.since, filters.until)
     )
     return f"{since or 'the beginning'} to {until or 'now'} UTC"

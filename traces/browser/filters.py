@@ -18,9 +18,9 @@ from django.utils.dateparse import parse_datetime
 
 from traces.url_time import format_url_time
 
-VALUED = ("kind", "outcome", "agent", "intent", "tool", "reason", "folder")
-TEXTS = ("q", "session", "path")
-SPANS: Mapping[str, timedelta] = {
+VALUE_FIELDS = ("kind", "outcome", "agent", "intent", "tool", "reason", "folder")
+TEXT_FIELDS = ("q", "session", "path")
+TIME_RANGES: Mapping[str, timedelta] = {
     "15min": timedelta(minutes=15),
     "1h": timedelta(hours=1),
     "24h": timedelta(days=1),
@@ -29,13 +29,13 @@ SPANS: Mapping[str, timedelta] = {
 }
 MAX_TERMS = 40
 MAX_TEXT_LENGTH = 1000
-FINE = timedelta(hours=12)  # a longer stretch of time begins and ends with a full hour
+MAX_EXACT_RANGE = timedelta(hours=12)  # a longer stretch of time begins and ends with a full hour
 HOUR = timedelta(hours=1)
 BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 END = datetime(9000, 1, 1, tzinfo=UTC)
 
 
-class Query(Protocol):
+class QueryParams(Protocol):
     """What this module needs of Django's QueryDict."""
 
     def getlist(self, key: str) -> Sequence[str | object]: ...
@@ -55,7 +55,7 @@ class Term:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class EntryFilters:
     """`path` is a file, or a folder with all below it; `text` is looked for in ids, paths, tools and agents.
 
     `since` (included) and `until` (excluded) speak of when the ledger received an entry. `last` is the word
@@ -69,93 +69,95 @@ class Wanted:
     since: datetime | None = None
     until: datetime | None = None
     last: str = ""
-    problems: tuple[str, ...] = ()
+    errors: tuple[str, ...] = ()
 
     @property
-    def counted(self) -> bool:
+    def is_precounted(self) -> bool:
         """Whether the kept numbers can answer: values only, and time in full hours."""
-        whole = all(moment is None or moment == _hour(moment) for moment in (self.since, self.until))
-        return whole and not (self.text or self.session or self.path)
+        in_full_hours = all(time is None or time == _floor_to_hour(time) for time in (self.since, self.until))
+        return in_full_hours and not (self.text or self.session or self.path)
 
     def values(self, name: str, *, excluded: bool = False) -> tuple[str, ...]:
-        return tuple(one.value for one in self.terms if one.name == name and one.excluded is excluded)
+        return tuple(term.value for term in self.terms if term.name == name and term.excluded is excluded)
 
-    def with_term(self, term: Term) -> Wanted:
+    def with_term(self, term: Term) -> EntryFilters:
         """With this value too; what said the opposite is dropped."""
-        kept = tuple(one for one in self.terms if (one.name, one.value) != (term.name, term.value))
-        return replace(self, terms=(*kept, term))
+        others = tuple(other for other in self.terms if (other.name, other.value) != (term.name, term.value))
+        return replace(self, terms=(*others, term))
 
-    def without(self, term: Term) -> Wanted:
-        return replace(self, terms=tuple(one for one in self.terms if one != term))
+    def without_term(self, term: Term) -> EntryFilters:
+        return replace(self, terms=tuple(other for other in self.terms if other != term))
 
-    def within(self, since: datetime | None, until: datetime | None) -> Wanted:
+    def with_time_range(self, since: datetime | None, until: datetime | None) -> EntryFilters:
         return replace(self, since=since, until=until, last="")
 
-    def address(self, **more: object) -> str:
+    def to_query_string(self, **extra: object) -> str:
         """The query string, at least `?`."""
-        pairs: list[tuple[str, object]] = [(one.key, one.value) for one in self.terms]
+        pairs: list[tuple[str, object]] = [(term.key, term.value) for term in self.terms]
         pairs += [("q", self.text), ("session", self.session), ("path", self.path), ("last", self.last)]
         if not self.last:
             pairs += [("since", format_url_time(self.since)), ("until", format_url_time(self.until))]
-        return "?" + urlencode([(name, value) for name, value in [*pairs, *more.items()] if value])
+        return "?" + urlencode([(name, value) for name, value in [*pairs, *extra.items()] if value])
 
 
-def read_wanted(query: Query, now: datetime) -> Wanted:
+def parse_filters(query: QueryParams, now: datetime) -> EntryFilters:
     """The filter in an address. What cannot be read is left out and told in `problems`."""
-    texts = {name: _clean(next(iter(query.getlist(name)), "")) for name in (*TEXTS, "last", "since", "until")}
-    problems: list[str] = []
-    since, until = (_moment(name, texts[name], problems) for name in ("since", "until"))
+    texts = {
+        name: _clean(next(iter(query.getlist(name)), "")) for name in (*TEXT_FIELDS, "last", "since", "until")
+    }
+    errors: list[str] = []
+    since, until = (_parse_time(name, texts[name], errors) for name in ("since", "until"))
     last = texts["last"]
-    if last and last not in SPANS:
-        problems.append(f"last: {last} is none of {', '.join(SPANS)}.")
+    if last and last not in TIME_RANGES:
+        errors.append(f"last: {last} is none of {', '.join(TIME_RANGES)}.")
         last = ""
     if since or until:
         last = ""
     if last:
-        since = now - SPANS[last]
+        since = now - TIME_RANGES[last]
     if since and until and until <= since:
-        problems.append("until: this is not after since.")
+        errors.append("until: this is not after since.")
         until = None
-    since, until = _whole_hours(since, until, now)
-    return Wanted(
-        _terms(query), texts["q"], texts["session"], texts["path"], since, until, last, tuple(problems)
+    since, until = _round_to_hours(since, until, now)
+    return EntryFilters(
+        _parse_terms(query), texts["q"], texts["session"], texts["path"], since, until, last, tuple(errors)
     )
 
 
-def _terms(query: Query) -> tuple[Term, ...]:
-    found = [
+def _parse_terms(query: QueryParams) -> tuple[Term, ...]:
+    terms = [
         Term(name, _clean(value), excluded)
-        for name in VALUED
+        for name in VALUE_FIELDS
         for excluded in (False, True)
         for value in query.getlist(f"-{name}" if excluded else name)
     ]
-    return tuple(dict.fromkeys(found))[:MAX_TERMS]
+    return tuple(dict.fromkeys(terms))[:MAX_TERMS]
 
 
 def _clean(value: object) -> str:
     return str(value).replace("\x00", "").strip()[:MAX_TEXT_LENGTH]
 
 
-def _moment(name: str, text: str, problems: list[str]) -> datetime | None:
+def _parse_time(name: str, text: str, errors: list[str]) -> datetime | None:
     if not text:
         return None
     try:
-        found = parse_datetime(text.replace(" ", "+") if "T" in text else text)
+        time = parse_datetime(text.replace(" ", "+") if "T" in text else text)
     except ValueError:
-        found = None
-    if found is None or not 1970 <= found.year < 9000:
-        problems.append(f"{name}: {text} is not a time like 2026-02-21T10:30.")
+        time = None
+    if time is None or not 1970 <= time.year < 9000:
+        errors.append(f"{name}: {text} is not a time like 2026-02-21T10:30.")
         return None
-    return found if timezone.is_aware(found) else timezone.make_aware(found)
+    return time if timezone.is_aware(time) else timezone.make_aware(time)
 
 
-def _whole_hours(
+def _round_to_hours(
     since: datetime | None, until: datetime | None, now: datetime
 ) -> tuple[datetime | None, datetime | None]:
-    if (until or now) - (since or BEGINNING) < FINE:
+    if (until or now) - (since or BEGINNING) < MAX_EXACT_RANGE:
         return since, until
-    return since and _hour(since), until and _hour(until + HOUR - timedelta(microseconds=1))
+    return since and _floor_to_hour(since), until and _floor_to_hour(until + HOUR - timedelta(microseconds=1))
 
 
-def _hour(moment: datetime) -> datetime:
-    return moment.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
+def _floor_to_hour(time: datetime) -> datetime:
+    return time.astimezone(UTC).replace(minute=0, second=0, microsecond=0)

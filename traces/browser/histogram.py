@@ -9,8 +9,8 @@ from typing import Any
 
 from django.utils import timezone
 
-from traces.browser.entry_counts import Bar
-from traces.browser.filters import Wanted
+from traces.browser.entry_counts import TimeBucket
+from traces.browser.filters import EntryFilters
 from traces.counts.counters import DAY, HOUR
 
 WIDTH, HEIGHT = 960, 48
@@ -26,79 +26,87 @@ MAX_TICKS = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class BucketLink:
     """One bar: what it links to and says, since when, where it can be hit, its numbers as in `SERIES`."""
 
     url: str
-    words: str
+    title: str
     since: str
     x: float
     numbers: tuple[int, ...]
 
 
-def strip_of(bars: Sequence[Bar], wanted: Wanted) -> dict[str, Any] | None:
+def build_histogram(buckets: Sequence[TimeBucket], filters: EntryFilters) -> dict[str, Any] | None:
     """What the template of the strip draws; None without bars."""
-    if not bars:
+    if not buckets:
         return None
-    step = WIDTH / len(bars)
+    step = WIDTH / len(buckets)
     return {
         "width": WIDTH,
         "height": HEIGHT,
         "step": round(step, 2),
-        "columns": [_column(bar, place * step, wanted) for place, bar in enumerate(bars)],
-        "paths": _paths(bars, step),
+        "links": [_build_link(bucket, index * step, filters) for index, bucket in enumerate(buckets)],
+        "paths": _build_paths(buckets, step),
         "series": list(SERIES.items()),
-        "totals": [(name, word, sum(bar.entries[name] for bar in bars)) for name, word in SERIES.items()],
-        "ticks": [words for _, words in _ticks(bars)],
-        "each": _length(bars[0].span),
+        "totals": [
+            (name, word, sum(bucket.counts[name] for bucket in buckets)) for name, word in SERIES.items()
+        ],
+        "ticks": [label for _, label in _list_ticks(buckets)],
+        "each": _format_length(buckets[0].seconds),
     }
 
 
-def _column(bar: Bar, x: float, wanted: Wanted) -> Column:
-    since, until = (datetime.fromtimestamp(at, UTC) for at in (bar.start, bar.start + bar.span))
-    numbers = tuple(bar.entries[name] for name in SERIES)
-    words = zip(numbers, SERIES.values(), strict=True)
-    told = ", ".join(f"{number:,} {word.lower()}" for number, word in words if number)
-    spoken = _spoken(since, bar.span)
-    return Column(
-        wanted.within(since, until).address(), f"{spoken}: {told or 'nothing'}", spoken, round(x, 2), numbers
+def _build_link(bucket: TimeBucket, x: float, filters: EntryFilters) -> BucketLink:
+    since, until = (
+        datetime.fromtimestamp(seconds, UTC) for seconds in (bucket.start, bucket.start + bucket.seconds)
+    )
+    numbers = tuple(bucket.counts[name] for name in SERIES)
+    labelled = zip(numbers, SERIES.values(), strict=True)
+    summary = ", ".join(f"{number:,} {word.lower()}" for number, word in labelled if number)
+    start_text = _format_start(since, bucket.seconds)
+    return BucketLink(
+        filters.with_time_range(since, until).to_query_string(),
+        f"{start_text}: {summary or 'nothing'}",
+        start_text,
+        round(x, 2),
+        numbers,
     )
 
 
-def _paths(bars: Sequence[Bar], step: float) -> list[tuple[str, str]]:
+def _build_paths(buckets: Sequence[TimeBucket], step: float) -> list[tuple[str, str]]:
     """A path of an SVG for each series: its part of every bar, stacked. What is there is never invisible."""
-    most = max(bar.entries.total() for bar in bars) or 1
+    tallest = max(bucket.counts.total() for bucket in buckets) or 1
     width = round(max(1.0, step - GAP), 2)
-    drawn: dict[str, list[str]] = {name: [] for name in SERIES}
-    for place, bar in enumerate(bars):
+    shapes: dict[str, list[str]] = {name: [] for name in SERIES}
+    for index, bucket in enumerate(buckets):
         bottom = float(HEIGHT)
         for name in SERIES:
-            if number := bar.entries[name]:
-                height = max(1.0, round(HEIGHT * number / most, 1))
+            if number := bucket.counts[name]:
+                height = max(1.0, round(HEIGHT * number / tallest, 1))
                 bottom = max(0.0, bottom - height)
-                drawn[name].append(f"M{place * step:.1f} {bottom:.1f}h{width}v{height}h-{width}z")
-    return [(name, "".join(parts)) for name, parts in drawn.items() if parts]
+                shapes[name].append(f"M{index * step:.1f} {bottom:.1f}h{width}v{height}h-{width}z")
+    return [(name, "".join(parts)) for name, parts in shapes.items() if parts]
 
 
-def _ticks(bars: Sequence[Bar]) -> list[tuple[int, str]]:
-    every = -(-len(bars) // MAX_TICKS)
-    return [(place, _short(bars[place])) for place in range(0, len(bars), every)]
+def _list_ticks(buckets: Sequence[TimeBucket]) -> list[tuple[int, str]]:
+    every = -(-len(buckets) // MAX_TICKS)
+    return [(index, _format_tick(buckets[index])) for index in range(0, len(buckets), every)]
 
 
-def _short(bar: Bar) -> str:
-    start = timezone.localtime(datetime.fromtimestamp(bar.start, UTC))
-    if bar.span >= DAY:
+def _format_tick(bucket: TimeBucket) -> str:
+    start = timezone.localtime(datetime.fromtimestamp(bucket.start, UTC))
+    if bucket.seconds >= DAY:
         return f"{start.day} {start:%b}"
-    return f"{start:%H:%M}" if bar.span < HOUR else f"{start.day} {start:%b %H:%M}"
+    return f"{start:%H:%M}" if bucket.seconds < HOUR else f"{start.day} {start:%b %H:%M}"
 
 
-def _spoken(since: datetime, span: int) -> str:
+def _format_start(since: datetime, seconds: int) -> str:
     start = timezone.localtime(since)
-    return f"{start.day} {start:%b %Y}" if span >= DAY else f"{start.day} {start:%b %Y %H:%M}"
+    return f"{start.day} {start:%b %Y}" if seconds >= DAY else f"{start.day} {start:%b %Y %H:%M}"
 
 
-def _length(span: int) -> str:
+def _format_length(seconds: int) -> str:
     for unit, name in ((DAY, "day"), (HOUR, "hour"), (60, "minute")):
-        if span >= unit:
-            return f"{span // unit} {name}s" if span > unit else name
-    return f"{span} seconds"
+        if seconds >= unit:
+            return f"{seconds // unit} {name}s" if seconds > unit else name
+    return f"{seconds} seconds"

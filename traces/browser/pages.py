@@ -14,13 +14,22 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from controlplane.shared.access import MemberRequest, member_page
-from traces.browser.drawer import find_entry, view_of
-from traces.browser.entry_counts import MAX_FRESH, Tally, tally, with_finer_bars
-from traces.browser.export import csv_lines, json_lines
-from traces.browser.facets import facets_of, hidden_of, spans_of, tokens_of
-from traces.browser.filters import Wanted, read_wanted
-from traces.browser.histogram import strip_of
-from traces.browser.search import Entries, Found, Way, branches, fetched, newest, oldest, page
+from traces.browser.drawer import build_entry_view, find_entry
+from traces.browser.entry_counts import MAX_UNCOUNTED, EntryCounts, count_entries, refine_buckets
+from traces.browser.export import stream_csv, stream_json_lines
+from traces.browser.facets import build_facets, build_filter_tokens, build_time_ranges, list_hidden_fields
+from traces.browser.filters import EntryFilters, parse_filters
+from traces.browser.histogram import build_histogram
+from traces.browser.search import (
+    Entries,
+    EntryPage,
+    QueryBranch,
+    build_branches,
+    list_newest_ids,
+    list_oldest_ids,
+    load_entries,
+    load_page,
+)
 from traces.counts.counters import uncounted
 from traces.cursors import cursor_in
 from traces.entries.missing_bodies import Absences
@@ -30,23 +39,23 @@ from traces.ledger.sealing import waiting
 from traces.models import Kind, LedgerEntry, LedgerLeaf
 from traces.timeline.describe_entries import Row, describe
 
-ROWS = 100
-MAX_NEWS = 100
-NEIGHBOURS = 20  # newer entries above one that a link leads to
+PAGE_SIZE = 100
+MAX_NEW_ENTRIES = 100
+ENTRIES_ABOVE = 20  # newer entries above one that a link leads to
 WRITERS = {
-    "jsonl": (json_lines, "entries.jsonl", "application/jsonl"),
-    "csv": (csv_lines, "entries.csv", "text/csv; charset=utf-8"),
+    "jsonl": (stream_json_lines, "entries.jsonl", "application/jsonl"),
+    "csv": (stream_csv, "entries.csv", "text/csv; charset=utf-8"),
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ListQuery:
     """What a request asks of the list, worked out once."""
 
-    wanted: Wanted
-    fresh: list[int]
-    ways: list[Way]
-    tally: Tally | None = None
+    filters: EntryFilters
+    uncounted: list[int]
+    branches: list[QueryBranch]
+    counts: EntryCounts | None = None
 
 
 @require_safe
@@ -58,31 +67,31 @@ def trace_list(request: MemberRequest) -> HttpResponse:
     For htmx and its drawer it is the drawer alone; `?fragment=news&after=` is how many have come since.
     """
     if request.GET.get("fragment") == "news":
-        return _news(request)
-    alone = request.headers.get("HX-Target") == "drawer"
-    asked = _asked(request, numbers=not alone)
-    opened = _opened(request, asked.wanted, asked.ways)
-    if alone:
-        answer = render(request, "traces/_drawer.html", {"drawer": opened})
+        return _render_news(request)
+    drawer_only = request.headers.get("HX-Target") == "drawer"
+    query = _build_query(request, with_counts=not drawer_only)
+    drawer = _build_drawer(request, query.filters, query.branches)
+    if drawer_only:
+        response = render(request, "traces/_drawer.html", {"drawer": drawer})
     else:
-        context = _list_context(request, asked, opened) | {"drawer": opened}
-        answer = render(request, "traces/trace_list.html", context)
-    patch_vary_headers(answer, ["HX-Target"])
-    return answer
+        context = _build_list_context(request, query, drawer) | {"drawer": drawer}
+        response = render(request, "traces/trace_list.html", context)
+    patch_vary_headers(response, ["HX-Target"])
+    return response
 
 
 @require_safe
 @member_page()
 def trace_export(request: MemberRequest) -> HttpResponseBase:
     """Exactly what the list shows: `format` is jsonl, csv, or orchestration (trace entries, oldest first)."""
-    ways = _asked(request, numbers=False).ways
-    form = request.GET.get("format", "jsonl")
-    if form == "orchestration":
-        return _file(orchestration_lines(_traces(ways)), "agent_trace.jsonl")
-    if form not in WRITERS:
+    branches = _build_query(request, with_counts=False).branches
+    file_format = request.GET.get("format", "jsonl")
+    if file_format == "orchestration":
+        return _stream_file(orchestration_lines(_select_traces(branches)), "agent_trace.jsonl")
+    if file_format not in WRITERS:
         raise Http404
-    write, name, content_type = WRITERS[form]
-    return _file(write(ways, request.workspace.pk), name, content_type)
+    write, name, content_type = WRITERS[file_format]
+    return _stream_file(write(branches, request.workspace.pk), name, content_type)
 
 
 @require_safe
@@ -98,100 +107,109 @@ def proof_file(request: MemberRequest, number: int) -> HttpResponse:
     except LedgerLeaf.DoesNotExist:
         raise Http404 from None
     log = checkpoints.origin_of(request.workspace.pk)
-    shown = proof.document(entry, log) | {"checkpoint": head.note}
+    document = proof.document(entry, log) | {"checkpoint": head.note}
     headers = {"Content-Disposition": f'attachment; filename="proof-{proof.seq}.json"'}
-    return JsonResponse(shown, headers=headers, json_dumps_params={"indent": 2})
+    return JsonResponse(document, headers=headers, json_dumps_params={"indent": 2})
 
 
-def _asked(request: MemberRequest, *, numbers: bool) -> Asked:
+def _build_query(request: MemberRequest, *, with_counts: bool) -> ListQuery:
     """With `numbers`, how many entries fit is counted first: it tells how to reach them."""
     workspace_id = request.workspace.pk
-    wanted = read_wanted(request.GET, timezone.now())
-    fresh = uncounted(workspace_id, MAX_FRESH)
-    if not numbers:
-        return Asked(wanted, fresh, branches(workspace_id, wanted, fresh))
-    if wanted.counted:
-        counted = tally(workspace_id, wanted, fresh, ())
-        known = None if counted.capped else counted.total
-        ways = branches(workspace_id, wanted, fresh, known=known)
-        return Asked(wanted, fresh, ways, with_finer_bars(wanted, counted, ways))
-    ways = branches(workspace_id, wanted, fresh)
-    return Asked(wanted, fresh, ways, tally(workspace_id, wanted, fresh, ways))
+    filters = parse_filters(request.GET, timezone.now())
+    uncounted_ids = uncounted(workspace_id, MAX_UNCOUNTED)
+    if not with_counts:
+        return ListQuery(filters, uncounted_ids, build_branches(workspace_id, filters, uncounted_ids))
+    if filters.is_precounted:
+        counts = count_entries(workspace_id, filters, uncounted_ids, ())
+        matching = None if counts.capped else counts.total
+        branches = build_branches(workspace_id, filters, uncounted_ids, matching=matching)
+        return ListQuery(filters, uncounted_ids, branches, refine_buckets(filters, counts, branches))
+    branches = build_branches(workspace_id, filters, uncounted_ids)
+    return ListQuery(
+        filters, uncounted_ids, branches, count_entries(workspace_id, filters, uncounted_ids, branches)
+    )
 
 
-def _list_context(request: MemberRequest, asked: Asked, opened: dict[str, Any] | None) -> dict[str, Any]:
-    wanted, counted = asked.wanted, asked.tally or Tally()
-    found = _found(request, asked, opened)
-    rows, absences = fetched(found.ids), Absences(request.workspace.pk)
+def _build_list_context(
+    request: MemberRequest, query: ListQuery, drawer: dict[str, Any] | None
+) -> dict[str, Any]:
+    filters, counts = query.filters, query.counts or EntryCounts()
+    page = _load_page(request, query, drawer)
+    rows, absences = load_entries(page.ids), Absences(request.workspace.pk)
     return {
-        "entries": [_listed(entry, wanted, absences) for entry in rows],
-        "q": wanted.text,
-        "tokens": tokens_of(wanted),
-        "hidden": hidden_of(wanted),
-        "problems": wanted.problems,
-        "spans": spans_of(wanted),
-        "facets": facets_of(counted, wanted),
-        "strip": strip_of(counted.bars, wanted),
-        "total": counted.total,
-        "capped": counted.capped,
-        "head": _head(request.workspace.pk),
-        "older_url": wanted.address(before=rows[-1].pk) if found.older and rows else None,
-        "newer_url": wanted.address(after=rows[0].pk) if found.newer and rows else None,
-        "news_url": wanted.address(fragment="news", after=rows[0].pk if rows else 1)
-        if not found.newer
+        "entries": [_build_list_entry(entry, filters, absences) for entry in rows],
+        "q": filters.text,
+        "tokens": build_filter_tokens(filters),
+        "hidden": list_hidden_fields(filters),
+        "filter_errors": filters.errors,
+        "time_ranges": build_time_ranges(filters),
+        "facets": build_facets(counts, filters),
+        "histogram": build_histogram(counts.buckets, filters),
+        "total": counts.total,
+        "capped": counts.capped,
+        "head": _describe_head(request.workspace.pk),
+        "older_url": filters.to_query_string(before=rows[-1].pk) if page.older and rows else None,
+        "newer_url": filters.to_query_string(after=rows[0].pk) if page.newer and rows else None,
+        "news_url": filters.to_query_string(fragment="news", after=rows[0].pk if rows else 1)
+        if not page.newer
         else None,
         "note": f"{len(rows)} on this page",
-        "exports": [(form, wanted.address(format=form)) for form in (*WRITERS, "orchestration")],
-        "missing": request.GET.get("entry") if request.GET.get("entry") and opened is None else "",
+        "exports": [
+            (file_format, filters.to_query_string(format=file_format))
+            for file_format in (*WRITERS, "orchestration")
+        ],
+        "missing": request.GET.get("entry") if request.GET.get("entry") and drawer is None else "",
     }
 
 
-def _found(request: MemberRequest, asked: Asked, opened: dict[str, Any] | None) -> Found:
+def _load_page(request: MemberRequest, query: ListQuery, drawer: dict[str, Any] | None) -> EntryPage:
     """The page that was asked for; with an entry open and no page asked for, the one that it stands on."""
     before, after = cursor_in(request, "before"), cursor_in(request, "after")
-    if before is None and after is None and opened is not None:
-        above = oldest(asked.ways, opened["number"], ROWS)
-        if len(above) >= ROWS:
-            before = above[NEIGHBOURS] + 1
-    return page(asked.ways, ROWS, before=before, after=after)
+    if before is None and after is None and drawer is not None:
+        above = list_oldest_ids(query.branches, drawer["number"], PAGE_SIZE)
+        if len(above) >= PAGE_SIZE:
+            before = above[ENTRIES_ABOVE] + 1
+    return load_page(query.branches, PAGE_SIZE, before=before, after=after)
 
 
-def _opened(request: MemberRequest, wanted: Wanted, ways: list[Way]) -> dict[str, Any] | None:
+def _build_drawer(
+    request: MemberRequest, filters: EntryFilters, branches: list[QueryBranch]
+) -> dict[str, Any] | None:
     """What the drawer shows, and what stands above and below it among what fits."""
     name = request.GET.get("entry", "").replace("\x00", "")
     entry = find_entry(request.workspace.pk, name)
     if entry is None:
         return None
-    newer, older = oldest(ways, entry.pk, 1), newest(ways, 1, before=entry.pk)
+    newer, older = list_oldest_ids(branches, entry.pk, 1), list_newest_ids(branches, 1, before=entry.pk)
     return {
-        "view": view_of(entry),
+        "view": build_entry_view(entry),
         "number": entry.pk,
-        "url": wanted.address(entry=entry.pk),
-        "close_url": wanted.address(),
-        "newer_url": wanted.address(entry=newer[0]) if newer else None,
-        "older_url": wanted.address(entry=older[0]) if older else None,
+        "url": filters.to_query_string(entry=entry.pk),
+        "close_url": filters.to_query_string(),
+        "newer_url": filters.to_query_string(entry=newer[0]) if newer else None,
+        "older_url": filters.to_query_string(entry=older[0]) if older else None,
     }
 
 
-def _news(request: MemberRequest) -> HttpResponse:
+def _render_news(request: MemberRequest) -> HttpResponse:
     """How many entries that fit have come since the page was drawn; nothing while there are none."""
-    asked = _asked(request, numbers=False)
+    query = _build_query(request, with_counts=False)
     after = cursor_in(request, "after") or 0
-    number = len(oldest(asked.ways, after, MAX_NEWS + 1))
+    number = len(list_oldest_ids(query.branches, after, MAX_NEW_ENTRIES + 1))
     context = {
-        "news_url": asked.wanted.address(fragment="news", after=after),
-        "number": min(number, MAX_NEWS),
-        "more": number > MAX_NEWS,
-        "url": asked.wanted.address(),
+        "news_url": query.filters.to_query_string(fragment="news", after=after),
+        "number": min(number, MAX_NEW_ENTRIES),
+        "more": number > MAX_NEW_ENTRIES,
+        "url": query.filters.to_query_string(),
     }
     return render(request, "traces/_news.html", context)
 
 
-def _listed(entry: LedgerEntry, wanted: Wanted, absences: Absences) -> dict[str, Any]:
+def _build_list_entry(entry: LedgerEntry, filters: EntryFilters, absences: Absences) -> dict[str, Any]:
     row: Row = describe(entry, absences)
     return {
         "number": entry.pk,
-        "url": wanted.address(entry=entry.pk),
+        "url": filters.to_query_string(entry=entry.pk),
         "at": row.at,
         "kind": entry.kind,
         "outcome": row.outcome,
@@ -207,26 +225,26 @@ def _listed(entry: LedgerEntry, wanted: Wanted, absences: Absences) -> dict[str,
     }
 
 
-def _head(workspace_id: int) -> dict[str, Any]:
+def _describe_head(workspace_id: int) -> dict[str, Any]:
     """How far the ledger is sealed; `sealed` is the highest place, as the badges number them."""
-    found = proofs.head(workspace_id)
-    size = found.size if found else 0
+    head = proofs.head(workspace_id)
+    size = head.size if head else 0
     return {
         "size": size,
         "sealed": max(0, size - 1),
         "waiting": waiting(workspace_id),
-        "at": found.created_at if found else None,
+        "at": head.created_at if head else None,
     }
 
 
-def _traces(ways: list[Way]) -> Entries:
+def _select_traces(branches: list[QueryBranch]) -> Entries:
     """Trace entries that can be reached in one of the ways."""
     condition = Q()
-    for way in ways:
-        condition |= Q(pk__in=way.entries.order_by().values("pk"))
+    for branch in branches:
+        condition |= Q(pk__in=branch.entries.order_by().values("pk"))
     return LedgerEntry.objects.filter(condition, kind=Kind.TRACE).select_related("body")
 
 
-def _file(lines: Any, name: str, content_type: str = "application/jsonl") -> StreamingHttpResponse:
+def _stream_file(lines: Any, name: str, content_type: str = "application/jsonl") -> StreamingHttpResponse:
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return StreamingHttpResponse(lines, content_type=content_type, headers=headers)

@@ -20,7 +20,7 @@ from traces.entries.filters import TraceFilter, traces_of
 from traces.entries.missing_bodies import Told, told
 from traces.entries.mutation_class_check import RESERVED, computed_class, disagrees
 from traces.entry_schema import moment_of
-from traces.filemap.touches import map_sections
+from traces.filemap.touches import build_map_sections
 from traces.interchange.export import agent_trace_lines, orchestration_lines
 from traces.interchange.formats.intent_map import write_map
 from traces.interchange.imports.import_file import Import, import_file
@@ -119,7 +119,7 @@ class IntentMapView(StreamView):
         responses=schema.answers({(200, MARKDOWN): OpenApiTypes.STR, (200, JSON_TYPE): schema.MapAnswer}),
     )  # fmt: skip
     def get(self, request: Request) -> HttpResponse:
-        sections = map_sections(self.bearer.workspace_id)
+        sections = build_map_sections(self.bearer.workspace_id)
         if format_of(request, "markdown") == "markdown":
             return markdown_file(write_map(sections), "intent_map.md")
         found = [{"intent_id": one.intent_id, "name": one.name, "files": list(one.paths)} for one in sections]

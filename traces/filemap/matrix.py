@@ -15,10 +15,10 @@ from traces.counts.counters import EPOCH
 from traces.entries.known_intents import KnownIntent
 from traces.filemap.touches import Touch
 
-OPEN = frozenset({"PENDING", "IN_PROGRESS", "BLOCKED"})
-STATES = ("outside", "shared", "both", "owned")  # what is worth a look first
-RANKS = {state: rank for rank, state in enumerate(STATES)}
-WORDS = {
+OPEN_STATUSES = frozenset({"PENDING", "IN_PROGRESS", "BLOCKED"})
+CELL_STATES = ("outside", "shared", "both", "owned")  # what is worth a look first
+STATE_RANKS = {state: rank for rank, state in enumerate(CELL_STATES)}
+STATE_LABELS = {
     "both": "owned and touched",
     "owned": "owned, not touched",
     "outside": "touched outside its scope",
@@ -27,29 +27,29 @@ WORDS = {
 MAX_OWNED_PATHS = 200_000  # whose owners are remembered, for one set of scopes
 
 
-class Cell(NamedTuple):
+class MatrixCell(NamedTuple):
     """Who owns and how often was touched, for one file or folder and one intent."""
 
     state: str  # both | owned | outside | shared
     entries: int
 
     @property
-    def words(self) -> str:
-        return f"{WORDS[self.state]}, {self.entries} entr{'y' if self.entries == 1 else 'ies'}"
+    def label(self) -> str:
+        return f"{STATE_LABELS[self.state]}, {self.entries} entr{'y' if self.entries == 1 else 'ies'}"
 
 
-class FileView(NamedTuple):
+class MapFile(NamedTuple):
     """A file with its cells by the intents that own or touched it; `changed` in microseconds since 1970."""
 
     path: str
-    cells: Mapping[str, Cell]
+    cells: Mapping[str, MatrixCell]
     owners: tuple[str, ...]
     entries: int
-    changed: int
+    changed_us: int
 
     @property
-    def last(self) -> datetime | None:
-        return EPOCH + timedelta(microseconds=self.changed) if self.changed else None
+    def last_changed(self) -> datetime | None:
+        return EPOCH + timedelta(microseconds=self.changed_us) if self.changed_us else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,104 +70,113 @@ class Overlap:
 
 
 @dataclass(slots=True)
-class Owners:
+class OwnerLookup:
     """Who owns a path, for one set of scopes. Answers are remembered: they follow from these two alone."""
 
     scopes: tuple[tuple[str, Scope], ...]
-    _known: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    _owners: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __call__(self, path: str) -> tuple[str, ...]:
-        known = self._known.get(path)
-        if known is None:
-            if len(self._known) >= MAX_OWNED_PATHS:
-                self._known.clear()
-            known = tuple(intent_id for intent_id, scope in self.scopes if scope.matches(path))
-            self._known[path] = known
-        return known
+        owners = self._owners.get(path)
+        if owners is None:
+            if len(self._owners) >= MAX_OWNED_PATHS:
+                self._owners.clear()
+            owners = tuple(intent_id for intent_id, scope in self.scopes if scope.matches(path))
+            self._owners[path] = owners
+        return owners
 
 
-def owners_by(intents: Iterable[KnownIntent]) -> Owners:
+def build_owner_lookup(intents: Iterable[KnownIntent]) -> OwnerLookup:
     """Only open intents own."""
-    return _owners(tuple((one.intent_id, one.owned_scope) for one in intents if is_open(one)))
+    return _cached_owner_lookup(
+        tuple((intent.intent_id, intent.owned_scope) for intent in intents if is_open(intent))
+    )
 
 
-def file_views(
-    touched: Iterable[Touch], intents: Sequence[KnownIntent], untouched: Iterable[str] = ()
-) -> list[FileView]:
+def build_map_files(
+    touches: Iterable[Touch], intents: Sequence[KnownIntent], untouched: Iterable[str] = ()
+) -> list[MapFile]:
     """Every touched file and every other that is there, by path. What closed intents touched stays."""
-    owners, known = owners_by(intents), {one.intent_id: one for one in intents}
-    grouped = groupby(sorted(touched), key=attrgetter("path"))
-    files = [_file_view(path, list(group), owners(path), known) for path, group in grouped]
+    owners, intents_by_id = build_owner_lookup(intents), {intent.intent_id: intent for intent in intents}
+    grouped = groupby(sorted(touches), key=attrgetter("path"))
+    files = [_build_map_file(path, list(group), owners(path), intents_by_id) for path, group in grouped]
     others = set(untouched) - {file.path for file in files}
-    files += [_file_view(path, [], owners(path), known) for path in others]
+    files += [_build_map_file(path, [], owners(path), intents_by_id) for path in others]
     return sorted(files) if others else files
 
 
-def overlaps_of(intents: Iterable[KnownIntent], files: Sequence[FileView]) -> list[Overlap]:
+def list_overlaps(intents: Iterable[KnownIntent], files: Sequence[MapFile]) -> list[Overlap]:
     """Pairs of open intents that own a path together, with one that both match."""
-    alive = [one for one in intents if is_open(one)]
-    found = find_overlaps([Scope.from_patterns(one.owned_scope) for one in alive])
+    open_intents = [intent for intent in intents if is_open(intent)]
+    pairs = find_overlaps([Scope.from_patterns(intent.owned_scope) for intent in open_intents])
     contested = [file for file in files if len(file.owners) > 1]
-    return [_overlap(alive[first], alive[second], witness, contested) for first, second, witness in found]
+    return [
+        _build_overlap(open_intents[first], open_intents[second], witness, contested)
+        for first, second, witness in pairs
+    ]
 
 
 def is_open(intent: KnownIntent) -> bool:
-    return not intent.removed and intent.status in OPEN
+    return not intent.removed and intent.status in OPEN_STATUSES
 
 
-def owning_pattern(intent: KnownIntent, path: str) -> str:
+def find_owning_pattern(intent: KnownIntent, path: str) -> str:
     """The pattern by which an intent owns a file, "" when it does not."""
     if not Scope.from_patterns(intent.owned_scope).matches(path):
         return ""
-    return next((one for one in intent.owned_scope if Scope.from_patterns([one]).matches(path)), "")
+    return next(
+        (pattern for pattern in intent.owned_scope if Scope.from_patterns([pattern]).matches(path)), ""
+    )
 
 
-def worse(one: Cell | None, other: Cell) -> Cell:
+def merge_cells(first: MatrixCell | None, second: MatrixCell) -> MatrixCell:
     """What a folder shows of two cells below it: the state more worth a look, the sum of entries."""
-    if one is None:
-        return other
-    state = one.state if RANKS[one.state] <= RANKS[other.state] else other.state
-    return cell_of(state, one.entries + other.entries)
+    if first is None:
+        return second
+    state = first.state if STATE_RANKS[first.state] <= STATE_RANKS[second.state] else second.state
+    return get_cell(state, first.entries + second.entries)
 
 
 @lru_cache(maxsize=4096)
-def cell_of(state: str, entries: int) -> Cell:
+def get_cell(state: str, entries: int) -> MatrixCell:
     """Few cells differ: sharing them spares the collector of garbage a walk through tens of thousands."""
-    return Cell(state, entries)
+    return MatrixCell(state, entries)
 
 
 @lru_cache(maxsize=8)
-def _owners(scopes: tuple[tuple[str, tuple[str, ...]], ...]) -> Owners:
-    return Owners(tuple((intent_id, Scope.from_patterns(patterns)) for intent_id, patterns in scopes))
+def _cached_owner_lookup(scopes: tuple[tuple[str, tuple[str, ...]], ...]) -> OwnerLookup:
+    return OwnerLookup(tuple((intent_id, Scope.from_patterns(patterns)) for intent_id, patterns in scopes))
 
 
-def _overlap(a: KnownIntent, b: KnownIntent, path: str, files: Sequence[FileView]) -> Overlap:
-    both = [file for file in files if a.intent_id in file.owners and b.intent_id in file.owners]
-    wrote = [[file.cells[one.intent_id].entries for one in (a, b)] for file in both]
-    shared = sum(sum(pair) for pair in wrote if all(pair))
-    every = sum(sum(pair) for pair in wrote)
-    patterns = (owning_pattern(a, path), owning_pattern(b, path))
-    together = sum(all(pair) for pair in wrote)
-    coupling = round(100 * shared / every) if every else 0
-    return Overlap(a.intent_id, b.intent_id, path, len(both), patterns, together, coupling)
+def _build_overlap(a: KnownIntent, b: KnownIntent, path: str, files: Sequence[MapFile]) -> Overlap:
+    shared_files = [file for file in files if a.intent_id in file.owners and b.intent_id in file.owners]
+    writes = [[file.cells[one.intent_id].entries for one in (a, b)] for file in shared_files]
+    shared_entries = sum(sum(pair) for pair in writes if all(pair))
+    all_entries = sum(sum(pair) for pair in writes)
+    patterns = (find_owning_pattern(a, path), find_owning_pattern(b, path))
+    both_wrote = sum(all(pair) for pair in writes)
+    coupling = round(100 * shared_entries / all_entries) if all_entries else 0
+    return Overlap(a.intent_id, b.intent_id, path, len(shared_files), patterns, both_wrote, coupling)
 
 
-def _file_view(
-    path: str, found: Sequence[Touch], owners: tuple[str, ...], intents: Mapping[str, KnownIntent]
-) -> FileView:
-    cells = dict.fromkeys(owners, cell_of("shared" if len(owners) > 1 else "owned", 0))
-    for touch in found:
-        name = touch.intent_id
-        if name in cells:
-            cells[name] = cell_of("shared" if len(owners) > 1 else "both", touch.entries)
-        elif name in intents:
-            cells[name] = cell_of("both" if _owned_once(intents[name], path) else "outside", touch.entries)
-    if len(found) == 1:  # nearly every file; the sums below cost more than all the rest
-        return FileView(path, cells, owners, found[0].entries, found[0].changed)
-    entries = sum(touch.entries for touch in found)
-    return FileView(path, cells, owners, entries, max((touch.changed for touch in found), default=0))
+def _build_map_file(
+    path: str, touches: Sequence[Touch], owners: tuple[str, ...], intents: Mapping[str, KnownIntent]
+) -> MapFile:
+    cells = dict.fromkeys(owners, get_cell("shared" if len(owners) > 1 else "owned", 0))
+    for touch in touches:
+        intent_id = touch.intent_id
+        if intent_id in cells:
+            cells[intent_id] = get_cell("shared" if len(owners) > 1 else "both", touch.entries)
+        elif intent_id in intents:
+            cells[intent_id] = get_cell(
+                "both" if _owned_when_open(intents[intent_id], path) else "outside", touch.entries
+            )
+    if len(touches) == 1:  # nearly every file; the sums below cost more than all the rest
+        return MapFile(path, cells, owners, touches[0].entries, touches[0].changed_us)
+    entries = sum(touch.entries for touch in touches)
+    return MapFile(path, cells, owners, entries, max((touch.changed_us for touch in touches), default=0))
 
 
-def _owned_once(intent: KnownIntent, path: str) -> bool:
+def _owned_when_open(intent: KnownIntent, path: str) -> bool:
     """A closed intent owns nothing any more, but what it touched inside its scope was rightly its own."""
     return not is_open(intent) and Scope.from_patterns(intent.owned_scope).matches(path)

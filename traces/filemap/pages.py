@@ -17,32 +17,37 @@ from django.views.decorators.http import require_safe
 
 from controlplane.shared.access import MemberRequest, member_page
 from traces.entries.known_intents import KnownIntent, known_intents
-from traces.filemap.matrix import FileView, file_views, is_open, overlaps_of
-from traces.filemap.search import answers
-from traces.filemap.touches import Touch, map_sections, touches
-from traces.filemap.tree import rows_of, tree_of
+from traces.filemap.matrix import MapFile, build_map_files, is_open, list_overlaps
+from traces.filemap.search import search_files
+from traces.filemap.touches import Touch, build_map_sections, load_touches
+from traces.filemap.tree import build_rows, build_tree
 from traces.interchange.formats.intent_map import write_map
 from traces.lessons.store import lessons
 from traces.local_files import walk_files
 
-MAX_GAPS = 20
+MAX_LISTED = 20
 MAX_OVERLAPS = 12
-COLUMNS = 8
-MAX_DISK = 20_000  # files of a local root that are looked at
+COLUMNS_PER_PAGE = 8
+MAX_DISK_FILES = 20_000  # files of a local root that are looked at
 MAX_LESSONS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class MapParams:
     """What of the map is asked for: the folder that is open, the first column, what is looked for."""
 
-    at: str = ""
-    first: int = 0
-    question: str = ""
-    folded: bool = False
+    directory: str = ""
+    first_column: int = 0
+    query: str = ""
+    is_folded: bool = False
 
-    def address(self, **changes: object) -> str:
-        pairs = {"at": self.at, "cols": self.first, "q": self.question, "fold": "1" if self.folded else ""}
+    def to_query_string(self, **changes: object) -> str:
+        pairs = {
+            "at": self.directory,
+            "cols": self.first_column,
+            "q": self.query,
+            "fold": "1" if self.is_folded else "",
+        }
         return "?" + urlencode([(name, value) for name, value in (pairs | changes).items() if value])
 
 
@@ -52,45 +57,45 @@ def intent_map(request: MemberRequest) -> HttpResponse:
     """Files by intents, or intent_map.md. 5 queries, 1 more for a question, whatever the size of the tree."""
     workspace_id = request.workspace.pk
     if request.GET.get("format") == "markdown":
-        text = write_map(map_sections(workspace_id))
+        text = write_map(build_map_sections(workspace_id))
         headers = {"Content-Disposition": 'attachment; filename="intent_map.md"'}
         return HttpResponse(text.encode(), content_type="text/markdown; charset=utf-8", headers=headers)
-    with _without_collecting():
-        context = _context(request, _shown(request))
+    with _pause_garbage_collection():
+        context = _build_context(request, _parse_params(request))
     return render(request, "traces/map.html", context)
 
 
-def _context(request: MemberRequest, shown: Shown) -> dict[str, Any]:
+def _build_context(request: MemberRequest, params: MapParams) -> dict[str, Any]:
     workspace_id = request.workspace.pk
-    touched = touches(workspace_id)
-    intents = _columns(known_intents(workspace_id), touched)
+    touches = load_touches(workspace_id)
+    intents = _select_columns(known_intents(workspace_id), touches)
     root = request.workspace.local_root
-    on_disk = list(islice(walk_files(root), MAX_DISK)) if root else []
-    files = file_views(touched, intents, on_disk)
-    found = (
-        answers(shown.question, files, intents, lessons(workspace_id, most=MAX_LESSONS))
-        if shown.question
+    on_disk = list(islice(walk_files(root), MAX_DISK_FILES)) if root else []
+    files = build_map_files(touches, intents, on_disk)
+    results = (
+        search_files(params.query, files, intents, lessons(workspace_id, most=MAX_LESSONS))
+        if params.query
         else []
     )
-    overlaps = overlaps_of(intents, files)
+    overlaps = list_overlaps(intents, files)
     owned = sum(bool(file.owners) for file in files)
     return {
-        "matrix": _matrix(shown, files, intents),
+        "matrix": _build_matrix(params, files, intents),
         "files": len(files),
         "open_intents": sum(map(is_open, intents)),
         "owned_percent": round(100 * owned / len(files)) if files else None,
-        "q": shown.question,
-        "answers": found,
+        "q": params.query,
+        "results": results,
         "overlaps": overlaps[:MAX_OVERLAPS],
         "pairs": len(overlaps),
-        "unowned": _gaps(files),
+        "unowned": _list_unowned(files),
         "unowned_files": len(files) - owned,
-        "outside": _outside(files),
+        "outside": _list_outside_scope(files),
     }
 
 
 @contextmanager
-def _without_collecting() -> Iterator[None]:
+def _pause_garbage_collection() -> Iterator[None]:
     """Tens of thousands of small values are made at once, all of them needed: looking for garbage meanwhile
     would take half of the time. Where another thread switches it on again, only speed is lost.
     """
@@ -103,75 +108,93 @@ def _without_collecting() -> Iterator[None]:
             gc.enable()
 
 
-def _shown(request: MemberRequest) -> Shown:
+def _parse_params(request: MemberRequest) -> MapParams:
     query = request.GET
     first = query.get("cols", "")
-    return Shown(
-        at=query.get("at", "").replace("\x00", "")[:1000],
-        first=int(first) if first.isascii() and first.isdigit() and len(first) < 6 else 0,
-        question=query.get("q", "").replace("\x00", "").strip()[:200],
-        folded=query.get("fold") == "1",
+    return MapParams(
+        directory=query.get("at", "").replace("\x00", "")[:1000],
+        first_column=int(first) if first.isascii() and first.isdigit() and len(first) < 6 else 0,
+        query=query.get("q", "").replace("\x00", "").strip()[:200],
+        is_folded=query.get("fold") == "1",
     )
 
 
-def _matrix(shown: Shown, files: Sequence[FileView], intents: Sequence[KnownIntent]) -> dict[str, Any]:
-    first = shown.first if shown.first < len(intents) else 0
-    columns = intents[first : first + COLUMNS]
-    rows, left_out = rows_of(
-        tree_of(files), [one.intent_id for one in columns], shown.at, unfold=not shown.folded
+def _build_matrix(
+    params: MapParams, files: Sequence[MapFile], intents: Sequence[KnownIntent]
+) -> dict[str, Any]:
+    first = params.first_column if params.first_column < len(intents) else 0
+    columns = intents[first : first + COLUMNS_PER_PAGE]
+    rows, left_out = build_rows(
+        build_tree(files),
+        [intent.intent_id for intent in columns],
+        params.directory,
+        unfold=not params.is_folded,
     )
     return {
-        "intents": [{"id": one.intent_id, "name": one.name, "status": one.status} for one in columns],
-        "rows": [(row, shown.address(at=_toggled(row.path, is_open=row.is_open), fold="1")) for row in rows],
+        "intents": [
+            {"id": intent.intent_id, "name": intent.name, "status": intent.status} for intent in columns
+        ],
+        "rows": [
+            (row, params.to_query_string(at=_toggle(row.path, is_open=row.is_open), fold="1")) for row in rows
+        ],
         "left_out": left_out,
-        "at": shown.at.strip("/"),
-        "top_url": shown.address(at="", fold=""),
-        "fold_url": shown.address(at="", fold="1"),
+        "at": params.directory.strip("/"),
+        "top_url": params.to_query_string(at="", fold=""),
+        "fold_url": params.to_query_string(at="", fold="1"),
         "first": first + 1,
         "last": first + len(columns),
         "total": len(intents),
-        "earlier_url": shown.address(cols=max(0, first - COLUMNS)) if first else None,
-        "later_url": shown.address(cols=first + COLUMNS) if first + COLUMNS < len(intents) else None,
+        "earlier_url": params.to_query_string(cols=max(0, first - COLUMNS_PER_PAGE)) if first else None,
+        "later_url": params.to_query_string(cols=first + COLUMNS_PER_PAGE)
+        if first + COLUMNS_PER_PAGE < len(intents)
+        else None,
     }
 
 
-def _toggled(path: str, *, is_open: bool) -> str:
+def _toggle(path: str, *, is_open: bool) -> str:
     """The folder that is open after a click on this one: itself, or when it was open, the one above it."""
-    folder = path.rstrip("/")
-    return folder.rpartition("/")[0] if is_open else folder
+    directory = path.rstrip("/")
+    return directory.rpartition("/")[0] if is_open else directory
 
 
-def _columns(known: dict[str, KnownIntent], touched: Iterable[Touch]) -> list[KnownIntent]:
+def _select_columns(intents: dict[str, KnownIntent], touches: Iterable[Touch]) -> list[KnownIntent]:
     """The intents that the map shows: those that are open, and those under which something was changed."""
     entries = Counter[str]()
-    for touch in touched:
+    for touch in touches:
         entries[touch.intent_id] += touch.entries
-    named = entries.keys() - {""}
-    shown = [one for one in known.values() if is_open(one) or one.intent_id in named]
-    unknown = [KnownIntent(intent_id) for intent_id in sorted(named - known.keys())]
-    return sorted(shown, key=lambda one: (not is_open(one), -entries[one.intent_id], one.intent_id)) + unknown
+    touched_ids = entries.keys() - {""}
+    visible = [intent for intent in intents.values() if is_open(intent) or intent.intent_id in touched_ids]
+    unknown = [KnownIntent(intent_id) for intent_id in sorted(touched_ids - intents.keys())]
+    return (
+        sorted(
+            visible, key=lambda intent: (not is_open(intent), -entries[intent.intent_id], intent.intent_id)
+        )
+        + unknown
+    )
 
 
-def _gaps(files: Iterable[FileView]) -> list[dict[str, Any]]:
+def _list_unowned(files: Iterable[MapFile]) -> list[dict[str, Any]]:
     """Folders with files that no open intent owns, the fullest first; how many of them were changed."""
     unowned = [(file.path.rpartition("/")[0] + "/", bool(file.entries)) for file in files if not file.owners]
-    folders, changed = (
+    counts, changed = (
         Counter(path for path, _ in unowned),
-        Counter(path for path, touched in unowned if touched),
+        Counter(path for path, is_changed in unowned if is_changed),
     )
     return [
         {"path": path.removeprefix("/") or "./", "files": count, "changed": changed[path]}
-        for path, count in folders.most_common(MAX_GAPS)
+        for path, count in counts.most_common(MAX_LISTED)
     ]
 
 
-def _outside(files: Iterable[FileView]) -> list[dict[str, Any]]:
+def _list_outside_scope(files: Iterable[MapFile]) -> list[dict[str, Any]]:
     """What was touched outside of its intent's scope, the most often first."""
-    found = [
+    touches = [
         (cell.entries, file.path, intent_id)
         for file in files
         for intent_id, cell in file.cells.items()
         if cell.state == "outside"
     ]
-    most = sorted(found, key=lambda touch: -touch[0])[:MAX_GAPS]
-    return [{"path": path, "intent_id": intent_id, "entries": entries} for entries, path, intent_id in most]
+    largest = sorted(touches, key=lambda touch: -touch[0])[:MAX_LISTED]
+    return [
+        {"path": path, "intent_id": intent_id, "entries": entries} for entries, path, intent_id in largest
+    ]

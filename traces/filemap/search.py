@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from traces.entries.known_intents import KnownIntent
-from traces.filemap.matrix import FileView
+from traces.filemap.matrix import MapFile
 from traces.lessons.store import Lesson
 
-MAX_ANSWERS = 30
-TOGETHER = 3  # files of one folder and the same intents from which on the folder is the answer
-MAX_WORDS = 12
+MAX_RESULTS = 30
+MIN_DIRECTORY_FILES = 3  # files of one folder and the same intents from which on the folder is the answer
+MAX_TERMS = 12
 # Words of questions that say nothing of what is looked for.
-EMPTY_WORDS = frozenset(
+STOP_WORDS = frozenset(
     [
         "a",
         "an",
@@ -62,101 +62,103 @@ PATH, NAME, GOAL, LESSON = 8, 4, 2, 1
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class SearchResult:
     """A file, or a folder (`path` ends in a slash) that stands for `files` in it; under which intents."""
 
     path: str
     intents: tuple[KnownIntent, ...]
     files: int
     entries: int
-    last: datetime | None
-    why: tuple[str, ...]
+    last_changed: datetime | None
+    matched_in: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class FileMatch:
     """A file that some words speak of: how many of them, how plainly, and where they were found."""
 
-    file: FileView
-    words: int
+    file: MapFile
+    term_count: int
     weight: int
-    why: tuple[str, ...]
+    matched_in: tuple[str, ...]
 
 
-def answers(
-    question: str, files: Iterable[FileView], intents: Sequence[KnownIntent], lessons: Iterable[Lesson]
-) -> list[Answer]:
+def search_files(
+    question: str, files: Iterable[MapFile], intents: Sequence[KnownIntent], lessons: Iterable[Lesson]
+) -> list[SearchResult]:
     """Best first: those that most words speak of, then the plainest. Words may stand in different places."""
-    words = words_of(question)
-    if not words:
+    terms = extract_terms(question)
+    if not terms:
         return []
-    by_intent = {one.intent_id: _of_intent(one, words) for one in intents}
-    learned = _of_lessons(lessons, words)
-    hits = [hit for file in files if (hit := _hit(file, words, by_intent, learned))]
-    most = max((hit.words for hit in hits), default=0)
+    by_intent = {intent.intent_id: _match_intent(intent, terms) for intent in intents}
+    lesson_terms = _match_lessons(lessons, terms)
+    matches = [match for file in files if (match := _match_file(file, terms, by_intent, lesson_terms))]
+    max_terms = max((match.term_count for match in matches), default=0)
     best = sorted(
-        (hit for hit in hits if hit.words == most),
-        key=lambda hit: (-hit.weight, -hit.file.entries, hit.file.path),
+        (match for match in matches if match.term_count == max_terms),
+        key=lambda match: (-match.weight, -match.file.entries, match.file.path),
     )
-    return _together(best, {one.intent_id: one for one in intents})[:MAX_ANSWERS]
+    return _group_by_directory(best, {one.intent_id: one for one in intents})[:MAX_RESULTS]
 
 
-def words_of(question: str) -> list[str]:
+def extract_terms(question: str) -> list[str]:
     """The words that say something; all of them where none does."""
-    found = [word for word in re.split(r"[^\w./-]+", question.casefold().strip(" ?!.")) if word]
-    return (list(dict.fromkeys(word for word in found if word not in EMPTY_WORDS)) or found)[:MAX_WORDS]
+    words = [word for word in re.split(r"[^\w./-]+", question.casefold().strip(" ?!.")) if word]
+    return (list(dict.fromkeys(word for word in words if word not in STOP_WORDS)) or words)[:MAX_TERMS]
 
 
-def _of_intent(intent: KnownIntent, words: Sequence[str]) -> dict[str, int]:
+def _match_intent(intent: KnownIntent, terms: Sequence[str]) -> dict[str, int]:
     name, goal = f"{intent.intent_id} {intent.name}".casefold(), intent.description.casefold()
-    found = {word: GOAL for word in words if word in goal}
-    return found | {word: NAME for word in words if word in name}
+    weights = {term: GOAL for term in terms if term in goal}
+    return weights | {term: NAME for term in terms if term in name}
 
 
-def _of_lessons(lessons: Iterable[Lesson], words: Sequence[str]) -> dict[str, set[str]]:
-    found: dict[str, set[str]] = defaultdict(set)
+def _match_lessons(lessons: Iterable[Lesson], terms: Sequence[str]) -> dict[str, set[str]]:
+    terms_by_file: dict[str, set[str]] = defaultdict(set)
     for lesson in lessons:
         text = lesson.problems.casefold()
         for file in lesson.files:
-            found[file] |= {word for word in words if word in text}
-    return found
+            terms_by_file[file] |= {term for term in terms if term in text}
+    return terms_by_file
 
 
-def _hit(
-    file: FileView,
-    words: Sequence[str],
+def _match_file(
+    file: MapFile,
+    terms: Sequence[str],
     by_intent: Mapping[str, Mapping[str, int]],
-    learned: Mapping[str, set[str]],
-) -> Hit | None:
+    lesson_terms: Mapping[str, set[str]],
+) -> FileMatch | None:
     path = file.path.casefold()
-    weights: dict[str, int] = dict.fromkeys(learned.get(file.path, ()), LESSON)
+    weights: dict[str, int] = dict.fromkeys(lesson_terms.get(file.path, ()), LESSON)
     for intent_id in file.cells:
-        for word, weight in by_intent[intent_id].items():
-            weights[word] = max(weights.get(word, 0), weight)
-    weights |= {word: PATH for word in words if word in path}
+        for term, weight in by_intent[intent_id].items():
+            weights[term] = max(weights.get(term, 0), weight)
+    weights |= {term: PATH for term in terms if term in path}
     if not weights:
         return None
-    places = {PATH: "path", NAME: "intent", GOAL: "goal", LESSON: "lesson"}
-    why = tuple(word for weight, word in places.items() if weight in weights.values())
-    return Hit(file, len(weights), sum(weights.values()), why)
+    labels = {PATH: "path", NAME: "intent", GOAL: "goal", LESSON: "lesson"}
+    matched_in = tuple(label for weight, label in labels.items() if weight in weights.values())
+    return FileMatch(file, len(weights), sum(weights.values()), matched_in)
 
 
-def _together(hits: Sequence[Hit], intents: Mapping[str, KnownIntent]) -> list[Answer]:
+def _group_by_directory(
+    matches: Sequence[FileMatch], intents: Mapping[str, KnownIntent]
+) -> list[SearchResult]:
     """Files of one folder that the same intents have are one answer, where the best of them stood."""
-    groups: dict[tuple[str, tuple[str, ...]], list[Hit]] = defaultdict(list)
-    for hit in hits:
-        groups[hit.file.path.rpartition("/")[0], tuple(hit.file.cells)].append(hit)
-    found: list[Answer] = []
-    for (folder, names), some in groups.items():
-        mine = tuple(intents[name] for name in names)
-        if len(some) >= TOGETHER and folder:
-            found.append(_answer(f"{folder}/", mine, some))
+    groups: dict[tuple[str, tuple[str, ...]], list[FileMatch]] = defaultdict(list)
+    for match in matches:
+        groups[match.file.path.rpartition("/")[0], tuple(match.file.cells)].append(match)
+    results: list[SearchResult] = []
+    for (directory, names), group in groups.items():
+        group_intents = tuple(intents[name] for name in names)
+        if len(group) >= MIN_DIRECTORY_FILES and directory:
+            results.append(_build_result(f"{directory}/", group_intents, group))
         else:
-            found += [_answer(hit.file.path, mine, [hit]) for hit in some]
-    return found
+            results += [_build_result(match.file.path, group_intents, [match]) for match in group]
+    return results
 
 
-def _answer(path: str, intents: tuple[KnownIntent, ...], hits: Sequence[Hit]) -> Answer:
-    lasts = [hit.file.last for hit in hits if hit.file.last]
-    entries = sum(hit.file.entries for hit in hits)
-    return Answer(path, intents, len(hits), entries, max(lasts, default=None), hits[0].why)
+def _build_result(path: str, intents: tuple[KnownIntent, ...], matches: Sequence[FileMatch]) -> SearchResult:
+    times = [match.file.last_changed for match in matches if match.file.last_changed]
+    entries = sum(match.file.entries for match in matches)
+    return SearchResult(path, intents, len(matches), entries, max(times, default=None), matches[0].matched_in)

@@ -15,7 +15,7 @@ from traces.entry_schema import EVOLUTION
 from traces.interchange.formats.intent_map import Section
 from traces.models import TraceFile
 
-MAX_FRESH = 10_000  # entries that are not counted yet
+MAX_UNCOUNTED = 10_000  # entries that are not counted yet
 
 
 class Touch(NamedTuple):
@@ -28,50 +28,47 @@ class Touch(NamedTuple):
     path: str
     intent_id: str
     entries: int
-    changed: int
+    changed_us: int
     evolved: int = 0
 
     @property
-    def last(self) -> datetime:
-        return EPOCH + timedelta(microseconds=self.changed)
+    def last_changed(self) -> datetime:
+        return EPOCH + timedelta(microseconds=self.changed_us)
 
 
-def touches(workspace_id: int, *, path: str | None = None, intent_id: str | None = None) -> list[Touch]:
-    """Every pair of file and intent with its count, by path. 4 queries, from the kept numbers."""
-    kept = FileCount.objects.filter(workspace_id=workspace_id)
-    new = TraceFile.objects.filter(entry__in=uncounted(workspace_id, MAX_FRESH))
+def load_touches(workspace_id: int, *, path: str | None = None) -> list[Touch]:
+    """Return every pair of file and intent with its counts, by path. 4 queries."""
+    counted = FileCount.objects.filter(workspace_id=workspace_id)
+    uncounted_files = TraceFile.objects.filter(entry__in=uncounted(workspace_id, MAX_UNCOUNTED))
     if path is not None:
-        kept, new = kept.filter(path_hash=path_hash(path), path=path), new.filter(path=path)
-    if intent_id is not None:
-        kept, new = kept.filter(intent_id=intent_id), new.filter(intent_id=intent_id)
-    counts = {"entries": Count("entry_id", distinct=True), "last": Max("changed_at")}
-    evolved = Count("entry_id", distinct=True, filter=Q(mutation_class=EVOLUTION))
-    grouped = new.values_list("path", "intent_id").annotate(**counts, evolved=evolved).order_by()
-    rows = kept.values_list("path", "intent_id", "entries", "last_changed", "evolved")
-    return _summed(
-        list(map(Touch._make, rows)),
+        # The hash serves the index, the path decides: two paths may share a hash.
+        counted = counted.filter(path_hash=path_hash(path), path=path)
+        uncounted_files = uncounted_files.filter(path=path)
+    grouped = uncounted_files.values_list("path", "intent_id").annotate(
+        entries=Count("entry_id", distinct=True),
+        last=Max("changed_at"),
+        evolved=Count("entry_id", distinct=True, filter=Q(mutation_class=EVOLUTION)),
+    )
+    counted_rows = counted.values_list("path", "intent_id", "entries", "last_changed", "evolved")
+    return _add_touches(
+        list(map(Touch._make, counted_rows)),
         [
-            Touch(path, name, entries, microseconds(last), evolved)
-            for path, name, entries, last, evolved in grouped
+            Touch(path, name, entries, microseconds(changed_at), evolved)
+            for path, name, entries, changed_at, evolved in grouped.order_by()
         ],
     )
 
 
-def intents_of(workspace_id: int, path: str) -> list[Touch]:
+def list_file_touches(workspace_id: int, path: str) -> list[Touch]:
     """The intents under which a file was changed."""
-    return touches(workspace_id, path=path)
+    return load_touches(workspace_id, path=path)
 
 
-def files_of(workspace_id: int, intent_id: str) -> list[Touch]:
-    """The files that were changed under an intent."""
-    return touches(workspace_id, intent_id=intent_id)
-
-
-def map_sections(workspace_id: int) -> list[Section]:
+def build_map_sections(workspace_id: int) -> list[Section]:
     """The sections of `intent_map.md`: files that mutations of class INTENT_EVOLUTION changed. 5 queries."""
     names = known_intents(workspace_id)
     paths: dict[str, list[str]] = {}
-    for touch in touches(workspace_id):
+    for touch in load_touches(workspace_id):
         if touch.intent_id and touch.evolved:
             paths.setdefault(touch.intent_id, []).append(touch.path)
     return [
@@ -80,18 +77,18 @@ def map_sections(workspace_id: int) -> list[Section]:
     ]
 
 
-def _summed(kept: Sequence[Touch], new: Sequence[Touch]) -> list[Touch]:
+def _add_touches(counted: Sequence[Touch], new: Sequence[Touch]) -> list[Touch]:
     """Both together, by path and intent."""
     if not new:
-        return sorted(kept)
-    found = {(touch.path, touch.intent_id): touch for touch in kept}
+        return sorted(counted)
+    touches = {(touch.path, touch.intent_id): touch for touch in counted}
     for touch in new:
         key = (touch.path, touch.intent_id)
-        known = found.get(key)
-        found[key] = touch if known is None else _sum(known, touch)
-    return sorted(found.values())
+        previous = touches.get(key)
+        touches[key] = touch if previous is None else _add(previous, touch)
+    return sorted(touches.values())
 
 
-def _sum(one: Touch, other: Touch) -> Touch:
-    entries, evolved = one.entries + other.entries, one.evolved + other.evolved
-    return Touch(one.path, one.intent_id, entries, max(one.changed, other.changed), evolved)
+def _add(first: Touch, second: Touch) -> Touch:
+    entries, evolved = first.entries + second.entries, first.evolved + second.evolved
+    return Touch(first.path, first.intent_id, entries, max(first.changed_us, second.changed_us), evolved)

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from traces.filemap.matrix import Cell, FileView, worse
+from traces.filemap.matrix import MapFile, MatrixCell, merge_cells
 
 MAX_ROWS = 80
 MAX_DEPTH = 6  # as far as the style sheet indents
@@ -19,125 +19,132 @@ class MapRow:
     path: str
     name: str
     depth: int
-    is_folder: bool
+    is_directory: bool
     is_open: bool
     files: int
     unowned: int
     contested: bool
-    cells: tuple[Cell | None, ...]
+    cells: tuple[MatrixCell | None, ...]
 
 
 @dataclass(slots=True)
-class Folder:
+class Directory:
     """What stands directly in a folder, and sums of everything below it."""
 
     path: str
-    folders: dict[str, Folder] = field(default_factory=dict)
-    files: list[FileView] = field(default_factory=list)
-    below: int = 0
+    directories: dict[str, Directory] = field(default_factory=dict)
+    files: list[MapFile] = field(default_factory=list)
+    file_count: int = 0
     unowned: int = 0
-    cells: dict[str, Cell] = field(default_factory=dict)
+    cells: dict[str, MatrixCell] = field(default_factory=dict)
 
 
-def tree_of(files: Iterable[FileView]) -> Folder:
+def build_tree(files: Iterable[MapFile]) -> Directory:
     """Files go into their folders one by one, sums go up from folder to folder."""
-    direct: dict[str, list[FileView]] = defaultdict(list)
+    direct: dict[str, list[MapFile]] = defaultdict(list)
     for file in files:
         direct[file.path.rpartition("/")[0]].append(file)
-    root = Folder("")
-    for path, own in direct.items():
-        way = _way(root, path)
-        way[-1].files = own
-        sums = _sums(own)
-        for folder in way:
-            _add(folder, len(own), sum(not file.owners for file in own), sums)
+    root = Directory("")
+    for path, siblings in direct.items():
+        ancestors = _ensure_path(root, path)
+        ancestors[-1].files = siblings
+        sums = _sum_cells(siblings)
+        for directory in ancestors:
+            _add_to_directory(directory, len(siblings), sum(not file.owners for file in siblings), sums)
     return root
 
 
-def _way(root: Folder, path: str) -> list[Folder]:
+def _ensure_path(root: Directory, path: str) -> list[Directory]:
     """The folders from the root to a path, made where they are missing."""
-    way, parts = [root], path.split("/") if path else []
+    path_nodes, parts = [root], path.split("/") if path else []
     for depth, name in enumerate(parts):
-        folders = way[-1].folders
-        if name not in folders:
-            folders[name] = Folder("/".join(parts[: depth + 1]))
-        way.append(folders[name])
-    return way
+        children = path_nodes[-1].directories
+        if name not in children:
+            children[name] = Directory("/".join(parts[: depth + 1]))
+        path_nodes.append(children[name])
+    return path_nodes
 
 
-def _sums(files: Iterable[FileView]) -> dict[str, Cell]:
-    sums: dict[str, Cell] = {}
+def _sum_cells(files: Iterable[MapFile]) -> dict[str, MatrixCell]:
+    sums: dict[str, MatrixCell] = {}
     for file in files:
         for intent_id, cell in file.cells.items():
-            sums[intent_id] = worse(sums.get(intent_id), cell)
+            sums[intent_id] = merge_cells(sums.get(intent_id), cell)
     return sums
 
 
-def _add(folder: Folder, files: int, unowned: int, sums: Mapping[str, Cell]) -> None:
-    folder.below += files
-    folder.unowned += unowned
+def _add_to_directory(directory: Directory, files: int, unowned: int, sums: Mapping[str, MatrixCell]) -> None:
+    directory.file_count += files
+    directory.unowned += unowned
     for intent_id, cell in sums.items():
-        folder.cells[intent_id] = worse(folder.cells.get(intent_id), cell)
+        directory.cells[intent_id] = merge_cells(directory.cells.get(intent_id), cell)
 
 
-def rows_of(
-    root: Folder, columns: Sequence[str], at: str = "", *, unfold: bool = True
+def build_rows(
+    root: Directory, columns: Sequence[str], at: str = "", *, unfold: bool = True
 ) -> tuple[list[MapRow], int]:
     """(rows, files and folders left out). Open are the folders on the way to `at`, `at` itself, and with
     `unfold` those below it, level by level, as long as the rows are not more than `MAX_ROWS`.
     """
-    opened = _opened(root, at, unfold=unfold)
-    rows = list(_rows(root, columns, opened))
+    open_paths = _find_open_paths(root, at, unfold=unfold)
+    rows = list(_iterate_rows(root, columns, open_paths))
     return rows[:MAX_ROWS], max(0, len(rows) - MAX_ROWS)
 
 
-def _opened(root: Folder, at: str, *, unfold: bool) -> set[str]:
+def _find_open_paths(root: Directory, at: str, *, unfold: bool) -> set[str]:
     """Paths of the folders that are open; the root always is."""
     parts = at.strip("/").split("/") if at.strip("/") else []
-    folder, opened = root, {""}
+    directory, open_paths = root, {""}
     for name in parts:
-        if name not in folder.folders:
+        if name not in directory.directories:
             break
-        folder = folder.folders[name]
-        opened.add(folder.path)
-    room = MAX_ROWS - sum(1 for _ in _rows(root, (), opened))
-    level = list(folder.folders.values())
+        directory = directory.directories[name]
+        open_paths.add(directory.path)
+    rows_left = MAX_ROWS - sum(1 for _ in _iterate_rows(root, (), open_paths))
+    level = list(directory.directories.values())
     while unfold and level:
-        room -= sum(len(one.folders) + len(one.files) for one in level)
-        if room < 0:
+        rows_left -= sum(
+            len(directory_at_level.directories) + len(directory_at_level.files)
+            for directory_at_level in level
+        )
+        if rows_left < 0:
             break
-        opened |= {one.path for one in level}
-        level = [child for one in level for child in one.folders.values()]
-    return opened
+        open_paths |= {one.path for one in level}
+        level = [child for one in level for child in one.directories.values()]
+    return open_paths
 
 
-def _rows(folder: Folder, columns: Sequence[str], opened: set[str], depth: int = 0) -> Iterable[MapRow]:
+def _iterate_rows(
+    directory: Directory, columns: Sequence[str], open_paths: set[str], depth: int = 0
+) -> Iterable[MapRow]:
     """Folders before files on each level."""
-    for name in sorted(folder.folders):
-        child = folder.folders[name]
-        yield _folder_row(child, name, depth, columns, is_open=child.path in opened)
-        if child.path in opened:
-            yield from _rows(child, columns, opened, depth + 1)
-    for file in folder.files:
-        yield _file_row(file, depth, columns)
+    for name in sorted(directory.directories):
+        child = directory.directories[name]
+        yield _build_directory_row(child, name, depth, columns, is_open=child.path in open_paths)
+        if child.path in open_paths:
+            yield from _iterate_rows(child, columns, open_paths, depth + 1)
+    for file in directory.files:
+        yield _build_file_row(file, depth, columns)
 
 
-def _folder_row(folder: Folder, name: str, depth: int, columns: Sequence[str], *, is_open: bool) -> MapRow:
-    cells = tuple(folder.cells.get(one) for one in columns)
+def _build_directory_row(
+    directory: Directory, name: str, depth: int, columns: Sequence[str], *, is_open: bool
+) -> MapRow:
+    cells = tuple(directory.cells.get(one) for one in columns)
     return MapRow(
-        f"{folder.path}/",
+        f"{directory.path}/",
         name,
         min(depth, MAX_DEPTH),
         True,
         is_open,
-        folder.below,
-        folder.unowned,
+        directory.file_count,
+        directory.unowned,
         False,
         cells,
     )
 
 
-def _file_row(file: FileView, depth: int, columns: Sequence[str]) -> MapRow:
+def _build_file_row(file: MapFile, depth: int, columns: Sequence[str]) -> MapRow:
     cells = tuple(file.cells.get(one) for one in columns)
     name = file.path.rsplit("/", 1)[-1]
     contested = len(file.owners) > 1

@@ -20,29 +20,29 @@ MAX_HEADER_LENGTH = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class OutletSettings:
     """An outlet as asked for. `header` is a collector's `Authorization`; a webhook gets a secret instead."""
 
     form: str
     url: str
     kinds: Sequence[str] = ()
-    whole: bool = False
+    include_bodies: bool = False
     header: str = ""
     from_start: bool = False  # of the ledger, instead of from now on
 
 
-def add(workspace_id: int, wanted: Wanted, *, actor: str) -> Outlet:
+def add_outlet(workspace_id: int, settings: OutletSettings, *, actor: str) -> Outlet:
     """A new outlet. Raises OutletError."""
-    _check(workspace_id, wanted)
+    _validate(workspace_id, settings)
     head = proofs.head(workspace_id)
     outlet = Outlet(
         workspace_id=workspace_id,
-        form=wanted.form,
-        url=wanted.url,
-        kinds=sorted(set(wanted.kinds)),
-        whole=wanted.whole,
-        secret=webhook.new_secret() if wanted.form == Outlet.Form.WEBHOOK else wanted.header,
-        next_seq=0 if wanted.from_start or head is None else head.size,
+        form=settings.form,
+        url=settings.url,
+        kinds=sorted(set(settings.kinds)),
+        whole=settings.include_bodies,
+        secret=webhook.generate_secret() if settings.form == Outlet.Form.WEBHOOK else settings.header,
+        next_seq=0 if settings.from_start or head is None else head.size,
         next_try_at=timezone.now(),
     )
     with transaction.atomic():
@@ -51,27 +51,27 @@ def add(workspace_id: int, wanted: Wanted, *, actor: str) -> Outlet:
     return outlet
 
 
-def _check(workspace_id: int, wanted: Wanted) -> None:
-    header = wanted.header
-    if wanted.form not in Outlet.Form.values:
+def _validate(workspace_id: int, settings: OutletSettings) -> None:
+    header = settings.header
+    if settings.form not in Outlet.Form.values:
         raise OutletError("Choose a webhook or a collector.")
-    if not set(wanted.kinds) <= set(Kind.values):
+    if not set(settings.kinds) <= set(Kind.values):
         raise OutletError("Choose kinds of entries from the list.")
     if len(header) > MAX_HEADER_LENGTH or not header.isprintable() or not header.isascii():
         raise OutletError(f"The header has at most {MAX_HEADER_LENGTH} ASCII characters on one line.")
     try:
-        http_post.check_url(wanted.url)
+        http_post.check_url(settings.url)
     except http_post.TargetError as error:
         raise OutletError(str(error)) from error
-    there = Outlet.objects.filter(workspace_id=workspace_id)
-    alike = there.filter(form=wanted.form, url=wanted.url, whole=wanted.whole)
-    if alike.filter(kinds=sorted(set(wanted.kinds))).exists():
+    existing = Outlet.objects.filter(workspace_id=workspace_id)
+    same_target = existing.filter(form=settings.form, url=settings.url, whole=settings.include_bodies)
+    if same_target.filter(kinds=sorted(set(settings.kinds))).exists():
         raise OutletError("That address is told of these entries already. Remove that outlet first.")
-    if there.count() >= MAX_OUTLETS:
+    if existing.count() >= MAX_OUTLETS:
         raise OutletError(f"A workspace has at most {MAX_OUTLETS} outlets; remove one first.")
 
 
-def remove(outlet: Outlet, *, actor: str) -> None:
+def remove_outlet(outlet: Outlet, *, actor: str) -> None:
     with transaction.atomic():
         _record(outlet, "removed", actor)
         outlet.delete()

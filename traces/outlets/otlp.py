@@ -20,25 +20,27 @@ from django.utils.crypto import salted_hmac
 from traces.entries.mutation_class_check import checked_class
 from traces.ledger.checkpoints import origin_of
 from traces.models import Checkpoint, Kind, Outlet
-from traces.outlets.records import Record
+from traces.outlets.records import OutletRecord
 
 INFO, WARN, ERROR = ("INFO", 9), ("WARN", 13), ("ERROR", 17)
 SEVERITIES = {"allow": INFO, "ask": WARN, "deny": ERROR, "PENDING": WARN, "REJECTED": ERROR, "EXPIRED": WARN}
 APPROVAL_OPENED = "PENDING"
 
 
-def message(
-    outlet: Outlet, records: Sequence[Record], heads: Iterable[Checkpoint]
+def build_message(
+    outlet: Outlet, records: Sequence[OutletRecord], checkpoints: Iterable[Checkpoint]
 ) -> tuple[bytes, dict[str, str]]:
     """Body and headers of one `ExportLogsServiceRequest`."""
     log = origin_of(outlet.workspace_id)
-    told = [_log(record, log) for record in records] + [_head(each, log) for each in heads]
+    log_records = [_build_log_record(record, log) for record in records] + [
+        _build_checkpoint_record(checkpoint, log) for checkpoint in checkpoints
+    ]
     resource = {"service.name": "intent-control-plane", "server.address": settings.PUBLIC_URL}
     document = {
         "resourceLogs": [
             {
-                "resource": {"attributes": _attributes(resource)},
-                "scopeLogs": [{"scope": {"name": "icp.ledger"}, "logRecords": told}],
+                "resource": {"attributes": _encode_attributes(resource)},
+                "scopeLogs": [{"scope": {"name": "icp.ledger"}, "logRecords": log_records}],
             }
         ]
     }
@@ -48,28 +50,30 @@ def message(
     return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode(), headers
 
 
-def _log(record: Record, log: str) -> dict[str, Any]:
+def _build_log_record(record: OutletRecord, log: str) -> dict[str, Any]:
     entry, body = record.entry, record.body or {}
-    word, number = SEVERITIES.get(entry.outcome, INFO)
-    names = _common(record, log) | _OF_KIND.get(entry.kind, _nothing)(record, body)
-    made = {
-        "timeUnixNano": _nanoseconds(entry.received_at),
-        "observedTimeUnixNano": _nanoseconds(timezone.now()),
-        "severityText": word,
+    severity, number = SEVERITIES.get(entry.outcome, INFO)
+    attributes = _common_attributes(record, log) | _ATTRIBUTES_BY_KIND.get(entry.kind, _no_attributes)(
+        record, body
+    )
+    log_record = {
+        "timeUnixNano": _to_nanoseconds(entry.received_at),
+        "observedTimeUnixNano": _to_nanoseconds(timezone.now()),
+        "severityText": severity,
         "severityNumber": number,
         "eventName": _event_name(entry.kind, entry.outcome),
-        "attributes": _attributes(names),
+        "attributes": _encode_attributes(attributes),
     }
-    if record.whole and record.body is not None:
-        made["body"] = {"stringValue": json.dumps(record.body, ensure_ascii=False)}
+    if record.include_body and record.body is not None:
+        log_record["body"] = {"stringValue": json.dumps(record.body, ensure_ascii=False)}
     if entry.session_id:
-        made["traceId"] = trace_id(entry.session_id)
+        log_record["traceId"] = compute_trace_id(entry.session_id)
     if body.get("tool_use_id"):
-        made["spanId"] = hashlib.sha256(str(body["tool_use_id"]).encode()).hexdigest()[:16]
-    return made
+        log_record["spanId"] = hashlib.sha256(str(body["tool_use_id"]).encode()).hexdigest()[:16]
+    return log_record
 
 
-def trace_id(session_id: str) -> str:
+def compute_trace_id(session_id: str) -> str:
     """The bytes of a session's UUID; of another name, the first half of its SHA-256. Hex."""
     try:
         return uuid.UUID(session_id).hex
@@ -85,7 +89,7 @@ def _event_name(kind: str, outcome: str) -> str:
     return f"icp.{kind}.recorded"
 
 
-def _common(record: Record, log: str) -> dict[str, Any]:
+def _common_attributes(record: OutletRecord, log: str) -> dict[str, Any]:
     entry = record.entry
     return {
         "icp.ledger.log": log,
@@ -100,7 +104,7 @@ def _common(record: Record, log: str) -> dict[str, Any]:
     }
 
 
-def _decision(record: Record, body: Mapping[str, Any]) -> dict[str, Any]:
+def _decision_attributes(record: OutletRecord, body: Mapping[str, Any]) -> dict[str, Any]:
     revisions = body.get("revisions") or []
     return {
         "gen_ai.operation.name": "execute_tool",
@@ -115,78 +119,80 @@ def _decision(record: Record, body: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _approval(record: Record, body: Mapping[str, Any]) -> dict[str, Any]:
+def _approval_attributes(record: OutletRecord, body: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "gen_ai.tool.name": record.entry.tool,
         "icp.approval.id": body.get("approval_id"),
         "icp.approval.status": record.entry.outcome.lower(),
         "icp.approval.grant": body.get("grant"),
         "icp.targets": body.get("targets"),
-        "user.id": pseudonym(body.get("decider")),
+        "user.id": compute_pseudonym(body.get("decider")),
     }
 
 
-def _trace(record: Record, body: Mapping[str, Any]) -> dict[str, Any]:
+def _trace_attributes(record: OutletRecord, body: Mapping[str, Any]) -> dict[str, Any]:
     files = body.get("files") or []
-    first = files[0]["relative_path"] if files else None
+    first_path = files[0]["relative_path"] if files else None
     checked = {f"icp.{name}": value for name, value in checked_class(record.entry).items()}
     return {
         "gen_ai.request.model": record.entry.agent,
-        "code.file.path": first,
+        "code.file.path": first_path,
         "icp.files": [file["relative_path"] for file in files],
         "icp.mutation_class": record.entry.outcome,
         "vcs.ref.head.revision": (body.get("vcs") or {}).get("revision_id"),
     } | checked
 
 
-def _nothing(_record: Record, _body: Mapping[str, Any]) -> dict[str, Any]:
+def _no_attributes(_record: OutletRecord, _body: Mapping[str, Any]) -> dict[str, Any]:
     return {}
 
 
-_OF_KIND: dict[str, Callable[[Record, Mapping[str, Any]], dict[str, Any]]] = {
-    Kind.DECISION: _decision,
-    Kind.APPROVAL: _approval,
-    Kind.TRACE: _trace,
+_ATTRIBUTES_BY_KIND: dict[str, Callable[[OutletRecord, Mapping[str, Any]], dict[str, Any]]] = {
+    Kind.DECISION: _decision_attributes,
+    Kind.APPROVAL: _approval_attributes,
+    Kind.TRACE: _trace_attributes,
 }
 
 
-def pseudonym(person: Any) -> str:
+def compute_pseudonym(person: Any) -> str:
     """A name that stays the same for a person here and says nothing elsewhere."""
     return salted_hmac("icp.otlp.user", str(person), algorithm="sha256").hexdigest()[:16] if person else ""
 
 
-def _head(head: Checkpoint, log: str) -> dict[str, Any]:
-    names = {
+def _build_checkpoint_record(checkpoint: Checkpoint, log: str) -> dict[str, Any]:
+    attributes = {
         "icp.ledger.log": log,
-        "icp.ledger.size": head.size,
-        "icp.ledger.root_hash": bytes(head.root).hex(),
-        "icp.ledger.checkpoint": head.note,
+        "icp.ledger.size": checkpoint.size,
+        "icp.ledger.root_hash": bytes(checkpoint.root).hex(),
+        "icp.ledger.checkpoint": checkpoint.note,
     }
     return {
-        "timeUnixNano": _nanoseconds(head.created_at),
-        "observedTimeUnixNano": _nanoseconds(timezone.now()),
+        "timeUnixNano": _to_nanoseconds(checkpoint.created_at),
+        "observedTimeUnixNano": _to_nanoseconds(timezone.now()),
         "severityText": INFO[0],
         "severityNumber": INFO[1],
         "eventName": "icp.ledger.checkpoint",
-        "attributes": _attributes(names),
+        "attributes": _encode_attributes(attributes),
     }
 
 
-def _attributes(named: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _encode_attributes(attributes: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [
-        {"key": key, "value": _value(value)} for key, value in named.items() if value not in (None, "", [])
+        {"key": key, "value": _encode_value(value)}
+        for key, value in attributes.items()
+        if value not in (None, "", [])
     ]
 
 
-def _value(value: Any) -> dict[str, Any]:
+def _encode_value(value: Any) -> dict[str, Any]:
     if isinstance(value, bool):
         return {"boolValue": value}
     if isinstance(value, int):
         return {"intValue": str(value)}  # 64 bits are text in the JSON of protocol buffers
     if isinstance(value, list):
-        return {"arrayValue": {"values": [_value(item) for item in value]}}
+        return {"arrayValue": {"values": [_encode_value(item) for item in value]}}
     return {"stringValue": str(value)}
 
 
-def _nanoseconds(moment: datetime) -> str:
-    return f"{int(moment.timestamp() * 1_000_000)}000"
+def _to_nanoseconds(time: datetime) -> str:
+    return f"{int(time.timestamp() * 1_000_000)}000"

@@ -32,42 +32,42 @@ POINTERS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class OutletRecord:
     """An entry as it is told. `body` is None where it was taken out of the ledger."""
 
     seq: int
     entry: LedgerEntry
     body: dict[str, Any] | None = field(repr=False)
-    whole: bool = False
+    include_body: bool = False
 
-    def document(self) -> dict[str, Any]:
+    def to_document(self) -> dict[str, Any]:
         entry = self.entry
-        told: dict[str, Any] = {
+        document: dict[str, Any] = {
             "seq": self.seq,
             "kind": entry.kind,
             "id": entry.entry_id,
             "received_at": instant(entry.received_at),
             "leaf_hash": bytes(entry.leaf_hash).hex(),
         }
-        told |= {name: value for name in COLUMNS if (value := getattr(entry, name))}
-        told |= checked_class(entry)
-        return told | {"body": self.body if self.whole else self.pointers()}
+        document |= {name: value for name in COLUMNS if (value := getattr(entry, name))}
+        document |= checked_class(entry)
+        return document | {"body": self.body if self.include_body else self.list_pointers()}
 
-    def pointers(self) -> dict[str, Any]:
+    def list_pointers(self) -> dict[str, Any]:
         body = self.body or {}
-        found = {name: body[name] for name in POINTERS if body.get(name) not in (None, [], "")}
+        pointers = {name: body[name] for name in POINTERS if body.get(name) not in (None, [], "")}
         files = [file["relative_path"] for file in body.get("files") or [] if "relative_path" in file]
-        return found | ({"files": files} if files else {})
+        return pointers | ({"files": files} if files else {})
 
 
-def records_of(outlet: Outlet, most: int) -> tuple[list[Record], int]:
+def load_records(outlet: Outlet, limit: int) -> tuple[list[OutletRecord], int]:
     """The next records that an outlet wants, and the place behind the last one looked at. 1 query."""
     leaves = (
         LedgerLeaf.objects.filter(workspace_id=outlet.workspace_id, seq__gte=outlet.next_seq)
         .select_related("entry", "entry__body")
-        .order_by("seq")[:most]
+        .order_by("seq")[:limit]
     )
-    looked_at = list(leaves)
-    wanted = [leaf for leaf in looked_at if not outlet.kinds or leaf.entry.kind in outlet.kinds]
-    records = [Record(leaf.seq, leaf.entry, body_of(leaf.entry), outlet.whole) for leaf in wanted]
-    return records, looked_at[-1].seq + 1 if looked_at else outlet.next_seq
+    scanned = list(leaves)
+    selected = [leaf for leaf in scanned if not outlet.kinds or leaf.entry.kind in outlet.kinds]
+    records = [OutletRecord(leaf.seq, leaf.entry, body_of(leaf.entry), outlet.whole) for leaf in selected]
+    return records, scanned[-1].seq + 1 if scanned else outlet.next_seq

@@ -16,35 +16,35 @@ from django.utils import timezone
 
 from traces.ledger.checkpoints import origin_of
 from traces.models import Outlet
-from traces.outlets.records import Record
+from traces.outlets.records import OutletRecord
 
-PREFIX = "whsec_"
-
-
-def new_secret() -> str:
-    return PREFIX + base64.b64encode(secrets.token_bytes(32)).decode()
+SECRET_PREFIX = "whsec_"  # noqa: S105 - the scheme of the specification, not a secret
 
 
-def message(outlet: Outlet, records: Sequence[Record]) -> tuple[bytes, dict[str, str]]:
+def generate_secret() -> str:
+    return SECRET_PREFIX + base64.b64encode(secrets.token_bytes(32)).decode()
+
+
+def build_message(outlet: Outlet, records: Sequence[OutletRecord]) -> tuple[bytes, dict[str, str]]:
     """Body and headers of one post."""
     document = {
         "type": "icp.ledger.entries",
         "log": origin_of(outlet.workspace_id),
-        "entries": [record.document() for record in records],
+        "entries": [record.to_document() for record in records],
     }
     body = json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
-    named = f"icp-{outlet.pk}-{records[0].seq}-{records[-1].seq}" if records else f"icp-{outlet.pk}-test"
-    at = str(int(timezone.now().timestamp()))
+    message_id = f"icp-{outlet.pk}-{records[0].seq}-{records[-1].seq}" if records else f"icp-{outlet.pk}-test"
+    timestamp = str(int(timezone.now().timestamp()))
     return body, {
         "Content-Type": "application/json",
         "User-Agent": "intent-control-plane",
-        "webhook-id": named,
-        "webhook-timestamp": at,
-        "webhook-signature": f"v1,{signature(outlet.secret, named, at, body)}",
+        "webhook-id": message_id,
+        "webhook-timestamp": timestamp,
+        "webhook-signature": f"v1,{sign(outlet.secret, message_id, timestamp, body)}",
     }
 
 
-def signature(secret: str, named: str, at: str, body: bytes) -> str:
-    key = base64.b64decode(secret.removeprefix(PREFIX))
-    signed = hmac.digest(key, f"{named}.{at}.".encode() + body, hashlib.sha256)
-    return base64.b64encode(signed).decode()
+def sign(secret: str, message_id: str, timestamp: str, body: bytes) -> str:
+    key = base64.b64decode(secret.removeprefix(SECRET_PREFIX))
+    digest = hmac.digest(key, f"{message_id}.{timestamp}.".encode() + body, hashlib.sha256)
+    return base64.b64encode(digest).decode()

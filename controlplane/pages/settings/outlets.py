@@ -54,15 +54,15 @@ def outlet_list(request: MemberRequest) -> HttpResponse:
 
 def _add(request: MemberRequest) -> dict[str, str] | None:
     post = request.POST
-    wanted = manage.Wanted(
+    wanted = manage.OutletSettings(
         post.get("form", ""),
         post.get("url", "").strip(),
         kinds=post.getlist("kinds"),
-        whole="whole" in post,
+        include_bodies="whole" in post,
         header=post.get("header", "").strip(),
         from_start="from_start" in post,
     )
-    outlet = manage.add(request.workspace.pk, wanted, actor=actor_of(request))
+    outlet = manage.add_outlet(request.workspace.pk, wanted, actor=actor_of(request))
     webhook = outlet.form == Outlet.Form.WEBHOOK
     return {"url": outlet.url, "secret": outlet.secret} if webhook else None
 
@@ -77,7 +77,7 @@ def _outlet(request: MemberRequest) -> Outlet:
 
 def _act(request: MemberRequest, outlet: Outlet, action: str) -> None:
     if action == "remove":
-        manage.remove(outlet, actor=actor_of(request))
+        manage.remove_outlet(outlet, actor=actor_of(request))
     elif action == "retry":
         manage.retry_now(outlet)
     elif action == "test":

@@ -18,7 +18,7 @@ from traces.ledger.sealing import seal
 from traces.models import LedgerEntry, Outlet
 from traces.outlets import delivery, webhook
 from traces.outlets.delivery import deliver_all
-from traces.outlets.manage import Wanted, add, retry_now
+from traces.outlets.manage import OutletSettings, add_outlet, retry_now
 
 pytestmark = pytest.mark.django_db
 
@@ -26,7 +26,7 @@ ACTOR = "person:1:Ada"
 
 
 def hook(receiver, **more):
-    outlet = add(HOME, Wanted("webhook", receiver.url, **more), actor=ACTOR)
+    outlet = add_outlet(HOME, OutletSettings("webhook", receiver.url, **more), actor=ACTOR)
     seal(HOME)
     return outlet
 
@@ -78,7 +78,7 @@ def test_contents_go_along_only_on_request(receiver):
     seal(HOME)
     deliver_all()
     assert told(receiver)[-1]["body"] == {"targets": ["a.py"], "tool_use_id": "t1"}
-    hook(receiver, from_start=True, whole=True)
+    hook(receiver, from_start=True, include_bodies=True)
     deliver_all()
     assert secret in [entry["body"] for entry in told(receiver)]
 
@@ -98,7 +98,7 @@ def test_a_change_tells_the_computed_class_and_whether_it_disagrees(receiver):
 def test_a_redacted_entry_is_told_without_its_body(receiver):
     entry = LedgerEntry.objects.get(pk=append().id)
     redact(entry, reason="a password", actor=ACTOR)
-    hook(receiver, from_start=True, whole=True)
+    hook(receiver, from_start=True, include_bodies=True)
     deliver_all()
     assert told(receiver)[0]["id"] == entry.entry_id
     assert told(receiver)[0]["body"] is None
@@ -118,7 +118,7 @@ def test_the_signature_is_that_of_standard_webhooks(receiver):
 
 def test_the_example_of_the_specification_is_signed_as_it_says():
     secret, body = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", b'{"test": 2432232314}'
-    made = webhook.signature(secret, "msg_p5jXN8AQM9LWM0D4loKWxJek", "1614265330", body)
+    made = webhook.sign(secret, "msg_p5jXN8AQM9LWM0D4loKWxJek", "1614265330", body)
     assert made == "g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
 
 
@@ -152,7 +152,7 @@ def test_pauses_grow_to_an_hour(receiver):
 
 
 def test_an_outlet_that_is_down_holds_nobody_else_up(receiver):
-    dead = add(HOME, Wanted("webhook", "http://127.0.0.1:9/x"), actor=ACTOR)
+    dead = add_outlet(HOME, OutletSettings("webhook", "http://127.0.0.1:9/x"), actor=ACTOR)
     hook(receiver)
     deliver_all()
     assert len(receiver.posts) == 1
@@ -167,8 +167,8 @@ def test_of_two_who_deliver_one_does(receiver, monkeypatch):
 
 
 def test_large_contents_are_spread_over_several_posts(receiver, monkeypatch):
-    monkeypatch.setattr(delivery, "MAX_POST", 1000)
-    hook(receiver, whole=True)
+    monkeypatch.setattr(delivery, "MAX_POST_BYTES", 1000)
+    hook(receiver, include_bodies=True)
     for _ in range(3):
         append(decision(body={"input": "x" * 800}))
     seal(HOME)
@@ -180,20 +180,20 @@ def test_large_contents_are_spread_over_several_posts(receiver, monkeypatch):
 @pytest.mark.parametrize(
     ("wanted", "says"),
     [
-        (Wanted("carrier pigeon", "https://example.org/"), "webhook or a collector"),
-        (Wanted("webhook", "ftp://example.org/"), "https://"),
-        (Wanted("webhook", "http://example.org/"), "https://"),
-        (Wanted("webhook", "https:///path"), "no address"),
-        (Wanted("webhook", "https://u:p@example.org/"), "name and password"),
-        (Wanted("webhook", "https://example.org/ x"), "ASCII"),
-        (Wanted("webhook", "https://example.org:port/"), "no address"),
-        (Wanted("webhook", "https://example.org/", kinds=["gossip"]), "kinds"),
-        (Wanted("otlp", "https://example.org/", header="a\r\nb"), "one line"),
+        (OutletSettings("carrier pigeon", "https://example.org/"), "webhook or a collector"),
+        (OutletSettings("webhook", "ftp://example.org/"), "https://"),
+        (OutletSettings("webhook", "http://example.org/"), "https://"),
+        (OutletSettings("webhook", "https:///path"), "no address"),
+        (OutletSettings("webhook", "https://u:p@example.org/"), "name and password"),
+        (OutletSettings("webhook", "https://example.org/ x"), "ASCII"),
+        (OutletSettings("webhook", "https://example.org:port/"), "no address"),
+        (OutletSettings("webhook", "https://example.org/", kinds=["gossip"]), "kinds"),
+        (OutletSettings("otlp", "https://example.org/", header="a\r\nb"), "one line"),
     ],
 )
 def test_what_makes_no_sense_is_refused_with_a_reason(wanted, says):
     with pytest.raises(OutletError, match=says):
-        add(HOME, wanted, actor=ACTOR)
+        add_outlet(HOME, wanted, actor=ACTOR)
     assert not Outlet.objects.exists()
     assert not LedgerEntry.objects.exists()
 

@@ -14,7 +14,7 @@ from traces.ledger.proofs import head
 from traces.ledger.sealing import seal
 from traces.outlets import otlp
 from traces.outlets.delivery import deliver_all
-from traces.outlets.manage import Wanted, add
+from traces.outlets.manage import OutletSettings, add_outlet
 
 pytestmark = pytest.mark.django_db
 
@@ -32,8 +32,8 @@ REFUSED = decision(
 
 
 def collector(receiver, **more):
-    wanted = Wanted("otlp", receiver.url, header="Bearer of-the-collector", from_start=True, **more)
-    return add(HOME, wanted, actor="person:1:Ada")
+    wanted = OutletSettings("otlp", receiver.url, header="Bearer of-the-collector", from_start=True, **more)
+    return add_outlet(HOME, wanted, actor="person:1:Ada")
 
 
 def logs(receiver):
@@ -75,7 +75,7 @@ def test_a_refusal_is_an_error_with_the_names_of_the_conventions(receiver):
 
 def test_contents_are_a_body_only_on_request(receiver):
     append(REFUSED)
-    collector(receiver, whole=True)
+    collector(receiver, include_bodies=True)
     seal(HOME)
     deliver_all()
     (record,) = logs(receiver)["icp.gate.decision"]
@@ -100,7 +100,7 @@ def test_approvals_name_their_approver_by_a_pseudonym(receiver):
     found = logs(receiver)
     assert named(found["icp.approval.requested"][0])["icp.approval.status"] == {"stringValue": "pending"}
     names = named(found["icp.approval.decided"][0])
-    assert names["user.id"] == {"stringValue": otlp.pseudonym("Rex")}
+    assert names["user.id"] == {"stringValue": otlp.compute_pseudonym("Rex")}
     assert "Rex" not in str(names)
 
 
@@ -154,5 +154,5 @@ def test_each_signed_head_is_told_once(receiver):
 
 
 def test_a_session_that_is_no_uuid_has_a_trace_all_the_same():
-    assert otlp.trace_id("my session") == otlp.trace_id("my session")
-    assert len(bytes.fromhex(otlp.trace_id("my session"))) == 16
+    assert otlp.compute_trace_id("my session") == otlp.compute_trace_id("my session")
+    assert len(bytes.fromhex(otlp.compute_trace_id("my session"))) == 16

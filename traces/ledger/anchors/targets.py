@@ -13,7 +13,7 @@ from controlplane.shared import http_post
 from traces.ledger.anchors import anchors, git_notes
 from traces.ledger.checkpoints import NoteError, encoded
 from traces.models import AnchorKind, Checkpoint, LedgerAnchor
-from traces.outlets.webhook import PREFIX, signature
+from traces.outlets.webhook import SECRET_PREFIX, sign
 
 FAULTS = (OSError, NoteError, git_notes.GitError, http_post.TargetError)  # what a place may answer with
 
@@ -26,7 +26,7 @@ def webhook_secret(anchor: LedgerAnchor) -> str:
     """What signs the posts to a webhook, as Standard Webhooks write it. It hangs on the server's secret key
     and stands in no database."""
     named = f"{anchor.workspace_id}:{anchor.target}"
-    return PREFIX + encoded(salted_hmac("traces.anchor_places", named, algorithm="sha256").digest())
+    return SECRET_PREFIX + encoded(salted_hmac("traces.anchor_places", named, algorithm="sha256").digest())
 
 
 def _to_file(anchor: LedgerAnchor, head: Checkpoint) -> str:
@@ -54,7 +54,7 @@ def _to_webhook(anchor: LedgerAnchor, head: Checkpoint) -> str:
         "User-Agent": "intent-control-plane",
         "webhook-id": named,
         "webhook-timestamp": moment,
-        "webhook-signature": f"v1,{signature(webhook_secret(anchor), named, moment, body)}",
+        "webhook-signature": f"v1,{sign(webhook_secret(anchor), named, moment, body)}",
     }
     answer = http_post.post(anchor.target, body, headers)
     if not answer.taken:
