@@ -11,8 +11,8 @@ from controlplane.policy.model import Reason, Unknown
 from controlplane.policy.paths.canonical import CanonicalPath, InvalidPath, canonicalize, to_printable
 from controlplane.policy.paths.raw_path import RawPath, RawTargets, ToolInput, strip_trailing_slash
 from controlplane.policy.shell import ShellAnalysis, ShellPath, analyse, analyse_powershell
-from controlplane.policy.shell.bash.variables import is_harmless
 from controlplane.policy.shell.programs.registry import program_name
+from controlplane.policy.shell.variables import is_harmless
 
 _LISTS_OF_COMMANDS = frozenset({"commands"})
 _SHELLS = frozenset({"bash", "sh", "dash", "zsh", "ksh"})

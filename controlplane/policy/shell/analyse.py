@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from controlplane.policy.model import Unknown
-from controlplane.policy.paths.filesystem import Filesystem, UnknownFilesystem
-from controlplane.policy.shell.bash.cwd import enter
-from controlplane.policy.shell.bash.interpreter import Walker
-from controlplane.policy.shell.bash.parse import parse, plain
-from controlplane.policy.shell.bash.state import State
+from controlplane.policy.paths.filesystem import UnknownFilesystem, Filesystem
+from controlplane.policy.shell.bash.interpreter import Interpreter
+from controlplane.policy.shell.bash.parse import parse
 from controlplane.policy.shell.command import Call
 from controlplane.policy.shell.dispatch import run
+from controlplane.policy.shell.lexical_path import enter
 from controlplane.policy.shell.programs import windows
 from controlplane.policy.shell.recorder import Scene, Surroundings
 from controlplane.policy.shell.result import ShellAnalysis, UnclearError
+from controlplane.policy.shell.source import Source, encode
+from controlplane.policy.shell.state import State
 
 MAX_NESTED = 2  # strings run as commands inside strings run as commands
 
@@ -91,9 +92,9 @@ def _bash(command: str, surroundings: Surroundings, state: State, depth: int = 0
             pass  # whoever runs a string has called it unknown already
         return ShellAnalysis(safe=False)
 
-    source = parse(command)
-    scene = Scene(source, surroundings, nested)
-    Walker(scene).statement(source.root, state)
+    tree = parse(command)
+    scene = Scene(tree, surroundings, nested)
+    Interpreter(scene, tree).statement(tree.root, state)
     return scene.result()
 
 
@@ -107,7 +108,9 @@ def _cmd(command: str, surroundings: Surroundings, state: State) -> ShellAnalysi
 
 def _windows(command: str, surroundings: Surroundings, state: State, dialect: str) -> ShellAnalysis:
     """A pipeline of commands that only look; raises UnclearError for anything else."""
-    scene = Scene(plain(command), surroundings, lambda _text, _folder: ShellAnalysis(safe=False))
+    scene = Scene(
+        Source(command, encode(command)), surroundings, lambda _text, _folder: ShellAnalysis(safe=False)
+    )
     for words in windows.split(command):
         span = (words[0].start, words[-1].end)
         mark = scene.mark()

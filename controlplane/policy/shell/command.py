@@ -3,31 +3,23 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-from controlplane.policy.shell.bash.cwd import Placed, is_inside, place
-from controlplane.policy.shell.bash.globs import fixed_folder, matches, may_step_up
-from controlplane.policy.shell.bash.state import Feed, Outcome, State, always
-from controlplane.policy.shell.bash.words import PIPE, Word
+from controlplane.policy.shell.lexical_path import Placed, is_inside, place
 from controlplane.policy.shell.options import READ, WRITE, Parsed, Spec, parse_options
+from controlplane.policy.shell.recorder import Scene
 from controlplane.policy.shell.result import UnclearError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from controlplane.policy.shell.recorder import Scene
+from controlplane.policy.shell.state import Feed, Outcome, State, always
+from controlplane.policy.shell.wildcards import fixed_folder, matches, may_step_up
+from controlplane.policy.shell.word import PIPE, Word
 
 MAX_WRAPPERS = 8  # `nice timeout 5 env …`
 
 # Files that hold nothing of anybody's.
 DEVICES = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", PIPE})
 SOURCES = DEVICES | {"/dev/stdin", "/dev/zero", "/dev/urandom", "/dev/random"}
-
-
-def name_of_some_file(word: Word) -> Word:
-    """What stands for a name that only running tells, where all that it can be is looked at anyway."""
-    return replace(word, value=PIPE, prefix=PIPE, wild=False, tilde=False, listed=True)
 
 
 class Runner(Protocol):

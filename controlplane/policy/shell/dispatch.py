@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from controlplane.policy.shell.bash.state import Outcome, always
+from controlplane.policy.shell.command import Call
 from controlplane.policy.shell.programs.builtins import BUILTINS
 from controlplane.policy.shell.programs.registry import PROGRAMS, program_name
 from controlplane.policy.shell.programs.windows import CMDLETS
 from controlplane.policy.shell.programs.wrappers import WRAPPERS
 from controlplane.policy.shell.result import UnclearError
 from controlplane.policy.shell.safe_commands import is_listed
-
-if TYPE_CHECKING:
-    from controlplane.policy.shell.command import Call
+from controlplane.policy.shell.state import Outcome, always
 
 SPECIAL = {**WRAPPERS, **BUILTINS}
 

@@ -6,15 +6,11 @@ option that it does not name makes the command unclear: safe is a list, never wh
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from controlplane.policy.shell.result import UnclearError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from controlplane.policy.shell.bash.words import Word
+from controlplane.policy.shell.word import Word
 
 READ = "r"
 WRITE = "w"

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from controlplane.policy.model import Unknown
-from controlplane.policy.shell.bash.cwd import Placed, is_inside, place
+from controlplane.policy.paths.filesystem import World
+from controlplane.policy.shell.lexical_path import Placed, is_inside, place
 from controlplane.policy.shell.result import Part, ShellAnalysis, ShellPath, UnclearError
-
-if TYPE_CHECKING:
-    from controlplane.policy.paths.filesystem import Filesystem
-    from controlplane.policy.shell.bash.parse import Source
+from controlplane.policy.shell.source import Source
 
 MAX_COMMANDS = 300  # simple commands judged, loops unrolled
 MAX_PATHS = 1_000
@@ -74,6 +71,7 @@ class Scene:
         self.passes_variables = False  # programs get more of them than those that choose a language
         self.reopens = 0  # how often `exec` stood without a program: it may change where input comes from
         self.ran = False  # the simple command at hand runs a program of its own
+        self.filled_variables: set[str] = set()  # `read` has put text from outside into them
         self.folders_made: set[str] = set()
         self.entered: set[str] = set()  # written with a slash behind: through a link of that name
         self._ops: list[str] = []

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from controlplane.policy.shell.bash.words import Word
+from controlplane.policy.shell.word import Word
 
 
 def is_listed(name: str, args: Sequence[Word], patterns: Sequence[str]) -> bool:

@@ -6,7 +6,7 @@ import pytest
 
 from controlplane.policy.paths.filesystem import UnknownFilesystem
 from controlplane.policy.shell import analyse, analyse_cmd, analyse_powershell
-from controlplane.policy.shell.bash.cwd import enter, is_inside, place
+from controlplane.policy.shell.lexical_path import enter, is_inside, place
 from tests.policy.shell.scratch import Scratch
 
 

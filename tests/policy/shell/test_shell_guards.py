@@ -8,16 +8,15 @@ import pytest
 
 from controlplane.policy.shell import analyse
 from controlplane.policy.shell.bash import control_flow, redirects
-from controlplane.policy.shell.bash.state import State, always, merge
-from controlplane.policy.shell.bash.words import Constant
 from controlplane.policy.shell.result import UnclearError
+from controlplane.policy.shell.state import Constant, State, always, merge
 
 
 def leaf(kind, *, named=False):
     return SimpleNamespace(type=kind, is_named=named, start_byte=0, end_byte=0, children=[])
 
 
-WALKER = SimpleNamespace(source=SimpleNamespace(data=b""))
+WALKER = SimpleNamespace(tree=SimpleNamespace(data=b""))
 STATE = State(("",))
 
 

@@ -13,7 +13,7 @@ from controlplane.policy.decision import decide
 from controlplane.policy.model import Reason, Snapshot, ToolCall
 from controlplane.policy.paths.filesystem import UnknownFilesystem
 from controlplane.policy.shell import analyse
-from controlplane.policy.shell.bash.globs import matches
+from controlplane.policy.shell.wildcards import matches
 from tests.policy.disk import LocalFilesystem
 from tests.policy.shell.scratch import Scratch
 from tests.policy.workspace import NOW
@@ -79,7 +79,7 @@ def test_links_that_lead_round_in_circles_end(scratch):
 
 
 def test_too_many_names_are_not_looked_at(scratch, monkeypatch):
-    monkeypatch.setattr("controlplane.policy.shell.bash.globs.MAX_NAMES", 2)
+    monkeypatch.setattr("controlplane.policy.shell.wildcards.MAX_NAMES", 2)
     assert matches(scratch.world(), "src/auth/a*") == ["src/auth/a.ts"]
     assert matches(scratch.world(), "*/a*") is None
 

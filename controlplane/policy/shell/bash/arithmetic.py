@@ -5,15 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from tree_sitter import Node
+from tree_sitter import Node
 
-    from controlplane.policy.shell.bash.parse import Source
+from controlplane.policy.shell.bash.syntax_tree import SyntaxTree
 
 INTEGER = re.compile(r"-?\d+")
-NUMERIC = re.compile(r"\$[?#$]|\$\{#\w+(?:\[[@*]\])?\}")
 COUNTING = re.compile(r"-[lwcm]|--(lines|words|bytes|chars)")
 NAMED_BY = {"variable_assignment": "name", "for_statement": "variable", "binary_expression": "left"}
 ARITHMETIC = frozenset({"arithmetic_expansion", "binary_expression", "postfix_expression"})
@@ -44,16 +41,16 @@ class Variables:
         return any(name == known and start <= byte < end for known, start, end in self.numbers)
 
 
-def variables_of(root: Node, source: Source) -> Variables:
+def variables_of(tree: SyntaxTree) -> Variables:
     """All variables that a command sets, wherever it does."""
     texts: set[str] = set()
     loops: set[str] = set()
     numbers: list[tuple[str, int, int]] = []
-    for node, target in _settings(root):
-        name = source.of(target).partition("[")[0]
+    for node, target in _settings(tree.root):
+        name = tree.node_text(target).partition("[")[0]
         if node.type == "for_statement":
             loops.add(name)
-        if not _gives_number(node, source):
+        if not _gives_number(node, tree):
             texts.add(name)
         elif target.type in ("variable_name", "word"):  # of a[1] nobody knows what a itself holds
             numbers.extend((name, *span) for span in _spans(node, target))
@@ -90,19 +87,19 @@ def _in_arithmetic(node: Node) -> bool:
     return parent is not None and parent.type != "test_command"
 
 
-def _gives_number(node: Node, source: Source) -> bool:
+def _gives_number(node: Node, tree: SyntaxTree) -> bool:
     if node.type == "binary_expression":
         return True
     values = node.children_by_field_name("value")
-    return bool(values) and all(_is_number(value, source) for value in values)
+    return bool(values) and all(_is_number(value, tree) for value in values)
 
 
-def _is_number(value: Node, source: Source) -> bool:
-    is_plain = value.type in ARITHMETIC or INTEGER.fullmatch(source.of(value)) is not None
-    return is_plain or is_count(value, source)
+def _is_number(value: Node, tree: SyntaxTree) -> bool:
+    is_plain = value.type in ARITHMETIC or INTEGER.fullmatch(tree.node_text(value)) is not None
+    return is_plain or is_count(value, tree)
 
 
-def is_count(node: Node, source: Source) -> bool:
+def is_count(node: Node, tree: SyntaxTree) -> bool:
     """`$(… | wc -l)`, in quotes as well: one number and nothing else, whatever is counted."""
     if node.type == "string" and node.named_child_count == 1:
         node = node.named_children[0] if node.end_byte - node.start_byte > 2 else node
@@ -113,21 +110,10 @@ def is_count(node: Node, source: Source) -> bool:
         last = last.named_children[-1] if last.type == "pipeline" else last.named_children[0]
     name, *options = last.named_children if last.type == "command" else [last]
     return (
-        source.of(name) == "wc"
+        tree.node_text(name) == "wc"
         and len(options) == 1
-        and COUNTING.fullmatch(source.of(options[0])) is not None
+        and COUNTING.fullmatch(tree.node_text(options[0])) is not None
     )
-
-
-def is_number(node: Node, name: str, source: Source) -> bool:
-    """Whether an expansion yields one number for certain: `$?`, `${#x}`, a count, a variable with one."""
-    text = source.of(node).strip()
-    if node.type == "arithmetic_expansion" or NUMERIC.fullmatch(text):
-        return True
-    if is_count(node, source):
-        return True
-    is_text = name in source.filled or name in source.variables.texts
-    return not is_text and source.variables.is_number_at(name, node.start_byte)
 
 
 def _spans(node: Node, target: Node) -> Iterator[tuple[int, int]]:

@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+
+from tree_sitter import Node
 
 from controlplane.policy.shell.bash.arithmetic import INTEGER
-from controlplane.policy.shell.bash.state import Feed, Outcome, State, always
-from controlplane.policy.shell.bash.variables import is_harmless, is_quiet, vet_inert
-from controlplane.policy.shell.bash.words import Constant
+from controlplane.policy.shell.bash.walker import Walker
 from controlplane.policy.shell.result import UnclearError
-
-if TYPE_CHECKING:
-    from tree_sitter import Node
-
-    from controlplane.policy.shell.bash.interpreter import Walker
+from controlplane.policy.shell.state import Constant, Feed, Outcome, State, always
+from controlplane.policy.shell.variables import is_harmless, is_quiet, vet_inert
 
 TARGET = re.compile(r"([A-Za-z_]\w*)(?:\[\d+\])?")
 
 
 def vet_prefix(walker: Walker, node: Node, state: State, command: str) -> None:
     """`NAME=value` in front of a command. `IFS= read` only says where a line is split."""
-    name, value = walker.source.of(node.children[0]), _value_of(walker, node, state)
+    name, value = walker.tree.node_text(node.children[0]), _value_of(walker, node, state)
     is_whole = node.children[1].type == "="
     if name == "IFS" and command == "read":
         return
@@ -50,7 +46,7 @@ def declare(walker: Walker, node: Node, state: State, feed: Feed) -> Outcome:
         raise UnclearError("a declaration may run code or change the shell")
     for child in node.children[1:]:
         name = child.children[0] if child.type == "variable_assignment" else child
-        walker.scene.passes_variables |= not is_quiet(walker.source.of(name))
+        walker.scene.passes_variables |= not is_quiet(walker.tree.node_text(name))
         if child.type == "variable_assignment":
             state = assign(walker, child, state, feed).success
         else:
@@ -67,7 +63,7 @@ def unset(walker: Walker, node: Node, state: State, _feed: Feed) -> Outcome:
 def _plain_name(walker: Walker, node: Node) -> str:
     if node.type != "variable_name":
         raise UnclearError("a declaration that is not understood", (node.start_byte, node.end_byte))
-    name = walker.source.of(node)
+    name = walker.tree.node_text(node)
     vet_inert(name, (node.start_byte, node.end_byte))
     return name
 
@@ -75,7 +71,7 @@ def _plain_name(walker: Walker, node: Node) -> str:
 def _name_of(walker: Walker, node: Node) -> str:
     """The variable; a subscript must be a number, for bash evaluates it."""
     target = node.children[0]
-    match = TARGET.fullmatch(walker.source.of(target))
+    match = TARGET.fullmatch(walker.tree.node_text(target))
     span = (node.start_byte, node.end_byte)
     if match is None:
         raise UnclearError("a subscript that may run code", span)

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+
+from tree_sitter import Node
 
 from controlplane.policy.shell.bash.expansions import vet_arithmetic
-from controlplane.policy.shell.bash.state import Feed, Outcome, State, always, merge
-from controlplane.policy.shell.bash.variables import vet_inert
-from controlplane.policy.shell.bash.words import Constant, Word
+from controlplane.policy.shell.bash.walker import Walker
 from controlplane.policy.shell.result import UnclearError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from tree_sitter import Node
-
-    from controlplane.policy.shell.bash.interpreter import Walker
+from controlplane.policy.shell.state import Constant, Feed, Outcome, State, always, merge
+from controlplane.policy.shell.variables import vet_inert
+from controlplane.policy.shell.word import Word
 
 NOTHING: Mapping[str, Constant] = {}
 A_FILE = Constant("", listed=True)
@@ -83,7 +78,9 @@ def _merge_all(states: Sequence[State]) -> State:
 def while_statement(walker: Walker, node: Node, state: State, feed: Feed) -> Outcome:
     """`while read -r f` behind a command that lists files: f is one of these."""
     condition = [child for child in node.children[1:] if child.type != "do_group"]
-    asked = READS_LINE.fullmatch(" ".join(walker.source.of(child) for child in condition if child.is_named))
+    asked = READS_LINE.fullmatch(
+        " ".join(walker.tree.node_text(child) for child in condition if child.is_named)
+    )
     fits = feed is Feed.LINES or (feed is Feed.NULS and asked is not None and asked[1] is not None)
     given = {asked[2]: A_FILE} if asked and fits else {}
     reopens = walker.scene.reopens
@@ -96,7 +93,7 @@ def while_statement(walker: Walker, node: Node, state: State, feed: Feed) -> Out
 def c_style_for_statement(walker: Walker, node: Node, state: State, _feed: Feed) -> Outcome:
     for child in node.children:
         if child.type not in ("do_group", "compound_statement"):
-            vet_arithmetic(child, walker.source)
+            vet_arithmetic(child, walker)
     return _rounds(walker, [], node.children_by_field_name("body"), state)
 
 
@@ -125,7 +122,7 @@ def for_statement(walker: Walker, node: Node, state: State, _feed: Feed) -> Outc
     variable, body = node.child_by_field_name("variable"), node.child_by_field_name("body")
     if node.children[0].type != "for" or variable is None or body is None:
         raise UnclearError("a loop that is not understood")
-    name = walker.source.of(variable)
+    name = walker.tree.node_text(variable)
     vet_inert(name, (variable.start_byte, variable.end_byte))
     given = node.children_by_field_name("value")
     words = [word for value in given for word in walker.words(value, state)]
@@ -170,7 +167,7 @@ def _item(walker: Walker, item: Node, state: State) -> State:
     border = _border(item, ")")
     for pattern in item.children[:border]:
         if pattern.type == "extglob_pattern":
-            vet_pattern(walker.source.of(pattern), pattern)
+            vet_pattern(walker.tree.node_text(pattern), pattern)
         elif pattern.is_named:
             walker.words(pattern, state)
     return walker.sequence(item.children[border + 1 :], state).after

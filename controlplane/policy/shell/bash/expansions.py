@@ -8,18 +8,15 @@ runs rm, also where an earlier call has left that x in a shell that lives on. `$
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from controlplane.policy.shell.bash.arithmetic import INTEGER
-from controlplane.policy.shell.bash.variables import is_inert
+from tree_sitter import Node
+
+from controlplane.policy.shell.bash.arithmetic import INTEGER, is_count
+from controlplane.policy.shell.bash.syntax_tree import SyntaxTree
+from controlplane.policy.shell.bash.walker import Walker
 from controlplane.policy.shell.result import UnclearError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tree_sitter import Node
-
-    from controlplane.policy.shell.bash.parse import Source
+from controlplane.policy.shell.variables import is_inert
 
 OPERATORS = frozenset(
     [":-", "-", ":+", "+", "%", "%%", "#", "##", "/", "//", "^", "^^", ",", ",,", ":?", "?"]
@@ -46,16 +43,17 @@ ARITHMETIC = frozenset(
     ]
 )
 SETS = re.compile(rb"(?<![=!<>])=(?!=)|\+\+|--|<<=|>>=")
+NUMERIC = re.compile(r"\$[?#$]|\$\{#\w+(?:\[[@*]\])?\}")
 NAME = re.compile(r"[A-Za-z_]\w*")
 
 
-def vet_parameter(node: Node, source: Source) -> Iterator[Node]:
+def vet_parameter(node: Node, tree: SyntaxTree) -> Iterator[Node]:
     """Check `${…}`; yields the words inside it that need judging themselves."""
     span = (node.start_byte, node.end_byte)
     if _is_slice(node):
         return
     for child in node.children:
-        text = source.of(child)
+        text = tree.node_text(child)
         if child.type == "subscript":
             index = text.partition("[")[2].rstrip("]")
             if index not in SUBSCRIPTS and not INTEGER.fullmatch(index):
@@ -75,7 +73,7 @@ def _is_slice(node: Node) -> bool:
     return len(inner) > 2 and marks and all(child.type == "number" for child in inner[2::2])
 
 
-def vet_arithmetic(node: Node, source: Source) -> None:
+def vet_arithmetic(node: Node, walker: Walker) -> None:
     """Check `$((…))`, `((…))` and the like: numbers, operators, variables that hold numbers.
 
     A loop variable must not be set there, for its values are taken from the loop's head.
@@ -89,19 +87,30 @@ def vet_arithmetic(node: Node, source: Source) -> None:
         if current.type not in ARITHMETIC:
             raise UnclearError("arithmetic that may run code", span)
         if current.type in ("variable_name", "word"):
-            _vet_number(source.of(current), source, span)
-        elif SETS.search(source.data, *span) and source.variables.loops & set(
-            NAME.findall(source.of(current))
+            _vet_number(walker.tree.node_text(current), walker, span)
+        elif SETS.search(walker.tree.data, *span) and walker.variables.loops & set(
+            NAME.findall(walker.tree.node_text(current))
         ):
             raise UnclearError("arithmetic that changes a loop's variable", span)
         stack.extend(current.children)
 
 
-def _vet_number(name: str, source: Source, span: tuple[int, int]) -> None:
+def _vet_number(name: str, walker: Walker, span: tuple[int, int]) -> None:
     """A variable of arithmetic must have been given a number before, and text nowhere in the command."""
     if not NAME.fullmatch(name):
         raise UnclearError("arithmetic that may run code", span)
-    if name in source.filled or name in source.variables.texts:
+    if name in walker.scene.filled_variables or name in walker.variables.texts:
         raise UnclearError(f"{name[:40]} may hold text that arithmetic would run", span)
-    if is_inert(name) and not source.variables.is_number_at(name, span[0]):
+    if is_inert(name) and not walker.variables.is_number_at(name, span[0]):
         raise UnclearError(f"{name[:40]} may hold text from an earlier call that arithmetic would run", span)
+
+
+def is_number(node: Node, name: str, walker: Walker) -> bool:
+    """Whether an expansion yields one number for certain: `$?`, `${#x}`, a count, a variable with one."""
+    text = walker.tree.node_text(node).strip()
+    if node.type == "arithmetic_expansion" or NUMERIC.fullmatch(text):
+        return True
+    if is_count(node, walker.tree):
+        return True
+    is_text = name in walker.scene.filled_variables or name in walker.variables.texts
+    return not is_text and walker.variables.is_number_at(name, node.start_byte)

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING
+from functools import cached_property, partial
 
 from tree_sitter import Node
 
-from controlplane.policy.shell.bash import assignments, control_flow, redirects, test_expressions
-from controlplane.policy.shell.bash.cwd import is_inside
+from controlplane.policy.shell.bash import assignments, conditional_expressions, control_flow, redirects
+from controlplane.policy.shell.bash.arithmetic import Variables, variables_of
+from controlplane.policy.shell.bash.command_output import gives_names
 from controlplane.policy.shell.bash.expansions import vet_arithmetic, vet_parameter
-from controlplane.policy.shell.bash.name_lists import gives_names
 from controlplane.policy.shell.bash.simple_command import Around, may_not_run, simple_command
-from controlplane.policy.shell.bash.state import Feed, Outcome, State, always
-from controlplane.policy.shell.bash.words import Constant, Word, decode, decode_one
+from controlplane.policy.shell.bash.syntax_tree import SyntaxTree
+from controlplane.policy.shell.bash.words import Context, decode, decode_one
 from controlplane.policy.shell.command import Call
 from controlplane.policy.shell.dispatch import run
+from controlplane.policy.shell.recorder import Scene
 from controlplane.policy.shell.result import UnclearError
-
-if TYPE_CHECKING:
-    from controlplane.policy.shell.bash.parse import Source
-    from controlplane.policy.shell.recorder import Scene
+from controlplane.policy.shell.state import Feed, Outcome, State, always
+from controlplane.policy.shell.word import Word
 
 SEPARATORS = frozenset(
     {";", "&", "\n", "&&", "||", "|", "|&", "(", ")", "{", "}", "do", "done", ";;", ";&", ";;&"}
@@ -32,39 +29,16 @@ Late = tuple[Node, ...]  # redirects that stand behind a statement
 NONE: Late = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Here:
-    """The place where words are decoded: a walker and its state."""
-
-    walker: Walker
-    state: State
-
-    @property
-    def source(self) -> Source:
-        return self.walker.source
-
-    def constant(self, name: str) -> Constant | None:
-        if name == "PWD":
-            return self._folder()
-        return self.state.constants.get(name)
-
-    def _folder(self) -> Constant | None:
-        """`$PWD`, where the shell is for certain in one folder of the workspace."""
-        root, folders = self.walker.scene.root, self.state.folders
-        if root is None or folders is None or len(folders) != 1 or not is_inside(folders[0]):
-            return None
-        return Constant(f"{root}/{folders[0]}" if folders[0] else root)
-
-    def judge(self, node: Node) -> None:
-        self.walker.expansion(node, self.state)
-
-
-class Walker:
+class Interpreter:
     """Judges statements one by one; what it cannot judge becomes an unknown, never an exception."""
 
-    def __init__(self, scene: Scene) -> None:
+    def __init__(self, scene: Scene, tree: SyntaxTree) -> None:
         self.scene = scene
-        self.source = scene.source
+        self.tree = tree
+
+    @cached_property
+    def variables(self) -> Variables:
+        return variables_of(self.tree)
 
     def statement(self, node: Node, state: State, feed: Feed = Feed.NONE) -> Outcome:
         """One statement of any kind. An exhausted scene judges no further."""
@@ -100,14 +74,11 @@ class Walker:
             outcome = always(outcome.after) if follower == "&" else found
         return outcome
 
-    def here(self, state: State) -> Here:
-        return Here(self, state)
-
     def words(self, node: Node, state: State) -> list[Word]:
-        return decode(node, Here(self, state))
+        return decode(node, Context(self, state))
 
     def word(self, node: Node, state: State) -> Word:
-        return decode_one(node, Here(self, state))
+        return decode_one(node, Context(self, state))
 
     def call(self, node: Node, state: State, feed: Feed = Feed.NONE) -> Call:
         """A call of no program, that only resolves paths."""
@@ -117,13 +88,13 @@ class Walker:
         """Judge what an expansion runs; what it yields is not known."""
         span = (node.start_byte, node.end_byte)
         if node.type == "expansion":
-            for inner in vet_parameter(node, self.source):
+            for inner in vet_parameter(node, self.tree):
                 self.words(inner, state)
         elif node.type == "arithmetic_expansion":
             for child in node.children:
-                vet_arithmetic(child, self.source)
+                vet_arithmetic(child, self)
         elif node.type in ("command_substitution", "process_substitution"):
-            if node.children[0].type.strip() == "`" and "\\" in self.source.of(node):
+            if node.children[0].type.strip() == "`" and "\\" in self.tree.node_text(node):
                 raise UnclearError("a backslash between backticks", span)
             mark = self.scene.mark()
             self.sequence(node.children, state)
@@ -131,7 +102,7 @@ class Walker:
                 self.scene.add_unknown("a substitution that writes", span)
 
 
-def _list(walker: Walker, node: Node, state: State, feed: Feed, late: Late = NONE) -> Outcome:
+def _list(walker: Interpreter, node: Node, state: State, feed: Feed, late: Late = NONE) -> Outcome:
     outcome, operator = always(state), ""
     last = node.children[-1].id
     for child in node.children:
@@ -144,21 +115,21 @@ def _list(walker: Walker, node: Node, state: State, feed: Feed, late: Late = NON
     return outcome
 
 
-def _pipeline(walker: Walker, node: Node, state: State, feed: Feed, late: Late = NONE) -> Outcome:
+def _pipeline(walker: Interpreter, node: Node, state: State, feed: Feed, late: Late = NONE) -> Outcome:
     """Every stage runs in a shell of its own."""
     for child in node.children:
         if child.is_named and child.type != "comment":
             attached = late if child.id == node.children[-1].id else NONE
             walker.attached(child, state, feed, attached)
-            feed = gives_names(child, walker.source, fed=feed)
+            feed = gives_names(child, walker.tree, fed=feed)
     return always(state)
 
 
-def _command(walker: Walker, node: Node, state: State, feed: Feed) -> Outcome:
+def _command(walker: Interpreter, node: Node, state: State, feed: Feed) -> Outcome:
     return simple_command(walker, node, state, Around(feed))
 
 
-def _redirected(walker: Walker, node: Node, state: State, feed: Feed) -> Outcome:
+def _redirected(walker: Interpreter, node: Node, state: State, feed: Feed) -> Outcome:
     body = node.child_by_field_name("body")
     nodes = tuple(child for child in node.children if child.type in redirects.REDIRECTS)
     if body is None:
@@ -166,7 +137,7 @@ def _redirected(walker: Walker, node: Node, state: State, feed: Feed) -> Outcome
     return walker.attached(body, state, feed, nodes)
 
 
-def _opened(walker: Walker, body: Node | None, state: State, feed: Feed, late: Late) -> Outcome:
+def _opened(walker: Interpreter, body: Node | None, state: State, feed: Feed, late: Late) -> Outcome:
     """Redirects are opened before the body runs, in the folder where the shell stands."""
     mark = walker.scene.mark()
     found = [redirects.redirect(walker, node, state) for node in late]
@@ -185,47 +156,47 @@ def _opened(walker: Walker, body: Node | None, state: State, feed: Feed, late: L
     return outcome
 
 
-def _negated(walker: Walker, node: Node, state: State, feed: Feed, late: Late = NONE) -> Outcome:
+def _negated(walker: Interpreter, node: Node, state: State, feed: Feed, late: Late = NONE) -> Outcome:
     found = walker.attached(node.children[-1], state, feed, late)
     return Outcome(found.success if found.sure else found.failure, found.success)
 
 
-def _subshell(walker: Walker, node: Node, state: State, _feed: Feed) -> Outcome:
+def _subshell(walker: Interpreter, node: Node, state: State, _feed: Feed) -> Outcome:
     walker.sequence(node.children, state)
     return always(state)
 
 
-def _compound(walker: Walker, node: Node, state: State, _feed: Feed) -> Outcome:
+def _compound(walker: Interpreter, node: Node, state: State, _feed: Feed) -> Outcome:
     if node.children[0].type != "((":
         return walker.sequence(node.children, state)
     for child in node.children:
-        vet_arithmetic(child, walker.source)
+        vet_arithmetic(child, walker)
     return always(state)
 
 
-def _do_group(walker: Walker, node: Node, state: State, _feed: Feed) -> Outcome:
+def _do_group(walker: Interpreter, node: Node, state: State, _feed: Feed) -> Outcome:
     return walker.sequence(node.children, state)
 
 
-def _bare_redirect(walker: Walker, node: Node, state: State, feed: Feed) -> Outcome:
+def _bare_redirect(walker: Interpreter, node: Node, state: State, feed: Feed) -> Outcome:
     """`$(< file)`."""
     return _opened(walker, None, state, feed, (node,))
 
 
-def _unsupported(_walker: Walker, node: Node, _state: State, _feed: Feed) -> Outcome:
+def _unsupported(_walker: Interpreter, node: Node, _state: State, _feed: Feed) -> Outcome:
     raise UnclearError(f"{node.type} is not understood here")
 
 
-def _function(_walker: Walker, _node: Node, _state: State, _feed: Feed) -> Outcome:
+def _function(_walker: Interpreter, _node: Node, _state: State, _feed: Feed) -> Outcome:
     raise UnclearError("defines a function")
 
 
-RIGHTMOST: Mapping[str, Callable[[Walker, Node, State, Feed, Late], Outcome]] = {
+RIGHTMOST: Mapping[str, Callable[[Interpreter, Node, State, Feed, Late], Outcome]] = {
     "list": _list,
     "pipeline": _pipeline,
     "negated_command": _negated,
 }
-Statement = Callable[[Walker, Node, State, Feed], Outcome]
+Statement = Callable[[Interpreter, Node, State, Feed], Outcome]
 STATEMENTS: Mapping[str, Statement] = {
     "program": _do_group,
     "list": _list,
@@ -237,7 +208,7 @@ STATEMENTS: Mapping[str, Statement] = {
     "compound_statement": _compound,
     "do_group": _do_group,
     "function_definition": _function,
-    "test_command": test_expressions.judge_test,
+    "test_command": conditional_expressions.judge_test,
     "if_statement": control_flow.if_statement,
     "while_statement": control_flow.while_statement,
     "for_statement": control_flow.for_statement,

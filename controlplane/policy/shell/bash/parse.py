@@ -9,27 +9,21 @@ from __future__ import annotations
 
 import re
 import time
-from bisect import bisect_right
-from functools import cached_property
-from itertools import accumulate
 
 import tree_sitter_bash
 from tree_sitter import Language, Node, Parser, Point
 
-from controlplane.policy.shell.bash.arithmetic import Variables, variables_of
+from controlplane.policy.shell.bash.syntax_tree import SyntaxTree
 from controlplane.policy.shell.result import UnclearError
+from controlplane.policy.shell.source import encode
 
 LANGUAGE = Language(tree_sitter_bash.language())
 
-MAX_BYTES = 16 * 1024
 FREE_BYTES = 2 * 1024  # below this the slowest input that we found parses in 25 ms
 CPU_SECONDS = 0.03  # above it the parser is quadratic on hostile input
-MAX_PIPES = 250  # a long chain that breaks off is quadratic in one step, which nothing can interrupt
 MAX_NODES = 4_000
 MAX_DEPTH = 40
 
-CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
-BRACE_READ_TOO_FAR = re.compile(r"\{[0-9]*(?:\.\.[0-9]*)?[^\x00-\xff]")
 BLANK = re.compile(rb"(?:[ \t\n]|\\\n)*")
 CONTINUED = re.compile(rb"(?<!\\)(?:\\\\)*(\\\n)")
 WIDE_SPACE = re.compile(r"[\x85\xa0\u1680\u180e\u2000-\u200b\u2028\u2029\u202f\u205f\u2060\u3000\ufeff]")
@@ -118,67 +112,19 @@ LITERAL = frozenset(
 )
 
 
-class Source:
-    """A command and its tree. Nodes speak in bytes, callers in code points."""
-
-    root: Node
-
-    def __init__(self, text: str, data: bytes) -> None:
-        self.text = text
-        self.data = data
-        self.filled: set[str] = set()  # variables that `read` has filled with text from outside
-        self._starts: list[int] | None = None
-
-    @cached_property
-    def variables(self) -> Variables:
-        return variables_of(self.root, self)
-
-    def slice(self, start: int, end: int) -> str:
-        return self.data[start:end].decode("utf-8", "replace")
-
-    def of(self, node: Node) -> str:
-        return self.slice(node.start_byte, node.end_byte)
-
-    def offset(self, byte: int) -> int:
-        """The code point at a byte offset."""
-        if len(self.data) == len(self.text):
-            return byte
-        if self._starts is None:
-            sizes = (len(char.encode()) for char in self.text)
-            self._starts = list(accumulate(sizes, initial=0))
-        return bisect_right(self._starts, byte) - 1
-
-
-def parse(command: str) -> Source:
+def parse(command: str) -> SyntaxTree:
     """Parse and verify; raises UnclearError for all that cannot be believed."""
-    source = plain(command)
-    source.root = _tree(source.data)
-    if source.root.descendant_count > MAX_NODES:
+    data = encode(command)
+    tree = SyntaxTree(command, data, _parse(data))
+    if tree.root.descendant_count > MAX_NODES:
         raise UnclearError("the command is too long to judge as a whole")
-    if source.root.has_error:
+    if tree.root.has_error:
         raise UnclearError("the command does not parse as bash")
-    _verify(source)
-    return source
+    _verify(tree)
+    return tree
 
 
-def plain(command: str) -> Source:
-    """A command of another shell, without a tree; raises UnclearError for hostile text."""
-    if CONTROL.search(command):
-        raise UnclearError("the command holds control characters")
-    try:
-        data = command.encode()
-    except UnicodeEncodeError:
-        raise UnclearError("the command is not valid Unicode") from None
-    if len(data) > MAX_BYTES:
-        raise UnclearError(f"the command is longer than {MAX_BYTES} bytes")
-    if BRACE_READ_TOO_FAR.search(command):
-        raise UnclearError("a brace before a letter that the parser cannot hold")
-    if data.count(b"|") > MAX_PIPES:
-        raise UnclearError(f"the command holds more than {MAX_PIPES} pipes")
-    return Source(command, data)
-
-
-def _tree(data: bytes) -> Node:
+def _parse(data: bytes) -> Node:
     parser = Parser(LANGUAGE)
     if len(data) <= FREE_BYTES:
         return parser.parse(data).root_node
@@ -197,27 +143,27 @@ def _tree(data: bytes) -> Node:
         raise UnclearError("the command takes too long to parse") from None
 
 
-def _verify(source: Source) -> None:
+def _verify(tree: SyntaxTree) -> None:
     """Every node is of a known type and every byte belongs to one."""
-    stack = [(source.root, 0)]
+    stack = [(tree.root, 0)]
     while stack:
         node, depth = stack.pop()
         if depth > MAX_DEPTH:
             raise UnclearError("the command is nested too deeply")
         if node.is_named:
-            _verify_node(source, node)
+            _verify_node(tree, node)
         stack.extend((child, depth + 1) for child in node.children)
-    _verify_places(source)
+    _verify_places(tree)
 
 
-def _verify_node(source: Source, node: Node) -> None:
+def _verify_node(tree: SyntaxTree, node: Node) -> None:
     span = (node.start_byte, node.end_byte)
     if node.type in FRAME:
-        _verify_gaps(source.data, node)
+        _verify_gaps(tree.data, node)
     elif node.type not in TEXT:
         raise UnclearError(f"{node.type} is not understood", span)
     elif node.type == "comment":
-        before = source.data[node.start_byte - 1 : node.start_byte]
+        before = tree.data[node.start_byte - 1 : node.start_byte]
         if before not in (b"", b" ", b"\t", b"\n", b";", b"&", b"|", b"(", b")"):
             raise UnclearError("a # inside a word", span)
 
@@ -230,22 +176,22 @@ def _verify_gaps(data: bytes, node: Node) -> None:
         at = end
 
 
-def _verify_places(source: Source) -> None:
+def _verify_places(tree: SyntaxTree) -> None:
     """A continued line joins two words for bash; an exotic blank is a letter for bash."""
-    data = source.data
+    data = tree.data
     for match in CONTINUED.finditer(data):
         start, end = match.span(1)
         if not any(side in (b"", b" ", b"\t") for side in (data[start - 1 : start], data[end : end + 1])):
-            _require_literal(source, start, end, "a line continuation inside a word")
-    if len(data) == len(source.text):
+            _require_literal(tree, start, end, "a line continuation inside a word")
+    if len(data) == len(tree.text):
         return
-    for blank in WIDE_SPACE.finditer(source.text):
-        start = len(source.text[: blank.start()].encode())
-        _require_literal(source, start, start + len(blank.group().encode()), "an exotic blank")
+    for blank in WIDE_SPACE.finditer(tree.text):
+        start = len(tree.text[: blank.start()].encode())
+        _require_literal(tree, start, start + len(blank.group().encode()), "an exotic blank")
 
 
-def _require_literal(source: Source, start: int, end: int, why: str) -> None:
-    node = source.root.descendant_for_byte_range(start, end)
+def _require_literal(tree: SyntaxTree, start: int, end: int, why: str) -> None:
+    node = tree.root.descendant_for_byte_range(start, end)
     if node is None or node.type not in LITERAL:
         raise UnclearError(why, (start, end))
 

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
+
+from tree_sitter import Node
 
 from controlplane.policy.shell.bash import control_flow
-from controlplane.policy.shell.bash.name_lists import is_list, listed
+from controlplane.policy.shell.bash.command_output import is_list, listed
 from controlplane.policy.shell.bash.parse import verify_heredoc
-from controlplane.policy.shell.bash.state import Feed
-from controlplane.policy.shell.bash.words import Word, double_quoted
+from controlplane.policy.shell.bash.walker import Walker
+from controlplane.policy.shell.bash.words import Context, double_quoted
 from controlplane.policy.shell.result import UnclearError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tree_sitter import Node
-
-    from controlplane.policy.shell.bash.interpreter import Walker
-    from controlplane.policy.shell.bash.state import Outcome, State
+from controlplane.policy.shell.state import Feed, Outcome, State
+from controlplane.policy.shell.word import Word
 
 REDIRECTS = frozenset({"file_redirect", "heredoc_redirect", "herestring_redirect"})
 WRITES = frozenset({">", ">>", ">|", "&>", "&>>"})
@@ -57,13 +53,13 @@ class Redirect:
 
 def redirect(walker: Walker, node: Node, state: State) -> Redirect:
     """Judge one redirect; raises UnclearError."""
-    if NAMED_DESCRIPTOR.search(walker.source.data, 0, node.start_byte):
+    if NAMED_DESCRIPTOR.search(walker.tree.data, 0, node.start_byte):
         raise UnclearError("a redirect that sets a variable", (node.start_byte, node.end_byte))
     if node.type == "herestring_redirect":
         given = [child for child in node.children if child.is_named]
         for child in given:
             walker.words(child, state)
-        lists = all(is_list(child, walker.source) for child in given)
+        lists = all(is_list(child, walker.tree) for child in given)
         return Redirect(feeds=_is_input(node, walker, "<"), lists=Feed.LINES if lists else Feed.NONE)
     if node.type == "heredoc_redirect":
         return _heredoc(walker, node, state)
@@ -82,7 +78,7 @@ def _file(walker: Walker, node: Node, state: State) -> Redirect:
         extra = (*walker.words(first, state), *extra)
     else:
         _open(walker, operator, first, state)
-    lists = listed(first, walker.source) if operator == "<" else Feed.NONE
+    lists = listed(first, walker.tree) if operator == "<" else Feed.NONE
     return Redirect(extra, feeds=_is_input(node, walker, operator), lists=lists)
 
 
@@ -91,7 +87,7 @@ def _is_input(node: Node, walker: Walker, operator: str) -> bool:
     grammar takes this 0 for a word."""
     descriptor = node.child_by_field_name("descriptor")
     end = node.start_byte if descriptor is None else descriptor.end_byte
-    number = DIGITS.search(walker.source.data, 0, end)
+    number = DIGITS.search(walker.tree.data, 0, end)
     return operator.startswith("<") if number is None else int(number[0]) == 0
 
 
@@ -115,8 +111,8 @@ def _heredoc(walker: Walker, node: Node, state: State) -> Redirect:
     start, body, end = (parts.get(name) for name in ("heredoc_start", "heredoc_body", "heredoc_end"))
     if start is None or body is None or end is None:
         raise UnclearError("a here-document that is not understood")
-    if not verify_heredoc(walker.source.data, start, body, end):
-        for _ in double_quoted(body, (body.start_byte, end.start_byte), walker.here(state)):
+    if not verify_heredoc(walker.tree.data, start, body, end):
+        for _ in double_quoted(body, (body.start_byte, end.start_byte), Context(walker, state)):
             pass
     extra, rest = _line(walker, node.children, state)
     return Redirect(extra, feeds=True, rest=rest)

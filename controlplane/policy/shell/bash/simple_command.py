@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from tree_sitter import Node
 
 from controlplane.policy.shell.bash import assignments, redirects
-from controlplane.policy.shell.bash.state import Feed, Outcome, State, always, merge
-from controlplane.policy.shell.bash.words import EXPANSIONS, Word
+from controlplane.policy.shell.bash.walker import Walker
+from controlplane.policy.shell.bash.words import EXPANSIONS
+from controlplane.policy.shell.recorder import Mark
 from controlplane.policy.shell.result import UnclearError
-
-if TYPE_CHECKING:
-    from controlplane.policy.shell.bash.interpreter import Walker
-    from controlplane.policy.shell.recorder import Mark
+from controlplane.policy.shell.state import Feed, Outcome, State, always, merge
+from controlplane.policy.shell.word import Word
 
 LONE_TOKENS = frozenset({"$", "==", "=", "=~", "!"})
 
@@ -80,7 +78,7 @@ def _prefix(walker: Walker, node: Node, state: State, command: Node) -> None:
     """A variable that is not inert is unknown, but the command behind it may still be refused."""
     name = command.child_by_field_name("name")
     try:
-        assignments.vet_prefix(walker, node, state, "" if name is None else walker.source.of(name))
+        assignments.vet_prefix(walker, node, state, "" if name is None else walker.tree.node_text(name))
     except UnclearError as error:
         walker.scene.add_unknown(error.why, error.span or (node.start_byte, node.end_byte))
 
@@ -88,7 +86,7 @@ def _prefix(walker: Walker, node: Node, state: State, command: Node) -> None:
 def _token(walker: Walker, node: Node, at: int) -> Word:
     """A lone token among the arguments, such as `$` or `==`."""
     child = node.children[at]
-    text = walker.source.of(child)
+    text = walker.tree.node_text(child)
     follows = node.children[at + 1].start_byte if at + 1 < len(node.children) else None
     if follows == child.end_byte or text not in LONE_TOKENS:
         raise UnclearError(f"{text} is not understood here", (child.start_byte, child.end_byte))

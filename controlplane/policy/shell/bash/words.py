@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
 
-from controlplane.policy.shell.bash.arithmetic import is_number
+from tree_sitter import Node
+
 from controlplane.policy.shell.bash.braces import Cell, Kind, expand
-from controlplane.policy.shell.bash.name_lists import is_list
+from controlplane.policy.shell.bash.command_output import is_list
+from controlplane.policy.shell.bash.expansions import is_number
+from controlplane.policy.shell.bash.syntax_tree import SyntaxTree
+from controlplane.policy.shell.bash.walker import Walker
+from controlplane.policy.shell.lexical_path import is_inside
 from controlplane.policy.shell.result import UnclearError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from tree_sitter import Node
-
-    from controlplane.policy.shell.bash.parse import Source
+from controlplane.policy.shell.state import Constant, State
+from controlplane.policy.shell.word import PIPE, Word
 
 PLAIN = re.compile(r"[A-Za-z0-9_./:,@%+=-]*")
 UNPLAIN = re.compile(r"[~\\$`]")  # in quotes, what has to be looked at character by character
@@ -34,71 +34,54 @@ LISTED = Cell("", Kind.LISTED)
 LISTED_SPLIT = Cell(" ", Kind.LISTED)
 UNKNOWN = frozenset({Kind.DYNAMIC, Kind.LISTED})
 LITERAL_DOLLAR = re.compile(rb"[ \t\n;|&)]|\Z")  # behind a $ that ends a word
-PIPE = "/dev/fd/63"  # what bash passes for <(…) and >(…)
 ASKS_FOLDER = frozenset({"$(pwd)", "`pwd`"})
 EXPANSIONS = frozenset({"simple_expansion", "expansion", "command_substitution", "arithmetic_expansion"})
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
-    """One argument. `value` is None when only running can tell it; `prefix` is what stands for
-    certain in front. `wild` means that bash would match it against file names, or has done so for a
-    variable in it (`carried`), `many` that it may become any number of words, `listed` that it is a
-    name, or names, of files that were looked through. Span in bytes."""
+class Context:
+    """Where a word stands: who judges the commands inside it, and what its variables hold."""
 
-    value: str | None
-    prefix: str
-    start: int
-    end: int
-    wild: bool = False
-    tilde: bool = False
-    many: bool = False
-    listed: bool = False
-    carried: bool = False
-
-    def tail(self, count: int) -> Word:
-        """The word without its first `count` characters, an option's attached value."""
-        value = None if self.value is None else self.value[count:]
-        return Word(value, self.prefix[count:], self.start, self.end, self.wild, many=self.many)
-
-
-@dataclass(frozen=True, slots=True)
-class Constant:
-    """What a variable is known to hold."""
-
-    text: str
-    wild: bool = False  # one of the files that match `text`
-    listed: bool = False  # one of the files that a command has listed; `text` is empty
-
-
-class Scope(Protocol):
-    """Where a word stands: what its variables hold, and who judges the commands inside it."""
+    walker: Walker
+    state: State
 
     @property
-    def source(self) -> Source: ...
+    def tree(self) -> SyntaxTree:
+        return self.walker.tree
 
-    def constant(self, name: str) -> Constant | None: ...
+    def constant(self, name: str) -> Constant | None:
+        if name == "PWD":
+            return self._folder()
+        return self.state.constants.get(name)
+
+    def _folder(self) -> Constant | None:
+        """`$PWD`, where the shell is for certain in one folder of the workspace."""
+        root, folders = self.walker.scene.root, self.state.folders
+        if root is None or folders is None or len(folders) != 1 or not is_inside(folders[0]):
+            return None
+        return Constant(f"{root}/{folders[0]}" if folders[0] else root)
 
     def judge(self, node: Node) -> None:
         """Judge an expansion that stands in the word; raises UnclearError."""
+        self.walker.expansion(node, self.state)
 
 
-def decode(node: Node, scope: Scope) -> list[Word]:
+def decode(node: Node, context: Context) -> list[Word]:
     """The words that one node of the tree stands for: several when it holds braces."""
-    text = scope.source.of(node)
+    text = context.tree.node_text(node)
     if node.type in ("word", "number") and PLAIN.fullmatch(text):
         return [Word(text, text, node.start_byte, node.end_byte)]
     if node.type in ("raw_string", "string") and not UNPLAIN.search(text, 1):
         return [Word(text[1:-1], text[1:-1], node.start_byte, node.end_byte)]
     if len(text) > MAX_WORD and node.type in ("word", "concatenation"):
         raise UnclearError("a word longer than any path", (node.start_byte, node.end_byte))
-    cells = list(_cells(node, scope))
+    cells = list(_cells(node, context))
     return [_word(found, node) for found in expand(cells)]
 
 
-def decode_one(node: Node, scope: Scope) -> Word:
+def decode_one(node: Node, context: Context) -> Word:
     """A place where bash allows exactly one word, such as the target of a redirect."""
-    words = decode(node, scope)
+    words = decode(node, context)
     if len(words) != 1:
         raise UnclearError("several words where one is allowed", (node.start_byte, node.end_byte))
     return words[0]
@@ -123,19 +106,19 @@ def _word(cells: list[Cell], node: Node) -> Word:
     return Word(value, prefix, node.start_byte, node.end_byte, wild, tilde, many, listed, carried)
 
 
-def _cells(node: Node, scope: Scope) -> Iterator[Cell]:
+def _cells(node: Node, context: Context) -> Iterator[Cell]:
     """Characters of one node; the closed list of what may stand in a word."""
     if node.type in EXPANSIONS:
-        yield from _expansion(node, scope, quoted=False)
+        yield from _expansion(node, context, quoted=False)
         return
     reader = READERS.get(node.type)
     if reader is None:
         raise UnclearError(f"{node.type} is not understood in a word", (node.start_byte, node.end_byte))
-    yield from reader(node, scope)
+    yield from reader(node, context)
 
 
-def _bare(node: Node, scope: Scope) -> Iterator[Cell]:
-    text = scope.source.of(node)
+def _bare(node: Node, context: Context) -> Iterator[Cell]:
+    text = context.tree.node_text(node)
     at = 0
     while at < len(text):
         match = WORD_CHARS.match(text, at)
@@ -146,12 +129,12 @@ def _bare(node: Node, scope: Scope) -> Iterator[Cell]:
         at = match.end()
 
 
-def _raw(node: Node, scope: Scope) -> Iterator[Cell]:
-    return (Cell(char, Kind.QUOTED) for char in scope.source.of(node)[1:-1])
+def _raw(node: Node, context: Context) -> Iterator[Cell]:
+    return (Cell(char, Kind.QUOTED) for char in context.tree.node_text(node)[1:-1])
 
 
-def _ansi(node: Node, scope: Scope) -> Iterator[Cell]:
-    text = ANSI.sub(_ansi_escape, scope.source.of(node)[2:-1])
+def _ansi(node: Node, context: Context) -> Iterator[Cell]:
+    text = ANSI.sub(_ansi_escape, context.tree.node_text(node)[2:-1])
     if "\0" in text:
         raise UnclearError("a NUL or byte escape", (node.start_byte, node.end_byte))
     return (Cell(char, Kind.QUOTED) for char in text)
@@ -168,28 +151,28 @@ def _ansi_escape(match: re.Match[str]) -> str:
     return chr(code) if code < 0xD800 else "\0"
 
 
-def _double(node: Node, scope: Scope) -> Iterator[Cell]:
+def _double(node: Node, context: Context) -> Iterator[Cell]:
     """`"…"`: the grammar hides blanks between its children, so the text itself is read."""
     end = node.end_byte - 1
-    yield from double_quoted(node, (node.start_byte + 1, end), scope)
+    yield from double_quoted(node, (node.start_byte + 1, end), context)
 
 
-def double_quoted(node: Node, span: tuple[int, int], scope: Scope) -> Iterator[Cell]:
+def double_quoted(node: Node, span: tuple[int, int], context: Context) -> Iterator[Cell]:
     """Text under double-quote rules between two byte offsets of a node."""
     at, end = span
     for child in node.children:
         if child.type not in EXPANSIONS:
             continue
-        start = _dollar(child, scope.source)
-        yield from _escaped(scope.source.slice(at, start), node)
-        yield from _expansion(child, scope, quoted=True)
+        start = _dollar(child, context.tree)
+        yield from _escaped(context.tree.slice(at, start), node)
+        yield from _expansion(child, context, quoted=True)
         at = child.end_byte
-    yield from _escaped(scope.source.slice(at, end), node)
+    yield from _escaped(context.tree.slice(at, end), node)
 
 
-def _dollar(node: Node, source: Source) -> int:
+def _dollar(node: Node, tree: SyntaxTree) -> int:
     """Where an expansion really starts: its first token may have swallowed blanks."""
-    match = re.compile(rb"[$`]").search(source.data, node.start_byte, node.end_byte)
+    match = re.compile(rb"[$`]").search(tree.data, node.start_byte, node.end_byte)
     return match.start() if match else node.start_byte
 
 
@@ -207,17 +190,17 @@ def _escaped(text: str, node: Node) -> Iterator[Cell]:
         at += 1
 
 
-def _expansion(node: Node, scope: Scope, *, quoted: bool) -> Iterator[Cell]:
-    scope.judge(node)
-    text = scope.source.of(node).strip()
+def _expansion(node: Node, context: Context, *, quoted: bool) -> Iterator[Cell]:
+    context.judge(node)
+    text = context.tree.node_text(node).strip()
     name = "PWD" if text in ASKS_FOLDER else text.lstrip("$").strip("{}")
     is_variable = name == "PWD" or node.type in ("simple_expansion", "expansion")
-    constant = scope.constant(name) if is_variable else None
-    if (constant is not None and constant.listed) or (not quoted and is_list(node, scope.source)):
+    constant = context.constant(name) if is_variable else None
+    if (constant is not None and constant.listed) or (not quoted and is_list(node, context.tree)):
         yield LISTED if quoted else LISTED_SPLIT
         return
     if constant is None or not (quoted or PLAIN.fullmatch(constant.text or " ")):
-        is_one = (quoted and "@" not in name) or is_number(node, name, scope.source)
+        is_one = (quoted and "@" not in name) or is_number(node, name, context.walker)
         yield DYNAMIC if is_one else SPLIT
         return
     for char in constant.text:
@@ -225,28 +208,28 @@ def _expansion(node: Node, scope: Scope, *, quoted: bool) -> Iterator[Cell]:
         yield Cell(char, Kind.WILD if wild else Kind.QUOTED)
 
 
-def _brace_sequence(node: Node, scope: Scope) -> Iterator[Cell]:
-    return (Cell(char, Kind.BARE) for char in scope.source.of(node))
+def _brace_sequence(node: Node, context: Context) -> Iterator[Cell]:
+    return (Cell(char, Kind.BARE) for char in context.tree.node_text(node))
 
 
-def _concatenation(node: Node, scope: Scope) -> Iterator[Cell]:
+def _concatenation(node: Node, context: Context) -> Iterator[Cell]:
     at = node.start_byte
     for child in node.children:
         if child.start_byte != at:
             raise UnclearError("a word that bash would split", (node.start_byte, node.end_byte))
         at = child.end_byte
-        if child.type == "$" and at == node.end_byte and LITERAL_DOLLAR.match(scope.source.data, at):
+        if child.type == "$" and at == node.end_byte and LITERAL_DOLLAR.match(context.tree.data, at):
             yield Cell("$", Kind.QUOTED)
         else:
-            yield from _cells(child, scope)
+            yield from _cells(child, context)
 
 
-def _process(node: Node, scope: Scope) -> Iterator[Cell]:
-    scope.judge(node)
+def _process(node: Node, context: Context) -> Iterator[Cell]:
+    context.judge(node)
     return (Cell(char, Kind.QUOTED) for char in PIPE)
 
 
-READERS: dict[str, Callable[[Node, Scope], Iterator[Cell]]] = {
+READERS: dict[str, Callable[[Node, Context], Iterator[Cell]]] = {
     "word": _bare,
     "number": _bare,
     "raw_string": _raw,

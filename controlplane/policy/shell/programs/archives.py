@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from controlplane.policy.shell.command import Call, Custom, Entry, Program
 from controlplane.policy.shell.options import Parsed, parse_options, spec
 from controlplane.policy.shell.result import UnclearError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from controlplane.policy.shell.bash.words import Word
+from controlplane.policy.shell.word import Word
 
 TAR = spec(
     "-ctvzjJahp -f= -C= -T= -X=r --create --list --verbose --gzip --bzip2 --xz --zstd --auto-compress "

@@ -8,14 +8,11 @@ file or load code, even where it stands in a string: awk's grammar cannot be tol
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from controlplane.policy.shell.command import Call, Program, by_role
 from controlplane.policy.shell.options import Parsed, spec
 from controlplane.policy.shell.result import UnclearError
-
-if TYPE_CHECKING:
-    from controlplane.policy.shell.bash.words import Word
+from controlplane.policy.shell.word import Word
 
 FORBIDDEN = re.compile(r"system|getline|close|fflush|ARG|ENVIRON|PROCINFO|SYMTAB|FUNCTAB|@")
 # A condition compares. Without quotes, slashes and `#` inside, this text is one wherever it is code at all.

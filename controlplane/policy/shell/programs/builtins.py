@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from controlplane.policy.shell.bash.cwd import enter, is_inside
-from controlplane.policy.shell.bash.state import Outcome, always
-from controlplane.policy.shell.bash.variables import vet_inert
-from controlplane.policy.shell.bash.words import Word
+from controlplane.policy.shell.command import Call
+from controlplane.policy.shell.lexical_path import enter, is_inside
 from controlplane.policy.shell.options import spec
+from controlplane.policy.shell.programs.wrappers import Special
 from controlplane.policy.shell.result import UnclearError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from controlplane.policy.shell.command import Call
-    from controlplane.policy.shell.programs.wrappers import Special
+from controlplane.policy.shell.state import Outcome, always
+from controlplane.policy.shell.variables import vet_inert
+from controlplane.policy.shell.word import Word
 
 CD = spec("-L", "-*", marks="open")
 READ = spec("-rs -p= -t= -n= -N= -d= -u= -a=", "-*")
@@ -100,7 +96,7 @@ def _filled(call: Call, names: Sequence[Word]) -> Outcome:
         if word.value is None or not NAME.fullmatch(word.value):
             raise UnclearError("a variable name that may run code", (word.start, word.end))
         vet_inert(word.value, (word.start, word.end))
-        call.scene.source.filled.add(word.value)
+        call.scene.filled_variables.add(word.value)
         state = state.with_constant(word.value, None)
     return always(state)
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-from controlplane.policy.shell.bash.cwd import is_inside
-from controlplane.policy.shell.bash.words import Word
 from controlplane.policy.shell.command import Call, Program
+from controlplane.policy.shell.lexical_path import is_inside
 from controlplane.policy.shell.options import Parsed, spec
 from controlplane.policy.shell.programs.mkdir import make_folder, make_parents
 from controlplane.policy.shell.result import UnclearError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from controlplane.policy.shell.word import Word
 
 DIRECTORY = ("-t", "--target-directory")
 EXACT = ("-T", "--no-target-directory")

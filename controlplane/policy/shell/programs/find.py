@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from controlplane.policy.shell.bash.state import Outcome, always
-from controlplane.policy.shell.bash.words import Word
-from controlplane.policy.shell.command import Call, name_of_some_file
+from controlplane.policy.shell.command import Call
 from controlplane.policy.shell.programs.registry import PROGRAMS, judge_with_names, program_name
 from controlplane.policy.shell.result import UnclearError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from controlplane.policy.shell.state import Outcome, always
+from controlplane.policy.shell.word import Word, name_of_some_file
 
 BARE = frozenset(
     [

@@ -7,24 +7,20 @@ and is unclear. So are `-c`, `--git-dir`, `--work-tree` and `-p`, which choose w
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import translate
-from typing import TYPE_CHECKING
 
-from controlplane.policy.shell.bash.cwd import Placed, enter
-from controlplane.policy.shell.bash.globs import MAX_MATCHES, SPECIAL
 from controlplane.policy.shell.command import Call, Custom, option_files
+from controlplane.policy.shell.lexical_path import Placed, enter
 from controlplane.policy.shell.options import Parsed, parse_options, spec
 from controlplane.policy.shell.programs.copy import move, route
 from controlplane.policy.shell.programs.git_options import READING, WRITING
 from controlplane.policy.shell.programs.git_repositories import vet_repository
 from controlplane.policy.shell.result import UnclearError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from controlplane.policy.shell.bash.state import State
-    from controlplane.policy.shell.bash.words import Word
+from controlplane.policy.shell.state import State
+from controlplane.policy.shell.wildcards import MAX_MATCHES, SPECIAL
+from controlplane.policy.shell.word import Word
 
 GLOBAL = spec("-P -C= --no-pager --no-optional-locks --literal-pathspecs", "-*", marks="stops")
 LISTING = ("-l", "--list", "--merged", "--no-merged", "--contains", "--no-contains", "--points-at")

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from controlplane.policy.shell.options import Spec, spec
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 DIFFING = (
     "-purszwbaRWq -U= -M? -C? -B? -X? -l= -S= -G= --output=w --patch --no-patch --raw --unified= --minimal "

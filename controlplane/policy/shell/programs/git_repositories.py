@@ -7,17 +7,13 @@ own `.git` is protected; a folder like that has any name.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
 from controlplane.policy.paths.filesystem import Location
-from controlplane.policy.shell.bash.cwd import is_inside
+from controlplane.policy.shell.command import Call
+from controlplane.policy.shell.lexical_path import is_inside
+from controlplane.policy.shell.recorder import Scene
 from controlplane.policy.shell.result import UnclearError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from controlplane.policy.shell.command import Call
-    from controlplane.policy.shell.recorder import Scene
 
 
 def vet_repository(call: Call, folders: Iterable[str]) -> None:

@@ -7,17 +7,13 @@ file of its own (`-f`) nobody has seen.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from controlplane.policy.shell.command import Call, by_role
 from controlplane.policy.shell.options import parse_options, spec
 from controlplane.policy.shell.result import UnclearError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from controlplane.policy.shell.bash.words import Word
+from controlplane.policy.shell.word import Word
 
 JQ = spec(
     "-ncrRsSjaCMeV --null-input --compact-output --raw-output --raw-output0 --raw-input --slurp --sort-keys "

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from controlplane.policy.shell.bash.words import Word
-
-if TYPE_CHECKING:
-    from controlplane.policy.shell.command import Call
+from controlplane.policy.shell.command import Call
+from controlplane.policy.shell.word import Word
 
 
 def make_folder(call: Call, word: Word, *, parents: bool) -> None:

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
 
 from controlplane.policy.shell.command import Call, Custom, Entry
 from controlplane.policy.shell.options import Parsed, spec
 from controlplane.policy.shell.result import UnclearError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from controlplane.policy.shell.bash.words import Word
+from controlplane.policy.shell.word import Word
 
 
 def _named_by(*options: str) -> Callable[[Call], None]:

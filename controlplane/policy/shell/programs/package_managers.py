@@ -11,17 +11,13 @@ that .npmrc names.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 from controlplane.policy.shell.command import Call, Custom, Entry, by_role
 from controlplane.policy.shell.options import Spec, parse_options, spec
 from controlplane.policy.shell.programs.git_repositories import folders_above
 from controlplane.policy.shell.result import UnclearError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from controlplane.policy.shell.bash.words import Word
+from controlplane.policy.shell.word import Word
 
 LISTS = (
     "-alg --all --long --json --parseable --depth= --global --prod --production --dev --omit= "

@@ -8,19 +8,16 @@ configuration from the workspace and run what it says.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from controlplane.policy.shell.bash.cwd import is_inside
-from controlplane.policy.shell.bash.test_words import test_words, vet_test
 from controlplane.policy.shell.command import Call, Custom, Entry, Program, by_role
+from controlplane.policy.shell.lexical_path import is_inside
 from controlplane.policy.shell.options import Parsed, Spec, spec
 from controlplane.policy.shell.programs.awk import AWK
 from controlplane.policy.shell.programs.jq import judge_jq
+from controlplane.policy.shell.programs.test import test_words, vet_test
 from controlplane.policy.shell.result import UnclearError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 LS = (
     "-aAbBcCdfFgGhHiklLmnNopqQrRsStuUvxXZ1 -I= -w= -T= --all --almost-all --author --block-size= --color? "

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from controlplane.policy.shell.command import Call, Entry
 from controlplane.policy.shell.programs.archives import ARCHIVES
 from controlplane.policy.shell.programs.git import GIT
 from controlplane.policy.shell.programs.network import PARTIAL
@@ -12,12 +13,7 @@ from controlplane.policy.shell.programs.package_managers import VERSIONS
 from controlplane.policy.shell.programs.readers import READERS
 from controlplane.policy.shell.programs.writers import WRITERS
 from controlplane.policy.shell.result import UnclearError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from controlplane.policy.shell.bash.words import Word
-    from controlplane.policy.shell.command import Call, Entry
+from controlplane.policy.shell.word import Word
 
 PROGRAMS: Mapping[str, Entry] = {
     **VERSIONS,

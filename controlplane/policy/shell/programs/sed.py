@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from controlplane.policy.shell.bash.words import Word
 from controlplane.policy.shell.command import DEVICES, Call, Program
 from controlplane.policy.shell.options import Parsed, spec
 from controlplane.policy.shell.programs.sed_script import Script, scan
 from controlplane.policy.shell.result import UnclearError
+from controlplane.policy.shell.word import Word
 
 IN_PLACE = ("-i", "--in-place")
 SED = spec(

@@ -7,14 +7,11 @@ as a whole; what is left is split into words and compared with a table.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
-from controlplane.policy.shell.bash.words import Word
 from controlplane.policy.shell.command import Call, Custom, Entry
 from controlplane.policy.shell.result import UnclearError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from controlplane.policy.shell.word import Word
 
 FLAG, VALUE, FILE = "flag", "value", "file"
 # Parameters in lower case; the first word of an entry says what bare words are.

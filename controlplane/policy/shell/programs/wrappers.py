@@ -6,14 +6,14 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from controlplane.policy.shell.bash.state import Feed, Outcome, always
-from controlplane.policy.shell.bash.variables import is_harmless, is_quiet
-from controlplane.policy.shell.bash.words import Word
-from controlplane.policy.shell.command import Call, name_of_some_file
+from controlplane.policy.shell.command import Call
 from controlplane.policy.shell.options import Parsed, Spec, spec
 from controlplane.policy.shell.programs.find import find
 from controlplane.policy.shell.programs.registry import judge_with_names
 from controlplane.policy.shell.result import UnclearError
+from controlplane.policy.shell.state import Feed, Outcome, always
+from controlplane.policy.shell.variables import is_harmless, is_quiet
+from controlplane.policy.shell.word import Word, name_of_some_file
 
 Special = Callable[[Call], Outcome]
 ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=")

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
-from controlplane.policy.shell.bash.words import Word
 from controlplane.policy.shell.command import Call, Program, by_role
 from controlplane.policy.shell.options import Parsed, spec
 from controlplane.policy.shell.programs.copy import COPIERS
 from controlplane.policy.shell.programs.mkdir import make_folder, parents_of
 from controlplane.policy.shell.programs.sed import SED_PROGRAM
 from controlplane.policy.shell.result import UnclearError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from controlplane.policy.shell.word import Word
 
 DD_KEYS = frozenset(
     ["bs", "cbs", "conv", "count", "ibs", "iflag", "iseek", "obs", "oflag", "oseek", "seek", "skip", "status"]

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from controlplane.policy.shell.bash.words import Constant
 
 MAX_FOLDERS = 8
 
@@ -21,6 +16,15 @@ class Feed(Enum):
     NONE = ""
     LINES = "lines"
     NULS = "nuls"
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """What a variable is known to hold."""
+
+    text: str
+    wild: bool = False  # one of the files that match `text`
+    listed: bool = False  # one of the files that a command has listed; `text` is empty
 
 
 @dataclass(frozen=True, slots=True)

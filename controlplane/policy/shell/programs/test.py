@@ -6,15 +6,11 @@ that `-v`, and an unquoted one several words at once.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
+from controlplane.policy.shell.command import Call
 from controlplane.policy.shell.result import UnclearError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from controlplane.policy.shell.bash.words import Word
-    from controlplane.policy.shell.command import Call
+from controlplane.policy.shell.word import Word
 
 FILE_TESTS = frozenset(f"-{letter}" for letter in "abcdefghkprstuwxGLNOS")
 PAIR_TESTS = frozenset({"-nt", "-ot", "-ef"})

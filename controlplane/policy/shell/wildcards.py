@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import re
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from controlplane.policy.paths.filesystem import Filesystem
+from controlplane.policy.paths.filesystem import Filesystem
 
 MAX_MATCHES = 500
 MAX_NAMES = 10_000  # looked at for one segment

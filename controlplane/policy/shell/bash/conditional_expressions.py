@@ -6,22 +6,18 @@ numeric comparisons of `[[` evaluate their operands as arithmetic.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+
+from tree_sitter import Node
 
 from controlplane.policy.shell.bash.arithmetic import INTEGER
 from controlplane.policy.shell.bash.control_flow import vet_pattern
 from controlplane.policy.shell.bash.expansions import vet_arithmetic
-from controlplane.policy.shell.bash.state import Feed, Outcome, State, always
-from controlplane.policy.shell.bash.test_words import test_words, vet_test
-from controlplane.policy.shell.bash.words import Word
+from controlplane.policy.shell.bash.walker import Walker
+from controlplane.policy.shell.programs.test import test_words, vet_test
 from controlplane.policy.shell.result import UnclearError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tree_sitter import Node
-
-    from controlplane.policy.shell.bash.interpreter import Walker
+from controlplane.policy.shell.state import Feed, Outcome, State, always
+from controlplane.policy.shell.word import Word
 
 GROUPS = frozenset({"binary_expression", "unary_expression", "parenthesized_expression"})
 NUMERIC = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
@@ -48,7 +44,7 @@ def judge_test(walker: Walker, node: Node, state: State, _feed: Feed) -> Outcome
 
 def _flatten(walker: Walker, node: Node, state: State, *, is_double: bool) -> Iterator[Word]:
     """Operands and operators in the order of the text."""
-    text = walker.source.of(node)
+    text = walker.tree.node_text(node)
     span = (node.start_byte, node.end_byte)
     if node.type in GROUPS:
         _vet_group(walker, node, state, is_double=is_double)
@@ -71,7 +67,7 @@ def _vet_group(walker: Walker, node: Node, state: State, *, is_double: bool) -> 
     left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
     if operator is None or left is None or right is None:
         return
-    name = walker.source.of(operator)
+    name = walker.tree.node_text(operator)
     if is_double and name in NUMERIC:
         for side in (left, right):
             _vet_numeric(walker, side)
@@ -80,11 +76,11 @@ def _vet_group(walker: Walker, node: Node, state: State, *, is_double: bool) -> 
 
 
 def _vet_numeric(walker: Walker, side: Node) -> None:
-    text = walker.source.of(side).strip('"')
+    text = walker.tree.node_text(side).strip('"')
     if side.type == "string" and side.named_child_count == 1:
         side = side.named_children[0]
     if not INTEGER.fullmatch(text):
-        vet_arithmetic(side, walker.source)
+        vet_arithmetic(side, walker)
 
 
 def _open(walker: Walker, op: str, right: Node, state: State) -> None:

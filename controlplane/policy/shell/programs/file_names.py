@@ -1,31 +1,18 @@
-"""Commands that print names of files which they have looked through, and nothing else.
+"""Programs that print names of files which they have looked through, or that select from such names.
 
-Only such names may be handed on to a reader (`xargs cat`, `wc -l $(git ls-files)`): any other text could name
-any file. The words are compared as they are written; what is spelled in another way is not believed.
+The words are compared as they are written; what is spelled in another way is not believed.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
-from controlplane.policy.shell.bash.state import Feed
-
-if TYPE_CHECKING:
-    from tree_sitter import Node
-
-    from controlplane.policy.shell.bash.parse import Source
+from controlplane.policy.shell.state import Feed
 
 Words = Sequence[str]
-PARTS = frozenset({"word", "number", "string", "raw_string", "concatenation"})
-SUBSTITUTIONS = frozenset({"command_substitution", "process_substitution"})
 STEPS_UP = re.compile(r"(?:^|/)\.\.(?:/|$)")
-# Where messages go does not matter, unless they go among the names: they repeat what stands in the command.
-ERRORS = re.compile(r"2>>?\s*(?:/dev/null|(?!/dev/)[\w./-]+)")
 FD = ("fd", "fdfind")
-QUOTED = frozenset({"string", "raw_string"})
-WILD = re.compile(r"[*?\[]")
 NULS = frozenset({"-print0", "-fprint0", "--print0", "--null", "--null-data", r"\0"})
 SHORT_NULS = re.compile(r"-[A-Za-z0-9]*[zZ0].*")
 NUMBERED = re.compile(r"-[A-Ya-y]?[1-9]\d*")  # `head -20`; but `fd -10` is `fd -1 -0`
@@ -51,70 +38,14 @@ PICKING = re.compile(r"-[viEFGPwx]+")
 PASSED_ON = re.compile(r"-[0rt]+|-[nPL]\d*|\d+")
 
 
-def gives_names(node: Node, source: Source, fed: Feed = Feed.NONE) -> Feed:
-    """Whether a statement prints nothing but names; `fed`: whether such names come in on its input."""
-    if node.type == "pipeline":
-        for child in node.named_children:
-            fed = gives_names(child, source, fed)
-        return fed
-    if node.type == "redirected_statement":
-        body, *redirects = node.named_children
-        is_plain = all(ERRORS.fullmatch(source.of(one)) for one in redirects)
-        return gives_names(body, source, fed) if is_plain else Feed.NONE
-    words = _words(node, source)
-    # What a wildcard becomes may be a file to read instead of what comes in.
-    is_wild = any(child.type not in QUOTED and WILD.search(source.of(child)) for child in node.named_children)
-    return _passes(words, Feed.NONE if is_wild else fed) if words else Feed.NONE
-
-
-def is_list(node: Node, source: Source) -> bool:
-    """Whether a substitution, in quotes as well, stands for nothing but names. bash drops what separates
-    them where that is NUL, and `.` and `./x` become `../x`."""
-    inner = node.named_children
-    if node.type == "string" and len(inner) == 1 and _size(node) == _size(inner[0]) + 2:
-        return is_list(inner[0], source)
-    return node.type == "command_substitution" and listed(node, source) is Feed.LINES
-
-
-def listed(node: Node, source: Source) -> Feed:
-    """What `$(…)` or `<(…)` gives."""
-    inner = node.named_children
-    reads = node.type == "command_substitution" or source.of(node).startswith("<(")
-    is_one = reads and node.type in SUBSTITUTIONS and len(inner) == 1
-    return gives_names(inner[0], source) if is_one else Feed.NONE
-
-
-def _size(node: Node) -> int:
-    return node.end_byte - node.start_byte
-
-
-def _words(node: Node, source: Source) -> list[str]:
-    """The words of a simple command without their quotes; none where it holds anything but words."""
-    name, *rest = node.named_children if node.type == "command" else [node]
-    if name.type != "command_name" or any(child.type not in PARTS for child in rest):
-        return []
-    words = [_plain(child, source) for child in (name, *rest)]
-    return [] if None in words else [word for word in words if word is not None]
-
-
-def _plain(node: Node, source: Source) -> str | None:
-    """A word without quotes and backslashes; None where bash would put in something else."""
-    text = source.of(node)
-    if node.type == "raw_string":
-        return text[1:-1]
-    if re.search(r"[$`]|\\\n", text) or (node.type != "string" and re.search("[{}]", text)):
-        return None
-    return text[1:-1] if node.type == "string" else re.sub(r"""\\(.)|['"]""", r"\1", text)
-
-
-def _passes(words: Words, fed: Feed) -> Feed:
+def classify_output(words: Words, fed: Feed) -> Feed:
     name, *args = words
     if any(STEPS_UP.search(arg) for arg in args):
         return Feed.NONE  # such names lead elsewhere from another folder
     if name == "xargs" and fed is not Feed.NONE:
         while args and PASSED_ON.fullmatch(args[0]):
             args.pop(0)
-        return _passes(args, Feed.NONE) if args and args[0] in LISTERS else Feed.NONE
+        return classify_output(args, Feed.NONE) if args and args[0] in LISTERS else Feed.NONE
     found = Feed.LINES if name in LISTERS and LISTERS[name](args) else Feed.NONE
     if found is Feed.NONE and name in SELECTORS and SELECTORS[name](args):
         found = fed

@@ -1,0 +1,53 @@
+"""The text of a command, in the bytes that the parser counts and the code points that people count."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from itertools import accumulate
+
+from controlplane.policy.shell.result import UnclearError
+
+MAX_BYTES = 16 * 1024
+MAX_PIPES = 250  # a long chain that breaks off is quadratic in one step, which nothing can interrupt
+
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+BRACE_READ_TOO_FAR = re.compile(r"\{[0-9]*(?:\.\.[0-9]*)?[^\x00-\xff]")
+
+
+class Source:
+    """The text of a command. Spans are counted in bytes inside this package, in code points outside."""
+
+    def __init__(self, text: str, data: bytes) -> None:
+        self.text = text
+        self.data = data
+        self._starts: list[int] | None = None
+
+    def slice(self, start: int, end: int) -> str:
+        return self.data[start:end].decode("utf-8", "replace")
+
+    def offset(self, byte: int) -> int:
+        """The code point at a byte offset."""
+        if len(self.data) == len(self.text):
+            return byte
+        if self._starts is None:
+            sizes = (len(char.encode()) for char in self.text)
+            self._starts = list(accumulate(sizes, initial=0))
+        return bisect_right(self._starts, byte) - 1
+
+
+def encode(command: str) -> bytes:
+    """The bytes of a command; raises UnclearError for text that is too long or hostile to parsers."""
+    if CONTROL.search(command):
+        raise UnclearError("the command holds control characters")
+    try:
+        data = command.encode()
+    except UnicodeEncodeError:
+        raise UnclearError("the command is not valid Unicode") from None
+    if len(data) > MAX_BYTES:
+        raise UnclearError(f"the command is longer than {MAX_BYTES} bytes")
+    if BRACE_READ_TOO_FAR.search(command):
+        raise UnclearError("a brace before a letter that the parser cannot hold")
+    if data.count(b"|") > MAX_PIPES:
+        raise UnclearError(f"the command holds more than {MAX_PIPES} pipes")
+    return data
