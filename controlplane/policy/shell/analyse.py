@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from controlplane.policy.model import Unknown
-from controlplane.policy.paths.filesystem import UnknownFilesystem, Filesystem
+from controlplane.policy.paths.filesystem import Filesystem, UnknownFilesystem
 from controlplane.policy.shell.bash.interpreter import Interpreter
 from controlplane.policy.shell.bash.parse import parse
 from controlplane.policy.shell.command import Call

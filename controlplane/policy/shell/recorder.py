@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from controlplane.policy.model import Unknown
-from controlplane.policy.paths.filesystem import World
+from controlplane.policy.paths.filesystem import Filesystem, Location
 from controlplane.policy.shell.lexical_path import Placed, is_inside, place
 from controlplane.policy.shell.result import Part, ShellAnalysis, ShellPath, UnclearError
 from controlplane.policy.shell.source import Source
@@ -197,6 +197,15 @@ class Scene:
             key == file or (path.recursive and path.op != "delete" and file.startswith(key + "/"))
             for path, key in self._writes.items()
         )
+
+    def folders_above(self, folder: str) -> Iterator[str]:
+        """Yield a folder and those above it, by name and where links lead, but for the workspace's root."""
+        led = self.world.resolve(folder)
+        starts = {folder if is_inside(folder) else "", led.path if led.location is Location.INSIDE else ""}
+        for start in starts:
+            segments = [segment for segment in start.split("/") if segment]
+            for count in range(len(segments), 0, -1):
+                yield "/".join(segments[:count])
 
     def _ask_disk(self, path: Placed) -> bool | None:
         return self.world.is_dir(path.key) if self.on_disk and is_inside(path.key) else None

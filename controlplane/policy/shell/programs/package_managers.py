@@ -15,7 +15,6 @@ from collections.abc import Mapping, Sequence
 
 from controlplane.policy.shell.command import Call, Custom, Entry, by_role
 from controlplane.policy.shell.options import Spec, parse_options, spec
-from controlplane.policy.shell.programs.git_repositories import folders_above
 from controlplane.policy.shell.result import UnclearError
 from controlplane.policy.shell.word import Word
 
@@ -97,7 +96,7 @@ def _vet_package(operands: Sequence[Word]) -> None:
 def _vet_npmrc(call: Call) -> None:
     """Where npm writes its log and which registry it asks is for the user to say, not for a file here."""
     for folder in call.state.folders or ("",):
-        above = (*folders_above(folder, call.scene), "")
+        above = (*call.scene.folders_above(folder), "")
         if any(call.scene.may_be_there(f"{one}/.npmrc".lstrip("/")) for one in above):
             raise UnclearError("npm logs where .npmrc says, and asks the registry that it names", call.span)
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from controlplane.policy.shell.command import Call, Entry
 from controlplane.policy.shell.programs.archives import ARCHIVES
-from controlplane.policy.shell.programs.git import GIT
+from controlplane.policy.shell.programs.git.subcommands import GIT
 from controlplane.policy.shell.programs.network import PARTIAL
 from controlplane.policy.shell.programs.package_managers import VERSIONS
 from controlplane.policy.shell.programs.readers import READERS

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from controlplane.policy.paths.filesystem import Location
 from controlplane.policy.shell.command import Call
-from controlplane.policy.shell.lexical_path import is_inside
 from controlplane.policy.shell.recorder import Scene
 from controlplane.policy.shell.result import UnclearError
 
@@ -26,14 +24,4 @@ def vet_repository(call: Call, folders: Iterable[str]) -> None:
 
 def _heads(folder: str, scene: Scene) -> Iterator[str]:
     """The files that would make a repository of a folder or of one above it, but for the workspace itself."""
-    return (f"{place}/HEAD" for place in folders_above(folder, scene))
-
-
-def folders_above(folder: str, scene: Scene) -> Iterator[str]:
-    """A folder of the workspace and those above it, also where links lead, without the workspace itself."""
-    led = scene.world.resolve(folder)
-    places = {folder if is_inside(folder) else "", led.path if led.location is Location.INSIDE else ""}
-    for place in places:
-        segments = [segment for segment in place.split("/") if segment]
-        for count in range(len(segments), 0, -1):
-            yield "/".join(segments[:count])
+    return (f"{place}/HEAD" for place in scene.folders_above(folder))

@@ -15,8 +15,8 @@ from controlplane.policy.shell.command import Call, Custom, option_files
 from controlplane.policy.shell.lexical_path import Placed, enter
 from controlplane.policy.shell.options import Parsed, parse_options, spec
 from controlplane.policy.shell.programs.copy import move, route
-from controlplane.policy.shell.programs.git_options import READING, WRITING
-from controlplane.policy.shell.programs.git_repositories import vet_repository
+from controlplane.policy.shell.programs.git.options import READING, WRITING
+from controlplane.policy.shell.programs.git.repositories import vet_repository
 from controlplane.policy.shell.result import UnclearError
 from controlplane.policy.shell.state import State
 from controlplane.policy.shell.wildcards import MAX_MATCHES, SPECIAL
