@@ -59,7 +59,7 @@ def a_commit(root, revision):
 
 def notes(root, revision):
     with pytest.raises(RepositoryError):
-        Repository(Path(root)).git("cat-file", "blob", f"{revision}:src/a.py")
+        Repository(Path(root)).run_git("cat-file", "blob", f"{revision}:src/a.py")
 
 
 def anchors(root, revision):

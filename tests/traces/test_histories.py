@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.traces.builders import HOME
-from traces.interchange.formats.foreign_chain import ForeignChain, in_words
-from traces.interchange.imports.import_file import Import, import_file
+from traces.interchange.formats.foreign_chain import ForeignChain, describe_chain
+from traces.interchange.imports.import_file import ImportOptions, import_file
 from traces.ledger.append import body_of
 from traces.ledger.verify import verify
 from traces.models import Kind, LedgerEntry
@@ -33,7 +33,7 @@ def lines(*values):
 
 
 def bring(raw, **how):
-    return import_file(io.BytesIO(raw).read, Import(HOME, "token:1:Ada", **{"lenient": True, **how}))
+    return import_file(io.BytesIO(raw).read, ImportOptions(HOME, "token:1:Ada", **{"lenient": True, **how}))
 
 
 def changes(report):
@@ -48,7 +48,7 @@ def test_exactly_the_rewrites_of_real_histories_are_recognised(folder):
     kept = set()
     for step in steps:
         report = bring((folder / step["file"]).read_bytes())
-        assert report.valid
+        assert report.is_valid
         assert (report.rewrite is not None) is (step["step"] == "rewrite"), step["file"]
         stored = {bytes(row.body.body) for row in LedgerEntry.objects.filter(kind=Kind.TRACE)}
         assert kept <= stored
@@ -99,7 +99,7 @@ def test_an_altered_version_is_kept_once_and_grows_from_there():
 def test_a_strict_import_refuses_an_altered_past_and_says_which():
     bring(lines(entry("a")), lenient=False)
     report = bring(lines(entry("a", x=1), entry("b")), lenient=False)
-    assert not report.valid
+    assert not report.is_valid
     assert changes(report) == (["a"], [], [])
     assert LedgerEntry.objects.filter(kind=Kind.TRACE).count() == 1
 
@@ -184,10 +184,10 @@ def chained(count, write):
 def test_other_rules_are_found_and_without_one_the_links_are_compared(write, rule):
     chain = ForeignChain()
     for line, record in enumerate(chained(5, write), 1):
-        chain.follow(record, line)
+        chain.add(record, line)
     summary = chain.summary()
     assert (summary["links"], summary["verified"], summary["rule"]) == (5, 5, rule)
-    assert ("could not be found out" in in_words(summary)) is (rule == "")
+    assert ("could not be found out" in describe_chain(summary)) is (rule == "")
 
 
 @pytest.mark.parametrize(
@@ -196,5 +196,5 @@ def test_other_rules_are_found_and_without_one_the_links_are_compared(write, rul
 )  # fmt: skip
 def test_a_file_without_a_chain_has_none(record):
     chain = ForeignChain()
-    chain.follow(record, 1)
+    chain.add(record, 1)
     assert chain.summary() is None

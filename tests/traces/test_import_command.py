@@ -98,7 +98,7 @@ def test_a_pipe_is_read_once_and_as_a_whole(home, tmp_path):
 
 def test_an_interrupted_import_goes_on_where_it_stopped(bring, monkeypatch):
     monkeypatch.setattr(import_traces, "COMMIT_EVERY", 3)
-    monkeypatch.setattr(import_file, "BATCH", 2)
+    monkeypatch.setattr(import_file, "BATCH_SIZE", 2)
     real, calls = import_file.store_batch, []
 
     def interrupted(*args):

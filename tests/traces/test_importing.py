@@ -12,7 +12,7 @@ from django.db import IntegrityError
 from tests.traces.builders import HOME
 from traces.interchange import post_entries as posting
 from traces.interchange.formats import json_lines
-from traces.interchange.imports.import_file import Import, import_file
+from traces.interchange.imports.import_file import ImportOptions, import_file
 from traces.interchange.post_entries import post_entries
 from traces.ledger.append import body_of
 from traces.ledger.verify import verify
@@ -40,7 +40,7 @@ def line_of(*values):
 
 
 def bring(raw, **how):
-    return import_file(io.BytesIO(raw).read, Import(HOME, "token:1:Max", **how))
+    return import_file(io.BytesIO(raw).read, ImportOptions(HOME, "token:1:Max", **how))
 
 
 def traces():
@@ -56,7 +56,7 @@ def types(remarks):
 def test_bad_input_is_answered_as_expected(case, way):
     raw = (DATA / "bad_input" / case["file"]).read_bytes()
     report = bring(raw) if way == "import" else post_entries(HOME, raw, "token:1:Max")[0]
-    assert report.valid is (case["outcome"] == "accepted")
+    assert report.is_valid is (case["outcome"] == "accepted")
     assert traces().count() == report.entries == case.get("entries", 0)
     for wanted in case.get("errors", []):
         kinds = wanted.get("types_in", [wanted["type"]])
@@ -70,7 +70,7 @@ def test_bad_input_is_answered_as_expected(case, way):
 def test_real_ledgers_are_recovered_and_every_repair_is_listed(name):
     raw = (DATA / "real" / name).read_bytes()
     report = bring(raw, lenient=True)
-    assert report.valid
+    assert report.is_valid
     assert report.entries + report.duplicates == REAL[name]["documents"]
     assert traces().count() == report.entries
     assert report.duplicates == 0
@@ -86,7 +86,7 @@ def test_real_ledgers_are_recovered_and_every_repair_is_listed(name):
 def test_real_ledgers_to_the_letter_are_taken_whole_or_refused_with_lines(name):
     raw = (DATA / "real" / name).read_bytes()
     report = bring(raw)
-    if report.valid:
+    if report.is_valid:
         assert report.entries == REAL[name]["lines_json"] + report.duplicates
     else:
         assert all(error.line for error in report.errors)
@@ -121,7 +121,7 @@ def _objects(raw):
 )  # fmt: skip
 def test_what_can_be_recovered_is(raw, entries, warnings):
     report = bring(raw, lenient=True)
-    assert report.valid
+    assert report.is_valid
     assert types(report.warnings) == warnings
     assert report.entries == traces().count() == entries
 
@@ -140,13 +140,13 @@ def test_an_object_too_long_to_keep_is_left_out_and_reading_goes_on(monkeypatch)
 def test_lines_are_read_the_same_whatever_the_size_of_the_chunks(monkeypatch):
     raw = b'\xef\xbb\xbf{"a":"\xe2\x80\xa8"}\r\n\n  \n{"b":1}\r\n{"c"'
     whole = list(json_lines.read_lines(io.BytesIO(raw).read))
-    assert [(line.number, line.raw, line.ended) for line in whole if not line.blank] == [
+    assert [(line.number, line.raw, line.has_newline) for line in whole if not line.is_blank] == [
         (1, b'{"a":"\xe2\x80\xa8"}', True),
         (4, b'{"b":1}', True),
         (5, b'{"c"', False),
     ]
     for size in range(1, 12):
-        monkeypatch.setattr(json_lines, "CHUNK", size)
+        monkeypatch.setattr(json_lines, "CHUNK_SIZE", size)
         assert list(json_lines.read_lines(io.BytesIO(raw).read)) == whole
 
 
@@ -208,7 +208,7 @@ def test_a_dry_run_says_the_same_and_changes_nothing():
     planned = bring(raw, dry_run=True)
     assert not LedgerEntry.objects.exists()
     done = bring(raw)
-    assert planned.answer() == done.answer()
+    assert planned.to_dict() == done.to_dict()
     assert (done.entries, done.duplicates) == (2, 1)
 
 
@@ -248,7 +248,7 @@ def test_a_large_file_goes_in_piece_by_piece():
 )
 def test_a_body_without_entries_is_an_error(raw, kind):
     report, made = post_entries(HOME, raw, "Max")
-    assert not report.valid
+    assert not report.is_valid
     assert report.errors[0].type == kind
     assert made == []
 
@@ -257,10 +257,10 @@ def test_posted_entries_are_live_and_come_back_in_order():
     report, made = post_entries(
         HOME, json.dumps([entry("a", files=[{"relative_path": "x"}]), entry("b")]).encode(), "Max"
     )
-    assert report.valid
+    assert report.is_valid
     assert [one.entry_id for one in made] == ["a", "b"]
     assert not TraceFile.objects.get().imported
-    assert post_entries(HOME, b"[]", "Max")[0].valid
+    assert post_entries(HOME, b"[]", "Max")[0].is_valid
 
 
 def test_an_id_that_somebody_else_records_meanwhile_is_a_duplicate(monkeypatch):

@@ -22,7 +22,7 @@ from tests.live import ROOT, LiveServer
 from tests.traces.builders import AWAY, HOME, append, decision
 from traces.interchange.imports import import_file as importing
 from traces.interchange.imports import worker_process
-from traces.interchange.imports.import_file import Import, import_file
+from traces.interchange.imports.import_file import ImportOptions, import_file
 from traces.interchange.post_entries import post_entries
 from traces.ledger import bulk_insert
 from traces.ledger.append import body_of
@@ -42,15 +42,15 @@ COLUMNS = ("kind", "entry_id", "session_id", "intent_id", "outcome", "agent", "r
 @pytest.fixture(autouse=True)
 def started(monkeypatch):
     """Every file is large here; the processes that were started."""
-    monkeypatch.setattr(worker_process, "LARGE", 1)
-    monkeypatch.setattr(worker_process, "processors", lambda: 2)
-    real, known = worker_process._started, []
+    monkeypatch.setattr(worker_process, "MIN_WORKER_FILE_SIZE", 1)
+    monkeypatch.setattr(worker_process, "count_processors", lambda: 2)
+    real, known = worker_process._start_worker, []
 
     def start(how):
         known.append(real(how))
         return known[-1]
 
-    monkeypatch.setattr(worker_process, "_started", start)
+    monkeypatch.setattr(worker_process, "_start_worker", start)
     return known
 
 
@@ -70,7 +70,9 @@ def line_of(*values):
 
 
 def bring(raw, workspace_id=HOME, **how):
-    return import_file(io.BytesIO(raw).read, Import(workspace_id, "Max", **{"beside": True, **how}))
+    return import_file(
+        io.BytesIO(raw).read, ImportOptions(workspace_id, "Max", **{"use_worker": True, **how})
+    )
 
 
 def stored(workspace_id):
@@ -96,9 +98,9 @@ def _file(file):
 
 
 def both_ways(raw, home=HOME, away=AWAY, **how):
-    alone = bring(raw, home, beside=False, **how)
+    alone = bring(raw, home, use_worker=False, **how)
     together = bring(raw, away, **how)
-    assert together.answer() == alone.answer()
+    assert together.to_dict() == alone.to_dict()
     assert stored(away) == stored(home)
     assert verify(home).ok
     assert verify(away).ok
@@ -167,7 +169,7 @@ def _without_source(row):
 
 
 def test_contradictions_inside_a_batch_and_with_what_is_there(monkeypatch):
-    monkeypatch.setattr(importing, "BATCH", 4)
+    monkeypatch.setattr(importing, "BATCH_SIZE", 4)
     first = line_of(*map(entry, range(5)))
     second = line_of(entry(0), entry(5), entry(3, x=1), entry(6), entry(6, x=1), entry(5), entry(7))
     both_ways(first)
@@ -215,18 +217,18 @@ def pragmas():
 
 @pytest.mark.parametrize(("size", "processors"), [(10**9, 2), (1, 1)])
 def test_a_small_file_or_a_single_processor_needs_no_second_process(size, processors, monkeypatch, started):
-    monkeypatch.setattr(worker_process, "LARGE", size)
-    monkeypatch.setattr(worker_process, "processors", lambda: processors)
+    monkeypatch.setattr(worker_process, "MIN_WORKER_FILE_SIZE", size)
+    monkeypatch.setattr(worker_process, "count_processors", lambda: processors)
     assert bring(line_of(*map(entry, range(3)))).entries == 3
     assert started == []
 
 
 def test_there_is_at_least_one_processor(monkeypatch):
     monkeypatch.undo()
-    assert worker_process.processors() >= 1
+    assert worker_process.count_processors() >= 1
     monkeypatch.delattr(os, "sched_getaffinity")
     monkeypatch.setattr(os, "cpu_count", lambda: None)
-    assert worker_process.processors() == 1
+    assert worker_process.count_processors() == 1
 
 
 def kill(started, which):
@@ -247,13 +249,15 @@ def endless(after, do):
 
 
 def test_a_killed_process_is_an_error_and_what_was_committed_stays(monkeypatch, started):
-    monkeypatch.setattr(importing, "BATCH", 50)
-    whole = Import(HOME, "Max", beside=True)
-    with pytest.raises(worker_process.PreparingStoppedError, match="status -9"):
+    monkeypatch.setattr(importing, "BATCH_SIZE", 50)
+    whole = ImportOptions(HOME, "Max", use_worker=True)
+    with pytest.raises(worker_process.WorkerStoppedError, match="status -9"):
         import_file(endless(20, kill(started, 0)), whole)
     assert not LedgerEntry.objects.exists()
-    with pytest.raises(worker_process.PreparingStoppedError, match="status -9"):
-        import_file(endless(60, kill(started, 1)), Import(HOME, "Max", beside=True, commit_every=100))
+    with pytest.raises(worker_process.WorkerStoppedError, match="status -9"):
+        import_file(
+            endless(60, kill(started, 1)), ImportOptions(HOME, "Max", use_worker=True, commit_every=100)
+        )
     kept = LedgerEntry.objects.count()
     assert kept > 0
     assert kept % 100 == 0
@@ -267,7 +271,7 @@ def test_a_file_that_cannot_be_read_on_is_no_file_that_ends(started):
         raise OSError(5, "Input/output error")
 
     with pytest.raises(OSError, match="Input/output"):
-        import_file(endless(20, fail), Import(HOME, "Max", beside=True, lenient=True))
+        import_file(endless(20, fail), ImportOptions(HOME, "Max", use_worker=True, lenient=True))
     assert not LedgerEntry.objects.exists()
     assert started[0].returncode is not None
 
@@ -278,7 +282,7 @@ def test_an_error_while_storing_stops_the_other_process(monkeypatch, started):
 
     monkeypatch.setattr(importing, "store_batch", full)
     with pytest.raises(MemoryError):
-        import_file(endless(-1, full), Import(HOME, "Max", beside=True))
+        import_file(endless(-1, full), ImportOptions(HOME, "Max", use_worker=True))
     assert started[0].returncode is not None
 
 
@@ -292,7 +296,7 @@ def test_nothing_is_imported_from_the_folder_in_which_an_import_is_started(tmp_p
 def test_the_command_names_a_process_that_was_stopped(tmp_path, monkeypatch, started):
     file = tmp_path / "agent_trace.jsonl"
     file.write_bytes(line_of(entry(1)))
-    monkeypatch.setattr(worker_process, "BOOT", "raise SystemExit(7)")
+    monkeypatch.setattr(worker_process, "WORKER_CODE", "raise SystemExit(7)")
     with pytest.raises(CommandError, match=r"status 7.*goes on where it stopped"):
         call_command("import_traces", str(file), workspace=workspace("payments").slug, stdout=io.StringIO())
 

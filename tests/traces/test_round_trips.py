@@ -13,8 +13,8 @@ import pytest
 from tests.traces.builders import AWAY, HOME
 from tests.traces.test_formats import RECORD
 from traces.entries.filters import TraceFilter, traces_of
-from traces.interchange.export import agent_trace_lines, orchestration_lines
-from traces.interchange.imports.import_file import Import, import_file
+from traces.interchange.export import stream_agent_trace, stream_orchestration
+from traces.interchange.imports.import_file import ImportOptions, import_file
 from traces.models import Kind, LedgerEntry
 
 pytestmark = pytest.mark.django_db
@@ -41,12 +41,12 @@ def readme_rules():
 
 
 def bring(raw, workspace_id, **how):
-    return import_file(io.BytesIO(raw).read, Import(workspace_id, "token:1:Ada", **how))
+    return import_file(io.BytesIO(raw).read, ImportOptions(workspace_id, "token:1:Ada", **how))
 
 
 def out(workspace_id, form):
     rows = traces_of(workspace_id, TraceFilter())
-    lines = orchestration_lines(rows) if form == "orchestration" else agent_trace_lines(rows, workspace_id)
+    lines = stream_orchestration(rows) if form == "orchestration" else stream_agent_trace(rows, workspace_id)
     return b"".join(lines)
 
 
@@ -65,7 +65,7 @@ def test_a_real_ledger_goes_in_out_and_in_the_same(path, form):
             jsonschema.validate(json.loads(line), RECORD)
             jsonschema.validate(json.loads(line), readme_rules())
     report = bring(written, AWAY)
-    assert report.valid
+    assert report.is_valid
     if path.name.startswith("08-"):
         assert (report.foreign_chain["links"], report.foreign_chain["verified"]) == (18, 18)
     assert report.warnings == []

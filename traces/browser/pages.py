@@ -33,7 +33,7 @@ from traces.browser.search import (
 from traces.counts.counters import uncounted
 from traces.cursors import cursor_in
 from traces.entries.missing_bodies import Absences
-from traces.interchange.export import orchestration_lines
+from traces.interchange.export import stream_orchestration
 from traces.ledger import checkpoints, proofs
 from traces.ledger.sealing import waiting
 from traces.models import Kind, LedgerEntry, LedgerLeaf
@@ -87,7 +87,7 @@ def trace_export(request: MemberRequest) -> HttpResponseBase:
     branches = _build_query(request, with_counts=False).branches
     file_format = request.GET.get("format", "jsonl")
     if file_format == "orchestration":
-        return _stream_file(orchestration_lines(_select_traces(branches)), "agent_trace.jsonl")
+        return _stream_file(stream_orchestration(_select_traces(branches)), "agent_trace.jsonl")
     if file_format not in WRITERS:
         raise Http404
     write, name, content_type = WRITERS[file_format]

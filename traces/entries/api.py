@@ -21,11 +21,11 @@ from traces.entries.missing_bodies import Told, told
 from traces.entries.mutation_class_check import RESERVED, computed_class, disagrees
 from traces.entry_schema import moment_of
 from traces.filemap.touches import build_map_sections
-from traces.interchange.export import agent_trace_lines, orchestration_lines
-from traces.interchange.formats.intent_map import write_map
-from traces.interchange.imports.import_file import Import, import_file
+from traces.interchange.export import stream_agent_trace, stream_orchestration
+from traces.interchange.formats.intent_map import render_intent_map
+from traces.interchange.imports.import_file import ImportOptions, import_file
 from traces.interchange.imports.report import ImportReport
-from traces.interchange.imports.rewrite_check import MAX_SOURCE, SOURCE
+from traces.interchange.imports.rewrite_check import DEFAULT_SOURCE, MAX_SOURCE_LENGTH
 from traces.interchange.post_entries import post_entries
 from traces.ledger import checkpoints
 from traces.ledger.append import Appended
@@ -61,10 +61,10 @@ class TracesView(StreamView):
         raw = read_body(request, schema.ENTRY_TYPES)
         workspace_id = self.bearer.workspace_id
         report, made = post_entries(workspace_id, raw, self.actor)
-        if not report.valid:
+        if not report.is_valid:
             raise _refusal(report)
         receipts = [_receipt(workspace_id, one) for one in made]
-        return Response(report.answer() | {"results": receipts}, status=201 if made else 200)
+        return Response(report.to_dict() | {"results": receipts}, status=201 if made else 200)
 
 
 class ImportView(StreamView):
@@ -79,7 +79,7 @@ class ImportView(StreamView):
         responses=schema.answers({200: schema.TraceReport}, 413, 415),
     )  # fmt: skip
     def post(self, request: Request) -> Response:
-        how = Import(
+        how = ImportOptions(
             self.bearer.workspace_id,
             self.actor,
             lenient=flag(request, "lenient"),
@@ -87,9 +87,9 @@ class ImportView(StreamView):
             source=_source(request),
         )
         report = import_file(open_body(request, schema.ENTRY_TYPES), how)
-        if not report.valid:
+        if not report.is_valid:
             raise _refusal(report, status=400)
-        return Response(report.answer())
+        return Response(report.to_dict())
 
 
 class ExportView(StreamView):
@@ -105,7 +105,7 @@ class ExportView(StreamView):
         workspace_id = self.bearer.workspace_id
         rows = traces_of(workspace_id, _filter(request))
         lines = (
-            orchestration_lines(rows) if name == "orchestration" else agent_trace_lines(rows, workspace_id)
+            stream_orchestration(rows) if name == "orchestration" else stream_agent_trace(rows, workspace_id)
         )
         headers = {"Content-Disposition": f'attachment; filename="{FORMATS[name]}"'}
         return StreamingHttpResponse(lines, content_type="application/jsonl", headers=headers)
@@ -121,7 +121,7 @@ class IntentMapView(StreamView):
     def get(self, request: Request) -> HttpResponse:
         sections = build_map_sections(self.bearer.workspace_id)
         if format_of(request, "markdown") == "markdown":
-            return markdown_file(write_map(sections), "intent_map.md")
+            return markdown_file(render_intent_map(sections), "intent_map.md")
         found = [{"intent_id": one.intent_id, "name": one.name, "files": list(one.paths)} for one in sections]
         return Response({"intents": found})
 
@@ -167,7 +167,7 @@ def _refusal(report: ImportReport, status: int | None = None) -> ApiError:
     first = report.errors[0]
     text = f"Line {first.line}: {first.message}" if first.line else first.message
     known = all(error.type == "DUPLICATE_ID" for error in report.errors)
-    return ApiError(status or (409 if known else 400), first.type, text, **report.answer())
+    return ApiError(status or (409 if known else 400), first.type, text, **report.to_dict())
 
 
 def _filter(request: Request) -> TraceFilter:
@@ -178,9 +178,9 @@ def _filter(request: Request) -> TraceFilter:
 
 
 def _source(request: Request) -> str:
-    name = request.query_params.get("source") or SOURCE
-    if len(name) > MAX_SOURCE or not name.isprintable():
-        raise ApiError(400, "INVALID_INPUT", f"source has at most {MAX_SOURCE} printable characters.")
+    name = request.query_params.get("source") or DEFAULT_SOURCE
+    if len(name) > MAX_SOURCE_LENGTH or not name.isprintable():
+        raise ApiError(400, "INVALID_INPUT", f"source has at most {MAX_SOURCE_LENGTH} printable characters.")
     if name in RESERVED:
         raise ApiError(400, "INVALID_INPUT", f"source: {name} is a word of the ledger's own; choose another.")
     return name

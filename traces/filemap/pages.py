@@ -21,7 +21,7 @@ from traces.filemap.matrix import MapFile, build_map_files, is_open, list_overla
 from traces.filemap.search import search_files
 from traces.filemap.touches import Touch, build_map_sections, load_touches
 from traces.filemap.tree import build_rows, build_tree
-from traces.interchange.formats.intent_map import write_map
+from traces.interchange.formats.intent_map import render_intent_map
 from traces.lessons.store import lessons
 from traces.local_files import walk_files
 
@@ -57,7 +57,7 @@ def intent_map(request: MemberRequest) -> HttpResponse:
     """Files by intents, or intent_map.md. 5 queries, 1 more for a question, whatever the size of the tree."""
     workspace_id = request.workspace.pk
     if request.GET.get("format") == "markdown":
-        text = write_map(build_map_sections(workspace_id))
+        text = render_intent_map(build_map_sections(workspace_id))
         headers = {"Content-Disposition": 'attachment; filename="intent_map.md"'}
         return HttpResponse(text.encode(), content_type="text/markdown; charset=utf-8", headers=headers)
     with _pause_garbage_collection():

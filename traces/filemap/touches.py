@@ -12,7 +12,7 @@ from traces.counts.counters import EPOCH, microseconds, path_hash, uncounted
 from traces.counts.models import FileCount
 from traces.entries.known_intents import known_intents
 from traces.entry_schema import EVOLUTION
-from traces.interchange.formats.intent_map import Section
+from traces.interchange.formats.intent_map import MapSection
 from traces.models import TraceFile
 
 MAX_UNCOUNTED = 10_000  # entries that are not counted yet
@@ -64,7 +64,7 @@ def list_file_touches(workspace_id: int, path: str) -> list[Touch]:
     return load_touches(workspace_id, path=path)
 
 
-def build_map_sections(workspace_id: int) -> list[Section]:
+def build_map_sections(workspace_id: int) -> list[MapSection]:
     """The sections of `intent_map.md`: files that mutations of class INTENT_EVOLUTION changed. 5 queries."""
     names = known_intents(workspace_id)
     paths: dict[str, list[str]] = {}
@@ -72,7 +72,7 @@ def build_map_sections(workspace_id: int) -> list[Section]:
         if touch.intent_id and touch.evolved:
             paths.setdefault(touch.intent_id, []).append(touch.path)
     return [
-        Section(intent_id, names[intent_id].name if intent_id in names else "", tuple(sorted(found)))
+        MapSection(intent_id, names[intent_id].name if intent_id in names else "", tuple(sorted(found)))
         for intent_id, found in sorted(paths.items())
     ]
 

@@ -13,10 +13,10 @@ from traces.interchange.formats.agent_trace import to_record
 from traces.ledger.checkpoints import origin_of
 from traces.models import LedgerEntry
 
-CHUNK = 500
+CHUNK_SIZE = 500
 # The order in which the seeds and real ledgers write the fields; others follow in the order of the alphabet.
 # Hash chains of other tools depend on it: a ledger that went out must verify as the one that came in.
-ORDER = (
+FIELD_ORDER = (
     "id",
     "timestamp",
     "vcs",
@@ -36,34 +36,34 @@ ORDER = (
     "type",
     "value",
 )
-_RANK = {name: rank for rank, name in enumerate(ORDER)}
+_FIELD_RANKS = {name: rank for rank, name in enumerate(FIELD_ORDER)}
 
 
-def orchestration_lines(rows: QuerySet[LedgerEntry]) -> Iterator[bytes]:
+def stream_orchestration(rows: QuerySet[LedgerEntry]) -> Iterator[bytes]:
     """agent_trace.jsonl: every entry as it was recorded."""
-    return _lines(rows, _ordered)
+    return _stream(rows, _order_fields)
 
 
-def agent_trace_lines(rows: QuerySet[LedgerEntry], workspace_id: int) -> Iterator[bytes]:
+def stream_agent_trace(rows: QuerySet[LedgerEntry], workspace_id: int) -> Iterator[bytes]:
     """Agent Trace 0.1.0, one record a line."""
     log = origin_of(workspace_id)
-    return _lines(rows, lambda entry: to_record(entry, log))
+    return _stream(rows, lambda entry: to_record(entry, log))
 
 
-def _lines(rows: QuerySet[LedgerEntry], write: Callable[[dict[str, Any]], Any]) -> Iterator[bytes]:
+def _stream(rows: QuerySet[LedgerEntry], convert: Callable[[dict[str, Any]], Any]) -> Iterator[bytes]:
     """A redacted entry has nothing to write; its record of redaction stays in the ledger. Of an archived one
     the outline is written, with `archived` saying where the rest is."""
-    for one in told(rows.order_by("pk").iterator(chunk_size=CHUNK)):
-        if one.value is not None:
-            yield json_line(write(one.value))
+    for entry in told(rows.order_by("pk").iterator(chunk_size=CHUNK_SIZE)):
+        if entry.value is not None:
+            yield encode_json_line(convert(entry.value))
 
 
-def json_line(value: Any) -> bytes:
+def encode_json_line(value: Any) -> bytes:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
 
-def _ordered(value: Any) -> Any:
+def _order_fields(value: Any) -> Any:
     if isinstance(value, dict):
-        names = sorted(value, key=lambda name: (_RANK.get(name, len(ORDER)), name))
-        return {name: _ordered(value[name]) for name in names}
-    return [_ordered(item) for item in value] if isinstance(value, list) else value
+        names = sorted(value, key=lambda name: (_FIELD_RANKS.get(name, len(FIELD_ORDER)), name))
+        return {name: _order_fields(value[name]) for name in names}
+    return [_order_fields(item) for item in value] if isinstance(value, list) else value

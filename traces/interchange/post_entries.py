@@ -12,7 +12,7 @@ from traces.entries.deduplicate import Submitted
 from traces.entries.record import Storing, retried, store
 from traces.interchange.formats.json_lines import read_lines
 from traces.interchange.imports import strict_reader
-from traces.interchange.imports.chunks import chunks_of, counted
+from traces.interchange.imports.chunks import count_stored, split_chunks
 from traces.interchange.imports.report import ImportReport, Remark
 from traces.ledger import canonical_json
 from traces.ledger.append import Appended
@@ -24,41 +24,41 @@ def post_entries(workspace_id: int, raw: bytes, actor: str) -> tuple[ImportRepor
     The second value is what was recorded, in order, for the receipts.
     """
     report = ImportReport()
-    entries = list(_posted(raw, report))
+    entries = list(_parse_body(raw, report))
     if not entries and (report.warning_count or not raw.strip()):
         report.error(Remark("INVALID_JSON", "The body holds no whole entry.", None))
-    made: list[Appended] = []
+    created: list[Appended] = []
     with writing():
-        for chunk in chunks_of(entries):
+        for chunk in split_chunks(entries):
             stored = retried(partial(store, workspace_id, chunk, Storing(actor)))
-            made += counted(stored, report).made
-        if not report.valid:
+            created += count_stored(stored, report).made
+        if not report.is_valid:
             transaction.set_rollback(True)
             report.entries = report.duplicates = 0
-    return report, made if report.valid else []
+    return report, created if report.is_valid else []
 
 
-def _posted(raw: bytes, report: ImportReport) -> Iterator[Submitted]:
+def _parse_body(raw: bytes, report: ImportReport) -> Iterator[Submitted]:
     try:
         value = canonical_json.parse(raw)
     except canonical_json.CanonicalError as error:
         report.error(Remark("INVALID_JSON", str(error), None))
     except ValueError:
-        yield from strict_reader.entries_of(read_lines(_reader(raw)), report)
+        yield from strict_reader.read_entries(read_lines(_make_reader(raw)), report)
     else:
-        for one in value if isinstance(value, list) else [value]:
-            entry = strict_reader.checked(one, None, report)
+        for item in value if isinstance(value, list) else [value]:
+            entry = strict_reader.check_value(item, None, report)
             if entry:
                 yield entry
 
 
-def _reader(raw: bytes) -> Callable[[int], bytes]:
-    at = 0
+def _make_reader(raw: bytes) -> Callable[[int], bytes]:
+    position = 0
 
     def read(size: int) -> bytes:
-        nonlocal at
-        chunk = raw[at : at + size]
-        at += len(chunk)
+        nonlocal position
+        chunk = raw[position : position + size]
+        position += len(chunk)
         return chunk
 
     return read

@@ -216,9 +216,9 @@ def _import(row: Row, _entry: LedgerEntry, body: dict[str, Any]) -> None:
     row.verb, row.outcome, row.object = "Imported", "info", _text(body.get("source"))
     parts = [f"{body[count]} {word}" for count, word in IMPORTED.items() if isinstance(body.get(count), int)]
     if isinstance(body.get("foreign_chain"), dict):
-        parts.append(foreign_chain.in_words(body["foreign_chain"]))
+        parts.append(foreign_chain.describe_chain(body["foreign_chain"]))
     if isinstance(body.get("rewrite"), dict):
-        parts.append(rewrite_check.in_words(body["rewrite"]))
+        parts.append(rewrite_check.describe_rewrite(body["rewrite"]))
     row.note = "; ".join(parts)
 
 

@@ -15,15 +15,15 @@ from urllib.parse import quote, unquote
 from traces.entry_schema import INTENT_TYPE, moment_of, problems, session_of
 
 VERSION = "0.1.0"
-OURS = "dev.icp"
-COMPUTED = "computed_mutation_class"
+METADATA_KEY = "dev.icp"
+COMPUTED_CLASS_FIELD = "computed_mutation_class"
 MAX_MODEL_LENGTH = 250
 INTENT_URN = "urn:icp:intent:"
 SESSION_URN = "urn:icp:session:"
 # The reference implementation files events under these names; they are no files of the workspace.
 PSEUDO_FILES = frozenset({".shell-history", ".sessions", ".unknown"})
-CONTRIBUTORS = frozenset({"human", "ai", "mixed", "unknown"})
-PROVIDERS = (
+CONTRIBUTOR_TYPES = frozenset({"human", "ai", "mixed", "unknown"})
+PROVIDER_PATTERNS = (
     (re.compile(r"claude-"), "anthropic"),
     (re.compile(r"gpt-|o\d"), "openai"),
     (re.compile(r"gemini-"), "google"),
@@ -46,17 +46,17 @@ def is_record(value: dict[str, Any]) -> bool:
 
 def to_entry(record: dict[str, Any]) -> dict[str, Any]:
     """A record as an entry. Fields of a wrong type are left for the entry's own check to name."""
-    kept = _kept_entry(record)
-    if kept is not None and to_record(kept, str(_ours(record).get("log", ""))) == record:
-        return kept
+    embedded = _find_embedded_entry(record)
+    if embedded is not None and to_record(embedded, str(_get_metadata(record).get("log", ""))) == record:
+        return embedded
     entry = {
         "id": record.get("id"),
         "timestamp": record.get("timestamp"),
-        "vcs": _vcs_in(record.get("vcs")),
-        "files": [_file_in(file) for file in record["files"] if file["path"] not in PSEUDO_FILES],
+        "vcs": _to_entry_vcs(record.get("vcs")),
+        "files": [_to_entry_file(file) for file in record["files"] if file["path"] not in PSEUDO_FILES],
         "original": record,
     }
-    mutation_class = _ours(record).get("mutation_class")
+    mutation_class = _get_metadata(record).get("mutation_class")
     return entry | ({"mutation_class": mutation_class} if mutation_class else {})
 
 
@@ -67,11 +67,17 @@ def to_record(entry: dict[str, Any], log: str) -> dict[str, Any]:
         return original
     record: dict[str, Any] = {
         "version": VERSION,
-        "id": _uuid(entry["id"], log),
-        "timestamp": _utc(entry["timestamp"]),
-        "tool": _tool(entry),
-        "files": [_file_out(file) for file in entry["files"]],
-        "metadata": {OURS: {"log": log, "mutation_class": entry.get("mutation_class"), **_computed(entry)}},
+        "id": _to_uuid(entry["id"], log),
+        "timestamp": _to_utc(entry["timestamp"]),
+        "tool": _describe_tool(entry),
+        "files": [_to_record_file(file) for file in entry["files"]],
+        "metadata": {
+            METADATA_KEY: {
+                "log": log,
+                "mutation_class": entry.get("mutation_class"),
+                **_describe_entry(entry),
+            }
+        },
     }
     revision = (entry.get("vcs") or {}).get("revision_id")
     if isinstance(revision, str) and _COMMIT.fullmatch(revision):
@@ -79,50 +85,53 @@ def to_record(entry: dict[str, Any], log: str) -> dict[str, Any]:
     return record
 
 
-def _computed(entry: dict[str, Any]) -> dict[str, Any]:
+def _describe_entry(entry: dict[str, Any]) -> dict[str, Any]:
     """The entry whole, and beside the class that its agent claimed the computed one, where there is one."""
-    return {name: entry[name] for name in (COMPUTED,) if name in entry} | {"entry": entry}
+    return {name: entry[name] for name in (COMPUTED_CLASS_FIELD,) if name in entry} | {"entry": entry}
 
 
-def _ours(record: dict[str, Any]) -> dict[str, Any]:
+def _get_metadata(record: dict[str, Any]) -> dict[str, Any]:
     metadata = record.get("metadata")
-    ours = metadata.get(OURS) if isinstance(metadata, dict) else None
-    return ours if isinstance(ours, dict) else {}
+    value = metadata.get(METADATA_KEY) if isinstance(metadata, dict) else None
+    return value if isinstance(value, dict) else {}
 
 
-def _kept_entry(record: dict[str, Any]) -> dict[str, Any] | None:
+def _find_embedded_entry(record: dict[str, Any]) -> dict[str, Any] | None:
     """The entry that we once wrote into the record; None for anything that cannot be one."""
-    entry = _ours(record).get("entry")
+    entry = _get_metadata(record).get("entry")
     return None if not isinstance(entry, dict) or problems(entry) else entry
 
 
-def _vcs_in(vcs: Any) -> Any:
+def _to_entry_vcs(vcs: Any) -> Any:
     if not isinstance(vcs, dict):
         return vcs
     return {"revision_id": vcs.get("revision"), **({"type": vcs["type"]} if "type" in vcs else {})}
 
 
-def _file_in(file: dict[str, Any]) -> dict[str, Any]:
-    talks = file.get("conversations", [])
-    if not isinstance(talks, list):
-        return {"relative_path": file["path"], "conversations": talks}
-    return {"relative_path": file["path"], "conversations": [_conversation_in(talk) for talk in talks]}
-
-
-def _conversation_in(talk: Any) -> Any:
-    if not isinstance(talk, dict):
-        return talk
-    contributor = talk.get("contributor")
-    related = talk.get("related", [])
-    found: dict[str, Any] = {
-        "contributor": _contributor_in(contributor),
-        "ranges": talk.get("ranges", []),
-        "related": [_related_in(one) for one in related] if isinstance(related, list) else related,
+def _to_entry_file(file: dict[str, Any]) -> dict[str, Any]:
+    conversations = file.get("conversations", [])
+    if not isinstance(conversations, list):
+        return {"relative_path": file["path"], "conversations": conversations}
+    return {
+        "relative_path": file["path"],
+        "conversations": [_to_entry_conversation(conversation) for conversation in conversations],
     }
-    return ({"url": talk["url"]} if "url" in talk else {}) | found
 
 
-def _contributor_in(contributor: Any) -> Any:
+def _to_entry_conversation(conversation: Any) -> Any:
+    if not isinstance(conversation, dict):
+        return conversation
+    contributor = conversation.get("contributor")
+    related = conversation.get("related", [])
+    fields: dict[str, Any] = {
+        "contributor": _to_entry_contributor(contributor),
+        "ranges": conversation.get("ranges", []),
+        "related": [_to_entry_related(item) for item in related] if isinstance(related, list) else related,
+    }
+    return ({"url": conversation["url"]} if "url" in conversation else {}) | fields
+
+
+def _to_entry_contributor(contributor: Any) -> Any:
     if not isinstance(contributor, dict):
         return contributor
     kind = contributor.get("type")
@@ -132,7 +141,7 @@ def _contributor_in(contributor: Any) -> Any:
     }
 
 
-def _related_in(related: Any) -> Any:
+def _to_entry_related(related: Any) -> Any:
     if not isinstance(related, dict):
         return related
     url = related.get("url")
@@ -141,45 +150,51 @@ def _related_in(related: Any) -> Any:
     return {"type": related.get("type"), "value": url}
 
 
-def _file_out(file: dict[str, Any]) -> dict[str, Any]:
+def _to_record_file(file: dict[str, Any]) -> dict[str, Any]:
     return {
         "path": file["relative_path"],
-        "conversations": [_conversation_out(talk) for talk in file.get("conversations", [])],
+        "conversations": [
+            _to_record_conversation(conversation) for conversation in file.get("conversations", [])
+        ],
     }
 
 
-def _conversation_out(talk: dict[str, Any]) -> dict[str, Any]:
-    url = talk.get("url")
-    found: dict[str, Any] = (
+def _to_record_conversation(conversation: dict[str, Any]) -> dict[str, Any]:
+    url = conversation.get("url")
+    fields: dict[str, Any] = (
         {"url": url if _is_uri(url) else f"{SESSION_URN}{quote(session_of(url), safe='')}"} if url else {}
     )
-    if talk.get("contributor"):
-        found["contributor"] = _contributor_out(talk["contributor"])
-    found["ranges"] = [_range_out(one) for one in talk.get("ranges", []) if one["start_line"] >= 1]
-    if talk.get("related"):
-        found["related"] = [_related_out(one) for one in talk["related"]]
-    return found
+    if conversation.get("contributor"):
+        fields["contributor"] = _to_record_contributor(conversation["contributor"])
+    fields["ranges"] = [
+        _to_record_range(line_range)
+        for line_range in conversation.get("ranges", [])
+        if line_range["start_line"] >= 1
+    ]
+    if conversation.get("related"):
+        fields["related"] = [_to_record_related(item) for item in conversation["related"]]
+    return fields
 
 
-def _range_out(lines: dict[str, Any]) -> dict[str, Any]:
-    found = {"start_line": lines["start_line"], "end_line": lines["end_line"]}
-    return found | ({"content_hash": lines["content_hash"]} if lines.get("content_hash") else {})
+def _to_record_range(line_range: dict[str, Any]) -> dict[str, Any]:
+    fields = {"start_line": line_range["start_line"], "end_line": line_range["end_line"]}
+    return fields | ({"content_hash": line_range["content_hash"]} if line_range.get("content_hash") else {})
 
 
-def _contributor_out(contributor: dict[str, Any]) -> dict[str, Any]:
+def _to_record_contributor(contributor: dict[str, Any]) -> dict[str, Any]:
     kind = str(contributor.get("entity_type") or "unknown").lower()
-    found = {"type": kind if kind in CONTRIBUTORS else "unknown"}
+    fields = {"type": kind if kind in CONTRIBUTOR_TYPES else "unknown"}
     model = contributor.get("model_identifier")
-    return found | ({"model_id": _model_id(model)} if model else {})
+    return fields | ({"model_id": _to_model_id(model)} if model else {})
 
 
-def _model_id(model: str) -> str:
+def _to_model_id(model: str) -> str:
     """`provider/model`, as models.dev names them, where the provider can be told from the name."""
-    provider = next((name for form, name in PROVIDERS if form.match(model)), None)
+    provider = next((name for pattern, name in PROVIDER_PATTERNS if pattern.match(model)), None)
     return (f"{provider}/{model}" if provider and "/" not in model else model)[:MAX_MODEL_LENGTH]
 
 
-def _related_out(related: dict[str, Any]) -> dict[str, Any]:
+def _to_record_related(related: dict[str, Any]) -> dict[str, Any]:
     value = related["value"]
     if related["type"] == INTENT_TYPE:
         return {"type": INTENT_TYPE, "url": f"{INTENT_URN}{quote(value, safe='')}"}
@@ -193,7 +208,7 @@ def _is_uri(text: Any) -> bool:
     return isinstance(text, str) and re.match(r"[a-z][a-z0-9+.-]*:\S+$", text, re.IGNORECASE) is not None
 
 
-def _tool(entry: dict[str, Any]) -> dict[str, str]:
+def _describe_tool(entry: dict[str, Any]) -> dict[str, str]:
     """Always both names: the published schema requires them, the README's does not mind."""
     tool = entry.get("tool")
     name = tool.get("name") if isinstance(tool, dict) else tool
@@ -201,12 +216,12 @@ def _tool(entry: dict[str, Any]) -> dict[str, str]:
     return {"name": str(name or "unknown"), "version": str(version or "unknown")}
 
 
-def _uuid(entry_id: str, log: str) -> str:
+def _to_uuid(entry_id: str, log: str) -> str:
     try:
         return str(uuid.UUID(entry_id))
     except ValueError:
         return str(uuid.uuid5(uuid.NAMESPACE_URL, f"{log}/{entry_id}"))
 
 
-def _utc(timestamp: str) -> str:
+def _to_utc(timestamp: str) -> str:
     return moment_of(timestamp).isoformat(timespec="milliseconds").replace("+00:00", "Z")

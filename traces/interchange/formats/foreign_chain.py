@@ -14,11 +14,18 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-HOLDERS = ("integrity", "chain", "proof", "hash_chain")
-PREVIOUS = ("prev_record_hash", "prevRecordHash", "prev_hash", "prevHash", "previous_hash", "previousHash")
-OWN = ("record_hash", "recordHash", "entry_hash", "entryHash", "hash")
-NOTHING_BEFORE = frozenset({"", "genesis"})
-_MARKS = frozenset({*HOLDERS, *PREVIOUS})
+CONTAINER_FIELDS = ("integrity", "chain", "proof", "hash_chain")
+PREVIOUS_HASH_FIELDS = (
+    "prev_record_hash",
+    "prevRecordHash",
+    "prev_hash",
+    "prevHash",
+    "previous_hash",
+    "previousHash",
+)
+HASH_FIELDS = ("record_hash", "recordHash", "entry_hash", "entryHash", "hash")
+GENESIS_HASHES = frozenset({"", "genesis"})
+_CHAIN_FIELDS = frozenset({*CONTAINER_FIELDS, *PREVIOUS_HASH_FIELDS})
 
 Object = dict[str, Any]
 
@@ -27,11 +34,11 @@ Object = dict[str, Any]
 class Link:
     """Where a record says how it is chained. `holder` is the field that holds both names, "" for none."""
 
-    holder: str
+    container: str
     previous_name: str
-    own_name: str
+    hash_name: str
     previous: str
-    own: str
+    hash: str
 
 
 @dataclass(slots=True)
@@ -40,57 +47,59 @@ class ForeignChain:
 
     links: int = 0
     first_break: int | None = None
-    _fitting: list[str] = field(default_factory=list)
+    _matching_rules: list[str] = field(default_factory=list)
     _broken: int = 0
-    _unmatched: list[int] = field(default_factory=lambda: [0, 0])  # records before the rule, first line
-    _before: str = ""
+    _before_rule: list[int] = field(default_factory=lambda: [0, 0])  # records before the rule, first line
+    _previous_hash: str = ""
 
-    def follow(self, record: Object, line: int | None) -> None:
-        if _MARKS.isdisjoint(record):
+    def add(self, record: Object, line: int | None) -> None:
+        if _CHAIN_FIELDS.isdisjoint(record):
             return
-        link = _link(record)
+        link = _find_link(record)
         if link is None:
             return
-        linked = link.previous == self._before
-        self._before = link.own
+        is_linked = link.previous == self._previous_hash
+        self._previous_hash = link.hash
         self.links += 1
-        hashed = self._hashed(record, link, line)
-        if not (linked and hashed):
-            self._break(line)
+        is_hash_valid = self._is_hash_valid(record, link, line)
+        if not (is_linked and is_hash_valid):
+            self._record_break(line)
 
     @property
     def rule(self) -> str:
         """In words; "" as long as none was found."""
-        return self._fitting[0] if self._fitting else ""
+        return self._matching_rules[0] if self._matching_rules else ""
 
     @property
     def verified(self) -> int:
-        return self.links - self._broken - (self._unmatched[0] if self.rule else 0)
+        return self.links - self._broken - (self._before_rule[0] if self.rule else 0)
 
     def summary(self) -> Object | None:
         """{links, verified, first_break, rule}; None where the file has no chain. `rule` "" : links only."""
         if not self.links:
             return None
-        lines = [self.first_break, self._unmatched[1] if self.rule and self._unmatched[0] else None]
+        lines = [self.first_break, self._before_rule[1] if self.rule and self._before_rule[0] else None]
         first = min((line for line in lines if line), default=None)
         return {"links": self.links, "verified": self.verified, "first_break": first, "rule": self.rule}
 
-    def _hashed(self, record: Object, link: Link, line: int | None) -> bool:
+    def _is_hash_valid(self, record: Object, link: Link, line: int | None) -> bool:
         """Whether the record has the hash that it claims; True as long as no rule is known."""
-        known = bool(self._fitting)
-        fitting = [name for name in self._fitting or _RULES if _RULES[name](record, link) == link.own]
-        if fitting:
-            self._fitting = fitting
-        elif not known:
-            self._unmatched = [self._unmatched[0] + 1, self._unmatched[1] or line or 0]
-        return bool(fitting) or not known
+        has_rule = bool(self._matching_rules)
+        matching = [
+            name for name in self._matching_rules or _RULES if _RULES[name](record, link) == link.hash
+        ]
+        if matching:
+            self._matching_rules = matching
+        elif not has_rule:
+            self._before_rule = [self._before_rule[0] + 1, self._before_rule[1] or line or 0]
+        return bool(matching) or not has_rule
 
-    def _break(self, line: int | None) -> None:
+    def _record_break(self, line: int | None) -> None:
         self._broken += 1
         self.first_break = self.first_break or line
 
 
-def in_words(summary: Object) -> str:
+def describe_chain(summary: Object) -> str:
     """For reports and pages: "foreign chain: 17 of 18 links verify, first break at line 4"."""
     text = f"foreign chain: {summary['verified']} of {summary['links']} links verify"
     if summary["first_break"]:
@@ -98,65 +107,78 @@ def in_words(summary: Object) -> str:
     return text if summary["rule"] else f"{text}; how a record was hashed could not be found out"
 
 
-def _link(record: Object) -> Link | None:
-    for holder in ("", *HOLDERS):
-        fields = record.get(holder) if holder else record
+def _find_link(record: Object) -> Link | None:
+    for container in ("", *CONTAINER_FIELDS):
+        fields = record.get(container) if container else record
         if not isinstance(fields, dict):
             continue
-        before = next((name for name in PREVIOUS if name in fields), "")
-        own = next((name for name in OWN if name in fields), "")
-        if before and own and isinstance(fields[own], str) and isinstance(fields[before], str | None):
-            return Link(holder, before, own, _bare(fields[before]), _bare(fields[own]))
+        previous_name = next((name for name in PREVIOUS_HASH_FIELDS if name in fields), "")
+        hash_name = next((name for name in HASH_FIELDS if name in fields), "")
+        if (
+            previous_name
+            and hash_name
+            and isinstance(fields[hash_name], str)
+            and isinstance(fields[previous_name], str | None)
+        ):
+            return Link(
+                container,
+                previous_name,
+                hash_name,
+                _strip_algorithm(fields[previous_name]),
+                _strip_algorithm(fields[hash_name]),
+            )
     return None
 
 
-def _bare(told: str | None) -> str:
+def _strip_algorithm(value: str | None) -> str:
     """The hash without the name of its algorithm; "" for what stands before the first record."""
-    text = (told or "").strip().lower().removeprefix("sha256:")
-    return "" if text in NOTHING_BEFORE or not text.strip("0") else text
+    text = (value or "").strip().lower().removeprefix("sha256:")
+    return "" if text in GENESIS_HASHES or not text.strip("0") else text
 
 
 def _with_previous(record: Object, link: Link) -> Object:
     """The record without what holds the hashes, then the hash before it, as it was told."""
-    told = record[link.holder][link.previous_name] if link.holder else record[link.previous_name]
-    return _without_hashes(record, link) | {link.previous_name: told}
+    previous_hash = (
+        record[link.container][link.previous_name] if link.container else record[link.previous_name]
+    )
+    return _without_hashes(record, link) | {link.previous_name: previous_hash}
 
 
 def _without_hashes(record: Object, link: Link) -> Object:
-    names = {link.holder} if link.holder else {link.own_name, link.previous_name}
+    names = {link.container} if link.container else {link.hash_name, link.previous_name}
     return {name: value for name, value in record.items() if name not in names}
 
 
-def _without_own(record: Object, link: Link) -> Object:
-    if not link.holder:
-        return {name: value for name, value in record.items() if name != link.own_name}
-    kept = {name: value for name, value in record[link.holder].items() if name != link.own_name}
-    return record | {link.holder: kept}
+def _without_own_hash(record: Object, link: Link) -> Object:
+    if not link.container:
+        return {name: value for name, value in record.items() if name != link.hash_name}
+    rest = {name: value for name, value in record[link.container].items() if name != link.hash_name}
+    return record | {link.container: rest}
 
 
 def _digest(
-    part: Callable[[Object, Link], Object], form: Object, prefix: bool, record: Object, link: Link
+    select: Callable[[Object, Link], Object], json_options: Object, prefix: bool, record: Object, link: Link
 ) -> str:
-    text = json.dumps(part(record, link), ensure_ascii=False, **form)
+    text = json.dumps(select(record, link), ensure_ascii=False, **json_options)
     return hashlib.sha256(f"{link.previous if prefix else ''}{text}".encode()).hexdigest()
 
 
-def _rules() -> Iterator[tuple[str, Callable[[Object, Link], str]]]:
-    parts = {
+def _list_rules() -> Iterator[tuple[str, Callable[[Object, Link], str]]]:
+    selections = {
         "the record with the hash before it": (_with_previous, False),
-        "the record without its own hash": (_without_own, False),
+        "the record without its own hash": (_without_own_hash, False),
         "the hash before it, then the record": (_without_hashes, True),
         "the record alone": (_without_hashes, False),
     }
-    forms: dict[str, Object] = {
+    encodings: dict[str, Object] = {
         "compact JSON": {"separators": (",", ":")},
         "compact JSON, sorted": {"separators": (",", ":"), "sort_keys": True},
         "spaced JSON": {},
         "spaced JSON, sorted": {"sort_keys": True},
     }
-    for what, (part, prefix) in parts.items():
-        for how, form in forms.items():
-            yield f"SHA-256 of {what}, {how}", partial(_digest, part, form, prefix)
+    for subject, (select, prefix) in selections.items():
+        for encoding, json_options in encodings.items():
+            yield f"SHA-256 of {subject}, {encoding}", partial(_digest, select, json_options, prefix)
 
 
-_RULES = dict(_rules())
+_RULES = dict(_list_rules())

@@ -24,24 +24,24 @@ from traces.ledger import canonical_json
 
 FORMAT = "git-ai"
 DIVIDER = "\n---\n"
-_KEY = re.compile(r"(?:[st]_|h_)?[0-9a-f]{6,64}(?:::t_[0-9a-f]{6,64})?")
+_CLAIM_KEY = re.compile(r"(?:[st]_|h_)?[0-9a-f]{6,64}(?:::t_[0-9a-f]{6,64})?")
 _RANGE = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
 
 Object = dict[str, Any]
 
 
 @dataclass(slots=True)
-class _File:
+class _AttestedFile:
     path: str
     claims: list[tuple[str, list[Object]]] = field(default_factory=list)
 
 
 def to_entry(note: str, commit: str, committed_at: str) -> Object:
     """The entry for a note. Raises ValueError with what is wrong with the note."""
-    attested, divider, told = f"\n{note}".partition(DIVIDER)
+    attestation, divider, metadata_text = f"\n{note}".partition(DIVIDER)
     if not divider:
         raise ValueError("it has no line --- between attestation and metadata")
-    metadata = canonical_json.parse(told)
+    metadata = canonical_json.parse(metadata_text)
     if not isinstance(metadata, dict):
         raise ValueError("its metadata are no JSON object")  # noqa: TRY004 - the note is wrong, not a type
     return {
@@ -52,65 +52,71 @@ def to_entry(note: str, commit: str, committed_at: str) -> Object:
         "files": [
             {
                 "relative_path": file.path,
-                "conversations": [_conversation(key, ranges, metadata) for key, ranges in file.claims],
+                "conversations": [_build_conversation(key, ranges, metadata) for key, ranges in file.claims],
             }
-            for file in _files(attested)
+            for file in _parse_attestation(attestation)
         ],
         "original": {"format": FORMAT, "commit": commit, "note": note},
     }
 
 
-def _files(attested: str) -> Iterator[_File]:
-    file: _File | None = None
-    for line in attested.split("\n"):
+def _parse_attestation(attestation: str) -> Iterator[_AttestedFile]:
+    file: _AttestedFile | None = None
+    for line in attestation.split("\n"):
         if not line.strip():
             continue
         if not line.startswith("  "):
             if file:
                 yield file
-            file = _File(_path(line))
+            file = _AttestedFile(_unquote_path(line))
         elif file is None:
             raise ValueError("a claim stands before any file")
         else:
-            file.claims.append(_claim(line.strip()))
+            file.claims.append(_parse_claim(line.strip()))
     if file:
         yield file
 
 
-def _path(line: str) -> str:
+def _unquote_path(line: str) -> str:
     return line[1:-1] if len(line) > 1 and line[0] == line[-1] == '"' else line
 
 
-def _claim(line: str) -> tuple[str, list[Object]]:
-    key, _, told = line.partition(" ")
-    found = [_RANGE.fullmatch(one) for one in told.strip().split(",")]
-    if not _KEY.fullmatch(key) or not all(found):
+def _parse_claim(line: str) -> tuple[str, list[Object]]:
+    key, _, ranges_text = line.partition(" ")
+    matches = [_RANGE.fullmatch(item) for item in ranges_text.strip().split(",")]
+    if not _CLAIM_KEY.fullmatch(key) or not all(matches):
         raise ValueError(f"{line[:80]!r} is no claim of lines")
     return key, [
-        {"start_line": int(one[1]), "end_line": int(one[2] or one[1])} for one in found if one is not None
+        {"start_line": int(match[1]), "end_line": int(match[2] or match[1])}
+        for match in matches
+        if match is not None
     ]
 
 
-def _conversation(key: str, ranges: list[Object], metadata: Object) -> Object:
+def _build_conversation(key: str, ranges: list[Object], metadata: Object) -> Object:
     """Who claims lines: a session or prompt of an agent, or a person whom the note knows."""
     session = key.partition("::")[0]
     if session.startswith("h_"):
         return {"url": "", "contributor": {"entity_type": "HUMAN"}, "ranges": ranges}
-    told = _object(_object(metadata, "sessions"), session) or _object(_object(metadata, "prompts"), session)
-    agent = _object(told, "agent_id")
-    intent = _object(told, "custom_attributes").get("intent_id")
-    talk = {
-        "url": _text(agent.get("id")) or session,
-        "contributor": {"entity_type": "AI", "model_identifier": _text(agent.get("model")) or None},
+    details = _get_object(_get_object(metadata, "sessions"), session) or _get_object(
+        _get_object(metadata, "prompts"), session
+    )
+    agent = _get_object(details, "agent_id")
+    intent = _get_object(details, "custom_attributes").get("intent_id")
+    conversation = {
+        "url": _text_or_empty(agent.get("id")) or session,
+        "contributor": {"entity_type": "AI", "model_identifier": _text_or_empty(agent.get("model")) or None},
         "ranges": ranges,
     }
-    return talk | ({"related": [{"type": INTENT_TYPE, "value": intent}]} if _text(intent) else {})
+    return conversation | (
+        {"related": [{"type": INTENT_TYPE, "value": intent}]} if _text_or_empty(intent) else {}
+    )
 
 
-def _object(holder: Object, name: str) -> Object:
-    value = holder.get(name)
+def _get_object(parent: Object, name: str) -> Object:
+    value = parent.get(name)
     return value if isinstance(value, dict) else {}
 
 
-def _text(value: Any) -> str:
+def _text_or_empty(value: Any) -> str:
     return value if isinstance(value, str) else ""

@@ -16,36 +16,36 @@ _CODE = re.compile(r"(`+)(?P<path>.+?)\1")
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class MapSection:
     intent_id: str
     name: str = ""
     paths: tuple[str, ...] = ()
 
 
-def write_map(sections: Iterable[Section]) -> str:
+def render_intent_map(sections: Iterable[MapSection]) -> str:
     """The map as Markdown, sections by id and paths in order."""
     parts = [TITLE]
-    for section in sorted(sections, key=lambda one: one.intent_id):
+    for section in sorted(sections, key=lambda section: section.intent_id):
         name = " ".join(section.name.split())
         parts.append(f"\n## {section.intent_id}{f': {name}' if name else ''}\n\n")
-        parts += [f"- {_quoted(path)}\n" for path in sorted(set(section.paths))]
+        parts += [f"- {_quote_path(path)}\n" for path in sorted(set(section.paths))]
     return "".join(parts)
 
 
-def read_map(text: str) -> list[Section]:
+def parse_intent_map(text: str) -> list[MapSection]:
     """The sections of a map, and the back-quoted paths of list and table rows below their headings."""
-    found: list[Section] = []
+    sections: list[MapSection] = []
     for line in text.replace("\r\n", "\n").split("\n"):
         heading = _SECTION.match(line.strip())
         if heading:
-            found.append(Section(heading["id"], (heading["name"] or "").strip()))
-        elif found and line.strip().startswith(("-", "*", "+", "|")):
+            sections.append(MapSection(heading["id"], (heading["name"] or "").strip()))
+        elif sections and line.strip().startswith(("-", "*", "+", "|")):
             paths = tuple(code["path"].strip() for code in _CODE.finditer(line))
-            found[-1] = Section(found[-1].intent_id, found[-1].name, found[-1].paths + paths)
-    return found
+            sections[-1] = MapSection(sections[-1].intent_id, sections[-1].name, sections[-1].paths + paths)
+    return sections
 
 
-def _quoted(path: str) -> str:
+def _quote_path(path: str) -> str:
     """Code in Markdown; a path that holds back-quotes gets a longer fence."""
     longest = max((len(run) for run in re.findall("`+", path)), default=0)
     fence = "`" * (longest + 1)

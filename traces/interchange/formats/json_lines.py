@@ -8,40 +8,40 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-CHUNK = 64 * 1024
+CHUNK_SIZE = 64 * 1024
 MAX_LINE_LENGTH = 1024 * 1024  # bytes
 BOM = b"\xef\xbb\xbf"
 
 
-class Line(NamedTuple):
+class RawLine(NamedTuple):
     """`raw` has no line end; it is cut when `too_long`. `ended` is False for a last line without LF."""
 
     number: int
     raw: bytes
-    ended: bool
-    too_long: bool = False
+    has_newline: bool
+    is_too_long: bool = False
 
     @property
-    def blank(self) -> bool:
+    def is_blank(self) -> bool:
         return not self.raw.strip(b" \t\r")
 
 
-def read_lines(read: Callable[[int], bytes]) -> Iterator[Line]:
+def read_lines(read: Callable[[int], bytes]) -> Iterator[RawLine]:
     """Lines of what `read(size)` gives until it gives nothing. Memory holds one chunk and one line."""
-    number, pending, too_long = 1, b"", False
-    while chunk := read(CHUNK):
-        *whole, rest = chunk.split(b"\n")
-        for piece in whole:
-            yield _line(number, pending + piece, ended=True, too_long=too_long)
-            number, pending, too_long = number + 1, b"", False
+    number, pending, is_too_long = 1, b"", False
+    while chunk := read(CHUNK_SIZE):
+        *complete, rest = chunk.split(b"\n")
+        for piece in complete:
+            yield _build_line(number, pending + piece, has_newline=True, is_too_long=is_too_long)
+            number, pending, is_too_long = number + 1, b"", False
         pending += rest
         if len(pending) > MAX_LINE_LENGTH:
-            pending, too_long = pending[:1], True
+            pending, is_too_long = pending[:1], True
     if pending:
-        yield _line(number, pending, ended=False, too_long=too_long)
+        yield _build_line(number, pending, has_newline=False, is_too_long=is_too_long)
 
 
-def _line(number: int, raw: bytes, *, ended: bool, too_long: bool) -> Line:
+def _build_line(number: int, raw: bytes, *, has_newline: bool, is_too_long: bool) -> RawLine:
     if number == 1:
         raw = raw.removeprefix(BOM)
-    return Line(number, raw.removesuffix(b"\r"), ended, too_long or len(raw) > MAX_LINE_LENGTH)
+    return RawLine(number, raw.removesuffix(b"\r"), has_newline, is_too_long or len(raw) > MAX_LINE_LENGTH)

@@ -9,16 +9,16 @@ from traces.entries.deduplicate import Submitted
 from traces.entries.record import Stored
 from traces.interchange.imports.report import ImportReport, Remark
 
-CHUNK = 250
+CHUNK_SIZE = 250
 
 
-def counted(stored: Stored, report: ImportReport, *, lenient: bool = False) -> Stored:
+def count_stored(stored: Stored, report: ImportReport, *, lenient: bool = False) -> Stored:
     """Count what was stored. A contradiction is an error; a lenient import keeps both."""
     for rival in stored.rivals:
         error = rival.error()
         if lenient:
-            text = f"{error.message}; this one is kept beside it as {rival.beside_id}."
-            report.warn(Remark(error.type, text, error.line))
+            message = f"{error.message}; this one is kept beside it as {rival.beside_id}."
+            report.warn(Remark(error.type, message, error.line))
         else:
             report.error(Remark(error.type, error.message, error.line))
     report.entries += stored.new
@@ -26,7 +26,7 @@ def counted(stored: Stored, report: ImportReport, *, lenient: bool = False) -> S
     return stored
 
 
-def chunks_of(entries: Iterable[Submitted]) -> Iterator[list[Submitted]]:
+def split_chunks(entries: Iterable[Submitted]) -> Iterator[list[Submitted]]:
     iterator = iter(entries)
-    while chunk := list(islice(iterator, CHUNK)):
+    while chunk := list(islice(iterator, CHUNK_SIZE)):
         yield chunk

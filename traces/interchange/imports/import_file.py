@@ -15,21 +15,27 @@ from traces.entries.record import Storing, rivals_of
 from traces.interchange.formats import foreign_chain
 from traces.interchange.formats.json_lines import read_lines
 from traces.interchange.imports import strict_reader
-from traces.interchange.imports.chunks import chunks_of, counted
-from traces.interchange.imports.prepare import Part, Preparing, Read, Source, parts_of
+from traces.interchange.imports.chunks import count_stored, split_chunks
+from traces.interchange.imports.prepare import (
+    EntrySource,
+    PreparedBatch,
+    PrepareOptions,
+    ReadFunction,
+    prepare_batches,
+)
 from traces.interchange.imports.report import ImportReport, Remark
-from traces.interchange.imports.rewrite_check import MAX_KEPT, SOURCE, History
-from traces.interchange.imports.worker_process import prepared
+from traces.interchange.imports.rewrite_check import DEFAULT_SOURCE, MAX_RECORDED_IDS, RewriteDetector
+from traces.interchange.imports.worker_process import open_batches
 from traces.ledger.append import NewEntry, append
 from traces.ledger.bulk_insert import learn, room
 from traces.ledger.sealing import seal
 from traces.models import Kind, LedgerEntry
 
-BATCH = 500  # entries
+BATCH_SIZE = 500  # entries
 
 
 @dataclass(frozen=True, slots=True)
-class Import:
+class ImportOptions:
     """How to bring entries in. `dry_run` reports what would happen and changes nothing.
 
     `source` names the file, so that a later version of it is compared with this one. With `commit_every` so
@@ -41,197 +47,211 @@ class Import:
     actor: str
     lenient: bool = False
     dry_run: bool = False
-    source: str = SOURCE
+    source: str = DEFAULT_SOURCE
     commit_every: int | None = None
-    ordered: bool = True  # False: the source has no order, so that a later version need not begin the same
-    beside: bool = False
+    is_ordered: bool = True  # False: the source has no order, so that a later version need not begin the same
+    use_worker: bool = False
 
-    def at_once(self) -> Import:
+    def in_one_commit(self) -> ImportOptions:
         return replace(self, commit_every=None)
 
     @property
-    def piecemeal(self) -> bool:
+    def is_incremental(self) -> bool:
         return self.commit_every is not None and not self.dry_run
 
     @property
-    def storing(self) -> Storing:
+    def store_options(self) -> Storing:
         """A file tells of a past that others recorded."""
         return Storing(self.actor, imported=True, source=self.source, keep_rivals=self.lenient)
 
     @property
-    def preparing(self) -> Preparing:
-        portion = self.commit_every if self.piecemeal else None
-        return Preparing(self.workspace_id, self.storing, connection.vendor, BATCH, portion, self.lenient)
+    def prepare_options(self) -> PrepareOptions:
+        commit_size = self.commit_every if self.is_incremental else None
+        return PrepareOptions(
+            self.workspace_id, self.store_options, connection.vendor, BATCH_SIZE, commit_size, self.lenient
+        )
 
 
 @dataclass(slots=True)
-class Followed:
+class FileChecks:
     """What a file shows only as a whole: whether its past was rewritten, whether its own chain holds."""
 
-    history: History
-    chain: dict[str, Any] | None = None
+    rewrites: RewriteDetector
+    chain_summary: dict[str, Any] | None = None
 
-    def follow(self, part: Part) -> None:
-        self.history.follow(part.batch.ids, part.sources)
-        self.chain = part.chain
+    def add(self, batch: PreparedBatch) -> None:
+        self.rewrites.add(batch.batch.ids, batch.source_records)
+        self.chain_summary = batch.chain_summary
 
 
 @dataclass(slots=True)
-class Sealing:
+class ImportSealer:
     """Seals what an import records. All that waited before is sealed first, so that nothing is left below.
 
     However long a transaction was, its row ids are above those that were there when it began.
     """
 
-    how: Import
-    _after: int = 0
+    options: ImportOptions
+    _sealed_to: int = 0
 
     def __post_init__(self) -> None:
-        if not self.how.dry_run:
+        if not self.options.dry_run:
             newest = LedgerEntry.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
-            seal(self.how.workspace_id)
-            self._after = newest
+            seal(self.options.workspace_id)
+            self._sealed_to = newest
 
-    def go_on(self) -> None:
-        if not self.how.dry_run:
-            self._after = seal(self.how.workspace_id, after=self._after).through
+    def seal_new(self) -> None:
+        if not self.options.dry_run:
+            self._sealed_to = seal(self.options.workspace_id, after=self._sealed_to).through
 
 
-def import_file(read: Read, how: Import) -> ImportReport:
+def import_file(read: ReadFunction, options: ImportOptions) -> ImportReport:
     """Import what `read(size)` gives. Memory does not grow with the file.
 
     Raises PreparingStoppedError when a second process was stopped: what was committed is kept.
     """
-    with prepared(read, how.preparing, beside=how.beside) as parts:
-        return _bring_in(parts, how)
+    with open_batches(read, options.prepare_options, use_worker=options.use_worker) as batches:
+        return _import_batches(batches, options)
 
 
-def check_file(read: Read, how: Import) -> ImportReport:
+def check_file(read: ReadFunction, options: ImportOptions) -> ImportReport:
     """What a strict import would refuse, without storing anything.
 
     What contradicts the ledger is found here where it holds traces of before; 1 query a chunk then.
     """
     report = ImportReport()
-    known = LedgerEntry.objects.filter(workspace_id=how.workspace_id, kind=Kind.TRACE).exists()
-    history = History(how.workspace_id, how.source)
-    for chunk in chunks_of(strict_reader.entries_of(read_lines(read), report)):
-        for rival in rivals_of(how.workspace_id, chunk) if known else ():
+    has_traces = LedgerEntry.objects.filter(workspace_id=options.workspace_id, kind=Kind.TRACE).exists()
+    rewrites = RewriteDetector(options.workspace_id, options.source)
+    for chunk in split_chunks(strict_reader.read_entries(read_lines(read), report)):
+        for rival in rivals_of(options.workspace_id, chunk) if has_traces else ():
             error = rival.error()
             report.error(Remark(error.type, error.message, error.line))
-            history.meet(rival, kept=False)
-    report.rewrite = history.altered_only()
+            rewrites.add_conflict(rival, is_stored=False)
+    report.rewrite = rewrites.to_altered()
     return report
 
 
-def import_entries(source: Source, how: Import) -> ImportReport:
+def import_entries(source: EntrySource, options: ImportOptions) -> ImportReport:
     """Import what a source gives; it may add to the report while it is read."""
-    return _bring_in(parts_of(source, how.preparing), how)
+    return _import_batches(prepare_batches(source, options.prepare_options), options)
 
 
-def _bring_in(parts: Iterator[Part], how: Import) -> ImportReport:
+def _import_batches(batches: Iterator[PreparedBatch], options: ImportOptions) -> ImportReport:
     """Store the parts and seal them. The first part is there before a transaction begins."""
     report = ImportReport()
-    followed = Followed(History(how.workspace_id, how.source, ordered=how.ordered))
-    sealing = Sealing(how)
-    parts = chain([next(parts)], parts)
-    if how.piecemeal:
-        _apply_in_pieces(parts, how, report, followed, sealing)
+    checks = FileChecks(RewriteDetector(options.workspace_id, options.source, ordered=options.is_ordered))
+    sealer = ImportSealer(options)
+    batches = chain([next(batches)], batches)
+    if options.is_incremental:
+        _apply_incrementally(batches, options, report, checks, sealer)
     else:
-        _apply_at_once(parts, how, report, followed)
-    sealing.go_on()
+        _apply_at_once(batches, options, report, checks)
+    sealer.seal_new()
     return report
 
 
-def _apply_in_pieces(
-    parts: Iterator[Part], how: Import, report: ImportReport, followed: Followed, sealing: Sealing
+def _apply_incrementally(
+    batches: Iterator[PreparedBatch],
+    options: ImportOptions,
+    report: ImportReport,
+    checks: FileChecks,
+    sealer: ImportSealer,
 ) -> None:
     """Each portion is sealed while the next one is prepared."""
     with room():
-        for portion in _portions(parts):
-            _apply_portion(portion, how, report, followed)
-            if not report.valid:
+        for commit_batches in _group_by_commit(batches):
+            _apply_batches(commit_batches, options, report, checks)
+            if not report.is_valid:
                 break
-            sealing.go_on()
-    _conclude(how, report, followed)
+            sealer.seal_new()
+    _finish(options, report, checks)
 
 
-def _apply_at_once(parts: Iterator[Part], how: Import, report: ImportReport, followed: Followed) -> None:
+def _apply_at_once(
+    batches: Iterator[PreparedBatch], options: ImportOptions, report: ImportReport, checks: FileChecks
+) -> None:
     with transaction.atomic():
-        _apply_portion(parts, how, report, followed)
-        _conclude(how, report, followed)
-        if how.dry_run or not report.valid:
+        _apply_batches(batches, options, report, checks)
+        _finish(options, report, checks)
+        if options.dry_run or not report.is_valid:
             transaction.set_rollback(True)
 
 
-def _apply_portion(parts: Iterable[Part], how: Import, report: ImportReport, followed: Followed) -> None:
+def _apply_batches(
+    batches: Iterable[PreparedBatch], options: ImportOptions, report: ImportReport, checks: FileChecks
+) -> None:
     """What belongs together: all of it, or nothing where one entry is in error.
 
     A whole file has its transaction already: one inside it would be a savepoint, and SQLite keeps in memory
     all that changes under a savepoint.
     """
-    before = report.entries, report.duplicates
-    with transaction.atomic() if how.piecemeal else nullcontext():
-        for part in parts:
-            report.take_in(part.found)
-            followed.follow(part)
-            _store(part, how, report, followed)
-            if followed.history.records == BATCH:
+    counts_before = report.entries, report.duplicates
+    with transaction.atomic() if options.is_incremental else nullcontext():
+        for batch in batches:
+            report.merge(batch.report)
+            checks.add(batch)
+            _store_batch(batch, options, report, checks)
+            if checks.rewrites.records == BATCH_SIZE:
                 learn(LedgerEntry._meta.db_table)
-        if not report.valid and how.piecemeal:
+        if not report.is_valid and options.is_incremental:
             transaction.set_rollback(True)
-    if not report.valid:
-        report.entries, report.duplicates = before
+    if not report.is_valid:
+        report.entries, report.duplicates = counts_before
 
 
-def _portions(parts: Iterable[Part]) -> Iterator[Iterator[Part]]:
+def _group_by_commit(batches: Iterable[PreparedBatch]) -> Iterator[Iterator[PreparedBatch]]:
     """The parts of each portion, read while they are used."""
-    rest = iter(parts)
+    rest = iter(batches)
     for first in rest:
-        yield _portion(first, rest)
+        yield _iterate_commit(first, rest)
 
 
-def _portion(first: Part, rest: Iterator[Part]) -> Iterator[Part]:
+def _iterate_commit(first: PreparedBatch, rest: Iterator[PreparedBatch]) -> Iterator[PreparedBatch]:
     yield first
-    if not (first.ends_portion or first.last):
-        for part in rest:
-            yield part
-            if part.ends_portion:
+    if not (first.ends_commit or first.is_last):
+        for batch in rest:
+            yield batch
+            if batch.ends_commit:
                 return
 
 
-def _store(part: Part, how: Import, report: ImportReport, followed: Followed) -> None:
-    stored = store_batch(how.workspace_id, part.batch, how.storing)
-    for rival in counted(stored, report, lenient=how.lenient).rivals:
-        followed.history.meet(rival, kept=how.lenient)
+def _store_batch(
+    batch: PreparedBatch, options: ImportOptions, report: ImportReport, checks: FileChecks
+) -> None:
+    stored = store_batch(options.workspace_id, batch.batch, options.store_options)
+    for rival in count_stored(stored, report, lenient=options.lenient).rivals:
+        checks.rewrites.add_conflict(rival, is_stored=options.lenient)
 
 
-def _conclude(how: Import, report: ImportReport, followed: Followed) -> None:
+def _finish(options: ImportOptions, report: ImportReport, checks: FileChecks) -> None:
     """Tell what the whole file shows, and record the import. A file with other errors shows no history."""
-    report.foreign_chain = followed.chain
+    report.foreign_chain = checks.chain_summary
     if report.foreign_chain and report.foreign_chain["first_break"]:
-        text = foreign_chain.in_words(report.foreign_chain)
-        text = f"{text}. Fields that were put in another order since they were hashed look the same."
-        report.warn(Remark("FOREIGN_CHAIN_BROKEN", text, report.foreign_chain["first_break"]))
+        message = foreign_chain.describe_chain(report.foreign_chain)
+        message = f"{message}. Fields that were put in another order since they were hashed look the same."
+        report.warn(Remark("FOREIGN_CHAIN_BROKEN", message, report.foreign_chain["first_break"]))
     if all(error.type == "DUPLICATE_ID" for error in report.errors):
-        report.rewrite = followed.history.rewrite()
-    if report.valid and not how.dry_run and (report.entries or not followed.history.unchanged):
-        _record_import(how, report, followed.history)
+        report.rewrite = checks.rewrites.find_rewrite()
+    if report.is_valid and not options.dry_run and (report.entries or not checks.rewrites.is_unchanged):
+        _record_import(options, report, checks.rewrites)
 
 
-def _record_import(how: Import, report: ImportReport, history: History) -> None:
+def _record_import(options: ImportOptions, report: ImportReport, rewrites: RewriteDetector) -> None:
     body: dict[str, Any] = {
         "what": "traces",
-        "source": how.source,
-        "lenient": how.lenient,
+        "source": options.source,
+        "lenient": options.lenient,
         "entries": report.entries,
         "duplicates": report.duplicates,
         "warnings": report.warning_count,
-        "records": history.records,
-        "digest": history.digest,
+        "records": rewrites.records,
+        "digest": rewrites.digest,
     }
     if report.foreign_chain:
         body["foreign_chain"] = report.foreign_chain
     if report.rewrite:
-        body["rewrite"] = report.rewrite.answer(MAX_KEPT)
-    new = NewEntry(how.workspace_id, Kind.IMPORT, body, outcome="applied", reason=how.source, actor=how.actor)
-    append(new)
+        body["rewrite"] = report.rewrite.to_dict(MAX_RECORDED_IDS)
+    entry = NewEntry(
+        options.workspace_id, Kind.IMPORT, body, outcome="applied", reason=options.source, actor=options.actor
+    )
+    append(entry)

@@ -12,16 +12,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from traces.interchange.formats.json_lines import MAX_LINE_LENGTH, Line
+from traces.interchange.formats.json_lines import MAX_LINE_LENGTH, RawLine
 from traces.interchange.imports.report import ImportReport, Remark
 from traces.ledger import canonical_json
 
-BETWEEN = " \t\r\n,[]"  # what may stand between objects
-COMMENTS = ("#", "//")
+SEPARATORS = " \t\r\n,[]"  # what may stand between objects
+COMMENT_PREFIXES = ("#", "//")
 RECORD_KEYS = frozenset({"id", "timestamp", "files", "intent_id", "intentId"})
-NOTHING = object()
-_OUTSIDE = re.compile(r'["{}\[\]]')
-_INSIDE = re.compile(r'["\\]')
+NOT_JSON = object()
+_OUTSIDE_STRING = re.compile(r'["{}\[\]]')
+_INSIDE_STRING = re.compile(r'["\\]')
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,56 +31,56 @@ class Document:
 
 
 @dataclass(slots=True)
-class _Open:
+class _OpenObject:
     """An object that began on `line` and is not closed yet."""
 
     line: int = 0
     parts: list[str] = field(default_factory=list)
     size: int = 0
     depth: int = 0
-    in_text: bool = False
+    in_string: bool = False
 
-    def feed(self, text: str, at: int) -> int | None:
+    def feed(self, text: str, position: int) -> int | None:
         """Take `text` from `at`; the position behind the closing bracket, or None when it goes on."""
-        start = at
-        while found := (_INSIDE if self.in_text else _OUTSIDE).search(text, at):
-            mark, at = found[0], found.end()
-            if mark == "\\":
-                at += 1
-            elif mark == '"':
-                self.in_text = not self.in_text
+        start = position
+        while match := (_INSIDE_STRING if self.in_string else _OUTSIDE_STRING).search(text, position):
+            character, position = match[0], match.end()
+            if character == "\\":
+                position += 1
+            elif character == '"':
+                self.in_string = not self.in_string
             else:
-                self.depth += 1 if mark in "{[" else -1
+                self.depth += 1 if character in "{[" else -1
                 if self.depth <= 0:
-                    self._keep(text[start:at])
-                    return at
-        self._keep(text[start:])
+                    self._append(text[start:position])
+                    return position
+        self._append(text[start:])
         return None
 
-    def _keep(self, part: str) -> None:
+    def _append(self, part: str) -> None:
         self.size += len(part)
         self.parts.append(part)
 
 
-def documents_of(lines: Iterable[Line], report: ImportReport) -> Iterator[Document]:
+def recover_documents(lines: Iterable[RawLine], report: ImportReport) -> Iterator[Document]:
     """The JSON objects of the file; what cannot be read is listed as a warning with its line."""
-    pending: _Open | None = None
-    several = 0
+    pending: _OpenObject | None = None
+    off_line_count = 0
     for line in lines:
-        text = _text(line, report)
-        alone = _record(text)
-        if alone is not None and (pending is None or RECORD_KEYS & alone.keys()):
+        text = _decode_line(line, report)
+        record = _parse_record(text)
+        if record is not None and (pending is None or RECORD_KEYS & record.keys()):
             if pending:
-                _broken(pending, line.number - 1, report)
+                _warn_broken(pending, line.number - 1, report)
             pending = None
-            yield Document(alone, line.number)
+            yield Document(record, line.number)
             continue
-        if pending is None and text.lstrip().startswith(COMMENTS):
+        if pending is None and text.lstrip().startswith(COMMENT_PREFIXES):
             report.warn(Remark("COMMENT", "A comment was left out.", line.number))
             continue
-        found, pending = _scan(text + "\n", line.number, pending, report)
-        several += len(found)
-        yield from found
+        documents, pending = _scan_line(text + "\n", line.number, pending, report)
+        off_line_count += len(documents)
+        yield from documents
         if pending and pending.size > MAX_LINE_LENGTH:
             report.warn(Remark("LINE_TOO_LONG", "An object of more than 1 MiB was left out.", pending.line))
             pending = None
@@ -88,12 +88,14 @@ def documents_of(lines: Iterable[Line], report: ImportReport) -> Iterator[Docume
         report.warn(
             Remark("TRUNCATED_LAST_LINE", "The last object breaks off; it was left out.", pending.line)
         )
-    if several:
-        report.warn(Remark("NOT_JSON_LINES", f"{several} objects do not stand on one line each.", None))
+    if off_line_count:
+        report.warn(
+            Remark("NOT_JSON_LINES", f"{off_line_count} objects do not stand on one line each.", None)
+        )
 
 
-def _text(line: Line, report: ImportReport) -> str:
-    if line.too_long:
+def _decode_line(line: RawLine, report: ImportReport) -> str:
+    if line.is_too_long:
         report.warn(Remark("LINE_TOO_LONG", "A line of more than 1 MiB was left out.", line.number))
         return ""
     try:
@@ -103,56 +105,56 @@ def _text(line: Line, report: ImportReport) -> str:
         return line.raw.decode("utf-8", errors="replace")
 
 
-def _record(text: str) -> dict[str, Any] | None:
+def _parse_record(text: str) -> dict[str, Any] | None:
     """The object, where the line is one record and nothing else (lines inside an object are indented)."""
     if not text.startswith("{") or not text.rstrip().endswith("}"):
         return None
-    value = _parsed(text)
+    value = _parse(text)
     return value if isinstance(value, dict) else None
 
 
-def _scan(
-    text: str, number: int, pending: _Open | None, report: ImportReport
-) -> tuple[list[Document], _Open | None]:
-    found: list[Document] = []
-    at = 0
+def _scan_line(
+    text: str, number: int, pending: _OpenObject | None, report: ImportReport
+) -> tuple[list[Document], _OpenObject | None]:
+    documents: list[Document] = []
+    position = 0
     while True:
         if pending is None:
-            at = _next(text, at)
-            if at == len(text):
-                return found, None
-            if text[at] != "{":
-                kind = "NOT_AN_OBJECT" if _parsed(text[at:]) is not NOTHING else "INVALID_JSON"
+            position = _skip_separators(text, position)
+            if position == len(text):
+                return documents, None
+            if text[position] != "{":
+                kind = "NOT_AN_OBJECT" if _parse(text[position:]) is not NOT_JSON else "INVALID_JSON"
                 report.warn(Remark(kind, "What is no object was left out.", number))
-                return found, None
-            pending = _Open(line=number)
-        end = pending.feed(text, at)
+                return documents, None
+            pending = _OpenObject(line=number)
+        end = pending.feed(text, position)
         if end is None:
-            return found, pending
-        value = _parsed("".join(pending.parts))
+            return documents, pending
+        value = _parse("".join(pending.parts))
         if isinstance(value, dict):
-            found.append(Document(value, pending.line))
+            documents.append(Document(value, pending.line))
         else:
-            _broken(pending, number, report)
-        pending, at = None, end
+            _warn_broken(pending, number, report)
+        pending, position = None, end
 
 
-def _next(text: str, at: int) -> int:
-    while at < len(text) and text[at] in BETWEEN:
-        at += 1
-    return at
+def _skip_separators(text: str, position: int) -> int:
+    while position < len(text) and text[position] in SEPARATORS:
+        position += 1
+    return position
 
 
-def _parsed(text: str) -> Any:
+def _parse(text: str) -> Any:
     """The JSON value, or NOTHING when it is none or cannot be evidence as it stands."""
     try:
         return canonical_json.parse(text)
     except ValueError:
-        return NOTHING
+        return NOT_JSON
 
 
-def _broken(pending: _Open, last: int, report: ImportReport) -> None:
-    lines = f"line {pending.line}" if last <= pending.line else f"lines {pending.line} to {last}"
+def _warn_broken(pending: _OpenObject, last_line: int, report: ImportReport) -> None:
+    lines = f"line {pending.line}" if last_line <= pending.line else f"lines {pending.line} to {last_line}"
     report.warn(
         Remark("INVALID_JSON", f"What stands on {lines} is no JSON object and was left out.", pending.line)
     )

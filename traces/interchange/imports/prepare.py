@@ -16,97 +16,97 @@ from traces.entries.deduplicate import Submitted, field_errors
 from traces.entries.record import Storing
 from traces.interchange.formats import agent_trace
 from traces.interchange.formats.foreign_chain import ForeignChain
-from traces.interchange.formats.json_lines import Line, read_lines
+from traces.interchange.formats.json_lines import RawLine, read_lines
 from traces.interchange.imports import json_recovery, strict_reader
-from traces.interchange.imports.repairs import repair
+from traces.interchange.imports.repairs import repair_record
 from traces.interchange.imports.report import ImportReport, Remark
 from traces.ledger import canonical_json
 
-Read = Callable[[int], bytes]
-Source = Callable[[ImportReport], Iterable[Submitted]]
+ReadFunction = Callable[[int], bytes]
+EntrySource = Callable[[ImportReport], Iterable[Submitted]]
 
 
 @dataclass(frozen=True, slots=True)
-class Preparing:
+class PrepareOptions:
     """What is made of a source: batches of `size` entries for a database of `vendor`.
 
     With `portion` a batch ends wherever so many entries are complete. `lenient` is for files.
     """
 
     workspace_id: int
-    storing: Storing
+    store_options: Storing
     vendor: str
-    size: int
-    portion: int | None = None
+    batch_size: int
+    commit_size: int | None = None
     lenient: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PreparedBatch:
     """A batch, and what was found while it was read. `sources` are the records as they stood in the file.
 
     `chain` is the summary of the file's own chain so far. The last part may hold no entries.
     """
 
     batch: Batch
-    sources: list[bytes]
-    found: ImportReport
-    chain: dict[str, Any] | None
-    ends_portion: bool
-    last: bool
+    source_records: list[bytes]
+    report: ImportReport
+    chain_summary: dict[str, Any] | None
+    ends_commit: bool
+    is_last: bool
 
 
-def parts_of(source: Source, how: Preparing) -> Iterator[Part]:
+def prepare_batches(source: EntrySource, options: PrepareOptions) -> Iterator[PreparedBatch]:
     """What the source gives, in order; memory holds one batch."""
-    found, chain = ImportReport(), ForeignChain()
-    entries = iter(source(found))
-    for size, ends_portion in _sizes(how):
+    report, chain = ImportReport(), ForeignChain()
+    entries = iter(source(report))
+    for size, ends_commit in _iterate_batch_sizes(options):
         chunk = list(islice(entries, size))
         for entry in chunk:
-            chain.follow(_as_it_stood(entry), entry.line)
-        batch = batch_of(how.workspace_id, chunk, how.storing, how.vendor)
-        sources = list(map(_source_bytes, chunk, batch.bodies))
-        last = len(chunk) < size
-        yield Part(batch, sources, found.taken(), chain.summary(), ends_portion, last)
-        if last:
+            chain.add(_original_record(entry), entry.line)
+        batch = batch_of(options.workspace_id, chunk, options.store_options, options.vendor)
+        source_records = list(map(_encode_original_record, chunk, batch.bodies))
+        is_last = len(chunk) < size
+        yield PreparedBatch(batch, source_records, report.drain(), chain.summary(), ends_commit, is_last)
+        if is_last:
             return
 
 
-def entries_of(read: Read, lenient: bool, report: ImportReport) -> Iterator[Submitted]:
+def read_entries(read: ReadFunction, lenient: bool, report: ImportReport) -> Iterator[Submitted]:
     """The entries of a file; what is wrong with it goes to the report."""
     lines = read_lines(read)
-    return _recovered(lines, report) if lenient else strict_reader.entries_of(lines, report)
+    return _read_leniently(lines, report) if lenient else strict_reader.read_entries(lines, report)
 
 
-def _sizes(how: Preparing) -> Iterator[tuple[int, bool]]:
+def _iterate_batch_sizes(options: PrepareOptions) -> Iterator[tuple[int, bool]]:
     """(entries of the next batch, whether it ends a portion)."""
     while True:
-        left = how.portion or how.size
+        left = options.commit_size or options.batch_size
         while left:
-            size = min(how.size, left)
+            size = min(options.batch_size, left)
             left -= size
-            yield size, how.portion is not None and not left
+            yield size, options.commit_size is not None and not left
 
 
-def _as_it_stood(entry: Submitted) -> dict[str, Any]:
+def _original_record(entry: Submitted) -> dict[str, Any]:
     original = entry.value.get("original")
     return original if isinstance(original, dict) else entry.value
 
 
-def _source_bytes(entry: Submitted, encoded: bytes) -> bytes:
+def _encode_original_record(entry: Submitted, encoded: bytes) -> bytes:
     """The record as it stood in the file, however an import has read it."""
     original = entry.value.get("original")
     return canonical_json.encode(original) if isinstance(original, dict) else encoded
 
 
-def _recovered(lines: Iterable[Line], report: ImportReport) -> Iterator[Submitted]:
-    for document in json_recovery.documents_of(lines, report):
+def _read_leniently(lines: Iterable[RawLine], report: ImportReport) -> Iterator[Submitted]:
+    for document in json_recovery.recover_documents(lines, report):
         if agent_trace.is_record(document.value):
             entry = Submitted(agent_trace.to_entry(document.value), document.line)
             if not field_errors(entry):
                 yield entry
                 continue
-        made = repair(document.value)
-        for kind, message in made.remarks:
+        repaired = repair_record(document.value)
+        for kind, message in repaired.remarks:
             report.warn(Remark(kind, message, document.line))
-        yield Submitted(made.entry, document.line)
+        yield Submitted(repaired.entry, document.line)

@@ -7,7 +7,7 @@ from typing import Any
 
 from traces.interchange.imports.rewrite_check import Rewrite
 
-MAX_LISTED = 1000
+MAX_REMARKS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class Remark:
     message: str
     line: int | None = None
 
-    def answer(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         return {"type": self.type, "message": self.message, "line": self.line}
 
 
@@ -39,39 +39,39 @@ class ImportReport:
     rewrite: Rewrite | None = None
 
     @property
-    def valid(self) -> bool:
+    def is_valid(self) -> bool:
         return self.error_count == 0
 
     def error(self, remark: Remark) -> None:
         self.error_count += 1
-        if len(self.errors) < MAX_LISTED:
+        if len(self.errors) < MAX_REMARKS:
             self.errors.append(remark)
 
     def warn(self, remark: Remark) -> None:
         self.warning_count += 1
-        if len(self.warnings) < MAX_LISTED:
+        if len(self.warnings) < MAX_REMARKS:
             self.warnings.append(remark)
 
-    def taken(self) -> ImportReport:
+    def drain(self) -> ImportReport:
         """What it holds of remarks, which it holds no more afterwards."""
-        part = replace(self)
+        drained = replace(self)
         self.errors, self.warnings, self.error_count, self.warning_count = [], [], 0, 0
-        return part
+        return drained
 
-    def take_in(self, part: ImportReport) -> None:
+    def merge(self, other: ImportReport) -> None:
         """Add the remarks of a part, as if they had been made here."""
-        self.errors += part.errors[: MAX_LISTED - len(self.errors)]
-        self.warnings += part.warnings[: MAX_LISTED - len(self.warnings)]
-        self.error_count += part.error_count
-        self.warning_count += part.warning_count
+        self.errors += other.errors[: MAX_REMARKS - len(self.errors)]
+        self.warnings += other.warnings[: MAX_REMARKS - len(self.warnings)]
+        self.error_count += other.error_count
+        self.warning_count += other.warning_count
 
-    def answer(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         return {
-            "valid": self.valid,
+            "valid": self.is_valid,
             "entries": self.entries,
             "duplicates": self.duplicates,
-            "errors": [remark.answer() for remark in self.errors],
-            "warnings": [remark.answer() for remark in self.warnings],
+            "errors": [remark.to_dict() for remark in self.errors],
+            "warnings": [remark.to_dict() for remark in self.warnings],
             "foreign_chain": self.foreign_chain,
-            "rewrite": self.rewrite.answer() if self.rewrite else None,
+            "rewrite": self.rewrite.to_dict() if self.rewrite else None,
         }

@@ -16,15 +16,17 @@ from traces.entries.deduplicate import Beside
 from traces.ledger.append import body_of
 from traces.models import Kind, LedgerEntry
 
-SOURCE = "agent_trace.jsonl"  # what an import is called that names no source: a workspace has one such file
-MAX_SOURCE = 200
-MAX_LISTED = 1000
-MAX_KEPT = 100  # ids of each sort in the ledger's own record
-CHUNK = 2000
+DEFAULT_SOURCE = (
+    "agent_trace.jsonl"  # what an import is called that names no source: a workspace has one such file
+)
+MAX_SOURCE_LENGTH = 200
+MAX_LISTED_IDS = 1000
+MAX_RECORDED_IDS = 100  # ids of each sort in the ledger's own record
+CHUNK_SIZE = 2000
 
 
 @dataclass(slots=True)
-class Changed:
+class ChangedRecords:
     """Ids of records of one sort; the list is cut at `MAX_LISTED`, the count is not."""
 
     count: int = 0
@@ -32,36 +34,38 @@ class Changed:
 
     def add(self, entry_id: str) -> None:
         self.count += 1
-        if len(self.ids) < MAX_LISTED:
+        if len(self.ids) < MAX_LISTED_IDS:
             self.ids.append(entry_id)
 
-    def answer(self, most: int = MAX_LISTED) -> dict[str, Any]:
-        return {"count": self.count, "ids": self.ids[:most]}
+    def to_dict(self, limit: int = MAX_LISTED_IDS) -> dict[str, Any]:
+        return {"count": self.count, "ids": self.ids[:limit]}
 
 
 @dataclass(slots=True)
 class Rewrite:
     """`altered`: the same id says something else now; `removed`: stored, but gone from the file."""
 
-    altered: Changed = field(default_factory=Changed)
-    removed: Changed = field(default_factory=Changed)
-    reordered: Changed = field(default_factory=Changed)
+    altered: ChangedRecords = field(default_factory=ChangedRecords)
+    removed: ChangedRecords = field(default_factory=ChangedRecords)
+    reordered: ChangedRecords = field(default_factory=ChangedRecords)
 
-    def answer(self, most: int = MAX_LISTED) -> dict[str, Any]:
+    def to_dict(self, limit: int = MAX_LISTED_IDS) -> dict[str, Any]:
         return {
-            "altered": self.altered.answer(most),
-            "removed": self.removed.answer(most),
-            "reordered": self.reordered.answer(most),
+            "altered": self.altered.to_dict(limit),
+            "removed": self.removed.to_dict(limit),
+            "reordered": self.reordered.to_dict(limit),
         }
 
 
-def in_words(answer: dict[str, Any]) -> str:
-    counts = ", ".join(f"{answer[sort]['count']} {sort}" for sort in ("altered", "removed", "reordered"))
+def describe_rewrite(rewrite: dict[str, Any]) -> str:
+    counts = ", ".join(
+        f"{rewrite[change]['count']} {change}" for change in ("altered", "removed", "reordered")
+    )
     return f"rewritten history: {counts}"
 
 
 @dataclass(slots=True)
-class History:
+class RewriteDetector:
     """Follows the records of one file. A file that has grown costs one digest of memory, a rewritten
     one some hundred bytes a record. 1 query to begin with.
     """
@@ -70,76 +74,79 @@ class History:
     source: str
     ordered: bool = True
     records: int = 0
-    altered: Changed = field(default_factory=Changed)
-    _told: Any = field(default_factory=hashlib.sha256)
-    _last: tuple[int, str] = (0, "")
-    _newest: int = 0
-    _places: dict[int, int] | None = None
+    altered: ChangedRecords = field(default_factory=ChangedRecords)
+    _hasher: Any = field(default_factory=hashlib.sha256)
+    _previous: tuple[int, str] = (0, "")
+    _newest_row: int = 0
+    _positions: dict[int, int] | None = None
 
     def __post_init__(self) -> None:
-        mine = LedgerEntry.objects.filter(workspace_id=self.workspace_id)
-        self._newest = mine.order_by("-pk").values_list("pk", flat=True).first() or 0
-        before = (
-            mine.filter(kind=Kind.IMPORT, reason=self.source).select_related("body").order_by("-pk").first()
+        entries = LedgerEntry.objects.filter(workspace_id=self.workspace_id)
+        self._newest_row = entries.order_by("-pk").values_list("pk", flat=True).first() or 0
+        last_import = (
+            entries.filter(kind=Kind.IMPORT, reason=self.source)
+            .select_related("body")
+            .order_by("-pk")
+            .first()
         )
-        body = body_of(before) if before else None
+        body = body_of(last_import) if last_import else None
         if body and isinstance(body.get("records"), int) and body["records"]:
-            self._last = body["records"], str(body.get("digest"))
-            self._places = {} if self.ordered else None
+            self._previous = body["records"], str(body.get("digest"))
+            self._positions = {} if self.ordered else None
 
     @property
     def digest(self) -> str:
-        return str(self._told.hexdigest())
+        return str(self._hasher.hexdigest())
 
-    def follow(self, ids: Sequence[str], sources: Sequence[bytes]) -> None:
+    def add(self, ids: Sequence[str], sources: Sequence[bytes]) -> None:
         """Records in the order of the file: their ids, and each as it stood there, in RFC 8785 bytes."""
-        if self._places is None:
-            self._take(*sources)
+        if self._positions is None:
+            self._hash(*sources)
             return
         for entry_id, source in zip(ids, sources, strict=True):
-            self._take(source)
-            if self._places is not None:
-                self._places.setdefault(hash(entry_id), self.records)
-                if self.records == self._last[0] and self.unchanged:
-                    self._places = None
+            self._hash(source)
+            if self._positions is not None:
+                self._positions.setdefault(hash(entry_id), self.records)
+                if self.records == self._previous[0] and self.is_unchanged:
+                    self._positions = None
 
-    def _take(self, *sources: bytes) -> None:
-        self._told.update(b"".join([source + b"\n" for source in sources]))
+    def _hash(self, *sources: bytes) -> None:
+        self._hasher.update(b"".join([source + b"\n" for source in sources]))
         self.records += len(sources)
 
     @property
-    def unchanged(self) -> bool:
+    def is_unchanged(self) -> bool:
         """Whether the file is the one of the last import, to the last record."""
-        return self._last == (self.records, self.digest)
+        return self._previous == (self.records, self.digest)
 
-    def meet(self, rival: Beside, *, kept: bool) -> None:
+    def add_conflict(self, rival: Beside, *, is_stored: bool) -> None:
         """A record that contradicts a stored one; what the file itself says twice is no rewrite."""
-        if rival.row is not None and rival.row <= self._newest and (rival.new or not kept):
+        if rival.row is not None and rival.row <= self._newest_row and (rival.new or not is_stored):
             self.altered.add(rival.entry_id)
-        if self._places is not None:
-            self._places[hash(rival.beside_id)] = self._places.get(hash(rival.entry_id), self.records)
+        if self._positions is not None:
+            self._positions[hash(rival.beside_id)] = self._positions.get(hash(rival.entry_id), self.records)
 
-    def altered_only(self) -> Rewrite | None:
+    def to_altered(self) -> Rewrite | None:
         return Rewrite(self.altered) if self.altered.count else None
 
-    def rewrite(self) -> Rewrite | None:
+    def find_rewrite(self) -> Rewrite | None:
         """What was rewritten; None for a first version and for one that has only grown."""
-        if self._places is None:
-            return self.altered_only()
-        found = Rewrite(self.altered)
+        if self._positions is None:
+            return self.to_altered()
+        rewrite = Rewrite(self.altered)
         furthest = 0
-        for entry_id in self._stored():
-            place = self._places.get(hash(entry_id))
-            if place is None:
-                found.removed.add(entry_id)
-            elif place < furthest:
-                found.reordered.add(entry_id)
+        for entry_id in self._iterate_stored_ids():
+            position = self._positions.get(hash(entry_id))
+            if position is None:
+                rewrite.removed.add(entry_id)
+            elif position < furthest:
+                rewrite.reordered.add(entry_id)
             else:
-                furthest = place
-        return found
+                furthest = position
+        return rewrite
 
-    def _stored(self) -> Iterator[str]:
-        mine = LedgerEntry.objects.filter(
-            workspace_id=self.workspace_id, kind=Kind.TRACE, reason=self.source, pk__lte=self._newest
+    def _iterate_stored_ids(self) -> Iterator[str]:
+        entries = LedgerEntry.objects.filter(
+            workspace_id=self.workspace_id, kind=Kind.TRACE, reason=self.source, pk__lte=self._newest_row
         )
-        return mine.order_by("pk").values_list("entry_id", flat=True).iterator(chunk_size=CHUNK)
+        return entries.order_by("pk").values_list("entry_id", flat=True).iterator(chunk_size=CHUNK_SIZE)

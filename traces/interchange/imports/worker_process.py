@@ -29,90 +29,100 @@ from typing import IO
 from django.conf import settings
 
 from traces.entries.record import Storing
-from traces.interchange.formats.json_lines import CHUNK
-from traces.interchange.imports.prepare import Part, Preparing, Read, entries_of, parts_of
+from traces.interchange.formats.json_lines import CHUNK_SIZE
+from traces.interchange.imports.prepare import (
+    PreparedBatch,
+    PrepareOptions,
+    ReadFunction,
+    prepare_batches,
+    read_entries,
+)
 
-LARGE = 8 * 1024 * 1024  # bytes from which on a second process is worth its start
+MIN_WORKER_FILE_SIZE = 8 * 1024 * 1024  # bytes from which on a second process is worth its start
 PIPE_SIZE = 1024 * 1024  # what Linux allows everybody: about two batches
-AHEAD = 24  # batches beyond the pipe, made while the other process commits and seals
-LOOSE_OBJECTS = 100_000  # between searches for cycles, of which batches have none
-BOOT = f"import django; django.setup(); from {__name__} import serve; serve()"
+MAX_QUEUED_BATCHES = 24  # batches beyond the pipe, made while the other process commits and seals
+GC_THRESHOLD = 100_000  # between searches for cycles, of which batches have none
+WORKER_CODE = f"import django; django.setup(); from {__name__} import run_worker; run_worker()"
 
 
-class PreparingStoppedError(Exception):
+class WorkerStoppedError(Exception):
     """The process beside ended before the file did."""
 
 
 @contextmanager
-def prepared(read: Read, how: Preparing, *, beside: bool) -> Iterator[Iterator[Part]]:
+def open_batches(
+    read: ReadFunction, options: PrepareOptions, *, use_worker: bool
+) -> Iterator[Iterator[PreparedBatch]]:
     """The parts of a file. With `beside` they are made by a second process, where that is worth it."""
-    if beside and processors() > 1:
-        read, large = _looked_ahead(read)
-        if large:
-            with _process(read, how) as parts:
-                yield parts
+    if use_worker and count_processors() > 1:
+        read, is_large = _check_size(read)
+        if is_large:
+            with _run_producer(read, options) as batches:
+                yield batches
             return
-    yield parts_of(lambda report: entries_of(read, how.lenient, report), how)
+    yield prepare_batches(lambda report: read_entries(read, options.lenient, report), options)
 
 
-def processors() -> int:
+def count_processors() -> int:
     """How many this process may use."""
-    allowed = getattr(os, "sched_getaffinity", None)
-    return len(allowed(0)) if allowed else os.cpu_count() or 1
+    get_affinity = getattr(os, "sched_getaffinity", None)
+    return len(get_affinity(0)) if get_affinity else os.cpu_count() or 1
 
 
-def serve() -> None:
+def run_worker() -> None:
     """The other process: a file on standard input, its parts on standard output, settings as the argument."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # for the one that started this
-    sender = Sender(os.fdopen(os.dup(1), "wb"))
+    writer = QueueWriter(os.fdopen(os.dup(1), "wb"))
     os.dup2(2, 1)  # whatever prints does not meet the parts
-    told = json.loads(sys.argv[1])
-    how = Preparing(**told | {"storing": Storing(**told["storing"])})
+    arguments = json.loads(sys.argv[1])
+    options = PrepareOptions(**arguments | {"store_options": Storing(**arguments["store_options"])})
     gc.freeze()
-    gc.set_threshold(LOOSE_OBJECTS)
-    sender.start()
-    for part in parts_of(lambda report: entries_of(sys.stdin.buffer.read, how.lenient, report), how):
-        sender.waiting.put(pickle.dumps(part, pickle.HIGHEST_PROTOCOL))
-    sender.waiting.put(b"")
-    sender.join()
+    gc.set_threshold(GC_THRESHOLD)
+    writer.start()
+    for batch in prepare_batches(
+        lambda report: read_entries(sys.stdin.buffer.read, options.lenient, report), options
+    ):
+        writer.queue.put(pickle.dumps(batch, pickle.HIGHEST_PROTOCOL))
+    writer.queue.put(b"")
+    writer.join()
 
 
-class Sender(threading.Thread):
+class QueueWriter(threading.Thread):
     """Sends what waits, until it is empty. Where nobody takes it any more, the whole process ends."""
 
     def __init__(self, out: IO[bytes]) -> None:
         super().__init__(daemon=True)
         self._out = out
-        self.waiting: Queue[bytes] = Queue(AHEAD)
+        self.queue: Queue[bytes] = Queue(MAX_QUEUED_BATCHES)
 
     def run(self) -> None:
         try:
-            while part := self.waiting.get():
-                self._out.write(part)
+            while batch := self.queue.get():
+                self._out.write(batch)
                 self._out.flush()
         except BrokenPipeError:
             os._exit(0)
 
 
-def _looked_ahead(read: Read) -> tuple[Read, bool]:
+def _check_size(read: ReadFunction) -> tuple[ReadFunction, bool]:
     """(what reads the same from its beginning, whether it is large)."""
-    seen, size = [], 0
-    while size < LARGE and (chunk := read(CHUNK)):
-        seen.append(chunk)
+    chunks, size = [], 0
+    while size < MIN_WORKER_FILE_SIZE and (chunk := read(CHUNK_SIZE)):
+        chunks.append(chunk)
         size += len(chunk)
-    again = chain(seen, iter(lambda: read(CHUNK), b""))
-    return lambda _size: next(again, b""), size >= LARGE
+    remaining = chain(chunks, iter(lambda: read(CHUNK_SIZE), b""))
+    return lambda _size: next(remaining, b""), size >= MIN_WORKER_FILE_SIZE
 
 
 @contextmanager
-def _process(read: Read, how: Preparing) -> Iterator[Iterator[Part]]:
-    process = _started(how)
+def _run_producer(read: ReadFunction, options: PrepareOptions) -> Iterator[Iterator[PreparedBatch]]:
+    process = _start_worker(options)
     assert process.stdin
     assert process.stdout
-    feeder = Feeder(read, process.stdin, process.kill)
+    feeder = PipeFeeder(read, process.stdin, process.kill)
     feeder.start()
     try:
-        yield _parts(process, process.stdout, feeder)
+        yield _receive_batches(process, process.stdout, feeder)
     finally:
         process.kill()
         process.wait()
@@ -120,14 +130,14 @@ def _process(read: Read, how: Preparing) -> Iterator[Iterator[Part]]:
         process.stdout.close()
 
 
-def _started(how: Preparing) -> subprocess.Popen[bytes]:
+def _start_worker(options: PrepareOptions) -> subprocess.Popen[bytes]:
     """`-P`: the folder in which an import is started may hold anything, and nothing is imported from it."""
     environment = os.environ | {
         "DJANGO_SETTINGS_MODULE": settings.SETTINGS_MODULE,
         "PYTHONPATH": os.pathsep.join(filter(None, [str(settings.BASE_DIR), os.environ.get("PYTHONPATH")])),
     }
     process = subprocess.Popen(  # noqa: S603 - this interpreter, this program
-        [sys.executable, "-P", "-c", BOOT, json.dumps(asdict(how))],
+        [sys.executable, "-P", "-c", WORKER_CODE, json.dumps(asdict(options))],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         env=environment,
@@ -138,18 +148,18 @@ def _started(how: Preparing) -> subprocess.Popen[bytes]:
     return process
 
 
-class Feeder(threading.Thread):
+class PipeFeeder(threading.Thread):
     """Hands on what is read. When reading fails, the other process is stopped: closing its pipe would tell it
     that the file has ended."""
 
-    def __init__(self, read: Read, out: IO[bytes], stop: Callable[[], None]) -> None:
+    def __init__(self, read: ReadFunction, out: IO[bytes], stop: Callable[[], None]) -> None:
         super().__init__(daemon=True)
         self._read, self._out, self._stop = read, out, stop
         self.error: BaseException | None = None
 
     def run(self) -> None:
         try:
-            while chunk := self._read(CHUNK):
+            while chunk := self._read(CHUNK_SIZE):
                 self._out.write(chunk)
         except BrokenPipeError:
             pass  # the other process is gone, as whoever waits for its parts will see
@@ -160,15 +170,17 @@ class Feeder(threading.Thread):
             self._out.close()
 
 
-def _parts(process: subprocess.Popen[bytes], parts: IO[bytes], feeder: Feeder) -> Iterator[Part]:
+def _receive_batches(
+    process: subprocess.Popen[bytes], stream: IO[bytes], feeder: PipeFeeder
+) -> Iterator[PreparedBatch]:
     while True:
         try:
-            part: Part = pickle.load(parts)  # noqa: S301 - written by our own process
+            batch: PreparedBatch = pickle.load(stream)  # noqa: S301 - written by our own process
         except (EOFError, pickle.UnpicklingError) as error:
             if feeder.error:
                 raise feeder.error from None
-            text = f"The process that prepares the entries ended with status {process.wait()}."
-            raise PreparingStoppedError(text) from error
-        yield part
-        if part.last:
+            message = f"The process that prepares the entries ended with status {process.wait()}."
+            raise WorkerStoppedError(message) from error
+        yield batch
+        if batch.is_last:
             return

@@ -10,8 +10,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from traces.entries.filters import TraceFilter, traces_of
-from traces.interchange.export import agent_trace_lines, orchestration_lines
-from traces.interchange.repository import NOTES, Repository, RepositoryError, write_notes
+from traces.interchange.export import stream_agent_trace, stream_orchestration
+from traces.interchange.repository import NOTES_REF, Repository, RepositoryError, write_notes
 from traces.management.workspace_argument import chosen_workspaces
 
 
@@ -22,7 +22,7 @@ class Command(BaseCommand):
         parser.add_argument("--workspace", required=True, metavar="SLUG")
         parser.add_argument("--format", choices=("orchestration", "agent-trace"), default="orchestration")
         parser.add_argument("--repository", type=Path, metavar="PATH", help="Write Agent Trace notes there.")
-        parser.add_argument("--ref", default=NOTES, help="The ref of the notes (default: %(default)s).")
+        parser.add_argument("--ref", default=NOTES_REF, help="The ref of the notes (default: %(default)s).")
 
     def handle(self, *, workspace: str, repository: Path | None, ref: str, **options: Any) -> None:
         [chosen] = chosen_workspaces(workspace)
@@ -31,7 +31,7 @@ class Command(BaseCommand):
             return
         rows = traces_of(chosen.pk, TraceFilter())
         agent_trace = options["format"] == "agent-trace"
-        for line in agent_trace_lines(rows, chosen.pk) if agent_trace else orchestration_lines(rows):
+        for line in stream_agent_trace(rows, chosen.pk) if agent_trace else stream_orchestration(rows):
             sys.stdout.buffer.write(line)
 
     def _note(self, workspace_id: int, path: Path, ref: str) -> None:

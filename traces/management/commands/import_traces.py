@@ -13,17 +13,17 @@ from django.core.management.base import BaseCommand, CommandError
 from traces.entries.mutation_class_check import RESERVED
 from traces.interchange.formats import foreign_chain
 from traces.interchange.imports import rewrite_check
-from traces.interchange.imports.import_file import Import, check_file, import_entries, import_file
+from traces.interchange.imports.import_file import ImportOptions, check_file, import_entries, import_file
 from traces.interchange.imports.report import ImportReport
-from traces.interchange.imports.rewrite_check import MAX_SOURCE
-from traces.interchange.imports.worker_process import PreparingStoppedError
+from traces.interchange.imports.rewrite_check import MAX_SOURCE_LENGTH
+from traces.interchange.imports.worker_process import WorkerStoppedError
 from traces.interchange.repository import (
-    FOLDER,
-    GIT_AI_NOTES,
-    NOTES,
+    GIT_AI_NOTES_REF,
+    NOTES_REF,
+    TRACE_DIRECTORY,
     Repository,
     RepositoryError,
-    entries_in,
+    read_repository,
 )
 from traces.ledger import sealing
 from traces.management.error_text import reason
@@ -49,7 +49,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--ref",
             action="append",
-            help=f"Only these notes (default: {FOLDER}/, {NOTES} and {GIT_AI_NOTES}).",
+            help=f"Only these notes (default: {TRACE_DIRECTORY}/, {NOTES_REF} and {GIT_AI_NOTES_REF}).",
         )
         parser.add_argument("--workspace", required=True, metavar="SLUG")
         parser.add_argument("--source", help="What to remember the file as (default: its name).")
@@ -62,15 +62,15 @@ class Command(BaseCommand):
             raise CommandError("Name a file, or a repository with --repository.")
         [workspace] = chosen_workspaces(options["workspace"])
         name = options["file"] or f"repository {options['repository'].resolve().name}"
-        how = Import(
+        how = ImportOptions(
             workspace.pk,
             "command import_traces",
             lenient=options["lenient"],
             dry_run=options["dry_run"],
             source=_source(options["source"] or Path(name).name),
             commit_every=COMMIT_EVERY,
-            ordered=options["repository"] is None,
-            beside=True,
+            is_ordered=options["repository"] is None,
+            use_worker=True,
         )
         if options["repository"]:
             report = _from_repository(options["repository"], options["ref"], how)
@@ -78,13 +78,13 @@ class Command(BaseCommand):
             report = _imported(options["file"], how)
         self._tell(report, how, as_json=options["json"])
 
-    def _tell(self, report: ImportReport, how: Import, *, as_json: bool) -> None:
+    def _tell(self, report: ImportReport, how: ImportOptions, *, as_json: bool) -> None:
         if as_json:
-            self.stdout.write(json.dumps(report.answer(), ensure_ascii=False))
+            self.stdout.write(json.dumps(report.to_dict(), ensure_ascii=False))
         else:
             for line in _lines(report):
                 self.stdout.write(line)
-        if not report.valid:
+        if not report.is_valid:
             kept = (
                 f"{report.entries} entries before them were kept" if report.entries else "Nothing was changed"
             )
@@ -94,39 +94,41 @@ class Command(BaseCommand):
             raise CommandError(_rewritten(how), returncode=REWRITTEN)
 
 
-def _imported(name: str, how: Import) -> ImportReport:
+def _imported(name: str, how: ImportOptions) -> ImportReport:
     """A file on disk is read through once before anything is stored; a stream is stored as a whole."""
     try:
         if name == "-":
-            return import_file(sys.stdin.buffer.read, how.at_once())
+            return import_file(sys.stdin.buffer.read, how.in_one_commit())
         with Path(name).open("rb") as file:
             if not file.seekable():
-                return import_file(file.read, how.at_once())
+                return import_file(file.read, how.in_one_commit())
             if not (how.lenient or how.dry_run):
                 checked = check_file(_shown(file, "checking").read, how)
-                if not checked.valid:
+                if not checked.is_valid:
                     return checked
                 file.seek(0)
             return import_file(_shown(file, "importing").read, how)
     except OSError as error:
         raise CommandError(f"{name} cannot be read: {reason(error)}.") from error
-    except PreparingStoppedError as error:
+    except WorkerStoppedError as error:
         raise CommandError(f"{error} Started again, the import goes on where it stopped.") from error
 
 
-def _rewritten(how: Import) -> str:
+def _rewritten(how: ImportOptions) -> str:
     """Two files of one name look like one that was rewritten; only whoever imports them knows."""
     told = f"The file's past was rewritten since {how.source} was imported before; both versions are kept."
     return f"{told} If it is another file, give it a name of its own with --source."
 
 
-def _from_repository(path: Path, refs: list[str] | None, how: Import) -> ImportReport:
+def _from_repository(path: Path, refs: list[str] | None, how: ImportOptions) -> ImportReport:
     repository = Repository(path)
     try:
-        wanted = repository.named_refs(refs) if refs else repository.note_refs()
+        wanted = repository.require_refs(refs) if refs else repository.list_note_refs()
         return import_entries(
-            lambda report: entries_in(repository, wanted, report, folder=not refs, lenient=how.lenient),
-            how.at_once(),
+            lambda report: read_repository(
+                repository, wanted, report, include_directory=not refs, lenient=how.lenient
+            ),
+            how.in_one_commit(),
         )
     except (RepositoryError, OSError) as error:
         raise CommandError(f"{path}: {error}") from error
@@ -137,8 +139,8 @@ def _shown(file: BinaryIO, what: str) -> Progress:
 
 
 def _source(name: str) -> str:
-    if len(name) > MAX_SOURCE or not name.isprintable():
-        raise CommandError(f"A source has at most {MAX_SOURCE} printable characters.")
+    if len(name) > MAX_SOURCE_LENGTH or not name.isprintable():
+        raise CommandError(f"A source has at most {MAX_SOURCE_LENGTH} printable characters.")
     if name in RESERVED:
         raise CommandError(f"{name} is a word of the ledger's own: name the source by --source.")
     return name
@@ -151,10 +153,10 @@ def _lines(report: ImportReport) -> list[str]:
         for one in remarks
     ]
     if report.foreign_chain:
-        lines.append(foreign_chain.in_words(report.foreign_chain))
+        lines.append(foreign_chain.describe_chain(report.foreign_chain))
     if report.rewrite:
-        answer = report.rewrite.answer()
-        lines.append(rewrite_check.in_words(answer))
+        answer = report.rewrite.to_dict()
+        lines.append(rewrite_check.describe_rewrite(answer))
         lines += [f"{sort:12}{', '.join(of['ids'][:MAX_SHOWN])}" for sort, of in answer.items() if of["ids"]]
     lines.append(f"{report.entries} new, {report.duplicates} known before.")
     return lines
