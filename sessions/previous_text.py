@@ -21,7 +21,7 @@ from traces.entries.record import newest_hashes
 from traces.entry_schema import canonical_path
 from traces.ledger.append import body_of
 from traces.models import Kind, LedgerEntry
-from traces.mutation_class.worker_client import class_apart
+from traces.mutation_class.worker_client import classify_in_worker
 
 DECISIONS_LOOKED = 20  # the newest of the session
 
@@ -47,7 +47,7 @@ def computed_class(session: AgentSession, data: Mapping[str, Any], told: Told | 
         return None  # a path or a text that is none: recording it says what is wrong
     if after is None or before is None:
         return None
-    return class_apart(change.path, before, after)
+    return classify_in_worker(change.path, before, after)
 
 
 class _Change:

@@ -273,6 +273,6 @@ def test_the_timeline_and_the_file_page_show_both(mistaken, rex):
 
 
 def test_the_gate_never_computes_one(working, monkeypatch):
-    monkeypatch.setattr("sessions.previous_text.class_apart", lambda *_: 1 / 0)
+    monkeypatch.setattr("sessions.previous_text.classify_in_worker", lambda *_: 1 / 0)
     assert working.gate("Write", file_path=PATH, content=OLD)["decision"] == "allow"
     assert AgentSession.objects.get().session_id == "s-1"

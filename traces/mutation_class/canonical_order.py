@@ -12,167 +12,179 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from traces.mutation_class.languages.grammar import Container, Grammar, Ordering
-from traces.mutation_class.normal_form import Scope, Shape
-from traces.mutation_class.parse import Budget
+from traces.mutation_class.normal_form import LexicalScope, NormalNode
+from traces.mutation_class.parse import CpuLimit
 
 MAX_ITEMS = 400  # every pair is looked at
 
-IMPORT, DEFINITION, VALUE, FIXTURE = "import", "definition", "value", "fixture"
+IMPORT, DEFINITION, VALUE, PINNED = "import", "definition", "value", "fixture"
 
 
 @dataclass(slots=True)
-class Item:
+class SortableItem:
     """A child with what is glued before it: its sort, the names that it brings and those it uses there."""
 
-    shapes: list[Shape]
-    sort: str
-    brings: frozenset[str]
-    uses: frozenset[str]
+    nodes: list[NormalNode]
+    category: str
+    defined: frozenset[str]
+    used: frozenset[str]
     digest: int
 
 
-def arrange(shape: Shape, grammar: Grammar, budget: Budget, *, named: bool) -> int:
+def sort_children(node: NormalNode, grammar: Grammar, cpu_limit: CpuLimit, *, with_names: bool) -> int:
     """Sort the children of containers, everywhere below; a digest, blind to names unless `named`."""
-    return _arrange(shape, "", grammar.ordering, budget, named=named)
+    return _sort_children(node, "", grammar.ordering, cpu_limit, with_names=with_names)
 
 
-def _arrange(shape: Shape, parent: str, rules: Ordering, budget: Budget, *, named: bool) -> int:
-    budget.spend()
-    parts = [_arrange(kid, shape.kind, rules, budget, named=named) for kid in shape.kids]
-    container = rules.containers.get((shape.kind, parent)) or rules.containers.get((shape.kind, "*"))
-    if container is not None and 1 < len(shape.kids) <= MAX_ITEMS:
-        items = list(_items(shape.kids, container, rules))
-        shape.kids = [kid for item in _sorted(items, container, budget) for kid in item.shapes]
-        parts = [kid.digest for kid in shape.kids]
-    text = "" if shape.role and not named else shape.text
-    shape.digest = hash((shape.kind, text, tuple(parts)))
-    return shape.digest
+def _sort_children(
+    node: NormalNode, parent: str, rules: Ordering, cpu_limit: CpuLimit, *, with_names: bool
+) -> int:
+    cpu_limit.count_steps()
+    digests = [
+        _sort_children(child, node.kind, rules, cpu_limit, with_names=with_names) for child in node.children
+    ]
+    container = rules.containers.get((node.kind, parent)) or rules.containers.get((node.kind, "*"))
+    if container is not None and 1 < len(node.children) <= MAX_ITEMS:
+        items = list(_group_items(node.children, container, rules))
+        node.children = [child for item in _sort_items(items, container, cpu_limit) for child in item.nodes]
+        digests = [child.digest for child in node.children]
+    text = "" if node.role and not with_names else node.text
+    node.digest = hash((node.kind, text, tuple(digests)))
+    return node.digest
 
 
-def _sorted(items: Sequence[Item], container: Container, budget: Budget) -> Iterator[Item]:
+def _sort_items(
+    items: Sequence[SortableItem], container: Container, cpu_limit: CpuLimit
+) -> Iterator[SortableItem]:
     """The smallest digest that nothing before it holds back, again and again."""
-    behind: list[list[int]] = [[] for _ in items]
-    held = [0] * len(items)
-    for later, one in enumerate(items):
-        budget.spend(later + 1)
+    successors: list[list[int]] = [[] for _ in items]
+    blocker_counts = [0] * len(items)
+    for later, item in enumerate(items):
+        cpu_limit.count_steps(later + 1)
         for earlier in range(later):
-            if not _may_pass(items[earlier], one, container):
-                behind[earlier].append(later)
-                held[later] += 1
-    ready = [_rank(items[at], at) for at, count in enumerate(held) if count == 0]
+            if not _may_swap(items[earlier], item, container):
+                successors[earlier].append(later)
+                blocker_counts[later] += 1
+    ready = [_sort_key(items[index], index) for index, count in enumerate(blocker_counts) if count == 0]
     heapq.heapify(ready)
     while ready:
-        *_, at = heapq.heappop(ready)
-        yield items[at]
-        for later in behind[at]:
-            held[later] -= 1
-            if held[later] == 0:
-                heapq.heappush(ready, _rank(items[later], later))
+        *_, index = heapq.heappop(ready)
+        yield items[index]
+        for later in successors[index]:
+            blocker_counts[later] -= 1
+            if blocker_counts[later] == 0:
+                heapq.heappush(ready, _sort_key(items[later], later))
 
 
-def _rank(item: Item, at: int) -> tuple[int, tuple[str, ...], int]:
+def _sort_key(item: SortableItem, index: int) -> tuple[int, tuple[str, ...], int]:
     """By content; twins that differ in names alone by what they are called, so that each meets itself."""
-    return item.digest, tuple(sorted(item.brings)), at
+    return item.digest, tuple(sorted(item.defined)), index
 
 
-def _may_pass(one: Item, other: Item, container: Container) -> bool:
-    sorts = {one.sort, other.sort}
-    if not one.brings.isdisjoint(other.brings) or (
-        FIXTURE in sorts and not (container.free and DEFINITION in sorts)
+def _may_swap(first: SortableItem, second: SortableItem, container: Container) -> bool:
+    categories = {first.category, second.category}
+    if not first.defined.isdisjoint(second.defined) or (
+        PINNED in categories and not (container.is_unordered and DEFINITION in categories)
     ):
         return False
-    if container.free and DEFINITION in sorts:
+    if container.is_unordered and DEFINITION in categories:
         return True
-    if sorts == {VALUE} and container.values_in_order:
+    if categories == {VALUE} and container.keeps_value_order:
         return False
-    return one.brings.isdisjoint(other.uses) and other.brings.isdisjoint(one.uses)
+    return first.defined.isdisjoint(second.used) and second.defined.isdisjoint(first.used)
 
 
-def _items(kids: Sequence[Shape], container: Container, rules: Ordering) -> Iterator[Item]:
-    glued: list[Shape] = []
-    for kid in kids:
-        if kid.kind in rules.glued:
-            glued.append(kid)
+def _group_items(
+    children: Sequence[NormalNode], container: Container, rules: Ordering
+) -> Iterator[SortableItem]:
+    attached: list[NormalNode] = []
+    for child in children:
+        if child.kind in rules.attached:
+            attached.append(child)
             continue
-        pinned = bool(glued) and rules.glue_pins
-        sort = FIXTURE if pinned else _sort(kid, container, rules)
-        whole = [*glued, kid]
-        yield Item(
-            whole,
-            sort,
-            _brought(kid, rules),
-            frozenset(name for one in whole for name in _used(one, "", rules)),
-            hash(tuple(one.digest for one in whole)),
+        is_pinned = bool(attached) and rules.attached_is_fixed
+        category = PINNED if is_pinned else _categorize(child, container, rules)
+        nodes = [*attached, child]
+        yield SortableItem(
+            nodes,
+            category,
+            _find_defined_names(child, rules),
+            frozenset(name for node in nodes for name in _iterate_used(node, "", rules)),
+            hash(tuple(node.digest for node in nodes)),
         )
-        glued = []
-    if glued:
-        yield Item(glued, FIXTURE, frozenset(), frozenset(), hash(tuple(one.digest for one in glued)))
+        attached = []
+    if attached:
+        yield SortableItem(
+            attached, PINNED, frozenset(), frozenset(), hash(tuple(node.digest for node in attached))
+        )
 
 
-def _sort(kid: Shape, container: Container, rules: Ordering) -> str:
-    inner = _unwrapped(kid, rules)
-    if any(not _is_inert(one, rules) for one in kid.kids if one.kind in rules.decorators):
-        return FIXTURE
-    if inner.kind in container.definitions:
+def _categorize(node: NormalNode, container: Container, rules: Ordering) -> str:
+    unwrapped = _unwrap(node, rules)
+    if any(not _is_inert(child, rules) for child in node.children if child.kind in rules.decorators):
+        return PINNED
+    if unwrapped.kind in container.definitions:
         return DEFINITION
-    if inner.kind in container.imports:
-        runs = bool(rules.bound) and not _contains(inner, rules.bound)
-        return FIXTURE if runs or _contains(inner, rules.stars) else IMPORT
-    return VALUE if inner.kind in container.values and not _acts(inner, "", rules) else FIXTURE
+    if unwrapped.kind in container.imports:
+        has_side_effects = bool(rules.binding_imports) and not _contains(unwrapped, rules.binding_imports)
+        return PINNED if has_side_effects or _contains(unwrapped, rules.wildcard_imports) else IMPORT
+    return VALUE if unwrapped.kind in container.values and not _is_executing(unwrapped, "", rules) else PINNED
 
 
-def _unwrapped(kid: Shape, rules: Ordering) -> Shape:
-    while kid.kind in rules.wrappers:
-        inner = next((one for one in kid.kids if one.kind and one.kind not in rules.decorators), None)
+def _unwrap(node: NormalNode, rules: Ordering) -> NormalNode:
+    while node.kind in rules.wrappers:
+        inner = next(
+            (child for child in node.children if child.kind and child.kind not in rules.decorators), None
+        )
         if inner is None:
             break
-        kid = inner
-    return kid
+        node = inner
+    return node
 
 
-def _is_inert(decorator: Shape, rules: Ordering) -> bool:
-    return rules.inert.fullmatch("".join(_texts(decorator))) is not None
+def _is_inert(decorator: NormalNode, rules: Ordering) -> bool:
+    return rules.order_free_decorators.fullmatch("".join(_iterate_texts(decorator))) is not None
 
 
-def _texts(shape: Shape) -> Iterator[str]:
-    yield shape.text
-    for kid in shape.kids:
-        yield from _texts(kid)
+def _iterate_texts(node: NormalNode) -> Iterator[str]:
+    yield node.text
+    for child in node.children:
+        yield from _iterate_texts(child)
 
 
-def _contains(shape: Shape, kinds: frozenset[str]) -> bool:
-    return shape.kind in kinds or any(_contains(kid, kinds) for kid in shape.kids)
+def _contains(node: NormalNode, kinds: frozenset[str]) -> bool:
+    return node.kind in kinds or any(_contains(child, kinds) for child in node.children)
 
 
-def _acts(shape: Shape, parent: str, rules: Ordering) -> bool:
-    if shape.kind in rules.acting:
+def _is_executing(node: NormalNode, parent: str, rules: Ordering) -> bool:
+    if node.kind in rules.executing:
         return True
-    if (parent, shape.field) in rules.later:
+    if (parent, node.field) in rules.deferred:
         return False
-    return any(_acts(kid, shape.kind, rules) for kid in shape.kids)
+    return any(_is_executing(child, node.kind, rules) for child in node.children)
 
 
-def _brought(kid: Shape, rules: Ordering) -> frozenset[str]:
+def _find_defined_names(node: NormalNode, rules: Ordering) -> frozenset[str]:
     """The names that an item declares around itself, members by the name they stand under."""
-    inner = _unwrapped(kid, rules)
-    own = {one.text for one in inner.kids if one.field == "name" and one.role}
-    return frozenset(own | set(_declared(kid, inner.scope)))
+    inner = _unwrap(node, rules)
+    names = {child.text for child in inner.children if child.field == "name" and child.role}
+    return frozenset(names | set(_iterate_declared(node, inner.scope)))
 
 
-def _declared(shape: Shape, own: Scope | None) -> Iterator[str]:
+def _iterate_declared(node: NormalNode, own_scope: LexicalScope | None) -> Iterator[str]:
     """Names declared outside of the scopes that stand below."""
-    if shape.declared is not None and shape.declared is not own:
-        yield shape.text
-    for kid in shape.kids:
-        if kid.scope is None or kid.scope is own:
-            yield from _declared(kid, own)
+    if node.declared_in is not None and node.declared_in is not own_scope:
+        yield node.text
+    for child in node.children:
+        if child.scope is None or child.scope is own_scope:
+            yield from _iterate_declared(child, own_scope)
 
 
-def _used(shape: Shape, parent: str, rules: Ordering) -> Iterator[str]:
+def _iterate_used(node: NormalNode, parent: str, rules: Ordering) -> Iterator[str]:
     """Names that are looked up where the item stands, not where it is called."""
-    if (parent, shape.field) in rules.later:
+    if (parent, node.field) in rules.deferred:
         return
-    if shape.role:
-        yield shape.text
-    for kid in shape.kids:
-        yield from _used(kid, shape.kind, rules)
+    if node.role:
+        yield node.text
+    for child in node.children:
+        yield from _iterate_used(child, node.kind, rules)

@@ -3,45 +3,49 @@
 from __future__ import annotations
 
 from traces.entry_schema import EVOLUTION
-from traces.mutation_class.canonical_order import arrange
-from traces.mutation_class.languages import grammar_for
+from traces.mutation_class.canonical_order import sort_children
+from traces.mutation_class.languages import find_grammar
 from traces.mutation_class.languages.grammar import Grammar
-from traces.mutation_class.normal_form import Shaped, shaped
-from traces.mutation_class.parse import Budget, UnclearError
-from traces.mutation_class.renames import Verdict, compared
+from traces.mutation_class.normal_form import NormalForm, normalize
+from traces.mutation_class.parse import CpuLimit, UnclassifiableError
+from traces.mutation_class.renames import Equivalence, compare
 
 REFACTOR = "AST_REFACTOR"
 MAX_BYTES = 128 * 1024
 CPU_SECONDS = 1.0  # for both texts together
 
 
-def mutation_class(path: str, before: str, after: str, *, seconds: float = CPU_SECONDS) -> str | None:
+def classify_change(path: str, before: str, after: str, *, seconds: float = CPU_SECONDS) -> str | None:
     """AST_REFACTOR where layout, comments, order or names alone differ, INTENT_EVOLUTION for anything else.
 
     None where nothing is claimed: a language that is not known by the name of the file, a text that does not
     parse, is too large, too deep or takes longer than `seconds` of processor time. Never raises.
     """
-    grammar = grammar_for(path)
+    grammar = find_grammar(path)
     if grammar is None or max(len(before), len(after)) > MAX_BYTES:
         return None
-    budget = Budget(seconds)
+    cpu_limit = CpuLimit(seconds)
     try:
-        old, new = (shaped(grammar, text.encode(), budget) for text in (before, after))
-        verdict = _verdict(old, new, grammar, budget)
-    except (UnclearError, UnicodeEncodeError, RecursionError):
+        old, new = (normalize(grammar, text.encode(), cpu_limit) for text in (before, after))
+        equivalence = _compare_forms(old, new, grammar, cpu_limit)
+    except (UnclassifiableError, UnicodeEncodeError, RecursionError):
         return None
-    return {Verdict.SAME: REFACTOR, Verdict.DIFFERENT: EVOLUTION}.get(verdict)
+    return {Equivalence.SAME: REFACTOR, Equivalence.DIFFERENT: EVOLUTION}.get(equivalence)
 
 
-def _verdict(before: Shaped, after: Shaped, grammar: Grammar, budget: Budget) -> Verdict:
+def _compare_forms(
+    before: NormalForm, after: NormalForm, grammar: Grammar, cpu_limit: CpuLimit
+) -> Equivalence:
     """As they stand; then with what may move put in order, by names and content, or by content alone."""
-    found = [compared(before, after, grammar.naming, budget)]
-    for named in (False, True):
-        if found[-1] is Verdict.SAME or not grammar.ordering.containers:
+    results = [compare(before, after, grammar.naming, cpu_limit)]
+    for with_names in (False, True):
+        if results[-1] is Equivalence.SAME or not grammar.ordering.containers:
             break
-        digests = [arrange(side.root, grammar, budget, named=named) for side in (before, after)]
-        if not named and digests[0] != digests[1]:
+        digests = [
+            sort_children(form.root, grammar, cpu_limit, with_names=with_names) for form in (before, after)
+        ]
+        if not with_names and digests[0] != digests[1]:
             break  # more than order and names
-        found.append(compared(before, after, grammar.naming, budget))
-    best = (Verdict.SAME, Verdict.UNCLEAR, Verdict.DIFFERENT)
-    return next(one for one in best if one in found)
+        results.append(compare(before, after, grammar.naming, cpu_limit))
+    best = (Equivalence.SAME, Equivalence.UNCLEAR, Equivalence.DIFFERENT)
+    return next(result for result in best if result in results)

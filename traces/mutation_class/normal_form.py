@@ -7,24 +7,24 @@ from dataclasses import dataclass, field
 
 from tree_sitter import Node, TreeCursor
 
-from traces.mutation_class.languages.grammar import NOTHING, Binds, Grammar, Kinds, Role, ScopeKind
-from traces.mutation_class.parse import Budget, UnclearError, parsed
+from traces.mutation_class.languages.grammar import NO_KINDS, Binds, Grammar, Kinds, Role, ScopeKind
+from traces.mutation_class.parse import CpuLimit, UnclassifiableError, parse
 
 MAX_DEPTH = 150
-CONTINUED = re.compile(rb"\\\r?\n")
+LINE_CONTINUATION = re.compile(rb"\\\r?\n")
 
 
 @dataclass(slots=True, eq=False)
-class Scope:
+class LexicalScope:
     """`closed`: a class with bases, whose members may be overriding what is defined elsewhere."""
 
     kind: str
-    parent: Scope | None = None
+    parent: LexicalScope | None = None
     names: set[str] = field(default_factory=set)
-    released: set[str] = field(default_factory=set)
-    closed: bool = False
+    rebound: set[str] = field(default_factory=set)
+    has_bases: bool = False
 
-    def holder(self, mode: str) -> Scope:
+    def find_binding_scope(self, mode: str) -> LexicalScope:
         """The scope in which a declaration of this mode counts."""
         if mode == Binds.ENCLOSING:
             return self.parent or self
@@ -33,16 +33,16 @@ class Scope:
             scope = scope.parent
         return scope
 
-    def around(self, kind: str) -> Scope | None:
+    def find_enclosing(self, kind: str) -> LexicalScope | None:
         """The innermost scope of this kind, itself included."""
-        scope: Scope | None = self
+        scope: LexicalScope | None = self
         while scope and scope.kind != kind:
             scope = scope.parent
         return scope
 
 
 @dataclass(slots=True, eq=False)
-class Shape:
+class NormalNode:
     """A node as it counts. `text` is set for leaves, `role` for names; `scope` is the one that a node opens.
 
     `home` is where a name is looked up first, `declared` the scope in which it is declared right here.
@@ -51,239 +51,261 @@ class Shape:
     kind: str
     text: str = ""
     role: str = ""
-    kids: list[Shape] = field(default_factory=list)
+    children: list[NormalNode] = field(default_factory=list)
     field: str | None = None
-    scope: Scope | None = None
-    home: Scope | None = None
-    declared: Scope | None = None
+    scope: LexicalScope | None = None
+    lookup_scope: LexicalScope | None = None
+    declared_in: LexicalScope | None = None
     digest: int = 0
 
 
 @dataclass(slots=True)
-class Shaped:
+class NormalForm:
     """`members` are those defined in this file by classes of its own; `parameters` all that can be named."""
 
-    root: Shape
+    root: NormalNode
     members: set[str]
-    parameters: set[tuple[Scope, str]]
+    parameters: set[tuple[LexicalScope, str]]
 
 
-def shaped(grammar: Grammar, data: bytes, budget: Budget) -> Shaped:
+def normalize(grammar: Grammar, source: bytes, cpu_limit: CpuLimit) -> NormalForm:
     """Raises UnclearError."""
-    return _Shaper(grammar, data, budget).all_of(parsed(grammar, data, budget))
+    return _Normalizer(grammar, source, cpu_limit).normalize(parse(grammar, source, cpu_limit))
 
 
 @dataclass(slots=True)
-class _At:
+class _Context:
     """Where the walk is: the parent's kind, the field, how declarations apply, in which scope, how deep."""
 
     parent: str
     field: str | None
-    mode: str
-    scope: Scope
+    binding: str
+    scope: LexicalScope
     depth: int
-    names_arguments: bool = False
-    beside: Kinds = NOTHING  # kinds of the children, where somebody asks
+    in_parameters: bool = False
+    sibling_kinds: Kinds = NO_KINDS  # kinds of the children, where somebody asks
 
 
-class _Shaper:
-    def __init__(self, grammar: Grammar, data: bytes, budget: Budget) -> None:
-        self.grammar, self.naming, self.data, self.budget = grammar, grammar.naming, data, budget
-        self.asks_beside = {kind for kind, _ in (*grammar.naming.needs, *grammar.naming.properties)}
+class _Normalizer:
+    def __init__(self, grammar: Grammar, source: bytes, cpu_limit: CpuLimit) -> None:
+        self.grammar, self.naming, self.source, self.cpu_limit = grammar, grammar.naming, source, cpu_limit
+        self.needs_siblings = {
+            kind for kind, _ in (*grammar.naming.required_siblings, *grammar.naming.property_modifiers)
+        }
         self.members: set[str] = set()
-        self.parameters: set[tuple[Scope, str]] = set()
+        self.parameters: set[tuple[LexicalScope, str]] = set()
 
-    def all_of(self, root: Node) -> Shaped:
-        whole = Scope(ScopeKind.FUNCTION)
-        shape = self._node(root.walk(), _At("", None, "", whole, 0)) or Shape("")
-        shape.scope = whole
-        return Shaped(shape, self.members, self.parameters)
+    def normalize(self, root: Node) -> NormalForm:
+        file_scope = LexicalScope(ScopeKind.FUNCTION)
+        node = self._visit(root.walk(), _Context("", None, "", file_scope, 0)) or NormalNode("")
+        node.scope = file_scope
+        return NormalForm(node, self.members, self.parameters)
 
-    def _node(self, cursor: TreeCursor, at: _At) -> Shape | None:
+    def _visit(self, cursor: TreeCursor, context: _Context) -> NormalNode | None:
         """None for what does not count."""
-        self.budget.spend()
+        self.cpu_limit.count_steps()
         node = cursor.node
         assert node is not None
         if not node.is_named:
-            return Shape("", node.type, field=at.field)
+            return NormalNode("", node.type, field=context.field)
         if node.type in self.grammar.comments:
             text = self._text(node)
-            return Shape("order", text) if self.grammar.orders.search(text) else None
-        if at.depth > MAX_DEPTH:
-            raise UnclearError("nested too deeply")
-        kind = self.grammar.placed.get((at.parent, at.field), node.type)
-        special = self.grammar.special.get(kind)
+            return NormalNode("order", text) if self.grammar.directives.search(text) else None
+        if context.depth > MAX_DEPTH:
+            raise UnclassifiableError("nested too deeply")
+        kind = self.grammar.kinds_by_position.get((context.parent, context.field), node.type)
+        special = self.grammar.converters.get(kind)
         text_of_node = special(node, self._text(node)) if special else None
         if text_of_node is not None:
-            return Shape(self.grammar.same.get(kind, kind), text_of_node, field=at.field)
+            return NormalNode(self.grammar.aliases.get(kind, kind), text_of_node, field=context.field)
         if node.child_count == 0 or kind in self.grammar.verbatim:
-            return self._leaf(kind, self._text(node), at)
-        return self._inner(cursor, node, kind, at)
+            return self._build_leaf(kind, self._text(node), context)
+        return self._build_inner(cursor, node, kind, context)
 
     def _text(self, node: Node) -> str:
-        return self.data[node.start_byte : node.end_byte].decode("utf-8", "surrogateescape")
+        return self.source[node.start_byte : node.end_byte].decode("utf-8", "surrogateescape")
 
     # --- leaves -----------------------------------------------------------------------------------
 
-    def _leaf(self, kind: str, text: str, at: _At) -> Shape:
-        role = self.naming.places.get((at.parent, at.field)) or self.naming.roles.get(kind, "")
-        if role and not self.naming.properties.get((at.parent, at.field), NOTHING).isdisjoint(at.beside):
+    def _build_leaf(self, kind: str, text: str, context: _Context) -> NormalNode:
+        role = self.naming.roles_by_position.get((context.parent, context.field)) or self.naming.roles.get(
+            kind, ""
+        )
+        if role and not self.naming.property_modifiers.get(
+            (context.parent, context.field), NO_KINDS
+        ).isdisjoint(context.sibling_kinds):
             role = Role.NAME_AND_MEMBER
-            self._define(text, at.scope.around(ScopeKind.CLASS))
-        leaf = Shape(kind, text, role, field=at.field)
+            self._add_member(text, context.scope.find_enclosing(ScopeKind.CLASS))
+        leaf = NormalNode(kind, text, role, field=context.field)
         if not role:
             return leaf
-        leaf.home = at.scope.parent or at.scope if at.mode == Binds.ENCLOSING else at.scope
-        if at.mode and role != Role.MEMBER:
-            self._declare(leaf, at)
-        if (at.parent, at.field) in self.naming.members:
-            self._define(text, at.scope.around(ScopeKind.CLASS))
+        leaf.lookup_scope = (
+            context.scope.parent or context.scope if context.binding == Binds.ENCLOSING else context.scope
+        )
+        if context.binding and role != Role.MEMBER:
+            self._declare(leaf, context)
+        if (context.parent, context.field) in self.naming.member_positions:
+            self._add_member(text, context.scope.find_enclosing(ScopeKind.CLASS))
         return leaf
 
-    def _declare(self, leaf: Shape, at: _At) -> None:
-        scope = at.scope.holder(at.mode)
+    def _declare(self, leaf: NormalNode, context: _Context) -> None:
+        scope = context.scope.find_binding_scope(context.binding)
         scope.names.add(leaf.text)
-        leaf.declared = scope
-        if at.names_arguments:
+        leaf.declared_in = scope
+        if context.in_parameters:
             self.parameters.add((scope, leaf.text))
-        if scope.kind == ScopeKind.CLASS and not (scope.closed and self.naming.hides_classes):
+        if scope.kind == ScopeKind.CLASS and not (scope.has_bases and self.naming.hides_class_scope):
             self.members.add(leaf.text)
 
-    def _define(self, text: str, owner: Scope | None) -> None:
-        if owner is None or not owner.closed:
+    def _add_member(self, text: str, owner: LexicalScope | None) -> None:
+        if owner is None or not owner.has_bases:
             self.members.add(text)
 
     # --- the rest ---------------------------------------------------------------------------------
 
-    def _inner(self, cursor: TreeCursor, node: Node, kind: str, at: _At) -> Shape | None:
-        opened = self._opened(node, kind, at.scope)
-        shape = Shape(self.grammar.same.get(kind, kind), field=at.field, scope=opened)
-        inside = _At(kind, None, "", opened or at.scope, at.depth + 1)
-        inside.names_arguments = at.names_arguments or kind in self.naming.parameters
-        shape.kids = self._kids(cursor, node, at, inside)
-        if kind in self.naming.releases:
-            self._release(shape, at.scope)
-        if opened:
-            opened.names -= opened.released
-        return self._trimmed(shape, node, at)
+    def _build_inner(self, cursor: TreeCursor, node: Node, kind: str, context: _Context) -> NormalNode | None:
+        own_scope = self._open_scope(node, kind, context.scope)
+        normal_node = NormalNode(self.grammar.aliases.get(kind, kind), field=context.field, scope=own_scope)
+        inner = _Context(kind, None, "", own_scope or context.scope, context.depth + 1)
+        inner.in_parameters = context.in_parameters or kind in self.naming.parameters
+        normal_node.children = self._visit_children(cursor, node, context, inner)
+        if kind in self.naming.rebinding:
+            self._rebind(normal_node, context.scope)
+        if own_scope:
+            own_scope.names -= own_scope.rebound
+        return self._remove_noise(normal_node, node, context)
 
-    def _opened(self, node: Node, kind: str, around: Scope) -> Scope | None:
-        opens = self.naming.scopes.get(kind)
-        if opens is None:
+    def _open_scope(self, node: Node, kind: str, parent: LexicalScope) -> LexicalScope | None:
+        scope_kind = self.naming.scopes.get(kind)
+        if scope_kind is None:
             return None
-        held = {(kind, child.type) for child in node.children if child.named_child_count}
-        return Scope(opens, around, closed=not held.isdisjoint(self.naming.bases))
+        children = {(kind, child.type) for child in node.children if child.named_child_count}
+        return LexicalScope(
+            scope_kind, parent, has_bases=not children.isdisjoint(self.naming.base_class_children)
+        )
 
-    def _release(self, shape: Shape, scope: Scope) -> None:
-        scope.released |= {kid.text for kid in shape.kids if kid.role}
+    def _rebind(self, node: NormalNode, scope: LexicalScope) -> None:
+        scope.rebound |= {child.text for child in node.children if child.role}
 
-    def _kids(self, cursor: TreeCursor, node: Node, at: _At, inside: _At) -> list[Shape]:
-        kids: list[Shape] = []
-        end, skipped = node.start_byte, self._docstring(node, at, inside)
-        needs = inside.parent in self.asks_beside
-        inside.beside = frozenset(child.type for child in node.children) if needs else NOTHING
-        there = cursor.goto_first_child()
-        while there:
+    def _visit_children(
+        self, cursor: TreeCursor, node: Node, context: _Context, inner: _Context
+    ) -> list[NormalNode]:
+        children: list[NormalNode] = []
+        end, skipped = node.start_byte, self._find_docstring(node, context, inner)
+        needs_siblings = inner.parent in self.needs_siblings
+        inner.sibling_kinds = frozenset(child.type for child in node.children) if needs_siblings else NO_KINDS
+        has_child = cursor.goto_first_child()
+        while has_child:
             child = cursor.node
             assert child is not None
-            self._gap(kids, end, child.start_byte)
+            self._add_unparsed_text(children, end, child.start_byte)
             end = child.end_byte
-            inside.field = cursor.field_name
-            inside.mode = self._mode(inside, at)
-            kid = None if child.id == skipped else self._node(cursor, inside)
-            if kid is not None:
-                kids.append(self._wrapped(kid, inside))
-            there = cursor.goto_next_sibling()
+            inner.field = cursor.field_name
+            inner.binding = self._find_binding(inner, context)
+            normal_child = None if child.id == skipped else self._visit(cursor, inner)
+            if normal_child is not None:
+                children.append(self._add_implicit_parent(normal_child, inner))
+            has_child = cursor.goto_next_sibling()
         cursor.goto_parent()
-        self._gap(kids, end, node.end_byte)
-        self._attributes(kids, inside, at)
-        return kids
+        self._add_unparsed_text(children, end, node.end_byte)
+        self._add_self_attributes(children, inner, context)
+        return children
 
-    def _docstring(self, node: Node, at: _At, inside: _At) -> int | None:
+    def _find_docstring(self, node: Node, context: _Context, inner: _Context) -> int | None:
         """The id of the child that documents a node: a text that is a statement by itself and its first."""
-        if at.parent not in self.grammar.documented.get(inside.parent, ()):
+        if context.parent not in self.grammar.docstring_parents.get(inner.parent, ()):
             return None
-        named = (child for child in node.children if child.is_named)
-        first = next((child for child in named if child.type not in self.grammar.comments), None)
-        return first.id if first is not None and _is_text(first) else None
+        named_children = (child for child in node.children if child.is_named)
+        first = next((child for child in named_children if child.type not in self.grammar.comments), None)
+        return first.id if first is not None and _is_string_statement(first) else None
 
-    def _mode(self, inside: _At, at: _At) -> str:
+    def _find_binding(self, inner: _Context, context: _Context) -> str:
         """How the child that comes next declares names, if at all."""
-        place = (inside.parent, inside.field)
-        mode = self.naming.declares.get(place, "")
-        needed = self.naming.needs.get(place)
-        if mode and (needed is None or not needed.isdisjoint(inside.beside)):
-            return mode
-        through = self.naming.pattern_fields.get(inside.parent)
-        if at.mode and (inside.parent in self.naming.patterns or (through and through == inside.field)):
-            return at.mode
+        position = (inner.parent, inner.field)
+        binding = self.naming.bindings.get(position, "")
+        required = self.naming.required_siblings.get(position)
+        if binding and (required is None or not required.isdisjoint(inner.sibling_kinds)):
+            return binding
+        pattern_field = self.naming.pattern_fields.get(inner.parent)
+        if context.binding and (
+            inner.parent in self.naming.patterns or (pattern_field and pattern_field == inner.field)
+        ):
+            return context.binding
         return ""
 
-    def _gap(self, kids: list[Shape], start: int, end: int) -> None:
+    def _add_unparsed_text(self, children: list[NormalNode], start: int, end: int) -> None:
         """What no child explains is text that counts."""
-        if start < end and (text := CONTINUED.sub(b" ", self.data[start:end]).strip()):
-            kids.append(Shape("gap", text.decode("utf-8", "surrogateescape")))
+        if start < end and (text := LINE_CONTINUATION.sub(b" ", self.source[start:end]).strip()):
+            children.append(NormalNode("gap", text.decode("utf-8", "surrogateescape")))
 
-    def _attributes(self, kids: list[Shape], inside: _At, at: _At) -> None:
+    def _add_self_attributes(self, children: list[NormalNode], inner: _Context, context: _Context) -> None:
         """`self.x = …` defines a member as well."""
-        kind, of, spelled = self.naming.selves
-        if inside.parent != kind or at.field != "left" or at.parent not in self.naming.assigns:
+        kind, object_field, spellings = self.naming.self_attribute
+        if inner.parent != kind or context.field != "left" or context.parent not in self.naming.assignments:
             return
-        if any(kid.field == of and (kid.text or kid.kind) in spelled for kid in kids):
-            for kid in kids:
-                if kid.role == Role.MEMBER:
-                    self._define(kid.text, at.scope.around(ScopeKind.CLASS))
+        if any(child.field == object_field and (child.text or child.kind) in spellings for child in children):
+            for child in children:
+                if child.role == Role.MEMBER:
+                    self._add_member(child.text, context.scope.find_enclosing(ScopeKind.CLASS))
 
-    def _wrapped(self, kid: Shape, inside: _At) -> Shape:
-        wrap = self.grammar.wraps.get((inside.parent, inside.field))
-        return Shape(wrap, kids=[kid]) if wrap and kid.kind != wrap else kid
+    def _add_implicit_parent(self, child: NormalNode, inner: _Context) -> NormalNode:
+        parent_kind = self.grammar.implicit_parents.get((inner.parent, inner.field))
+        return (
+            NormalNode(parent_kind, children=[child]) if parent_kind and child.kind != parent_kind else child
+        )
 
-    def _trimmed(self, shape: Shape, node: Node, at: _At) -> Shape | None:
+    def _remove_noise(self, normal_node: NormalNode, node: Node, context: _Context) -> NormalNode | None:
         """Without signs that say nothing."""
         grammar, kind = self.grammar, node.type
-        kids = shape.kids
-        idle = grammar.separators.get(kind, frozenset()) | grammar.separators.get("*", frozenset())
-        if kind in grammar.bare:
-            idle |= {"(", ")"}
-        if idle:
-            kids = [kid for kid in kids if kid.kind or kid.text not in idle]
+        children = normal_node.children
+        noise = grammar.separators.get(kind, frozenset()) | grammar.separators.get("*", frozenset())
+        if kind in grammar.without_parentheses:
+            noise |= {"(", ")"}
+        if noise:
+            children = [child for child in children if child.kind or child.text not in noise]
         if kind in grammar.trailing:
-            kids = _without_last_comma(kids)
-        shape.kids = kids
-        if kind in grammar.unwrapped and at.parent not in grammar.keeps_wrapped:
-            inner = [kid for kid in kids if kid.kind]
-            if len(inner) == 1 and not _holds(inner[0], grammar.keeps_wrapped):
-                inner[0].field = at.field
+            children = _drop_trailing_comma(children)
+        normal_node.children = children
+        if kind in grammar.transparent and context.parent not in grammar.keeps_parentheses:
+            inner = [child for child in children if child.kind]
+            if len(inner) == 1 and not _contains_kind(inner[0], grammar.keeps_parentheses):
+                inner[0].field = context.field
                 return inner[0]
-        held = [kid for kid in kids if kid.kind]
-        return None if kind in grammar.empties and at.parent == "class_definition" and not held else shape
+        named_children = [child for child in children if child.kind]
+        return (
+            None
+            if kind in grammar.dropped_when_empty
+            and context.parent == "class_definition"
+            and not named_children
+            else normal_node
+        )
 
 
-def _without_last_comma(kids: list[Shape]) -> list[Shape]:
+def _drop_trailing_comma(children: list[NormalNode]) -> list[NormalNode]:
     """`[a, b,]` as `[a, b]`; not `[a,,]`, where a comma stands for something."""
-    last = len(kids) - 1
-    while last >= 0 and not kids[last].kind and kids[last].text in {")", "]", "}", ">"}:
+    last = len(children) - 1
+    while last >= 0 and not children[last].kind and children[last].text in {")", "]", "}", ">"}:
         last -= 1
-    ends = last > 0 and not kids[last].kind and kids[last].text == ","
-    return [*kids[:last], *kids[last + 1 :]] if ends and kids[last - 1].kind else kids
+    has_comma = last > 0 and not children[last].kind and children[last].text == ","
+    return [*children[:last], *children[last + 1 :]] if has_comma and children[last - 1].kind else children
 
 
-def _is_text(node: Node) -> bool:
+def _is_string_statement(node: Node) -> bool:
     """Whether a statement is a text and nothing else: a docstring, where it comes first."""
     child = node.named_child(0) if node.type == "expression_statement" else None
-    is_text = (
+    is_string = (
         child is not None and child.type in {"string", "concatenated_string"} and node.named_child_count == 1
     )
-    return is_text and not any(part.type == "interpolation" for part in (child.children if child else ()))
+    return is_string and not any(part.type == "interpolation" for part in (child.children if child else ()))
 
 
-def _holds(shape: Shape, kinds: frozenset[str]) -> bool:
+def _contains_kind(node: NormalNode, kinds: frozenset[str]) -> bool:
     if not kinds:
         return False
-    waiting = [shape]
-    while waiting:
-        one = waiting.pop()
-        if one.kind in kinds:
+    pending = [node]
+    while pending:
+        current = pending.pop()
+        if current.kind in kinds:
             return True
-        waiting.extend(one.kids)
+        pending.extend(current.children)
     return False

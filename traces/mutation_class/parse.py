@@ -10,52 +10,52 @@ from dataclasses import dataclass
 
 from tree_sitter import Node, Parser, Point
 
-from traces.mutation_class.languages.grammar import Grammar, language_of
+from traces.mutation_class.languages.grammar import Grammar, load_language
 
 MAX_NODES = 80_000
-LOOKED_EVERY = 256  # nodes between two looks at the clock
-PIECE = 65_536  # bytes handed to the parser at once
+STEPS_PER_CHECK = 256  # nodes between two looks at the clock
+CHUNK_SIZE = 65_536  # bytes handed to the parser at once
 
 
-class UnclearError(Exception):
+class UnclassifiableError(Exception):
     """Nothing is claimed about this text: it does not parse, or is too large, too deep or too slow."""
 
 
 @dataclass(slots=True)
-class Budget:
+class CpuLimit:
     """Processor time of this thread, so that load on the machine does not change answers."""
 
     seconds: float
-    _spent: int = 0
+    _steps: int = 0
     _deadline: float = 0.0
 
     def __post_init__(self) -> None:
         self._deadline = time.thread_time() + self.seconds
 
-    def spend(self, steps: int = 1) -> None:
-        self._spent += steps
-        if self._spent >= LOOKED_EVERY:
-            self._spent = 0
-            if self.is_over():
-                raise UnclearError("too slow")
+    def count_steps(self, steps: int = 1) -> None:
+        self._steps += steps
+        if self._steps >= STEPS_PER_CHECK:
+            self._steps = 0
+            if self.is_exceeded():
+                raise UnclassifiableError("too slow")
 
-    def is_over(self) -> bool:
+    def is_exceeded(self) -> bool:
         return time.thread_time() > self._deadline
 
 
-def parsed(grammar: Grammar, data: bytes, budget: Budget) -> Node:
+def parse(grammar: Grammar, data: bytes, cpu_limit: CpuLimit) -> Node:
     """The tree of a text that parses without any error. Raises UnclearError."""
 
     def read(offset: int, _point: Point) -> bytes:
-        return data[offset : offset + PIECE]
+        return data[offset : offset + CHUNK_SIZE]
 
-    parser = Parser(language_of(grammar.package, grammar.function))
+    parser = Parser(load_language(grammar.package, grammar.function))
     try:
-        root = parser.parse(read, progress_callback=lambda _offset, _error: budget.is_over()).root_node
+        root = parser.parse(read, progress_callback=lambda _offset, _error: cpu_limit.is_exceeded()).root_node
     except ValueError:  # how the binding reports that the callback stopped it
-        raise UnclearError("too slow to parse") from None
+        raise UnclassifiableError("too slow to parse") from None
     if root.has_error:
-        raise UnclearError("does not parse")
+        raise UnclassifiableError("does not parse")
     if root.descendant_count > MAX_NODES:
-        raise UnclearError("too many nodes")
+        raise UnclassifiableError("too many nodes")
     return root

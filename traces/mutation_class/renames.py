@@ -12,144 +12,158 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from traces.mutation_class.languages.grammar import Naming, Role, ScopeKind
-from traces.mutation_class.normal_form import Scope, Shape, Shaped
-from traces.mutation_class.parse import Budget
+from traces.mutation_class.normal_form import LexicalScope, NormalForm, NormalNode
+from traces.mutation_class.parse import CpuLimit
 
 Pairs = set[tuple[str, str]]
 
 
-class Verdict(Enum):
+class Equivalence(Enum):
     SAME = "same"
     DIFFERENT = "different"
     UNCLEAR = "unclear"
 
 
 @dataclass(slots=True)
-class _Seen:
+class _Comparison:
     """What a walk through both shapes has found. Names are (scope before, name before, name after)."""
 
-    partners: dict[Scope, Scope] = field(default_factory=dict)
-    leaves: list[tuple[Shape, Shape, Scope | None]] = field(default_factory=list)
+    scope_pairs: dict[LexicalScope, LexicalScope] = field(default_factory=dict)
+    name_pairs: list[tuple[NormalNode, NormalNode, LexicalScope | None]] = field(default_factory=list)
 
 
-def compared(before: Shaped, after: Shaped, naming: Naming, budget: Budget) -> Verdict:
+def compare(before: NormalForm, after: NormalForm, naming: Naming, cpu_limit: CpuLimit) -> Equivalence:
     """Their children have been put in order, where that says nothing."""
-    seen = _walk(before.root, after.root, budget)
-    if seen is None:
-        return Verdict.DIFFERENT
-    if all(one.text == other.text for one, other, _ in seen.leaves):
-        return Verdict.SAME
-    if not naming.known:
-        return Verdict.DIFFERENT if _contradicts(seen) else Verdict.UNCLEAR
-    return Verdict.SAME if _Renaming(before, after, naming, seen).holds() else Verdict.DIFFERENT
+    comparison = _compare_structure(before.root, after.root, cpu_limit)
+    if comparison is None:
+        return Equivalence.DIFFERENT
+    if all(old_leaf.text == new_leaf.text for old_leaf, new_leaf, _ in comparison.name_pairs):
+        return Equivalence.SAME
+    if not naming.is_complete:
+        return Equivalence.DIFFERENT if _is_inconsistent(comparison) else Equivalence.UNCLEAR
+    return (
+        Equivalence.SAME
+        if _RenamingCheck(before, after, naming, comparison).is_consistent()
+        else Equivalence.DIFFERENT
+    )
 
 
-def _walk(one: Shape, other: Shape, budget: Budget) -> _Seen | None:
+def _compare_structure(before: NormalNode, after: NormalNode, cpu_limit: CpuLimit) -> _Comparison | None:
     """Side by side; None where they differ in more than names."""
-    seen = _Seen()
-    waiting: list[tuple[Shape, Shape, Scope | None]] = [(one, other, None)]
-    while waiting:
-        left, right, unit = waiting.pop()
-        budget.spend()
-        alike = (left.kind, left.role, len(left.kids)) == (right.kind, right.role, len(right.kids))
-        if not alike or (left.text != right.text and left.role in {"", Role.EXTERNAL}):
+    comparison = _Comparison()
+    pending: list[tuple[NormalNode, NormalNode, LexicalScope | None]] = [(before, after, None)]
+    while pending:
+        left, right, function = pending.pop()
+        cpu_limit.count_steps()
+        is_alike = (left.kind, left.role, len(left.children)) == (right.kind, right.role, len(right.children))
+        if not is_alike or (left.text != right.text and left.role in {"", Role.EXTERNAL}):
             return None
         if left.scope and right.scope:
-            seen.partners[left.scope] = right.scope
-            unit = left.scope if left.scope.kind == ScopeKind.FUNCTION else unit
+            comparison.scope_pairs[left.scope] = right.scope
+            function = left.scope if left.scope.kind == ScopeKind.FUNCTION else function
         if left.role:
-            seen.leaves.append((left, right, unit))
-        waiting.extend((a, b, unit) for a, b in zip(left.kids, right.kids, strict=True))
-    return seen
+            comparison.name_pairs.append((left, right, function))
+        pending.extend((a, b, function) for a, b in zip(left.children, right.children, strict=True))
+    return comparison
 
 
-def _contradicts(seen: _Seen) -> bool:
+def _is_inconsistent(comparison: _Comparison) -> bool:
     """Whether some function calls one thing by two names, or by a name that was another's before."""
-    there: dict[Scope | None, Pairs] = {}
-    for one, other, unit in seen.leaves:
-        there.setdefault(unit, set()).add((one.text, other.text))
-    old = {unit: {one for one, _ in pairs} for unit, pairs in there.items()}
-    fresh = all(new not in old[unit] for unit, pairs in there.items() for _, new in _changed(pairs))
-    return not fresh or not all(_is_bijection(pairs) for pairs in there.values())
+    pairs_by_function: dict[LexicalScope | None, Pairs] = {}
+    for old_leaf, new_leaf, function in comparison.name_pairs:
+        pairs_by_function.setdefault(function, set()).add((old_leaf.text, new_leaf.text))
+    old_names = {unit: {name for name, _ in pairs} for unit, pairs in pairs_by_function.items()}
+    are_unused = all(
+        new not in old_names[unit]
+        for unit, pairs in pairs_by_function.items()
+        for _, new in _select_changed(pairs)
+    )
+    return not are_unused or not all(_is_bijection(pairs) for pairs in pairs_by_function.values())
 
 
 def _is_bijection(pairs: Pairs) -> bool:
-    return len({one for one, _ in pairs}) == len({other for _, other in pairs}) == len(pairs)
+    return len({old for old, _ in pairs}) == len({new for _, new in pairs}) == len(pairs)
 
 
-class _Renaming:
+class _RenamingCheck:
     """The names of both sides, sorted by what they can mean."""
 
-    def __init__(self, before: Shaped, after: Shaped, naming: Naming, seen: _Seen) -> None:
-        self.before, self.after, self.naming, self.seen = before, after, naming, seen
-        self.names: dict[Scope, Pairs] = {}
+    def __init__(
+        self, before: NormalForm, after: NormalForm, naming: Naming, comparison: _Comparison
+    ) -> None:
+        self.before, self.after, self.naming, self.seen = before, after, naming, comparison
+        self.names: dict[LexicalScope, Pairs] = {}
         self.members: Pairs = set()
         self.keywords: Pairs = set()
 
-    def holds(self) -> bool:
-        if not all(self._take(one, other) for one, other, _ in self.seen.leaves):
+    def is_consistent(self) -> bool:
+        if not all(self._add_pair(old_leaf, new_leaf) for old_leaf, new_leaf, _ in self.seen.name_pairs):
             return False
-        scopes = all(self._holds_in(scope, pairs) for scope, pairs in self.names.items())
-        return scopes and self._members_hold() and self._keywords_hold()
+        are_scopes_consistent = all(
+            self._is_consistent_in(scope, pairs) for scope, pairs in self.names.items()
+        )
+        return are_scopes_consistent and self._are_members_consistent() and self._are_keywords_consistent()
 
-    def _take(self, one: Shape, other: Shape) -> bool:
+    def _add_pair(self, old_leaf: NormalNode, new_leaf: NormalNode) -> bool:
         """False where the two names mean things of different scopes."""
-        if one.role == Role.KEYWORD:
-            self.keywords.add((one.text, other.text))
-        if one.role in {Role.MEMBER, Role.NAME_AND_MEMBER}:
-            self.members.add((one.text, other.text))
-        if one.role in {Role.MEMBER, Role.KEYWORD}:
+        if old_leaf.role == Role.KEYWORD:
+            self.keywords.add((old_leaf.text, new_leaf.text))
+        if old_leaf.role in {Role.MEMBER, Role.NAME_AND_MEMBER}:
+            self.members.add((old_leaf.text, new_leaf.text))
+        if old_leaf.role in {Role.MEMBER, Role.KEYWORD}:
             return True
-        here, there = self._meant(one), self._meant(other)
-        if here is None or there is None:
-            return here is there and one.text == other.text
-        self.names.setdefault(here, set()).add((one.text, other.text))
-        if here.kind == ScopeKind.CLASS:
-            self.members.add((one.text, other.text))
-        return self.seen.partners.get(here) is there
+        old_scope, new_scope = self._resolve(old_leaf), self._resolve(new_leaf)
+        if old_scope is None or new_scope is None:
+            return old_scope is new_scope and old_leaf.text == new_leaf.text
+        self.names.setdefault(old_scope, set()).add((old_leaf.text, new_leaf.text))
+        if old_scope.kind == ScopeKind.CLASS:
+            self.members.add((old_leaf.text, new_leaf.text))
+        return self.seen.scope_pairs.get(old_scope) is new_scope
 
-    def _meant(self, leaf: Shape) -> Scope | None:
+    def _resolve(self, leaf: NormalNode) -> LexicalScope | None:
         """The scope that declares what a leaf names."""
-        scope = start = leaf.declared or leaf.home
+        scope = start = leaf.declared_in or leaf.lookup_scope
         while scope is not None:
-            hidden = self.naming.hides_classes and scope.kind == ScopeKind.CLASS and scope is not start
-            if leaf.text in scope.names and not hidden:
+            is_hidden = self.naming.hides_class_scope and scope.kind == ScopeKind.CLASS and scope is not start
+            if leaf.text in scope.names and not is_hidden:
                 return scope
             scope = scope.parent
         return None
 
-    def _holds_in(self, scope: Scope, pairs: Pairs) -> bool:
+    def _is_consistent_in(self, scope: LexicalScope, pairs: Pairs) -> bool:
         """One name for one, and none that was somebody else's in the same scope."""
-        changed = list(_changed(pairs))
-        fresh = all(new not in scope.names for _, new in changed)
-        return _is_bijection(pairs) and fresh and all(self._keeps_form(*pair) for pair in changed)
+        changed = list(_select_changed(pairs))
+        are_unused = all(new not in scope.names for _, new in changed)
+        return _is_bijection(pairs) and are_unused and all(self._keeps_pattern(*pair) for pair in changed)
 
-    def _members_hold(self) -> bool:
-        old = {one for one, _ in self.members}
-        changed = list(_changed(self.members))
-        ours = all(one in self.before.members and new not in old for one, new in changed)
-        clear = _is_bijection({pair for pair in self.members if pair[0] in {one for one, _ in changed}})
-        return ours and clear and all(self._keeps_form(*pair) for pair in changed)
+    def _are_members_consistent(self) -> bool:
+        old_names = {name for name, _ in self.members}
+        changed = list(_select_changed(self.members))
+        are_defined_here = all(name in self.before.members and new not in old_names for name, new in changed)
+        is_one_to_one = _is_bijection(
+            {pair for pair in self.members if pair[0] in {name for name, _ in changed}}
+        )
+        return are_defined_here and is_one_to_one and all(self._keeps_pattern(*pair) for pair in changed)
 
-    def _keywords_hold(self) -> bool:
+    def _are_keywords_consistent(self) -> bool:
         """Who names an argument follows its parameter; where whose it is can't be told, nobody may move."""
-        moved = {
+        parameters = {
             pair
             for scope, name in self.before.parameters
             for pair in self.names.get(scope, ())
             if pair[0] == name
         }
-        gone = {one for one, _ in _changed(moved)}
-        changed = set(_changed(self.keywords))
-        stayed = {one for one, new in self.keywords if one == new}
-        return stayed.isdisjoint(gone) and changed <= moved and _is_bijection(changed)
+        renamed = {name for name, _ in _select_changed(parameters)}
+        changed = set(_select_changed(self.keywords))
+        unchanged = {name for name, new in self.keywords if name == new}
+        return unchanged.isdisjoint(renamed) and changed <= parameters and _is_bijection(changed)
 
-    def _keeps_form(self, old: str, new: str) -> bool:
+    def _keeps_pattern(self, old: str, new: str) -> bool:
         """`Test…`, a capital, `__init__`: forms of names that a language or its tools read."""
-        one, other = self.naming.forms.match(old), self.naming.forms.match(new)
-        forms = [found.lastgroup if found else None for found in (one, other)]
-        return forms[0] == forms[1] != "fixed"
+        old_match, new_match = self.naming.name_patterns.match(old), self.naming.name_patterns.match(new)
+        groups = [match.lastgroup if match else None for match in (old_match, new_match)]
+        return groups[0] == groups[1] != "fixed"
 
 
-def _changed(pairs: Pairs) -> Iterator[tuple[str, str]]:
+def _select_changed(pairs: Pairs) -> Iterator[tuple[str, str]]:
     return (pair for pair in pairs if pair[0] != pair[1])

@@ -8,7 +8,7 @@ import os
 import resource
 import sys
 
-from traces.mutation_class.compare import mutation_class
+from traces.mutation_class.compare import classify_change
 
 CPU_SECONDS = 3  # for one request; beyond it the system ends this process, whatever it is doing
 MAX_MEMORY = 1024**3  # bytes
@@ -21,13 +21,13 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY, MAX_MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     for line in sys.stdin.buffer:
-        _limit_time()
-        answer = json.dumps(mutation_class(**json.loads(line)))
+        _limit_cpu_time()
+        answer = json.dumps(classify_change(**json.loads(line)))
         sys.stdout.write(f"{answer}\n")
         sys.stdout.flush()
 
 
-def _limit_time() -> None:
+def _limit_cpu_time() -> None:
     usage = resource.getrusage(resource.RUSAGE_SELF)
     spent = int(usage.ru_utime + usage.ru_stime) + 1
     resource.setrlimit(resource.RLIMIT_CPU, (spent + CPU_SECONDS, resource.RLIM_INFINITY))

@@ -18,66 +18,66 @@ import time
 from pathlib import Path
 
 from traces.mutation_class.compare import MAX_BYTES
-from traces.mutation_class.languages import grammar_for
+from traces.mutation_class.languages import find_grammar
 
-SECONDS = 4.0  # from the question to its answer, waiting for one's turn included
-MAX_ASKING = 4  # callers at once: whoever has others to answer, as the gate's threads, is not kept by more
-ROOT = Path(__file__).parents[2]
+TIMEOUT = 4.0  # from the question to its answer, waiting for one's turn included
+MAX_CALLERS = 4  # callers at once: whoever has others to answer, as the gate's threads, is not kept by more
+PROJECT_ROOT = Path(__file__).parents[2]
 COMMAND = (sys.executable, "-m", "traces.mutation_class.worker")
 
 
-def class_apart(path: str, before: str, after: str) -> str | None:
+def classify_in_worker(path: str, before: str, after: str) -> str | None:
     """As `mutation_class`; None as well where the answer does not come in time, or too many ask at once.
 
     Never raises.
     """
-    if grammar_for(path) is None or max(len(before), len(after)) > MAX_BYTES:
+    if find_grammar(path) is None or max(len(before), len(after)) > MAX_BYTES:
         return None
-    question = json.dumps({"path": path, "before": before, "after": after})
-    return _worker.ask(question.encode() + b"\n", time.monotonic() + SECONDS)
+    request = json.dumps({"path": path, "before": before, "after": after})
+    return _worker.ask(request.encode() + b"\n", time.monotonic() + TIMEOUT)
 
 
 class _Worker:
     """One process for all threads, begun at the first question and again after it was ended."""
 
-    def __init__(self, asking_most: int = MAX_ASKING) -> None:
-        self._places = threading.BoundedSemaphore(asking_most)
-        self._turn = threading.Lock()
+    def __init__(self, max_callers: int = MAX_CALLERS) -> None:
+        self._slots = threading.BoundedSemaphore(max_callers)
+        self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
 
-    def ask(self, question: bytes, deadline: float) -> str | None:
-        if not self._places.acquire(blocking=False):
+    def ask(self, request: bytes, deadline: float) -> str | None:
+        if not self._slots.acquire(blocking=False):
             return None
         try:
-            return self._in_turn(question, deadline)
+            return self._ask_locked(request, deadline)
         finally:
-            self._places.release()
+            self._slots.release()
 
-    def _in_turn(self, question: bytes, deadline: float) -> str | None:
-        if not self._turn.acquire(timeout=max(0.0, deadline - time.monotonic())):
+    def _ask_locked(self, request: bytes, deadline: float) -> str | None:
+        if not self._lock.acquire(timeout=max(0.0, deadline - time.monotonic())):
             return None
         try:
-            return self._answer(question, deadline)
+            return self._exchange(request, deadline)
         except (OSError, ValueError):
-            self.end()
+            self.stop()
             return None
         finally:
-            self._turn.release()
+            self._lock.release()
 
-    def _answer(self, question: bytes, deadline: float) -> str | None:
-        process = self._running()
+    def _exchange(self, request: bytes, deadline: float) -> str | None:
+        process = self._get_process()
         assert process.stdin is not None
-        process.stdin.write(question)
+        process.stdin.write(request)
         process.stdin.flush()
-        answer: str | None = json.loads(_line(process, deadline))
+        answer: str | None = json.loads(_read_line(process, deadline))
         return answer
 
-    def _running(self) -> subprocess.Popen[bytes]:
+    def _get_process(self) -> subprocess.Popen[bytes]:
         if self._process is None or self._process.poll() is not None:
-            self.end()
+            self.stop()
             self._process = subprocess.Popen(  # noqa: S603 - our own module
                 COMMAND,
-                cwd=ROOT,
+                cwd=PROJECT_ROOT,
                 env={"PATH": os.defpath, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -85,7 +85,7 @@ class _Worker:
             )
         return self._process
 
-    def end(self) -> None:
+    def stop(self) -> None:
         if self._process is not None:
             self._process.kill()
             self._process.wait()
@@ -96,31 +96,31 @@ class _Worker:
             self._process = None
 
 
-def _line(process: subprocess.Popen[bytes], deadline: float) -> bytes:
+def _read_line(process: subprocess.Popen[bytes], deadline: float) -> bytes:
     """Raises TimeoutError, and EOFError as an OSError where the process has ended."""
     assert process.stdout is not None
-    waiting, found = select.poll(), b""
-    waiting.register(process.stdout, select.POLLIN)
-    while not found.endswith(b"\n"):
-        if not waiting.poll(max(0.0, deadline - time.monotonic()) * 1000):
+    poller, line = select.poll(), b""
+    poller.register(process.stdout, select.POLLIN)
+    while not line.endswith(b"\n"):
+        if not poller.poll(max(0.0, deadline - time.monotonic()) * 1000):
             raise TimeoutError
-        piece = os.read(process.stdout.fileno(), 4096)
-        if not piece:
+        chunk = os.read(process.stdout.fileno(), 4096)
+        if not chunk:
             raise ConnectionError("the worker has ended")
-        found += piece
-    return found
+        line += chunk
+    return line
 
 
-def _begin_anew() -> None:
+def _replace_worker() -> None:
     """After a fork: the parent's process answers the parent alone."""
     global _worker  # noqa: PLW0603
     _worker = _Worker()
 
 
-def _finish() -> None:
-    _worker.end()  # looked up then: after a fork it is another one
+def _stop_worker() -> None:
+    _worker.stop()  # looked up then: after a fork it is another one
 
 
 _worker = _Worker()
-atexit.register(_finish)
-os.register_at_fork(after_in_child=_begin_anew)
+atexit.register(_stop_worker)
+os.register_at_fork(after_in_child=_replace_worker)

@@ -21,7 +21,7 @@ def _own_worker(monkeypatch):
     own = worker_client._Worker()
     monkeypatch.setattr(worker_client, "_worker", own)
     yield
-    own.end()
+    own.stop()
 
 
 def running():
@@ -31,19 +31,20 @@ def running():
 
 
 def test_it_answers_as_the_function_does():
-    assert worker_client.class_apart(*QUESTION) == REFACTOR
-    assert worker_client.class_apart("a.py", "x = 1\n", "x = 2\n") == EVOLUTION
-    assert worker_client.class_apart("a.py", "x = 1\n", "x = (\n") is None
-    assert worker_client.class_apart("a.py", "x = '\udc80'\n", "x = 1\n") is None
+    assert worker_client.classify_in_worker(*QUESTION) == REFACTOR
+    assert worker_client.classify_in_worker("a.py", "x = 1\n", "x = 2\n") == EVOLUTION
+    assert worker_client.classify_in_worker("a.py", "x = 1\n", "x = (\n") is None
+    assert worker_client.classify_in_worker("a.py", "x = '\udc80'\n", "x = 1\n") is None
 
 
 def test_one_process_answers_them_all():
-    worker_client.class_apart(*QUESTION)
+    worker_client.classify_in_worker(*QUESTION)
     first = running().pid
     with ThreadPoolExecutor(4) as pool:
         answers = list(
             pool.map(
-                lambda number: worker_client.class_apart("a.py", "x = 1", f"x = {number % 2}"), range(12)
+                lambda number: worker_client.classify_in_worker("a.py", "x = 1", f"x = {number % 2}"),
+                range(12),
             )
         )
     assert answers == [EVOLUTION, REFACTOR] * 6
@@ -51,36 +52,36 @@ def test_one_process_answers_them_all():
 
 
 def test_no_process_is_begun_for_what_nobody_could_compare():
-    assert worker_client.class_apart("a.txt", "x", "y") is None
-    assert worker_client.class_apart("a.py", "x", "x" * (MAX_BYTES + 1)) is None
+    assert worker_client.classify_in_worker("a.txt", "x", "y") is None
+    assert worker_client.classify_in_worker("a.py", "x", "x" * (MAX_BYTES + 1)) is None
     assert worker_client._worker._process is None
 
 
 @pytest.mark.parametrize("piece", ["(", "a(", "{a:"])
 def test_a_text_that_the_parser_chokes_on_costs_its_own_answer_alone(piece):
     text = piece * (MAX_BYTES // len(piece))
-    assert worker_client.class_apart("A.java", text, "class A {}") is None
-    assert worker_client.class_apart(*QUESTION) == REFACTOR
+    assert worker_client.classify_in_worker("A.java", text, "class A {}") is None
+    assert worker_client.classify_in_worker(*QUESTION) == REFACTOR
 
 
 def test_a_process_that_was_killed_is_begun_anew():
-    worker_client.class_apart(*QUESTION)
+    worker_client.classify_in_worker(*QUESTION)
     os.kill(running().pid, signal.SIGKILL)
     running().wait()
-    assert worker_client.class_apart(*QUESTION) == REFACTOR
+    assert worker_client.classify_in_worker(*QUESTION) == REFACTOR
 
 
 def test_a_process_that_does_not_answer_is_ended(monkeypatch):
-    worker_client.class_apart(*QUESTION)
+    worker_client.classify_in_worker(*QUESTION)
     silent = running()
     os.kill(silent.pid, signal.SIGSTOP)
-    monkeypatch.setattr(worker_client, "SECONDS", 0.3)
-    assert worker_client.class_apart(*QUESTION) is None
+    monkeypatch.setattr(worker_client, "TIMEOUT", 0.3)
+    assert worker_client.classify_in_worker(*QUESTION) is None
     assert silent.poll() is not None
 
 
 def test_while_many_wait_for_a_slow_text_nobody_else_is_kept(monkeypatch):
-    crowded = worker_client._Worker(asking_most=1)
+    crowded = worker_client._Worker(max_callers=1)
     asked, answered = threading.Event(), threading.Event()
 
     def slow(*_):
@@ -88,14 +89,14 @@ def test_while_many_wait_for_a_slow_text_nobody_else_is_kept(monkeypatch):
         answered.wait(60)
         return REFACTOR
 
-    monkeypatch.setattr(crowded, "_answer", slow)
+    monkeypatch.setattr(crowded, "_exchange", slow)
     monkeypatch.setattr(worker_client, "_worker", crowded)
-    monkeypatch.setattr(worker_client, "SECONDS", 60)
+    monkeypatch.setattr(worker_client, "TIMEOUT", 60)
     with ThreadPoolExecutor(2) as pool:
-        first = pool.submit(worker_client.class_apart, *QUESTION)
+        first = pool.submit(worker_client.classify_in_worker, *QUESTION)
         assert asked.wait(10)
         try:
-            assert pool.submit(worker_client.class_apart, *QUESTION).result(timeout=10) is None
+            assert pool.submit(worker_client.classify_in_worker, *QUESTION).result(timeout=10) is None
         finally:
             answered.set()
         assert first.result(timeout=10) == REFACTOR
@@ -103,13 +104,13 @@ def test_while_many_wait_for_a_slow_text_nobody_else_is_kept(monkeypatch):
 
 def test_it_knows_no_secret_of_the_servers(monkeypatch):
     monkeypatch.setenv("ICP_SECRET_KEY", "hidden")
-    worker_client.class_apart(*QUESTION)
+    worker_client.classify_in_worker(*QUESTION)
     with open(f"/proc/{running().pid}/environ", "rb") as told:  # noqa: PTH123 - of the process, not of a folder
         assert b"ICP_" not in told.read()
 
 
 def test_its_limits_are_those_of_the_system():
-    worker_client.class_apart(*QUESTION)
+    worker_client.classify_in_worker(*QUESTION)
     with open(f"/proc/{running().pid}/limits", encoding="ascii") as told:  # noqa: PTH123
         limits = {line[:25].strip(): line[26:].split()[0] for line in told}
     assert limits["Max address space"] == str(worker.MAX_MEMORY)

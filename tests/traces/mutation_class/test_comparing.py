@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from traces.mutation_class import EVOLUTION, REFACTOR, mutation_class
+from traces.mutation_class import EVOLUTION, REFACTOR, classify_change
 
 CLASS = "class A:\n    def one(self):\n        return self.two()\n    def two(self):\n        return 1\n"
 
@@ -146,30 +146,30 @@ UNKNOWN = [
     ids=lambda text: repr(text)[:40],
 )
 def test_layout_order_and_names_are_no_new_meaning(path, before, after):
-    assert mutation_class(path, before, after) == REFACTOR
-    assert mutation_class(path, after, before) == REFACTOR
+    assert classify_change(path, before, after) == REFACTOR
+    assert classify_change(path, after, before) == REFACTOR
 
 
 @pytest.mark.parametrize(("path", "before", "after"), MEANING, ids=lambda text: repr(text)[:40])
 def test_anything_else_is_an_evolution(path, before, after):
-    assert mutation_class(path, before, after) == EVOLUTION
-    assert mutation_class(path, after, before) == EVOLUTION
+    assert classify_change(path, before, after) == EVOLUTION
+    assert classify_change(path, after, before) == EVOLUTION
 
 
 @pytest.mark.parametrize(("path", "before", "after"), UNKNOWN, ids=lambda text: repr(text)[:40])
 def test_what_cannot_be_known_is_not_claimed(path, before, after):
-    assert mutation_class(path, before, after) is None
+    assert classify_change(path, before, after) is None
 
 
 def test_whose_an_argument_of_this_name_is_cannot_be_told_so_its_parameter_may_not_move():
     before, after = "def f(data):\n    return g(data=data)\n", "def f(rows):\n    return g(data=rows)\n"
-    assert mutation_class("a.py", before, after) == EVOLUTION
-    assert mutation_class("a.py", after, before) == REFACTOR
+    assert classify_change("a.py", before, after) == EVOLUTION
+    assert classify_change("a.py", after, before) == REFACTOR
 
 
 def test_nothing_changed_is_no_evolution():
-    assert mutation_class("a.py", CLASS, CLASS) == REFACTOR
+    assert classify_change("a.py", CLASS, CLASS) == REFACTOR
 
 
 def test_no_time_is_no_claim():
-    assert mutation_class("a.py", CLASS * 50, CLASS * 50 + "x = 1\n", seconds=0.0) is None
+    assert classify_change("a.py", CLASS * 50, CLASS * 50 + "x = 1\n", seconds=0.0) is None

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from tree_sitter import Node
 
-from traces.mutation_class import REFACTOR, mutation_class
-from traces.mutation_class.languages import ENDINGS, grammar_for
-from traces.mutation_class.languages.grammar import language_of
-from traces.mutation_class.parse import Budget, parsed
+from traces.mutation_class import REFACTOR, classify_change
+from traces.mutation_class.languages import GRAMMARS, find_grammar
+from traces.mutation_class.languages.grammar import load_language
+from traces.mutation_class.parse import CpuLimit, parse
 
 SAMPLES = sorted((Path(__file__).parents[2] / "data" / "mutation_class").iterdir())
 NAMES = re.compile(r"[A-Za-z_]\w*")
@@ -39,8 +39,8 @@ def leaves(node: Node, comments):
 
 def replacements(name, text):
     """The text with one leaf replaced, for every leaf and every replacement that there is for it."""
-    data, grammar = text.encode(), grammar_for(name)
-    found = list(leaves(parsed(grammar, data, Budget(9.0)), grammar.comments))
+    data, grammar = text.encode(), find_grammar(name)
+    found = list(leaves(parse(grammar, data, CpuLimit(9.0)), grammar.comments))
     said = {leaf: data[leaf.start_byte : leaf.end_byte].decode() for leaf in found}
     names = sorted({word for leaf, word in said.items() if leaf.is_named and NAMES.fullmatch(word)})
     for at, (leaf, word) in enumerate(said.items()):
@@ -73,7 +73,7 @@ def test_no_replacement_passes_as_a_refactoring(path):
     tried = list(replacements(name, text))
     assert len(tried) > 8
     passed = [
-        (word, other) for word, other, changed in tried if mutation_class(name, text, changed) == REFACTOR
+        (word, other) for word, other, changed in tried if classify_change(name, text, changed) == REFACTOR
     ]
     assert passed == []
 
@@ -81,10 +81,10 @@ def test_no_replacement_passes_as_a_refactoring(path):
 @pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.name)
 def test_blank_lines_and_comments_pass(path):
     name, text = sample(path)
-    assert mutation_class(name, text, text.replace("\n", "\n\n")) == REFACTOR
+    assert classify_change(name, text, text.replace("\n", "\n\n")) == REFACTOR
     if not name.endswith(".json"):
         comment = COMMENTS.get(name.rpartition(".")[2], "// so")
-        assert mutation_class(name, text, f"{text}\n{comment}\n") == REFACTOR
+        assert classify_change(name, text, f"{text}\n{comment}\n") == REFACTOR
 
 
 @pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.name)
@@ -95,19 +95,25 @@ def test_every_line_counts(path):
     quiet = ("#", "//", "/*", '"""', "    def ", " private", " public")
     for at, line in enumerate(lines):
         if line.strip() and not line.strip().startswith(quiet) and '"""' not in line:
-            assert mutation_class(name, text, "".join((*lines[:at], *lines[at + 1 :]))) != REFACTOR, line
+            assert classify_change(name, text, "".join((*lines[:at], *lines[at + 1 :]))) != REFACTOR, line
 
 
 def test_every_kind_that_a_table_names_is_one_of_its_grammar():
     """A misspelled kind would never be met, and its rule never hold."""
-    for ending, grammar in ENDINGS.items():
-        language = language_of(grammar.package, grammar.function)
+    for ending, grammar in GRAMMARS.items():
+        language = load_language(grammar.package, grammar.function)
         known = {language.node_kind_for_id(number) for number in range(language.node_kind_count)}
         naming = grammar.naming
-        told = {*naming.roles, *naming.scopes, *naming.patterns, *naming.pattern_fields, *naming.releases}
-        told |= {kind for kind, _ in (*naming.declares, *naming.places, *naming.members)}
-        told |= {*grammar.comments, *grammar.verbatim, *grammar.unwrapped, *grammar.trailing, *grammar.bare}
-        made = set(grammar.placed.values())
+        told = {*naming.roles, *naming.scopes, *naming.patterns, *naming.pattern_fields, *naming.rebinding}
+        told |= {kind for kind, _ in (*naming.bindings, *naming.roles_by_position, *naming.member_positions)}
+        told |= {
+            *grammar.comments,
+            *grammar.verbatim,
+            *grammar.transparent,
+            *grammar.trailing,
+            *grammar.without_parentheses,
+        }
+        made = set(grammar.kinds_by_position.values())
         assert sorted(told - known - made - FOREIGN.get(ending, set())) == [], ending
 
 

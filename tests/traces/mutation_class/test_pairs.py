@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from traces.mutation_class import EVOLUTION, REFACTOR, mutation_class
+from traces.mutation_class import EVOLUTION, REFACTOR, classify_change
 
 SAME = [
     ("a.py", "x = 1\nprint(x)\n", "y = 1\nprint(y)\n"),
@@ -105,9 +105,9 @@ OTHER = [
 
 @pytest.mark.parametrize(("path", "before", "after"), SAME, ids=lambda text: repr(text)[:40])
 def test_it_means_the_same(path, before, after):
-    assert mutation_class(path, before, after) == REFACTOR
+    assert classify_change(path, before, after) == REFACTOR
 
 
 @pytest.mark.parametrize(("path", "before", "after"), OTHER, ids=lambda text: repr(text)[:40])
 def test_it_means_something_else(path, before, after):
-    assert mutation_class(path, before, after) == EVOLUTION
+    assert classify_change(path, before, after) == EVOLUTION

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from tests.traces.mutation_class.programs import COMPARISONS, NAMES, OPERATORS, functions, laid_out, source
-from traces.mutation_class import EVOLUTION, REFACTOR, mutation_class
+from traces.mutation_class import EVOLUTION, REFACTOR, classify_change
 
 EXAMPLES = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 FRESH = ("first", "second", "third", "fourth")
@@ -69,8 +69,8 @@ def test_another_layout_is_no_evolution(definitions, spaces):
     text = source(definitions)
     other = laid_out(text, spaces)
     assert ast.dump(ast.parse(other)) == ast.dump(ast.parse(text))
-    assert mutation_class("a.py", text, other) == REFACTOR
-    assert mutation_class("a.py", other, ast.unparse(ast.parse(other))) == REFACTOR
+    assert classify_change("a.py", text, other) == REFACTOR
+    assert classify_change("a.py", other, ast.unparse(ast.parse(other))) == REFACTOR
 
 
 @EXAMPLES
@@ -78,7 +78,7 @@ def test_another_layout_is_no_evolution(definitions, spaces):
 def test_another_order_of_definitions_is_no_evolution(definitions, seed):
     text = source(definitions)
     random.Random(seed).shuffle(definitions)
-    assert mutation_class("a.py", text, source(definitions)) == REFACTOR
+    assert classify_change("a.py", text, source(definitions)) == REFACTOR
 
 
 @EXAMPLES
@@ -89,9 +89,9 @@ def test_other_names_of_what_a_function_declares_are_no_evolution(definitions, f
         names = {old: new for old, new in zip(NAMES, fresh, strict=True) if old in declared(function)}
         function.body = [Renamed(names).visit(statement) for statement in function.body]
         function.args = Renamed(names).visit(function.args)
-    assert mutation_class("a.py", text, source(definitions)) == REFACTOR
+    assert classify_change("a.py", text, source(definitions)) == REFACTOR
     random.Random(seed).shuffle(definitions)
-    assert mutation_class("a.py", text, source(definitions)) == REFACTOR
+    assert classify_change("a.py", text, source(definitions)) == REFACTOR
 
 
 @EXAMPLES
@@ -102,7 +102,7 @@ def test_another_constant_or_operator_is_an_evolution(definitions, choice):
     assume(tree is not None)
     other = ast.unparse(tree)
     assume(ast.dump(ast.parse(other)) != ast.dump(ast.parse(text)))
-    assert mutation_class("a.py", text, other) == EVOLUTION
+    assert classify_change("a.py", text, other) == EVOLUTION
 
 
 @EXAMPLES
@@ -117,7 +117,7 @@ def test_one_use_of_a_name_for_another_is_an_evolution(definitions, old, new, ch
     tree = ast.parse(text)
     places = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id == old]
     places[choice % len(places)].id = new
-    assert mutation_class("a.py", text, ast.unparse(tree)) == EVOLUTION
+    assert classify_change("a.py", text, ast.unparse(tree)) == EVOLUTION
 
 
 @EXAMPLES
@@ -125,7 +125,7 @@ def test_one_use_of_a_name_for_another_is_an_evolution(definitions, old, new, ch
 def test_two_programs_are_one_only_where_python_says_so(one, other):
     """Never a refactoring between programs whose trees differ in more than names and order."""
     first, second = source(one), source(other)
-    if mutation_class("a.py", first, second) == REFACTOR:
+    if classify_change("a.py", first, second) == REFACTOR:
         assert outline(first) == outline(second)
 
 

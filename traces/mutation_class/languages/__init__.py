@@ -14,7 +14,7 @@ from traces.mutation_class.languages.python import PYTHON
 from traces.mutation_class.languages.ruby import RUBY
 from traces.mutation_class.languages.rust import RUST
 
-ENDINGS: Mapping[str, Grammar] = {
+GRAMMARS: Mapping[str, Grammar] = {
     ending: grammar
     for endings, grammar in (
         ("py pyi", PYTHON),
@@ -34,8 +34,8 @@ ENDINGS: Mapping[str, Grammar] = {
 }
 
 
-def grammar_for(path: str) -> Grammar | None:
+def find_grammar(path: str) -> Grammar | None:
     """By the ending, whatever its case; None for one that is not known, as `.h`, which may be C or C++."""
     name = path.rpartition("/")[2]
-    stem, _, ending = name.rpartition(".")
-    return ENDINGS.get(ending.lower()) if stem else None
+    stem, _, extension = name.rpartition(".")
+    return GRAMMARS.get(extension.lower()) if stem else None

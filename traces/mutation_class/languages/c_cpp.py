@@ -9,8 +9,8 @@ from traces.mutation_class.languages.grammar import (
     Ordering,
     Role,
     ScopeKind,
-    kinds,
-    places,
+    parse_kinds,
+    parse_positions,
 )
 
 C_NAMES = dict.fromkeys(
@@ -19,28 +19,30 @@ C_NAMES = dict.fromkeys(
 )
 C_NAMING = Naming(
     roles=C_NAMES,
-    known=False,
+    is_complete=False,
     scopes={"function_definition": ScopeKind.FUNCTION, "lambda_expression": ScopeKind.FUNCTION},
 )
-C_TOP = Container(definitions=kinds("function_definition"), imports=kinds("preproc_include"))
-C_VERBATIM = kinds("string_literal raw_string_literal char_literal preproc_arg system_lib_string")
+C_TOP = Container(definitions=parse_kinds("function_definition"), imports=parse_kinds("preproc_include"))
+C_VERBATIM = parse_kinds("string_literal raw_string_literal char_literal preproc_arg system_lib_string")
 
 C = Grammar(
     "tree_sitter_c",
     C_NAMING,
-    ordering=Ordering(containers={("translation_unit", ""): C_TOP}, later=places("function_definition.body")),
+    ordering=Ordering(
+        containers={("translation_unit", ""): C_TOP}, deferred=parse_positions("function_definition.body")
+    ),
     verbatim=C_VERBATIM,
-    trailing=kinds("initializer_list enumerator_list"),
-    special={"preproc_arg": lambda _node, text: " ".join(text.split())},
+    trailing=parse_kinds("initializer_list enumerator_list"),
+    converters={"preproc_arg": lambda _node, text: " ".join(text.split())},
 )
 
 CPP = Grammar(
     "tree_sitter_cpp",
     C_NAMING,
     ordering=Ordering(
-        containers={("translation_unit", ""): Container(imports=kinds("preproc_include"))},
+        containers={("translation_unit", ""): Container(imports=parse_kinds("preproc_include"))},
     ),
     verbatim=C_VERBATIM,
-    trailing=kinds("initializer_list enumerator_list"),
-    special={"preproc_arg": lambda _node, text: " ".join(text.split())},
+    trailing=parse_kinds("initializer_list enumerator_list"),
+    converters={"preproc_arg": lambda _node, text: " ".join(text.split())},
 )

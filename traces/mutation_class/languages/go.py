@@ -12,8 +12,8 @@ from traces.mutation_class.languages.grammar import (
     Ordering,
     Role,
     ScopeKind,
-    kinds,
-    places,
+    parse_kinds,
+    parse_positions,
 )
 
 BLOCKS = (
@@ -38,12 +38,12 @@ NAMING = Naming(
         "field_identifier": Role.MEMBER,
         "label_name": Role.EXTERNAL,
     },
-    places={
+    roles_by_position={
         ("package_clause", None): Role.EXTERNAL,
         ("literal_key", None): Role.NAME_AND_MEMBER,
         ("qualified_type", "name"): Role.EXTERNAL,
     },
-    declares={
+    bindings={
         ("function_declaration", "name"): Binds.ENCLOSING,
         ("type_spec", "name"): Binds.ENCLOSING,
         ("type_alias", "name"): Binds.ENCLOSING,
@@ -58,17 +58,17 @@ NAMING = Naming(
         ("type_switch_statement", "alias"): Binds.INNERMOST,
         ("import_spec", "name"): Binds.INNERMOST,
     },
-    needs={
-        ("range_clause", "left"): kinds(":="),
-        ("receive_statement", "left"): kinds(":="),
+    required_siblings={
+        ("range_clause", "left"): parse_kinds(":="),
+        ("receive_statement", "left"): parse_kinds(":="),
     },
-    patterns=kinds("expression_list"),
+    patterns=parse_kinds("expression_list"),
     scopes={
         **dict.fromkeys(("function_declaration", "method_declaration", "func_literal"), ScopeKind.FUNCTION),
         **dict.fromkeys(BLOCKS, ScopeKind.BLOCK),
     },
-    members=places("field_declaration.name method_declaration.name method_elem.name"),
-    forms=re.compile(
+    member_positions=parse_positions("field_declaration.name method_declaration.name method_elem.name"),
+    name_patterns=re.compile(
         r"(?P<fixed>(?:init|main|_|String|Error|Close|Read|Write|Len|Less|Swap)$)"
         r"|(?P<test>Test|Benchmark|Fuzz|Example)|(?P<public>[A-Z])"
     ),
@@ -80,20 +80,20 @@ GO = Grammar(
     ordering=Ordering(
         containers={
             ("source_file", ""): Container(
-                definitions=kinds(
+                definitions=parse_kinds(
                     "function_declaration method_declaration type_declaration const_declaration"
                 ),
-                imports=kinds("import_declaration"),
-                free=True,
+                imports=parse_kinds("import_declaration"),
+                is_unordered=True,
             ),
-            ("import_spec_list", "*"): Container(imports=kinds("import_spec")),
-            ("interface_type", "*"): Container(definitions=kinds("method_elem"), free=True),
+            ("import_spec_list", "*"): Container(imports=parse_kinds("import_spec")),
+            ("interface_type", "*"): Container(definitions=parse_kinds("method_elem"), is_unordered=True),
         },
     ),
-    orders=re.compile(r"^//(?:go:|export |line )|^// ?\+build|#cgo|#include"),
-    verbatim=kinds("interpreted_string_literal raw_string_literal rune_literal"),
-    placed={("keyed_element", "key"): "literal_key"},
-    unwrapped=kinds("parenthesized_expression"),
-    trailing=kinds("argument_list parameter_list literal_value type_arguments type_parameter_list"),
+    directives=re.compile(r"^//(?:go:|export |line )|^// ?\+build|#cgo|#include"),
+    verbatim=parse_kinds("interpreted_string_literal raw_string_literal rune_literal"),
+    kinds_by_position={("keyed_element", "key"): "literal_key"},
+    transparent=parse_kinds("parenthesized_expression"),
+    trailing=parse_kinds("argument_list parameter_list literal_value type_arguments type_parameter_list"),
     separators={"*": frozenset({"\n", ";", "\0"})},
 )

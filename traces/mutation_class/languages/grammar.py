@@ -15,18 +15,18 @@ from importlib import import_module
 
 from tree_sitter import Language, Node
 
-Place = tuple[str, str | None]
+NodePosition = tuple[str, str | None]
 Kinds = frozenset[str]
-NOTHING: Kinds = frozenset()
+NO_KINDS: Kinds = frozenset()
 
 
-def kinds(words: str) -> Kinds:
-    return frozenset(words.split())
+def parse_kinds(text: str) -> Kinds:
+    return frozenset(text.split())
 
 
-def places(words: str) -> frozenset[Place]:
+def parse_positions(text: str) -> frozenset[NodePosition]:
     """`kind.field` as places."""
-    return frozenset((kind, name) for kind, _, name in (word.partition(".") for word in words.split()))
+    return frozenset((kind, name) for kind, _, name in (item.partition(".") for item in text.split()))
 
 
 class Role(StrEnum):
@@ -63,22 +63,32 @@ class Naming:
     """
 
     roles: Mapping[str, str]
-    known: bool = True
-    places: Mapping[Place, str] = field(default_factory=dict)
-    declares: Mapping[Place, str] = field(default_factory=dict)
-    needs: Mapping[Place, Kinds] = field(default_factory=dict)  # declares only beside one of these tokens
-    patterns: Kinds = NOTHING  # a declaration goes through them, to all children
+    is_complete: bool = True
+    roles_by_position: Mapping[NodePosition, str] = field(default_factory=dict)
+    bindings: Mapping[NodePosition, str] = field(default_factory=dict)
+    required_siblings: Mapping[NodePosition, Kinds] = field(
+        default_factory=dict
+    )  # declares only beside one of these tokens
+    patterns: Kinds = NO_KINDS  # a declaration goes through them, to all children
     pattern_fields: Mapping[str, str] = field(default_factory=dict)  # or to those in one field
     scopes: Mapping[str, str] = field(default_factory=dict)  # FUNCTION, CLASS or BLOCK
-    releases: Kinds = NOTHING  # `global x`: x is not of this scope after all
-    parameters: Kinds = NOTHING  # what is declared below them can be named in a call
-    members: frozenset[Place] = frozenset()  # where members of a class are defined
-    properties: Mapping[Place, Kinds] = field(default_factory=dict)  # BOTH, and defined, beside one of these
-    bases: frozenset[tuple[str, str]] = frozenset()  # (class, child): its members may be somebody else's
-    selves: tuple[str, str, Kinds] = ("", "", NOTHING)  # kind of `self.x`, field of `self`, its spellings
-    assigns: Kinds = NOTHING  # on whose left side `self.x` defines a member
-    hides_classes: bool = False  # whether functions see the names of the class around them only by `self`
-    forms: re.Pattern[str] = re.compile(
+    rebinding: Kinds = NO_KINDS  # `global x`: x is not of this scope after all
+    parameters: Kinds = NO_KINDS  # what is declared below them can be named in a call
+    member_positions: frozenset[NodePosition] = frozenset()  # where members of a class are defined
+    property_modifiers: Mapping[NodePosition, Kinds] = field(
+        default_factory=dict
+    )  # BOTH, and defined, beside one of these
+    base_class_children: frozenset[tuple[str, str]] = (
+        frozenset()
+    )  # (class, child): its members may be somebody else's
+    self_attribute: tuple[str, str, Kinds] = (
+        "",
+        "",
+        NO_KINDS,
+    )  # kind of `self.x`, field of `self`, its spellings
+    assignments: Kinds = NO_KINDS  # on whose left side `self.x` defines a member
+    hides_class_scope: bool = False  # whether functions see the names of the class around them only by `self`
+    name_patterns: re.Pattern[str] = re.compile(
         ""
     )  # named groups: a name keeps its form, one that is `fixed` its all
 
@@ -91,11 +101,11 @@ class Container:
     else keeps its place. With `free` definitions pass that as well: the language looks them up at any place.
     """
 
-    definitions: Kinds = NOTHING
-    imports: Kinds = NOTHING
-    values: Kinds = NOTHING
-    free: bool = False
-    values_in_order: bool = False  # fields: their order can be seen from outside
+    definitions: Kinds = NO_KINDS
+    imports: Kinds = NO_KINDS
+    values: Kinds = NO_KINDS
+    is_unordered: bool = False
+    keeps_value_order: bool = False  # fields: their order can be seen from outside
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,15 +113,15 @@ class Ordering:
     """Containers by (own kind, parent's kind or "")."""
 
     containers: Mapping[tuple[str, str], Container] = field(default_factory=dict)
-    wrappers: Kinds = NOTHING  # `export` and the like: what counts is what they hold
-    later: frozenset[Place] = frozenset()  # runs when it is called, not where it stands
-    acting: Kinds = NOTHING  # a value that holds one of these runs something
-    inert: re.Pattern[str] = re.compile("(?!)")  # decorators that keep nothing of their order
-    decorators: Kinds = NOTHING
-    glued: Kinds = NOTHING  # stand before what they belong to, and move with it
-    glue_pins: bool = False  # and hold it in its place
-    bound: Kinds = NOTHING  # an import that holds none of these runs something and no more
-    stars: Kinds = NOTHING  # an import that holds one of these brings names that nobody can list
+    wrappers: Kinds = NO_KINDS  # `export` and the like: what counts is what they hold
+    deferred: frozenset[NodePosition] = frozenset()  # runs when it is called, not where it stands
+    executing: Kinds = NO_KINDS  # a value that holds one of these runs something
+    order_free_decorators: re.Pattern[str] = re.compile("(?!)")  # decorators that keep nothing of their order
+    decorators: Kinds = NO_KINDS
+    attached: Kinds = NO_KINDS  # stand before what they belong to, and move with it
+    attached_is_fixed: bool = False  # and hold it in its place
+    binding_imports: Kinds = NO_KINDS  # an import that holds none of these runs something and no more
+    wildcard_imports: Kinds = NO_KINDS  # an import that holds one of these brings names that nobody can list
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,24 +133,26 @@ class Grammar:
     function: str = "language"
     ordering: Ordering = Ordering()
     comments: Kinds = frozenset({"comment"})
-    orders: re.Pattern[str] = re.compile("(?!)")  # comments that a compiler or a loader obeys
-    verbatim: Kinds = NOTHING  # their text counts as it stands, whatever they hold
-    same: Mapping[str, str] = field(default_factory=dict)  # kinds that differ in spelling alone
-    placed: Mapping[Place, str] = field(default_factory=dict)  # kinds told apart by where they stand
-    unwrapped: Kinds = NOTHING  # parentheses: the tree says already what belongs together
-    keeps_wrapped: Kinds = NOTHING  # unless they hold one of these, or stand right in one of them
-    bare: Kinds = NOTHING  # whose parentheses say nothing
-    trailing: Kinds = NOTHING  # in which a last comma says nothing
+    directives: re.Pattern[str] = re.compile("(?!)")  # comments that a compiler or a loader obeys
+    verbatim: Kinds = NO_KINDS  # their text counts as it stands, whatever they hold
+    aliases: Mapping[str, str] = field(default_factory=dict)  # kinds that differ in spelling alone
+    kinds_by_position: Mapping[NodePosition, str] = field(
+        default_factory=dict
+    )  # kinds told apart by where they stand
+    transparent: Kinds = NO_KINDS  # parentheses: the tree says already what belongs together
+    keeps_parentheses: Kinds = NO_KINDS  # unless they hold one of these, or stand right in one of them
+    without_parentheses: Kinds = NO_KINDS  # whose parentheses say nothing
+    trailing: Kinds = NO_KINDS  # in which a last comma says nothing
     separators: Mapping[str, Kinds] = field(default_factory=dict)  # tokens that say nothing, by parent; "*"
-    wraps: Mapping[Place, str] = field(default_factory=dict)  # a lone child as if in this
-    empties: Kinds = NOTHING  # say nothing while they hold nothing
-    documented: Mapping[str, Kinds] = field(
+    implicit_parents: Mapping[NodePosition, str] = field(default_factory=dict)  # a lone child as if in this
+    dropped_when_empty: Kinds = NO_KINDS  # say nothing while they hold nothing
+    docstring_parents: Mapping[str, Kinds] = field(
         default_factory=dict
     )  # kind: parents in which a first text is a comment
-    special: Mapping[str, Callable[[Node, str], str | None]] = field(default_factory=dict)
+    converters: Mapping[str, Callable[[Node, str], str | None]] = field(default_factory=dict)
 
 
 @cache
-def language_of(package: str, function: str) -> Language:
+def load_language(package: str, function: str) -> Language:
     """Loaded at first use: a server that sees no Ruby holds no Ruby."""
     return Language(getattr(import_module(package), function)())

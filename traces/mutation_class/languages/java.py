@@ -12,8 +12,8 @@ from traces.mutation_class.languages.grammar import (
     Ordering,
     Role,
     ScopeKind,
-    kinds,
-    places,
+    parse_kinds,
+    parse_positions,
 )
 
 TYPES = (
@@ -42,7 +42,7 @@ BLOCKS = (
 
 NAMING = Naming(
     roles={"identifier": Role.NAME, "type_identifier": Role.NAME},
-    places={
+    roles_by_position={
         ("method_declaration", "name"): Role.MEMBER,
         ("method_invocation", "name"): Role.MEMBER,
         ("field_access", "field"): Role.MEMBER,
@@ -56,7 +56,7 @@ NAMING = Naming(
         ("break_statement", None): Role.EXTERNAL,
         ("continue_statement", None): Role.EXTERNAL,
     },
-    declares={
+    bindings={
         **{(kind, "name"): Binds.ENCLOSING for kind in TYPES},
         ("variable_declarator", "name"): Binds.INNERMOST,
         ("formal_parameter", "name"): Binds.INNERMOST,
@@ -73,20 +73,22 @@ NAMING = Naming(
         **dict.fromkeys(FUNCTIONS, ScopeKind.FUNCTION),
         **dict.fromkeys(BLOCKS, ScopeKind.BLOCK),
     },
-    members=places("method_declaration.name"),
-    bases=frozenset(
+    member_positions=parse_positions("method_declaration.name"),
+    base_class_children=frozenset(
         (kind, base)
         for kind in (*TYPES, "object_creation_expression")
         for base in ("superclass", "super_interfaces", "extends_interfaces", "class_body")
         if base != "class_body" or kind == "object_creation_expression"
     ),
-    forms=re.compile(
+    name_patterns=re.compile(
         r"(?P<fixed>(?:toString|equals|hashCode|main|clone|finalize|readObject|writeObject|readResolve)$)"
         r"|(?P<test>test)"
     ),
 )
 
-BODY = Container(definitions=frozenset({*TYPES, "method_declaration", "constructor_declaration"}), free=True)
+BODY = Container(
+    definitions=frozenset({*TYPES, "method_declaration", "constructor_declaration"}), is_unordered=True
+)
 
 JAVA = Grammar(
     "tree_sitter_java",
@@ -94,16 +96,16 @@ JAVA = Grammar(
     ordering=Ordering(
         containers={
             ("program", ""): Container(
-                definitions=frozenset(TYPES), imports=kinds("import_declaration"), free=True
+                definitions=frozenset(TYPES), imports=parse_kinds("import_declaration"), is_unordered=True
             ),
             ("class_body", "*"): BODY,
             ("interface_body", "*"): BODY,
             ("enum_body_declarations", "*"): BODY,
         },
-        stars=kinds("asterisk"),
+        wildcard_imports=parse_kinds("asterisk"),
     ),
-    comments=kinds("line_comment block_comment"),
-    verbatim=kinds("string_literal character_literal"),
-    unwrapped=kinds("parenthesized_expression"),
-    trailing=kinds("array_initializer enum_body element_value_array_initializer"),
+    comments=parse_kinds("line_comment block_comment"),
+    verbatim=parse_kinds("string_literal character_literal"),
+    transparent=parse_kinds("parenthesized_expression"),
+    trailing=parse_kinds("array_initializer enum_body element_value_array_initializer"),
 )

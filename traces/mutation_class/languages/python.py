@@ -16,21 +16,21 @@ from traces.mutation_class.languages.grammar import (
     Ordering,
     Role,
     ScopeKind,
-    kinds,
-    places,
+    parse_kinds,
+    parse_positions,
 )
 
 MAX_LITERAL_LENGTH = 20_000  # characters of a text or number that is worked out
 
 NAMING = Naming(
     roles={"identifier": Role.NAME},
-    places={
+    roles_by_position={
         ("attribute", "attribute"): Role.MEMBER,
         ("keyword_argument", "name"): Role.KEYWORD,
         ("keyword_pattern", None): Role.EXTERNAL,
         ("dotted_name", None): Role.EXTERNAL,
     },
-    declares={
+    bindings={
         ("function_definition", "name"): Binds.ENCLOSING,
         ("class_definition", "name"): Binds.ENCLOSING,
         ("parameters", None): Binds.INNERMOST,
@@ -50,7 +50,7 @@ NAMING = Naming(
         ("aliased_import", "alias"): Binds.INNERMOST,
         ("type_alias_statement", "left"): Binds.INNERMOST,
     },
-    patterns=kinds(
+    patterns=parse_kinds(
         "pattern_list tuple_pattern list_pattern list_splat_pattern "
         "dictionary_splat_pattern as_pattern_target dotted_name expression_list type"
     ),
@@ -63,49 +63,51 @@ NAMING = Naming(
         "dictionary_comprehension": ScopeKind.BLOCK,
         "generator_expression": ScopeKind.BLOCK,
     },
-    releases=kinds("global_statement nonlocal_statement"),
-    parameters=kinds("parameters lambda_parameters"),
-    bases=frozenset({("class_definition", "argument_list")}),
-    assigns=kinds("assignment"),
-    selves=("attribute", "object", kinds("self cls")),
-    hides_classes=True,
-    forms=re.compile(r"(?P<fixed>__\w+__$|setUp|tearDown)|(?P<test>test)|(?P<tests>Test)|(?P<mangled>__)"),
+    rebinding=parse_kinds("global_statement nonlocal_statement"),
+    parameters=parse_kinds("parameters lambda_parameters"),
+    base_class_children=frozenset({("class_definition", "argument_list")}),
+    assignments=parse_kinds("assignment"),
+    self_attribute=("attribute", "object", parse_kinds("self cls")),
+    hides_class_scope=True,
+    name_patterns=re.compile(
+        r"(?P<fixed>__\w+__$|setUp|tearDown)|(?P<test>test)|(?P<tests>Test)|(?P<mangled>__)"
+    ),
 )
 
 ORDERING = Ordering(
     containers={
         ("module", ""): Container(
-            definitions=kinds("function_definition class_definition"),
-            imports=kinds("import_statement import_from_statement"),
-            values=kinds("expression_statement"),
+            definitions=parse_kinds("function_definition class_definition"),
+            imports=parse_kinds("import_statement import_from_statement"),
+            values=parse_kinds("expression_statement"),
         ),
         ("block", "class_definition"): Container(
-            definitions=kinds("function_definition class_definition"),
-            values=kinds("expression_statement"),
-            values_in_order=True,
+            definitions=parse_kinds("function_definition class_definition"),
+            values=parse_kinds("expression_statement"),
+            keeps_value_order=True,
         ),
-        ("import_from_statement", "*"): Container(imports=kinds("dotted_name aliased_import")),
+        ("import_from_statement", "*"): Container(imports=parse_kinds("dotted_name aliased_import")),
     },
-    wrappers=kinds("decorated_definition"),
-    later=places("function_definition.body lambda.body"),
-    acting=kinds(
+    wrappers=parse_kinds("decorated_definition"),
+    deferred=parse_positions("function_definition.body lambda.body"),
+    executing=parse_kinds(
         "call await yield attribute subscript named_expression list_comprehension "
         "set_comprehension dictionary_comprehension generator_expression "
         "augmented_assignment"
     ),
-    inert=re.compile(
+    order_free_decorators=re.compile(
         r"@(?:(?:abc|functools|typing|dataclasses)\.)?"
         r"(?:property|staticmethod|classmethod|abstractmethod|overload|override|final|cached_property|dataclass"
         r"|\w+\.(?:setter|getter|deleter))"
     ),
-    decorators=kinds("decorator"),
-    stars=kinds("wildcard_import"),
+    decorators=parse_kinds("decorator"),
+    wildcard_imports=parse_kinds("wildcard_import"),
 )
 
 
-def value_of(node: Node, text: str) -> str | None:
+def evaluate_literal(node: Node, text: str) -> str | None:
     """A text or a number as Python reads it; None for one with expressions in it, or that is no literal."""
-    if len(text) > MAX_LITERAL_LENGTH or any(_is_formatted(one) for one in (node, *node.named_children)):
+    if len(text) > MAX_LITERAL_LENGTH or any(_is_formatted(part) for part in (node, *node.named_children)):
         return None
     try:
         with warnings.catch_warnings():
@@ -119,7 +121,7 @@ def _is_formatted(node: Node) -> bool:
     return node.type == "interpolation" or any(child.type == "interpolation" for child in node.children)
 
 
-def quote_of(_node: Node, text: str) -> str:
+def normalize_quote(_node: Node, text: str) -> str:
     """The letters before a quote; which quote it is says nothing."""
     return text.strip("'\"").lower()
 
@@ -128,27 +130,32 @@ PYTHON = Grammar(
     "tree_sitter_python",
     NAMING,
     ordering=ORDERING,
-    comments=kinds("comment line_continuation"),
-    orders=re.compile(r"^#!|^#.*?coding[:=]"),
-    verbatim=kinds("string_content format_specifier"),
-    same={"expression_list": "tuple", "pattern_list": "tuple_pattern", "concatenated_string": "string"},
-    unwrapped=kinds("parenthesized_expression"),
-    bare=kinds("tuple tuple_pattern import_from_statement with_clause argument_list generator_expression"),
-    wraps={("call", "arguments"): "argument_list"},
-    trailing=kinds(
+    comments=parse_kinds("comment line_continuation"),
+    directives=re.compile(r"^#!|^#.*?coding[:=]"),
+    verbatim=parse_kinds("string_content format_specifier"),
+    aliases={"expression_list": "tuple", "pattern_list": "tuple_pattern", "concatenated_string": "string"},
+    transparent=parse_kinds("parenthesized_expression"),
+    without_parentheses=parse_kinds(
+        "tuple tuple_pattern import_from_statement with_clause argument_list generator_expression"
+    ),
+    implicit_parents={("call", "arguments"): "argument_list"},
+    trailing=parse_kinds(
         "argument_list parameters lambda_parameters list dictionary set tuple "
         "tuple_pattern list_pattern expression_list pattern_list import_from_statement "
         "with_clause"
     ),
-    separators={"*": kinds(";"), "import_from_statement": kinds(",")},
-    empties=kinds("argument_list"),
-    documented={"module": frozenset({""}), "block": kinds("function_definition class_definition")},
-    special={
-        "string": value_of,
-        "concatenated_string": value_of,
-        "integer": value_of,
-        "float": value_of,
-        "string_start": quote_of,
+    separators={"*": parse_kinds(";"), "import_from_statement": parse_kinds(",")},
+    dropped_when_empty=parse_kinds("argument_list"),
+    docstring_parents={
+        "module": frozenset({""}),
+        "block": parse_kinds("function_definition class_definition"),
+    },
+    converters={
+        "string": evaluate_literal,
+        "concatenated_string": evaluate_literal,
+        "integer": evaluate_literal,
+        "float": evaluate_literal,
+        "string_start": normalize_quote,
         "string_end": lambda _node, _text: "",
     },
 )

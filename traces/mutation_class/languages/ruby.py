@@ -11,29 +11,29 @@ from traces.mutation_class.languages.grammar import (
     Ordering,
     Role,
     ScopeKind,
-    kinds,
-    places,
+    parse_kinds,
+    parse_positions,
 )
 
 RUBY = Grammar(
     "tree_sitter_ruby",
     Naming(
         roles=dict.fromkeys(("identifier", "constant", "instance_variable"), Role.NAME),
-        known=False,
+        is_complete=False,
         scopes={"method": ScopeKind.FUNCTION, "singleton_method": ScopeKind.FUNCTION},
     ),
     ordering=Ordering(
         containers={
-            ("body_statement", kind): Container(definitions=kinds("method singleton_method"))
+            ("body_statement", kind): Container(definitions=parse_kinds("method singleton_method"))
             for kind in ("class", "module")
         },
-        later=places("method.body singleton_method.body"),
+        deferred=parse_positions("method.body singleton_method.body"),
     ),
-    orders=re.compile(
+    directives=re.compile(
         r"^#!|^#\s*(?:-\*-)?\s*(?:frozen[_-]string[_-]literal|encoding|coding|warn[_-]indent)\s*:",
         re.IGNORECASE,
     ),
-    verbatim=kinds("string_content heredoc_content regex simple_symbol string_array symbol_array"),
-    trailing=kinds("array hash"),
-    separators={"*": kinds(";")},
+    verbatim=parse_kinds("string_content heredoc_content regex simple_symbol string_array symbol_array"),
+    trailing=parse_kinds("array hash"),
+    separators={"*": parse_kinds(";")},
 )

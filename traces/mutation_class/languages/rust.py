@@ -9,15 +9,15 @@ from traces.mutation_class.languages.grammar import (
     Ordering,
     Role,
     ScopeKind,
-    kinds,
-    places,
+    parse_kinds,
+    parse_positions,
 )
 
-RUST_ITEMS = kinds(
+ITEMS = parse_kinds(
     "function_item function_signature_item struct_item enum_item union_item impl_item "
     "trait_item type_item const_item static_item mod_item associated_type"
 )
-RUST_BODY = Container(definitions=RUST_ITEMS, imports=kinds("use_declaration"))
+BODY = Container(definitions=ITEMS, imports=parse_kinds("use_declaration"))
 
 RUST = Grammar(
     "tree_sitter_rust",
@@ -25,27 +25,28 @@ RUST = Grammar(
         roles=dict.fromkeys(
             ("identifier", "type_identifier", "field_identifier", "shorthand_field_identifier"), Role.NAME
         ),
-        known=False,
+        is_complete=False,
         scopes={"function_item": ScopeKind.FUNCTION, "closure_expression": ScopeKind.FUNCTION},
     ),
     ordering=Ordering(
         containers={
-            ("source_file", ""): RUST_BODY,
-            ("declaration_list", "*"): RUST_BODY,
+            ("source_file", ""): BODY,
+            ("declaration_list", "*"): BODY,
             ("use_list", "*"): Container(
-                imports=kinds("identifier scoped_identifier use_as_clause scoped_use_list self")
+                imports=parse_kinds("identifier scoped_identifier use_as_clause scoped_use_list self")
             ),
         },
-        later=frozenset((kind, "body") for kind in RUST_ITEMS) | places("static_item.value const_item.value"),
-        glued=kinds("attribute_item"),
-        stars=kinds("use_wildcard"),
+        deferred=frozenset((kind, "body") for kind in ITEMS)
+        | parse_positions("static_item.value const_item.value"),
+        attached=parse_kinds("attribute_item"),
+        wildcard_imports=parse_kinds("use_wildcard"),
     ),
-    comments=kinds("line_comment block_comment"),
-    verbatim=kinds("string_literal raw_string_literal char_literal"),
-    unwrapped=kinds("parenthesized_expression"),
-    trailing=kinds(
+    comments=parse_kinds("line_comment block_comment"),
+    verbatim=parse_kinds("string_literal raw_string_literal char_literal"),
+    transparent=parse_kinds("parenthesized_expression"),
+    trailing=parse_kinds(
         "arguments parameters array_expression struct_expression field_initializer_list "
         "field_declaration_list enum_variant_list use_list type_parameters type_arguments"
     ),
-    separators={"match_arm": kinds(","), "use_list": kinds(",")},
+    separators={"match_arm": parse_kinds(","), "use_list": parse_kinds(",")},
 )
