@@ -239,7 +239,7 @@ def test_when_the_repository_takes_too_long_the_page_says_so_and_shows_what_hash
 ):
     entry = trace(selected, "by_hand()\nlogin(user)\n")
     repo.commit(PATH, "by_hand()\nlogin(user)\n", at=later(1))
-    monkeypatch.setattr(file_history.Repository, "__init__", _no_time(file_history.Repository.__init__))
+    monkeypatch.setattr(file_history.GitReader, "__init__", _no_time(file_history.GitReader.__init__))
     found = blamed(selected)
     assert spans(found) == [(1, 2, "in_place", entry)]
     assert (found["followed"], found["note"]) == (False, file_history.TOO_SLOW)

@@ -15,7 +15,7 @@ from traces.filemap.matrix import MatrixCell, Overlap
 from traces.filemap.search import SearchResult
 from traces.filemap.tree import MapRow
 from traces.models import Checkpoint, LedgerEntry
-from traces.ranges.file_history import TOO_SLOW, Change
+from traces.ranges.file_history import TOO_SLOW, PathChange
 from traces.ranges.git_reader import Commit
 from traces.timeline.describe_entries import Row, Seal
 
@@ -172,8 +172,8 @@ def map_file():
         "read": True,
         "fetches": True,
         "note": TOO_SLOW,
-        "gone": Deletion(author, Change(commit, HOSTILE, HOSTILE)),
-        "names": (Change(commit, HOSTILE, HOSTILE), Change(commit, HOSTILE, HOSTILE)),
+        "gone": Deletion(author, PathChange(commit, HOSTILE, HOSTILE)),
+        "names": (PathChange(commit, HOSTILE, HOSTILE), PathChange(commit, HOSTILE, HOSTILE)),
         "spans": spans,
         "more": 3,
         "changed": 2,

@@ -19,9 +19,9 @@ from traces.blame.blame import MAX_CONTENT, Author, Blame, Deletion, blame, blam
 from traces.entries import api_schema as schema
 from traces.entries.api import StreamView
 from traces.entry_schema import canonical_path
-from traces.ranges.file_history import Change, History, read_history
+from traces.ranges.file_history import FileHistory, PathChange, read_file_history
 from traces.ranges.git_reader import Commit
-from traces.ranges.lineage import IN_PLACE, MOVED, REFORMATTED, UNCLAIMED, Lineage, Span
+from traces.ranges.lineage import IN_PLACE, MOVED, REFORMATTED, UNCLAIMED, Lineage, LineRange
 
 MAX_CHANGED = 100
 DISK, HEAD = "disk", "head"
@@ -108,8 +108,8 @@ class BlameView(StreamView):
         if at not in {DISK, HEAD}:
             raise ApiError(400, "INVALID_FIELD", f"at: {DISK} or {HEAD}.")
         root, workspace_id = _root(self.bearer.workspace_id), self.bearer.workspace_id
-        history = read_history(root, path) if root else History()
-        content = on_disk(root, path) if at == DISK else history.head
+        history = read_file_history(root, path) if root else FileHistory()
+        content = on_disk(root, path) if at == DISK else history.head_content
         if content is not None:
             return Response(_answer(path, blame_with(workspace_id, path, content, history)))
         gone = deletion(workspace_id, path, root, history)
@@ -151,21 +151,25 @@ def _answer(path: str, found: Blame) -> dict[str, Any]:
     return {
         "path": path,
         "lines": lineage.lines,
-        "spans": [_span(span, found) for span in lineage.spans],
+        "spans": [_span(span, found) for span in lineage.ranges],
         "changed": changed,
         "unchecked": len(lineage.unchecked),
         "truncated": found.truncated,
         "followed": found.followed,
         "note": found.note,
-        "history_cut": found.history.cut,
-        "names": [_change(change) for change in found.history.names],
+        "history_cut": found.history.is_truncated,
+        "names": [_change(change) for change in found.history.renames],
         "deleted": None,
     }
 
 
-def _span(span: Span, found: Blame) -> dict[str, Any]:
+def _span(span: LineRange, found: Blame) -> dict[str, Any]:
     commit = _commit(found.commit(span.version))
-    by = {"commit": commit, "origin": _origin(span.by, found)} if span.state == REFORMATTED else None
+    by = (
+        {"commit": commit, "origin": _origin(span.reformatted_by, found)}
+        if span.state == REFORMATTED
+        else None
+    )
     return {
         "start_line": span.start,
         "end_line": span.end,
@@ -189,10 +193,10 @@ def _recorded(author: Author) -> dict[str, Any]:
 def _commit(commit: Commit | None) -> dict[str, Any] | None:
     if commit is None:
         return None
-    return {"revision": commit.revision, "committed_at": commit.at, "author": commit.author}
+    return {"revision": commit.revision, "committed_at": commit.committed_at, "author": commit.author}
 
 
-def _change(change: Change) -> dict[str, Any]:
+def _change(change: PathChange) -> dict[str, Any]:
     return {"path": change.old, "renamed_to": change.new, "commit": _commit(change.commit)}
 
 

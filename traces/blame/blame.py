@@ -11,12 +11,12 @@ from pathlib import Path
 
 from traces.entries.recorded_edits import recorded_edits
 from traces.models import TraceFile, TraceRange
-from traces.ranges.file_history import BINARY, Change, History, read_history
+from traces.ranges.file_history import BINARY, FileHistory, PathChange, read_file_history
 from traces.ranges.git_reader import Commit
-from traces.ranges.lineage import Claim, Lineage, lines_of, trace_lines
+from traces.ranges.lineage import Claim, Lineage, split_lines, trace_lines
 from traces.ranges.origins import trace_history
-from traces.ranges.rebuild_texts import with_rebuilt
-from traces.ranges.track_lines import Version
+from traces.ranges.rebuild_texts import insert_rebuilt_versions
+from traces.ranges.track_lines import FileVersion
 
 MAX_CLAIMS = 2000
 CALLS_BEFORE = 10_000  # rows of the ledger before an entry among which its call is looked for
@@ -55,7 +55,7 @@ class Blame:
     lineage: Lineage
     authors: dict[int, Author]
     truncated: bool
-    history: History = field(default_factory=History)
+    history: FileHistory = field(default_factory=FileHistory)
     places: tuple[int, ...] = ()
     note: str = ""
 
@@ -67,7 +67,7 @@ class Blame:
         """The commit behind a version of a span; None for what is not committed, or older than what was
         read."""
         at = None if version is None else bisect_left(self.places, version)
-        if at is None or at >= len(self.history.versions) or self.history.versions[at].cut:
+        if at is None or at >= len(self.history.versions) or self.history.versions[at].is_truncated:
             return None
         return self.history.commits[at]
 
@@ -84,23 +84,23 @@ def blame(workspace_id: int, path: str, content: bytes, root: str = "") -> Blame
     says more, then the newest before the older. 1 query.
     """
     return blame_with(
-        workspace_id, path, content, read_history(root, path) if root else History(note=NO_DISK)
+        workspace_id, path, content, read_file_history(root, path) if root else FileHistory(note=NO_DISK)
     )
 
 
-def blame_with(workspace_id: int, path: str, content: bytes, history: History) -> Blame:
+def blame_with(workspace_id: int, path: str, content: bytes, history: FileHistory) -> Blame:
     """The same with a history that was read already. 1 query, 1 more where edits may tell texts between
     commits."""
-    rows, truncated = _ranges(workspace_id, [path, *(change.old for change in history.names)])
+    rows, truncated = _ranges(workspace_id, [path, *(change.old for change in history.renames)])
     authors = {row.pk: _author(row) for row in rows}
     claims = [_claim(row) for row in rows]
     note = BINARY if b"\0" in content[:BINARY_LOOKED] else history.note
     if note or not history.versions:
         return Blame(trace_lines(content, claims), authors, truncated, history, note=note)
-    last = Version("", lines_of(content), path, (len(history.versions) - 1,))
+    last = FileVersion("", split_lines(content), path, (len(history.versions) - 1,))
     versions, places = _with_rebuilt(workspace_id, path, [*history.versions, last], rows)
     traced = trace_history(versions, claims)
-    note = "" if traced.whole else PARTLY
+    note = "" if traced.is_complete else PARTLY
     return Blame(traced.lineage, authors, truncated, history, tuple(places), note)
 
 
@@ -110,12 +110,12 @@ class Deletion:
     known."""
 
     entry: Author | None
-    change: Change | None
+    change: PathChange | None
 
 
 def _with_rebuilt(
-    workspace_id: int, path: str, versions: list[Version], rows: list[TraceRange]
-) -> tuple[list[Version], list[int]]:
+    workspace_id: int, path: str, versions: list[FileVersion], rows: list[TraceRange]
+) -> tuple[list[FileVersion], list[int]]:
     """The versions with those between them that recorded edits prove. 1 query, none where no whole text was
     hashed."""
     files = [row.file for row in rows if row.file.content_hash and row.file.session_id]
@@ -126,11 +126,11 @@ def _with_rebuilt(
     numbers = [file.entry_id for file in files]
     edits = recorded_edits(workspace_id, path, sessions, (min(numbers) - CALLS_BEFORE, max(numbers)))
     wanted = {file.content_hash: file.changed_at.timestamp() for file in files}
-    return with_rebuilt(versions, edits, wanted)
+    return insert_rebuilt_versions(versions, edits, wanted)
 
 
 def deletion(
-    workspace_id: int, path: str, root: str, history: History, *, recorded: bool = True
+    workspace_id: int, path: str, root: str, history: FileHistory, *, recorded: bool = True
 ) -> Deletion | None:
     """How a file ended that was there once and is no more; None for any other.
 
@@ -139,7 +139,7 @@ def deletion(
     if find_on_disk(root, path) is not None:
         return None
     entry = deleted_by(workspace_id, path) if recorded else None
-    return Deletion(entry, history.end) if entry or history.versions else None
+    return Deletion(entry, history.removal) if entry or history.versions else None
 
 
 def deleted_by(workspace_id: int, path: str) -> Author | None:

@@ -7,8 +7,8 @@ from typing import Any
 from controlplane.models import Workspace
 from traces.blame.blame import Blame, blame_with, deletion, find_on_disk, on_disk
 from traces.entry_schema import canonical_path
-from traces.ranges.file_history import History, read_history
-from traces.ranges.lineage import Span
+from traces.ranges.file_history import FileHistory, read_file_history
+from traces.ranges.lineage import LineRange
 
 SPANS_SHOWN = 200
 
@@ -20,14 +20,14 @@ def lines_now(workspace: Workspace, path: str, *, whole: bool, deleted: bool = T
     that is not at hand, where the caller knows that no entry `deleted` it.
     """
     root = workspace.local_root if _is_canonical(path) else ""
-    history = read_history(root, path) if root and whole else History()
+    history = read_file_history(root, path) if root and whole else FileHistory()
     content = on_disk(root, path)
     shown: dict[str, Any] = {
         "there": find_on_disk(root, path) is not None,
         "read": content is not None,
         "gone": deletion(workspace.pk, path, root, history, recorded=deleted),
         "fetches": bool(root) and not whole,
-        "names": history.names,
+        "names": history.renames,
         "note": history.note,
         "spans": [],
     }
@@ -37,19 +37,19 @@ def lines_now(workspace: Workspace, path: str, *, whole: bool, deleted: bool = T
 
 
 def _lines(found: Blame) -> dict[str, Any]:
-    spans = found.lineage.spans
+    spans = found.lineage.ranges
     return {
         "spans": [_span(span, found) for span in spans[:SPANS_SHOWN]],
         "more": max(0, len(spans) - SPANS_SHOWN),
         "changed": len(found.lineage.changed),
         "unchecked": len(found.lineage.unchecked),
         "truncated": found.truncated,
-        "cut": found.history.cut,
+        "cut": found.history.is_truncated,
         "note": found.note,
     }
 
 
-def _span(span: Span, found: Blame) -> dict[str, Any]:
+def _span(span: LineRange, found: Blame) -> dict[str, Any]:
     return {
         "start": span.start,
         "end": span.end,
@@ -57,7 +57,7 @@ def _span(span: Span, found: Blame) -> dict[str, Any]:
         "author": None if span.key is None else found.authors[span.key],
         "commit": found.commit(span.version),
         "new": found.is_new(span.version),
-        "by": None if span.by is None else found.authors[span.by],
+        "by": None if span.reformatted_by is None else found.authors[span.reformatted_by],
     }
 
 

@@ -57,7 +57,7 @@ def _edits(call: ToolCall, seconds: float) -> Iterator[Edit]:
         return
     for named in find_targets(call, Policy()).writes:
         if named.op == "write" and named.after is not None:
-            yield Edit(_bytes(named.before), _bytes(named.after), seconds, whole=named.is_full_text)
+            yield Edit(_bytes(named.before), _bytes(named.after), seconds, is_full_text=named.is_full_text)
 
 
 def _bytes(text: str) -> bytes:

@@ -12,192 +12,209 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from traces.ranges.line_diff import Budget
+from traces.ranges.line_diff import WorkLimit
 from traces.ranges.lineage import (
     IN_PLACE,
-    MAX_HASHED,
+    MAX_HASHED_BYTES,
     WINDOW_COST,
     Claim,
-    Hashed,
+    HashedText,
     Lineage,
-    checkable,
+    is_checkable,
     trace_lines,
 )
-from traces.ranges.moved_blocks import letters
-from traces.ranges.track_lines import Followed, Version
+from traces.ranges.moved_blocks import count_letters
+from traces.ranges.track_lines import FileVersion, LineHistory
 
-CLOCK_SECONDS = 2  # a commit's time has no fractions
-MAX_SEARCHED = 4  # versions since the entry in which its lines are looked for elsewhere in the file
-TELLING_LEAST = 6  # letters of a range that is found in another place: a lone bracket is everywhere
+CLOCK_PRECISION = 2  # a commit's time has no fractions
+MAX_SEARCHED_VERSIONS = 4  # versions since the entry in which its lines are looked for elsewhere in the file
+MIN_DISTINCTIVE_LETTERS = 6  # letters of a range that is found in another place: a lone bracket is everywhere
 
 
 @dataclass(frozen=True, slots=True)
-class Owner:
+class LineOwner:
     """The claim behind a node, and the number that its line had when it was recorded, or 0: another than
     now."""
 
     key: int
-    recorded: int
+    recorded_line: int
 
 
 @dataclass(slots=True)
-class Proven:
+class Attribution:
     """`owners` by node. `loose` are claims that nothing proved, `unchecked` those that could not be held
     against it."""
 
-    owners: dict[int, Owner] = field(default_factory=dict)
-    loose: list[int] = field(default_factory=list)
+    owners: dict[int, LineOwner] = field(default_factory=dict)
+    unproven: list[int] = field(default_factory=list)
     unchecked: list[int] = field(default_factory=list)
 
 
-def prove(versions: Sequence[Version], followed: Followed, claims: Sequence[Claim]) -> Proven:
+def attribute_lines(
+    versions: Sequence[FileVersion], history: LineHistory, claims: Sequence[Claim]
+) -> Attribution:
     """Who owns the nodes. Where claims meet, the first of them has the line."""
-    texts = [_Brought(version, new) for version, new in zip(versions, followed.new, strict=True)]
-    proven, search = Proven(), _Search(texts)
-    left: list[Claim] = []
+    texts = [_AddedLines(version, new) for version, new in zip(versions, history.added, strict=True)]
+    attribution, search = Attribution(), _ProofSearch(texts)
+    remaining: list[Claim] = []
     for claim in claims:
-        place = search.since(claim) if checkable(claim) else None
-        if place is not None:
-            _give(proven, texts, claim, *place)
+        match = search.find_since(claim) if is_checkable(claim) else None
+        if match is not None:
+            _assign(attribution, texts, claim, *match)
         else:
-            left.append(claim)
-    found = trace_lines(b"".join(versions[-1].lines), left, hashed_most=MAX_HASHED // 4)
-    absent = {*found.changed, *found.unchecked}
-    for claim in left:
-        place = search.before(claim) if checkable(claim) and claim.key in absent else None
-        if place is not None:
-            _give(proven, texts, claim, *place)
-            absent.discard(claim.key)
-    _give_present(proven, texts[-1], followed, found)
-    unchecked = set(found.unchecked)
-    proven.loose = [claim.key for claim in left if claim.key in absent - unchecked]
-    proven.unchecked = [claim.key for claim in left if claim.key in absent & unchecked]
-    return proven
+            remaining.append(claim)
+    present = trace_lines(b"".join(versions[-1].lines), remaining, max_hashed=MAX_HASHED_BYTES // 4)
+    unmatched = {*present.changed, *present.unchecked}
+    for claim in remaining:
+        match = search.find_before(claim) if is_checkable(claim) and claim.key in unmatched else None
+        if match is not None:
+            _assign(attribution, texts, claim, *match)
+            unmatched.discard(claim.key)
+    _assign_present(attribution, texts[-1], history, present)
+    unchecked = set(present.unchecked)
+    attribution.unproven = [claim.key for claim in remaining if claim.key in unmatched - unchecked]
+    attribution.unchecked = [claim.key for claim in remaining if claim.key in unmatched & unchecked]
+    return attribution
 
 
-class _Brought:
+class _AddedLines:
     """A version's text and the lines that it brought, by index, with their nodes."""
 
-    def __init__(self, version: Version, new: dict[int, int]) -> None:
-        self.seconds = version.seconds
-        self.new = new
+    def __init__(self, version: FileVersion, added: dict[int, int]) -> None:
+        self.timestamp = version.seconds
+        self.added = added
         self._version = version
-        self._indexes = sorted(new)
-        self._hashed: Hashed | None = None
+        self._indexes = sorted(added)
+        self._hashed_text: HashedText | None = None
         self._windows: dict[int, dict[str, list[int]]] = {}
 
     @property
-    def hashed(self) -> Hashed:
-        if self._hashed is None:
-            self._hashed = Hashed(self._version.lines)
-        return self._hashed
+    def hashed_text(self) -> HashedText:
+        if self._hashed_text is None:
+            self._hashed_text = HashedText(self._version.lines)
+        return self._hashed_text
 
-    def brought(self, first: int, end: int) -> bool:
+    def has_added_line(self, first: int, end: int) -> bool:
         """Whether one of the lines [first, end) is new here."""
-        at = bisect_left(self._indexes, first)
-        return at < len(self._indexes) and self._indexes[at] < end
+        position = bisect_left(self._indexes, first)
+        return position < len(self._indexes) and self._indexes[position] < end
 
-    def has(self, claim: Claim, budget: Budget) -> bool:
+    def proves(self, claim: Claim, work_limit: WorkLimit) -> bool:
         """Whether the claim's own lines are as recorded, and one of them is new here; no, over the budget."""
-        if claim.end > len(self._version.lines) or not self.brought(claim.start - 1, claim.end):
+        if claim.end > len(self._version.lines) or not self.has_added_line(claim.start - 1, claim.end):
             return False
-        return bool(self.hashed.has(claim, budget))
+        return bool(self.hashed_text.matches(claim, work_limit))
 
-    def is_telling(self, first: int, length: int) -> bool:
+    def is_distinctive(self, first: int, length: int) -> bool:
         lines = self._version.lines[first : first + length]
-        return letters(lines, TELLING_LEAST) >= TELLING_LEAST
+        return count_letters(lines, MIN_DISTINCTIVE_LETTERS) >= MIN_DISTINCTIVE_LETTERS
 
-    def starts(self, length: int) -> list[int]:
+    def list_window_starts(self, length: int) -> list[int]:
         """Where windows of so many lines begin that hold a new line, in order."""
         last = len(self._version.lines) - length
-        found: list[int] = []
+        starts: list[int] = []
         for index in self._indexes:
-            begin = max(index - length + 1, found[-1] + 1 if found else 0)
-            found.extend(range(begin, min(index, last) + 1))
-        return found
+            begin = max(index - length + 1, starts[-1] + 1 if starts else 0)
+            starts.extend(range(begin, min(index, last) + 1))
+        return starts
 
-    def windows(self, length: int) -> dict[str, list[int]]:
+    def hash_windows(self, length: int) -> dict[str, list[int]]:
         if length not in self._windows:
-            found: dict[str, list[int]] = {}
-            for first in self.starts(length):
-                for text in self.hashed.window(first, length):
-                    found.setdefault(text, []).append(first)
-            self._windows[length] = found
+            starts_by_hash: dict[str, list[int]] = {}
+            for first in self.list_window_starts(length):
+                for window_hash in self.hashed_text.hash_window(first, length):
+                    starts_by_hash.setdefault(window_hash, []).append(first)
+            self._windows[length] = starts_by_hash
         return self._windows[length]
 
-    def cost(self, length: int) -> int:
+    def compute_cost(self, length: int) -> int:
         """Bytes that asking for these windows takes."""
         if length in self._windows or length > len(self._version.lines):
             return 0
-        offsets = self.hashed.offsets
-        starts = self.starts(length)
+        offsets = self.hashed_text.offsets
+        starts = self.list_window_starts(length)
         return sum(2 * (offsets[first + length] - offsets[first]) + WINDOW_COST for first in starts)
 
 
-Place = tuple[int, int]  # a version, and the index of the claim's first line there
+Match = tuple[int, int]  # a version, and the index of the claim's first line there
 
 
-class _Search:
-    def __init__(self, texts: Sequence[_Brought]) -> None:
-        self._texts = texts
-        self._bringing = [at for at, text in enumerate(texts) if text.new]
-        self._in_place = Budget(MAX_HASHED // 4)
-        self._search = Budget(MAX_HASHED // 4)
+class _ProofSearch:
+    def __init__(self, versions: Sequence[_AddedLines]) -> None:
+        self._versions = versions
+        self._with_added = [index for index, text in enumerate(versions) if text.added]
+        self._in_place_limit = WorkLimit(MAX_HASHED_BYTES // 4)
+        self._search_limit = WorkLimit(MAX_HASHED_BYTES // 4)
 
-    def since(self, claim: Claim) -> Place | None:
+    def find_since(self, claim: Claim) -> Match | None:
         """Where the claim is proven since it was made: in its place, else in another of the first few
         versions."""
-        since = [at for at in self._bringing if self._is_since(at, claim)]
-        for at in since:
-            if self._texts[at].has(claim, self._in_place):
-                return at, claim.start - 1
-        return next((found for at in since[:MAX_SEARCHED] if (found := self._elsewhere(at, claim))), None)
+        candidates = [index for index in self._with_added if self._is_since(index, claim)]
+        for index in candidates:
+            if self._versions[index].proves(claim, self._in_place_limit):
+                return index, claim.start - 1
+        return next(
+            (
+                match
+                for index in candidates[:MAX_SEARCHED_VERSIONS]
+                if (match := self._find_elsewhere(index, claim))
+            ),
+            None,
+        )
 
-    def before(self, claim: Claim) -> Place | None:
+    def find_before(self, claim: Claim) -> Match | None:
         """Where it is proven in its place in versions before its time, the newest first."""
-        for at in reversed(self._bringing):
-            if not self._is_since(at, claim) and self._texts[at].has(claim, self._in_place):
-                return at, claim.start - 1
+        for index in reversed(self._with_added):
+            if not self._is_since(index, claim) and self._versions[index].proves(claim, self._in_place_limit):
+                return index, claim.start - 1
         return None
 
-    def _elsewhere(self, at: int, claim: Claim) -> Place | None:
-        text, length = self._texts[at], claim.end - claim.start + 1
-        if self._search.spent or not self._search.take(text.cost(length)):
+    def _find_elsewhere(self, index: int, claim: Claim) -> Match | None:
+        version, length = self._versions[index], claim.end - claim.start + 1
+        if self._search_limit.is_exhausted or not self._search_limit.consume(version.compute_cost(length)):
             return None
-        places = text.windows(length).get(claim.content_hash, [])
-        telling = [first for first in places if text.is_telling(first, length)]
-        if not telling:
+        starts = version.hash_windows(length).get(claim.content_hash, [])
+        distinctive = [first for first in starts if version.is_distinctive(first, length)]
+        if not distinctive:
             return None
-        return at, min(telling, key=lambda first: abs(first - claim.start + 1))
+        return index, min(distinctive, key=lambda first: abs(first - claim.start + 1))
 
-    def _is_since(self, at: int, claim: Claim) -> bool:
-        seconds = self._texts[at].seconds
-        return seconds is None or seconds + CLOCK_SECONDS >= claim.seconds
-
-
-def _give(proven: Proven, texts: Sequence[_Brought], claim: Claim, version: int, first: int) -> None:
-    new = texts[version].new
-    for step in range(claim.end - claim.start + 1):
-        node = new.get(first + step)
-        if node is not None:
-            proven.owners.setdefault(node, Owner(claim.key, claim.start + step))
+    def _is_since(self, index: int, claim: Claim) -> bool:
+        timestamp = self._versions[index].timestamp
+        return timestamp is None or timestamp + CLOCK_PRECISION >= claim.timestamp
 
 
-def _give_present(proven: Proven, text: _Brought, followed: Followed, found: Lineage) -> None:
+def _assign(
+    attribution: Attribution, versions: Sequence[_AddedLines], claim: Claim, version: int, first: int
+) -> None:
+    added = versions[version].added
+    for offset in range(claim.end - claim.start + 1):
+        line_id = added.get(first + offset)
+        if line_id is not None:
+            attribution.owners.setdefault(line_id, LineOwner(claim.key, claim.start + offset))
+
+
+def _assign_present(
+    attribution: Attribution, version: _AddedLines, history: LineHistory, lineage: Lineage
+) -> None:
     """What the present text proves of claims that no version brought: lines that nobody has yet."""
-    for span in found.spans:
-        first, length = span.start - 1, span.end - span.start + 1
-        if span.key is None or (span.state != IN_PLACE and not text.is_telling(first, length)):
+    for line_range in lineage.ranges:
+        first, length = line_range.start - 1, line_range.end - line_range.start + 1
+        if line_range.key is None or (
+            line_range.state != IN_PLACE and not version.is_distinctive(first, length)
+        ):
             continue
-        for line in range(span.start, span.end + 1):
-            node = followed.present[line - 1]
-            if not any(made in proven.owners for made in chain(followed, node)):
-                proven.owners[node] = Owner(span.key, line if span.state == IN_PLACE else 0)
+        for line in range(line_range.start, line_range.end + 1):
+            line_id = history.present[line - 1]
+            if not any(ancestor in attribution.owners for ancestor in iterate_origins(history, line_id)):
+                attribution.owners[line_id] = LineOwner(
+                    line_range.key, line if line_range.state == IN_PLACE else 0
+                )
 
 
-def chain(followed: Followed, node: int) -> Iterator[int]:
+def iterate_origins(history: LineHistory, line_id: int) -> Iterator[int]:
     """A node and those that formatters made it from, the newest first."""
-    at: int | None = node
-    while at is not None:
-        yield at
-        at = followed.nodes[at].made_from
+    current: int | None = line_id
+    while current is not None:
+        yield current
+        current = history.lines[current].reformatted_from

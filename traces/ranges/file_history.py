@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from traces.ranges.git_reader import SECONDS, Commit, GitError, GitTooSlowError, Repository
-from traces.ranges.lineage import lines_of
-from traces.ranges.track_lines import Version
+from traces.ranges.git_reader import SECONDS, Commit, GitLimitError, GitReader, GitReadError
+from traces.ranges.lineage import split_lines
+from traces.ranges.track_lines import FileVersion
 
 MAX_COMMITS = 100
 MAX_BLOB = 1024 * 1024
@@ -15,16 +15,16 @@ MAX_BYTES = 8 * 1024 * 1024
 MAX_LINES = 120_000
 MAX_RENAMES = 5
 
-ALONE = "lines are held against hashes alone."
-TOO_SLOW = f"The repository's history could not be read within {SECONDS:g} seconds: {ALONE}"
-NOT_COMMITTED = f"The repository's history does not hold this file: {ALONE}"
-NO_REPOSITORY = f"There is no git repository with a commit around this workspace: {ALONE}"
-STRANGE_NAME = f"git cannot be asked for a name with a line break: {ALONE}"
+HASHES_ONLY = "lines are held against hashes alone."
+TOO_SLOW = f"The repository's history could not be read within {SECONDS:g} seconds: {HASHES_ONLY}"
+NOT_COMMITTED = f"The repository's history does not hold this file: {HASHES_ONLY}"
+NO_REPOSITORY = f"There is no git repository with a commit around this workspace: {HASHES_ONLY}"
+UNSUPPORTED_NAME = f"git cannot be asked for a name with a line break: {HASHES_ONLY}"
 BINARY = "The file is binary: it is held against hashes alone."
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class PathChange:
     """A commit that renamed a file or took it away: from `old` to `new`, or to "" where it is gone."""
 
     commit: Commit
@@ -33,50 +33,50 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class History:
+class FileHistory:
     """`versions` are what the `commits` made of the file, the oldest first; `names` how it came by its
     name, the newest first; `end` what became of a file that HEAD no longer has. `note` says why nothing was
     read."""
 
-    versions: tuple[Version, ...] = ()
+    versions: tuple[FileVersion, ...] = ()
     commits: tuple[Commit, ...] = ()
-    names: tuple[Change, ...] = ()
-    end: Change | None = None
+    renames: tuple[PathChange, ...] = ()
+    removal: PathChange | None = None
     note: str = ""
 
     @property
-    def cut(self) -> bool:
+    def is_truncated(self) -> bool:
         """Whether there are older versions than were read."""
-        return any(version.cut for version in self.versions)
+        return any(version.is_truncated for version in self.versions)
 
     @property
-    def head(self) -> bytes | None:
+    def head_content(self) -> bytes | None:
         """The file's bytes at HEAD."""
-        return None if self.end or not self.versions else b"".join(self.versions[-1].lines)
+        return None if self.removal or not self.versions else b"".join(self.versions[-1].lines)
 
 
-def read_history(root: str, path: str, seconds: float = SECONDS) -> History:
+def read_file_history(root: str, path: str, seconds: float = SECONDS) -> FileHistory:
     """The history of a file below a folder, as far as it is read within the bounds. Never raises for what
     is there."""
     if "\n" in path:
-        return History(note=STRANGE_NAME)
-    repository = Repository(root, seconds)
+        return FileHistory(note=UNSUPPORTED_NAME)
+    reader = GitReader(root, seconds)
     try:
-        head = repository.head()
-    except GitTooSlowError:
-        return History(note=TOO_SLOW)
-    except GitError:
-        return History(note=NO_REPOSITORY)
+        revision = reader.read_head()
+    except GitLimitError:
+        return FileHistory(note=TOO_SLOW)
+    except GitReadError:
+        return FileHistory(note=NO_REPOSITORY)
     try:
-        return _Reading(repository).read(head, path)
-    except GitTooSlowError:
-        return History(note=TOO_SLOW)
-    except (GitError, ValueError):
-        return History(note=NO_REPOSITORY)
+        return _HistoryReader(reader).read(revision, path)
+    except GitLimitError:
+        return FileHistory(note=TOO_SLOW)
+    except (GitReadError, ValueError):
+        return FileHistory(note=NO_REPOSITORY)
 
 
 @dataclass(slots=True)
-class _Known:
+class _KnownCommit:
     """A commit of the file's history, the name that the file had there, and its blob."""
 
     commit: Commit
@@ -85,88 +85,94 @@ class _Known:
 
 
 @dataclass(slots=True)
-class _Reading:
-    repository: Repository
-    known: list[_Known] = field(default_factory=list)
-    names: list[Change] = field(default_factory=list)
+class _HistoryReader:
+    reader: GitReader
+    commits: list[_KnownCommit] = field(default_factory=list)
+    renames: list[PathChange] = field(default_factory=list)
 
-    def read(self, head: str, path: str) -> History:
-        newest = self._list(head, path)
+    def read(self, head: str, path: str) -> FileHistory:
+        newest = self._list_commits(head, path)
         if not newest:
-            return History(note=NOT_COMMITTED)
-        self.known = newest
-        while len(self.names) < MAX_RENAMES and self._step_back():
+            return FileHistory(note=NOT_COMMITTED)
+        self.commits = newest
+        while len(self.renames) < MAX_RENAMES and self._follow_rename():
             pass
-        end = self._end(newest[-1]) if newest[-1].blob is None else None
-        versions = self._versions()
-        commits = [one.commit for one in self.known][len(self.known) - len(versions) :]
-        return History(tuple(versions), tuple(commits), tuple(self.names), end)
+        removal = self._find_removal(newest[-1]) if newest[-1].blob is None else None
+        versions = self._build_versions()
+        commits = [one.commit for one in self.commits][len(self.commits) - len(versions) :]
+        return FileHistory(tuple(versions), tuple(commits), tuple(self.renames), removal)
 
-    def _list(self, revision: str, path: str) -> list[_Known]:
-        commits = self.repository.log(revision, path, MAX_COMMITS)
-        blobs = self.repository.blobs([(one.revision, path) for one in commits]) if commits else []
-        return [_Known(one, path, blob) for one, blob in zip(commits, blobs, strict=True)]
+    def _list_commits(self, revision: str, path: str) -> list[_KnownCommit]:
+        commits = self.reader.read_log(revision, path, MAX_COMMITS)
+        blobs = self.reader.find_blobs([(commit.revision, path) for commit in commits]) if commits else []
+        return [_KnownCommit(commit, path, blob) for commit, blob in zip(commits, blobs, strict=True)]
 
-    def _step_back(self) -> bool:
+    def _follow_rename(self) -> bool:
         """Read on under the name before, where the oldest commit renamed the file; whether there was one."""
-        first = self.known[0]
-        if first.commit.parents or first.blob is None or len(self.known) >= MAX_COMMITS:
+        first = self.commits[0]
+        if first.commit.parents or first.blob is None or len(self.commits) >= MAX_COMMITS:
             return False
-        old = {new: old for old, new in self._renames(first.commit)}.get(first.path)
-        older = self._list(f"{first.commit.revision}^1", old) if old and "\n" not in old else []
+        old = {new: old for old, new in self._find_renames(first.commit)}.get(first.path)
+        older = self._list_commits(f"{first.commit.revision}^1", old) if old and "\n" not in old else []
         if not older or old is None:
             return False
-        self.names.append(Change(first.commit, old, first.path))
+        self.renames.append(PathChange(first.commit, old, first.path))
         first.commit = replace(first.commit, parents=(older[-1].commit.revision,))
-        self.known = [*older, *self.known]
+        self.commits = [*older, *self.commits]
         return True
 
-    def _renames(self, commit: Commit) -> list[tuple[str, str]]:
+    def _find_renames(self, commit: Commit) -> list[tuple[str, str]]:
         try:
-            return self.repository.renames(commit.revision)
-        except GitTooSlowError:
+            return self.reader.find_renames(commit.revision)
+        except GitLimitError:
             raise
-        except GitError:
+        except GitReadError:
             return []  # the first commit of all has none before it
 
-    def _end(self, last: _Known) -> Change:
-        return Change(last.commit, last.path, dict(self._renames(last.commit)).get(last.path, ""))
+    def _find_removal(self, last: _KnownCommit) -> PathChange:
+        return PathChange(last.commit, last.path, dict(self._find_renames(last.commit)).get(last.path, ""))
 
-    def _versions(self) -> list[Version]:
-        kept = _kept(self.known)
-        contents = self.repository.contents(sorted({one.blob[0] for one in kept if one.blob}))
-        places = {one.commit.revision: at for at, one in enumerate(kept)}
-        found: list[Version] = []
-        for one in kept:
-            parents = tuple(places[name] for name in one.commit.parents if name in places)
-            lines = lines_of(contents[one.blob[0]]) if one.blob else ()
-            cut = len(parents) < len(one.commit.parents)
+    def _build_versions(self) -> list[FileVersion]:
+        readable = _limit_bytes(self.commits)
+        contents = self.reader.read_blobs(sorted({one.blob[0] for one in readable if one.blob}))
+        indexes = {one.commit.revision: index for index, one in enumerate(readable)}
+        versions: list[FileVersion] = []
+        for one in readable:
+            parents = tuple(indexes[name] for name in one.commit.parents if name in indexes)
+            lines = split_lines(contents[one.blob[0]]) if one.blob else ()
+            is_truncated = len(parents) < len(one.commit.parents)
             commit = one.commit
-            found.append(Version(commit.revision, lines, one.path, parents, commit.seconds, cut=cut))
-        return _within_lines(found)
+            versions.append(
+                FileVersion(
+                    commit.revision, lines, one.path, parents, commit.timestamp, is_truncated=is_truncated
+                )
+            )
+        return _limit_lines(versions)
 
 
-def _kept(known: Sequence[_Known]) -> Sequence[_Known]:
+def _limit_bytes(commits: Sequence[_KnownCommit]) -> Sequence[_KnownCommit]:
     """The newest that are no more than may be read, without any behind one that is too large."""
-    left = MAX_BYTES
-    for at in range(len(known) - 1, -1, -1):
-        size = blob[1] if (blob := known[at].blob) else 0
-        left -= size
-        if size > MAX_BLOB or left < 0 or len(known) - at > MAX_COMMITS:
-            return known[at + 1 :]
-    return known
+    bytes_left = MAX_BYTES
+    for index in range(len(commits) - 1, -1, -1):
+        size = blob[1] if (blob := commits[index].blob) else 0
+        bytes_left -= size
+        if size > MAX_BLOB or bytes_left < 0 or len(commits) - index > MAX_COMMITS:
+            return commits[index + 1 :]
+    return commits
 
 
-def _within_lines(versions: list[Version]) -> list[Version]:
+def _limit_lines(versions: list[FileVersion]) -> list[FileVersion]:
     """The newest whose lines together are no more than may be compared."""
-    left = MAX_LINES
-    for at in range(len(versions) - 1, -1, -1):
-        left -= len(versions[at].lines)
-        if left < 0:
-            return [_renumbered(version, at + 1) for version in versions[at + 1 :]]
+    lines_left = MAX_LINES
+    for index in range(len(versions) - 1, -1, -1):
+        lines_left -= len(versions[index].lines)
+        if lines_left < 0:
+            return [_renumber_parents(version, index + 1) for version in versions[index + 1 :]]
     return versions
 
 
-def _renumbered(version: Version, gone: int) -> Version:
-    parents = tuple(parent - gone for parent in version.parents if parent >= gone)
-    return replace(version, parents=parents, cut=version.cut or len(parents) < len(version.parents))
+def _renumber_parents(version: FileVersion, removed: int) -> FileVersion:
+    parents = tuple(parent - removed for parent in version.parents if parent >= removed)
+    return replace(
+        version, parents=parents, is_truncated=version.is_truncated or len(parents) < len(version.parents)
+    )

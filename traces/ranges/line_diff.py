@@ -12,30 +12,30 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-QUICK = 4  # lines that are counted in the time that one comparison takes
-MAX_CELLS = 10_000  # of the table for a gap without a line that is there once
+LINES_PER_COMPARISON = 4  # lines that are counted in the time that one comparison takes
+MAX_TABLE_CELLS = 10_000  # of the table for a gap without a line that is there once
 
 Line = Hashable
 
 
 @dataclass(slots=True)
-class Budget:
+class WorkLimit:
     """How much may be looked at, in lines compared; shared by all that follows one file."""
 
-    left: int
+    remaining: int
 
-    def take(self, cost: int) -> bool:
+    def consume(self, cost: int) -> bool:
         """Whether there is that much left; once there is not, nothing is."""
-        self.left = self.left - cost if cost <= self.left else -1
-        return self.left >= 0
+        self.remaining = self.remaining - cost if cost <= self.remaining else -1
+        return self.remaining >= 0
 
     @property
-    def spent(self) -> bool:
-        return self.left < 0
+    def is_exhausted(self) -> bool:
+        return self.remaining < 0
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class CommonRun:
     """Equal lines that follow one another in both texts; indexes from 0."""
 
     before: int
@@ -44,7 +44,7 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Gap:
+class Hunk:
     """What lies between two runs: lines [a0, a1) of the text before, [b0, b1) of the one after."""
 
     a0: int
@@ -53,114 +53,127 @@ class Gap:
     b1: int
 
 
-def common_runs(before: Sequence[Line], after: Sequence[Line], budget: Budget) -> list[Run]:
+def find_common_runs(before: Sequence[Line], after: Sequence[Line], work_limit: WorkLimit) -> list[CommonRun]:
     """Runs of common lines, ascending in both texts."""
-    found: list[Run] = []
-    waiting = [Gap(0, len(before), 0, len(after))]
-    while waiting:
-        gap = _shortened(before, after, waiting.pop(), found)
-        size = gap.a1 - gap.a0 + gap.b1 - gap.b0
-        if gap.a0 == gap.a1 or gap.b0 == gap.b1 or not budget.take(size // QUICK):
+    runs: list[CommonRun] = []
+    pending = [Hunk(0, len(before), 0, len(after))]
+    while pending:
+        hunk = _trim_common_ends(before, after, pending.pop(), runs)
+        size = hunk.a1 - hunk.a0 + hunk.b1 - hunk.b0
+        if hunk.a0 == hunk.a1 or hunk.b0 == hunk.b1 or not work_limit.consume(size // LINES_PER_COMPARISON):
             continue
-        anchors = _anchors(before, after, gap)
+        anchors = _find_anchors(before, after, hunk)
         if anchors:
-            waiting.extend(_between(gap, anchors))
-            found.extend(anchors)
+            pending.extend(_split_hunk(hunk, anchors))
+            runs.extend(anchors)
         else:
-            found.extend(_table(before, after, gap, budget))
-    return sorted(found, key=lambda run: run.before)
+            runs.extend(_diff_by_table(before, after, hunk, work_limit))
+    return sorted(runs, key=lambda run: run.before)
 
 
-def gaps_between(runs: Sequence[Run], before: int, after: int) -> Iterator[Gap]:
+def list_hunks(runs: Sequence[CommonRun], before: int, after: int) -> Iterator[Hunk]:
     """What lies before, between and behind runs of texts of so many lines, where there is anything."""
-    edges = [Run(0, 0, 0), *runs, Run(before, after, 0)]
-    for one, two in pairwise(edges):
-        gap = Gap(one.before + one.length, two.before, one.after + one.length, two.after)
-        if gap.a0 < gap.a1 or gap.b0 < gap.b1:
-            yield gap
+    edges = [CommonRun(0, 0, 0), *runs, CommonRun(before, after, 0)]
+    for previous, following in pairwise(edges):
+        hunk = Hunk(
+            previous.before + previous.length,
+            following.before,
+            previous.after + previous.length,
+            following.after,
+        )
+        if hunk.a0 < hunk.a1 or hunk.b0 < hunk.b1:
+            yield hunk
 
 
-def _shortened(before: Sequence[Line], after: Sequence[Line], gap: Gap, found: list[Run]) -> Gap:
+def _trim_common_ends(
+    before: Sequence[Line], after: Sequence[Line], hunk: Hunk, runs: list[CommonRun]
+) -> Hunk:
     """The gap without the lines that it begins and ends with in both texts; these are found."""
-    head, most = 0, min(gap.a1 - gap.a0, gap.b1 - gap.b0)
-    while head < most and before[gap.a0 + head] == after[gap.b0 + head]:
+    head, limit = 0, min(hunk.a1 - hunk.a0, hunk.b1 - hunk.b0)
+    while head < limit and before[hunk.a0 + head] == after[hunk.b0 + head]:
         head += 1
     tail = 0
-    while tail < most - head and before[gap.a1 - 1 - tail] == after[gap.b1 - 1 - tail]:
+    while tail < limit - head and before[hunk.a1 - 1 - tail] == after[hunk.b1 - 1 - tail]:
         tail += 1
     if head:
-        found.append(Run(gap.a0, gap.b0, head))
+        runs.append(CommonRun(hunk.a0, hunk.b0, head))
     if tail:
-        found.append(Run(gap.a1 - tail, gap.b1 - tail, tail))
-    return Gap(gap.a0 + head, gap.a1 - tail, gap.b0 + head, gap.b1 - tail)
+        runs.append(CommonRun(hunk.a1 - tail, hunk.b1 - tail, tail))
+    return Hunk(hunk.a0 + head, hunk.a1 - tail, hunk.b0 + head, hunk.b1 - tail)
 
 
-def _anchors(before: Sequence[Line], after: Sequence[Line], gap: Gap) -> list[Run]:
+def _find_anchors(before: Sequence[Line], after: Sequence[Line], hunk: Hunk) -> list[CommonRun]:
     """Lines that are there once on both sides, as many of them as keep their order, and equal lines behind
     them."""
-    places = _once(after, gap.b0, gap.b1)
-    pairs = [(a, places[line]) for line, a in _once(before, gap.a0, gap.a1).items() if line in places]
-    found: list[Run] = []
-    end = gap.a0
-    for a, b in _rising(sorted(pairs)):
+    positions = _find_unique_lines(after, hunk.b0, hunk.b1)
+    pairs = [
+        (a, positions[line])
+        for line, a in _find_unique_lines(before, hunk.a0, hunk.a1).items()
+        if line in positions
+    ]
+    anchors: list[CommonRun] = []
+    end = hunk.a0
+    for a, b in _longest_increasing(sorted(pairs)):
         if a < end:  # behind an anchor already: it is the same pair, as the line is there once
             continue
-        most = min(gap.a1 - a, gap.b1 - b)
-        length = next((step for step in range(1, most) if before[a + step] != after[b + step]), most)
-        found.append(Run(a, b, length))
+        limit = min(hunk.a1 - a, hunk.b1 - b)
+        length = next((step for step in range(1, limit) if before[a + step] != after[b + step]), limit)
+        anchors.append(CommonRun(a, b, length))
         end = a + length
-    return found
+    return anchors
 
 
-def _once(lines: Sequence[Line], start: int, end: int) -> dict[Line, int]:
+def _find_unique_lines(lines: Sequence[Line], start: int, end: int) -> dict[Line, int]:
     part = lines[start:end]
     counts = Counter(part)
-    return {line: at for at, line in enumerate(part, start) if counts[line] == 1}
+    return {line: index for index, line in enumerate(part, start) if counts[line] == 1}
 
 
-def _rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+def _longest_increasing(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """The longest part of the pairs whose second numbers rise (patience sorting)."""
-    tops: list[int] = []
-    last: list[int] = []
-    below: list[int] = []
+    pile_tops: list[int] = []
+    pile_indexes: list[int] = []
+    predecessors: list[int] = []
     for index, (_, b) in enumerate(pairs):
-        pile = bisect_left(tops, b)
-        below.append(last[pile - 1] if pile else -1)
-        tops[pile : pile + 1] = [b]
-        last[pile : pile + 1] = [index]
-    chain, index = [], last[-1] if last else -1
+        pile = bisect_left(pile_tops, b)
+        predecessors.append(pile_indexes[pile - 1] if pile else -1)
+        pile_tops[pile : pile + 1] = [b]
+        pile_indexes[pile : pile + 1] = [index]
+    chain, index = [], pile_indexes[-1] if pile_indexes else -1
     while index >= 0:
         chain.append(pairs[index])
-        index = below[index]
+        index = predecessors[index]
     return chain[::-1]
 
 
-def _between(gap: Gap, anchors: Sequence[Run]) -> Iterator[Gap]:
+def _split_hunk(hunk: Hunk, anchors: Sequence[CommonRun]) -> Iterator[Hunk]:
     """What lies around the anchors, where there is something on both sides."""
-    a0, b0 = gap.a0, gap.b0
-    for run in [*anchors, Run(gap.a1, gap.b1, 0)]:
+    a0, b0 = hunk.a0, hunk.b0
+    for run in [*anchors, CommonRun(hunk.a1, hunk.b1, 0)]:
         if a0 < run.before and b0 < run.after:
-            yield Gap(a0, run.before, b0, run.after)
+            yield Hunk(a0, run.before, b0, run.after)
         a0, b0 = run.before + run.length, run.after + run.length
 
 
-def _table(before: Sequence[Line], after: Sequence[Line], gap: Gap, budget: Budget) -> Iterator[Run]:
+def _diff_by_table(
+    before: Sequence[Line], after: Sequence[Line], hunk: Hunk, work_limit: WorkLimit
+) -> Iterator[CommonRun]:
     """The longest common part of a small gap, by the table of all pairs; nothing of a larger one."""
-    cells = (gap.a1 - gap.a0) * (gap.b1 - gap.b0)
-    if cells > MAX_CELLS or not budget.take(cells):
+    cells = (hunk.a1 - hunk.a0) * (hunk.b1 - hunk.b0)
+    if cells > MAX_TABLE_CELLS or not work_limit.consume(cells):
         return
-    a, b = before[gap.a0 : gap.a1], after[gap.b0 : gap.b1]
-    best = [[0] * (len(b) + 1) for _ in range(len(a) + 1)]
+    a, b = before[hunk.a0 : hunk.a1], after[hunk.b0 : hunk.b1]
+    lengths = [[0] * (len(b) + 1) for _ in range(len(a) + 1)]
     for i in range(len(a) - 1, -1, -1):
-        row, below = best[i], best[i + 1]
+        row, below = lengths[i], lengths[i + 1]
         for j in range(len(b) - 1, -1, -1):
             row[j] = below[j + 1] + 1 if a[i] == b[j] else max(below[j], row[j + 1])
     i = j = 0
     while i < len(a) and j < len(b):
         if a[i] == b[j]:
-            yield Run(gap.a0 + i, gap.b0 + j, 1)
+            yield CommonRun(hunk.a0 + i, hunk.b0 + j, 1)
             i, j = i + 1, j + 1
-        elif best[i + 1][j] >= best[i][j + 1]:
+        elif lengths[i + 1][j] >= lengths[i][j + 1]:
             i += 1
         else:
             j += 1

@@ -12,17 +12,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from traces.ranges.line_diff import Budget
+from traces.ranges.line_diff import WorkLimit
 
 IN_PLACE = "in_place"
 MOVED = "moved"
 REFORMATTED = "reformatted"
 UNCLAIMED = "unclaimed"
-MAX_HASHED = 64 * 1024 * 1024
+MAX_HASHED_BYTES = 64 * 1024 * 1024
 WINDOW_COST = 512  # what looking at one window costs beside its bytes, in bytes
 
-EMPTY = f"sha256:{hashlib.sha256(b'').hexdigest()}"
-_NOWHERE = -1
+EMPTY_HASH = f"sha256:{hashlib.sha256(b'').hexdigest()}"
+_NOT_FOUND = -1
 _SHA256 = re.compile(r"sha256:[0-9a-f]{64}")
 
 
@@ -37,11 +37,11 @@ class Claim:
     start: int
     end: int
     content_hash: str
-    seconds: float = 0
+    timestamp: float = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class LineRange:
     """Neighbouring lines of one origin. `key` is None, and the state UNCLAIMED, where no claim is proven.
 
     Where a history was followed, `version` is the index of the one in which the lines came to be as they
@@ -53,7 +53,7 @@ class Span:
     state: str
     key: int | None
     version: int | None = None
-    by: int | None = None
+    reformatted_by: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Lineage:
     `unchecked` those with a hash of another kind, or that could not be searched within the bound."""
 
     lines: int
-    spans: tuple[Span, ...]
+    ranges: tuple[LineRange, ...]
     changed: tuple[int, ...]
     unchecked: tuple[int, ...]
 
@@ -70,58 +70,58 @@ class Lineage:
 Origin = tuple[str, int | None]
 
 
-def lines_of(content: bytes) -> tuple[bytes, ...]:
+def split_lines(content: bytes) -> tuple[bytes, ...]:
     """Lines by line feeds alone, each with its end: a lone carriage return ends none, as in editors and in
     git."""
     parts = content.split(b"\n")
-    ended = [part + b"\n" for part in parts[:-1]]
-    return tuple([*ended, parts[-1]] if parts[-1] else ended)
+    with_endings = [part + b"\n" for part in parts[:-1]]
+    return tuple([*with_endings, parts[-1]] if parts[-1] else with_endings)
 
 
-def trace_lines(content: bytes, claims: Sequence[Claim], *, hashed_most: int = MAX_HASHED) -> Lineage:
+def trace_lines(content: bytes, claims: Sequence[Claim], *, max_hashed: int = MAX_HASHED_BYTES) -> Lineage:
     """The origin of each line. Where claims meet, the first of them has the line: give the newest first.
 
-    At most `hashed_most` bytes are hashed in place, and as many in search of moved lines.
+    At most `max_hashed` bytes are hashed in place, and as many in search of moved lines.
     """
-    text = _Text(lines_of(content), hashed_most)
-    origins = _Origins(text.lines)
+    text = _SearchableText(split_lines(content), max_hashed)
+    origins = _OriginMap(text.line_count)
     changed, unchecked = [], []
     for claim in claims:
-        if holds_nothing(claim, text.lines):
+        if claims_empty_file(claim, text.line_count):
             continue
-        place = text.place_of(claim) if checkable(claim) else None
-        if place is not None and place >= 0:
-            origins.give(claim, place)
-        elif place == _NOWHERE:
+        position = text.locate(claim) if is_checkable(claim) else None
+        if position is not None and position >= 0:
+            origins.assign(claim, position)
+        elif position == _NOT_FOUND:
             changed.append(claim.key)
         else:
             unchecked.append(claim.key)
-    return Lineage(text.lines, tuple(_spans(origins.lines)), tuple(changed), tuple(unchecked))
+    return Lineage(text.line_count, tuple(_group_lines(origins.lines)), tuple(changed), tuple(unchecked))
 
 
-class _Origins:
+class _OriginMap:
     """The origin of each line, given once. Lines that are given are skipped, however many claims meet."""
 
     def __init__(self, lines: int) -> None:
         self.lines: list[Origin] = [(UNCLAIMED, None)] * lines
-        self._free = list(range(lines + 1))
+        self._next = list(range(lines + 1))
 
-    def give(self, claim: Claim, place: int) -> None:
-        state = IN_PLACE if place == claim.start - 1 else MOVED
-        end = place + claim.end - claim.start + 1
-        while (place := self._next_free(place)) < end:
-            self.lines[place] = (state, claim.key)
-            self._free[place] = place + 1
+    def assign(self, claim: Claim, position: int) -> None:
+        state = IN_PLACE if position == claim.start - 1 else MOVED
+        end = position + claim.end - claim.start + 1
+        while (position := self._find_free(position)) < end:
+            self.lines[position] = (state, claim.key)
+            self._next[position] = position + 1
 
-    def _next_free(self, index: int) -> int:
-        free = self._free
-        while free[index] != index:
-            free[index] = free[free[index]]
-            index = free[index]
+    def _find_free(self, index: int) -> int:
+        following = self._next
+        while following[index] != index:
+            following[index] = following[following[index]]
+            index = following[index]
         return index
 
 
-class Hashed:
+class HashedText:
     """A text whose lines can be asked for their hashes."""
 
     def __init__(self, lines: Sequence[bytes]) -> None:
@@ -129,86 +129,86 @@ class Hashed:
         self.offsets = [0]
         for line in lines:
             self.offsets.append(self.offsets[-1] + len(line))
-        self._whole = frozenset(_hashes(self._content))
-        self._asked: dict[tuple[int, int], tuple[str, ...]] = {}
+        self._content_hashes = frozenset(_hash_variants(self._content))
+        self._range_hashes: dict[tuple[int, int], tuple[str, ...]] = {}
 
     @property
-    def lines(self) -> int:
+    def line_count(self) -> int:
         return len(self.offsets) - 1
 
-    def has(self, claim: Claim, budget: Budget) -> bool | None:
+    def matches(self, claim: Claim, work_limit: WorkLimit) -> bool | None:
         """Whether the claim's lines, or the text as a whole, are as its hash says; None over the budget, in
         bytes."""
         first, end = claim.start - 1, claim.end
-        if end > self.lines:
+        if end > self.line_count:
             return False
-        if claim.content_hash in self._whole:
+        if claim.content_hash in self._content_hashes:
             return True
-        if (first, end) not in self._asked:
-            if not budget.take(2 * (self.offsets[end] - self.offsets[first])):
+        if (first, end) not in self._range_hashes:
+            if not work_limit.consume(2 * (self.offsets[end] - self.offsets[first])):
                 return None
-            self._asked[first, end] = self.window(first, end - first)
-        return claim.content_hash in self._asked[first, end]
+            self._range_hashes[first, end] = self.hash_window(first, end - first)
+        return claim.content_hash in self._range_hashes[first, end]
 
-    def window(self, first: int, length: int) -> tuple[str, ...]:
+    def hash_window(self, first: int, length: int) -> tuple[str, ...]:
         """The hashes of so many lines from index `first`."""
-        return _hashes(self._content[self.offsets[first] : self.offsets[first + length]])
+        return _hash_variants(self._content[self.offsets[first] : self.offsets[first + length]])
 
 
-class _Text(Hashed):
+class _SearchableText(HashedText):
     """A text that ranges are looked up in; the windows of one length are hashed once."""
 
-    def __init__(self, lines: Sequence[bytes], hashed_most: int) -> None:
+    def __init__(self, lines: Sequence[bytes], max_hashed: int) -> None:
         super().__init__(lines)
-        self._budget = Budget(hashed_most)
-        self._left = hashed_most
+        self._work_limit = WorkLimit(max_hashed)
+        self._bytes_left = max_hashed
         self._windows: dict[int, dict[str, int] | None] = {}
 
-    def place_of(self, claim: Claim) -> int | None:
+    def locate(self, claim: Claim) -> int | None:
         """The index of the claim's first line now, _NOWHERE, or None when that could not be searched."""
-        has, length = self.has(claim, self._budget), claim.end - claim.start + 1
-        if has is not False:
-            return claim.start - 1 if has else None
-        if length > self.lines:
-            return _NOWHERE
+        is_match, length = self.matches(claim, self._work_limit), claim.end - claim.start + 1
+        if is_match is not False:
+            return claim.start - 1 if is_match else None
+        if length > self.line_count:
+            return _NOT_FOUND
         if length not in self._windows:
-            self._windows[length] = self._search(length)
-        found = self._windows[length]
-        return None if found is None else found.get(claim.content_hash, _NOWHERE)
+            self._windows[length] = self._hash_windows(length)
+        positions = self._windows[length]
+        return None if positions is None else positions.get(claim.content_hash, _NOT_FOUND)
 
-    def _search(self, length: int) -> dict[str, int] | None:
-        places = range(self.lines - length + 1)
-        self._left -= WINDOW_COST * len(places)  # before the sum below, which takes its time as well
-        if self._left < 0:
+    def _hash_windows(self, length: int) -> dict[str, int] | None:
+        starts = range(self.line_count - length + 1)
+        self._bytes_left -= WINDOW_COST * len(starts)  # before the sum below, which takes its time as well
+        if self._bytes_left < 0:
             return None
-        cost = 2 * sum(self.offsets[first + length] - self.offsets[first] for first in places)
-        if cost > self._left:
+        cost = 2 * sum(self.offsets[first + length] - self.offsets[first] for first in starts)
+        if cost > self._bytes_left:
             return None
-        self._left -= cost
-        found: dict[str, int] = {}
-        for first in places:
-            for text in self.window(first, length):
-                found.setdefault(text, first)
-        return found
+        self._bytes_left -= cost
+        positions: dict[str, int] = {}
+        for first in starts:
+            for window_hash in self.hash_window(first, length):
+                positions.setdefault(window_hash, first)
+        return positions
 
 
-def _hashes(window: bytes) -> tuple[str, ...]:
+def _hash_variants(window: bytes) -> tuple[str, ...]:
     """Senders disagree on whether the last line's end belongs to a range, so both readings count."""
-    bare = window.removesuffix(b"\n").removesuffix(b"\r")
-    return tuple(f"sha256:{hashlib.sha256(text).hexdigest()}" for text in {window, bare})
+    stripped = window.removesuffix(b"\n").removesuffix(b"\r")
+    return tuple(f"sha256:{hashlib.sha256(text).hexdigest()}" for text in {window, stripped})
 
 
-def holds_nothing(claim: Claim, lines: int) -> bool:
+def claims_empty_file(claim: Claim, lines: int) -> bool:
     """Whether the text is empty now, as the claim says: no line can show it, and nothing has changed."""
-    return not lines and claim.content_hash == EMPTY
+    return not lines and claim.content_hash == EMPTY_HASH
 
 
-def checkable(claim: Claim) -> bool:
+def is_checkable(claim: Claim) -> bool:
     """Whether the claim names lines and has a hash of the kind that is compared here."""
     return 1 <= claim.start <= claim.end and bool(_SHA256.fullmatch(claim.content_hash))
 
 
-def _spans(origins: list[Origin]) -> Iterator[Span]:
+def _group_lines(origins: list[Origin]) -> Iterator[LineRange]:
     for (state, key), run in groupby(enumerate(origins, start=1), key=lambda pair: pair[1]):
         numbers = [number for number, _ in run]
-        yield Span(numbers[0], numbers[-1], state, key)
+        yield LineRange(numbers[0], numbers[-1], state, key)

@@ -5,70 +5,79 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from traces.ranges.line_diff import Budget, Gap, Run
+from traces.ranges.line_diff import CommonRun, Hunk, WorkLimit
 
-LETTERS_LEAST = 20  # of a block, as in git: less than that is found in many places by chance
-MAX_PLACES = 16  # a line that was taken out of more places than that begins no block
+MIN_BLOCK_LETTERS = 20  # of a block, as in git: less than that is found in many places by chance
+MAX_POSITIONS = 16  # a line that was taken out of more places than that begins no block
 
 _LETTER = re.compile(rb"[0-9A-Za-z\x80-\xff]")
 
 
-def moved_blocks(
-    before: Sequence[int], after: Sequence[int], gaps: Sequence[Gap], lines: Sequence[bytes], budget: Budget
-) -> Iterator[Run]:
+def find_moved_blocks(
+    before: Sequence[int],
+    after: Sequence[int],
+    hunks: Sequence[Hunk],
+    lines: Sequence[bytes],
+    work_limit: WorkLimit,
+) -> Iterator[CommonRun]:
     """The longest blocks that the gaps have on both sides, each line once. `lines` are those of the text
     after."""
-    search = _Search(before, after, {a for gap in gaps for a in range(gap.a0, gap.a1)}, budget)
-    for gap in gaps:
-        floor = b = gap.b0
-        while b < gap.b1 and not budget.spent:
-            block = search.longest(b, gap.b1)
-            if block.length and letters(lines[b : b + block.length], LETTERS_LEAST) >= LETTERS_LEAST:
-                yield search.take(block, floor)
+    finder = _BlockFinder(before, after, {a for hunk in hunks for a in range(hunk.a0, hunk.a1)}, work_limit)
+    for hunk in hunks:
+        floor = b = hunk.b0
+        while b < hunk.b1 and not work_limit.is_exhausted:
+            block = finder.find_longest(b, hunk.b1)
+            if (
+                block.length
+                and count_letters(lines[b : b + block.length], MIN_BLOCK_LETTERS) >= MIN_BLOCK_LETTERS
+            ):
+                yield finder.claim(block, floor)
                 floor = b + block.length
             b += max(1, block.length)
 
 
-def letters(lines: Sequence[bytes], enough: int) -> int:
+def count_letters(lines: Sequence[bytes], limit: int) -> int:
     """How many letters and digits there are, counted until there are enough."""
-    told = 0
+    count = 0
     for line in lines:
-        told += len(_LETTER.findall(line))
-        if told >= enough:
+        count += len(_LETTER.findall(line))
+        if count >= limit:
             break
-    return told
+    return count
 
 
-class _Search:
+class _BlockFinder:
     """`loose` are the lines that were taken out and not found again yet."""
 
-    def __init__(self, before: Sequence[int], after: Sequence[int], loose: set[int], budget: Budget) -> None:
-        self._before, self._after, self._loose, self._budget = before, after, loose, budget
-        self._places: dict[int, list[int]] = {}
-        for a in sorted(loose):
-            self._places.setdefault(before[a], []).append(a)
+    def __init__(
+        self, before: Sequence[int], after: Sequence[int], removed: set[int], work_limit: WorkLimit
+    ) -> None:
+        self._before, self._after, self._removed, self._work_limit = before, after, removed, work_limit
+        self._positions: dict[int, list[int]] = {}
+        for a in sorted(removed):
+            self._positions.setdefault(before[a], []).append(a)
 
-    def longest(self, first: int, end: int) -> Run:
+    def find_longest(self, first: int, end: int) -> CommonRun:
         """The longest block that stands at `first` and ends before `end` now, from the first of equal
         places."""
-        best = Run(0, first, 0)
-        starts = self._places.get(self._after[first], [])
-        for start in starts if len(starts) <= MAX_PLACES else ():
+        best = CommonRun(0, first, 0)
+        starts = self._positions.get(self._after[first], [])
+        for start in starts if len(starts) <= MAX_POSITIONS else ():
             a, b = start, first
-            while b < end and self._same(a, b) and self._budget.take(1):
+            while b < end and self._matches(a, b) and self._work_limit.consume(1):
                 a, b = a + 1, b + 1
             if b - first > best.length:
-                best = Run(start, first, b - first)
+                best = CommonRun(start, first, b - first)
         return best
 
-    def take(self, block: Run, floor: int) -> Run:
+    def claim(self, block: CommonRun, floor: int) -> CommonRun:
         """The block, no longer loose, with the lines above it that came along and alone would begin none."""
         a, b = block.before, block.after
-        while b > floor and self._same(a - 1, b - 1):
+        while b > floor and self._matches(a - 1, b - 1):
             a, b = a - 1, b - 1
-        whole = Run(a, b, block.length + block.after - b)
-        self._loose.difference_update(range(a, a + whole.length))
-        return whole
+        extended = CommonRun(a, b, block.length + block.after - b)
+        self._removed.difference_update(range(a, a + extended.length))
+        return extended
 
-    def _same(self, a: int, b: int) -> bool:
-        return a in self._loose and self._before[a] == self._after[b]
+    def _matches(self, a: int, b: int) -> bool:
+        return a in self._removed and self._before[a] == self._after[b]

@@ -6,60 +6,83 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from traces.ranges.attribution import Proven, chain, prove
-from traces.ranges.line_diff import Budget
-from traces.ranges.lineage import IN_PLACE, MOVED, REFORMATTED, UNCLAIMED, Claim, Lineage, Span, holds_nothing
-from traces.ranges.track_lines import Followed, Version, follow
+from traces.ranges.attribution import Attribution, attribute_lines, iterate_origins
+from traces.ranges.line_diff import WorkLimit
+from traces.ranges.lineage import (
+    IN_PLACE,
+    MOVED,
+    REFORMATTED,
+    UNCLAIMED,
+    Claim,
+    Lineage,
+    LineRange,
+    claims_empty_file,
+)
+from traces.ranges.track_lines import FileVersion, LineHistory, track_lines
 
-MAX_COMPARED = 600_000  # lines compared for one file, over all of its versions
+MAX_COMPARED_LINES = 600_000  # lines compared for one file, over all of its versions
 
 
 @dataclass(frozen=True, slots=True)
-class Traced:
+class TracedFile:
     """`whole` is False when the bound was reached: then some lines are nobody's that could have been
     followed."""
 
     lineage: Lineage
-    whole: bool
+    is_complete: bool
 
 
 def trace_history(
-    versions: Sequence[Version], claims: Sequence[Claim], *, compared_most: int = MAX_COMPARED
-) -> Traced:
+    versions: Sequence[FileVersion], claims: Sequence[Claim], *, max_compared: int = MAX_COMPARED_LINES
+) -> TracedFile:
     """The origin of each line of the last version. Where claims meet, the first of them has the line.
 
     Never is a line given to a claim that did not hold for it in some version, as it is or but for its format.
     """
-    budget = Budget(compared_most)
-    followed = follow(versions, budget)
-    proven = prove(versions, followed, claims)
-    spans = tuple(_spans(followed, proven))
-    shown = {span.key for span in spans} | {span.by for span in spans}
-    lines = len(followed.present)
+    work_limit = WorkLimit(max_compared)
+    history = track_lines(versions, work_limit)
+    attribution = attribute_lines(versions, history, claims)
+    ranges = tuple(_group_lines(history, attribution))
+    visible = {line_range.key for line_range in ranges} | {line_range.reformatted_by for line_range in ranges}
+    lines = len(history.present)
     changed = tuple(
         claim.key
         for claim in claims
-        if claim.key not in shown and claim.key not in proven.unchecked and not holds_nothing(claim, lines)
+        if claim.key not in visible
+        and claim.key not in attribution.unchecked
+        and not claims_empty_file(claim, lines)
     )
-    return Traced(Lineage(len(followed.present), spans, changed, tuple(proven.unchecked)), not budget.spent)
+    return TracedFile(
+        Lineage(len(history.present), ranges, changed, tuple(attribution.unchecked)),
+        not work_limit.is_exhausted,
+    )
 
 
-def _spans(followed: Followed, proven: Proven) -> Iterator[Span]:
-    origins = [_origin(followed, proven, index) for index in range(len(followed.present))]
-    for (state, key, version, by), run in groupby(enumerate(origins, start=1), key=lambda pair: pair[1]):
+def _group_lines(history: LineHistory, attribution: Attribution) -> Iterator[LineRange]:
+    origins = [_find_origin(history, attribution, index) for index in range(len(history.present))]
+    for (state, key, version, reformatted_by), run in groupby(
+        enumerate(origins, start=1), key=lambda pair: pair[1]
+    ):
         numbers = [number for number, _ in run]
-        yield Span(numbers[0], numbers[-1], state, key, version, by)
+        yield LineRange(numbers[0], numbers[-1], state, key, version, reformatted_by)
 
 
-def _origin(followed: Followed, proven: Proven, index: int) -> tuple[str, int | None, int, int | None]:
+def _find_origin(
+    history: LineHistory, attribution: Attribution, index: int
+) -> tuple[str, int | None, int, int | None]:
     """(state, claim, version, claim of who reformatted it) of one line: the oldest that is known of it."""
-    now = followed.present[index]
-    version = followed.nodes[now].version
-    owned = [node for node in chain(followed, now) if node in proven.owners]
-    if not owned:
+    line_id = history.present[index]
+    version = history.lines[line_id].version
+    owned_ids = [ancestor for ancestor in iterate_origins(history, line_id) if ancestor in attribution.owners]
+    if not owned_ids:
         return UNCLAIMED, None, version, None
-    first = proven.owners[owned[-1]]
-    if owned[-1] != now:
-        by = proven.owners.get(now)
-        return REFORMATTED, first.key, version, by.key if by is not None and by.key != first.key else None
-    return IN_PLACE if first.recorded == index + 1 else MOVED, first.key, version, None
+    first = attribution.owners[owned_ids[-1]]
+    if owned_ids[-1] != line_id:
+        reformatted_by = attribution.owners.get(line_id)
+        return (
+            REFORMATTED,
+            first.key,
+            version,
+            reformatted_by.key if reformatted_by is not None and reformatted_by.key != first.key else None,
+        )
+    return IN_PLACE if first.recorded_line == index + 1 else MOVED, first.key, version, None

@@ -12,12 +12,12 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from traces.ranges.line_diff import Budget
-from traces.ranges.lineage import lines_of
-from traces.ranges.track_lines import Version
+from traces.ranges.line_diff import WorkLimit
+from traces.ranges.lineage import split_lines
+from traces.ranges.track_lines import FileVersion
 
-NEAR = 4  # edits before and after a text that are tried on it
-MAX_PLACES = 8  # where the text that an edit put in may stand more than once
+MAX_NEIGHBOUR_EDITS = 4  # edits before and after a text that are tried on it
+MAX_POSITIONS = 8  # where the text that an edit put in may stand more than once
 MAX_BYTES = 32 * 1024 * 1024
 
 
@@ -28,74 +28,86 @@ class Edit:
 
     before: bytes
     after: bytes
-    seconds: float
-    whole: bool = False
+    timestamp: float
+    is_full_text: bool = False
 
 
-def with_rebuilt(
-    versions: Sequence[Version], edits: Sequence[Edit], wanted: Mapping[str, float]
-) -> tuple[list[Version], list[int]]:
+def insert_rebuilt_versions(
+    versions: Sequence[FileVersion], edits: Sequence[Edit], recorded_hashes: Mapping[str, float]
+) -> tuple[list[FileVersion], list[int]]:
     """The versions with those that could be rebuilt between them, and where each of the old ones is now.
 
     `wanted` are hashes of whole texts with the times at which they were recorded.
     """
-    made = _rebuilt(versions, sorted(edits, key=lambda edit: edit.seconds), wanted)
-    found: list[Version] = []
-    places: list[int] = []
+    rebuilt = _rebuild_texts(versions, sorted(edits, key=lambda edit: edit.timestamp), recorded_hashes)
+    result: list[FileVersion] = []
+    positions: list[int] = []
     for version in versions:
-        parents = tuple(places[parent] for parent in version.parents)
+        parents = tuple(positions[parent] for parent in version.parents)
         after = versions[version.parents[0]].seconds or 0 if version.parents else float("-inf")
         until = float("inf") if version.seconds is None else version.seconds + 1  # commits tell whole seconds
-        fits = not version.cut and len(parents) < 2
-        for seconds in [at for at in sorted(made) if fits and after < at < until]:
-            between = Version("", lines_of(made.pop(seconds)), version.path, parents, int(seconds))
-            found.append(between)
-            parents = (len(found) - 1,)
-        found.append(replace(version, parents=parents))
-        places.append(len(found) - 1)
-    return found, places
+        has_gap = not version.is_truncated and len(parents) < 2
+        for seconds in [timestamp for timestamp in sorted(rebuilt) if has_gap and after < timestamp < until]:
+            between = FileVersion("", split_lines(rebuilt.pop(seconds)), version.path, parents, int(seconds))
+            result.append(between)
+            parents = (len(result) - 1,)
+        result.append(replace(version, parents=parents))
+        positions.append(len(result) - 1)
+    return result, positions
 
 
-def _rebuilt(
-    versions: Sequence[Version], edits: Sequence[Edit], wanted: Mapping[str, float]
+def _rebuild_texts(
+    versions: Sequence[FileVersion], edits: Sequence[Edit], recorded_hashes: Mapping[str, float]
 ) -> dict[float, bytes]:
     """The texts that were found, by the time of their entry; none that is a version already."""
-    texts = [(b"".join(one.lines), one.seconds) for one in versions]
+    texts = [(b"".join(version.lines), version.seconds) for version in versions]
     hashes = {_hash(text) for text, _ in texts}
-    left = {text_hash: seconds for text_hash, seconds in wanted.items() if text_hash not in hashes}
-    waiting = [(text, float("inf") if at is None else wanted.get(_hash(text), at)) for text, at in texts]
-    waiting += [(edit.after, edit.seconds) for edit in edits if edit.whole and _hash(edit.after) in wanted]
-    found: dict[float, bytes] = {}
-    budget = Budget(MAX_BYTES)
-    while waiting and left:
-        text, seconds = waiting.pop()
-        for other in [text, *_neighbours(text, seconds, edits)]:
-            if not budget.take(len(other)):
-                return found
-            at = left.pop(_hash(other), None)
+    missing = {
+        text_hash: seconds for text_hash, seconds in recorded_hashes.items() if text_hash not in hashes
+    }
+    pending = [
+        (text, float("inf") if at is None else recorded_hashes.get(_hash(text), at)) for text, at in texts
+    ]
+    pending += [
+        (edit.after, edit.timestamp)
+        for edit in edits
+        if edit.is_full_text and _hash(edit.after) in recorded_hashes
+    ]
+    texts_by_time: dict[float, bytes] = {}
+    work_limit = WorkLimit(MAX_BYTES)
+    while pending and missing:
+        text, seconds = pending.pop()
+        for candidate in [text, *_apply_edits(text, seconds, edits)]:
+            if not work_limit.consume(len(candidate)):
+                return texts_by_time
+            at = missing.pop(_hash(candidate), None)
             if at is not None:
-                found[at] = other
-                waiting.append((other, at))
-    return found
+                texts_by_time[at] = candidate
+                pending.append((candidate, at))
+    return texts_by_time
 
 
-def _neighbours(text: bytes, seconds: float, edits: Sequence[Edit]) -> Iterator[bytes]:
+def _apply_edits(text: bytes, seconds: float, edits: Sequence[Edit]) -> Iterator[bytes]:
     """What the text may have been before the last edits, and what the next ones may have made of it."""
-    before = [edit for edit in edits if not edit.whole and edit.seconds <= seconds][-NEAR:]
-    after = [edit for edit in edits if not edit.whole and edit.seconds > seconds][:NEAR]
+    before = [edit for edit in edits if not edit.is_full_text and edit.timestamp <= seconds][
+        -MAX_NEIGHBOUR_EDITS:
+    ]
+    after = [edit for edit in edits if not edit.is_full_text and edit.timestamp > seconds][
+        :MAX_NEIGHBOUR_EDITS
+    ]
     for edit in reversed(before):
-        yield from _exchanged(text, edit.after, edit.before)
+        yield from _replace_each(text, edit.after, edit.before)
     for edit in after:
-        yield from _exchanged(text, edit.before, edit.after)
+        yield from _replace_each(text, edit.before, edit.after)
 
 
-def _exchanged(text: bytes, old: bytes, new: bytes) -> Iterator[bytes]:
+def _replace_each(text: bytes, old: bytes, new: bytes) -> Iterator[bytes]:
     """The text with one of the places where `old` stands, or all of them, holding `new`."""
-    at, places = text.find(old) if old else -1, 0
-    while at >= 0 and places < MAX_PLACES:
-        yield text[:at] + new + text[at + len(old) :]
-        at, places = text.find(old, at + 1), places + 1
-    if places > 1:
+    position, count = text.find(old) if old else -1, 0
+    while position >= 0 and count < MAX_POSITIONS:
+        yield text[:position] + new + text[position + len(old) :]
+        position, count = text.find(old, position + 1), count + 1
+    if count > 1:
         yield text.replace(old, new)
 
 

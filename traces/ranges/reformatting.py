@@ -11,13 +11,13 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
-from traces.ranges.line_diff import Budget, Gap, common_runs, gaps_between
+from traces.ranges.line_diff import Hunk, WorkLimit, find_common_runs, list_hunks
 
-SAME_QUOTES = frozenset(
+EQUAL_QUOTES_SUFFIXES = frozenset(
     {".py", ".pyi", ".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".css", ".scss", ".less"}
 )
-LONGEST_LINE = 4000  # bytes; a longer one is no formatter's
-MAX_LINES = 40  # of one statement before and after
+MAX_LINE_LENGTH = 4000  # bytes; a longer one is no formatter's
+MAX_STATEMENT_LINES = 40  # of one statement before and after
 
 Tokens = tuple[bytes, ...]
 
@@ -28,87 +28,95 @@ _KEYWORDS = frozenset(
     b"and assert await case del elif else for from if import in is lambda new not or print raise return "
     b"throw typeof while with yield".split()
 )
-_CLOSERS = (b")", b"]", b"}")
+_CLOSING_BRACKETS = (b")", b"]", b"}")
 
 
-class Reader:
+class TokenizedLines:
     """The lines of a text as a formatter leaves them alone; each is read once, when it is asked for."""
 
     def __init__(self, lines: Sequence[bytes], path: str) -> None:
         self.lines = lines
-        self._same_quotes = PurePosixPath(path).suffix.lower() in SAME_QUOTES
-        self._read: dict[int, Tokens] = {}
+        self._has_equal_quotes = PurePosixPath(path).suffix.lower() in EQUAL_QUOTES_SUFFIXES
+        self._tokens: dict[int, Tokens] = {}
 
     def tokens(self, index: int) -> Tokens:
-        if index not in self._read:
-            self._read[index] = self._tokens_of(index)
-        return self._read[index]
+        if index not in self._tokens:
+            self._tokens[index] = self._tokenize(index)
+        return self._tokens[index]
 
-    def _tokens_of(self, index: int) -> Tokens:
-        found = self._raw(index)
-        return found[:-1] if found[-1:] == (b",",) and self._comma_is_idle(index, found) else found
+    def _tokenize(self, index: int) -> Tokens:
+        tokens = self._split(index)
+        return tokens[:-1] if tokens[-1:] == (b",",) and self._is_trailing_comma(index, tokens) else tokens
 
-    def _raw(self, index: int) -> Tokens:
+    def _split(self, index: int) -> Tokens:
         line = self.lines[index]
-        if len(line) > LONGEST_LINE:
+        if len(line) > MAX_LINE_LENGTH:
             return (line.strip(),)
-        return tuple(_TOKEN.findall(_STRING.sub(_double_quoted, line) if self._same_quotes else line))
+        return tuple(
+            _TOKEN.findall(_STRING.sub(_use_double_quotes, line) if self._has_equal_quotes else line)
+        )
 
-    def _comma_is_idle(self, index: int, found: Tokens) -> bool:
+    def _is_trailing_comma(self, index: int, tokens: Tokens) -> bool:
         """Whether the comma at the end of a line stands before a closing bracket, behind one element of
         several or of a call or a list: not where it makes a tuple, an elision or an index."""
-        if len(found) < 2 or found[-2] in {b",", b"(", b"[", b"{"}:
+        if len(tokens) < 2 or tokens[-2] in {b",", b"(", b"[", b"{"}:
             return False
-        if not self._neighbour(index, 1).startswith(_CLOSERS):
+        if not self._find_neighbour(index, 1).startswith(_CLOSING_BRACKETS):
             return False
-        above = self._neighbour(index, -1)
+        above = self._find_neighbour(index, -1)
         return above.endswith((b",", b"{")) or _opens_arguments(above)
 
-    def _neighbour(self, index: int, step: int) -> bytes:
+    def _find_neighbour(self, index: int, step: int) -> bytes:
         """The next line in a direction that is not blank, without the space around it."""
         for distance in range(1, 4):
-            at = index + step * distance
-            if not 0 <= at < len(self.lines):
+            position = index + step * distance
+            if not 0 <= position < len(self.lines):
                 break
-            if text := self.lines[at].strip():
+            if text := self.lines[position].strip():
                 return text
         return b""
 
 
-def variants(before: Reader, after: Reader, gap: Gap, budget: Budget) -> Iterator[tuple[int, int]]:
+def match_reformatted(
+    before: TokenizedLines, after: TokenizedLines, hunk: Hunk, work_limit: WorkLimit
+) -> Iterator[tuple[int, int]]:
     """(line after, line before) of each line in a gap that is a variant of one that stood there before."""
-    ours = [after.tokens(at) for at in range(gap.b0, gap.b1)]
-    theirs = [before.tokens(at) for at in range(gap.a0, gap.a1)]
-    runs = common_runs(theirs, ours, budget)
+    new_tokens = [after.tokens(at) for at in range(hunk.b0, hunk.b1)]
+    old_tokens = [before.tokens(at) for at in range(hunk.a0, hunk.a1)]
+    runs = find_common_runs(old_tokens, new_tokens, work_limit)
     for run in runs:
         for step in range(run.length):
-            yield gap.b0 + run.after + step, gap.a0 + run.before + step
-    for rest in gaps_between(runs, len(theirs), len(ours)):
-        inner = Gap(gap.a0 + rest.a0, gap.a0 + rest.a1, gap.b0 + rest.b0, gap.b0 + rest.b1)
-        yield from _rebroken(before, after, inner, budget)
+            yield hunk.b0 + run.after + step, hunk.a0 + run.before + step
+    for unmatched in list_hunks(runs, len(old_tokens), len(new_tokens)):
+        inner_hunk = Hunk(
+            hunk.a0 + unmatched.a0, hunk.a0 + unmatched.a1, hunk.b0 + unmatched.b0, hunk.b0 + unmatched.b1
+        )
+        yield from _match_rewrapped(before, after, inner_hunk, work_limit)
 
 
-def _rebroken(before: Reader, after: Reader, gap: Gap, budget: Budget) -> Iterator[tuple[int, int]]:
+def _match_rewrapped(
+    before: TokenizedLines, after: TokenizedLines, hunk: Hunk, work_limit: WorkLimit
+) -> Iterator[tuple[int, int]]:
     """Whole lines before whose tokens are those of whole lines after, first come first served."""
-    a, b = gap.a0, gap.b0
-    while a < gap.a1 and b < gap.b1 and budget.take(gap.b1 - b):
-        for start in range(b, gap.b1):
-            ends = _equal_stretch(before, after, (a, gap.a1), (start, gap.b1))
+    a, b = hunk.a0, hunk.b0
+    while a < hunk.a1 and b < hunk.b1 and work_limit.consume(hunk.b1 - b):
+        for start in range(b, hunk.b1):
+            ends = _find_equal_tokens(before, after, (a, hunk.a1), (start, hunk.b1))
             if ends is not None:
-                yield from _mapped(before, after, (a, ends[0]), (start, ends[1]))
+                yield from _map_lines(before, after, (a, ends[0]), (start, ends[1]))
                 a, b = ends
                 break
         else:
             a += 1
 
 
-def _equal_stretch(
-    before: Reader, after: Reader, a: tuple[int, int], b: tuple[int, int]
+def _find_equal_tokens(
+    before: TokenizedLines, after: TokenizedLines, a: tuple[int, int], b: tuple[int, int]
 ) -> tuple[int, int] | None:
     """Where two stretches of whole lines end that begin at `a[0]` and `b[0]` and have the same tokens."""
     (i, a_end), (j, b_end) = (a[0] + 1, a[1]), (b[0] + 1, b[1])
     left, right = before.tokens(a[0]), after.tokens(b[0])
-    while left and right and left != right and i - a[0] + j - b[0] < MAX_LINES:
+    while left and right and left != right and i - a[0] + j - b[0] < MAX_STATEMENT_LINES:
         shared = min(len(left), len(right))
         if left[:shared] != right[:shared]:
             return None
@@ -121,20 +129,20 @@ def _equal_stretch(
     return (i, j) if left and left == right else None
 
 
-def _mapped(
-    before: Reader, after: Reader, a: tuple[int, int], b: tuple[int, int]
+def _map_lines(
+    before: TokenizedLines, after: TokenizedLines, a: tuple[int, int], b: tuple[int, int]
 ) -> Iterator[tuple[int, int]]:
     """Each line after with the line before that its first token came from; a blank one with that of the
     line above."""
-    owners = [at for at in range(*a) for _ in before.tokens(at)]
-    place = 0
+    lines_by_token = [at for at in range(*a) for _ in before.tokens(at)]
+    token_index = 0
     for at in range(*b):
         size = len(after.tokens(at))
-        yield at, owners[place if size else place - 1]
-        place += size
+        yield at, lines_by_token[token_index if size else token_index - 1]
+        token_index += size
 
 
-def _double_quoted(match: re.Match[bytes]) -> bytes:
+def _use_double_quotes(match: re.Match[bytes]) -> bytes:
     inner = match.group(1)
     return match.group() if inner is None else b'"' + inner + b'"'
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from traces.ranges.line_diff import Budget, common_runs, gaps_between
-from traces.ranges.moved_blocks import moved_blocks
-from traces.ranges.reformatting import Reader, variants
+from traces.ranges.line_diff import WorkLimit, find_common_runs, list_hunks
+from traces.ranges.moved_blocks import find_moved_blocks
+from traces.ranges.reformatting import TokenizedLines, match_reformatted
 
 
 @dataclass(frozen=True, slots=True)
-class Version:
+class FileVersion:
     """A text of the file. `parents` are indexes of earlier versions; `seconds` since 1970, None for the
     present.
 
@@ -28,79 +28,83 @@ class Version:
     path: str
     parents: tuple[int, ...] = ()
     seconds: int | None = None
-    cut: bool = False
+    is_truncated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class TrackedLine:
     """A line as it came into the file: in which version, at which index, and from which node a formatter
     made it."""
 
     version: int
     index: int
-    made_from: int | None = None
+    reformatted_from: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Followed:
+class LineHistory:
     """`present` holds the node of each line of the last version; `new` those of each version that it
     brought."""
 
-    nodes: list[Node]
+    lines: list[TrackedLine]
     present: list[int]
-    new: list[dict[int, int]]
+    added: list[dict[int, int]]
 
 
-def follow(versions: Sequence[Version], budget: Budget) -> Followed:
+def track_lines(versions: Sequence[FileVersion], work_limit: WorkLimit) -> LineHistory:
     """Follow all lines from the first version to the last. Parents come before their children.
 
     Once the budget is spent, lines that differ in place count as new.
     """
-    work = _Following(versions, budget)
-    for at in range(len(versions)):
-        work.enter(at)
-    return Followed(work.nodes, work.lines[-1] if versions else [], work.new)
+    tracker = _LineTracker(versions, work_limit)
+    for index in range(len(versions)):
+        tracker.add_version(index)
+    return LineHistory(tracker.tracked, tracker.line_ids[-1] if versions else [], tracker.added)
 
 
-class _Following:
-    def __init__(self, versions: Sequence[Version], budget: Budget) -> None:
+class _LineTracker:
+    def __init__(self, versions: Sequence[FileVersion], work_limit: WorkLimit) -> None:
         self.versions = versions
-        self.budget = budget
-        self.nodes: list[Node] = []
-        self.new: list[dict[int, int]] = [{} for _ in versions]
-        self.lines: list[list[int]] = []
-        numbers = _Numbers()
-        self._texts = [[numbers[line] for line in version.lines] for version in versions]
-        self._readers = [Reader(version.lines, version.path) for version in versions]
+        self.work_limit = work_limit
+        self.tracked: list[TrackedLine] = []
+        self.added: list[dict[int, int]] = [{} for _ in versions]
+        self.line_ids: list[list[int]] = []
+        line_numbers = _LineNumbers()
+        self._texts = [[line_numbers[line] for line in version.lines] for version in versions]
+        self._tokenized = [TokenizedLines(version.lines, version.path) for version in versions]
 
-    def enter(self, at: int) -> None:
+    def add_version(self, version: int) -> None:
         """Give every line of a version its node: its parent's where it is the same line, else a new one."""
-        found: list[int | None] = [None] * len(self._texts[at])
-        made: dict[int, int] = {}
-        for parent in self.versions[at].parents:
-            self._carry(parent, at, found, made)
-        for index, node in enumerate(found):
-            if node is None:
-                self.nodes.append(Node(at, index, made.get(index)))
-                found[index] = self.new[at][index] = len(self.nodes) - 1
-        self.lines.append([node for node in found if node is not None])
+        line_ids: list[int | None] = [None] * len(self._texts[version])
+        reformatted_from: dict[int, int] = {}
+        for parent in self.versions[version].parents:
+            self._carry_over(parent, version, line_ids, reformatted_from)
+        for index, line_id in enumerate(line_ids):
+            if line_id is None:
+                self.tracked.append(TrackedLine(version, index, reformatted_from.get(index)))
+                line_ids[index] = self.added[version][index] = len(self.tracked) - 1
+        self.line_ids.append([line_id for line_id in line_ids if line_id is not None])
 
-    def _carry(self, parent: int, at: int, found: list[int | None], made: dict[int, int]) -> None:
-        before, after, nodes = self._texts[parent], self._texts[at], self.lines[parent]
-        runs = common_runs(before, after, self.budget)
-        gaps = list(gaps_between(runs, len(before), len(after)))
-        moved = moved_blocks(before, after, gaps, self.versions[at].lines, self.budget)
+    def _carry_over(
+        self, parent: int, version: int, line_ids: list[int | None], reformatted_from: dict[int, int]
+    ) -> None:
+        before, after, parent_ids = self._texts[parent], self._texts[version], self.line_ids[parent]
+        runs = find_common_runs(before, after, self.work_limit)
+        hunks = list(list_hunks(runs, len(before), len(after)))
+        moved = find_moved_blocks(before, after, hunks, self.versions[version].lines, self.work_limit)
         for run in [*runs, *moved]:
-            _fill(found, run.after, nodes[run.before : run.before + run.length])
-        for gap in gaps:
-            if gap.a0 < gap.a1 and gap.b0 < gap.b1:
-                for b, a in variants(self._readers[parent], self._readers[at], gap, self.budget):
-                    if found[b] is None and before[a] == after[b]:
-                        found[b] = nodes[a]
-                    made.setdefault(b, nodes[a])
+            _fill_unset(line_ids, run.after, parent_ids[run.before : run.before + run.length])
+        for hunk in hunks:
+            if hunk.a0 < hunk.a1 and hunk.b0 < hunk.b1:
+                for b, a in match_reformatted(
+                    self._tokenized[parent], self._tokenized[version], hunk, self.work_limit
+                ):
+                    if line_ids[b] is None and before[a] == after[b]:
+                        line_ids[b] = parent_ids[a]
+                    reformatted_from.setdefault(b, parent_ids[a])
 
 
-class _Numbers(dict[bytes, int]):
+class _LineNumbers(dict[bytes, int]):
     """One number for a text of a line; how it ends does not count."""
 
     def __missing__(self, line: bytes) -> int:
@@ -109,11 +113,11 @@ class _Numbers(dict[bytes, int]):
         return number
 
 
-def _fill(found: list[int | None], start: int, nodes: list[int]) -> None:
+def _fill_unset(line_ids: list[int | None], start: int, new_ids: list[int]) -> None:
     """Give lines from `start` on these nodes, but for those that have one."""
-    end = start + len(nodes)
-    if any(node is not None for node in found[start:end]):
-        known = found[start:end]
-        found[start:end] = [new if old is None else old for old, new in zip(known, nodes, strict=True)]
+    end = start + len(new_ids)
+    if any(line_id is not None for line_id in line_ids[start:end]):
+        current = line_ids[start:end]
+        line_ids[start:end] = [new if old is None else old for old, new in zip(current, new_ids, strict=True)]
     else:
-        found[start:end] = nodes
+        line_ids[start:end] = new_ids

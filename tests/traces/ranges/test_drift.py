@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from traces.ranges.line_diff import Budget, Gap, common_runs
-from traces.ranges.reformatting import Reader, variants
+from traces.ranges.line_diff import Hunk, WorkLimit, find_common_runs
+from traces.ranges.reformatting import TokenizedLines, match_reformatted
 
 
 def same(before, after, path="a.py", *, budget=10_000):
     """(line after, line before), from 1, of the lines that are variants."""
     one, two = before.encode().split(b"\n"), after.encode().split(b"\n")
-    gap = Gap(0, len(one), 0, len(two))
-    found = variants(Reader(one, path), Reader(two, path), gap, Budget(budget))
+    gap = Hunk(0, len(one), 0, len(two))
+    found = match_reformatted(TokenizedLines(one, path), TokenizedLines(two, path), gap, WorkLimit(budget))
     return sorted((after + 1, before + 1) for after, before in found)
 
 
@@ -66,13 +66,15 @@ def test_a_comma_that_makes_a_tuple_is_not(opener):
 
 def test_a_comma_added_in_a_list_with_one_element_a_line_is_a_formatters():
     before, after = [b"    a,", b"    b", b")"], [b"    a,", b"    b,", b")"]
-    gap = Gap(1, 2, 1, 2)
-    assert list(variants(Reader(before, "a.py"), Reader(after, "a.py"), gap, Budget(100))) == [(1, 1)]
+    gap = Hunk(1, 2, 1, 2)
+    assert list(
+        match_reformatted(TokenizedLines(before, "a.py"), TokenizedLines(after, "a.py"), gap, WorkLimit(100))
+    ) == [(1, 1)]
 
 
 def test_a_text_of_one_line_repeated_costs_no_more_than_the_bound():
-    budget = Budget(50_000)
-    assert common_runs([b"a", b"b"] * 50_000, [b"b", b"c", b"a"] * 50_000, budget) == []
-    assert budget.spent or budget.left >= 0
+    budget = WorkLimit(50_000)
+    assert find_common_runs([b"a", b"b"] * 50_000, [b"b", b"c", b"a"] * 50_000, budget) == []
+    assert budget.is_exhausted or budget.remaining >= 0
     before, after = "f(\n" * 3000, "g(\n" * 3000 + "x"
     assert same(before, after, budget=20_000) == []

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from traces.ranges.lineage import IN_PLACE, MOVED, REFORMATTED, UNCLAIMED, Claim
 from traces.ranges.origins import trace_history
-from traces.ranges.track_lines import Version
+from traces.ranges.track_lines import FileVersion
 
 HOUR = 3600
 
@@ -31,7 +31,7 @@ class Story:
     """A file, what was done to it step by step, and who wrote which line as far as the story tells."""
 
     lines: list[Line] = field(default_factory=list)
-    versions: list[Version] = field(default_factory=list)
+    versions: list[FileVersion] = field(default_factory=list)
     claims: list[Claim] = field(default_factory=list)
     written: dict[int, list[str]] = field(default_factory=dict)
     steps: int = 0
@@ -57,7 +57,7 @@ class Story:
     def commit(self):
         content = tuple(f"{line.text}\n".encode() for line in self.lines)
         parents = (len(self.versions) - 1,) if self.versions else ()
-        self.versions.append(Version(f"c{self.steps}", content, "a.py", parents, self.steps * HOUR))
+        self.versions.append(FileVersion(f"c{self.steps}", content, "a.py", parents, self.steps * HOUR))
 
     def traced(self, **how):
         return trace_history(self.versions, self.claims[::-1], **how)
@@ -65,13 +65,13 @@ class Story:
     def found(self):
         return [
             (span.state, span.key)
-            for span in self.traced().lineage.spans
+            for span in self.traced().lineage.ranges
             for _ in range(span.start, span.end + 1)
         ]
 
 
 def told(story):
-    spans = story.traced().lineage.spans
+    spans = story.traced().lineage.ranges
     return [(span.start, span.end, span.state, span.key) for span in spans]
 
 
@@ -124,7 +124,7 @@ def test_nobody_is_credited_with_a_line_that_it_did_not_write(steps, words, comm
         if at in commits:
             story.commit()
     story.commit()
-    spans = story.traced().lineage.spans
+    spans = story.traced().lineage.ranges
     covered = [number for span in spans for number in range(span.start, span.end + 1)]
     assert covered == list(range(1, len(story.lines) + 1))
     for line, (_, key) in zip(story.lines, story.found(), strict=True):
@@ -166,7 +166,7 @@ def test_an_entry_that_was_recorded_after_all_commits_has_what_its_hash_proves_a
     story.write(1, 1, ["two()"])
     story.commit()
     late = Claim(99, 1, 2, sha("one()\ntwo()\n"), 1000 * HOUR)
-    spans = trace_history(story.versions, [late, *story.claims]).lineage.spans
+    spans = trace_history(story.versions, [late, *story.claims]).lineage.ranges
     assert [(span.start, span.key) for span in spans] == [(1, 99), (2, 2)]
 
 
@@ -186,8 +186,8 @@ def test_a_statement_that_a_formatter_broke_stays_its_entrys_and_says_who_did_it
     story.commit()
     story.write(0, 1, ["call(", "    first,", "    second,", ")"])
     story.commit()
-    spans = story.traced().lineage.spans
-    assert [(span.start, span.end, span.state, span.key, span.by) for span in spans] == [
+    spans = story.traced().lineage.ranges
+    assert [(span.start, span.end, span.state, span.key, span.reformatted_by) for span in spans] == [
         (1, 4, REFORMATTED, 1, 2),
         (5, 5, MOVED, 1, None),
     ]
@@ -235,11 +235,11 @@ def test_of_two_entries_that_are_right_the_first_has_the_line():
     story.write(0, 0, ["one()", "two()"])
     story.commit()
     again = Claim(2, 2, 2, sha("two()"), HOUR)
-    assert [span.key for span in trace_history(story.versions, [again, *story.claims]).lineage.spans] == [
+    assert [span.key for span in trace_history(story.versions, [again, *story.claims]).lineage.ranges] == [
         1,
         2,
     ]
-    assert [span.key for span in trace_history(story.versions, [*story.claims, again]).lineage.spans] == [1]
+    assert [span.key for span in trace_history(story.versions, [*story.claims, again]).lineage.ranges] == [1]
 
 
 def test_a_lone_bracket_is_not_found_in_another_place():
@@ -249,7 +249,7 @@ def test_a_lone_bracket_is_not_found_in_another_place():
     story.write(1, 1, ["}", "two()"], recorded=False)
     story.commit()
     spans = trace_history(story.versions, [Claim(7, 1, 1, sha("}"), 0)]).lineage
-    assert [span.key for span in spans.spans] == [None, None]
+    assert [span.key for span in spans.ranges] == [None, None]
     assert spans.changed == (7,)
 
 
@@ -258,13 +258,13 @@ def test_both_sides_of_a_merge_keep_their_lines():
     base = tuple(f"line_{number}()\n".encode() for number in range(6))
     ours, theirs = (b"ours()\n", *base), (*base, b"theirs()\n")
     versions = [
-        Version("base", base, "a.py", (), 0),
-        Version("ours", ours, "a.py", (0,), HOUR),
-        Version("theirs", theirs, "a.py", (0,), HOUR),
-        Version("merge", (b"ours()\n", *base, b"theirs()\n"), "a.py", (1, 2), 2 * HOUR),
+        FileVersion("base", base, "a.py", (), 0),
+        FileVersion("ours", ours, "a.py", (0,), HOUR),
+        FileVersion("theirs", theirs, "a.py", (0,), HOUR),
+        FileVersion("merge", (b"ours()\n", *base, b"theirs()\n"), "a.py", (1, 2), 2 * HOUR),
     ]
     story.claims = [Claim(1, 1, 1, sha("ours()"), 60), Claim(2, 7, 7, sha("theirs()"), 60)]
-    spans = trace_history(versions, story.claims).lineage.spans
+    spans = trace_history(versions, story.claims).lineage.ranges
     assert [(span.start, span.state, span.key) for span in spans] == [
         (1, IN_PLACE, 1), (2, UNCLAIMED, None), (8, MOVED, 2),
     ]  # fmt: skip
@@ -277,13 +277,13 @@ def test_over_the_bound_lines_lose_their_entry_and_the_answer_says_so():
     story.write(5, 6, ["new()"], recorded=False)
     story.write(300, 301, ["newer()"], recorded=False)
     story.commit()
-    assert story.traced().whole
-    short = story.traced(compared_most=100)
-    assert not short.whole
-    assert {span.key for span in short.lineage.spans} == {None, 1}
+    assert story.traced().is_complete
+    short = story.traced(max_compared=100)
+    assert not short.is_complete
+    assert {span.key for span in short.lineage.ranges} == {None, 1}
 
 
 def test_a_file_that_was_emptied_and_committed_is_still_as_recorded():
-    versions = [Version("c1", (b"a\n",), "a.py", (), HOUR), Version("c2", (), "a.py", (0,), 2 * HOUR)]
+    versions = [FileVersion("c1", (b"a\n",), "a.py", (), HOUR), FileVersion("c2", (), "a.py", (0,), 2 * HOUR)]
     claims = [Claim(2, 1, 1, sha(""), 2 * HOUR), Claim(1, 1, 1, sha("a\n"), HOUR)]
     assert trace_history(versions, claims).lineage.changed == (1,)

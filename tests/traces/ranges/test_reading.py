@@ -6,7 +6,7 @@ import pytest
 
 from tests.traces.ranges.repositories import Repo
 from traces.ranges import file_history, git_reader
-from traces.ranges.file_history import read_history
+from traces.ranges.file_history import read_file_history
 
 BODY = "".join(f"line_{number}()\n" for number in range(12))
 
@@ -17,7 +17,7 @@ def repo(tmp_path):
 
 
 def read(repo, path="a.py", **how):
-    return read_history(str(repo.folder), path, **how)
+    return read_file_history(str(repo.folder), path, **how)
 
 
 def test_each_commit_that_changed_the_file_is_a_version_with_its_parent(repo):
@@ -28,13 +28,19 @@ def test_each_commit_that_changed_the_file_is_a_version_with_its_parent(repo):
     assert [(one.revision, one.lines, one.parents) for one in found.versions] == [
         (first, (b"one\n",), ()), (second, (b"one\n", b"two\n"), (0,)),
     ]  # fmt: skip
-    assert (found.head, found.end, found.names, found.note, found.cut) == (b"one\ntwo\n", None, (), "", False)
+    assert (found.head_content, found.removal, found.renames, found.note, found.is_truncated) == (
+        b"one\ntwo\n",
+        None,
+        (),
+        "",
+        False,
+    )
     assert (found.commits[0].author, found.versions[0].seconds) == ("pat", 1767229200)
 
 
 def test_a_workspace_may_be_a_folder_of_the_repository(repo):
     repo.commit("deep/down/a.py", "one\n")
-    found = read_history(str(repo.folder / "deep"), "down/a.py")
+    found = read_file_history(str(repo.folder / "deep"), "down/a.py")
     assert [one.lines for one in found.versions] == [(b"one\n",)]
 
 
@@ -46,7 +52,7 @@ def test_a_merge_has_both_its_parents(repo):
     repo.commit("a.py", "main()\n" + BODY)
     repo.git("merge", "-q", "side", at="2026-01-05T00:00:00Z")
     found = read(repo)
-    assert found.head == f"main()\n{BODY}side()\n".encode()
+    assert found.head_content == f"main()\n{BODY}side()\n".encode()
     assert found.versions[-1].parents == (1, 2)
     assert {one.parents for one in found.versions[1:3]} == {(0,)}
 
@@ -59,7 +65,7 @@ def test_a_renamed_file_is_read_on_under_its_names_before(repo):
     repo.write("a.py", BODY + "more()\n")
     second = repo.commit()
     found = read(repo)
-    assert [(one.commit.revision, one.old, one.new) for one in found.names] == [
+    assert [(one.commit.revision, one.old, one.new) for one in found.renames] == [
         (second, "mid.py", "a.py"), (first, "old.py", "mid.py"),
     ]  # fmt: skip
     assert [(one.path, one.parents) for one in found.versions] == [
@@ -68,8 +74,8 @@ def test_a_renamed_file_is_read_on_under_its_names_before(repo):
         ("a.py", (1,)),
     ]
     gone = read(repo, "old.py")
-    assert (gone.end.commit.revision, gone.end.new) == (first, "mid.py")
-    assert gone.head is None
+    assert (gone.removal.commit.revision, gone.removal.new) == (first, "mid.py")
+    assert gone.head_content is None
 
 
 def test_a_file_that_is_gone_says_which_commit_took_it(repo):
@@ -78,7 +84,11 @@ def test_a_file_that_is_gone_says_which_commit_took_it(repo):
     gone = repo.commit()
     repo.commit("b.py", "other\n")
     found = read(repo)
-    assert (found.end.commit.revision, found.end.new, found.end.commit.author) == (gone, "", "pat")
+    assert (found.removal.commit.revision, found.removal.new, found.removal.commit.author) == (
+        gone,
+        "",
+        "pat",
+    )
 
 
 def test_a_file_that_came_back_has_an_empty_version_between(repo):
@@ -88,16 +98,16 @@ def test_a_file_that_came_back_has_an_empty_version_between(repo):
     repo.commit("a.py", "back\n")
     found = read(repo)
     assert [len(one.lines) for one in found.versions] == [12, 0, 1]
-    assert found.end is None
+    assert found.removal is None
 
 
 def test_what_cannot_be_read_is_said_in_words(repo, tmp_path, monkeypatch):
     assert read(repo).note == file_history.NO_REPOSITORY  # no commit yet
     repo.commit("a.py", "one\n")
-    assert read_history(str(tmp_path), "a.py").note == file_history.NO_REPOSITORY
-    assert read_history(str(tmp_path / "nowhere"), "a.py").note == file_history.NO_REPOSITORY
+    assert read_file_history(str(tmp_path), "a.py").note == file_history.NO_REPOSITORY
+    assert read_file_history(str(tmp_path / "nowhere"), "a.py").note == file_history.NO_REPOSITORY
     assert read(repo, "never.py").note == file_history.NOT_COMMITTED
-    assert read(repo, "a\nHEAD:a.py").note == file_history.STRANGE_NAME
+    assert read(repo, "a\nHEAD:a.py").note == file_history.UNSUPPORTED_NAME
     assert read(repo, "a\0.py").note == file_history.NO_REPOSITORY
     assert read(repo, seconds=0).note == file_history.TOO_SLOW
     monkeypatch.setattr(git_reader, "MAX_OUTPUT", 3)
@@ -147,12 +157,12 @@ def test_old_and_large_versions_are_left_out_and_that_is_said(repo, monkeypatch)
         repo.commit("a.py", BODY + f"{number}\n")
     monkeypatch.setattr(file_history, "MAX_LINES", 40)
     found = read(repo)
-    assert (found.cut, [one.parents for one in found.versions]) == (True, [(), (0,), (1,)])
+    assert (found.is_truncated, [one.parents for one in found.versions]) == (True, [(), (0,), (1,)])
     assert [one.revision for one in found.versions] == [one.revision for one in found.commits]
     monkeypatch.setattr(file_history, "MAX_COMMITS", 2)
-    assert (len(read(repo).versions), read(repo).cut) == (2, True)
+    assert (len(read(repo).versions), read(repo).is_truncated) == (2, True)
     monkeypatch.setattr(file_history, "MAX_BYTES", 200)
-    assert (len(read(repo).versions), read(repo).cut) == (1, True)
+    assert (len(read(repo).versions), read(repo).is_truncated) == (1, True)
 
 
 def test_a_version_that_is_too_large_ends_the_reading(repo, monkeypatch):
@@ -162,4 +172,4 @@ def test_a_version_that_is_too_large_ends_the_reading(repo, monkeypatch):
     monkeypatch.setattr(file_history, "MAX_BLOB", 2000)
     found = read(repo)
     assert [one.lines for one in found.versions] == [(b"small\n",)]
-    assert found.cut
+    assert found.is_truncated
