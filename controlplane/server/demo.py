@@ -138,7 +138,7 @@ def _person(workspace: Workspace, username: str, role: Role, kept: Kept) -> None
 def _token(workspace: Workspace, role: str, kept: Kept) -> None:
     """The kept token where it still holds, a new one otherwise."""
     digest = digest_of(kept.tokens.get(role, ""))
-    if not Token.objects.filter(workspace=workspace, role=role, digest=digest, revoked_at=None).exists():
+    if not Token.objects.active().by_digest(digest).filter(workspace=workspace, role=role).exists():
         _, kept.tokens[role] = create_token(workspace, role, f"demo {role}")
 
 
