@@ -8,8 +8,10 @@ links, folders and content hashes are left out of it on both sides.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 
 from controlplane.policy.decision import decide, enforce
 from controlplane.policy.model import (
@@ -25,10 +27,6 @@ from controlplane.policy.model import (
     ToolClass,
     Verdict,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from datetime import datetime
 
 FLIPS_SHOWN = 200  # different ones; alike calls count as one
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from time import monotonic
 
-from controlplane.policy.globs.scope import Scope, find_overlap, find_overlaps
+from controlplane.policy.globs.overlaps import find_overlap, find_overlaps
+from controlplane.policy.globs.scope import Scope
 from controlplane.policy.model import IntentStatus
 from intents.file_format.intent_parser import ReadIntent
 from intents.file_format.report import Problem, ProblemType

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from controlplane.models import Workspace
 from controlplane.policy.globs import parse
-from controlplane.policy.globs.scope import Scope, find_overlap
+from controlplane.policy.globs.overlaps import find_overlap
+from controlplane.policy.globs.scope import Scope
 from controlplane.policy.model import IntentStatus
 from controlplane.policy.rules import policy_document
 from intents import store
