@@ -52,7 +52,7 @@ def _run(
             cwd=folder,
             root=ask.call.root,
             safe_commands=ask.policy.safe_commands,
-            world=ask.filesystem,
+            filesystem=ask.filesystem,
         )
         _add(found, analysis, command)
     if isinstance(start, InvalidPath):  # looked at like a file that is read, so that the refusal is told

@@ -4,48 +4,50 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from controlplane.policy.shell.command import Call
+from controlplane.policy.shell.command import ProgramCall
 from controlplane.policy.shell.programs.builtins import BUILTINS
 from controlplane.policy.shell.programs.registry import PROGRAMS, program_name
 from controlplane.policy.shell.programs.windows import CMDLETS
 from controlplane.policy.shell.programs.wrappers import WRAPPERS
-from controlplane.policy.shell.result import UnclearError
-from controlplane.policy.shell.safe_commands import is_listed
-from controlplane.policy.shell.state import Outcome, always
+from controlplane.policy.shell.result import UnclearCommandError
+from controlplane.policy.shell.safe_commands import is_safe_command
+from controlplane.policy.shell.state import CommandOutcome, always
 
-SPECIAL = {**WRAPPERS, **BUILTINS}
+SHELL_COMMANDS = {**WRAPPERS, **BUILTINS}
 
 
-def run(call: Call) -> Outcome:
+def run_program(call: ProgramCall) -> CommandOutcome:
     """Judge one command; raises UnclearError for what is not known to be understood."""
     call = replace(call, name=program_name(call.name))
-    if not call.scene.passes_variables and is_listed(call.name, call.args, call.scene.safe_commands):
-        return _listed(call)
+    if not call.recorder.exports_variables and is_safe_command(
+        call.name, call.args, call.recorder.safe_commands
+    ):
+        return _run_safe_command(call)
     return _dispatch(call)
 
 
-def _listed(call: Call) -> Outcome:
+def _run_safe_command(call: ProgramCall) -> CommandOutcome:
     """The workspace vouches for this command; files that it is known to write still count."""
-    scene = call.scene
+    scene = call.recorder
     mark = scene.mark()
     try:
         outcome = _dispatch(call)
-    except UnclearError:
+    except UnclearCommandError:
         outcome = always(call.state)
-    scene.forget_unknown(mark)
-    scene.ran = True
+    scene.drop_unknown(mark)
+    scene.has_run_program = True
     return outcome
 
 
-def _dispatch(call: Call) -> Outcome:
-    special = SPECIAL.get(call.name)
+def _dispatch(call: ProgramCall) -> CommandOutcome:
+    special = SHELL_COMMANDS.get(call.name)
     if special is not None:
         return special(call)
     entry = PROGRAMS.get(call.name) or CMDLETS.get(call.name.lower())
     if entry is None:
-        call.scene.ran = True
-        raise UnclearError(f"what {call.name[:40]} does is not known")
+        call.recorder.has_run_program = True
+        raise UnclearCommandError(f"what {call.name[:40]} does is not known")
     if entry.verdict == "runs":
-        call.scene.ran = True
-    entry.judge(call)
+        call.recorder.has_run_program = True
+    entry.record_effects(call)
     return always(call.state)

@@ -10,7 +10,7 @@ def is_inside(folder: str) -> bool:
     return not folder.startswith(("/", "~")) and folder.split("/", 1)[0] != ".."
 
 
-def enter(folder: str, raw: str, root: str | None) -> str:
+def change_directory(folder: str, raw: str, root: str | None) -> str:
     """The folder after `cd raw` in `folder`.
 
     "" is the workspace, `src/auth` lies in it; `../x`, `/etc` and `~/x` lie outside. An absolute path
@@ -47,7 +47,7 @@ def _below_root(path: str, root: str | None) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class CommandPath:
     """A path of a command, as `ShellPath` wants it, and normalised for comparing."""
 
     raw: str
@@ -55,12 +55,12 @@ class Placed:
     key: str
 
 
-def place(folder: str, raw: str, root: str | None) -> Placed:
+def resolve_lexically(folder: str, raw: str, root: str | None) -> CommandPath:
     """Resolve `raw` against `folder` without losing its `..`, which links may turn elsewhere."""
     trimmed = raw.rstrip("/") or "/"
-    key = enter(folder, trimmed, root)
+    key = change_directory(folder, trimmed, root)
     if trimmed.startswith(("/", "~")):
-        return Placed(trimmed, "", key)
+        return CommandPath(trimmed, "", key)
     if is_inside(folder):
-        return Placed(trimmed, folder, key)
-    return Placed(f"{folder.rstrip('/')}/{trimmed}", "", key)
+        return CommandPath(trimmed, folder, key)
+    return CommandPath(f"{folder.rstrip('/')}/{trimmed}", "", key)

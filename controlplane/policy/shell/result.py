@@ -28,7 +28,7 @@ class ShellPath:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class CommandPart:
     """One simple command, for the reviewer's page. Offsets in code points."""
 
     text: str
@@ -49,16 +49,16 @@ class ShellAnalysis:
     writes: tuple[ShellPath, ...] = ()
     reads: tuple[ShellPath, ...] = ()
     unknown: tuple[Unknown, ...] = ()
-    parts: tuple[Part, ...] = ()
+    parts: tuple[CommandPart, ...] = ()
 
 
-class UnclearError(Exception):
+class UnclearCommandError(Exception):
     """A piece of the command cannot be judged; never leaves this package.
 
     `span` is a pair of byte offsets when the piece is smaller than the command it stands in.
     """
 
-    def __init__(self, why: str, span: tuple[int, int] | None = None) -> None:
-        super().__init__(why)
-        self.why = why
+    def __init__(self, reason: str, span: tuple[int, int] | None = None) -> None:
+        super().__init__(reason)
+        self.reason = reason
         self.span = span

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from controlplane.policy.shell.word import Word
 
 
-def is_listed(name: str, args: Sequence[Word], patterns: Sequence[str]) -> bool:
+def is_safe_command(name: str, args: Sequence[Word], patterns: Sequence[str]) -> bool:
     """Whether one of the patterns names this simple command.
 
     A pattern is compared word by word with the decoded arguments, each word a glob of its own; a last
@@ -17,7 +17,7 @@ def is_listed(name: str, args: Sequence[Word], patterns: Sequence[str]) -> bool:
     """
     texts = [name]
     for word in args:
-        if word.value is None or word.tilde:
+        if word.value is None or word.has_tilde:
             return False
         texts.append(word.value)
     return any(_matches(pattern.split(), texts) for pattern in patterns)

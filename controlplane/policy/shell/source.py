@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from itertools import accumulate
 
-from controlplane.policy.shell.result import UnclearError
+from controlplane.policy.shell.result import UnclearCommandError
 
 MAX_BYTES = 16 * 1024
 MAX_PIPES = 250  # a long chain that breaks off is quadratic in one step, which nothing can interrupt
@@ -15,7 +15,7 @@ CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 BRACE_READ_TOO_FAR = re.compile(r"\{[0-9]*(?:\.\.[0-9]*)?[^\x00-\xff]")
 
 
-class Source:
+class CommandText:
     """The text of a command. Spans are counted in bytes inside this package, in code points outside."""
 
     def __init__(self, text: str, data: bytes) -> None:
@@ -36,18 +36,18 @@ class Source:
         return bisect_right(self._starts, byte) - 1
 
 
-def encode(command: str) -> bytes:
+def encode_command(command: str) -> bytes:
     """The bytes of a command; raises UnclearError for text that is too long or hostile to parsers."""
     if CONTROL.search(command):
-        raise UnclearError("the command holds control characters")
+        raise UnclearCommandError("the command holds control characters")
     try:
         data = command.encode()
     except UnicodeEncodeError:
-        raise UnclearError("the command is not valid Unicode") from None
+        raise UnclearCommandError("the command is not valid Unicode") from None
     if len(data) > MAX_BYTES:
-        raise UnclearError(f"the command is longer than {MAX_BYTES} bytes")
+        raise UnclearCommandError(f"the command is longer than {MAX_BYTES} bytes")
     if BRACE_READ_TOO_FAR.search(command):
-        raise UnclearError("a brace before a letter that the parser cannot hold")
+        raise UnclearCommandError("a brace before a letter that the parser cannot hold")
     if data.count(b"|") > MAX_PIPES:
-        raise UnclearError(f"the command holds more than {MAX_PIPES} pipes")
+        raise UnclearCommandError(f"the command holds more than {MAX_PIPES} pipes")
     return data

@@ -15,14 +15,14 @@ SPECIAL = re.compile(r"[*?\[]")
 STARS = re.compile(r"\*+|\[.*\]", re.DOTALL)
 
 
-def fixed_folder(pattern: str) -> str:
+def fixed_directory(pattern: str) -> str:
     """The folder of a pattern's longest part without a wildcard: `src/auth` of `src/auth/*.ts`."""
     found = SPECIAL.search(pattern)
     fixed = pattern[: found.start()] if found else pattern
     return fixed.rpartition("/")[0] or ("/" if fixed.startswith("/") else ".")
 
 
-def matches(world: Filesystem, pattern: str) -> list[str] | None:
+def find_matches(world: Filesystem, pattern: str) -> list[str] | None:
     """Workspace-relative paths, files and folders, that a workspace-relative pattern may match now.
 
     None when nobody knows, or it matches too much. Links on the way are followed, `..` counts behind them,
@@ -44,7 +44,7 @@ def matches(world: Filesystem, pattern: str) -> list[str] | None:
     return sorted(path for path in found if world.exists(path) is not False)
 
 
-def may_step_up(pattern: str, *, bare: bool) -> bool:
+def may_match_parent(pattern: str, *, bare: bool) -> bool:
     """Whether a segment may match `..`, as bash matched it before 5.2. `bare`: it stands in the command
     without quotes, so that `.[!.]*` is what it looks like."""
     dotted = [part for part in pattern.split("/") if part.startswith(".") and SPECIAL.search(part)]

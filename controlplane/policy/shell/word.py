@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-PIPE = "/dev/fd/63"  # what bash passes for <(…) and >(…)
+PIPE_PATH = "/dev/fd/63"  # what bash passes for <(…) and >(…)
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,11 +18,11 @@ class Word:
     prefix: str
     start: int
     end: int
-    wild: bool = False
-    tilde: bool = False
-    many: bool = False
-    listed: bool = False
-    carried: bool = False
+    has_wildcard: bool = False
+    has_tilde: bool = False
+    may_split: bool = False
+    is_file_name: bool = False
+    from_variable: bool = False
 
     @property
     def span(self) -> tuple[int, int]:
@@ -31,9 +31,13 @@ class Word:
     def tail(self, count: int) -> Word:
         """The word without its first `count` characters, an option's attached value."""
         value = None if self.value is None else self.value[count:]
-        return Word(value, self.prefix[count:], self.start, self.end, self.wild, many=self.many)
+        return Word(
+            value, self.prefix[count:], self.start, self.end, self.has_wildcard, may_split=self.may_split
+        )
 
 
-def name_of_some_file(word: Word) -> Word:
+def to_any_file_name(word: Word) -> Word:
     """What stands for a name that only running tells, where all that it can be is looked at anyway."""
-    return replace(word, value=PIPE, prefix=PIPE, wild=False, tilde=False, listed=True)
+    return replace(
+        word, value=PIPE_PATH, prefix=PIPE_PATH, has_wildcard=False, has_tilde=False, is_file_name=True
+    )

@@ -41,7 +41,7 @@ class Variables:
         return any(name == known and start <= byte < end for known, start, end in self.numbers)
 
 
-def variables_of(tree: SyntaxTree) -> Variables:
+def find_variables(tree: SyntaxTree) -> Variables:
     """All variables that a command sets, wherever it does."""
     texts: set[str] = set()
     loops: set[str] = set()
@@ -96,10 +96,10 @@ def _gives_number(node: Node, tree: SyntaxTree) -> bool:
 
 def _is_number(value: Node, tree: SyntaxTree) -> bool:
     is_plain = value.type in ARITHMETIC or INTEGER.fullmatch(tree.node_text(value)) is not None
-    return is_plain or is_count(value, tree)
+    return is_plain or is_line_count(value, tree)
 
 
-def is_count(node: Node, tree: SyntaxTree) -> bool:
+def is_line_count(node: Node, tree: SyntaxTree) -> bool:
     """`$(… | wc -l)`, in quotes as well: one number and nothing else, whatever is counted."""
     if node.type == "string" and node.named_child_count == 1:
         node = node.named_children[0] if node.end_byte - node.start_byte > 2 else node

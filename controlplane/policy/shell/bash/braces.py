@@ -8,13 +8,13 @@ from enum import IntEnum
 from itertools import product
 from typing import NamedTuple
 
-from controlplane.policy.shell.result import UnclearError
+from controlplane.policy.shell.result import UnclearCommandError
 
 MAX_WORDS = 64
 MAX_NESTING = 8
 
 
-class Kind(IntEnum):
+class CharKind(IntEnum):
     BARE = 0  # not quoted: may be a wildcard, a brace, a tilde
     QUOTED = 1
     DYNAMIC = 2  # stands for text that only running can tell; char is ""
@@ -22,22 +22,22 @@ class Kind(IntEnum):
     LISTED = 4  # as DYNAMIC, but a name of a file that was looked through
 
 
-class Cell(NamedTuple):
+class WordChar(NamedTuple):
     """One character of a word."""
 
     char: str
-    kind: Kind
+    kind: CharKind
 
 
 NUMBERS = re.compile(r"(-?\d{1,9})\.\.(-?\d{1,9})(?:\.\.(-?\d{1,9}))?")
 LETTERS = re.compile(r"([a-z])\.\.([a-z])|([A-Z])\.\.([A-Z])")
 
 
-def expand(cells: Sequence[Cell], depth: int = 0) -> list[list[Cell]]:
+def expand_braces(cells: Sequence[WordChar], depth: int = 0) -> list[list[WordChar]]:
     """All words that a word stands for, in bash's order; `{a}` and `{}` stay as they are."""
     if depth > MAX_NESTING:
-        raise UnclearError("braces nested too deeply")
-    choices: list[list[list[Cell]]] = []
+        raise UnclearCommandError("braces nested too deeply")
+    choices: list[list[list[WordChar]]] = []
     at = 0
     while at < len(cells):
         group = _group(cells, at)
@@ -50,67 +50,67 @@ def expand(cells: Sequence[Cell], depth: int = 0) -> list[list[Cell]]:
     return _product(choices)
 
 
-def _product(choices: list[list[list[Cell]]]) -> list[list[Cell]]:
+def _product(choices: list[list[list[WordChar]]]) -> list[list[WordChar]]:
     count = 1
     for choice in choices:
         count *= len(choice)
         if count > MAX_WORDS:
-            raise UnclearError(f"braces make more than {MAX_WORDS} words")
+            raise UnclearCommandError(f"braces make more than {MAX_WORDS} words")
     return [[cell for piece in pieces for cell in piece] for pieces in product(*choices)]
 
 
-def _group(cells: Sequence[Cell], start: int) -> int | None:
+def _group(cells: Sequence[WordChar], start: int) -> int | None:
     """Where the brace group that opens at `start` ends; None when it is ordinary text."""
-    if cells[start] != ("{", Kind.BARE):
+    if cells[start] != ("{", CharKind.BARE):
         return None
     depth = 0
     for at in range(start, len(cells)):
         char, kind = cells[at]
-        if kind is Kind.BARE:
+        if kind is CharKind.BARE:
             depth += (char == "{") - (char == "}")
             if depth == 0:
                 return at + 1 if _is_list(cells[start + 1 : at]) else None
-    if any(cell == (",", Kind.BARE) for cell in cells[start:]):
-        raise UnclearError("unbalanced braces")
+    if any(cell == (",", CharKind.BARE) for cell in cells[start:]):
+        raise UnclearCommandError("unbalanced braces")
     return None
 
 
-def _is_list(inner: Sequence[Cell]) -> bool:
+def _is_list(inner: Sequence[WordChar]) -> bool:
     return len(list(_commas(inner))) > 0 or ".." in _plain(inner)
 
 
-def _plain(cells: Sequence[Cell]) -> str:
-    return "".join(cell.char for cell in cells if cell.kind is Kind.BARE)
+def _plain(cells: Sequence[WordChar]) -> str:
+    return "".join(cell.char for cell in cells if cell.kind is CharKind.BARE)
 
 
-def _commas(inner: Sequence[Cell]) -> Iterator[int]:
+def _commas(inner: Sequence[WordChar]) -> Iterator[int]:
     depth = 0
     for at, (char, kind) in enumerate(inner):
-        if kind is Kind.BARE:
+        if kind is CharKind.BARE:
             depth += (char == "{") - (char == "}")
             if char == "," and depth == 0:
                 yield at
 
 
-def _alternatives(inner: Sequence[Cell], depth: int) -> list[list[Cell]]:
+def _alternatives(inner: Sequence[WordChar], depth: int) -> list[list[WordChar]]:
     commas = list(_commas(inner))
     if not commas:
-        return [[Cell(char, Kind.BARE) for char in text] for text in _sequence(inner)]
+        return [[WordChar(char, CharKind.BARE) for char in text] for text in _sequence(inner)]
     borders = zip([-1, *commas], [*commas, len(inner)], strict=True)
-    words = (expand(inner[start + 1 : end], depth + 1) for start, end in borders)
+    words = (expand_braces(inner[start + 1 : end], depth + 1) for start, end in borders)
     return [word for alternative in words for word in alternative]
 
 
-def _sequence(inner: Sequence[Cell]) -> list[str]:
+def _sequence(inner: Sequence[WordChar]) -> list[str]:
     text = _plain(inner)
     if len(text) != len(inner):
-        raise UnclearError("a brace sequence that cannot be read")
+        raise UnclearCommandError("a brace sequence that cannot be read")
     if match := NUMBERS.fullmatch(text):
         return _numbers(match[1], match[2], match[3])
     if match := LETTERS.fullmatch(text):
         first, last = (ord(char) for char in match.groups() if char)
         return [chr(code) for code in _range(first, last, 1)]
-    raise UnclearError("a brace sequence that cannot be read")
+    raise UnclearCommandError("a brace sequence that cannot be read")
 
 
 def _numbers(first: str, last: str, step: str | None) -> list[str]:
@@ -121,5 +121,5 @@ def _numbers(first: str, last: str, step: str | None) -> list[str]:
 
 def _range(first: int, last: int, step: int) -> range:
     if abs(last - first) // step >= MAX_WORDS:
-        raise UnclearError(f"braces make more than {MAX_WORDS} words")
+        raise UnclearCommandError(f"braces make more than {MAX_WORDS} words")
     return range(first, last + 1, step) if first <= last else range(first, last - 1, -step)

@@ -12,7 +12,7 @@ from tree_sitter import Node
 
 from controlplane.policy.shell.bash.syntax_tree import SyntaxTree
 from controlplane.policy.shell.programs.file_names import classify_output
-from controlplane.policy.shell.state import Feed
+from controlplane.policy.shell.state import StreamContent
 
 PARTS = frozenset({"word", "number", "string", "raw_string", "concatenation"})
 SUBSTITUTIONS = frozenset({"command_substitution", "process_substitution"})
@@ -22,39 +22,48 @@ QUOTED = frozenset({"string", "raw_string"})
 WILD = re.compile(r"[*?\[]")
 
 
-def gives_names(node: Node, tree: SyntaxTree, fed: Feed = Feed.NONE) -> Feed:
+def classify_statement(
+    node: Node, tree: SyntaxTree, fed: StreamContent = StreamContent.ANYTHING
+) -> StreamContent:
     """Whether a statement prints nothing but names; `fed`: whether such names come in on its input."""
     if node.type == "pipeline":
         for child in node.named_children:
-            fed = gives_names(child, tree, fed)
+            fed = classify_statement(child, tree, fed)
         return fed
     if node.type == "redirected_statement":
         body, *redirects = node.named_children
         is_plain = all(ERRORS.fullmatch(tree.node_text(one)) for one in redirects)
-        return gives_names(body, tree, fed) if is_plain else Feed.NONE
+        return classify_statement(body, tree, fed) if is_plain else StreamContent.ANYTHING
     words = _words(node, tree)
     # What a wildcard becomes may be a file to read instead of what comes in.
     is_wild = any(
         child.type not in QUOTED and WILD.search(tree.node_text(child)) for child in node.named_children
     )
-    return classify_output(words, Feed.NONE if is_wild else fed) if words else Feed.NONE
+    return (
+        classify_output(words, StreamContent.ANYTHING if is_wild else fed)
+        if words
+        else StreamContent.ANYTHING
+    )
 
 
-def is_list(node: Node, tree: SyntaxTree) -> bool:
+def is_name_list(node: Node, tree: SyntaxTree) -> bool:
     """Whether a substitution, in quotes as well, stands for nothing but names. bash drops what separates
     them where that is NUL, and `.` and `./x` become `../x`."""
     inner = node.named_children
     if node.type == "string" and len(inner) == 1 and _size(node) == _size(inner[0]) + 2:
-        return is_list(inner[0], tree)
-    return node.type == "command_substitution" and listed(node, tree) is Feed.LINES
+        return is_name_list(inner[0], tree)
+    return (
+        node.type == "command_substitution"
+        and classify_substitution(node, tree) is StreamContent.NAMES_BY_LINE
+    )
 
 
-def listed(node: Node, tree: SyntaxTree) -> Feed:
+def classify_substitution(node: Node, tree: SyntaxTree) -> StreamContent:
     """What `$(…)` or `<(…)` gives."""
     inner = node.named_children
     reads = node.type == "command_substitution" or tree.node_text(node).startswith("<(")
     is_one = reads and node.type in SUBSTITUTIONS and len(inner) == 1
-    return gives_names(inner[0], tree) if is_one else Feed.NONE
+    return classify_statement(inner[0], tree) if is_one else StreamContent.ANYTHING
 
 
 def _size(node: Node) -> int:

@@ -8,17 +8,17 @@ from functools import cached_property, partial
 from tree_sitter import Node
 
 from controlplane.policy.shell.bash import assignments, conditional_expressions, control_flow, redirects
-from controlplane.policy.shell.bash.arithmetic import Variables, variables_of
-from controlplane.policy.shell.bash.command_output import gives_names
-from controlplane.policy.shell.bash.expansions import vet_arithmetic, vet_parameter
-from controlplane.policy.shell.bash.simple_command import Around, may_not_run, simple_command
+from controlplane.policy.shell.bash.arithmetic import Variables, find_variables
+from controlplane.policy.shell.bash.command_output import classify_statement
+from controlplane.policy.shell.bash.expansions import check_arithmetic, check_parameter
+from controlplane.policy.shell.bash.simple_command import CommandSetting, run_simple_command, with_skipped
 from controlplane.policy.shell.bash.syntax_tree import SyntaxTree
-from controlplane.policy.shell.bash.words import Context, decode, decode_one
-from controlplane.policy.shell.command import Call
-from controlplane.policy.shell.dispatch import run
-from controlplane.policy.shell.recorder import Scene
-from controlplane.policy.shell.result import UnclearError
-from controlplane.policy.shell.state import Feed, Outcome, State, always
+from controlplane.policy.shell.bash.words import WordContext, expand_single_word, expand_word
+from controlplane.policy.shell.command import ProgramCall
+from controlplane.policy.shell.dispatch import run_program
+from controlplane.policy.shell.recorder import Recorder
+from controlplane.policy.shell.result import UnclearCommandError
+from controlplane.policy.shell.state import CommandOutcome, State, StreamContent, always
 from controlplane.policy.shell.word import Word
 
 SEPARATORS = frozenset(
@@ -32,25 +32,27 @@ NONE: Late = ()
 class Interpreter:
     """Judges statements one by one; what it cannot judge becomes an unknown, never an exception."""
 
-    def __init__(self, scene: Scene, tree: SyntaxTree) -> None:
+    def __init__(self, scene: Recorder, tree: SyntaxTree) -> None:
         self.scene = scene
         self.tree = tree
 
     @cached_property
     def variables(self) -> Variables:
-        return variables_of(self.tree)
+        return find_variables(self.tree)
 
-    def statement(self, node: Node, state: State, feed: Feed = Feed.NONE) -> Outcome:
+    def statement(
+        self, node: Node, state: State, feed: StreamContent = StreamContent.ANYTHING
+    ) -> CommandOutcome:
         """One statement of any kind. An exhausted scene judges no further."""
         if self.scene.is_exhausted:
             return always(state)
         try:
             return STATEMENTS.get(node.type, _unsupported)(self, node, state, feed)
-        except UnclearError as error:
-            self.scene.add_unknown(error.why, error.span or (node.start_byte, node.end_byte))
+        except UnclearCommandError as error:
+            self.scene.add_unknown(error.reason, error.span or node.byte_range)
             return always(state)
 
-    def attached(self, node: Node, state: State, feed: Feed, late: Late) -> Outcome:
+    def attached(self, node: Node, state: State, feed: StreamContent, late: Late) -> CommandOutcome:
         """A statement to which the grammar has hung redirects.
 
         It hangs those behind `a && b > f` or `a | b > f` on the whole, for bash they are b's.
@@ -62,7 +64,7 @@ class Interpreter:
             return judge(self, node, state, feed, late)
         return _opened(self, node, state, feed, late)
 
-    def sequence(self, nodes: Iterable[Node], state: State) -> Outcome:
+    def sequence(self, nodes: Iterable[Node], state: State) -> CommandOutcome:
         """Statements one after the other; one in front of `&` runs beside the shell."""
         outcome = always(state)
         statements = [node for node in nodes if node.type != "comment"]
@@ -75,34 +77,36 @@ class Interpreter:
         return outcome
 
     def words(self, node: Node, state: State) -> list[Word]:
-        return decode(node, Context(self, state))
+        return expand_word(node, WordContext(self, state))
 
     def word(self, node: Node, state: State) -> Word:
-        return decode_one(node, Context(self, state))
+        return expand_single_word(node, WordContext(self, state))
 
-    def call(self, node: Node, state: State, feed: Feed = Feed.NONE) -> Call:
+    def call(self, node: Node, state: State, feed: StreamContent = StreamContent.ANYTHING) -> ProgramCall:
         """A call of no program, that only resolves paths."""
-        return Call("", (), (node.start_byte, node.end_byte), state, self.scene, run, feed)
+        return ProgramCall("", (), node.byte_range, state, self.scene, run_program, feed)
 
     def expansion(self, node: Node, state: State) -> None:
         """Judge what an expansion runs; what it yields is not known."""
-        span = (node.start_byte, node.end_byte)
+        span = node.byte_range
         if node.type == "expansion":
-            for inner in vet_parameter(node, self.tree):
+            for inner in check_parameter(node, self.tree):
                 self.words(inner, state)
         elif node.type == "arithmetic_expansion":
             for child in node.children:
-                vet_arithmetic(child, self)
+                check_arithmetic(child, self)
         elif node.type in ("command_substitution", "process_substitution"):
             if node.children[0].type.strip() == "`" and "\\" in self.tree.node_text(node):
-                raise UnclearError("a backslash between backticks", span)
+                raise UnclearCommandError("a backslash between backticks", span)
             mark = self.scene.mark()
             self.sequence(node.children, state)
             if self.scene.has_written(mark):
                 self.scene.add_unknown("a substitution that writes", span)
 
 
-def _list(walker: Interpreter, node: Node, state: State, feed: Feed, late: Late = NONE) -> Outcome:
+def _list(
+    walker: Interpreter, node: Node, state: State, feed: StreamContent, late: Late = NONE
+) -> CommandOutcome:
     outcome, operator = always(state), ""
     last = node.children[-1].id
     for child in node.children:
@@ -110,26 +114,28 @@ def _list(walker: Interpreter, node: Node, state: State, feed: Feed, late: Late 
             operator = child.type
         elif child.type != "comment":
             step = partial(walker.attached, child, feed=feed, late=late if child.id == last else NONE)
-            outcome = control_flow.then(outcome, operator, step) if operator else step(state)
-            operator, feed = "none", Feed.NONE
+            outcome = control_flow.run_connected(outcome, operator, step) if operator else step(state)
+            operator, feed = "none", StreamContent.ANYTHING
     return outcome
 
 
-def _pipeline(walker: Interpreter, node: Node, state: State, feed: Feed, late: Late = NONE) -> Outcome:
+def _pipeline(
+    walker: Interpreter, node: Node, state: State, feed: StreamContent, late: Late = NONE
+) -> CommandOutcome:
     """Every stage runs in a shell of its own."""
     for child in node.children:
         if child.is_named and child.type != "comment":
             attached = late if child.id == node.children[-1].id else NONE
             walker.attached(child, state, feed, attached)
-            feed = gives_names(child, walker.tree, fed=feed)
+            feed = classify_statement(child, walker.tree, fed=feed)
     return always(state)
 
 
-def _command(walker: Interpreter, node: Node, state: State, feed: Feed) -> Outcome:
-    return simple_command(walker, node, state, Around(feed))
+def _command(walker: Interpreter, node: Node, state: State, feed: StreamContent) -> CommandOutcome:
+    return run_simple_command(walker, node, state, CommandSetting(feed))
 
 
-def _redirected(walker: Interpreter, node: Node, state: State, feed: Feed) -> Outcome:
+def _redirected(walker: Interpreter, node: Node, state: State, feed: StreamContent) -> CommandOutcome:
     body = node.child_by_field_name("body")
     nodes = tuple(child for child in node.children if child.type in redirects.REDIRECTS)
     if body is None:
@@ -137,66 +143,70 @@ def _redirected(walker: Interpreter, node: Node, state: State, feed: Feed) -> Ou
     return walker.attached(body, state, feed, nodes)
 
 
-def _opened(walker: Interpreter, body: Node | None, state: State, feed: Feed, late: Late) -> Outcome:
+def _opened(
+    walker: Interpreter, body: Node | None, state: State, feed: StreamContent, late: Late
+) -> CommandOutcome:
     """Redirects are opened before the body runs, in the folder where the shell stands."""
     mark = walker.scene.mark()
-    found = [redirects.redirect(walker, node, state) for node in late]
+    found = [redirects.open_redirect(walker, node, state) for node in late]
     extra = [word for each in found for word in each.extra]
     for each in found:
-        feed = each.lists if each.feeds else feed
+        feed = each.content if each.is_stdin else feed
     if body is not None and body.type == "command":
-        outcome = simple_command(walker, body, state, Around(feed, extra, mark))
+        outcome = run_simple_command(walker, body, state, CommandSetting(feed, extra, mark))
     elif extra:
-        raise UnclearError("words behind a redirect")
+        raise UnclearCommandError("words behind a redirect")
     else:
         outcome = always(state) if body is None else walker.statement(body, state, feed)
-    outcome = may_not_run(outcome, state)
+    outcome = with_skipped(outcome, state)
     for each in found:
-        outcome = each.follow(walker, outcome, state)
+        outcome = each.run_following(walker, outcome, state)
     return outcome
 
 
-def _negated(walker: Interpreter, node: Node, state: State, feed: Feed, late: Late = NONE) -> Outcome:
+def _negated(
+    walker: Interpreter, node: Node, state: State, feed: StreamContent, late: Late = NONE
+) -> CommandOutcome:
     found = walker.attached(node.children[-1], state, feed, late)
-    return Outcome(found.success if found.sure else found.failure, found.success)
+    return CommandOutcome(found.success if found.cannot_fail else found.failure, found.success)
 
 
-def _subshell(walker: Interpreter, node: Node, state: State, _feed: Feed) -> Outcome:
+def _subshell(walker: Interpreter, node: Node, state: State, _feed: StreamContent) -> CommandOutcome:
     walker.sequence(node.children, state)
     return always(state)
 
 
-def _compound(walker: Interpreter, node: Node, state: State, _feed: Feed) -> Outcome:
+def _compound(walker: Interpreter, node: Node, state: State, _feed: StreamContent) -> CommandOutcome:
     if node.children[0].type != "((":
         return walker.sequence(node.children, state)
     for child in node.children:
-        vet_arithmetic(child, walker)
+        check_arithmetic(child, walker)
     return always(state)
 
 
-def _do_group(walker: Interpreter, node: Node, state: State, _feed: Feed) -> Outcome:
+def _do_group(walker: Interpreter, node: Node, state: State, _feed: StreamContent) -> CommandOutcome:
     return walker.sequence(node.children, state)
 
 
-def _bare_redirect(walker: Interpreter, node: Node, state: State, feed: Feed) -> Outcome:
+def _bare_redirect(walker: Interpreter, node: Node, state: State, feed: StreamContent) -> CommandOutcome:
     """`$(< file)`."""
     return _opened(walker, None, state, feed, (node,))
 
 
-def _unsupported(_walker: Interpreter, node: Node, _state: State, _feed: Feed) -> Outcome:
-    raise UnclearError(f"{node.type} is not understood here")
+def _unsupported(_walker: Interpreter, node: Node, _state: State, _feed: StreamContent) -> CommandOutcome:
+    raise UnclearCommandError(f"{node.type} is not understood here")
 
 
-def _function(_walker: Interpreter, _node: Node, _state: State, _feed: Feed) -> Outcome:
-    raise UnclearError("defines a function")
+def _function(_walker: Interpreter, _node: Node, _state: State, _feed: StreamContent) -> CommandOutcome:
+    raise UnclearCommandError("defines a function")
 
 
-RIGHTMOST: Mapping[str, Callable[[Interpreter, Node, State, Feed, Late], Outcome]] = {
+RIGHTMOST: Mapping[str, Callable[[Interpreter, Node, State, StreamContent, Late], CommandOutcome]] = {
     "list": _list,
     "pipeline": _pipeline,
     "negated_command": _negated,
 }
-Statement = Callable[[Interpreter, Node, State, Feed], Outcome]
+Statement = Callable[[Interpreter, Node, State, StreamContent], CommandOutcome]
 STATEMENTS: Mapping[str, Statement] = {
     "program": _do_group,
     "list": _list,
@@ -208,7 +218,7 @@ STATEMENTS: Mapping[str, Statement] = {
     "compound_statement": _compound,
     "do_group": _do_group,
     "function_definition": _function,
-    "test_command": conditional_expressions.judge_test,
+    "test_command": conditional_expressions.run_test,
     "if_statement": control_flow.if_statement,
     "while_statement": control_flow.while_statement,
     "for_statement": control_flow.for_statement,

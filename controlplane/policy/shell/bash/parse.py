@@ -14,8 +14,8 @@ import tree_sitter_bash
 from tree_sitter import Language, Node, Parser, Point
 
 from controlplane.policy.shell.bash.syntax_tree import SyntaxTree
-from controlplane.policy.shell.result import UnclearError
-from controlplane.policy.shell.source import encode
+from controlplane.policy.shell.result import UnclearCommandError
+from controlplane.policy.shell.source import encode_command
 
 LANGUAGE = Language(tree_sitter_bash.language())
 
@@ -114,12 +114,12 @@ LITERAL = frozenset(
 
 def parse(command: str) -> SyntaxTree:
     """Parse and verify; raises UnclearError for all that cannot be believed."""
-    data = encode(command)
+    data = encode_command(command)
     tree = SyntaxTree(command, data, _parse(data))
     if tree.root.descendant_count > MAX_NODES:
-        raise UnclearError("the command is too long to judge as a whole")
+        raise UnclearCommandError("the command is too long to judge as a whole")
     if tree.root.has_error:
-        raise UnclearError("the command does not parse as bash")
+        raise UnclearCommandError("the command does not parse as bash")
     _verify(tree)
     return tree
 
@@ -140,7 +140,7 @@ def _parse(data: bytes) -> Node:
     try:
         return parser.parse(read, progress_callback=too_long).root_node
     except ValueError:  # how the binding reports that the callback stopped it
-        raise UnclearError("the command takes too long to parse") from None
+        raise UnclearCommandError("the command takes too long to parse") from None
 
 
 def _verify(tree: SyntaxTree) -> None:
@@ -149,7 +149,7 @@ def _verify(tree: SyntaxTree) -> None:
     while stack:
         node, depth = stack.pop()
         if depth > MAX_DEPTH:
-            raise UnclearError("the command is nested too deeply")
+            raise UnclearCommandError("the command is nested too deeply")
         if node.is_named:
             _verify_node(tree, node)
         stack.extend((child, depth + 1) for child in node.children)
@@ -157,22 +157,22 @@ def _verify(tree: SyntaxTree) -> None:
 
 
 def _verify_node(tree: SyntaxTree, node: Node) -> None:
-    span = (node.start_byte, node.end_byte)
+    span = node.byte_range
     if node.type in FRAME:
         _verify_gaps(tree.data, node)
     elif node.type not in TEXT:
-        raise UnclearError(f"{node.type} is not understood", span)
+        raise UnclearCommandError(f"{node.type} is not understood", span)
     elif node.type == "comment":
         before = tree.data[node.start_byte - 1 : node.start_byte]
         if before not in (b"", b" ", b"\t", b"\n", b";", b"&", b"|", b"(", b")"):
-            raise UnclearError("a # inside a word", span)
+            raise UnclearCommandError("a # inside a word", span)
 
 
 def _verify_gaps(data: bytes, node: Node) -> None:
     at = node.start_byte
     for start, end in (*(child.byte_range for child in node.children), (node.end_byte, node.end_byte)):
         if at < start and not BLANK.fullmatch(data, at, start):
-            raise UnclearError("the command does not parse as bash")
+            raise UnclearCommandError("the command does not parse as bash")
         at = end
 
 
@@ -193,7 +193,7 @@ def _verify_places(tree: SyntaxTree) -> None:
 def _require_literal(tree: SyntaxTree, start: int, end: int, why: str) -> None:
     node = tree.root.descendant_for_byte_range(start, end)
     if node is None or node.type not in LITERAL:
-        raise UnclearError(why, (start, end))
+        raise UnclearCommandError(why, (start, end))
 
 
 def verify_heredoc(data: bytes, start: Node, body: Node, end: Node) -> bool:
@@ -205,7 +205,7 @@ def verify_heredoc(data: bytes, start: Node, body: Node, end: Node) -> bool:
     match = HEREDOC_WORD.fullmatch(data, start.start_byte, start.end_byte)
     span = (start.start_byte, end.end_byte)
     if match is None:
-        raise UnclearError("an unusual here-document delimiter", span)
+        raise UnclearCommandError("an unusual here-document delimiter", span)
     word = match["word"]
     text = data[body.start_byte : end.start_byte]
     lines = [line.lstrip(b"\t") for line in text.split(b"\n")]
@@ -213,8 +213,8 @@ def verify_heredoc(data: bytes, start: Node, body: Node, end: Node) -> bool:
         end.end_byte : end.end_byte + 1
     ] in (b"", b"\n")
     if not closes or word in lines:
-        raise UnclearError("the end of the here-document is unclear", span)
+        raise UnclearCommandError("the end of the here-document is unclear", span)
     literal = data[start.start_byte : start.end_byte] != word
     if not literal and b"\\\n" in text:
-        raise UnclearError("a continued line in a here-document", span)
+        raise UnclearCommandError("a continued line in a here-document", span)
     return literal

@@ -10,12 +10,12 @@ from functools import partial
 from tree_sitter import Node
 
 from controlplane.policy.shell.bash import control_flow
-from controlplane.policy.shell.bash.command_output import is_list, listed
+from controlplane.policy.shell.bash.command_output import classify_substitution, is_name_list
 from controlplane.policy.shell.bash.parse import verify_heredoc
 from controlplane.policy.shell.bash.walker import Walker
-from controlplane.policy.shell.bash.words import Context, double_quoted
-from controlplane.policy.shell.result import UnclearError
-from controlplane.policy.shell.state import Feed, Outcome, State
+from controlplane.policy.shell.bash.words import WordContext, double_quoted
+from controlplane.policy.shell.result import UnclearCommandError
+from controlplane.policy.shell.state import CommandOutcome, State, StreamContent
 from controlplane.policy.shell.word import Word
 
 REDIRECTS = frozenset({"file_redirect", "heredoc_redirect", "herestring_redirect"})
@@ -34,33 +34,36 @@ class Redirect:
     is. `rest`: what follows on the line of a here-document, pipes and `&&`."""
 
     extra: tuple[Word, ...] = ()
-    feeds: bool = False
-    lists: Feed = Feed.NONE
-    rest: tuple[Node, ...] = field(default=())
+    is_stdin: bool = False
+    content: StreamContent = StreamContent.ANYTHING
+    following: tuple[Node, ...] = field(default=())
 
-    def follow(self, walker: Walker, outcome: Outcome, state: State) -> Outcome:
+    def run_following(self, walker: Walker, outcome: CommandOutcome, state: State) -> CommandOutcome:
         """Run what the grammar hangs below a here-document although it comes after the command."""
         operator = ""
-        for node in self.rest:
+        for node in self.following:
             if node.type == "pipeline":
                 walker.statement(node, state)
             elif node.is_named:
-                outcome = control_flow.then(outcome, operator, partial(walker.statement, node))
+                outcome = control_flow.run_connected(outcome, operator, partial(walker.statement, node))
             else:
                 operator = node.type
         return outcome
 
 
-def redirect(walker: Walker, node: Node, state: State) -> Redirect:
+def open_redirect(walker: Walker, node: Node, state: State) -> Redirect:
     """Judge one redirect; raises UnclearError."""
     if NAMED_DESCRIPTOR.search(walker.tree.data, 0, node.start_byte):
-        raise UnclearError("a redirect that sets a variable", (node.start_byte, node.end_byte))
+        raise UnclearCommandError("a redirect that sets a variable", node.byte_range)
     if node.type == "herestring_redirect":
         given = [child for child in node.children if child.is_named]
         for child in given:
             walker.words(child, state)
-        lists = all(is_list(child, walker.tree) for child in given)
-        return Redirect(feeds=_is_input(node, walker, "<"), lists=Feed.LINES if lists else Feed.NONE)
+        lists = all(is_name_list(child, walker.tree) for child in given)
+        return Redirect(
+            is_stdin=_is_input(node, walker, "<"),
+            content=StreamContent.NAMES_BY_LINE if lists else StreamContent.ANYTHING,
+        )
     if node.type == "heredoc_redirect":
         return _heredoc(walker, node, state)
     return _file(walker, node, state)
@@ -72,14 +75,14 @@ def _file(walker: Walker, node: Node, state: State) -> Redirect:
     extra = tuple(word for other in others if other is not None for word in walker.words(other, state))
     if first is None:
         if operator not in CLOSES:
-            raise UnclearError("a redirect without a target")
+            raise UnclearCommandError("a redirect without a target")
         return Redirect(extra)
     if operator in CLOSES:
         extra = (*walker.words(first, state), *extra)
     else:
         _open(walker, operator, first, state)
-    lists = listed(first, walker.tree) if operator == "<" else Feed.NONE
-    return Redirect(extra, feeds=_is_input(node, walker, operator), lists=lists)
+    lists = classify_substitution(first, walker.tree) if operator == "<" else StreamContent.ANYTHING
+    return Redirect(extra, is_stdin=_is_input(node, walker, operator), content=lists)
 
 
 def _is_input(node: Node, walker: Walker, operator: str) -> bool:
@@ -96,26 +99,24 @@ def _open(walker: Walker, operator: str, destination: Node, state: State) -> Non
     if operator in DUPLICATES and DESCRIPTOR.fullmatch(word.value or ""):
         return
     call = walker.call(destination, state)
-    if operator in READS and not word.wild:
+    if operator in READS and not word.has_wildcard:
         call.read(word)
     elif operator in WRITES or operator == ">&":
         call.write(word)
     else:
-        raise UnclearError(
-            "a redirect that is not understood", (destination.start_byte, destination.end_byte)
-        )
+        raise UnclearCommandError("a redirect that is not understood", destination.byte_range)
 
 
 def _heredoc(walker: Walker, node: Node, state: State) -> Redirect:
     parts = {child.type: child for child in node.children}
     start, body, end = (parts.get(name) for name in ("heredoc_start", "heredoc_body", "heredoc_end"))
     if start is None or body is None or end is None:
-        raise UnclearError("a here-document that is not understood")
+        raise UnclearCommandError("a here-document that is not understood")
     if not verify_heredoc(walker.tree.data, start, body, end):
-        for _ in double_quoted(body, (body.start_byte, end.start_byte), Context(walker, state)):
+        for _ in double_quoted(body, (body.start_byte, end.start_byte), WordContext(walker, state)):
             pass
     extra, rest = _line(walker, node.children, state)
-    return Redirect(extra, feeds=True, rest=rest)
+    return Redirect(extra, is_stdin=True, following=rest)
 
 
 def _line(
@@ -126,12 +127,12 @@ def _line(
     rest: list[Node] = []
     for child in children:
         if child.type in REDIRECTS:
-            extra.extend(redirect(walker, child, state).extra)
+            extra.extend(open_redirect(walker, child, state).extra)
         elif child.type in ("&&", "||") or (child.is_named and not child.type.startswith(HEREDOC)):
             is_statement = child.type in ("pipeline", "&&", "||") or (rest and not rest[-1].is_named)
             rest.append(child) if is_statement else extra.extend(walker.words(child, state))
         elif not child.is_named and child.type not in ("<<", "<<-", "\n"):
-            raise UnclearError("a here-document that is not understood")
+            raise UnclearCommandError("a here-document that is not understood")
     return tuple(extra), tuple(rest)
 
 

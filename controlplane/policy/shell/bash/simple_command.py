@@ -11,51 +11,53 @@ from controlplane.policy.shell.bash import assignments, redirects
 from controlplane.policy.shell.bash.walker import Walker
 from controlplane.policy.shell.bash.words import EXPANSIONS
 from controlplane.policy.shell.recorder import Mark
-from controlplane.policy.shell.result import UnclearError
-from controlplane.policy.shell.state import Feed, Outcome, State, always, merge
+from controlplane.policy.shell.result import UnclearCommandError
+from controlplane.policy.shell.state import CommandOutcome, State, StreamContent, always, merge
 from controlplane.policy.shell.word import Word
 
 LONE_TOKENS = frozenset({"$", "==", "=", "=~", "!"})
 
 
 @dataclass(frozen=True, slots=True)
-class Around:
+class CommandSetting:
     """What stands around a simple command: whether names are fed to it, arguments that the grammar put
     behind a redirect, and where its effects begin."""
 
-    feed: Feed = Feed.NONE
+    feed: StreamContent = StreamContent.ANYTHING
     extra: Sequence[Word] = ()
     mark: Mark | None = None
 
 
-def simple_command(walker: Walker, node: Node, state: State, around: Around) -> Outcome:
+def run_simple_command(walker: Walker, node: Node, state: State, around: CommandSetting) -> CommandOutcome:
     scene = walker.scene
     mark = around.mark or scene.mark()
     try:
-        scene.spend()
+        scene.count_command()
         words, feed = _gather(walker, node, state, around.feed)
-        call = replace(walker.call(node, state, feed), has_opened=scene.has_written(mark))
-        outcome = call.inner([*words, *around.extra])
+        call = replace(walker.call(node, state, feed), redirects_to_file=scene.has_written(mark))
+        outcome = call.run_nested([*words, *around.extra])
         if node.child_count > 2:
-            outcome = may_not_run(outcome, state)
-    except UnclearError as error:
-        scene.add_unknown(error.why, error.span or (node.start_byte, node.end_byte))
+            outcome = with_skipped(outcome, state)
+    except UnclearCommandError as error:
+        scene.add_unknown(error.reason, error.span or node.byte_range)
         outcome = always(state)
-    scene.add_part((node.start_byte, node.end_byte), mark)
+    scene.add_part(node.byte_range, mark)
     return outcome
 
 
-def _gather(walker: Walker, node: Node, state: State, feed: Feed) -> tuple[list[Word], Feed]:
+def _gather(
+    walker: Walker, node: Node, state: State, feed: StreamContent
+) -> tuple[list[Word], StreamContent]:
     words: list[Word] = []
     for at, child in enumerate(node.children):
         if child.type == "variable_assignment":
             _prefix(walker, child, state, node)
         elif child.type in redirects.REDIRECTS:
-            found = redirects.redirect(walker, child, state)
+            found = redirects.open_redirect(walker, child, state)
             words.extend(found.extra)
-            feed = found.lists if found.feeds else feed
+            feed = found.content if found.is_stdin else feed
         elif child.type == "command_name":
-            _vet_name(child)
+            _check_program_name(child)
             words[:0] = [word for part in child.children for word in walker.words(part, state)]
         elif child.is_named:
             words.extend(walker.words(child, state))
@@ -64,13 +66,13 @@ def _gather(walker: Walker, node: Node, state: State, feed: Feed) -> tuple[list[
     return words, feed
 
 
-def _vet_name(node: Node) -> None:
+def _check_program_name(node: Node) -> None:
     """A program whose name comes out of an expansion is not known, whatever the value seems to be."""
     stack = [node]
     while stack:
         part = stack.pop()
         if part.type in EXPANSIONS:
-            raise UnclearError("the program is not known", (node.start_byte, node.end_byte))
+            raise UnclearCommandError("the program is not known", node.byte_range)
         stack.extend(part.children)
 
 
@@ -78,9 +80,9 @@ def _prefix(walker: Walker, node: Node, state: State, command: Node) -> None:
     """A variable that is not inert is unknown, but the command behind it may still be refused."""
     name = command.child_by_field_name("name")
     try:
-        assignments.vet_prefix(walker, node, state, "" if name is None else walker.tree.node_text(name))
-    except UnclearError as error:
-        walker.scene.add_unknown(error.why, error.span or (node.start_byte, node.end_byte))
+        assignments.check_prefix(walker, node, state, "" if name is None else walker.tree.node_text(name))
+    except UnclearCommandError as error:
+        walker.scene.add_unknown(error.reason, error.span or node.byte_range)
 
 
 def _token(walker: Walker, node: Node, at: int) -> Word:
@@ -89,10 +91,10 @@ def _token(walker: Walker, node: Node, at: int) -> Word:
     text = walker.tree.node_text(child)
     follows = node.children[at + 1].start_byte if at + 1 < len(node.children) else None
     if follows == child.end_byte or text not in LONE_TOKENS:
-        raise UnclearError(f"{text} is not understood here", (child.start_byte, child.end_byte))
+        raise UnclearCommandError(f"{text} is not understood here", child.byte_range)
     return Word(text, text, child.start_byte, child.end_byte)
 
 
-def may_not_run(outcome: Outcome, state: State) -> Outcome:
+def with_skipped(outcome: CommandOutcome, state: State) -> CommandOutcome:
     """A redirect or an expansion that fails keeps a command from running."""
-    return Outcome(outcome.success, merge(outcome.failure, state))
+    return CommandOutcome(outcome.success, merge(outcome.failure, state))

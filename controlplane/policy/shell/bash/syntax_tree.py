@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from tree_sitter import Node
 
-from controlplane.policy.shell.source import Source
+from controlplane.policy.shell.source import CommandText
 
 
-class SyntaxTree(Source):
+class SyntaxTree(CommandText):
     """The text of a bash command and the tree that tree-sitter made of it."""
 
     def __init__(self, text: str, data: bytes, root: Node) -> None:

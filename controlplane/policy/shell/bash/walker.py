@@ -9,9 +9,9 @@ from tree_sitter import Node
 
 from controlplane.policy.shell.bash.arithmetic import Variables
 from controlplane.policy.shell.bash.syntax_tree import SyntaxTree
-from controlplane.policy.shell.command import Call
-from controlplane.policy.shell.recorder import Scene
-from controlplane.policy.shell.state import Feed, Outcome, State
+from controlplane.policy.shell.command import ProgramCall
+from controlplane.policy.shell.recorder import Recorder
+from controlplane.policy.shell.state import CommandOutcome, State, StreamContent
 from controlplane.policy.shell.word import Word
 
 
@@ -20,7 +20,7 @@ class Walker(Protocol):
     that loops, redirects and assignments need not import each other."""
 
     @property
-    def scene(self) -> Scene: ...
+    def scene(self) -> Recorder: ...
 
     @property
     def tree(self) -> SyntaxTree: ...
@@ -29,10 +29,12 @@ class Walker(Protocol):
     def variables(self) -> Variables:
         """Every variable that the command sets, and where each holds a number."""
 
-    def statement(self, node: Node, state: State, feed: Feed = Feed.NONE) -> Outcome:
+    def statement(
+        self, node: Node, state: State, feed: StreamContent = StreamContent.ANYTHING
+    ) -> CommandOutcome:
         """Judge one statement of any kind; never raises."""
 
-    def sequence(self, nodes: Iterable[Node], state: State) -> Outcome:
+    def sequence(self, nodes: Iterable[Node], state: State) -> CommandOutcome:
         """Judge statements one after the other."""
 
     def words(self, node: Node, state: State) -> list[Word]:
@@ -44,5 +46,5 @@ class Walker(Protocol):
     def expansion(self, node: Node, state: State) -> None:
         """Judge what an expansion runs; raises UnclearError."""
 
-    def call(self, node: Node, state: State, feed: Feed = Feed.NONE) -> Call:
+    def call(self, node: Node, state: State, feed: StreamContent = StreamContent.ANYTHING) -> ProgramCall:
         """Build a call of no program, to resolve paths with."""

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
-from controlplane.policy.shell.bash.braces import Cell, Kind, expand
-from controlplane.policy.shell.bash.command_output import is_list
+from controlplane.policy.shell.bash.braces import CharKind, WordChar, expand_braces
+from controlplane.policy.shell.bash.command_output import is_name_list
 from controlplane.policy.shell.bash.expansions import is_number
 from controlplane.policy.shell.bash.syntax_tree import SyntaxTree
 from controlplane.policy.shell.bash.walker import Walker
 from controlplane.policy.shell.lexical_path import is_inside
-from controlplane.policy.shell.result import UnclearError
+from controlplane.policy.shell.result import UnclearCommandError
 from controlplane.policy.shell.state import Constant, State
-from controlplane.policy.shell.word import PIPE, Word
+from controlplane.policy.shell.word import PIPE_PATH, Word
 
 PLAIN = re.compile(r"[A-Za-z0-9_./:,@%+=-]*")
 UNPLAIN = re.compile(r"[~\\$`]")  # in quotes, what has to be looked at character by character
@@ -28,18 +28,18 @@ ANSI = re.compile(
     re.DOTALL,
 )
 ANSI_PLAIN = dict(zip("abeEfnrtv\\'\"?", "\a\b\x1b\x1b\f\n\r\t\v\\'\"?", strict=True))
-DYNAMIC = Cell("", Kind.DYNAMIC)
-SPLIT = Cell(" ", Kind.DYNAMIC)  # not quoted: may become no word, or several
-LISTED = Cell("", Kind.LISTED)
-LISTED_SPLIT = Cell(" ", Kind.LISTED)
-UNKNOWN = frozenset({Kind.DYNAMIC, Kind.LISTED})
+DYNAMIC = WordChar("", CharKind.DYNAMIC)
+SPLIT = WordChar(" ", CharKind.DYNAMIC)  # not quoted: may become no word, or several
+LISTED = WordChar("", CharKind.LISTED)
+LISTED_SPLIT = WordChar(" ", CharKind.LISTED)
+UNKNOWN = frozenset({CharKind.DYNAMIC, CharKind.LISTED})
 LITERAL_DOLLAR = re.compile(rb"[ \t\n;|&)]|\Z")  # behind a $ that ends a word
 ASKS_FOLDER = frozenset({"$(pwd)", "`pwd`"})
 EXPANSIONS = frozenset({"simple_expansion", "expansion", "command_substitution", "arithmetic_expansion"})
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class WordContext:
     """Where a word stands: who judges the commands inside it, and what its variables hold."""
 
     walker: Walker
@@ -56,7 +56,7 @@ class Context:
 
     def _folder(self) -> Constant | None:
         """`$PWD`, where the shell is for certain in one folder of the workspace."""
-        root, folders = self.walker.scene.root, self.state.folders
+        root, folders = self.walker.scene.root, self.state.directories
         if root is None or folders is None or len(folders) != 1 or not is_inside(folders[0]):
             return None
         return Constant(f"{root}/{folders[0]}" if folders[0] else root)
@@ -66,7 +66,7 @@ class Context:
         self.walker.expansion(node, self.state)
 
 
-def decode(node: Node, context: Context) -> list[Word]:
+def expand_word(node: Node, context: WordContext) -> list[Word]:
     """The words that one node of the tree stands for: several when it holds braces."""
     text = context.tree.node_text(node)
     if node.type in ("word", "number") and PLAIN.fullmatch(text):
@@ -74,31 +74,31 @@ def decode(node: Node, context: Context) -> list[Word]:
     if node.type in ("raw_string", "string") and not UNPLAIN.search(text, 1):
         return [Word(text[1:-1], text[1:-1], node.start_byte, node.end_byte)]
     if len(text) > MAX_WORD and node.type in ("word", "concatenation"):
-        raise UnclearError("a word longer than any path", (node.start_byte, node.end_byte))
+        raise UnclearCommandError("a word longer than any path", node.byte_range)
     cells = list(_cells(node, context))
-    return [_word(found, node) for found in expand(cells)]
+    return [_word(found, node) for found in expand_braces(cells)]
 
 
-def decode_one(node: Node, context: Context) -> Word:
+def expand_single_word(node: Node, context: WordContext) -> Word:
     """A place where bash allows exactly one word, such as the target of a redirect."""
-    words = decode(node, context)
+    words = expand_word(node, context)
     if len(words) != 1:
-        raise UnclearError("several words where one is allowed", (node.start_byte, node.end_byte))
+        raise UnclearCommandError("several words where one is allowed", node.byte_range)
     return words[0]
 
 
-def _word(cells: list[Cell], node: Node) -> Word:
+def _word(cells: list[WordChar], node: Node) -> Word:
     known = next((at for at, cell in enumerate(cells) if cell.kind in UNKNOWN), len(cells))
     prefix = "".join(cell.char for cell in cells[:known])
-    bare = "".join(cell.char if cell.kind is Kind.BARE else "\0" for cell in cells)
+    bare = "".join(cell.char if cell.kind is CharKind.BARE else "\0" for cell in cells)
     if "=~" in bare or ":~" in bare:
-        raise UnclearError("a ~ that bash may expand", (node.start_byte, node.end_byte))
+        raise UnclearCommandError("a ~ that bash may expand", node.byte_range)
     if re.match(r"~[-+0-9]", bare):
-        raise UnclearError("a ~ that stands for another folder", (node.start_byte, node.end_byte))
+        raise UnclearCommandError("a ~ that stands for another folder", node.byte_range)
     tilde = bare.startswith("~")
     if prefix.startswith("~") and not tilde:
         prefix = "./" + prefix
-    carried = any(cell.kind is Kind.WILD for cell in cells)
+    carried = any(cell.kind is CharKind.WILD for cell in cells)
     wild = carried or bool(re.search(r"[*?]|\[.*\]", bare))
     value = prefix if known == len(cells) else None
     many = SPLIT in cells or LISTED_SPLIT in cells
@@ -106,38 +106,38 @@ def _word(cells: list[Cell], node: Node) -> Word:
     return Word(value, prefix, node.start_byte, node.end_byte, wild, tilde, many, listed, carried)
 
 
-def _cells(node: Node, context: Context) -> Iterator[Cell]:
+def _cells(node: Node, context: WordContext) -> Iterator[WordChar]:
     """Characters of one node; the closed list of what may stand in a word."""
     if node.type in EXPANSIONS:
         yield from _expansion(node, context, quoted=False)
         return
     reader = READERS.get(node.type)
     if reader is None:
-        raise UnclearError(f"{node.type} is not understood in a word", (node.start_byte, node.end_byte))
+        raise UnclearCommandError(f"{node.type} is not understood in a word", node.byte_range)
     yield from reader(node, context)
 
 
-def _bare(node: Node, context: Context) -> Iterator[Cell]:
+def _bare(node: Node, context: WordContext) -> Iterator[WordChar]:
     text = context.tree.node_text(node)
     at = 0
     while at < len(text):
         match = WORD_CHARS.match(text, at)
         if match is None:  # an unquoted blank or operator: the grammar glued two things together
-            raise UnclearError("a word that bash would split", (node.start_byte, node.end_byte))
+            raise UnclearCommandError("a word that bash would split", node.byte_range)
         found = match.group()
-        yield Cell(found[-1], Kind.QUOTED if len(found) > 1 else Kind.BARE)
+        yield WordChar(found[-1], CharKind.QUOTED if len(found) > 1 else CharKind.BARE)
         at = match.end()
 
 
-def _raw(node: Node, context: Context) -> Iterator[Cell]:
-    return (Cell(char, Kind.QUOTED) for char in context.tree.node_text(node)[1:-1])
+def _raw(node: Node, context: WordContext) -> Iterator[WordChar]:
+    return (WordChar(char, CharKind.QUOTED) for char in context.tree.node_text(node)[1:-1])
 
 
-def _ansi(node: Node, context: Context) -> Iterator[Cell]:
+def _ansi(node: Node, context: WordContext) -> Iterator[WordChar]:
     text = ANSI.sub(_ansi_escape, context.tree.node_text(node)[2:-1])
     if "\0" in text:
-        raise UnclearError("a NUL or byte escape", (node.start_byte, node.end_byte))
-    return (Cell(char, Kind.QUOTED) for char in text)
+        raise UnclearCommandError("a NUL or byte escape", node.byte_range)
+    return (WordChar(char, CharKind.QUOTED) for char in text)
 
 
 def _ansi_escape(match: re.Match[str]) -> str:
@@ -151,13 +151,13 @@ def _ansi_escape(match: re.Match[str]) -> str:
     return chr(code) if code < 0xD800 else "\0"
 
 
-def _double(node: Node, context: Context) -> Iterator[Cell]:
+def _double(node: Node, context: WordContext) -> Iterator[WordChar]:
     """`"…"`: the grammar hides blanks between its children, so the text itself is read."""
     end = node.end_byte - 1
     yield from double_quoted(node, (node.start_byte + 1, end), context)
 
 
-def double_quoted(node: Node, span: tuple[int, int], context: Context) -> Iterator[Cell]:
+def double_quoted(node: Node, span: tuple[int, int], context: WordContext) -> Iterator[WordChar]:
     """Text under double-quote rules between two byte offsets of a node."""
     at, end = span
     for child in node.children:
@@ -176,7 +176,7 @@ def _dollar(node: Node, tree: SyntaxTree) -> int:
     return match.start() if match else node.start_byte
 
 
-def _escaped(text: str, node: Node) -> Iterator[Cell]:
+def _escaped(text: str, node: Node) -> Iterator[WordChar]:
     at = 0
     while at < len(text):
         char = text[at]
@@ -184,19 +184,19 @@ def _escaped(text: str, node: Node) -> Iterator[Cell]:
             char = text[at + 1].replace("\n", "")
             at += 1
         elif char == "`" or (char == "$" and re.match(r"[\w({\[@*#?$!-]", text[at + 1 : at + 2])):
-            raise UnclearError("an expansion that was not understood", (node.start_byte, node.end_byte))
+            raise UnclearCommandError("an expansion that was not understood", node.byte_range)
         if char:
-            yield Cell(char, Kind.QUOTED)
+            yield WordChar(char, CharKind.QUOTED)
         at += 1
 
 
-def _expansion(node: Node, context: Context, *, quoted: bool) -> Iterator[Cell]:
+def _expansion(node: Node, context: WordContext, *, quoted: bool) -> Iterator[WordChar]:
     context.judge(node)
     text = context.tree.node_text(node).strip()
     name = "PWD" if text in ASKS_FOLDER else text.lstrip("$").strip("{}")
     is_variable = name == "PWD" or node.type in ("simple_expansion", "expansion")
     constant = context.constant(name) if is_variable else None
-    if (constant is not None and constant.listed) or (not quoted and is_list(node, context.tree)):
+    if (constant is not None and constant.is_file_name) or (not quoted and is_name_list(node, context.tree)):
         yield LISTED if quoted else LISTED_SPLIT
         return
     if constant is None or not (quoted or PLAIN.fullmatch(constant.text or " ")):
@@ -204,32 +204,32 @@ def _expansion(node: Node, context: Context, *, quoted: bool) -> Iterator[Cell]:
         yield DYNAMIC if is_one else SPLIT
         return
     for char in constant.text:
-        wild = constant.wild and char in "*?["
-        yield Cell(char, Kind.WILD if wild else Kind.QUOTED)
+        wild = constant.has_wildcard and char in "*?["
+        yield WordChar(char, CharKind.WILD if wild else CharKind.QUOTED)
 
 
-def _brace_sequence(node: Node, context: Context) -> Iterator[Cell]:
-    return (Cell(char, Kind.BARE) for char in context.tree.node_text(node))
+def _brace_sequence(node: Node, context: WordContext) -> Iterator[WordChar]:
+    return (WordChar(char, CharKind.BARE) for char in context.tree.node_text(node))
 
 
-def _concatenation(node: Node, context: Context) -> Iterator[Cell]:
+def _concatenation(node: Node, context: WordContext) -> Iterator[WordChar]:
     at = node.start_byte
     for child in node.children:
         if child.start_byte != at:
-            raise UnclearError("a word that bash would split", (node.start_byte, node.end_byte))
+            raise UnclearCommandError("a word that bash would split", node.byte_range)
         at = child.end_byte
         if child.type == "$" and at == node.end_byte and LITERAL_DOLLAR.match(context.tree.data, at):
-            yield Cell("$", Kind.QUOTED)
+            yield WordChar("$", CharKind.QUOTED)
         else:
             yield from _cells(child, context)
 
 
-def _process(node: Node, context: Context) -> Iterator[Cell]:
+def _process(node: Node, context: WordContext) -> Iterator[WordChar]:
     context.judge(node)
-    return (Cell(char, Kind.QUOTED) for char in PIPE)
+    return (WordChar(char, CharKind.QUOTED) for char in PIPE_PATH)
 
 
-READERS: dict[str, Callable[[Node, Context], Iterator[Cell]]] = {
+READERS: dict[str, Callable[[Node, WordContext], Iterator[WordChar]]] = {
     "word": _bare,
     "number": _bare,
     "raw_string": _raw,
