@@ -11,6 +11,7 @@ from controlplane.pages import sign_in
 from controlplane.shared import tokens
 from sessions.gate import snapshot
 from tests import builders
+from tests.live import LiveServer
 from tests.traces import ledger_flush
 
 # Tests in a browser need requirements/dev.txt, which `make e2e` and `make agents` install.
@@ -35,6 +36,15 @@ def _forget_what_the_process_remembers():
     tokens._known.clear()
     throttling.requests.forget_all()
     sign_in.guesses.forget_all()
+
+
+@pytest.fixture(scope="session")
+def running_server(tmp_path_factory):
+    """One real server for all tests that neither stop nor kill it; each makes a workspace of its own."""
+    live = LiveServer(tmp_path_factory.mktemp("live-server"))
+    live.start()
+    yield live
+    live.close()
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from collections import Counter
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
@@ -36,6 +37,7 @@ class LiveServer:
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.process: subprocess.Popen[bytes] | None = None
+        self._slugs: Counter[str] = Counter()
         self._commands: subprocess.Popen[str] | None = None
         self.log = data_dir / "server.log"
         self.env = {
@@ -140,7 +142,10 @@ class LiveServer:
             return 0, None
 
     def workspace(self, slug: str, *options: str) -> dict[str, str]:
-        """A new workspace with INT-001 (src/auth/**); role to token."""
+        """Create a workspace with INT-001 (src/auth/**); role to token. A slug in use gets a number behind it."""
+        self._slugs[slug] += 1
+        if self._slugs[slug] > 1:
+            slug = f"{slug}-{self._slugs[slug]}"
         tokens = json.loads(self.manage("create_workspace", slug, "--json", *options))["tokens"]
         intent = {
             "id": "INT-001", "name": "Sign in with tokens", "description": "Replace cookies by tokens",
