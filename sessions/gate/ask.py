@@ -8,7 +8,7 @@ from typing import Any
 from controlplane.policy.messages import render_rejected_again
 from controlplane.policy.model import Verdict
 from controlplane.shared.masking import storable
-from intents.selectors import owners_of
+from intents.selectors import find_owners
 from sessions.approvals.lifecycle import find_latest, new_approval, pending_for
 from sessions.approvals.reach import reach_of
 from sessions.approvals.rejections import words_of
@@ -48,7 +48,7 @@ def _planned(checked: Checked) -> Approval:
     session, decision, held = checked.held.session, checked.decision, checked.held
     policy = held.snapshot.policy
     paths = [target.path for target in decision.targets]
-    owners = set(owners_of(session.workspace_id, paths, ignore_case=policy.case_insensitive_paths))
+    owners = set(find_owners(session.workspace_id, paths, ignore_case=policy.case_insensitive_paths))
     return new_approval(
         session,
         kind=Approval.Kind.CALL,

@@ -10,7 +10,7 @@ from django.utils import timezone
 from controlplane.policy.decision import decide
 from controlplane.policy.explain import append_available_intents
 from controlplane.policy.model import Decision, ErrorType, ToolCall
-from intents.selectors import available_intents
+from intents.selectors import list_selectable_intents
 from sessions.gate.snapshot import Held
 from sessions.worktree import Worktree
 
@@ -35,7 +35,7 @@ def judge(call: ToolCall, held: Held) -> Judged:
     now = timezone.now()
     decision = decide(placed, held.snapshot, now, world)
     if decision.error_type in LISTING:
-        text = append_available_intents(decision.error or "", available_intents(workspace_id))
+        text = append_available_intents(decision.error or "", list_selectable_intents(workspace_id))
         decision = replace(decision, error=text)
     return Judged(placed, world, now, decision)
 
