@@ -9,7 +9,7 @@ from controlplane.api import throttling
 from controlplane.models import Role
 from controlplane.pages import sign_in
 from controlplane.shared import tokens
-from sessions.gate import snapshot
+from sessions.gate import snapshot_cache
 from tests import builders
 from tests.live import LiveServer
 from tests.traces import ledger_flush
@@ -32,7 +32,7 @@ def pytest_configure():
 @pytest.fixture(autouse=True)
 def _forget_what_the_process_remembers():
     """Tests roll back, so ids and revisions occur again: nothing may be remembered from one to the next."""
-    snapshot.forget_all()
+    snapshot_cache.forget_all()
     tokens._known.clear()
     throttling.requests.forget_all()
     sign_in.guesses.forget_all()
