@@ -10,6 +10,7 @@ from django.utils import timezone
 from controlplane.policy.decision import decide, enforce
 from controlplane.policy.explain import append_available_intents
 from controlplane.policy.model import Decision, ErrorType, ToolCall
+from intents.selectors import list_selectable_intents
 from sessions.gate.outcome import GateOutcome
 from sessions.gate.request import GateRequest
 from sessions.gate.snapshot import SessionSnapshot
