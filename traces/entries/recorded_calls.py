@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from controlplane.policy.model import HANDSHAKE_TOOL, ToolCall
 from controlplane.policy.replay import INCOMPLETE, REDACTED, RecordedCall
 from controlplane.shared.masking import MASK, was_cut
-from traces.entries.missing_bodies import Absences
 from traces.ledger.append import body_of
+from traces.ledger.missing_bodies import Absences
 from traces.models import Kind, LedgerEntry
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from traces.entries.missing_bodies import told
+from traces.entries.render import render_entries
 from traces.interchange.formats.agent_trace import to_record
 from traces.ledger.checkpoints import origin_of
 from traces.models import LedgerEntry
@@ -53,7 +53,7 @@ def agent_trace_lines(rows: QuerySet[LedgerEntry], workspace_id: int) -> Iterato
 def _lines(rows: QuerySet[LedgerEntry], write: Callable[[dict[str, Any]], Any]) -> Iterator[bytes]:
     """A redacted entry has nothing to write; its record of redaction stays in the ledger. Of an archived one
     the outline is written, with `archived` saying where the rest is."""
-    for one in told(rows.order_by("pk").iterator(chunk_size=CHUNK)):
+    for one in render_entries(rows.order_by("pk").iterator(chunk_size=CHUNK)):
         if one.value is not None:
             yield json_line(write(one.value))
 

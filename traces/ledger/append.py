@@ -204,7 +204,7 @@ def find(workspace_id: int, idempotency_key: str) -> LedgerEntry | None:
 
 
 def body_of(entry: LedgerEntry) -> dict[str, Any] | None:
-    """What the entry says; None once it is redacted or archived: `traces.entries.missing_bodies` tells which.
+    """What the entry says; None once it is redacted or archived: `traces.ledger.missing_bodies` tells which.
 
     1 query unless the body was fetched along.
     """

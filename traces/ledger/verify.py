@@ -15,7 +15,7 @@ from typing import Any
 
 from traces.ledger import merkle
 from traces.ledger.append import TEXTS, instant
-from traces.ledger.archives.archive_format import read_seal
+from traces.ledger.archive_seal import read_seal
 from traces.ledger.checkpoints import Note, NoteError, is_ours, origin_of, read_note
 from traces.ledger.proofs import TILE_WIDTH, head, split
 from traces.ledger.redaction import redacted_rows

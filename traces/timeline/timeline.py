@@ -7,7 +7,7 @@ from datetime import datetime
 
 from django.db.models import Q, QuerySet
 
-from traces.entries.missing_bodies import Absences
+from traces.ledger.missing_bodies import Absences
 from traces.models import Kind, LedgerEntry
 from traces.timeline.describe_entries import Row, describe
 

@@ -14,10 +14,10 @@ from rest_framework.response import Response
 from controlplane.api.errors import ApiError
 from controlplane.api.pages import whole_number
 from controlplane.api.views import WorkspaceView
-from traces.entries import api_schema as schema
-from traces.entries.api import StreamView
-from traces.entries.missing_bodies import Absences, archive_with
+from traces.api import schema
+from traces.api.views import StreamView
 from traces.ledger import checkpoints, merkle, proofs
+from traces.ledger.missing_bodies import Absences, archive_with
 from traces.ledger.redaction import redact, redaction_of
 from traces.ledger.sealing import seal, waiting
 from traces.ledger.verify import verify

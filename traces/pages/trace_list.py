@@ -32,9 +32,9 @@ from traces.browser.search import (
 )
 from traces.counts.counters import uncounted
 from traces.cursors import cursor_in
-from traces.entries.missing_bodies import Absences
 from traces.interchange.export import orchestration_lines
 from traces.ledger import checkpoints, proofs
+from traces.ledger.missing_bodies import Absences
 from traces.ledger.sealing import waiting
 from traces.models import Kind, LedgerEntry, LedgerLeaf
 from traces.timeline.describe_entries import Row, describe
