@@ -166,7 +166,7 @@ def _size(request: Request, name: str, newest: int) -> int:
 
 def _entry(workspace_id: int, named: str) -> LedgerEntry:
     """By id, or by place where the name is `#17`. Raises ApiError 404."""
-    rows = LedgerEntry.objects.filter(workspace_id=workspace_id, leaf__isnull=False)
+    rows = LedgerEntry.objects.for_workspace(workspace_id).sealed()
     number = named.removeprefix("#")
     if named.startswith("#") and number.isascii() and number.isdigit() and len(number) < 16:
         leaf = (

@@ -298,5 +298,5 @@ def _check_head(report: Report, one: Head, root: bytes, later: dict[int, list[He
 
 
 def _unsealed(workspace_id: int) -> Iterator[LedgerEntry]:
-    waiting = LedgerEntry.objects.filter(workspace_id=workspace_id, kind__in=Kind.values, leaf=None)
-    return waiting.select_related("body").order_by("pk").iterator(chunk_size=CHUNK)
+    waiting = LedgerEntry.objects.for_workspace(workspace_id).of_kinds(*Kind.values).unsealed()
+    return waiting.with_body().oldest_first().iterator(chunk_size=CHUNK)

@@ -88,7 +88,7 @@ class Sealing:
 
     def __post_init__(self) -> None:
         if not self.how.dry_run:
-            newest = LedgerEntry.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
+            newest = LedgerEntry.objects.highest_row_id()
             seal(self.how.workspace_id)
             self._after = newest
 
@@ -112,7 +112,7 @@ def check_file(read: Read, how: Import) -> ImportReport:
     What contradicts the ledger is found here where it holds traces of before; 1 query a chunk then.
     """
     report = ImportReport()
-    known = LedgerEntry.objects.filter(workspace_id=how.workspace_id, kind=Kind.TRACE).exists()
+    known = LedgerEntry.objects.for_workspace(how.workspace_id).of_kind(Kind.TRACE).exists()
     history = History(how.workspace_id, how.source)
     for chunk in chunks_of(strict_reader.entries_of(read_lines(read), report)):
         for rival in rivals_of(how.workspace_id, chunk) if known else ():

@@ -77,11 +77,9 @@ class History:
     _places: dict[int, int] | None = None
 
     def __post_init__(self) -> None:
-        mine = LedgerEntry.objects.filter(workspace_id=self.workspace_id)
-        self._newest = mine.order_by("-pk").values_list("pk", flat=True).first() or 0
-        before = (
-            mine.filter(kind=Kind.IMPORT, reason=self.source).select_related("body").order_by("-pk").first()
-        )
+        mine = LedgerEntry.objects.for_workspace(self.workspace_id)
+        self._newest = mine.highest_row_id()
+        before = mine.filter(kind=Kind.IMPORT, reason=self.source).with_body().newest_first().first()
         body = body_of(before) if before else None
         if body and isinstance(body.get("records"), int) and body["records"]:
             self._last = body["records"], str(body.get("digest"))
@@ -139,7 +137,9 @@ class History:
         return found
 
     def _stored(self) -> Iterator[str]:
-        mine = LedgerEntry.objects.filter(
-            workspace_id=self.workspace_id, kind=Kind.TRACE, reason=self.source, pk__lte=self._newest
+        mine = (
+            LedgerEntry.objects.for_workspace(self.workspace_id)
+            .of_kind(Kind.TRACE)
+            .filter(reason=self.source, pk__lte=self._newest)
         )
         return mine.order_by("pk").values_list("entry_id", flat=True).iterator(chunk_size=CHUNK)
