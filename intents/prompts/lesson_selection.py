@@ -76,7 +76,8 @@ def select_by_scope(newest: Sequence[Lesson], scopes: Mapping[str, Scope]) -> di
     newest, owners = _looked_at(newest), OwnerIndex(scopes.items())
     near: dict[str, list[Lesson]] = {intent_id: [] for intent_id in scopes}
     for lesson in newest:
-        concerned = {lesson.intent_id}.union(*(owners.find_owners(file, but=None) for file in lesson.files))
+        file_owners = (owners.find_owners(file, exclude=None) for file in lesson.files)
+        concerned = {lesson.intent_id}.union(*file_owners)
         for intent_id in concerned & near.keys():
             near[intent_id].append(lesson)
     anywhere = [lesson for lesson in newest if not lesson.file]
