@@ -1,4 +1,4 @@
-"""One simple command, decoded, on its way to the table entry that knows its program."""
+"""A call of a program: its expanded arguments, and the paths that they name."""
 
 from __future__ import annotations
 
@@ -10,41 +10,40 @@ from typing import Protocol
 from controlplane.policy.shell.lexical_path import CommandPath, is_inside, resolve_lexically
 from controlplane.policy.shell.options import READ, WRITE, OptionSpec, ParsedOptions, parse_options
 from controlplane.policy.shell.recorder import Recorder
-from controlplane.policy.shell.result import UnclearCommandError
+from controlplane.policy.shell.result import Span, UnclearCommandError
 from controlplane.policy.shell.state import CommandOutcome, State, StreamContent, always
 from controlplane.policy.shell.wildcards import find_matches, fixed_directory, may_match_parent
 from controlplane.policy.shell.word import PIPE_PATH, Word
 
 MAX_WRAPPERS = 8  # `nice timeout 5 env …`
 
-# Files that hold nothing of anybody's.
+# Files without content of their own.
 DEVICES = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", PIPE_PATH})
 SOURCES = DEVICES | {"/dev/stdin", "/dev/zero", "/dev/urandom", "/dev/random"}
 
 
 class Runner(Protocol):
-    """Runs a command inside a command: `timeout 5 rm x` runs `rm x`."""
+    """Run a command inside a command: `timeout 5 rm x` runs `rm x`."""
 
     def __call__(self, call: ProgramCall) -> CommandOutcome: ...
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramCall:
-    """A program and its arguments. `feed`: whether its standard input holds names of
-    files that were looked through, and nothing else."""
+    """A program and its arguments, and the state of the shell that it is called in."""
 
     name: str
     args: tuple[Word, ...]
-    span: tuple[int, int]
+    span: Span
     state: State
     recorder: Recorder
     run: Runner
     stdin: StreamContent = StreamContent.ANYTHING
-    depth: int = 0  # how many wrappers stand in front
-    redirects_to_file: bool = False  # its redirects write to files
+    depth: int = 0  # wrappers in front of it
+    redirects_to_file: bool = False
 
     def run_nested(self, words: Sequence[Word]) -> CommandOutcome:
-        """Judge `words` as a command of their own."""
+        """Run `words` as a command of their own."""
         if not words:
             return always(self.state)
         first = words[0]
@@ -59,7 +58,7 @@ class ProgramCall:
         return parse_options(self.args, spec)
 
     def resolve(self, word: Word, *, below: str = "") -> list[CommandPath]:
-        """Every path that a word may name: one for each folder the shell may be in."""
+        """Return every path that a word may name: one for each directory that the shell may be in."""
         span = word.span
         if word.value is None:
             raise UnclearCommandError("the path is known only when the command runs", span)
@@ -70,49 +69,49 @@ class ProgramCall:
             return [resolve_lexically("", raw, self.recorder.root)]
         if self.state.directories is None:
             raise UnclearCommandError("the folder is not known here", span)
-        return [resolve_lexically(folder, raw, self.recorder.root) for folder in self.state.directories]
+        return [resolve_lexically(directory, raw, self.recorder.root) for directory in self.state.directories]
 
     def read(self, word: Word, *, recursive: bool = False) -> None:
-        """A file or folder that is looked at."""
+        """Record a file or directory that is read."""
         if word.has_wildcard:
             self._read_wildcard(word)
         elif word.is_file_name and word.value is None:
-            self.read_cwd()  # counted from where the shell is now
+            self.read_cwd()  # names on a list are relative to where the shell is now
         elif word.value not in SOURCES and word.value != "-":
             for path in self.resolve(word):
                 self.recorder.add_read(path, recursive=recursive, span=word.span)
 
     def _read_wildcard(self, word: Word) -> None:
-        """What a wildcard matches on disk; where that is not known, all below its fixed part, and links."""
+        """Record the matches of a wildcard; where they are not known, all below its fixed part."""
         self._check_wildcard(word)
         span = word.span
         for path in self.resolve(word):
-            found = self._find_matches(path, span)
-            if found is None:
-                folder = resolve_lexically(path.cwd, fixed_directory(path.raw), self.recorder.root)
-                self.recorder.add_read(folder, recursive=True, span=span, pattern=path.raw)
-                found = self.recorder.find_links(folder, span)
-            for match in found:
+            matches = self._find_matches(path, span)
+            if matches is None:
+                directory = resolve_lexically(path.cwd, fixed_directory(path.raw), self.recorder.root)
+                self.recorder.add_read(directory, recursive=True, span=span, pattern=path.raw)
+                matches = self.recorder.find_links(directory, span)
+            for match in matches:
                 self.recorder.add_read(match, recursive=True, span=span)
 
     def _check_wildcard(self, word: Word) -> None:
-        """Raises UnclearError where a wildcard may lead out of its folder."""
-        written = self.recorder.source.data[word.start : word.end]
-        if may_match_parent(word.value or "", bare=not re.search(rb"[^\w./*?!^\[\]-]", written)):
+        """Raise UnclearCommandError where a wildcard may lead out of its directory."""
+        source_text = self.recorder.source.data[word.start : word.end]
+        if may_match_parent(word.value or "", bare=not re.search(rb"[^\w./*?!^\[\]-]", source_text)):
             raise UnclearCommandError("a wildcard that may match ..", word.span)
 
-    def _find_matches(self, path: CommandPath, span: tuple[int, int]) -> list[CommandPath] | None:
-        """What a wildcard matches in a workspace on disk; None outside of it, without one, or of too much."""
+    def _find_matches(self, path: CommandPath, span: Span) -> list[CommandPath] | None:
+        """Return the matches of a wildcard; None outside of the workspace, without a disk, or if too many."""
         if not self.recorder.on_disk or not is_inside(path.key):
             return None
         absolute = path.raw.startswith("/")
         if absolute and ".." in path.raw.split("/"):
             raise UnclearCommandError("a wildcard behind a ..", span)
         pattern = path.key if absolute else f"{path.cwd}/{path.raw}".lstrip("/")
-        found = find_matches(self.recorder.filesystem, pattern)
-        if found is None:
+        matches = find_matches(self.recorder.filesystem, pattern)
+        if matches is None:
             return None
-        names = (f"./{match}" if match.startswith("~") else match for match in found)
+        names = (f"./{match}" if match.startswith("~") else match for match in matches)
         return [resolve_lexically("", name, self.recorder.root) for name in names]
 
     def read_all(self, words: Iterable[Word], *, recursive: bool = False) -> None:
@@ -120,37 +119,43 @@ class ProgramCall:
             self.read(word, recursive=recursive)
 
     def read_cwd(self) -> None:
-        """The current folder is looked at, without being named."""
+        """Record the current directory, which is read without being named."""
         start, _ = self.span
         self.read(Word(".", ".", start, self.span[1]))
 
     def write(
-        self, word: Word, op: str = "write", *, below: str = "", recursive: bool = False, links: bool = False
+        self,
+        word: Word,
+        op: str = "write",
+        *,
+        below: str = "",
+        recursive: bool = False,
+        may_link: bool = False,
     ) -> None:
-        """A file that is created, changed, moved or deleted; `below` names a file inside it."""
+        """Record a file that is created, changed, moved or deleted; `below` names a file inside of it."""
         if word.has_wildcard or word.is_file_name:
-            why = "a wildcard" if word.has_wildcard else "names that are not followed"
-            raise UnclearCommandError(f"{why} among the targets", word.span)
+            subject = "a wildcard" if word.has_wildcard else "names that are not followed"
+            raise UnclearCommandError(f"{subject} among the targets", word.span)
         if word.value in DEVICES:
             return
         for path in self.resolve(word, below=below):
             span = word.span
-            self.recorder.add_write(path, op, span, recursive=recursive, links=links)
+            self.recorder.add_write(path, op, span, recursive=recursive, may_link=may_link)
             if (word.value or "").endswith("/"):
                 self.recorder.written_with_slash.add(path.key)
 
     def write_existing(self, word: Word, op: str, *, recursive: bool = False) -> None:
-        """A file that is changed only where it is there already; a wildcard names those that it matches."""
+        """Record a change of files that must exist: a wildcard names each one that it matches."""
         if not word.has_wildcard or word.from_variable:
             self.write(word, op, recursive=recursive)
             return
         self._check_wildcard(word)
         span = word.span
         for path in self.resolve(word):
-            found = self._find_matches(path, span)
-            if not found:
+            matches = self._find_matches(path, span)
+            if not matches:
                 raise UnclearCommandError("a wildcard among the targets", span)
-            for match in found:
+            for match in matches:
                 self.recorder.add_matched_write(match, op, span, recursive=recursive)
 
     def add_unknown(self, reason: str) -> None:
@@ -159,8 +164,10 @@ class ProgramCall:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A table entry: the options that are vetted, and who judges them. `verdict` is what the part is
-    called on the reviewer's page when all is clear."""
+    """A program whose options and operands follow the usual rules.
+
+    `handler` takes the place of the roles of the operands. `verdict` is shown on the approval page.
+    """
 
     spec: OptionSpec
     handler: Callable[[ProgramCall, ParsedOptions], None] | None = None
@@ -183,7 +190,7 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class CustomProgram:
-    """A table entry for a program whose arguments follow rules of their own."""
+    """A program whose arguments follow rules of their own."""
 
     record_effects: Callable[[ProgramCall], None]
     verdict: str = "reads"
@@ -193,15 +200,15 @@ class CustomProgram:
 KnownProgram = Program | CustomProgram
 
 
-def record_option_files(call: ProgramCall, parsed: ParsedOptions, known: OptionSpec) -> None:
-    """Files that stand as values of options."""
+def record_option_files(call: ProgramCall, parsed: ParsedOptions, spec: OptionSpec) -> None:
+    """Record the files that are values of options."""
     for name, value in parsed.options:
         if value is not None:
-            _record_file(call, value, known.options[name])
+            _record_file(call, value, spec.options[name])
 
 
 def record_operands(call: ProgramCall, operands: Sequence[Word], roles: str) -> None:
-    """Files among the operands, by the roles of `Spec.operands`."""
+    """Record the files among the operands, by the roles of `OptionSpec.operands`."""
     fixed, star = roles.rstrip("*"), roles.endswith("*")
     for at, word in enumerate(operands):
         if at >= len(fixed) and not star:

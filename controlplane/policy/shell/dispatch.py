@@ -1,4 +1,4 @@
-"""From a decoded simple command to its effects."""
+"""Find the program of a simple command and let it record its effects."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SHELL_COMMANDS = {**WRAPPERS, **BUILTINS}
 
 
 def run_program(call: ProgramCall) -> CommandOutcome:
-    """Judge one command; raises UnclearError for what is not known to be understood."""
+    """Record what one command does; raises UnclearCommandError for a program or usage that is not known."""
     call = replace(call, name=program_name(call.name))
     if not call.recorder.exports_variables and is_safe_command(
         call.name, call.args, call.recorder.safe_commands
@@ -27,27 +27,27 @@ def run_program(call: ProgramCall) -> CommandOutcome:
 
 
 def _run_safe_command(call: ProgramCall) -> CommandOutcome:
-    """The workspace vouches for this command; files that it is known to write still count."""
-    scene = call.recorder
-    mark = scene.mark()
+    """Trust a command that the workspace's policy lists; the files that it is known to write still count."""
+    recorder = call.recorder
+    mark = recorder.mark()
     try:
         outcome = _dispatch(call)
     except UnclearCommandError:
         outcome = always(call.state)
-    scene.drop_unknown(mark)
-    scene.has_run_program = True
+    recorder.drop_unknown(mark)
+    recorder.has_run_program = True
     return outcome
 
 
 def _dispatch(call: ProgramCall) -> CommandOutcome:
-    special = SHELL_COMMANDS.get(call.name)
-    if special is not None:
-        return special(call)
-    entry = PROGRAMS.get(call.name) or CMDLETS.get(call.name.lower())
-    if entry is None:
+    shell_command = SHELL_COMMANDS.get(call.name)
+    if shell_command is not None:
+        return shell_command(call)
+    program = PROGRAMS.get(call.name) or CMDLETS.get(call.name.lower())
+    if program is None:
         call.recorder.has_run_program = True
         raise UnclearCommandError(f"what {call.name[:40]} does is not known")
-    if entry.verdict == "runs":
+    if program.verdict == "runs":
         call.recorder.has_run_program = True
-    entry.record_effects(call)
+    program.record_effects(call)
     return always(call.state)

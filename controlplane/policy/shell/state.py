@@ -1,4 +1,4 @@
-"""What a shell carries from one command to the next, and how branches come together."""
+"""The state of a shell between two commands, and how the states of branches are merged."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ MAX_DIRECTORIES = 8
 
 
 class StreamContent(Enum):
-    """What comes in on standard input: names of files that were looked through, one a line or with a NUL
-    behind each, or anything."""
+    """Taint of a stream: anything, or only names of files in directories that are recorded as read."""
 
     ANYTHING = ""
     NAMES_BY_LINE = "lines"
@@ -20,7 +19,7 @@ class StreamContent(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """What a variable is known to hold."""
+    """The value that a variable holds for certain."""
 
     text: str
     has_wildcard: bool = False  # one of the files that match `text`
@@ -29,27 +28,30 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """`folders`: all folders the shell may be in, None when unknown, () when it never gets here.
-    `stack` is for pushd and popd. `constants` are variables whose value is certain."""
+    """The state in front of a command.
+
+    `directories`: every working directory that is possible, None when unknown, () when the command is never
+    reached. `directory_stack` is that of pushd and popd. `constants`: the variables whose value is certain.
+    """
 
     directories: tuple[str, ...] | None
     directory_stack: tuple[tuple[str, ...], ...] = ()
     constants: Mapping[str, Constant] = field(default_factory=dict)
 
     def with_constant(self, name: str, value: Constant | None) -> State:
-        rest = {key: kept for key, kept in self.constants.items() if key != name}
+        rest = {key: constant for key, constant in self.constants.items() if key != name}
         if value is not None:
             rest[name] = value
         return replace(self, constants=rest)
 
     def after_exit(self) -> State:
-        """After `exit`: whatever follows does not run."""
+        """Return the state behind `exit`: what follows is never reached."""
         return replace(self, directories=())
 
 
 @dataclass(frozen=True, slots=True)
 class CommandOutcome:
-    """The state after success and after failure; `sure` when failure is ruled out."""
+    """The state after success and after failure; `cannot_fail` when failure is ruled out."""
 
     success: State
     failure: State
@@ -57,28 +59,28 @@ class CommandOutcome:
 
     @property
     def after(self) -> State:
-        """The state for a command that runs either way."""
+        """The state in front of a command that runs either way (`;`)."""
         return self.success if self.cannot_fail else merge(self.success, self.failure)
 
 
 def always(state: State) -> CommandOutcome:
-    """A command that leaves the shell as it is, whether it succeeds or not."""
+    """Return the outcome of a command behind which the state is the same, whether it succeeds or not."""
     return CommandOutcome(state, state)
 
 
-def merge(one: State, other: State) -> State:
-    """Either of two states."""
-    if one == other or other.directories == ():
-        return one
-    if one.directories == ():
+def merge(left: State, other: State) -> State:
+    """Return what holds in both states: a constant survives only where both agree."""
+    if left == other or other.directories == ():
+        return left
+    if left.directories == ():
         return other
-    constants = {key: value for key, value in one.constants.items() if other.constants.get(key) == value}
-    stack = one.directory_stack if one.directory_stack == other.directory_stack else ()
-    return State(_merge_directories(one.directories, other.directories), stack, constants)
+    constants = {key: value for key, value in left.constants.items() if other.constants.get(key) == value}
+    stack = left.directory_stack if left.directory_stack == other.directory_stack else ()
+    return State(_merge_directories(left.directories, other.directories), stack, constants)
 
 
-def _merge_directories(one: tuple[str, ...] | None, other: tuple[str, ...] | None) -> tuple[str, ...] | None:
-    if one is None or other is None:
+def _merge_directories(left: tuple[str, ...] | None, other: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    if left is None or other is None:
         return None
-    both = tuple(dict.fromkeys((*one, *other)))
-    return both if len(both) <= MAX_DIRECTORIES else None
+    merged = tuple(dict.fromkeys((*left, *other)))
+    return merged if len(merged) <= MAX_DIRECTORIES else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from controlplane.policy.shell.result import UnclearCommandError
+from controlplane.policy.shell.result import Span, UnclearCommandError
 
 LOWER = re.compile(r"[a-z_][a-z0-9_]*")
 # Lower-case names that a shell or a program listens to (zsh ties path to PATH).
@@ -160,7 +160,7 @@ def is_inert(name: str) -> bool:
     )
 
 
-def check_inert(name: str, span: tuple[int, int]) -> None:
+def check_inert(name: str, span: Span) -> None:
     """Raises UnclearError for a variable that may change what a program does."""
     if not is_inert(name):
         raise UnclearCommandError(f"programs may listen to the variable {name}", span)

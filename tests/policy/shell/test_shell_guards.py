@@ -49,7 +49,7 @@ def test_a_here_document_needs_a_body():
 
 def test_the_line_of_a_here_document_is_a_closed_list():
     with pytest.raises(UnclearCommandError):
-        redirects._line(WALKER, [leaf("<<"), leaf(";")], STATE)
+        redirects._read_line(WALKER, [leaf("<<"), leaf(";")], STATE)
 
 
 def test_branches_that_never_end_leave_nothing():

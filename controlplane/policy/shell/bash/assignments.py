@@ -1,4 +1,4 @@
-"""Assignments: which variables may be set, and which values are certain."""
+"""Assignments: check which variables are set, and keep the values that are certain."""
 
 from __future__ import annotations
 
@@ -16,45 +16,45 @@ TARGET = re.compile(r"([A-Za-z_]\w*)(?:\[\d+\])?")
 
 
 def check_prefix(walker: Walker, node: Node, state: State, command: str) -> None:
-    """`NAME=value` in front of a command. `IFS= read` only says where a line is split."""
+    """Check `NAME=value` in front of a command. `IFS= read` only says where a line is split."""
     name, value = walker.tree.node_text(node.children[0]), _evaluate(walker, node, state)
-    is_whole = node.children[1].type == "="
+    replaces_value = node.children[1].type == "="
     if name == "IFS" and command == "read":
         return
-    walker.scene.exports_variables |= not is_quiet(name)
-    if not is_harmless(name, value.text if value and is_whole else None):
+    walker.recorder.exports_variables |= not is_quiet(name)
+    if not is_harmless(name, value.text if value and replaces_value else None):
         _check_target(walker, node)
 
 
-def assign(walker: Walker, node: Node, state: State, _feed: StreamContent) -> CommandOutcome:
-    """`name=value` as a command of its own."""
+def assign(walker: Walker, node: Node, state: State, _stdin: StreamContent) -> CommandOutcome:
+    """Run `name=value` as a command of its own."""
     name = _check_target(walker, node)
     value = _evaluate(walker, node, state)
-    is_whole = node.children[1].type == "=" and node.children[0].type == "variable_name"
-    return always(state.with_constant(name, value if is_whole else None))
+    replaces_value = node.children[1].type == "=" and node.children[0].type == "variable_name"
+    return always(state.with_constant(name, value if replaces_value else None))
 
 
-def assign_all(walker: Walker, node: Node, state: State, feed: StreamContent) -> CommandOutcome:
+def assign_all(walker: Walker, node: Node, state: State, stdin: StreamContent) -> CommandOutcome:
     for child in node.children:
-        state = assign(walker, child, state, feed).success
+        state = assign(walker, child, state, stdin).success
     return always(state)
 
 
-def declare(walker: Walker, node: Node, state: State, feed: StreamContent) -> CommandOutcome:
-    """`export NAME=value` of variables that nothing listens to; no other declaration."""
+def declare(walker: Walker, node: Node, state: State, stdin: StreamContent) -> CommandOutcome:
+    """Run `export NAME=value` for variables that no program reads; other declarations are unclear."""
     if node.children[0].type != "export":
         raise UnclearCommandError("a declaration may run code or change the shell")
     for child in node.children[1:]:
         name = child.children[0] if child.type == "variable_assignment" else child
-        walker.scene.exports_variables |= not is_quiet(walker.tree.node_text(name))
+        walker.recorder.exports_variables |= not is_quiet(walker.tree.node_text(name))
         if child.type == "variable_assignment":
-            state = assign(walker, child, state, feed).success
+            state = assign(walker, child, state, stdin).success
         else:
             _check_name(walker, child)
     return always(state)
 
 
-def unset(walker: Walker, node: Node, state: State, _feed: StreamContent) -> CommandOutcome:
+def unset(walker: Walker, node: Node, state: State, _stdin: StreamContent) -> CommandOutcome:
     for child in node.children[1:]:
         state = state.with_constant(_check_name(walker, child), None)
     return always(state)
@@ -69,7 +69,7 @@ def _check_name(walker: Walker, node: Node) -> str:
 
 
 def _check_target(walker: Walker, node: Node) -> str:
-    """The variable; a subscript must be a number, for bash evaluates it."""
+    """Return the variable's name; its subscript must be a number, as bash evaluates it."""
     target = node.children[0]
     match = TARGET.fullmatch(walker.tree.node_text(target))
     span = node.byte_range
@@ -80,17 +80,19 @@ def _check_target(walker: Walker, node: Node) -> str:
 
 
 def _evaluate(walker: Walker, node: Node, state: State) -> Constant | None:
-    """What is certain about the value, after judging the commands in it."""
+    """Return the value where it is certain, and record what the commands in it do."""
     value = node.child_by_field_name("value")
     if value is None:
         return Constant("")
     if value.type == "array":
         for child in value.children:
             if child.is_named:
-                walker.words(child, state)
+                walker.expand_words(child, state)
         return None
-    words = walker.words(value, state)
+    words = walker.expand_words(value, state)
     word = words[0]
     if len(words) != 1 or word.value is None or word.has_wildcard or word.has_tilde:
         return None
-    return None if INTEGER.fullmatch(word.value) else Constant(word.value)  # arithmetic may change it
+    return (
+        None if INTEGER.fullmatch(word.value) else Constant(word.value)
+    )  # arithmetic may change a number later, out of sight

@@ -1,4 +1,4 @@
-"""`[ … ]` and `[[ … ]]`.
+"""Conditional expressions: `[ … ]` and `[[ … ]]`.
 
 The grammar shows `[ a > b ]` as a comparison, but `[` is an ordinary command and bash opens b. The
 numeric comparisons of `[[` evaluate their operands as arithmetic.
@@ -27,23 +27,23 @@ DOUBLE_OPERATORS = SINGLE_OPERATORS | {"<", ">", "&&", "||", "[[", "]]"}
 WORDS = frozenset({"word", "string", "raw_string", "concatenation", "number", "ansi_c_string"})
 
 
-def run_test(walker: Walker, node: Node, state: State, _feed: StreamContent) -> CommandOutcome:
+def run_test(walker: Walker, node: Node, state: State, _stdin: StreamContent) -> CommandOutcome:
     is_double = node.children[0].type == "[["
     span = node.byte_range
-    mark = walker.scene.mark()
-    walker.scene.count_command()
+    mark = walker.recorder.mark()
+    walker.recorder.count_command()
     words: list[Word] = []
     for child in node.children[1:-1]:
         words.extend(_flatten(walker, child, state, is_double=is_double))
     if not is_double:
         check_test_words(words)
-    read_tested_files(walker.call(node, state), words)
-    walker.scene.add_part(span, mark)
+    read_tested_files(walker.build_call(node, state), words)
+    walker.recorder.add_part(span, mark)
     return always(state)
 
 
 def _flatten(walker: Walker, node: Node, state: State, *, is_double: bool) -> Iterator[Word]:
-    """Operands and operators in the order of the text."""
+    """Yield operands and operators in the order of the text."""
     text = walker.tree.node_text(node)
     span = node.byte_range
     if node.type in GROUPS:
@@ -59,7 +59,7 @@ def _flatten(walker: Walker, node: Node, state: State, *, is_double: bool) -> It
         check_pattern(text, node)
         yield Word(text, text, *span)
     else:
-        yield from walker.words(node, state)
+        yield from walker.expand_words(node, state)
 
 
 def _check_group(walker: Walker, node: Node, state: State, *, is_double: bool) -> None:
@@ -84,11 +84,11 @@ def _check_numeric(walker: Walker, side: Node) -> None:
 
 
 def _open(walker: Walker, op: str, right: Node, state: State) -> None:
-    """A redirect in disguise; its target is the single word behind it."""
+    """Record the target of a redirect that the grammar shows as a comparison."""
     if right.type not in WORDS:
         raise UnclearCommandError("a redirect in a test", right.byte_range)
-    call = walker.call(right, state)
-    word = walker.word(right, state)
+    call = walker.build_call(right, state)
+    word = walker.expand_word(right, state)
     if op == "write":
         call.write(word)
     else:

@@ -1,7 +1,7 @@
-"""Expansions that run code although they look like data.
+"""Check expansions that run code although they look like data.
 
 Arithmetic evaluates the *values* of variables, array subscripts too: with `x='a[$(rm y)]'`, `$((x))`
-runs rm, also where an earlier call has left that x in a shell that lives on. `${x@P}` expands x as a prompt,
+runs rm, even if an earlier call has set x in a shell that is still open. `${x@P}` expands x as a prompt,
 `${!x}` reads a name out of a variable.
 """
 
@@ -15,7 +15,7 @@ from tree_sitter import Node
 from controlplane.policy.shell.bash.arithmetic import INTEGER, is_line_count
 from controlplane.policy.shell.bash.syntax_tree import SyntaxTree
 from controlplane.policy.shell.bash.walker import Walker
-from controlplane.policy.shell.result import UnclearCommandError
+from controlplane.policy.shell.result import Span, UnclearCommandError
 from controlplane.policy.shell.variables import is_inert
 
 OPERATORS = frozenset(
@@ -48,7 +48,7 @@ NAME = re.compile(r"[A-Za-z_]\w*")
 
 
 def check_parameter(node: Node, tree: SyntaxTree) -> Iterator[Node]:
-    """Check `${…}`; yields the words inside it that need judging themselves."""
+    """Check `${…}`; yields the words inside of it, which have expansions of their own."""
     span = node.byte_range
     if _is_slice(node):
         return
@@ -67,7 +67,7 @@ def check_parameter(node: Node, tree: SyntaxTree) -> Iterator[Node]:
 
 
 def _is_slice(node: Node) -> bool:
-    """`${x:1:2}` with plain numbers; anything else between the colons is arithmetic."""
+    """Return whether a node is `${x:1:2}` with plain numbers; anything else there is arithmetic."""
     inner = node.children[1:-1]
     marks = all(child.type == ":" for child in inner[1::2])
     return len(inner) > 2 and marks and all(child.type == "number" for child in inner[2::2])
@@ -95,11 +95,11 @@ def check_arithmetic(node: Node, walker: Walker) -> None:
         stack.extend(current.children)
 
 
-def _check_number(name: str, walker: Walker, span: tuple[int, int]) -> None:
-    """A variable of arithmetic must have been given a number before, and text nowhere in the command."""
+def _check_number(name: str, walker: Walker, span: Span) -> None:
+    """Require that a variable has been set to a number before, and to text nowhere in the command."""
     if not NAME.fullmatch(name):
         raise UnclearCommandError("arithmetic that may run code", span)
-    if name in walker.scene.filled_variables or name in walker.variables.texts:
+    if name in walker.recorder.filled_variables or name in walker.variables.texts:
         raise UnclearCommandError(f"{name[:40]} may hold text that arithmetic would run", span)
     if is_inert(name) and not walker.variables.is_number_at(name, span[0]):
         raise UnclearCommandError(
@@ -108,11 +108,11 @@ def _check_number(name: str, walker: Walker, span: tuple[int, int]) -> None:
 
 
 def is_number(node: Node, name: str, walker: Walker) -> bool:
-    """Whether an expansion yields one number for certain: `$?`, `${#x}`, a count, a variable with one."""
+    """Return whether an expansion yields one number for certain: `$?`, `${#x}`, a count."""
     text = walker.tree.node_text(node).strip()
     if node.type == "arithmetic_expansion" or NUMERIC.fullmatch(text):
         return True
     if is_line_count(node, walker.tree):
         return True
-    is_text = name in walker.scene.filled_variables or name in walker.variables.texts
+    is_text = name in walker.recorder.filled_variables or name in walker.variables.texts
     return not is_text and walker.variables.is_number_at(name, node.start_byte)

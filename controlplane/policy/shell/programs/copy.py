@@ -43,24 +43,26 @@ def parse_route(call: ProgramCall, parsed: ParsedOptions, op: str = "write") -> 
 
 
 def write_destination(
-    call: ProgramCall, way: CopyRoute, source: Word, *, recursive: bool, links: bool
+    call: ProgramCall, way: CopyRoute, source: Word, *, recursive: bool, may_link: bool
 ) -> None:
     """Report where one source ends up: all the places that are possible."""
     name = _base_name(source)
     if way.exact or (not way.into_directory and not _may_be_folder(call, way.destination)):
-        _write_path(call, way, recursive=recursive, links=links)
+        _write_path(call, way, recursive=recursive, may_link=may_link)
         return
     if name == "":  # `cp -r src/. there` fills the destination itself
-        _write_path(call, way, recursive=True, links=links)
+        _write_path(call, way, recursive=True, may_link=may_link)
         return
     if not way.into_directory and not _is_folder(call, way.destination):
-        _write_path(call, way, recursive=recursive, links=links)
-    _write_path(call, way, below=name, recursive=recursive, links=links)
+        _write_path(call, way, recursive=recursive, may_link=may_link)
+    _write_path(call, way, below=name, recursive=recursive, may_link=may_link)
 
 
-def _write_path(call: ProgramCall, way: CopyRoute, *, below: str = "", recursive: bool, links: bool) -> None:
+def _write_path(
+    call: ProgramCall, way: CopyRoute, *, below: str = "", recursive: bool, may_link: bool
+) -> None:
     """What arrives at a place; a tree that is copied writes through the links that lie there already."""
-    call.write(way.destination, way.op, below=below, recursive=recursive, links=links)
+    call.write(way.destination, way.op, below=below, recursive=recursive, may_link=may_link)
     if recursive and way.op == "write" and call.recorder.on_disk:
         span = (way.destination.start, way.destination.end)
         for path in call.resolve(way.destination, below=below):
@@ -95,8 +97,8 @@ def _cp(call: ProgramCall, parsed: ParsedOptions) -> None:
     for source in way.sources:
         recursive = copies_folders and _may_be_folder(call, source)
         call.read(source, recursive=recursive)
-        links = parsed.has(*KEEPS_LINKS)
-        write_destination(call, way, source, recursive=recursive, links=links)
+        may_link = parsed.has(*KEEPS_LINKS)
+        write_destination(call, way, source, recursive=recursive, may_link=may_link)
     if copies_folders:
         _add_directories(call, way.destination)
 
@@ -110,7 +112,7 @@ def _mv(call: ProgramCall, parsed: ParsedOptions) -> None:
 def move(call: ProgramCall, way: CopyRoute, source: Word) -> None:
     """Both ends of a move; what is moved may be a folder or a link."""
     recursive = _may_be_folder(call, source)
-    write_destination(call, way, source, recursive=recursive, links=True)
+    write_destination(call, way, source, recursive=recursive, may_link=True)
     call.write(source, "move", recursive=recursive)
     if recursive:
         _add_directories(call, way.destination)
@@ -127,7 +129,7 @@ def _ln(call: ProgramCall, parsed: ParsedOptions) -> None:
             _symbolic(call, way, source)
         else:
             call.write(source, "link")  # a second name for the same bytes: whoever writes one writes both
-        write_destination(call, way, source, recursive=False, links=True)
+        write_destination(call, way, source, recursive=False, may_link=True)
     _add_directories(call, way.destination)
 
 
@@ -160,7 +162,7 @@ def _install(call: ProgramCall, parsed: ParsedOptions) -> None:
         make_parents(call, way.destination)
     for source in way.sources:
         call.read(source)
-        write_destination(call, way, source, recursive=False, links=False)
+        write_destination(call, way, source, recursive=False, may_link=False)
 
 
 COPIERS: Mapping[str, Program] = {

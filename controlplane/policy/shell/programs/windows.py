@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 
 from controlplane.policy.shell.command import CustomProgram, KnownProgram, ProgramCall
-from controlplane.policy.shell.result import UnclearCommandError
+from controlplane.policy.shell.result import Span, UnclearCommandError
 from controlplane.policy.shell.word import Word
 
 FLAG, VALUE, FILE = "flag", "value", "file"
@@ -89,7 +89,7 @@ def _cmdlet(call: ProgramCall) -> None:
 CMDLETS: Mapping[str, KnownProgram] = dict.fromkeys(PARAMETERS, CustomProgram(_cmdlet))
 
 
-def _words(match: re.Match[str], span: tuple[int, int]) -> list[Word]:
+def _words(match: re.Match[str], span: Span) -> list[Word]:
     """The words of a token: without quotes, a comma parts them in both shells, and in cmd `=` does so too.
     A wildcard is one in quotes as well: the commands themselves match it against names."""
     bare = match[3]

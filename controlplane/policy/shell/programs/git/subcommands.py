@@ -179,7 +179,7 @@ def _paths(call: ProgramCall, words: Sequence[Word], op: str) -> None:
         if value.startswith(":") or any(char in value for char in "*?[\\"):
             raise UnclearCommandError("a pathspec of git that matches names", word.span)
         recursive = any(call.recorder.may_be_directory(path) for path in call.resolve(word))
-        call.write(word, op, recursive=recursive, links=op != "delete")
+        call.write(word, op, recursive=recursive, may_link=op != "delete")
 
 
 def _checkout(call: ProgramCall, parsed: ParsedOptions) -> None:
