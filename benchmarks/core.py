@@ -31,7 +31,8 @@ sys.path.insert(0, str(ROOT))
 from controlplane.policy.decision import decide  # noqa: E402
 from controlplane.policy.globs import automaton, intersection, match, parse  # noqa: E402
 from controlplane.policy.globs import scope as scopes_module  # noqa: E402
-from controlplane.policy.globs.scope import Scope, find_overlaps  # noqa: E402
+from controlplane.policy.globs.overlaps import find_overlaps  # noqa: E402
+from controlplane.policy.globs.scope import Scope  # noqa: E402
 from controlplane.policy.model import (  # noqa: E402
     Intent,
     IntentStatus,

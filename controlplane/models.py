@@ -1,4 +1,4 @@
-"""Workspaces, the people in them, and the tokens that speak for agents and scripts."""
+"""Workspaces, their members, and the tokens that agents and scripts send."""
 
 from __future__ import annotations
 
@@ -45,10 +45,24 @@ class Role(models.TextChoices):
     ADMIN = "admin", "Admin"
 
 
+class MembershipQuerySet(models.QuerySet["Membership"]):
+    def admins(self) -> MembershipQuerySet:
+        """Only people who can still sign in count as admins."""
+        return self.filter(role=Role.ADMIN, user__is_active=True)
+
+    def with_workspace(self) -> MembershipQuerySet:
+        """With the workspace of each in the same query, by its slug."""
+        return self.select_related("workspace").order_by("workspace__slug")
+
+
 class Membership(models.Model):
+    """The role of one person in one workspace."""
+
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="memberships")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
     role = models.CharField(max_length=10, choices=Role.choices)
+
+    objects = MembershipQuerySet.as_manager()
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["workspace", "user"], name="one_membership_a_person")]
@@ -65,10 +79,22 @@ class TokenRole(models.TextChoices):
     ADMIN = "admin", "Admin"
 
 
-class Token(models.Model):
-    """A bearer token. Only the SHA-256 of its 256 random bits is kept; the text is shown once.
+class TokenQuerySet(models.QuerySet["Token"]):
+    def active(self) -> TokenQuerySet:
+        return self.filter(revoked_at=None)
 
-    `acts_for` is the person in whose name it works: that person never decides on what its sessions ask.
+    def acting_for(self, user_id: int) -> TokenQuerySet:
+        return self.filter(acts_for_id=user_id)
+
+    def by_digest(self, digest: str) -> TokenQuerySet:
+        """The token whose text has this SHA-256, with its workspace in the same query."""
+        return self.filter(digest=digest).select_related("workspace")
+
+
+class Token(models.Model):
+    """A bearer token. Only the SHA-256 of its 256 random bits is stored; the text is shown once.
+
+    `acts_for` is the person in whose name it works: that person never decides on requests of its sessions.
     A service identity has none.
     """
 
@@ -89,6 +115,8 @@ class Token(models.Model):
     revoked_at: models.DateTimeField[datetime | None, datetime | None] = models.DateTimeField(
         null=True, blank=True
     )
+
+    objects = TokenQuerySet.as_manager()
 
     class Meta:
         ordering = ["workspace", "-created_at"]

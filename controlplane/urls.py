@@ -19,7 +19,7 @@ urlpatterns = [
     path("client/icp.py", client_download.client_program, name="hook-client"),
     path("client/icp_sdk.py", client_download.sdk_module, name="sdk"),
     path("api/v1/", include("intents.api.urls")),
-    path("api/v1/", include("traces.api_urls")),
+    path("api/v1/", include("traces.api.urls")),
     path("api/v1/schema", docs.SchemaView.as_view(), name="schema"),
     path("api/v1/docs", docs.docs, name="api-docs"),
     path("hooks/<agent>/<event>", HookView.as_view(), name="hook"),

@@ -10,8 +10,8 @@ from django.db import transaction
 
 from controlplane.models import Workspace
 from intents import store
-from intents.file_format.field_rules import ID_FORM
-from intents.selectors import known_ids
+from intents.file_format.field_rules import ID_PATTERN
+from intents.selectors import list_intent_ids
 from traces.ledger.append import NewEntry, append
 
 MAX_BYTES = 256 * 1024
@@ -29,7 +29,7 @@ class LineWarning:
     message: str
 
 
-def text_of(data: bytes) -> str:
+def decode_text(data: bytes) -> str:
     """Raises UnusableTextError with words for the caller."""
     if len(data) > MAX_BYTES:
         raise UnusableTextError(f"The file is larger than {MAX_BYTES // 1024} KiB.")
@@ -57,17 +57,17 @@ def save(workspace: Workspace, text: str, *, actor: str) -> list[LineWarning]:
             )
             store.bump(workspace.pk)
     workspace.intentignore = text
-    return list(other_meanings(text, known_ids(workspace.pk)))
+    return list(find_line_warnings(text, list_intent_ids(workspace.pk)))
 
 
-def other_meanings(text: str, known: Collection[str]) -> Iterator[LineWarning]:
+def find_line_warnings(text: str, known: Collection[str]) -> Iterator[LineWarning]:
     """Lines that other tools read otherwise: a bare id is a file name here, and excludes no intent."""
     for number, line in enumerate(text.split("\n"), 1):
         bare = line.strip()
         named = _INTENT_LINE.fullmatch(line)
         if named and named[1] not in known:
             message = f"No intent {named[1]!r} is registered."
-        elif not named and (bare in known or ID_FORM.fullmatch(bare)):
+        elif not named and (bare in known or ID_PATTERN.fullmatch(bare)):
             message = f"This is a file pattern. To keep agents from the intent, write: intent: {bare}"
         else:
             continue

@@ -18,11 +18,11 @@ from controlplane.policy.model import IntentStatus, Registry
 from controlplane.shared.masking import storable
 from intents import registry
 from intents.models import Intent
-from intents.selectors import known_ids
+from intents.selectors import list_intent_ids
 from intents.summaries import one_line
 
 PROPOSED_BY = "proposed_by"  # a field of the document, kept for good: where the intent came from
-MAX_WAITING = 20
+MAX_OPEN_PROPOSALS = 20
 MAX_NAME_LENGTH = 100
 NUMBERED = re.compile(r"INT-([0-9]{1,18})")
 
@@ -60,7 +60,7 @@ def propose(workspace_id: int, fields: Mapping[str, Any], proposer: Proposer) ->
         return registry.create(workspace, document, actor=proposer.actor, reason=reason)
 
 
-def proposer_of(intent: Intent) -> str:
+def find_proposer(intent: Intent) -> str:
     """Who proposed it; "" for one that people registered."""
     name = intent.extra.get(PROPOSED_BY)
     return name if isinstance(name, str) else ""
@@ -70,14 +70,15 @@ def _require_room(workspace: Workspace) -> None:
     """No proposal may turn an unavailable registry into an available one, nor flood it."""
     state = registry.registry_state(workspace)
     if state is not Registry.OK:
-        raise ProposalRefusedError(registry.unavailable_text(state))
+        raise ProposalRefusedError(registry.describe_unavailable(state))
     blocked = Intent.objects.filter(workspace=workspace, status=IntentStatus.BLOCKED)
-    if sum(bool(proposer_of(intent)) for intent in blocked.only("extra")) >= MAX_WAITING:
+    if sum(bool(find_proposer(intent)) for intent in blocked.only("extra")) >= MAX_OPEN_PROPOSALS:
         raise ProposalRefusedError(
-            f"{MAX_WAITING} proposals wait for an admin already. Ask the user to have them decided first."
+            f"{MAX_OPEN_PROPOSALS} proposals wait for an admin already. "
+            "Ask the user to have them decided first."
         )
 
 
 def _next_id(workspace_id: int) -> str:
-    numbers = [int(found[1]) for one in known_ids(workspace_id) if (found := NUMBERED.fullmatch(one))]
+    numbers = [int(found[1]) for one in list_intent_ids(workspace_id) if (found := NUMBERED.fullmatch(one))]
     return f"INT-{max(numbers, default=0) + 1:03d}"

@@ -9,14 +9,14 @@ from django.db import transaction
 
 from controlplane.models import Workspace
 from intents import intentignore
-from intents.workspace_policy import change_policy, policy_document
+from intents.workspace_policy import change_policy, read_policy
 
 if TYPE_CHECKING:
     from controlplane.shared.starters import Starter
 
 
 @dataclass(frozen=True, slots=True)
-class Missing:
+class MissingRecommendations:
     """What a starter recommends and the workspace does not have."""
 
     ignored: tuple[str, ...]
@@ -27,26 +27,26 @@ class Missing:
         return bool(self.ignored or self.protected_paths or self.safe_commands)
 
 
-def missing(workspace: Workspace, starter: Starter) -> Missing:
-    policy = policy_document(workspace)
+def find_missing(workspace: Workspace, starter: Starter) -> MissingRecommendations:
+    policy = read_policy(workspace)
     has = {line.strip() for line in workspace.intentignore.splitlines()}
     rules = [line for line in starter.intentignore.splitlines() if not line.startswith("#")]
-    return Missing(
+    return MissingRecommendations(
         ignored=tuple(line for line in rules if line not in has),
         protected_paths=tuple(path for path in starter.protected if path not in policy["protected_paths"]),
         safe_commands=tuple(one for one in starter.safe_commands if one not in policy["safe_commands"]),
     )
 
 
-def take_over(workspace: Workspace, starter: Starter, *, actor: str) -> Missing:
+def apply_recommendations(workspace: Workspace, starter: Starter, *, actor: str) -> MissingRecommendations:
     """Add what is missing; what was added. The ledger names the actor."""
     with transaction.atomic():
         held = Workspace.objects.select_for_update().get(pk=workspace.pk)
-        found = missing(held, starter)
+        found = find_missing(held, starter)
         if found.ignored:
             before = held.intentignore.rstrip("\n")
             intentignore.save(held, "\n".join((*filter(None, [before]), *found.ignored, "")), actor=actor)
-        policy = policy_document(held)
+        policy = read_policy(held)
         changes = {
             key: [*policy[key], *more]
             for key, more in (

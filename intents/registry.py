@@ -15,17 +15,17 @@ from controlplane.models import Workspace
 from controlplane.policy.messages import TEXTS
 from controlplane.policy.model import ErrorType, IntentStatus, Reason, Registry
 from intents import store
-from intents.file_format.registry_parser import read_intent
-from intents.file_format.report import Report
+from intents.file_format.registry_parser import parse_intent
+from intents.file_format.report import ValidationReport
 from intents.file_format.values import IntentValues
 from intents.models import Intent, RegistryDocument
-from intents.statuses import MOVES, may_move
+from intents.statuses import ALLOWED_MOVES, may_move
 
 
 class InvalidIntentError(Exception):
     """The intent would not be valid; `report` says why. Nothing was changed."""
 
-    def __init__(self, report: Report) -> None:
+    def __init__(self, report: ValidationReport) -> None:
         super().__init__(" ".join(problem.message for problem in report.errors))
         self.report = report
 
@@ -46,7 +46,7 @@ class StatusMoveRefusedError(Exception):
     """No move leads from the intent's status to that one."""
 
     def __init__(self, intent_id: str, current: IntentStatus, target: IntentStatus) -> None:
-        allowed = ", ".join(sorted(MOVES[current])) or "nowhere, it is final"
+        allowed = ", ".join(sorted(ALLOWED_MOVES[current])) or "nowhere, it is final"
         super().__init__(f"{intent_id} is {current}; it cannot become {target}. Allowed: {allowed}.")
 
 
@@ -62,7 +62,7 @@ def state_of(workspace_id: int) -> Registry:
     return Registry.OK if Intent.objects.filter(workspace_id=workspace_id).exists() else Registry.EMPTY
 
 
-def unavailable_text(state: Registry) -> str:
+def describe_unavailable(state: Registry) -> str:
     """What an agent is told while there is nothing to rely on."""
     return TEXTS[ErrorType.ORCHESTRATION_UNAVAILABLE, Reason(state.value)]
 
@@ -72,14 +72,14 @@ def create(workspace: Workspace, document: Mapping[str, Any], *, actor: str, rea
 
     Raises InvalidIntentError, IntentExistsError.
     """
-    now = store.now_text()
+    now = store.now_timestamp()
     defaults = {"status": IntentStatus.PENDING.value, "created_at": now, "updated_at": now}
-    with store.changing(workspace.pk, Intent.objects.none(), actor=actor, reason=reason) as changes:
-        kept = store.all_values(workspace.pk)
+    with store.change_registry(workspace.pk, Intent.objects.none(), actor=actor, reason=reason) as changes:
+        kept = store.list_values(workspace.pk)
         if any(values.intent_id == document.get("id") for values in kept):
             raise IntentExistsError(f"{document.get('id')} is registered already.")
         values = _checked({**defaults, **document}, None, kept)
-        store.stamp_document(workspace.pk, now)
+        store.set_last_updated(workspace.pk, now)
         (intent,) = changes.add([values])
     return intent
 
@@ -104,7 +104,7 @@ def move(
 ) -> Intent:
     """Take an intent to another status; staying changes nothing. Raises StatusMoveRefusedError."""
     with _changing(intent, actor, reason) as held:
-        before = store.values_of(intent)
+        before = store.to_values(intent)
         wanted = replace(before, status=target, raw_status="", blocked_reason=blocked_reason)
         if target is not before.status:
             _save(intent, _with_status_of(before, wanted), held)
@@ -126,33 +126,33 @@ def add_scope_patterns(intent: Intent, patterns: Iterable[str], *, actor: str, r
 
 
 @contextmanager
-def _changing(intent: Intent, actor: str, reason: str) -> Iterator[store.Changes]:
+def _changing(intent: Intent, actor: str, reason: str) -> Iterator[store.RegistryChanges]:
     """Hold the intent, brought up to date first."""
     own = Intent.objects.filter(pk=intent.pk)
-    with store.changing(intent.workspace_id, own, actor=actor, reason=reason) as held:
+    with store.change_registry(intent.workspace_id, own, actor=actor, reason=reason) as held:
         intent.refresh_from_db()
         yield held
 
 
-def _edit(intent: Intent, changes: Mapping[str, Any], held: store.Changes) -> None:
-    before = store.values_of(intent)
-    others = store.all_values(intent.workspace_id)
+def _edit(intent: Intent, changes: Mapping[str, Any], held: store.RegistryChanges) -> None:
+    before = store.to_values(intent)
+    others = store.list_values(intent.workspace_id)
     kept = [values for values in others if values.intent_id != intent.intent_id]
     after = _with_status_of(before, _checked(_merged(before, changes), before, kept))
     if after != before:
         _save(intent, after, held)
 
 
-def _save(intent: Intent, after: IntentValues, held: store.Changes) -> None:
-    now = store.now_text()
+def _save(intent: Intent, after: IntentValues, held: store.RegistryChanges) -> None:
+    now = store.now_timestamp()
     held.change(intent, replace(after, updated_at=now))
-    store.stamp_document(intent.workspace_id, now)
+    store.set_last_updated(intent.workspace_id, now)
 
 
 def _checked(
     document: Mapping[str, Any], registered: IntentValues | None, kept: list[IntentValues]
 ) -> IntentValues:
-    reading = read_intent(document, registered=registered, kept=kept)
+    reading = parse_intent(document, current=registered, others=kept)
     if reading.values is None:
         raise InvalidIntentError(reading.report)
     return reading.values
@@ -160,7 +160,7 @@ def _checked(
 
 def _merged(before: IntentValues, changes: Mapping[str, Any]) -> dict[str, Any]:
     """The document with the changes in it; the id and the times of the document are not the caller's."""
-    document = replace(before, raw_status="").as_document()
+    document = replace(before, raw_status="").to_document()
     fixed = {"id", "created_at", "updated_at"}
     return {**document, **{name: value for name, value in changes.items() if name not in fixed}}
 

@@ -1,10 +1,11 @@
-"""What a proposed scope, ignore file or policy would have answered to the calls of the last days."""
+"""Decide recorded calls again under a proposed scope, ignore file or policy, and find what would change."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.utils import timezone
 
@@ -16,76 +17,76 @@ from controlplane.policy.rules import policy_document
 from intents.models import Intent
 from traces.entries.recorded_calls import MAX_CALLS, Selection, recorded_calls
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
 DAYS = 14
 MAX_DAYS = 90
 
 
 @dataclass(frozen=True, slots=True)
-class Proposal:
-    """What would be changed; None leaves a part as it is. `owned_scope` is by intent id, `policy` sets
-    keys."""
+class RuleChanges:
+    """A proposed change of rules; None leaves a part as it is.
+
+    `owned_scope` maps intent ids to patterns; `policy` holds the keys to set.
+    """
 
     owned_scope: Mapping[str, tuple[str, ...]] | None = None
     intentignore: str | None = None
     policy: Mapping[str, Any] | None = None
 
     @property
-    def one_intent(self) -> str:
-        """The only intent whose calls can be touched, "" when any may be."""
+    def only_intent_id(self) -> str:
+        """The one intent whose calls the change can touch; "" when it can touch any."""
         scopes = self.owned_scope or {}
         only_scopes = self.intentignore is None and self.policy is None
         return next(iter(scopes)) if only_scopes and len(scopes) == 1 else ""
 
 
-def replay_proposal(
-    workspace: Workspace, proposal: Proposal, *, days: int = DAYS, most: int = MAX_CALLS
+def replay_recorded_calls(
+    workspace: Workspace, changes: RuleChanges, *, days: int = DAYS, limit: int = MAX_CALLS
 ) -> Replay:
-    """4 queries, and on PostgreSQL one more each 500 calls. Raises InvalidPolicyError.
+    """Replay the newest `limit` calls of the last `days`.
 
-    A scope decides over calls of its own intent only, so no others are looked at for it.
+    4 queries, and on PostgreSQL one more for every 500 calls. Raises InvalidPolicyError.
     """
-    today = terms_of(workspace)
-    proposed = _proposed(today, workspace.policy, proposal)
+    current = load_rules(workspace)
+    proposed = _apply(changes, current, workspace.policy)
     since = timezone.now() - timedelta(days=days)
-    selection = Selection(since, proposal.one_intent, most)
+    # A scope decides over calls of its own intent only, so other calls need not be read.
+    selection = Selection(since, changes.only_intent_id, limit)
     calls = recorded_calls(
-        workspace.pk, selection, roots=_roots(workspace, since), local_root=workspace.local_root
+        workspace.pk, selection, roots=_session_roots(workspace, since), local_root=workspace.local_root
     )
-    return replay(calls, today, proposed, timezone.now())
+    return replay(calls, current, proposed, timezone.now())
 
 
-def terms_of(workspace: Workspace) -> RuleSet:
-    """What holds now. 1 query."""
-    intents = (_core(intent) for intent in Intent.objects.filter(workspace=workspace))
+def load_rules(workspace: Workspace) -> RuleSet:
+    """Return the rules in force. 1 query."""
+    intents = map(_to_core, Intent.objects.filter(workspace=workspace))
     by_id = {intent.intent_id: intent for intent in intents}
     return RuleSet(policy_document.parse(workspace.policy), workspace.intentignore, by_id)
 
 
-def _proposed(today: RuleSet, policy: Mapping[str, Any], proposal: Proposal) -> RuleSet:
-    widened = {
-        intent_id: replace(today.intents[intent_id], owned_scope=scope)
-        for intent_id, scope in (proposal.owned_scope or {}).items()
-        if intent_id in today.intents
+def _apply(changes: RuleChanges, current: RuleSet, policy: Mapping[str, Any]) -> RuleSet:
+    changed_intents = {
+        intent_id: replace(current.intents[intent_id], owned_scope=scope)
+        for intent_id, scope in (changes.owned_scope or {}).items()
+        if intent_id in current.intents
     }
     return RuleSet(
-        policy=policy_document.parse({**policy, **(proposal.policy or {})}),
-        intentignore=today.intentignore if proposal.intentignore is None else proposal.intentignore,
-        intents={**today.intents, **widened},
+        policy=policy_document.parse({**policy, **(changes.policy or {})}),
+        intentignore=current.intentignore if changes.intentignore is None else changes.intentignore,
+        intents={**current.intents, **changed_intents},
     )
 
 
-def _roots(workspace: Workspace, since: datetime) -> dict[str, str]:
-    """Folders of the sessions that were heard of since. 1 query, by the relation that sessions made."""
+def _session_roots(workspace: Workspace, since: datetime) -> dict[str, str]:
+    """Map the sessions seen since then to their roots. 1 query, over the reverse relation of sessions."""
     rows: Iterable[tuple[str, str]] = Workspace.objects.filter(
         pk=workspace.pk, agent_sessions__last_seen_at__gte=since - timedelta(minutes=1)
     ).values_list("agent_sessions__session_id", "agent_sessions__root")
     return dict(rows)
 
 
-def _core(intent: Intent) -> CoreIntent:
+def _to_core(intent: Intent) -> CoreIntent:
     return CoreIntent(
         intent_id=intent.intent_id,
         status=IntentStatus(intent.status),

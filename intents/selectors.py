@@ -10,25 +10,27 @@ from controlplane.policy.globs.scope import Scope
 from controlplane.policy.model import IntentStatus
 from controlplane.policy.rules import policy_document
 from intents.models import Intent
-from intents.statuses import SELECTABLE
-from intents.summaries import SHORT, Available, one_line
+from intents.statuses import SELECTABLE_STATUSES
+from intents.summaries import MAX_DESCRIPTION_LENGTH, IntentSummary, one_line
 
 _OPEN = (IntentStatus.PENDING, IntentStatus.IN_PROGRESS, IntentStatus.BLOCKED)
 
 
-def available_intents(workspace_id: int) -> list[Available]:
+def list_selectable_intents(workspace_id: int) -> list[IntentSummary]:
     """The intents that can be selected, in the order of the file. 1 query."""
-    rows = Intent.objects.filter(workspace_id=workspace_id, status__in=list(SELECTABLE))
+    rows = Intent.objects.filter(workspace_id=workspace_id, status__in=list(SELECTABLE_STATUSES))
     rows = rows.order_by("position", "pk")
     return [
-        Available(intent_id, one_line(name) or intent_id, one_line(description, SHORT), status)
+        IntentSummary(
+            intent_id, one_line(name) or intent_id, one_line(description, MAX_DESCRIPTION_LENGTH), status
+        )
         for intent_id, name, description, status in rows.values_list(
             "intent_id", "name", "description", "status"
         )
     ]
 
 
-def known_ids(workspace_id: int) -> list[str]:
+def list_intent_ids(workspace_id: int) -> list[str]:
     """All ids of the registry, in the order of the file. 1 query."""
     rows = Intent.objects.filter(workspace_id=workspace_id).order_by("position", "pk")
     return list(rows.values_list("intent_id", flat=True))
@@ -40,13 +42,13 @@ def find_intent(workspace_id: int, intent_id: str) -> Intent | None:
     return found.filter(workspace_id=workspace_id, intent_id=intent_id).first()
 
 
-def names_of(workspace_id: int) -> dict[str, str]:
+def list_intent_names(workspace_id: int) -> dict[str, str]:
     """Id to name, in the order of the file. 1 query."""
     rows = Intent.objects.filter(workspace_id=workspace_id).order_by("position", "pk")
     return {row.intent_id: one_line(row.title) for row in rows.only("intent_id", "name")}
 
 
-def unmet_dependencies(intent: Intent) -> list[str]:
+def find_unmet_dependencies(intent: Intent) -> list[str]:
     """The intents that must be completed first and are not. 1 query, none without dependencies."""
     if not intent.dependencies:
         return []
@@ -55,7 +57,7 @@ def unmet_dependencies(intent: Intent) -> list[str]:
     return [intent_id for intent_id in intent.dependencies if intent_id not in done]
 
 
-def owners_of(workspace_id: int, paths: Iterable[str], *, ignore_case: bool = False) -> list[str]:
+def find_owners(workspace_id: int, paths: Iterable[str], *, ignore_case: bool = False) -> list[str]:
     """Ids of open intents whose scope matches one of these canonical paths. 1 query."""
     wanted = list(paths)
     rows = Intent.objects.filter(workspace_id=workspace_id, status__in=_OPEN).order_by("position", "pk")
@@ -66,13 +68,13 @@ def owners_of(workspace_id: int, paths: Iterable[str], *, ignore_case: bool = Fa
     ]
 
 
-def ignores_case(workspace_id: int) -> bool:
+def is_case_insensitive(workspace_id: int) -> bool:
     """Whether the policy of a workspace compares paths without case. 1 query."""
     document = Workspace.objects.values_list("policy", flat=True).get(pk=workspace_id)
     return policy_document.parse(document).case_insensitive_paths
 
 
-def intent_document(intent: Intent) -> dict[str, Any]:
+def serialize_intent(intent: Intent) -> dict[str, Any]:
     """All fields of an intent, as the handshake and the REST API show them."""
     return {
         "id": intent.intent_id,

@@ -14,7 +14,7 @@ _P, _I, _B, _C, _A = (
     IntentStatus.ABANDONED,
 )
 
-MOVES: Mapping[IntentStatus, frozenset[IntentStatus]] = {
+ALLOWED_MOVES: Mapping[IntentStatus, frozenset[IntentStatus]] = {
     _P: frozenset({_I, _B, _A}),
     _I: frozenset({_C, _B, _A}),
     _B: frozenset({_I, _A}),
@@ -23,14 +23,14 @@ MOVES: Mapping[IntentStatus, frozenset[IntentStatus]] = {
 }
 """Where people and agents may take an intent. An import may set any status."""
 
-SELECTABLE = frozenset({_P, _I})
+SELECTABLE_STATUSES = frozenset({_P, _I})
 """What an agent can take at the handshake."""
 
-ALIASES: Mapping[str, IntentStatus] = {"DRAFT": _P, "DONE": _C}
+STATUS_ALIASES: Mapping[str, IntentStatus] = {"DRAFT": _P, "DONE": _C}
 """Old words that every import takes."""
 
-LENIENT_ALIASES: Mapping[str, IntentStatus] = {
-    **ALIASES,
+LENIENT_STATUS_ALIASES: Mapping[str, IntentStatus] = {
+    **STATUS_ALIASES,
     "ACTIVE": _I,
     "PLANNED": _P,
     "TODO": _P,
@@ -41,14 +41,14 @@ LENIENT_ALIASES: Mapping[str, IntentStatus] = {
 """Words of real files that a lenient import takes, in any case."""
 
 
-def status_of(word: str, *, lenient: bool) -> IntentStatus | None:
+def parse_status(word: str, *, lenient: bool) -> IntentStatus | None:
     """The status that a document's word stands for; None when it stands for none."""
     if lenient:
         word = word.strip().upper()
     if word in IntentStatus.__members__:
         return IntentStatus[word]
-    return (LENIENT_ALIASES if lenient else ALIASES).get(word)
+    return (LENIENT_STATUS_ALIASES if lenient else STATUS_ALIASES).get(word)
 
 
 def may_move(current: IntentStatus, target: IntentStatus) -> bool:
-    return target in MOVES[current]
+    return target in ALLOWED_MOVES[current]

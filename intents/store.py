@@ -21,7 +21,7 @@ LISTS = ("owned_scope", "constraints", "acceptance_criteria", "dependencies", "r
 TEXTS = ("name", "description", "raw_status", "owner", "created_at", "updated_at", "blocked_reason")
 
 
-class Changes:
+class RegistryChanges:
     """What one transaction does to the registry of a workspace, for one reason.
 
     Rows are written at once; their revisions, ledger entries and the new revision of the workspace when the
@@ -44,14 +44,14 @@ class Changes:
         for position, values in enumerate(every, place + 1):
             row = Intent(workspace_id=self._workspace_id, intent_id=values.intent_id, position=position)
             row.version = numbers.get(values.intent_id, 0) + 1
-            put(row, values)
+            _set_values(row, values)
             rows.append(row)
             self._record(row, "added")
         return Intent.objects.bulk_create(rows, batch_size=BATCH)
 
     def change(self, row: Intent, values: IntentValues) -> None:
         """Save new values as the next revision; the row was read in this transaction."""
-        put(row, values)
+        _set_values(row, values)
         row.version += 1
         row.save()
         self._record(row, "changed")
@@ -74,7 +74,7 @@ class Changes:
         return dict(rows.values_list("intent_id").annotate(Max("number")))
 
     def _record(self, row: Intent, action: str) -> None:
-        document = None if action == "removed" else values_of(row).as_document()
+        document = None if action == "removed" else to_values(row).to_document()
         self._revisions.append(
             IntentRevision(
                 workspace_id=self._workspace_id,
@@ -105,12 +105,14 @@ class Changes:
 
 
 @contextmanager
-def changing(workspace_id: int, intents: QuerySet[Intent], *, actor: str, reason: str) -> Iterator[Changes]:
+def change_registry(
+    workspace_id: int, intents: QuerySet[Intent], *, actor: str, reason: str
+) -> Iterator[RegistryChanges]:
     """One transaction in which nobody else changes these intents or adds any.
 
     Locks are taken in one order everywhere: intents by key, then the workspace.
     """
-    changes = Changes(workspace_id, actor, reason)
+    changes = RegistryChanges(workspace_id, actor, reason)
     with transaction.atomic():
         list(intents.select_for_update().order_by("pk").values_list("pk"))
         Workspace.objects.select_for_update().only("pk").get(pk=workspace_id)
@@ -118,7 +120,7 @@ def changing(workspace_id: int, intents: QuerySet[Intent], *, actor: str, reason
         changes.finish()
 
 
-def values_of(row: Intent) -> IntentValues:
+def to_values(row: Intent) -> IntentValues:
     facts: dict[str, Any] = {name: getattr(row, name) for name in TEXTS}
     facts |= {name: tuple(getattr(row, name)) for name in LISTS}
     return IntentValues(
@@ -126,14 +128,14 @@ def values_of(row: Intent) -> IntentValues:
     )
 
 
-def all_values(workspace_id: int) -> list[IntentValues]:
+def list_values(workspace_id: int) -> list[IntentValues]:
     """The registered intents in the order of the file. 1 query."""
     return [
-        values_of(row) for row in Intent.objects.filter(workspace_id=workspace_id).order_by("position", "pk")
+        to_values(row) for row in Intent.objects.filter(workspace_id=workspace_id).order_by("position", "pk")
     ]
 
 
-def put(row: Intent, values: IntentValues) -> None:
+def _set_values(row: Intent, values: IntentValues) -> None:
     """Write the values onto the row; nothing is saved."""
     row.status = values.status.value
     row.extra = dict(values.extra)
@@ -148,12 +150,12 @@ def bump(workspace_id: int) -> None:
     Workspace.objects.filter(pk=workspace_id).update(revision=F("revision") + 1)
 
 
-def now_text() -> str:
+def now_timestamp() -> str:
     """This moment as documents write it."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def stamp_document(workspace_id: int, now: str) -> None:
+def set_last_updated(workspace_id: int, now: str) -> None:
     """Keep `metadata.last_updated` true where the file has it."""
     document = RegistryDocument.objects.filter(workspace_id=workspace_id).first()
     if document is not None and "last_updated" in document.metadata:

@@ -13,7 +13,7 @@ from intents import store
 from traces.ledger.append import NewEntry, append
 
 
-def policy_document(workspace: Workspace) -> dict[str, Any]:
+def read_policy(workspace: Workspace) -> dict[str, Any]:
     """Every key with its value, the product's defaults where the workspace says nothing."""
     return policies.to_document(policies.parse(workspace.policy))
 
@@ -32,4 +32,4 @@ def change_policy(workspace: Workspace, changes: Any, *, actor: str) -> dict[str
             append(NewEntry(workspace_id=held.pk, kind="policy", body=body, outcome="changed", actor=actor))
             store.bump(held.pk)
     workspace.policy = after
-    return policy_document(workspace)
+    return read_policy(workspace)

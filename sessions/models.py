@@ -14,6 +14,8 @@ from controlplane.models import Token, Workspace
 from controlplane.policy.model import SessionState
 from intents.models import Intent
 
+UNIQUE_PENDING_APPROVAL = "identical_asks_are_one"
+
 
 def new_id() -> str:
     return uuid.uuid4().hex
@@ -132,7 +134,7 @@ class Approval(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["session", "digest"], condition=Q(status="PENDING"), name="identical_asks_are_one"
+                fields=["session", "digest"], condition=Q(status="PENDING"), name=UNIQUE_PENDING_APPROVAL
             )
         ]
         indexes = [

@@ -27,9 +27,9 @@ MAX_TEXT_BYTES = 1024 * 1024
 class SessionChanges(Protocol):
     """The changes of the judged session and of others, as `sessions.gate.concurrent_changes` reads them."""
 
-    def changed_here(self) -> Collection[str]: ...
+    def list_session_changes(self) -> Collection[str]: ...
 
-    def changed_by_others(self, paths: Sequence[str]) -> Mapping[str, str]: ...
+    def find_changes_by_others(self, paths: Sequence[str]) -> Mapping[str, str]: ...
 
 
 class Worktree:
@@ -108,10 +108,10 @@ class Worktree:
             return None
 
     def list_session_changes(self) -> Collection[str]:
-        return () if self.changes is None else self.changes.changed_here()
+        return () if self.changes is None else self.changes.list_session_changes()
 
     def find_changes_by_others(self, paths: Sequence[str]) -> Mapping[str, str]:
-        return {} if self.changes is None else self.changes.changed_by_others(paths)
+        return {} if self.changes is None else self.changes.find_changes_by_others(paths)
 
     def _look_up(self, path: str) -> str | None:
         if self.root is not None:

@@ -9,8 +9,9 @@ from controlplane.api import throttling
 from controlplane.models import Role
 from controlplane.pages import sign_in
 from controlplane.shared import tokens
-from sessions.gate import snapshot
+from sessions.gate import snapshot_cache
 from tests import builders
+from tests.live import LiveServer
 from tests.traces import ledger_flush
 
 # Tests in a browser need requirements/dev.txt, which `make e2e` and `make agents` install.
@@ -31,10 +32,19 @@ def pytest_configure():
 @pytest.fixture(autouse=True)
 def _forget_what_the_process_remembers():
     """Tests roll back, so ids and revisions occur again: nothing may be remembered from one to the next."""
-    snapshot.forget_all()
+    snapshot_cache.forget_all()
     tokens._known.clear()
     throttling.requests.forget_all()
     sign_in.guesses.forget_all()
+
+
+@pytest.fixture(scope="session")
+def running_server(tmp_path_factory):
+    """One real server for all tests that neither stop nor kill it; each makes a workspace of its own."""
+    live = LiveServer(tmp_path_factory.mktemp("live-server"))
+    live.start()
+    yield live
+    live.close()
 
 
 @pytest.fixture

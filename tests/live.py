@@ -12,6 +12,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from collections import Counter
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
@@ -36,6 +37,8 @@ class LiveServer:
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.process: subprocess.Popen[bytes] | None = None
+        self._slugs: Counter[str] = Counter()
+        self._commands: subprocess.Popen[str] | None = None
         self.log = data_dir / "server.log"
         self.env = {
             name: value for name, value in os.environ.items() if not name.startswith("ICP_PUBLIC")
@@ -61,7 +64,23 @@ class LiveServer:
         with psycopg.connect(self._admin_url, autocommit=True) as connection:
             connection.execute(statement)
 
-    def manage(self, *arguments: str, text: str = "") -> str:
+    def manage(self, *arguments: str) -> str:
+        """Run a management command and return its output. All of them share one process (`tests.live_commands`)."""
+        if self._commands is None:
+            self._commands = subprocess.Popen(
+                [sys.executable, "-m", "tests.live_commands"],
+                cwd=ROOT, env=self.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+            )  # fmt: skip
+        assert self._commands.stdin is not None
+        assert self._commands.stdout is not None
+        self._commands.stdin.write(json.dumps(arguments) + "\n")
+        self._commands.stdin.flush()
+        answer = json.loads(self._commands.stdout.readline())
+        assert answer["status"] == 0, f"{arguments}: {answer['output']}"
+        return answer["output"]
+
+    def manage_with_input(self, text: str, *arguments: str) -> str:
+        """The same in a process of its own, for a command that reads from its standard input."""
         command = [sys.executable, "manage.py", *arguments]
         done = subprocess.run(
             command, cwd=ROOT, env=self.env, capture_output=True, text=True, input=text, check=False
@@ -100,6 +119,8 @@ class LiveServer:
     def close(self) -> None:
         if self.process is not None:
             self.kill()
+        if self._commands is not None:
+            self._commands.communicate()
         if self._admin_url:
             self._on_postgresql(f"DROP DATABASE {self.database} WITH (FORCE)")
 
@@ -121,7 +142,10 @@ class LiveServer:
             return 0, None
 
     def workspace(self, slug: str, *options: str) -> dict[str, str]:
-        """A new workspace with INT-001 (src/auth/**); role to token."""
+        """Create a workspace with INT-001 (src/auth/**); role to token. A slug in use gets a number behind it."""
+        self._slugs[slug] += 1
+        if self._slugs[slug] > 1:
+            slug = f"{slug}-{self._slugs[slug]}"
         tokens = json.loads(self.manage("create_workspace", slug, "--json", *options))["tokens"]
         intent = {
             "id": "INT-001", "name": "Sign in with tokens", "description": "Replace cookies by tokens",

@@ -77,7 +77,7 @@ def test_taking_over_adds_and_keeps_what_was_there(acme):
     acme.intentignore = "dist/\n.env"
     acme.policy = {"safe_commands": ["make lint", "pytest"]}
     acme.save()
-    added = recommendations.take_over(acme, STARTERS["python"], actor="test")
+    added = recommendations.apply_recommendations(acme, STARTERS["python"], actor="test")
     acme.refresh_from_db()
     assert acme.intentignore.startswith("dist/\n.env\n")
     assert acme.intentignore.count("\n.env\n") == 1
@@ -85,7 +85,7 @@ def test_taking_over_adds_and_keeps_what_was_there(acme):
     assert ".git/**" in acme.policy["protected_paths"]
     assert "**/uv.lock" in acme.policy["protected_paths"]
     assert "pytest" not in added.safe_commands
-    assert not recommendations.take_over(acme, STARTERS["python"], actor="test")
+    assert not recommendations.apply_recommendations(acme, STARTERS["python"], actor="test")
 
 
 @pytest.mark.django_db

@@ -7,8 +7,8 @@ from typing import Any
 from django.contrib import admin
 
 from controlplane.shared.admin import ReadOnlyAdmin
-from traces.entries.missing_bodies import Absences
 from traces.ledger.append import body_of
+from traces.ledger.missing_bodies import Absences
 from traces.models import Checkpoint, LedgerEntry
 
 

@@ -30,8 +30,7 @@ def context(request: HttpRequest) -> dict[str, Any]:
 
 
 def _workspaces(user: Any) -> list[Workspace]:
-    memberships = Membership.objects.select_related("workspace").filter(user=user)
-    return [membership.workspace for membership in memberships.order_by("workspace__slug")]
+    return [membership.workspace for membership in Membership.objects.with_workspace().filter(user=user)]
 
 
 def _pending(workspace: Workspace) -> int:

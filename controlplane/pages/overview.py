@@ -16,7 +16,7 @@ from controlplane.pages.recent_calls import latest_calls
 from controlplane.policy.model import IntentStatus, SessionState
 from controlplane.shared.access import MemberRequest, member_page
 from intents.models import Intent
-from intents.workspace_policy import policy_document
+from intents.workspace_policy import read_policy
 from sessions.agent_titles import agent_title
 from sessions.approvals.card.subjects import subject_of
 from sessions.models import AgentSession, Approval
@@ -67,7 +67,7 @@ def overview(request: MemberRequest) -> HttpResponse:
     workspace = request.workspace
     now = timezone.now()
     calls = calls_since(workspace.pk, now - DAY)
-    policy = policy_document(workspace)
+    policy = read_policy(workspace)
     idle = timedelta(minutes=policy["session_idle_minutes"])
     context = {
         "figures": _figures(workspace, calls, idle, now),

@@ -68,8 +68,7 @@ class SignOut(LogoutView):
 def home(request: HttpRequest) -> HttpResponse:
     """The first workspace of the signed-in person; a page that says what to do when there is none."""
     assert request.user.pk is not None  # login_required let nobody else in
-    mine = Membership.objects.select_related("workspace").filter(user_id=request.user.pk)
-    first = mine.order_by("workspace__slug").first()
+    first = Membership.objects.with_workspace().filter(user_id=request.user.pk).first()
     if first is None:
         return render(request, "no_workspace.html", status=200)
     return redirect(reverse("approvals:list", args=[first.workspace.slug]))

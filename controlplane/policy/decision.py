@@ -1,8 +1,8 @@
-"""The decision: `decide(call, snapshot, now, world)`. Start reading here.
+"""The decision: `decide(call, snapshot, now, filesystem)`. Start reading here.
 
-The way of a call: `tools` says which tool it is, `targets` what it names, `placing` which files that
-is, `findings` what speaks against it in the order of the contract; here follows what is answered. Refusal
-beats asking, asking beats allowing, and whatever goes wrong inside is a refusal.
+A call walks down: `calls` finds its tool and the paths that it names, `paths` resolves them to files,
+`checks` lists the rules that it breaks, in the order of the contract; this module concludes from them.
+Deny beats ask, ask beats allow, and any error inside is a denial.
 """
 
 from __future__ import annotations
@@ -14,13 +14,8 @@ from typing import Any
 
 from controlplane.policy import messages, rejections
 from controlplane.policy.call_digest import compute_digest
-from controlplane.policy.checks import (
-    CONFLICT_ERROR_TYPES,
-    Evaluation,
-    EvaluationContext,
-    Violation,
-    evaluate,
-)
+from controlplane.policy.checks import CONFLICT_ERROR_TYPES, evaluate
+from controlplane.policy.evaluation import Evaluation, EvaluationContext, Violation
 from controlplane.policy.globs.scope import Scope
 from controlplane.policy.model import (
     Decision,
@@ -35,15 +30,14 @@ from controlplane.policy.model import (
     Verdict,
 )
 from controlplane.policy.paths.filesystem import Filesystem, UnknownFilesystem
-from controlplane.policy.paths.resolve import names_of
 from controlplane.policy.rules import path_rules
 
 log = logging.getLogger(__name__)
 
-_NO_WORLD = UnknownFilesystem()
+_UNKNOWN_FILESYSTEM = UnknownFilesystem()
 
-# Within steps 6 to 8 the weightiest problem is the one told.
-_WEIGHT: tuple[str, ...] = (
+# Which of several violations in steps 6 to 8 is reported: the one that stands first here.
+_SEVERITY: tuple[str, ...] = (
     Reason.INVALID_INPUT,
     Reason.INVALID_PATH,
     Reason.OUTSIDE_WORKSPACE,
@@ -59,159 +53,190 @@ _WEIGHT: tuple[str, ...] = (
 )
 
 
-def decide(call: ToolCall, snapshot: Snapshot, now: datetime, filesystem: Filesystem = _NO_WORLD) -> Decision:
-    """What policy answers to a call. Never raises. A handshake is let through: its own rules judge it."""
+def decide(
+    call: ToolCall, snapshot: Snapshot, now: datetime, filesystem: Filesystem = _UNKNOWN_FILESYSTEM
+) -> Decision:
+    """Decide about a call. Never raises.
+
+    A handshake is let through: `sessions.lifecycle.handshake` has the rules for it.
+    """
     try:
-        case = EvaluationContext.create(call, snapshot, now, filesystem)
-        return conclude(evaluate(case), case)
+        context = EvaluationContext.create(call, snapshot, now, filesystem)
+        return conclude(evaluate(context), context)
     except Exception:  # step 10: any error inside the gate is a denial
         log.exception("the gate failed while it judged a call")
-        return _failed()
+        return _deny_after_error()
 
 
 def enforce(decision: Decision, policy: Policy) -> tuple[Verdict, Verdict | None]:
-    """What is answered under the workspace's enforcement, and, where it only monitors, what would have
-    been answered instead."""
+    """Return the verdict under the workspace's enforcement and, where it only monitors, the verdict that
+    `enforce` would have given instead."""
     if policy.enforcement == "enforce" or decision.verdict is Verdict.ALLOW:
         return decision.verdict, None
     return Verdict.ALLOW, decision.verdict if policy.enforcement == "monitor" else None
 
 
-def conclude(findings: Evaluation, case: EvaluationContext) -> Decision:
-    """Step 9: what follows from the findings, with the live grants."""
-    if not findings.violations:
-        return _told(findings, case, Verdict.ALLOW)
-    digest = compute_digest(case.call, case.snapshot.intent, findings.targets, case.filesystem)
-    used: list[Grant] = []
-    left: list[Violation] = []
-    for problem in findings.violations:
-        grant = _covering(problem, findings, case, digest)
+def conclude(evaluation: Evaluation, context: EvaluationContext) -> Decision:
+    """Step 9: weigh the violations against the live grants."""
+    if not evaluation.violations:
+        return _decision(evaluation, context, Verdict.ALLOW)
+    digest = compute_digest(context.call, context.snapshot.intent, evaluation.targets, context.filesystem)
+    grants: list[Grant] = []
+    remaining: list[Violation] = []
+    for violation in evaluation.violations:
+        grant = _find_grant(violation, evaluation, context, digest)
         if grant is None:
-            left.append(problem)
+            remaining.append(violation)
         else:
-            used.append(grant)
-    return _refused(left, findings, case, digest) if left else _overridden(used, findings, case, digest)
+            grants.append(grant)
+    if remaining:
+        return _deny_or_ask(remaining, evaluation, context, digest)
+    return _override(grants, evaluation, context, digest)
 
 
-def is_approvable(problem: Violation, policy: Policy) -> bool:
-    """Whether a person may waive a problem: conflicts by their own policy, all else by its type, but never
-    what lies outside the workspace, and of the troubles with intents only that none is selected."""
-    if problem.reason in CONFLICT_ERROR_TYPES:
+def is_approvable(violation: Violation, policy: Policy) -> bool:
+    """Return whether a person may waive a violation.
+
+    Conflicts have a policy of their own, all else goes by error type. Never waived: a path outside the
+    workspace and, of the errors about intents, all but `none_selected`.
+    """
+    if violation.reason in CONFLICT_ERROR_TYPES:
         return policy.conflicts == "ask"
-    if problem.error_type not in policy.approvable or problem.reason == Reason.OUTSIDE_WORKSPACE:
+    if violation.error_type not in policy.approvable or violation.reason == Reason.OUTSIDE_WORKSPACE:
         return False
-    missing = problem.error_type is ErrorType.MISSING_OR_INVALID_INTENT
-    return not missing or problem.reason == Reason.NONE_SELECTED
+    about_intent = violation.error_type is ErrorType.MISSING_OR_INVALID_INTENT
+    return not about_intent or violation.reason == Reason.NONE_SELECTED
 
 
-def select_reported(problems: Sequence[Violation], policy: Policy) -> Violation:
-    """The problem that is told: of the earliest step; within the checks of the targets (6 to 8) the
-    strictest, then the weightiest."""
-    return min(problems, key=lambda problem: _rank(problem, policy))
+def select_reported(violations: Sequence[Violation], policy: Policy) -> Violation:
+    """Return the violation that the answer names.
+
+    It is one of the earliest step; within the checks of targets (6 to 8, which run together) one that
+    nobody may approve, then the most severe.
+    """
+    return min(violations, key=lambda violation: _rank(violation, policy))
 
 
-def _rank(problem: Violation, policy: Policy) -> tuple[int, bool, int]:
-    early = min(6, problem.step)
-    weight = _WEIGHT.index(problem.reason) if problem.reason in _WEIGHT else len(_WEIGHT)
-    return early, is_approvable(problem, policy), weight
+def _rank(violation: Violation, policy: Policy) -> tuple[int, bool, int]:
+    step = min(6, violation.step)
+    severity = _SEVERITY.index(violation.reason) if violation.reason in _SEVERITY else len(_SEVERITY)
+    return step, is_approvable(violation, policy), severity
 
 
-def _covering(problem: Violation, findings: Evaluation, case: EvaluationContext, digest: str) -> Grant | None:
-    """The live grant that waives a problem; one that lasts comes before one that is spent."""
-    grants = case.snapshot.grants
-    if not grants or not is_approvable(problem, case.policy):
+def _find_grant(
+    violation: Violation, evaluation: Evaluation, context: EvaluationContext, digest: str
+) -> Grant | None:
+    """Return the live grant that waives a violation.
+
+    A session's grant comes first: a `once` grant would be spent although nothing needs it.
+    """
+    grants = context.snapshot.grants
+    if not grants or not is_approvable(violation, context.policy):
         return None
-    live = [grant for grant in grants if grant.expires_at is None or grant.expires_at > case.now]
-    paths = _paths_for_patterns(problem, findings)
-    ignore_case = case.policy.case_insensitive_paths
-    lasting = (
-        g
-        for g in live
-        if g.kind == "session" and _session_grant_covers(g, problem, paths, digest, ignore_case=ignore_case)
-    )
-    once = (g for g in live if g.kind == "once" and g.digest == digest and _unspent(g, case.call))
-    return next(lasting, None) or next(once, None)
+    live = [grant for grant in grants if grant.expires_at is None or grant.expires_at > context.now]
+    paths = _list_paths(violation, evaluation)
+    ignore_case = context.policy.case_insensitive_paths
+    for grant in live:
+        if grant.kind == "session" and _session_grant_covers(
+            grant, violation, paths, digest, ignore_case=ignore_case
+        ):
+            return grant
+    once = (g for g in live if g.kind == "once" and g.digest == digest and _is_unspent(g, context.call))
+    return next(once, None)
 
 
 def _session_grant_covers(
-    grant: Grant, problem: Violation, paths: tuple[str, ...], digest: str, *, ignore_case: bool
+    grant: Grant, violation: Violation, paths: tuple[str, ...], digest: str, *, ignore_case: bool
 ) -> bool:
-    if grant.error_type is not problem.error_type:
+    if grant.error_type is not violation.error_type:
         return False
     if not grant.patterns:
         return grant.digest == digest
     scope = Scope.from_patterns(grant.patterns, case_insensitive=ignore_case)
-    # As in a scope, a protected path is opened by its very name only.
-    covers = scope.names_exactly if problem.reason == Reason.PROTECTED_PATH else scope.matches
+    # As in a scope, only its exact name opens a protected path: `**` was not meant to give away .git.
+    covers = scope.names_exactly if violation.reason == Reason.PROTECTED_PATH else scope.matches
     return bool(paths) and all(covers(path) for path in paths)
 
 
-def _paths_for_patterns(problem: Violation, findings: Evaluation) -> tuple[str, ...]:
-    """The paths that must all match a grant's patterns. A missing intent is about every target, under
-    both its names; what cannot be known matches no pattern."""
-    if problem.error_type is not ErrorType.MISSING_OR_INVALID_INTENT:
-        return problem.offending
-    return tuple(name for target in findings.targets for name in names_of(target))
+def _list_paths(violation: Violation, evaluation: Evaluation) -> tuple[str, ...]:
+    """Return the paths that must all match a grant's patterns.
+
+    A missing intent concerns every target, under both its names. An unknown target has no path, so no
+    pattern covers it.
+    """
+    if violation.error_type is not ErrorType.MISSING_OR_INVALID_INTENT:
+        return violation.offending
+    return tuple(name for target in evaluation.targets for name in target.names)
 
 
-def _unspent(grant: Grant, call: ToolCall) -> bool:
+def _is_unspent(grant: Grant, call: ToolCall) -> bool:
+    # The same call id again is a retry of the call that spent the grant, not another call.
     return not grant.used or (call.call_id is not None and grant.used_by == call.call_id)
 
 
-def _told(findings: Evaluation, case: EvaluationContext, verdict: Verdict, **more: Any) -> Decision:
-    """A decision with what is known of the call."""
+def _decision(
+    evaluation: Evaluation, context: EvaluationContext, verdict: Verdict, **fields: Any
+) -> Decision:
     return Decision(
         verdict=verdict,
-        tool_class=findings.call_targets.tool_class,
-        targets=findings.targets,
-        reads=findings.reads,
-        unknown=findings.call_targets.unknown,
-        conflicts=findings.conflicts,
-        intent_id=case.snapshot.selected_intent_id,
-        **more,
+        tool_class=evaluation.call_targets.tool_class,
+        targets=evaluation.targets,
+        reads=evaluation.reads,
+        unknown=evaluation.call_targets.unknown,
+        conflicts=evaluation.conflicts,
+        intent_id=context.snapshot.selected_intent_id,
+        **fields,
     )
 
 
-def _overridden(used: list[Grant], findings: Evaluation, case: EvaluationContext, digest: str) -> Decision:
-    """An allow by grants; the one named is the one that is spent by it, if any is."""
-    grant = next((g for g in used if g.kind == "once"), used[0])
-    told = select_reported(findings.violations, case.policy)
-    denial = Denial(told.error_type, told.reason, told.error, told.offending)
-    return _told(findings, case, Verdict.ALLOW, grant_id=grant.grant_id, denial=denial, digest=digest)
-
-
-def _refused(
-    problems: list[Violation], findings: Evaluation, case: EvaluationContext, digest: str
+def _override(
+    grants: list[Grant], evaluation: Evaluation, context: EvaluationContext, digest: str
 ) -> Decision:
-    told = select_reported(problems, case.policy)
-    asks = all(is_approvable(problem, case.policy) for problem in problems)
-    paths = [path for problem in problems for path in _paths_for_patterns(problem, findings)]
-    words = rejections.find_rejection_message(paths, findings, case) if asks else None
-    return _told(
-        findings,
-        case,
-        Verdict.ASK if asks and words is None else Verdict.DENY,
-        error_type=told.error_type,
-        reason=told.reason,
-        error=told.error if words is None else messages.render_rejected_again(told.error, words),
-        offending=told.offending,
-        nearest_pattern=_nearest(told, case.rules),
+    """Allow by grants. The decision names the `once` grant, if there is one: its report spends it."""
+    grant = next((grant for grant in grants if grant.kind == "once"), grants[0])
+    reported = select_reported(evaluation.violations, context.policy)
+    denial = Denial(reported.error_type, reported.reason, reported.error, reported.offending)
+    return _decision(
+        evaluation, context, Verdict.ALLOW, grant_id=grant.grant_id, denial=denial, digest=digest
+    )
+
+
+def _deny_or_ask(
+    violations: list[Violation], evaluation: Evaluation, context: EvaluationContext, digest: str
+) -> Decision:
+    reported = select_reported(violations, context.policy)
+    may_ask = all(is_approvable(violation, context.policy) for violation in violations)
+    paths = [path for violation in violations for path in _list_paths(violation, evaluation)]
+    # Asking again what a reviewer rejected would wear the reviewer down until it is approved.
+    rejection = rejections.find_rejection_message(paths, evaluation, context) if may_ask else None
+    error = reported.error
+    if rejection is not None:
+        error = messages.render_rejected_again(reported.error, rejection)
+    return _decision(
+        evaluation,
+        context,
+        Verdict.ASK if may_ask and rejection is None else Verdict.DENY,
+        error_type=reported.error_type,
+        reason=reported.reason,
+        error=error,
+        offending=reported.offending,
+        nearest_pattern=_find_nearest_pattern(reported, context.rules),
         digest=digest,
     )
 
 
-def _nearest(problem: Violation, book: path_rules.PathRules) -> str | None:
-    if problem.reason != Reason.NOT_IN_SCOPE:
+def _find_nearest_pattern(violation: Violation, rules: path_rules.PathRules) -> str | None:
+    if violation.reason != Reason.NOT_IN_SCOPE:
         return None
-    return path_rules.nearest_pattern(problem.offending[0], book)
+    return rules.find_nearest_pattern(violation.offending[0])
 
 
-def _failed() -> Decision:
-    kind, reason = ErrorType.HOOK_BLOCKED, Reason.INTERNAL_ERROR
+def _deny_after_error() -> Decision:
+    error_type, reason = ErrorType.HOOK_BLOCKED, Reason.INTERNAL_ERROR
     return Decision(
         verdict=Verdict.DENY,
         tool_class=ToolClass.DESTRUCTIVE,
-        error_type=kind,
+        error_type=error_type,
         reason=reason,
-        error=messages.render((kind, reason)),
+        error=messages.render((error_type, reason)),
     )

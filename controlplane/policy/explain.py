@@ -1,4 +1,4 @@
-"""A decision told step by step, for people; and the intents that an agent could take instead."""
+"""Explain a decision step by step, and list the intents that an agent could select instead."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Protocol
 
-from controlplane.policy.checks import Evaluation, EvaluationContext, evaluate
+from controlplane.policy.checks import evaluate
 from controlplane.policy.decision import conclude, is_approvable
+from controlplane.policy.evaluation import Evaluation, EvaluationContext
 from controlplane.policy.model import Decision, Reason, Snapshot, Step, Target, ToolCall, ToolClass, Verdict
 from controlplane.policy.paths.filesystem import Filesystem, UnknownFilesystem
 
-_NO_WORLD = UnknownFilesystem()
+_UNKNOWN_FILESYSTEM = UnknownFilesystem()
 
-LAST_OF_ALL = 10
+LAST_STEP = 10
+
+_UNRESOLVED = frozenset({Reason.OUTSIDE_WORKSPACE, Reason.INVALID_PATH})
 
 
 class AvailableIntent(Protocol):
@@ -27,7 +30,7 @@ class AvailableIntent(Protocol):
 
 
 def append_available_intents(text: str, intents: Iterable[AvailableIntent]) -> str:
-    """A denial with the intents that could be selected instead; or how to get one."""
+    """Return a denial with the intents that could be selected instead, or with how to get one."""
     lines = [f"- {intent.intent_id}: {intent.name}" for intent in intents]
     if not lines:
         return f"{text}\nNo intent is available: a person must create or unblock one first."
@@ -35,122 +38,133 @@ def append_available_intents(text: str, intents: Iterable[AvailableIntent]) -> s
 
 
 def explain(
-    call: ToolCall, snapshot: Snapshot, now: datetime, filesystem: Filesystem = _NO_WORLD
+    call: ToolCall, snapshot: Snapshot, now: datetime, filesystem: Filesystem = _UNKNOWN_FILESYSTEM
 ) -> tuple[Step, ...]:
-    """The ten steps of the contract for this call: what each one saw, and what came of it. A step that
-    the call never reached is a `skip`."""
+    """Return the ten steps of the contract for this call: what each one observed, and its outcome.
+
+    A step that the call never reached is a `skip`.
+    """
     try:
-        case = EvaluationContext.create(call, snapshot, now, filesystem)
-        findings = evaluate(case)
-        decision = conclude(findings, case)
-    except Exception as error:  # noqa: BLE001  step 10 is to be told, not to be raised
-        return (Step(LAST_OF_ALL, "Fail safe", repr(error), "deny", "An error inside the gate is a denial."),)
-    reached = _reached(findings)
-    steps = [_step(number, findings, snapshot, reached) for number in _STEPS]
-    return (*steps, _human(findings, decision, snapshot), Step(LAST_OF_ALL, "Fail safe", "no error", "pass"))
+        context = EvaluationContext.create(call, snapshot, now, filesystem)
+        evaluation = evaluate(context)
+        decision = conclude(evaluation, context)
+    except Exception as error:  # noqa: BLE001  step 10 is to be shown, not to be raised
+        return (Step(LAST_STEP, "Fail safe", repr(error), "deny", "An error inside the gate is a denial."),)
+    reached = _find_last_step(evaluation)
+    steps = [_explain_step(number, evaluation, snapshot, reached) for number in _STEPS]
+    return (
+        *steps,
+        _explain_human(evaluation, decision, snapshot),
+        Step(LAST_STEP, "Fail safe", "no error", "pass"),
+    )
 
 
-_NOWHERE = frozenset({Reason.OUTSIDE_WORKSPACE, Reason.INVALID_PATH})
-
-
-def _reached(findings: Evaluation) -> int:
-    """The last of steps 1 to 8 that had a say."""
-    if findings.call_targets.tool_class is ToolClass.HANDSHAKE:
+def _find_last_step(evaluation: Evaluation) -> int:
+    """Return the last of steps 1 to 8 that was reached."""
+    if evaluation.call_targets.tool_class is ToolClass.HANDSHAKE:
         return 3
-    early = [problem.step for problem in findings.violations if problem.step < 6]
-    if findings.call_targets.tool_class is ToolClass.SAFE:
+    early = [violation.step for violation in evaluation.violations if violation.step < 6]
+    if evaluation.call_targets.tool_class is ToolClass.SAFE:
         return min(early, default=4)
-    went_on = len(findings.violations) > len(early) or findings.targets or findings.call_targets.unknown
-    return 8 if went_on or not early else min(early)
+    checked_targets = (
+        len(evaluation.violations) > len(early) or evaluation.targets or evaluation.call_targets.unknown
+    )
+    return 8 if checked_targets or not early else min(early)
 
 
-def _step(number: int, findings: Evaluation, snapshot: Snapshot, reached: int) -> Step:
-    name, saw = _STEPS[number]
-    problems = [problem for problem in findings.violations if problem.step == number]
-    safe = findings.call_targets.tool_class is ToolClass.SAFE
-    if problems:
+def _explain_step(number: int, evaluation: Evaluation, snapshot: Snapshot, reached: int) -> Step:
+    name, observe = _STEPS[number]
+    violations = [violation for violation in evaluation.violations if violation.step == number]
+    safe = evaluation.call_targets.tool_class is ToolClass.SAFE
+    if violations:
         outcome = "deny"
     elif number > reached or (number == 4 and not safe):
         outcome = "skip"
     else:
         outcome = "allow" if number == 4 else "pass"
-    seen = saw(findings, snapshot)
-    return Step(number, name, seen, outcome, " ".join(problem.error for problem in problems))
+    text = " ".join(violation.error for violation in violations)
+    return Step(number, name, observe(evaluation, snapshot), outcome, text)
 
 
-def _human(findings: Evaluation, decision: Decision, snapshot: Snapshot) -> Step:
-    if not findings.violations:
+def _explain_human(evaluation: Evaluation, decision: Decision, snapshot: Snapshot) -> Step:
+    if not evaluation.violations:
         return Step(9, "Human", "nothing to approve", "skip")
     if decision.verdict is Verdict.ALLOW:
         return Step(9, "Human", f"grant {decision.grant_id}", "allow", "A live grant covers this call.")
     if decision.verdict is Verdict.ASK:
         return Step(9, "Human", "no grant covers it", "ask", "A person may approve this call.")
-    refused = all(is_approvable(problem, snapshot.policy) for problem in findings.violations)
-    saw = "a reviewer has refused it before" if refused else "policy lets nobody approve it"
-    return Step(9, "Human", saw, "deny", decision.error or "")
+    was_rejected = all(is_approvable(violation, snapshot.policy) for violation in evaluation.violations)
+    observed = "a reviewer has rejected it before" if was_rejected else "policy lets nobody approve it"
+    return Step(9, "Human", observed, "deny", decision.error or "")
 
 
 # --- what each step looks at -------------------------------------------------------------------
 
 
-def _registry(_: Evaluation, snapshot: Snapshot) -> str:
+def _observe_registry(_: Evaluation, snapshot: Snapshot) -> str:
     return f"registry {snapshot.registry}, when_unavailable {snapshot.policy.when_unavailable}"
 
 
-def _session(_: Evaluation, snapshot: Snapshot) -> str:
+def _observe_session(_: Evaluation, snapshot: Snapshot) -> str:
     return f"session {snapshot.state}{', frozen' if snapshot.frozen else ''}"
 
 
-def _class(findings: Evaluation, _: Snapshot) -> str:
-    why = "; ".join(f"{part.text}: {part.reason}" for part in findings.call_targets.unknown)
-    return f"{findings.call_targets.tool_class}{f' ({why})' if why else ''}"
+def _observe_class(evaluation: Evaluation, _: Snapshot) -> str:
+    call_targets = evaluation.call_targets
+    reasons = "; ".join(f"{part.text}: {part.reason}" for part in call_targets.unknown)
+    return f"{call_targets.tool_class}{f' ({reasons})' if reasons else ''}"
 
 
-def _reads(findings: Evaluation, _: Snapshot) -> str:
-    return f"reads {_paths(findings.reads)}"
+def _observe_reads(evaluation: Evaluation, _: Snapshot) -> str:
+    return f"reads {_describe_paths(evaluation.reads)}"
 
 
-def _intent(_: Evaluation, snapshot: Snapshot) -> str:
+def _observe_intent(_: Evaluation, snapshot: Snapshot) -> str:
     if snapshot.selected_intent_id is None:
         return "no intent selected"
     status = snapshot.intent.status if snapshot.intent else "not in the registry"
     return f"{snapshot.selected_intent_id}, {status}"
 
 
-def _targets(findings: Evaluation, snapshot: Snapshot) -> str:
+def _observe_targets(evaluation: Evaluation, snapshot: Snapshot) -> str:
     scope = ", ".join(snapshot.intent.owned_scope) if snapshot.intent else "none"
-    lost = [path for one in findings.violations if one.reason in _NOWHERE for path in one.offending]
-    nowhere = f"; no place in the workspace: {', '.join(dict.fromkeys(lost))}" if lost else ""
-    return f"changes {_paths(findings.targets)}{nowhere}; scope {scope or 'empty'}"
+    paths = dict.fromkeys(
+        path
+        for violation in evaluation.violations
+        if violation.reason in _UNRESOLVED
+        for path in violation.offending
+    )
+    unresolved = f"; not in the workspace: {', '.join(paths)}" if paths else ""
+    return f"changes {_describe_paths(evaluation.targets)}{unresolved}; scope {scope or 'empty'}"
 
 
-def _stale(findings: Evaluation, snapshot: Snapshot) -> str:
-    data = findings.call_targets.input
-    given = data.get("expected_content_hash") if isinstance(data, dict) else None
-    told = [f"{one.path} ({one.reason}: {one.by})" for one in findings.conflicts]
+def _observe_hashes(evaluation: Evaluation, snapshot: Snapshot) -> str:
+    data = evaluation.call_targets.input
+    expected = data.get("expected_content_hash") if isinstance(data, dict) else None
+    conflicts = [f"{conflict.path} ({conflict.reason}: {conflict.by})" for conflict in evaluation.conflicts]
     return (
-        f"expected_content_hash {given}, require_content_hash {snapshot.policy.require_content_hash},"
-        f" conflicts {snapshot.policy.conflicts}: {', '.join(told) or 'none'}"
+        f"expected_content_hash {expected}, require_content_hash {snapshot.policy.require_content_hash},"
+        f" conflicts {snapshot.policy.conflicts}: {', '.join(conflicts) or 'none'}"
     )
 
 
-def _extra(_: Evaluation, snapshot: Snapshot) -> str:
+def _observe_rules(_: Evaluation, snapshot: Snapshot) -> str:
     count = len(snapshot.intent.constraints) if snapshot.intent else 0
     return f"require_mutation_class {snapshot.policy.require_mutation_class}, {count} constraints"
 
 
-def _paths(targets: Iterable[Target]) -> str:
-    told = [f"{t.path or '.'}{f' -> {t.physical}' if t.physical is not None else ''}" for t in targets]
-    return ", ".join(told) or "nothing"
+def _describe_paths(targets: Iterable[Target]) -> str:
+    paths = [f"{t.path or '.'}{f' -> {t.physical}' if t.physical is not None else ''}" for t in targets]
+    return ", ".join(paths) or "nothing"
 
 
 _STEPS: dict[int, tuple[str, Callable[[Evaluation, Snapshot], str]]] = {
-    1: ("Registry", _registry),
-    2: ("Session", _session),
-    3: ("Class", _class),
-    4: ("Safe call", _reads),
-    5: ("Intent", _intent),
-    6: ("Targets", _targets),
-    7: ("Stale", _stale),
-    8: ("Extra rules", _extra),
+    1: ("Registry", _observe_registry),
+    2: ("Session", _observe_session),
+    3: ("Class", _observe_class),
+    4: ("Safe call", _observe_reads),
+    5: ("Intent", _observe_intent),
+    6: ("Targets", _observe_targets),
+    7: ("Stale", _observe_hashes),
+    8: ("Extra rules", _observe_rules),
 }

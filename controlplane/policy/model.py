@@ -1,7 +1,7 @@
-"""The values that the decision core takes and returns.
+"""The values that the policy core takes and returns.
 
-Words and fields follow the contract of the product: decisions, error types, reasons
-and hints are exact strings because outside clients compare them.
+Decisions, error types, reasons and hints are the exact strings of the product's contract, because
+clients compare them.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class ErrorType(StrEnum):
 
 
 class Reason(StrEnum):
-    """The finer word beside an `ErrorType`; a constraint's own type is used as a plain string."""
+    """What exactly an `ErrorType` is about. A violated constraint gives its own type, as a plain string."""
 
     NONE_SELECTED = "none_selected"
     NOT_FOUND = "not_found"
@@ -152,13 +152,13 @@ class Policy:
     require_mutation_class: bool = False
     require_content_hash: bool = False
     case_insensitive_paths: bool = False
-    tool_classes: tuple[tuple[str, ToolClass], ...] = ()  # (name or glob, class), see `tools.declared_class`
+    tool_classes: tuple[tuple[str, ToolClass], ...] = ()  # (name or glob of a tool, its class)
     safe_commands: tuple[str, ...] = ()
     protected_paths: tuple[str, ...] = DEFAULT_PROTECTED_PATHS
     approvable: frozenset[ErrorType] = DEFAULT_APPROVABLE
     approval_timeout_minutes: int = 60
     conflicts: str = "allow"  # allow | ask | deny: what another agent changed, or another intent owns
-    freeze_after_denials: int = 0  # different refused attempts at one thing; 0 = never
+    freeze_after_denials: int = 0  # different denied calls for one target; 0 = never
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,12 +167,12 @@ class ToolCall:
 
     tool: str
     input: Any
-    root: str | None = None  # absolute folder that the workspace stands for on the agent's machine
+    root: str | None = None  # absolute directory of the workspace on the agent's machine
     cwd: str | None = None  # absolute, or relative to root; None = root
     agent: str = ""  # "claude-code", "codex", …; chooses the table of tools
     call_id: str | None = None  # the client's tool_use_id
     current_content_hashes: Mapping[str, str] = field(default_factory=dict)
-    # Where paths lead on the agent's machine: a link, or what lies behind one, to the place it stands for.
+    # Symlinks on the agent's machine: the path of a link, or of what lies behind one, to its destination.
     links: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -190,11 +190,11 @@ class Intent:
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """A live exception that a reviewer gave.
+    """A live exception that an approval gave.
 
-    `once` covers the call with this digest, one time (again for the same `used_by` call id).
-    `session` covers denials of the same error type whose offending paths all match `patterns`,
-    or, when it has none, the calls with this digest, until `expires_at`.
+    `once` covers the call with this digest, one time (a retry under the same `used_by` call id too).
+    `session` covers, until `expires_at`, denials of the same error type whose offending paths all match
+    `patterns` or, when it has none, the calls with this digest.
     """
 
     grant_id: str
@@ -209,8 +209,10 @@ class Grant:
 
 @dataclass(frozen=True, slots=True)
 class RejectedPath:
-    """A path that a reviewer has refused to this session: with which tool it is asked for again makes no
-    difference. `words` is what the agent is told; `below` where all below the path was refused as well."""
+    """A path that a reviewer has rejected in this session, whatever tool asks for it again.
+
+    The agent is given `message`. `recursive` where all below the path was rejected as well.
+    """
 
     path: str
     message: str
@@ -218,8 +220,8 @@ class RejectedPath:
 
 
 class OwnerLookup(Protocol):
-    def find_owners(self, path: str, *, but: str | None) -> tuple[str, ...]:
-        """The ids of other intents in progress that own a path."""
+    def find_owners(self, path: str, *, exclude: str | None) -> tuple[str, ...]:
+        """Return the ids of the intents in progress that own a path, all but one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,14 +246,23 @@ class Target:
     """A path that a call would create, change, move or delete, or (op `read`) look at."""
 
     path: str  # canonical: workspace-relative, POSIX, no `.`/`..`, NFC
-    op: str = "write"  # write | delete | move | link | folder (made) | mode | read
+    op: str = "write"  # write | delete | move | link | folder (created) | mode | read
     recursive: bool = False  # everything below it as well
     physical: str | None = None  # where links lead, when that differs
+
+    @property
+    def physical_path(self) -> str:
+        return self.path if self.physical is None else self.physical
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Both names of the target, the lexical one first; every check must pass for each."""
+        return (self.path,) if self.physical is None else (self.path, self.physical)
 
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """A part of a call whose effect cannot be known, and why. `text` is what the agent wrote."""
+    """A part of a call whose targets cannot be known, and the reason. `text` is what the agent wrote."""
 
     text: str
     reason: str
@@ -261,7 +272,7 @@ class Unknown:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """A target that somebody else works on: `by` the session that changed it, or the intent that owns it."""
+    """A target that somebody else works on; `by` is the session that changed it, or the owning intent."""
 
     path: str
     reason: Reason
@@ -294,9 +305,9 @@ class Decision:
     """The answer of the core.
 
     `verdict` is what policy says. `offending` are the paths that caused a denial. `grant_id` names the
-    grant that turned a denial into an allow; `denial` keeps what it overrode. `digest` binds approvals
-    to this very call: tool, canonical input, folder, known hashes of the targets, intent revision; it is
-    "" where nothing spoke against the call, because nothing has to be approved there.
+    grant that turned a denial into an allow, and `denial` is what it overrode. `digest` binds approvals
+    to this exact call: tool, canonical input, directory, known hashes of the targets, intent revision;
+    it is "" where the call broke no rule, because nothing has to be approved there.
     """
 
     verdict: Verdict

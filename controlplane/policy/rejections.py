@@ -1,48 +1,53 @@
-"""What a reviewer has refused stays refused for the session, with whatever tool it is tried again.
+"""Paths that a reviewer has rejected stay rejected for the session, with whatever tool the agent retries.
 
-It is no rule of its own: only a call that would ask a person is held against it, so a path that the scope
-or a grant lets through by now is let through.
+This is no rule of its own: only a call that would ask a person is compared with the rejections, so a path
+that the scope or a grant allows by now is allowed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from controlplane.policy.checks import Evaluation, EvaluationContext
+from controlplane.policy.evaluation import Evaluation, EvaluationContext
 from controlplane.policy.model import RejectedPath
 from controlplane.policy.paths.canonical import fold_case
-from controlplane.policy.paths.resolve import names_of
 
 
-def find_rejection_message(paths: Iterable[str], findings: Evaluation, case: EvaluationContext) -> str | None:
-    """What a reviewer said about the first of these paths that was refused; None when none was.
+def find_rejection_message(
+    paths: Iterable[str], evaluation: Evaluation, context: EvaluationContext
+) -> str | None:
+    """Return what a reviewer said about the first of these paths that was rejected; None when none was.
 
-    A target counts under both its names, and with all below it where it is changed as a whole.
+    A target counts under both its names, and with all below it where it is changed with its content.
     """
-    if not case.snapshot.rejected_paths:
+    if not context.snapshot.rejected_paths:
         return None
-    same = fold_case if case.policy.case_insensitive_paths else str
-    asked = {same(path) for path in paths}
-    touched = [*findings.targets, *findings.reads]
-    named = {same(name): target.recursive for target in touched for name in names_of(target)}
-    for target in touched:
-        names = {same(name) for name in names_of(target)}
-        if names & asked:
-            asked |= names
-    hits = (
-        refused.message
-        for refused in case.snapshot.rejected_paths
-        for path in asked
-        if _meets(refused, same(refused.path), path, whole=named.get(path, False))
+    normalize = fold_case if context.policy.case_insensitive_paths else str
+    requested = {normalize(path) for path in paths}
+    targets = [*evaluation.targets, *evaluation.reads]
+    recursive = {normalize(name): target.recursive for target in targets for name in target.names}
+    for target in targets:
+        names = {normalize(name) for name in target.names}
+        if names & requested:
+            requested |= names
+    messages = (
+        rejected.message
+        for rejected in context.snapshot.rejected_paths
+        for path in requested
+        if _is_rejected(path, rejected, normalize(rejected.path), recursive=recursive.get(path, False))
     )
-    return next(hits, None)
+    return next(messages, None)
 
 
-def _meets(refused: RejectedPath, at: str, path: str, *, whole: bool) -> bool:
-    """Whether a path is the refused one, lies in it where all of it was refused, or holds it where all
-    of the path is asked for."""
-    return path == at or (refused.recursive and _is_below(path, at)) or (whole and _is_below(at, path))
+def _is_rejected(path: str, rejected: RejectedPath, rejected_path: str, *, recursive: bool) -> bool:
+    """Return whether a path is the rejected one, lies below it where all of it was rejected, or holds it
+    where the path is requested with its content."""
+    return (
+        path == rejected_path
+        or (rejected.recursive and _is_below(path, rejected_path))
+        or (recursive and _is_below(rejected_path, path))
+    )
 
 
-def _is_below(path: str, folder: str) -> bool:
-    return not folder or path.startswith(f"{folder}/")
+def _is_below(path: str, directory: str) -> bool:
+    return not directory or path.startswith(f"{directory}/")

@@ -1,15 +1,17 @@
-"""Recorded calls decided again under other rules: which answers would flip.
+"""Decide recorded calls again under other rules, and report which answers would flip.
 
-Both sides are decided anew, under the terms of today and under the proposed ones, so that a flip is
-the work of the proposal and of nothing that changed in between. Files have moved on since the call, so
-links, folders and content hashes are left out of it on both sides.
+Each call is decided twice, under the current rules and under the proposed ones, so that a flip comes
+from the proposal alone and from nothing that changed since the call. Files have changed since, so links,
+directories and content hashes are left out on both sides.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 
 from controlplane.policy.decision import decide, enforce
 from controlplane.policy.model import (
@@ -26,19 +28,15 @@ from controlplane.policy.model import (
     Verdict,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from datetime import datetime
-
-FLIPS_SHOWN = 200  # different ones; alike calls count as one
+MAX_FLIPS = 200  # different ones; like calls count as one
 
 INCOMPLETE = "its input was masked or cut when it was stored"
-REDACTED = "its content was taken out of the ledger"
+REDACTED = "its content was redacted from the ledger"
 UNKNOWN_INTENT = "its intent is no longer registered"
-OTHER_TARGETS = "what it changes reads otherwise than when it was recorded"
+OTHER_TARGETS = "its targets resolve differently than when it was recorded"
 
-# What was so when a call was refused, and is not told by anything but the refusal.
-_THEN: Mapping[str, Mapping[str, Any]] = {
+# What a recorded denial says about the snapshot of its time; nothing else was recorded of it.
+_SNAPSHOT_FIELDS: Mapping[str, Mapping[str, Any]] = {
     Reason.ENDED: {"state": SessionState.ENDED},
     Reason.FROZEN: {"frozen": True},
     Reason.EMPTY: {"registry": Registry.EMPTY},
@@ -46,7 +44,7 @@ _THEN: Mapping[str, Mapping[str, Any]] = {
     Reason.CORRUPT: {"registry": Registry.CORRUPT},
     Reason.NOT_FOUND: {"intent": None},
 }
-_STATUS_THEN: Mapping[str, IntentStatus] = {
+_INTENT_STATUSES: Mapping[str, IntentStatus] = {
     Reason.COMPLETED: IntentStatus.COMPLETED,
     Reason.ABANDONED: IntentStatus.ABANDONED,
     Reason.BLOCKED: IntentStatus.BLOCKED,
@@ -55,7 +53,7 @@ _STATUS_THEN: Mapping[str, IntentStatus] = {
 
 @dataclass(frozen=True, slots=True)
 class RuleSet:
-    """What calls are judged by. `intents` holds every registered intent by its id."""
+    """The rules that calls are decided under. `intents` holds every registered intent by its id."""
 
     policy: Policy = field(default_factory=Policy)
     intentignore: str = ""
@@ -64,7 +62,8 @@ class RuleSet:
 
 @dataclass(frozen=True, slots=True)
 class RecordedCall:
-    """A call as the ledger kept it. Without a `call` it cannot be decided again, and `lost` says why."""
+    """A call as the ledger holds it. Without a `call` it cannot be decided again, and
+    `unreplayable_reason` says why."""
 
     decision_id: str
     at: datetime
@@ -81,12 +80,15 @@ class RecordedCall:
 
 @dataclass(frozen=True, slots=True)
 class Flip:
-    """Calls whose answer would change in the same way for the same file. `decision_id`, `at` and what
-    follows are those of the newest one; `error` is what it would be told, "" for an allow."""
+    """Calls whose answer would change in the same way for the same file.
+
+    `decision_id`, `at` and the fields after them are those of the newest call; `error` is the text that
+    it would get, "" for an allow.
+    """
 
     before: Verdict
     after: Verdict
-    path: str  # what the decision hangs on: a path, or the tool where no path is known
+    path: str  # that the decision is about, or the tool where no path is known
     calls: int
     decision_id: str
     at: datetime
@@ -99,9 +101,9 @@ class Flip:
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """`replayed` + the sum of `not_replayable` is the number of calls that were looked at.
+    """The result for all calls. `not_replayable` counts by reason those that were not decided.
 
-    `counts` holds every flip by (before, after); `flips` at most `FLIPS_SHOWN` of them, newest first.
+    `counts` holds every flip by (before, after); `flips` at most `MAX_FLIPS` of them, newest first.
     """
 
     replayed: int
@@ -114,83 +116,87 @@ class Replay:
         return self.replayed + sum(self.not_replayable.values())
 
 
-def replay(calls: Iterable[RecordedCall], today: RuleSet, proposed: RuleSet, now: datetime) -> Replay:
-    """Decide each call twice. Takes memory for the flips only, however many calls there are."""
-    lost: Counter[str] = Counter()
+def replay(calls: Iterable[RecordedCall], current: RuleSet, proposed: RuleSet, now: datetime) -> Replay:
+    """Decide each call twice. Memory grows with the flips only, however many calls there are."""
+    not_replayable: Counter[str] = Counter()
     counts: Counter[tuple[Verdict, Verdict]] = Counter()
     flips: dict[tuple[Verdict, Verdict, str], Flip] = {}
     replayed = 0
     for recorded in calls:
-        again = _again(recorded, (today, proposed), now)
-        if isinstance(again, str):
-            lost[again] += 1
+        decisions = _decide_twice(recorded, (current, proposed), now)
+        if isinstance(decisions, str):
+            not_replayable[decisions] += 1
             continue
         replayed += 1
-        before, after = again
-        answers = enforce(before, today.policy)[0], enforce(after, proposed.policy)[0]
-        if answers[0] is not answers[1]:
-            counts[answers] += 1
-            _note(flips, recorded, answers, before, after)
-    shown = sorted(flips.values(), key=lambda flip: flip.at, reverse=True)
-    return Replay(replayed, dict(lost), dict(counts), tuple(shown))
+        before, after = decisions
+        verdicts = enforce(before, current.policy)[0], enforce(after, proposed.policy)[0]
+        if verdicts[0] is not verdicts[1]:
+            counts[verdicts] += 1
+            _add_flip(flips, recorded, verdicts, before, after)
+    newest_first = sorted(flips.values(), key=lambda flip: flip.at, reverse=True)
+    return Replay(replayed, dict(not_replayable), dict(counts), tuple(newest_first))
 
 
-def _again(
-    recorded: RecordedCall, terms: tuple[RuleSet, RuleSet], now: datetime
+def _decide_twice(
+    recorded: RecordedCall, rule_sets: tuple[RuleSet, RuleSet], now: datetime
 ) -> tuple[Decision, Decision] | str:
-    """The decisions under both terms, or why there are none."""
-    call, today = recorded.call, terms[0]
+    """Return the decisions under both rule sets, or why there are none."""
+    call, current = recorded.call, rule_sets[0]
     if call is None:
         return recorded.unreplayable_reason
-    gone = recorded.intent_id and recorded.intent_id not in today.intents
-    if gone and recorded.reason != Reason.NOT_FOUND:
+    is_gone = recorded.intent_id and recorded.intent_id not in current.intents
+    if is_gone and recorded.reason != Reason.NOT_FOUND:
         return UNKNOWN_INTENT
-    before, after = (decide(call, _snapshot(recorded, each), now) for each in terms)
-    return OTHER_TARGETS if _differs(recorded, before) else (before, after)
+    before, after = (decide(call, _build_snapshot(recorded, rules), now) for rules in rule_sets)
+    return OTHER_TARGETS if _has_other_targets(recorded, before) else (before, after)
 
 
-def _snapshot(recorded: RecordedCall, terms: RuleSet) -> Snapshot:
-    """The situation of the call, as far as its record tells, under these terms."""
-    intent = terms.intents.get(recorded.intent_id)
+def _build_snapshot(recorded: RecordedCall, rules: RuleSet) -> Snapshot:
+    """Return the snapshot of the call's time, as far as its record tells, with these rules."""
+    intent = rules.intents.get(recorded.intent_id)
     if intent is not None:
-        intent = replace(intent, status=_STATUS_THEN.get(recorded.reason, IntentStatus.IN_PROGRESS))
-    situation: dict[str, Any] = {
+        status = _INTENT_STATUSES.get(recorded.reason, IntentStatus.IN_PROGRESS)
+        intent = replace(intent, status=status)
+    fields: dict[str, Any] = {
         "state": SessionState.ACTION if recorded.intent_id else SessionState.REASONING,
         "selected_intent_id": recorded.intent_id or None,
         "intent": intent,
-        **_THEN.get(recorded.reason, {}),
+        **_SNAPSHOT_FIELDS.get(recorded.reason, {}),
     }
-    return Snapshot(policy=terms.policy, intentignore=terms.intentignore, **situation)
+    return Snapshot(policy=rules.policy, intentignore=rules.intentignore, **fields)
 
 
-def _differs(recorded: RecordedCall, again: Decision) -> bool:
-    """Whether a decision made anew is about other files than the recorded one."""
-    same_class = recorded.tool_class == again.tool_class.value
-    paths = tuple(target.path for target in again.targets)
-    return same_class and again.tool_class is ToolClass.DESTRUCTIVE and recorded.targets != paths
+def _has_other_targets(recorded: RecordedCall, decision: Decision) -> bool:
+    """Return whether a decision is about other files than the recorded one: the product reads the call
+    differently today, so no rule would be the cause of a flip."""
+    same_class = recorded.tool_class == decision.tool_class.value
+    paths = tuple(target.path for target in decision.targets)
+    return same_class and decision.tool_class is ToolClass.DESTRUCTIVE and recorded.targets != paths
 
 
-def _note(
+def _add_flip(
     flips: dict[tuple[Verdict, Verdict, str], Flip],
     recorded: RecordedCall,
-    answers: tuple[Verdict, Verdict],
+    verdicts: tuple[Verdict, Verdict],
     before: Decision,
     after: Decision,
 ) -> None:
     targets = tuple(target.path for target in after.targets)
     path = next(iter(after.offending or before.offending or targets), recorded.tool)
-    known = flips.get((*answers, path))
-    if known is not None:
-        newest = max(known, _flip(recorded, answers, path, after), key=lambda flip: flip.at)
-        flips[(*answers, path)] = replace(newest, calls=known.calls + 1)
-    elif len(flips) < FLIPS_SHOWN:
-        flips[(*answers, path)] = _flip(recorded, answers, path, after)
+    previous = flips.get((*verdicts, path))
+    if previous is not None:
+        newest = max(previous, _build_flip(recorded, verdicts, path, after), key=lambda flip: flip.at)
+        flips[(*verdicts, path)] = replace(newest, calls=previous.calls + 1)
+    elif len(flips) < MAX_FLIPS:
+        flips[(*verdicts, path)] = _build_flip(recorded, verdicts, path, after)
 
 
-def _flip(recorded: RecordedCall, answers: tuple[Verdict, Verdict], path: str, after: Decision) -> Flip:
+def _build_flip(
+    recorded: RecordedCall, verdicts: tuple[Verdict, Verdict], path: str, after: Decision
+) -> Flip:
     return Flip(
-        before=answers[0],
-        after=answers[1],
+        before=verdicts[0],
+        after=verdicts[1],
         path=path,
         calls=1,
         decision_id=recorded.decision_id,

@@ -15,8 +15,8 @@ from django.db import close_old_connections
 from sessions.approvals.lifecycle import expire_due
 from sessions.gate.health import watch
 from sessions.live.hub import stop_hub
+from traces.anchors.schedule import anchor_due
 from traces.counts.counters import count_all
-from traces.ledger.anchors.schedule import anchor_due
 from traces.ledger.sealing import seal_all
 from traces.outlets.delivery import deliver_all
 

@@ -23,7 +23,7 @@ from controlplane.policy.model import SessionState
 from controlplane.shared.tokens import create_token, digest_of
 from controlplane.shared.workspaces import create_workspace
 from intents.intentignore import save as save_intentignore
-from intents.registry_file.import_export import How, import_document
+from intents.registry_file.import_export import ImportOptions, import_registry
 from intents.workspace_policy import change_policy
 from sessions.lifecycle.end import end_session
 from sessions.models import AgentSession
@@ -117,7 +117,7 @@ def _workspace(repository: Path, kept: Kept) -> Workspace:
     made = create_workspace(SLUG, name=NAME, local_root=str(repository))
     kept.tokens.update(made.tokens)
     document = (EXAMPLE / "active_intents.yaml").read_bytes()
-    import_document(made.workspace, document, How(), actor=ACTOR)
+    import_registry(made.workspace, document, ImportOptions(), actor=ACTOR)
     change_policy(made.workspace, POLICY, actor=ACTOR)
     save_intentignore(made.workspace, INTENTIGNORE, actor=ACTOR)
     return made.workspace
@@ -138,7 +138,7 @@ def _person(workspace: Workspace, username: str, role: Role, kept: Kept) -> None
 def _token(workspace: Workspace, role: str, kept: Kept) -> None:
     """The kept token where it still holds, a new one otherwise."""
     digest = digest_of(kept.tokens.get(role, ""))
-    if not Token.objects.filter(workspace=workspace, role=role, digest=digest, revoked_at=None).exists():
+    if not Token.objects.active().by_digest(digest).filter(workspace=workspace, role=role).exists():
         _, kept.tokens[role] = create_token(workspace, role, f"demo {role}")
 
 

@@ -30,7 +30,7 @@ def membership_of(user: Any, slug: str) -> Membership | None:
     """The user's membership in the workspace `slug` (1 query); None for strangers and inactive people."""
     if not (user.is_authenticated and user.is_active):
         return None
-    return Membership.objects.select_related("workspace").filter(user=user, workspace__slug=slug).first()
+    return Membership.objects.with_workspace().filter(user=user, workspace__slug=slug).first()
 
 
 def member_page(

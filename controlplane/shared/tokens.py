@@ -38,7 +38,7 @@ class Bearer:
 
     def still_valid(self) -> bool:
         """Asks the database (1 query): the gate's memory may be stale."""
-        return Token.objects.filter(pk=self.token_id, revoked_at=None).exists()
+        return Token.objects.active().filter(pk=self.token_id).exists()
 
 
 def digest_of(secret: str) -> str:
@@ -62,15 +62,13 @@ def create_token(
 
 
 def revoke_token(token: Token) -> None:
-    Token.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=timezone.now())
+    Token.objects.active().filter(pk=token.pk).update(revoked_at=timezone.now())
     forget(token.digest)
 
 
 def find_bearer(secret: str) -> Bearer | None:
     """The bearer of a live token (1 query; one more when `last_used_at` is over a minute old)."""
-    token = (
-        Token.objects.select_related("workspace").filter(digest=digest_of(secret), revoked_at=None).first()
-    )
+    token = Token.objects.active().by_digest(digest_of(secret)).first()
     if token is None:
         return None
     now = timezone.now()

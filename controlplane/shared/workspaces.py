@@ -1,4 +1,4 @@
-"""Making workspaces."""
+"""Create workspaces."""
 
 from __future__ import annotations
 
@@ -9,20 +9,24 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from controlplane.models import TokenRole, Workspace
+from controlplane.shared.errors import InvalidInputError
 from controlplane.shared.tokens import create_token
 
 
 @dataclass(frozen=True, slots=True)
 class NewWorkspace:
     workspace: Workspace
-    tokens: dict[str, str]  # role -> the token's text, readable this once
+    tokens: dict[str, str]  # role -> text of the token, which is stored nowhere
 
 
 def create_workspace(slug: str, *, name: str = "", local_root: str = "") -> NewWorkspace:
-    """A workspace and one token a role. Raises `ValidationError` that says what to write instead."""
-    root = _local_root(local_root)
-    workspace = Workspace(slug=slug, name=name or slug, local_root=root)
-    workspace.full_clean()
+    """Create a workspace and one token per role. Raises InvalidInputError."""
+    workspace = Workspace(slug=slug, name=name or slug, local_root=_resolve_local_root(local_root))
+    try:
+        workspace.full_clean()
+    except ValidationError as error:
+        messages = (f"{field}: {' '.join(texts)}" for field, texts in error.message_dict.items())
+        raise InvalidInputError("; ".join(messages)) from error
     with transaction.atomic():
         workspace.save()
         tokens = {
@@ -31,12 +35,12 @@ def create_workspace(slug: str, *, name: str = "", local_root: str = "") -> NewW
     return NewWorkspace(workspace, tokens)
 
 
-def _local_root(text: str) -> str:
+def _resolve_local_root(text: str) -> str:
     if not text:
         return ""
     path = Path(text).absolute()
     if path == Path("/"):
-        raise ValidationError({"local_root": "The whole machine cannot be a workspace."})
+        raise InvalidInputError("local_root: The root of the file system cannot be a workspace.")
     if path.exists() and not path.is_dir():
-        raise ValidationError({"local_root": f"{path} is not a folder."})
+        raise InvalidInputError(f"local_root: {path} is not a directory.")
     return str(path)

@@ -18,11 +18,11 @@ from controlplane.api.views import WorkspaceView
 from controlplane.shared.downloads import text_download
 from intents import intentignore, registry
 from intents.api import schema
-from intents.file_format.registry_parser import read_document
-from intents.file_format.report import Report
+from intents.file_format.registry_parser import parse_registry
+from intents.file_format.report import ValidationReport
 from intents.models import Intent
 from intents.registry_file import import_export
-from intents.selectors import find_intent, ignores_case, intent_document
+from intents.selectors import find_intent, is_case_insensitive, serialize_intent
 
 YAML_BODY = dict.fromkeys(YAML_TYPES, OpenApiTypes.STR)
 READ_ONLY = frozenset({"id", "raw_status", "created_at", "updated_at"})
@@ -41,7 +41,7 @@ class IntentsView(WorkspaceView):
         if status is not None and status not in schema.STATUSES:
             raise ApiError(400, "INVALID_INPUT", f"status must be one of {', '.join(schema.STATUSES)}.")
         page = page_of(rows.filter(status=status) if status else rows, request)
-        return Response(page | {"results": [intent_document(row) for row in page["results"]]})
+        return Response(page | {"results": [serialize_intent(row) for row in page["results"]]})
 
     @extend_schema(
         operation_id="intents_create", summary="Register an intent", request=schema.NewIntentBody,
@@ -110,11 +110,11 @@ class ValidateView(WorkspaceView):
     )  # fmt: skip
     def post(self, request: Request) -> Response:
         lenient = flag(request, "lenient")
-        ignore_case = ignores_case(self.bearer.workspace_id)
-        reading = read_document(
+        ignore_case = is_case_insensitive(self.bearer.workspace_id)
+        reading = parse_registry(
             read_parsed_body(request, YAML_TYPES), lenient=lenient, ignore_case=ignore_case
         )
-        return Response(reading.report.as_json())
+        return Response(reading.report.to_json())
 
 
 class ImportView(WorkspaceView):
@@ -129,18 +129,18 @@ class ImportView(WorkspaceView):
     )  # fmt: skip
     def post(self, request: Request) -> Response:
         mode = request.query_params.get("mode") or "merge"
-        if mode not in import_export.MODES:
+        if mode not in import_export.IMPORT_MODES:
             raise ApiError(400, "INVALID_INPUT", "mode must be merge or replace.")
-        how = import_export.How(mode, lenient=flag(request, "lenient"))
+        how = import_export.ImportOptions(mode, lenient=flag(request, "lenient"))
         dry_run, data = flag(request, "dry_run"), read_parsed_body(request, YAML_TYPES)
         if dry_run:
-            found = import_export.preview(self.bearer.workspace_id, data, how)
+            found = import_export.preview_import(self.bearer.workspace_id, data, how)
         else:
-            found = import_export.import_document(self.workspace, data, how, actor=self.actor)
-        facts = {"mode": mode, "dry_run": dry_run, "applied": found.applied, "plan": found.plan.as_json()}
+            found = import_export.import_registry(self.workspace, data, how, actor=self.actor)
+        facts = {"mode": mode, "dry_run": dry_run, "applied": found.applied, "plan": found.plan.to_json()}
         if not found.report.valid:
             raise refusal(found.report, **facts)
-        return Response(found.report.as_json() | facts)
+        return Response(found.report.to_json() | facts)
 
 
 class ExportView(WorkspaceView):
@@ -152,7 +152,7 @@ class ExportView(WorkspaceView):
     )  # fmt: skip
     def get(self, request: Request) -> HttpResponse:
         return text_download(
-            import_export.export_document(self.workspace), "active_intents.yaml", "application/yaml"
+            import_export.export_registry(self.workspace), "active_intents.yaml", "application/yaml"
         )
 
 
@@ -174,7 +174,7 @@ class IgnoreView(WorkspaceView):
     )  # fmt: skip
     def put(self, request: Request) -> Response:
         try:
-            text = intentignore.text_of(read_parsed_body(request, TEXT_TYPES))
+            text = intentignore.decode_text(read_parsed_body(request, TEXT_TYPES))
         except intentignore.UnusableTextError as error:
             raise ApiError(400, "INVALID_INPUT", str(error)) from error
         warnings = intentignore.save(self.workspace, text, actor=self.actor)
@@ -182,15 +182,15 @@ class IgnoreView(WorkspaceView):
         return Response({"saved": True, "warnings": found})
 
 
-def refusal(report: Report, **extra: Any) -> ApiError:
+def refusal(report: ValidationReport, **extra: Any) -> ApiError:
     """A report with errors as an error: its type is the first one's, and the whole report comes along."""
     first = report.errors[0]
     text = f"Line {first.line}: {first.message}" if first.line else first.message
-    return ApiError(400, first.type.value, text, **report.as_json(), **extra)
+    return ApiError(400, first.type.value, text, **report.to_json(), **extra)
 
 
 def _answer(intent: Intent, status: int = 200) -> Response:
-    return Response(intent_document(intent), status=status, headers={"ETag": f'"{intent.version}"'})
+    return Response(serialize_intent(intent), status=status, headers={"ETag": f'"{intent.version}"'})
 
 
 def _checked_body(

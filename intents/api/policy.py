@@ -81,7 +81,7 @@ class PolicyView(WorkspaceView):
         responses=schema.answers(200, PolicyAnswer),
     )  # fmt: skip
     def get(self, request: Request) -> Response:
-        return Response(workspace_policy.policy_document(self.workspace))
+        return Response(workspace_policy.read_policy(self.workspace))
 
     @extend_schema(
         operation_id="policy_change", summary="Set keys of the policy; they hold from the next call",

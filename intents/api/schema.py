@@ -10,7 +10,7 @@ from rest_framework import serializers as s
 from controlplane.api.errors import ErrorAnswer
 from controlplane.api.fields import Text, Whole, YesNo
 from controlplane.policy.model import IntentStatus
-from intents.file_format.report import ProblemType
+from intents.file_format.report import DiagnosticType
 
 Body = s.Serializer[Any]
 STATUSES = [status.value for status in IntentStatus]
@@ -75,7 +75,7 @@ class IntentPage(Body):
 
 
 class ProblemAnswer(Body):
-    type = s.ChoiceField(choices=[kind.value for kind in ProblemType])
+    type = s.ChoiceField(choices=[kind.value for kind in DiagnosticType])
     message = Text()
     intent_id = Text(required=False)
     field = Text(required=False)

@@ -14,7 +14,7 @@ from controlplane.api.views import WorkspaceView
 from intents.api import schema
 from intents.api.intents import refusal
 from intents.registry_file.three_way_merge import PREFERENCES
-from intents.registry_file.two_way_sync import Wish, sync_file
+from intents.registry_file.two_way_sync import SyncRequest, sync_file
 
 
 class SyncBody(schema.Body):
@@ -58,8 +58,8 @@ class SyncView(WorkspaceView):
         body.is_valid(raise_exception=True)
         sent: dict[str, Any] = dict(body.validated_data)
         text = sent.pop("file")
-        wish = Wish(None if text is None else text.encode(), sent.pop("base", {}), **sent)
+        wish = SyncRequest(None if text is None else text.encode(), sent.pop("base", {}), **sent)
         found = sync_file(self.workspace, wish, actor=self.actor)
         if found.base is None:
             raise refusal(found.report)
-        return Response(found.as_json())
+        return Response(found.to_json())

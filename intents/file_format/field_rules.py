@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from controlplane.policy.globs import parse
-from intents.file_format.yaml_tree import Entry, Listing, Node, Table, Text
+from intents.file_format.yaml_tree import MappingEntry, YamlList, YamlMapping, YamlNode, YamlScalar
 
 REFERENCE_FIELDS = ("references", "related_specifications", "related_specs")
 KNOWN_FIELDS = frozenset(
@@ -28,7 +28,7 @@ KNOWN_FIELDS = frozenset(
     }
 )
 
-ID_FORM = re.compile(r"INT-[0-9]{3,}")
+ID_PATTERN = re.compile(r"INT-[0-9]{3,}")
 MAX_ID_LENGTH = 200
 
 _ALIASES: Mapping[str, str] = {"title": "name", "scope": "owned_scope", "intent_id": "id"}
@@ -39,26 +39,26 @@ _TIMESTAMP = re.compile(
 )
 
 
-def canonical_name(key: str, node: Node) -> str | None:
+def resolve_alias(key: str, node: YamlNode) -> str | None:
     """The known field that a key of a real file means (camelCase, `title`, `scope`); None for no such.
 
     `scope` counts only where it lists patterns: elsewhere it is prose, an unknown field.
     """
     name = _HUMP.sub("_", key).lower()
     name = _ALIASES.get(name, name)
-    if name not in KNOWN_FIELDS or (key == "scope" and scope_items(node) is None):
+    if name not in KNOWN_FIELDS or (key == "scope" and find_scope_items(node) is None):
         return None
     return name
 
 
-def scope_items(node: Node) -> tuple[Node, ...] | None:
+def find_scope_items(node: YamlNode) -> tuple[YamlNode, ...] | None:
     """The patterns in a scope's value: a list, or a mapping with the list under `paths`; else None."""
-    if isinstance(node, Table) and set(node.entries) == {"paths"}:
+    if isinstance(node, YamlMapping) and set(node.entries) == {"paths"}:
         node = node.entries["paths"].value
-    return node.items if isinstance(node, Listing) else None
+    return node.items if isinstance(node, YamlList) else None
 
 
-def moment(text: str) -> datetime | None:
+def parse_timestamp(text: str) -> datetime | None:
     """An ISO 8601 date or date and time; without an offset it counts as UTC. None when it is none."""
     if not _TIMESTAMP.fullmatch(text):
         return None
@@ -69,7 +69,7 @@ def moment(text: str) -> datetime | None:
     return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
-def repaired_pattern(pattern: str) -> str | None:
+def repair_pattern(pattern: str) -> str | None:
     """What a real file means by `dir/` and `/dir`; None where the pattern stays invalid."""
     sign = "!" if pattern.startswith("!") else ""
     body = pattern.removeprefix(sign).removeprefix("/")
@@ -79,17 +79,17 @@ def repaired_pattern(pattern: str) -> str | None:
     return None if repaired == pattern or parse.find_problem(repaired) else repaired
 
 
-def one_line_mapping(node: Node) -> str | None:
+def join_single_pair(node: YamlNode) -> str | None:
     """`- Rate limit: 100` is a mapping to YAML and a sentence to its author; None for anything larger."""
-    if not isinstance(node, Table) or len(node.entries) != 1:
+    if not isinstance(node, YamlMapping) or len(node.entries) != 1:
         return None
     ((name, entry),) = node.entries.items()
-    return f"{name}: {entry.value.value}" if isinstance(entry.value, Text) else None
+    return f"{name}: {entry.value.value}" if isinstance(entry.value, YamlScalar) else None
 
 
-def dependency_id(node: Node) -> str | None:
+def find_dependency_id(node: YamlNode) -> str | None:
     """The id in `{intent_id: INT-002, type: BLOCKS}`; None where there is none."""
-    if not isinstance(node, Table):
+    if not isinstance(node, YamlMapping):
         return None
-    entry: Entry | None = node.entries.get("intent_id") or node.entries.get("id")
-    return entry.value.value if entry and isinstance(entry.value, Text) else None
+    entry: MappingEntry | None = node.entries.get("intent_id") or node.entries.get("id")
+    return entry.value.value if entry and isinstance(entry.value, YamlScalar) else None

@@ -9,23 +9,23 @@ from typing import Any
 from controlplane.policy.globs import parse
 from controlplane.policy.model import IntentStatus
 from intents.file_format import field_rules
-from intents.file_format.report import Problem, ProblemType
-from intents.file_format.values import IntentValues, is_null, json_of
-from intents.file_format.yaml_tree import Entry, Listing, Node, Table, Text
-from intents.statuses import status_of
+from intents.file_format.report import Diagnostic, DiagnosticType
+from intents.file_format.values import IntentValues, is_null, to_json
+from intents.file_format.yaml_tree import MappingEntry, YamlList, YamlMapping, YamlNode, YamlScalar
+from intents.statuses import parse_status
 
 
 @dataclass(frozen=True, slots=True)
-class ReadIntent:
+class LocatedIntent:
     """`lines` names the line of each field that the mapping has. `sound`: no error was found in it."""
 
     values: IntentValues
-    sound: bool
+    is_valid: bool
     line: int | None = None
-    lines: Mapping[str, int | None] = field(default_factory=dict)
+    field_lines: Mapping[str, int | None] = field(default_factory=dict)
 
 
-class IntentReader:
+class IntentParser:
     """Reads one mapping; afterwards `errors` and `warnings` say what was found.
 
     `lenient` repairs what real files hold and lists each repair as a warning. `registered` is what the
@@ -33,21 +33,21 @@ class IntentReader:
     """
 
     def __init__(
-        self, table: Table, *, lenient: bool = False, registered: IntentValues | None = None
+        self, mapping: YamlMapping, *, lenient: bool = False, current: IntentValues | None = None
     ) -> None:
-        self.errors: list[Problem] = []
-        self.warnings: list[Problem] = []
-        self._table = table
+        self.errors: list[Diagnostic] = []
+        self.warnings: list[Diagnostic] = []
+        self._mapping = mapping
         self._lenient = lenient
-        self._registered = registered
-        self._intent_id: str | None = _text_or_none(table.entries.get("id"))
-        self._fields: dict[str, Entry] = {}
-        self._references: list[Entry] = []
+        self._current = current
+        self._intent_id: str | None = _text_or_none(mapping.entries.get("id"))
+        self._fields: dict[str, MappingEntry] = {}
+        self._references: list[MappingEntry] = []
         self._extra: dict[str, Any] = {}
 
-    def read(self) -> ReadIntent:
-        for key, entry in self._table.entries.items():
-            self._sort_in(key, entry)
+    def parse(self) -> LocatedIntent:
+        for key, entry in self._mapping.entries.items():
+            self._add_field(key, entry)
         status, raw_status = self._status()
         values = IntentValues(
             intent_id=self._id(),
@@ -66,27 +66,27 @@ class IntentReader:
             references=self._all_references(),
             extra=self._extra,
         )
-        self._doubts(values)
+        self._check_doubtful(values)
         lines = {name: entry.line for name, entry in self._fields.items()}
-        return ReadIntent(values, not self.errors, self._table.line, lines)
+        return LocatedIntent(values, not self.errors, self._mapping.line, lines)
 
     # Which field a key is
 
-    def _sort_in(self, key: str, entry: Entry) -> None:
-        name = key if key in field_rules.KNOWN_FIELDS else self._alias(key, entry)
+    def _add_field(self, key: str, entry: MappingEntry) -> None:
+        name = key if key in field_rules.KNOWN_FIELDS else self._resolve_alias(key, entry)
         if name is None:
-            self._extra[key] = json_of(entry.value)
+            self._extra[key] = to_json(entry.value)
             self._warn(
-                ProblemType.UNKNOWN_FIELD, f"The field {key!r} is unknown; it is kept.", key, entry.line
+                DiagnosticType.UNKNOWN_FIELD, f"The field {key!r} is unknown; it is kept.", key, entry.line
             )
         elif name in field_rules.REFERENCE_FIELDS:
             self._references.append(entry)
         else:
             self._fields[name] = entry
 
-    def _alias(self, key: str, entry: Entry) -> str | None:
-        name = field_rules.canonical_name(key, entry.value) if self._lenient else None
-        if name is None or name in self._table.entries or name in self._fields:
+    def _resolve_alias(self, key: str, entry: MappingEntry) -> str | None:
+        name = field_rules.resolve_alias(key, entry.value) if self._lenient else None
+        if name is None or name in self._mapping.entries or name in self._fields:
             return None
         self._repair(f"{key!r} is read as {name!r}.", name, entry.line)
         if name == "id":
@@ -99,17 +99,19 @@ class IntentReader:
         text = self._intent_id
         if text is None:
             self._error(
-                ProblemType.INVALID_ID_FORMAT, "The intent has no id; it needs one like INT-001.", "id"
+                DiagnosticType.INVALID_ID_FORMAT, "The intent has no id; it needs one like INT-001.", "id"
             )
             return ""
-        if self._registered or field_rules.ID_FORM.fullmatch(text):
+        if self._current or field_rules.ID_PATTERN.fullmatch(text):
             return text
         kept = text.strip()
         if self._lenient and kept.isprintable() and 0 < len(kept) <= field_rules.MAX_ID_LENGTH:
-            self._warn(ProblemType.ID_FORMAT, f"The id {text!r} has not the form INT-001; it is kept.", "id")
+            self._warn(
+                DiagnosticType.ID_FORMAT, f"The id {text!r} has not the form INT-001; it is kept.", "id"
+            )
             return kept
         self._error(
-            ProblemType.INVALID_ID_FORMAT,
+            DiagnosticType.INVALID_ID_FORMAT,
             f"The id {text[:200]!r} has not the form INT-001 (ASCII digits).",
             "id",
         )
@@ -118,29 +120,29 @@ class IntentReader:
     def _status(self) -> tuple[IntentStatus, str]:
         entry = self._fields.get("status")
         if self._lenient and (entry is None or is_null(entry.value)):
-            self._warn(ProblemType.STATUS_ALIAS, "There is no status; it is read as PENDING.", "status")
+            self._warn(DiagnosticType.STATUS_ALIAS, "There is no status; it is read as PENDING.", "status")
             return IntentStatus.PENDING, ""
         word = _text_or_none(entry)
-        status = status_of(word, lenient=self._lenient) if word else None
+        status = parse_status(word, lenient=self._lenient) if word else None
         if status is None:
             words = ", ".join(IntentStatus)
             found = (
-                "There is no status" if entry is None else f"The status {json_of(entry.value)!r} is unknown"
+                "There is no status" if entry is None else f"The status {to_json(entry.value)!r} is unknown"
             )
-            self._error(ProblemType.INVALID_STATUS, f"{found}; it must be one of {words}.", "status")
+            self._error(DiagnosticType.INVALID_STATUS, f"{found}; it must be one of {words}.", "status")
             return IntentStatus.PENDING, ""
         if word == status.value:
             return status, ""
-        self._warn(ProblemType.STATUS_ALIAS, f"The status {word!r} is read as {status.value}.", "status")
+        self._warn(DiagnosticType.STATUS_ALIAS, f"The status {word!r} is read as {status.value}.", "status")
         return status, word or ""
 
     def _text(self, name: str) -> str:
         entry = self._fields.get(name)
         if entry is None or is_null(entry.value):
             return ""
-        if isinstance(entry.value, Text):
+        if isinstance(entry.value, YamlScalar):
             return entry.value.value
-        self._error(ProblemType.INVALID_FIELD, f"{name} must be a text.", name)
+        self._error(DiagnosticType.INVALID_FIELD, f"{name} must be a text.", name)
         return ""
 
     def _timestamp(self, name: str) -> str:
@@ -148,9 +150,9 @@ class IntentReader:
         if entry is None or is_null(entry.value):
             return ""
         text = _text_or_none(entry)
-        if text is None or field_rules.moment(text) is None:
+        if text is None or field_rules.parse_timestamp(text) is None:
             self._error(
-                ProblemType.INVALID_TIMESTAMP_FORMAT,
+                DiagnosticType.INVALID_TIMESTAMP_FORMAT,
                 f"{name} is not an ISO 8601 time such as 2026-01-31T09:30:00Z.",
                 name,
             )
@@ -161,70 +163,70 @@ class IntentReader:
         entry = self._fields.get("owned_scope")
         items = () if entry is None or is_null(entry.value) else self._items("owned_scope", entry)
         if not items and not self._has_error("owned_scope"):
-            self._miss_scope()
+            self._report_missing_scope()
         return tuple(self._pattern(item) for item in items)
 
-    def _miss_scope(self) -> None:
+    def _report_missing_scope(self) -> None:
         """An error; a doubt only where real files are taken as they are, or nothing is lost by saving."""
         message = (
             "owned_scope needs at least one pattern, such as src/**; without one nothing may be changed."
         )
-        may_stay = self._lenient or (self._registered is not None and not self._registered.owned_scope)
+        may_stay = self._lenient or (self._current is not None and not self._current.owned_scope)
         note = self._warn if may_stay else self._error
-        note(ProblemType.EMPTY_SCOPE, message, "owned_scope")
+        note(DiagnosticType.EMPTY_SCOPE, message, "owned_scope")
 
-    def _pattern(self, item: Node) -> str:
-        if not isinstance(item, Text):
-            self._error(ProblemType.INVALID_FIELD, "A pattern must be a text.", "owned_scope", item.line)
+    def _pattern(self, item: YamlNode) -> str:
+        if not isinstance(item, YamlScalar):
+            self._error(DiagnosticType.INVALID_FIELD, "A pattern must be a text.", "owned_scope", item.line)
             return ""
         found = parse.find_problem(item.value)
         if found is None:
             return item.value
-        repaired = field_rules.repaired_pattern(item.value) if self._lenient else None
+        repaired = field_rules.repair_pattern(item.value) if self._lenient else None
         if repaired is None:
             message = f"{found.message} {found.suggestion or ''}".strip()
-            self._error(ProblemType(found.kind), message, "owned_scope", item.line)
+            self._error(DiagnosticType(found.kind), message, "owned_scope", item.line)
             return item.value
         message = f"The pattern {item.value!r} is read as {repaired!r}."
-        self._warn(ProblemType.SCOPE_ALIAS, message, "owned_scope", item.line)
+        self._warn(DiagnosticType.SCOPE_ALIAS, message, "owned_scope", item.line)
         return repaired
 
     def _constraints(self) -> tuple[Any, ...]:
         entry = self._fields.get("constraints")
-        if self._lenient and entry is not None and isinstance(entry.value, Table):
+        if self._lenient and entry is not None and isinstance(entry.value, YamlMapping):
             self._repair("The mapping of constraints is read as a list.", "constraints", entry.line)
             rules = entry.value.entries.items()
-            return tuple({"type": name, "value": json_of(rule.value)} for name, rule in rules)
+            return tuple({"type": name, "value": to_json(rule.value)} for name, rule in rules)
         items = self._items("constraints", entry)
         return tuple(self._constraint(item) for item in items)
 
-    def _constraint(self, item: Node) -> Any:
-        if isinstance(item, Table):
+    def _constraint(self, item: YamlNode) -> Any:
+        if isinstance(item, YamlMapping):
             kind = item.entries.get("type")
             if kind is not None and _text_or_none(kind):
-                return {**json_of(item), "type": _text_or_none(kind)}
+                return {**to_json(item), "type": _text_or_none(kind)}
         return self._sentence("constraints", item, "a text, or a mapping with a type")
 
     def _sentences(self, name: str) -> tuple[str, ...]:
         items = self._items(name, self._fields.get(name))
         return tuple(self._sentence(name, item, "a text") for item in items)
 
-    def _sentence(self, name: str, item: Node, wanted: str) -> str:
-        if isinstance(item, Text) and item.value.strip():
+    def _sentence(self, name: str, item: YamlNode, wanted: str) -> str:
+        if isinstance(item, YamlScalar) and item.value.strip():
             return item.value
-        joined = field_rules.one_line_mapping(item) if self._lenient else None
+        joined = field_rules.join_single_pair(item) if self._lenient else None
         if joined is not None:
             self._repair(f"The mapping is read as the text {joined!r}.", name, item.line)
             return joined
-        self._error(ProblemType.INVALID_FIELD, f"An item of {name} must be {wanted}.", name, item.line)
+        self._error(DiagnosticType.INVALID_FIELD, f"An item of {name} must be {wanted}.", name, item.line)
         return ""
 
     def _dependencies(self) -> tuple[str, ...]:
         items = self._items("dependencies", self._fields.get("dependencies"))
         return tuple(self._dependency(item) for item in items)
 
-    def _dependency(self, item: Node) -> str:
-        found = field_rules.dependency_id(item) if self._lenient else None
+    def _dependency(self, item: YamlNode) -> str:
+        found = field_rules.find_dependency_id(item) if self._lenient else None
         if found is None:
             return self._sentence("dependencies", item, "the id of an intent")
         self._repair(
@@ -236,61 +238,64 @@ class IntentReader:
         found: list[Any] = []
         for entry in self._references:
             for item in self._items("references", entry):
-                value = item.value if isinstance(item, Text) else json_of(item)
+                value = item.value if isinstance(item, YamlScalar) else to_json(item)
                 if value not in found:
                     found.append(value)
         return tuple(found)
 
-    def _items(self, name: str, entry: Entry | None) -> tuple[Node, ...]:
+    def _items(self, name: str, entry: MappingEntry | None) -> tuple[YamlNode, ...]:
         """The items of a list. A lenient read takes one text for a list of one."""
         if entry is None or is_null(entry.value):
             return ()
-        if isinstance(entry.value, Listing):
+        if isinstance(entry.value, YamlList):
             return entry.value.items
-        if self._lenient and name == "owned_scope" and field_rules.scope_items(entry.value):
+        if self._lenient and name == "owned_scope" and field_rules.find_scope_items(entry.value):
             self._repair("The patterns under 'paths' are read as the scope.", name, entry.line)
-            return field_rules.scope_items(entry.value) or ()
-        if self._lenient and isinstance(entry.value, Text):
+            return field_rules.find_scope_items(entry.value) or ()
+        if self._lenient and isinstance(entry.value, YamlScalar):
             self._repair(f"The text under {name!r} is read as a list of one.", name, entry.line)
             return (entry.value,)
-        self._error(ProblemType.INVALID_FIELD, f"{name} must be a list.", name, entry.line)
+        self._error(DiagnosticType.INVALID_FIELD, f"{name} must be a list.", name, entry.line)
         return ()
 
     # What is valid but doubtful
 
-    def _doubts(self, values: IntentValues) -> None:
+    def _check_doubtful(self, values: IntentValues) -> None:
         for name, kind in (
-            ("constraints", ProblemType.MISSING_CONSTRAINTS),
-            ("acceptance_criteria", ProblemType.MISSING_ACCEPTANCE_CRITERIA),
+            ("constraints", DiagnosticType.MISSING_CONSTRAINTS),
+            ("acceptance_criteria", DiagnosticType.MISSING_ACCEPTANCE_CRITERIA),
         ):
             if not getattr(values, name) and not self._has_error(name):
                 self._warn(kind, f"The intent has no {name.replace('_', ' ')}.", name)
-        created, updated = field_rules.moment(values.created_at), field_rules.moment(values.updated_at)
+        created, updated = (
+            field_rules.parse_timestamp(values.created_at),
+            field_rules.parse_timestamp(values.updated_at),
+        )
         if created and updated and updated < created:
-            self._warn(ProblemType.INVALID_TIMESTAMP, "updated_at is before created_at.", "updated_at")
+            self._warn(DiagnosticType.INVALID_TIMESTAMP, "updated_at is before created_at.", "updated_at")
 
     # Noting problems
 
     def _has_error(self, name: str) -> bool:
         return any(problem.field == name for problem in self.errors)
 
-    def _error(self, kind: ProblemType, message: str, name: str, line: int | None = None) -> None:
-        self.errors.append(self._problem(kind, message, name, line))
+    def _error(self, kind: DiagnosticType, message: str, name: str, line: int | None = None) -> None:
+        self.errors.append(self._diagnostic(kind, message, name, line))
 
-    def _warn(self, kind: ProblemType, message: str, name: str, line: int | None = None) -> None:
-        self.warnings.append(self._problem(kind, message, name, line))
+    def _warn(self, kind: DiagnosticType, message: str, name: str, line: int | None = None) -> None:
+        self.warnings.append(self._diagnostic(kind, message, name, line))
 
     def _repair(self, message: str, name: str, line: int | None) -> None:
-        self._warn(ProblemType.KEY_ALIAS, message, name, line)
+        self._warn(DiagnosticType.KEY_ALIAS, message, name, line)
 
-    def _problem(self, kind: ProblemType, message: str, name: str, line: int | None) -> Problem:
+    def _diagnostic(self, kind: DiagnosticType, message: str, name: str, line: int | None) -> Diagnostic:
         if line is None:
-            entry = self._fields.get(name) or self._table.entries.get(name)
-            line = entry.line if entry else self._table.line
-        return Problem(kind, message, self._intent_id, name, line)
+            entry = self._fields.get(name) or self._mapping.entries.get(name)
+            line = entry.line if entry else self._mapping.line
+        return Diagnostic(kind, message, self._intent_id, name, line)
 
 
-def _text_or_none(entry: Entry | None) -> str | None:
-    if entry is None or is_null(entry.value) or not isinstance(entry.value, Text):
+def _text_or_none(entry: MappingEntry | None) -> str | None:
+    if entry is None or is_null(entry.value) or not isinstance(entry.value, YamlScalar):
         return None
     return entry.value.value

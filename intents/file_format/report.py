@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any
 
 
-class ProblemType(StrEnum):
+class DiagnosticType(StrEnum):
     """Errors first, then warnings, then the repairs of a lenient import (warnings too)."""
 
     YAML_PARSE_ERROR = "YAML_PARSE_ERROR"
@@ -39,11 +39,11 @@ class ProblemType(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class Diagnostic:
     """One finding. `line` counts from 1; None where there is no file. `path` and `other_intent_id` belong
     to `SCOPE_OVERLAP`: a path that both intents own, and the second of the two."""
 
-    type: ProblemType
+    type: DiagnosticType
     message: str
     intent_id: str | None = None
     field: str | None = None
@@ -51,7 +51,7 @@ class Problem:
     path: str | None = None
     other_intent_id: str | None = None
 
-    def as_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """The fields that are known, as the import report shows them."""
         facts = {
             "type": self.type.value,
@@ -66,17 +66,17 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
-    errors: tuple[Problem, ...] = ()
-    warnings: tuple[Problem, ...] = ()
+class ValidationReport:
+    errors: tuple[Diagnostic, ...] = ()
+    warnings: tuple[Diagnostic, ...] = ()
 
     @property
     def valid(self) -> bool:
         return not self.errors
 
-    def as_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         return {
             "valid": self.valid,
-            "errors": [problem.as_json() for problem in self.errors],
-            "warnings": [problem.as_json() for problem in self.warnings],
+            "errors": [problem.to_json() for problem in self.errors],
+            "warnings": [problem.to_json() for problem in self.warnings],
         }

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from controlplane.policy.model import IntentStatus
-from intents.file_format.yaml_tree import Listing, Node, Table, Text
+from intents.file_format.yaml_tree import YamlList, YamlMapping, YamlNode, YamlScalar
 
 _WHOLE = re.compile(r"-?(?:0|[1-9][0-9]*)")
 _DECIMAL = re.compile(r"-?(?:0|[1-9][0-9]*)\.[0-9]+")
@@ -40,7 +40,7 @@ class IntentValues:
     blocked_reason: str = ""
     extra: Mapping[str, Any] = field(default_factory=dict)
 
-    def as_document(self) -> dict[str, Any]:
+    def to_document(self) -> dict[str, Any]:
         """The mapping that stands in `active_intents.yaml`; empty optional fields are left out."""
         facts: dict[str, Any] = {
             "id": self.intent_id,
@@ -73,21 +73,21 @@ class RegistryValues:
     extra: Mapping[str, Any] = field(default_factory=dict)
 
 
-def json_of(node: Node) -> Any:
+def to_json(node: YamlNode) -> Any:
     """The JSON value of a field that the product has no rule for.
 
     A plain scalar becomes a number, a truth value or null only where writing that value gives the very same
     text back; `1.10`, `0o17` and `yes` stay texts.
     """
-    if isinstance(node, Table):
-        return {name: json_of(entry.value) for name, entry in node.entries.items()}
-    if isinstance(node, Listing):
-        return [json_of(item) for item in node.items]
+    if isinstance(node, YamlMapping):
+        return {name: to_json(entry.value) for name, entry in node.entries.items()}
+    if isinstance(node, YamlList):
+        return [to_json(item) for item in node.items]
     return _json_of_plain(node.value) if node.plain else node.value
 
 
-def is_null(node: Node) -> bool:
-    return isinstance(node, Text) and node.plain and node.value in {"", "~", "null"}
+def is_null(node: YamlNode) -> bool:
+    return isinstance(node, YamlScalar) and node.plain and node.value in {"", "~", "null"}
 
 
 def _json_of_plain(text: str) -> Any:

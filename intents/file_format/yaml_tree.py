@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 import yaml
 
-from intents.file_format.report import Problem, ProblemType
+from intents.file_format.report import Diagnostic, DiagnosticType
 
 MAX_BYTES = 8 * 1024 * 1024
 MAX_DEPTH = 40
@@ -33,7 +33,7 @@ _SCALAR_TAGS = frozenset(
 _MERGE = _TAG + "merge"
 
 
-class UnreadableError(Exception):
+class InvalidYamlError(Exception):
     """The text is not a YAML document that we take. `line` counts from 1."""
 
     def __init__(self, message: str, line: int | None = None) -> None:
@@ -43,7 +43,7 @@ class UnreadableError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class YamlScalar:
     """A scalar. `plain` means that it stood without quotes, so `null` or `3` may be more than letters."""
 
     value: str
@@ -52,37 +52,37 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
-    items: tuple[Node, ...]
+class YamlList:
+    items: tuple[YamlNode, ...]
     line: int | None
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class MappingEntry:
     """A value in a mapping, and the line of its key."""
 
-    value: Node
+    value: YamlNode
     line: int | None
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
-    entries: Mapping[str, Entry]
+class YamlMapping:
+    entries: Mapping[str, MappingEntry]
     line: int | None
 
 
-Node: TypeAlias = Text | Listing | Table
+YamlNode: TypeAlias = YamlScalar | YamlList | YamlMapping
 
 
 @dataclass(frozen=True, slots=True)
-class Tree:
+class YamlDocument:
     """`root` is None for an empty document. `repairs` are the control characters that were taken out."""
 
-    root: Node | None
-    repairs: tuple[Problem, ...] = ()
+    root: YamlNode | None
+    repairs: tuple[Diagnostic, ...] = ()
 
 
-def read_tree(data: bytes, *, lenient: bool = False) -> Tree:
+def parse_yaml(data: bytes, *, lenient: bool = False) -> YamlDocument:
     """Read one document. Raises `UnreadableError`, also for a key that occurs twice, a second document, an
     unknown tag, bytes that are not UTF-8, and control characters (which `lenient` takes out instead)."""
     builder = _Builder(lenient)
@@ -91,13 +91,13 @@ def read_tree(data: bytes, *, lenient: bool = False) -> Tree:
         root = yaml.compose(_with_whole_characters(text), Loader=_Loader)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        raise UnreadableError(_sentence(error), mark.line + 1 if mark else None) from error
+        raise InvalidYamlError(_sentence(error), mark.line + 1 if mark else None) from error
     except yaml.YAMLError as error:
-        raise UnreadableError(str(error)) from error
-    return Tree(builder.node(root) if root else None, tuple(builder.repairs))
+        raise InvalidYamlError(str(error)) from error
+    return YamlDocument(builder.node(root) if root else None, tuple(builder.repairs))
 
 
-def tree_of_json(value: Any) -> Node:
+def tree_from_json(value: Any) -> YamlNode:
     """The same tree for a value that arrived as JSON; it has no lines. Raises `UnreadableError`."""
     builder = _Builder(lenient=False)
     return builder.json_node(value, 0)
@@ -105,12 +105,12 @@ def tree_of_json(value: Any) -> Node:
 
 def _decoded(data: bytes) -> str:
     if len(data) > MAX_BYTES:
-        raise UnreadableError(f"The file is larger than {MAX_BYTES // 1024 // 1024} MiB.")
+        raise InvalidYamlError(f"The file is larger than {MAX_BYTES // 1024 // 1024} MiB.")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise UnreadableError(f"Byte {error.start} is not UTF-8.", line) from error
+        raise InvalidYamlError(f"Byte {error.start} is not UTF-8.", line) from error
 
 
 def _with_whole_characters(text: str) -> str:
@@ -143,7 +143,7 @@ class _Loader(yaml.CSafeLoader):
         """libyaml's binding calls this once a node; tags by path, its purpose, are not used here."""
         self._nodes += 1
         if self._nodes > MAX_NODES:
-            raise UnreadableError(f"The document has more than {MAX_NODES:,} nodes.")
+            raise InvalidYamlError(f"The document has more than {MAX_NODES:,} nodes.")
 
     def ascend_resolver(self) -> None:
         pass
@@ -154,12 +154,12 @@ class _Builder:
 
     def __init__(self, lenient: bool) -> None:
         self.lenient = lenient
-        self.repairs: list[Problem] = []
+        self.repairs: list[Diagnostic] = []
         self._seen: set[int] = set()
         self._open: set[int] = set()
         self._repeated = 0
 
-    def node(self, node: yaml.Node) -> Node:
+    def node(self, node: yaml.Node) -> YamlNode:
         line = _line(node)
         self._count(node, line)
         if isinstance(node, yaml.ScalarNode):
@@ -175,7 +175,7 @@ class _Builder:
             return text
         if not self.lenient:
             line = text.count("\n", 0, found.start()) + 1
-            raise UnreadableError(_control_message(found[0]), line)
+            raise InvalidYamlError(_control_message(found[0]), line)
         lines = [number for number, part in enumerate(text.split("\n"), 1) if _CONTROL.search(part)]
         self.repairs.extend(_control_repair(line) for line in lines)
         return _CONTROL.sub("", text)
@@ -184,56 +184,56 @@ class _Builder:
         if id(node) in self._seen:
             self._repeated += 1
             if self._repeated > MAX_REPEATED:
-                raise UnreadableError(f"Aliases repeat more than {MAX_REPEATED:,} nodes.", line)
+                raise InvalidYamlError(f"Aliases repeat more than {MAX_REPEATED:,} nodes.", line)
         self._seen.add(id(node))
 
     def _enter(self, node: yaml.Node, line: int) -> None:
         if id(node) in self._open:
-            raise UnreadableError("An alias stands inside the node that it names.", line)
+            raise InvalidYamlError("An alias stands inside the node that it names.", line)
         if len(self._open) >= MAX_DEPTH:
-            raise UnreadableError(f"Nested deeper than {MAX_DEPTH} levels.", line)
+            raise InvalidYamlError(f"Nested deeper than {MAX_DEPTH} levels.", line)
         self._open.add(id(node))
 
-    def _text(self, node: yaml.ScalarNode, line: int) -> Text:
+    def _text(self, node: yaml.ScalarNode, line: int) -> YamlScalar:
         if node.tag not in _SCALAR_TAGS:
-            raise UnreadableError(f"Unknown tag {node.tag}.", line)
-        return Text(self._clean(node.value, line), line, plain=not node.style)
+            raise InvalidYamlError(f"Unknown tag {node.tag}.", line)
+        return YamlScalar(self._clean(node.value, line), line, plain=not node.style)
 
-    def _listing(self, node: yaml.Node, line: int) -> Listing:
+    def _listing(self, node: yaml.Node, line: int) -> YamlList:
         if node.tag != _TAG + "seq":
-            raise UnreadableError(f"Unknown tag {node.tag}.", line)
-        return Listing(tuple(self.node(item) for item in node.value), line)
+            raise InvalidYamlError(f"Unknown tag {node.tag}.", line)
+        return YamlList(tuple(self.node(item) for item in node.value), line)
 
-    def _table(self, node: yaml.MappingNode, line: int) -> Table:
+    def _table(self, node: yaml.MappingNode, line: int) -> YamlMapping:
         if node.tag != _TAG + "map":
-            raise UnreadableError(f"Unknown tag {node.tag}.", line)
-        entries: dict[str, Entry] = {}
-        merged: dict[str, Entry] = {}
+            raise InvalidYamlError(f"Unknown tag {node.tag}.", line)
+        entries: dict[str, MappingEntry] = {}
+        merged: dict[str, MappingEntry] = {}
         names: set[str] = set()
         for key, value in node.value:
             name, key_line = self._key(key, names)
             if key.tag == _MERGE:
                 merged = self._merged(value)
             else:
-                entries[name] = Entry(self.node(value), key_line)
-        return Table({**merged, **entries}, line)
+                entries[name] = MappingEntry(self.node(value), key_line)
+        return YamlMapping({**merged, **entries}, line)
 
     def _key(self, key: yaml.Node, names: set[str]) -> tuple[str, int]:
         line = _line(key)
         if not isinstance(key, yaml.ScalarNode):
-            raise UnreadableError("A key must be a text.", line)
+            raise InvalidYamlError("A key must be a text.", line)
         name = self._text(key, line).value
         if name in names:
-            raise UnreadableError(f"The key {name!r} occurs twice in one mapping.", line)
+            raise InvalidYamlError(f"The key {name!r} occurs twice in one mapping.", line)
         names.add(name)
         return name, line
 
-    def _merged(self, value: yaml.Node) -> dict[str, Entry]:
+    def _merged(self, value: yaml.Node) -> dict[str, MappingEntry]:
         """What `<<` brings in: of several mappings the first that has a key counts."""
-        found: dict[str, Entry] = {}
+        found: dict[str, MappingEntry] = {}
         for source in _merge_sources(value):
             table = self.node(source)
-            assert isinstance(table, Table)  # _merge_sources lets only mappings through
+            assert isinstance(table, YamlMapping)  # _merge_sources lets only mappings through
             found = {**table.entries, **found}
         return found
 
@@ -243,24 +243,24 @@ class _Builder:
         if not found:
             return text
         if not self.lenient:
-            raise UnreadableError(_control_message(found[0]), line)
+            raise InvalidYamlError(_control_message(found[0]), line)
         self.repairs.append(_control_repair(line))
         return _CONTROL.sub("", text)
 
-    def json_node(self, value: Any, depth: int) -> Node:
+    def json_node(self, value: Any, depth: int) -> YamlNode:
         if depth > MAX_DEPTH:
-            raise UnreadableError(f"Nested deeper than {MAX_DEPTH} levels.")
+            raise InvalidYamlError(f"Nested deeper than {MAX_DEPTH} levels.")
         if isinstance(value, dict):
             entries = {
-                self._clean(str(name), None): Entry(self.json_node(item, depth + 1), None)
+                self._clean(str(name), None): MappingEntry(self.json_node(item, depth + 1), None)
                 for name, item in value.items()
             }
-            return Table(entries, None)
+            return YamlMapping(entries, None)
         if isinstance(value, list | tuple):
-            return Listing(tuple(self.json_node(item, depth + 1) for item in value), None)
+            return YamlList(tuple(self.json_node(item, depth + 1) for item in value), None)
         if isinstance(value, str):
-            return Text(self._clean(value, None), None)
-        return Text(json.dumps(value), None, plain=True)
+            return YamlScalar(self._clean(value, None), None)
+        return YamlScalar(json.dumps(value), None, plain=True)
 
 
 def _line(node: yaml.Node) -> int:
@@ -271,7 +271,7 @@ def _merge_sources(value: yaml.Node) -> Iterator[yaml.MappingNode]:
     sources = value.value if isinstance(value, yaml.SequenceNode) else [value]
     for source in sources:
         if not isinstance(source, yaml.MappingNode):
-            raise UnreadableError("A merge key (<<) needs a mapping, or a list of mappings.", _line(source))
+            raise InvalidYamlError("A merge key (<<) needs a mapping, or a list of mappings.", _line(source))
         yield source
 
 
@@ -279,5 +279,5 @@ def _control_message(character: str) -> str:
     return f"The control character U+{ord(character):04X} is not allowed."
 
 
-def _control_repair(line: int | None) -> Problem:
-    return Problem(ProblemType.CONTROL_CHARACTER, "Control characters were taken out.", line=line)
+def _control_repair(line: int | None) -> Diagnostic:
+    return Diagnostic(DiagnosticType.CONTROL_CHARACTER, "Control characters were taken out.", line=line)

@@ -16,9 +16,9 @@ _WIDTH = 1_000_000  # no folding: a line of the file is a line of the value
 _BREAKS_LITERALS = frozenset("\r\x85\u2028\u2029\ufeff")
 
 
-def write_document(registry: RegistryValues) -> str:
+def write_registry(registry: RegistryValues) -> str:
     """The whole file: intents in their order, then the file's own metadata and unknown keys."""
-    document: dict[str, Any] = {"active_intents": [values.as_document() for values in registry.intents]}
+    document: dict[str, Any] = {"active_intents": [values.to_document() for values in registry.intents]}
     if registry.metadata:
         document["metadata"] = dict(registry.metadata)
     document.update(registry.extra)

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from django.db.models import Count, Q, QuerySet
 
 from controlplane.models import Workspace
-from intents.prompts.lesson_selection import carrying_intents
+from intents.prompts.lesson_selection import list_intents_by_lesson
 from traces.lessons.store import OUTCOMES, Lesson, Section, lesson_entries, retirements, told
 from traces.models import LedgerEntry
 
@@ -35,7 +35,7 @@ class LessonRow:
     more: int
 
 
-def place_of(workspace_id: int, lesson_id: str) -> str | None:
+def find_list_url(workspace_id: int, lesson_id: str) -> str | None:
     """Query and fragment that show a lesson in the list as it is now; None where it is not. 3 queries."""
     entry = lesson_entries(workspace_id).filter(entry_id=lesson_id).first()
     if entry is None:
@@ -46,7 +46,7 @@ def place_of(workspace_id: int, lesson_id: str) -> str | None:
     return f"{_url(shown, newer // ROWS * ROWS)}#lesson-{lesson_id}"
 
 
-def list_context(workspace: Workspace, shown: str, start: int) -> dict[str, Any]:
+def build_list_context(workspace: Workspace, shown: str, start: int) -> dict[str, Any]:
     """7 queries. `shown` is a section, `retired`, or "" for all in force; `start` counts from the newest."""
     shown = shown if shown in TABS else ""
     retirement_of = retirements(workspace.pk)
@@ -55,7 +55,7 @@ def list_context(workspace: Workspace, shown: str, start: int) -> dict[str, Any]
     entries = _under(workspace.pk, shown, retired)
     start = min(start, counts[shown])
     page = told(workspace.pk, entries.order_by("-pk")[start : start + ROWS], retirement_of)
-    carried = carrying_intents(workspace, retirement_of)
+    carried = list_intents_by_lesson(workspace, retirement_of)
     return {
         "rows": [_row(lesson, carried.get(lesson.lesson_id, [])) for lesson in page],
         "tabs": [

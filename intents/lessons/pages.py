@@ -17,7 +17,7 @@ from controlplane.api.errors import ApiError
 from controlplane.models import Role
 from controlplane.shared.access import MemberRequest, may, member_page, person_name
 from controlplane.shared.downloads import text_download
-from intents.lessons.lesson_list import list_context, place_of
+from intents.lessons.lesson_list import build_list_context, find_list_url
 from traces.cursors import cursor_in
 from traces.lessons import retire
 from traces.lessons.agent_md import write_lessons
@@ -45,7 +45,7 @@ def lesson_list(request: MemberRequest) -> HttpResponse:
 @member_page()
 def lesson_show(request: MemberRequest, lesson_id: str) -> HttpResponse:
     """To where it stands in the list, which changes."""
-    place = place_of(request.workspace.pk, lesson_id)
+    place = find_list_url(request.workspace.pk, lesson_id)
     if place is None:
         raise Http404
     return redirect(reverse("lessons:list", args=[request.workspace.slug]) + place)
@@ -101,7 +101,9 @@ def _lesson_in(request: MemberRequest, data: dict[str, Any]) -> NewLesson:
 
 
 def _page(request: MemberRequest, form: LessonForm, status: int = 200) -> HttpResponse:
-    shown = list_context(request.workspace, request.GET.get("show", ""), cursor_in(request, "from") or 0)
+    shown = build_list_context(
+        request.workspace, request.GET.get("show", ""), cursor_in(request, "from") or 0
+    )
     context = shown | {"form": form, "may_edit": may(request.role, Role.REVIEWER)}
     return render(request, "lessons/lesson_list.html", context, status=status)
 

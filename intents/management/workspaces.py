@@ -7,7 +7,7 @@ from django.core.management.base import CommandError
 from controlplane.models import Workspace
 
 
-def workspace_named(slug: str) -> Workspace:
+def find_workspace(slug: str) -> Workspace:
     found = Workspace.objects.filter(slug=slug).first()
     if found is None:
         known = ", ".join(Workspace.objects.values_list("slug", flat=True)) or "none"

@@ -6,7 +6,7 @@ from typing import Any
 
 from django import forms
 
-from intents.file_format.report import Report
+from intents.file_format.report import ValidationReport
 from intents.models import Intent
 from intents.pages.text_area_lists import from_lines, to_lines
 
@@ -45,7 +45,7 @@ class IntentForm(forms.Form):
 
     def __init__(self, *args: Any, intent: Intent | None = None, **kwargs: Any) -> None:
         if intent is not None:
-            kwargs["initial"] = initial_of(intent)
+            kwargs["initial"] = build_initial(intent)
         super().__init__(*args, **kwargs)
         if intent is not None:
             del self.fields["id"]
@@ -57,14 +57,14 @@ class IntentForm(forms.Form):
         document["owned_scope"] = document.pop("scope")
         return document
 
-    def show(self, report: Report) -> None:
+    def add_report_errors(self, report: ValidationReport) -> None:
         """Put each error of the registry beside the field that it is about."""
         for problem in report.errors:
             name = {"owned_scope": "scope"}.get(problem.field or "", problem.field)
             self.add_error(name if name in self.fields else None, problem.message)
 
 
-def initial_of(intent: Intent) -> dict[str, Any]:
+def build_initial(intent: Intent) -> dict[str, Any]:
     return {
         "name": intent.name,
         "description": intent.description,

@@ -10,10 +10,10 @@ from controlplane.policy.model import IntentStatus
 from intents import store
 from intents.file_format import cross_checks, field_rules
 from intents.models import Intent, IntentRevision
-from intents.pages.intent_list import holders_of
+from intents.pages.intent_list import list_holders
 from intents.pages.text_area_lists import to_lines
-from intents.selectors import ignores_case
-from intents.statuses import MOVES
+from intents.selectors import is_case_insensitive
+from intents.statuses import ALLOWED_MOVES
 from traces.entries.mutation_class_check import disagreements
 from traces.entries.reconciliations import last_about
 
@@ -27,14 +27,14 @@ _LABELS: Mapping[IntentStatus, str] = {
 }
 
 
-def detail_context(intent: Intent, *, may_edit: bool) -> dict[str, Any]:
+def build_detail_context(intent: Intent, *, may_edit: bool) -> dict[str, Any]:
     """What intent_detail.html needs. 11 queries."""
     others = list(Intent.objects.filter(workspace_id=intent.workspace_id).exclude(pk=intent.pk))
     return {
-        "intent": intent_facts(intent, others),
-        "moves": moves_of(intent) if may_edit else [],
+        "intent": build_intent_details(intent, others),
+        "moves": list_moves(intent) if may_edit else [],
         "may_edit": may_edit,
-        "revisions": revisions_of(intent),
+        "revisions": list_revisions(intent),
         "sessions": _sessions(intent),
         "overlaps": _overlaps(intent, others),
         "disagreements": disagreements(intent.workspace_id, intent.intent_id),
@@ -42,7 +42,7 @@ def detail_context(intent: Intent, *, may_edit: bool) -> dict[str, Any]:
     }
 
 
-def intent_facts(intent: Intent, others: list[Intent]) -> dict[str, Any]:
+def build_intent_details(intent: Intent, others: list[Intent]) -> dict[str, Any]:
     status = {other.intent_id: other.status for other in others}
     needed_by = [other for other in others if intent.intent_id in other.dependencies]
     return {
@@ -53,8 +53,8 @@ def intent_facts(intent: Intent, others: list[Intent]) -> dict[str, Any]:
         "owner": intent.owner,
         "blocked_reason": intent.blocked_reason,
         "revision": intent.version,
-        "created_at": field_rules.moment(intent.created_at) or intent.registered_at,
-        "updated_at": field_rules.moment(intent.updated_at) or intent.changed_at,
+        "created_at": field_rules.parse_timestamp(intent.created_at) or intent.registered_at,
+        "updated_at": field_rules.parse_timestamp(intent.updated_at) or intent.changed_at,
         "scope": intent.owned_scope,
         "references": [_shown(reference) for reference in intent.references],
         "extra": [(name, _shown(value)) for name, value in intent.extra.items()],
@@ -64,11 +64,11 @@ def intent_facts(intent: Intent, others: list[Intent]) -> dict[str, Any]:
             {"id": other, "status": status[other]} for other in intent.dependencies if other in status
         ],
         "needed_by": [{"id": other.intent_id, "status": other.status} for other in needed_by],
-        "held_by": holders_of(intent.workspace_id).get(intent.pk),
+        "held_by": list_holders(intent.workspace_id).get(intent.pk),
     }
 
 
-def scope_form(intent: Intent, preview_url: str | None = None) -> dict[str, Any]:
+def build_scope_form(intent: Intent, preview_url: str | None = None) -> dict[str, Any]:
     """What _scope_editor.html needs."""
     return {
         "text": to_lines(intent.owned_scope),
@@ -78,18 +78,18 @@ def scope_form(intent: Intent, preview_url: str | None = None) -> dict[str, Any]
     }
 
 
-def moves_of(intent: Intent) -> list[dict[str, Any]]:
+def list_moves(intent: Intent) -> list[dict[str, Any]]:
     """The buttons for the moves that lead on from here."""
     current = IntentStatus(intent.status)
     labels = {**_LABELS, IntentStatus.IN_PROGRESS: "Resume"} if current is IntentStatus.BLOCKED else _LABELS
     return [
         {"status": target.value, "label": label, "danger": target is IntentStatus.ABANDONED}
         for target, label in labels.items()
-        if target in MOVES[current]
+        if target in ALLOWED_MOVES[current]
     ]
 
 
-def revisions_of(intent: Intent) -> list[dict[str, Any]]:
+def list_revisions(intent: Intent) -> list[dict[str, Any]]:
     """The last revisions, newest first, each with what it changed. 1 query."""
     rows = IntentRevision.objects.filter(workspace_id=intent.workspace_id, intent_id=intent.intent_id)
     found = list(rows.order_by("-number")[: REVISIONS_SHOWN + 1])
@@ -131,11 +131,11 @@ def _overlaps(intent: Intent, others: list[Intent]) -> list[dict[str, str]]:
     if intent.status != IntentStatus.IN_PROGRESS:
         return []
     running = [other for other in others if other.status == IntentStatus.IN_PROGRESS]
-    values = [store.values_of(row) for row in (intent, *running)]
-    ignore_case = ignores_case(intent.workspace_id)
+    values = [store.to_values(row) for row in (intent, *running)]
+    ignore_case = is_case_insensitive(intent.workspace_id)
     return [
         {"id": other.intent_id, "name": other.name, "path": path}
-        for one, other, path in cross_checks.shared_paths(values, ignore_case=ignore_case).pairs
+        for one, other, path in cross_checks.find_scope_overlaps(values, ignore_case=ignore_case).pairs
         if one.intent_id == intent.intent_id
     ]
 

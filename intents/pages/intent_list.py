@@ -14,20 +14,20 @@ from intents import store
 from intents.file_format import cross_checks
 from intents.file_format.values import IntentValues
 from intents.models import STATUS_CHOICES, Intent
-from intents.proposals import proposer_of
-from intents.selectors import ignores_case
+from intents.proposals import find_proposer
+from intents.selectors import is_case_insensitive
 from traces.models import TraceFile
 
 
 @dataclass(frozen=True, slots=True)
-class Filters:
+class IntentFilters:
     """What the address asks for; "" is everything."""
 
     q: str = ""
     status: str = ""
     owner: str = ""
 
-    def take(self, intent: Intent) -> bool:
+    def matches(self, intent: Intent) -> bool:
         words = self.q.casefold()
         texts = (intent.intent_id, intent.name, *intent.owned_scope)
         return (
@@ -37,15 +37,15 @@ class Filters:
         )
 
 
-def list_context(workspace_id: int, filters: Filters) -> dict[str, Any]:
+def build_list_context(workspace_id: int, filters: IntentFilters) -> dict[str, Any]:
     """What intent_list.html needs. 4 queries, whatever the number of intents."""
     intents = list(Intent.objects.filter(workspace_id=workspace_id).order_by("position", "pk"))
-    values = [store.values_of(intent) for intent in intents]
-    overlaps = overlapping(values, ignore_case=ignores_case(workspace_id))
+    values = [store.to_values(intent) for intent in intents]
+    overlaps = group_overlaps(values, ignore_case=is_case_insensitive(workspace_id))
     status = {intent.intent_id: intent.status for intent in intents}
-    holders, work = holders_of(workspace_id), _work_of(workspace_id)
+    holders, work = list_holders(workspace_id), _work_of(workspace_id)
     rows = []
-    for intent in filter(filters.take, intents):
+    for intent in filter(filters.matches, intents):
         facts = _row(intent, holders.get(intent.pk), work.get(intent.intent_id, {}))
         unmet = [other for other in intent.dependencies if status.get(other) != IntentStatus.COMPLETED]
         rows.append(facts | {"overlaps": overlaps.get(intent.intent_id, []), "unmet": unmet})
@@ -60,17 +60,17 @@ def list_context(workspace_id: int, filters: Filters) -> dict[str, Any]:
     }
 
 
-def overlapping(intents: Iterable[IntentValues], *, ignore_case: bool) -> dict[str, list[str]]:
+def group_overlaps(intents: Iterable[IntentValues], *, ignore_case: bool) -> dict[str, list[str]]:
     """Id to the ids of intents in progress that own some path of it too."""
     running = [values for values in intents if values.status is IntentStatus.IN_PROGRESS]
     found: dict[str, list[str]] = {}
-    for one, other, _ in cross_checks.shared_paths(running, ignore_case=ignore_case).pairs:
+    for one, other, _ in cross_checks.find_scope_overlaps(running, ignore_case=ignore_case).pairs:
         found.setdefault(one.intent_id, []).append(other.intent_id)
         found.setdefault(other.intent_id, []).append(one.intent_id)
     return found
 
 
-def holders_of(workspace_id: int) -> dict[int, dict[str, Any]]:
+def list_holders(workspace_id: int) -> dict[int, dict[str, Any]]:
     """Primary key of an intent to the session that holds it. 1 query, by the relation that sessions made."""
     rows = Intent.objects.filter(workspace_id=workspace_id, agent_sessions__ended_at=None)
     found = rows.exclude(agent_sessions=None).order_by("agent_sessions__last_seen_at")
@@ -90,7 +90,7 @@ def _row(intent: Intent, holder: dict[str, Any] | None, work: dict[str, Any]) ->
         "files": work.get("files"),
         "held_by": holder,
         "owner": intent.owner,
-        "proposed_by": proposer_of(intent),
+        "proposed_by": find_proposer(intent),
         "criteria_met": 0,
         "criteria": len(intent.acceptance_criteria),
         "writes": work.get("writes"),

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from controlplane.models import Workspace
 from controlplane.policy.globs import parse
-from controlplane.policy.globs.scope import Scope, find_overlap
+from controlplane.policy.globs.overlaps import find_overlap
+from controlplane.policy.globs.scope import Scope
 from controlplane.policy.model import IntentStatus
 from controlplane.policy.rules import policy_document
 from intents import store
 from intents.known_files import known_files
 from intents.pages.text_area_lists import numbered_lines
-from intents.replay import DAYS, Proposal, replay_proposal
+from intents.replay import DAYS, RuleChanges, replay_recorded_calls
 
 if TYPE_CHECKING:
     from intents.models import Intent
@@ -21,7 +22,7 @@ SHOWN = 20
 CALLS_REPLAYED = 1_000  # the newest: the answer comes while one types
 
 
-def line_problems(text: str) -> list[dict[str, Any]]:
+def find_line_errors(text: str) -> list[dict[str, Any]]:
     """`{line, message}` of each pattern that is none; lines count from 1."""
     found = [(number, parse.find_problem(line)) for number, line in numbered_lines(text)]
     return [
@@ -31,7 +32,7 @@ def line_problems(text: str) -> list[dict[str, Any]]:
     ]
 
 
-def preview_of(intent: Intent, text: str) -> dict[str, Any]:
+def preview_scope(intent: Intent, text: str) -> dict[str, Any]:
     """Known files that would match, overlaps that the saved scope does not have, and recorded calls whose
     answer would flip. At most 8 queries."""
     workspace = Workspace.objects.get(pk=intent.workspace_id)
@@ -40,7 +41,7 @@ def preview_of(intent: Intent, text: str) -> dict[str, Any]:
     scope = Scope.from_patterns(patterns, case_insensitive=ignore_case)
     matches = known_files(workspace).matching(scope)
     return {
-        "errors": line_problems(text),
+        "errors": find_line_errors(text),
         "matches": matches[:SHOWN],
         "more": max(0, len(matches) - SHOWN),
         "new_overlaps": _new_overlaps(intent, scope),
@@ -49,8 +50,8 @@ def preview_of(intent: Intent, text: str) -> dict[str, Any]:
 
 
 def _replayed(workspace: Workspace, intent: Intent, patterns: tuple[str, ...]) -> dict[str, Any]:
-    proposal = Proposal(owned_scope={intent.intent_id: patterns})
-    found = replay_proposal(workspace, proposal, most=CALLS_REPLAYED)
+    proposal = RuleChanges(owned_scope={intent.intent_id: patterns})
+    found = replay_recorded_calls(workspace, proposal, limit=CALLS_REPLAYED)
     return {
         "flips": [
             {"before": f.before, "after": f.after, "path": f.path, "calls": f.calls, "last": f.at}
@@ -67,7 +68,7 @@ def _new_overlaps(intent: Intent, scope: Scope) -> list[dict[str, str]]:
     ignore_case = scope.case_insensitive
     before = Scope.from_patterns(tuple(intent.owned_scope), case_insensitive=ignore_case)
     found = []
-    for other in store.all_values(intent.workspace_id):
+    for other in store.list_values(intent.workspace_id):
         if other.intent_id == intent.intent_id or other.status is not IntentStatus.IN_PROGRESS:
             continue
         theirs = Scope.from_patterns(other.owned_scope, case_insensitive=ignore_case)

@@ -18,9 +18,9 @@ from intents import registry
 from intents.file_format.yaml_tree import MAX_BYTES
 from intents.models import Intent
 from intents.pages.forms import IntentForm
-from intents.pages.intent_detail import detail_context, scope_form
-from intents.pages.intent_list import Filters, list_context
-from intents.pages.scope_preview import line_problems, preview_of
+from intents.pages.intent_detail import build_detail_context, build_scope_form
+from intents.pages.intent_list import IntentFilters, build_list_context
+from intents.pages.scope_preview import find_line_errors, preview_scope
 from intents.pages.text_area_lists import numbered_lines
 from intents.registry_file import import_export
 from intents.selectors import find_intent
@@ -31,8 +31,8 @@ TEXT_WHEN_BLOCKING = 500
 @require_GET
 @member_page()
 def intent_list(request: MemberRequest) -> HttpResponse:
-    filters = Filters(*(request.GET.get(name, "") for name in ("q", "status", "owner")))
-    context = list_context(request.workspace.pk, filters)
+    filters = IntentFilters(*(request.GET.get(name, "") for name in ("q", "status", "owner")))
+    context = build_list_context(request.workspace.pk, filters)
     return render(request, "intents/intent_list.html", context | {"may_edit": _may_edit(request)})
 
 
@@ -40,7 +40,7 @@ def intent_list(request: MemberRequest) -> HttpResponse:
 @member_page()
 def intent_detail(request: MemberRequest, intent_id: str) -> HttpResponse:
     intent = _found(request, intent_id)
-    return _detail(request, intent, scope_form(intent, _address(request, "scope-preview", intent)))
+    return _detail(request, intent, build_scope_form(intent, _address(request, "scope-preview", intent)))
 
 
 @require_http_methods(["GET", "POST"])
@@ -51,7 +51,7 @@ def intent_new(request: MemberRequest) -> HttpResponse:
         try:
             intent = registry.create(request.workspace, form.document(), actor=_actor(request))
         except registry.InvalidIntentError as error:
-            form.show(error.report)
+            form.add_report_errors(error.report)
         except registry.IntentExistsError as error:
             form.add_error("id", str(error))
         else:
@@ -79,26 +79,26 @@ def intent_edit(request: MemberRequest, intent_id: str) -> HttpResponse:
 @require_POST
 @member_page()
 def scope_preview(request: MemberRequest, intent_id: str) -> HttpResponse:
-    found = preview_of(_found(request, intent_id), request.POST.get("scope", ""))
+    found = preview_scope(_found(request, intent_id), request.POST.get("scope", ""))
     return render(request, "intents/_scope_preview.html", {"scope_preview": found})
 
 
 @require_http_methods(["GET", "POST"])
 @member_page(Role.ADMIN)
 def intent_import(request: MemberRequest) -> HttpResponse:
-    how = import_export.How(
+    how = import_export.ImportOptions(
         "replace" if request.POST.get("mode") == "replace" else "merge", lenient="lenient" in request.POST
     )
     context: dict[str, Any] = {"mode": how.mode, "lenient": how.lenient, "text": ""}
     if request.method == "POST":
         data = _document(request)
         if request.POST.get("step") == "apply":
-            found = import_export.import_document(request.workspace, data, how, actor=_actor(request))
+            found = import_export.import_registry(request.workspace, data, how, actor=_actor(request))
             if found.applied:
                 messages.success(request, _told(found.plan))
                 return redirect("intents:list", request.workspace.slug)
         else:
-            found = import_export.preview(request.workspace.pk, data, how)
+            found = import_export.preview_import(request.workspace.pk, data, how)
         context |= {"text": data.decode(errors="replace"), "report": found.report, "plan": _steps(found)}
     return render(request, "intents/intent_import.html", context)
 
@@ -107,7 +107,7 @@ def intent_import(request: MemberRequest) -> HttpResponse:
 @member_page()
 def intent_export(request: MemberRequest) -> HttpResponse:
     return text_download(
-        import_export.export_document(request.workspace), "active_intents.yaml", "application/yaml"
+        import_export.export_registry(request.workspace), "active_intents.yaml", "application/yaml"
     )
 
 
@@ -137,7 +137,7 @@ def _status(form: IntentForm) -> int:
 def _detail(
     request: MemberRequest, intent: Intent, editor: dict[str, Any], status: int = 200
 ) -> HttpResponse:
-    context = detail_context(intent, may_edit=_may_edit(request))
+    context = build_detail_context(intent, may_edit=_may_edit(request))
     return render(request, "intents/intent_detail.html", context | {"scope_form": editor}, status=status)
 
 
@@ -160,8 +160,8 @@ def _move(request: MemberRequest, intent: Intent) -> HttpResponse:
 
 def _save_scope(request: MemberRequest, intent: Intent) -> HttpResponse:
     text = request.POST["scope"]
-    editor = scope_form(intent, _address(request, "scope-preview", intent)) | {"text": text}
-    errors = line_problems(text)
+    editor = build_scope_form(intent, _address(request, "scope-preview", intent)) | {"text": text}
+    errors = find_line_errors(text)
     if not errors:
         try:
             changes = {"owned_scope": [line for _, line in numbered_lines(text)]}
@@ -180,7 +180,7 @@ def _saved(request: MemberRequest, intent: Intent, form: IntentForm) -> bool:
     try:
         registry.edit(intent, form.document(), actor=_actor(request), version=_version(request))
     except registry.InvalidIntentError as error:
-        form.show(error.report)
+        form.add_report_errors(error.report)
     except registry.VersionConflictError as error:
         form.add_error(None, str(error))
     else:
@@ -202,7 +202,7 @@ def _document(request: HttpRequest) -> bytes:
     return request.POST.get("text", "").replace("\r\n", "\n").encode()
 
 
-def _steps(found: import_export.Imported) -> list[dict[str, Any]] | None:
+def _steps(found: import_export.ImportResult) -> list[dict[str, Any]] | None:
     """The plan as the page lists it; None where the file was invalid."""
     if found.values is None:
         return None
@@ -225,5 +225,5 @@ def _steps(found: import_export.Imported) -> list[dict[str, Any]] | None:
     return steps + same
 
 
-def _told(plan: import_export.Plan) -> str:
+def _told(plan: import_export.ImportPlan) -> str:
     return f"{len(plan.added)} added, {len(plan.changed)} changed, {len(plan.removed)} removed."

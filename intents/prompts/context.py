@@ -6,21 +6,21 @@ from dataclasses import asdict
 from typing import Any
 
 from intents.models import Intent
-from intents.prompts.context_xml import context_xml
-from intents.prompts.recent_history import surroundings_of
-from intents.selectors import intent_document
-from intents.store import values_of
+from intents.prompts.context_xml import render_intent_xml
+from intents.prompts.recent_history import load_prompt_context
+from intents.selectors import serialize_intent
+from intents.store import to_values
 
 
-def intent_context(intent: Intent) -> dict[str, Any]:
+def build_intent_context(intent: Intent) -> dict[str, Any]:
     """`{"context", "intent", "history", "files", "lessons"}` of an intent.
 
     7 queries where its workspace was fetched along.
     """
-    around = surroundings_of(intent)
+    around = load_prompt_context(intent)
     return {
-        "context": context_xml(values_of(intent), around),
-        "intent": intent_document(intent),
+        "context": render_intent_xml(to_values(intent), around),
+        "intent": serialize_intent(intent),
         "history": [asdict(item) for item in around.history],
         "files": [asdict(item) for item in around.files],
         "lessons": [asdict(item) for item in around.lessons],

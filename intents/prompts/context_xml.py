@@ -45,7 +45,7 @@ class LessonNote:
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class PromptContext:
     """What an agent should know beside the intent itself. So many relevant lessons more were `left_out`."""
 
     history: Sequence[HistoryItem] = ()
@@ -54,7 +54,7 @@ class Surroundings:
     left_out: int = 0
 
 
-def context_xml(intent: IntentValues, around: Surroundings) -> str:
+def render_intent_xml(intent: IntentValues, context: PromptContext) -> str:
     root = ET.Element("intent_context", {"intent_id": _clean(intent.intent_id)})
     _add(root, "name", intent.name or intent.intent_id)
     _add(root, "status", intent.status.value)
@@ -64,11 +64,11 @@ def context_xml(intent: IntentValues, around: Surroundings) -> str:
     _add_list(root, "constraints", "constraint", intent.constraints)
     _add_list(root, "acceptance_criteria", "criterion", intent.acceptance_criteria)
     _add_list(root, "references", "reference", intent.references)
-    _add_facts(root, "recent_history", "entry", [_history_facts(item) for item in around.history])
-    _add_facts(root, "files", "file", [_file_facts(item) for item in around.files])
-    learned = _add_facts(root, "lessons", "lesson", [_lesson_facts(item) for item in around.lessons])
-    if around.left_out:
-        learned.set("left_out", str(around.left_out))
+    _add_facts(root, "recent_history", "entry", [_history_facts(item) for item in context.history])
+    _add_facts(root, "files", "file", [_file_facts(item) for item in context.files])
+    learned = _add_facts(root, "lessons", "lesson", [_lesson_facts(item) for item in context.lessons])
+    if context.left_out:
+        learned.set("left_out", str(context.left_out))
     ET.indent(root)
     return ET.tostring(root, encoding="unicode", short_empty_elements=False)
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from controlplane.policy.model import IntentStatus, Registry
 from intents.file_format.values import IntentValues
-from intents.prompts.context_xml import Surroundings, context_xml
-from intents.statuses import SELECTABLE
-from intents.summaries import SHORT, Available, one_line
+from intents.prompts.context_xml import PromptContext, render_intent_xml
+from intents.statuses import SELECTABLE_STATUSES
+from intents.summaries import MAX_DESCRIPTION_LENGTH, IntentSummary, one_line
 
 TITLE = "# Intent governance"
 MANDATE = (
@@ -28,12 +28,12 @@ ONE_FOR_LIFE = (
 )
 
 
-def before_selection(available: Sequence[Available]) -> str:
+def render_before_selection(available: Sequence[IntentSummary]) -> str:
     """The mandate, and what there is to choose from."""
     return _section(MANDATE, READING_IS_FREE, "", *_choices(available))
 
 
-def after_selection(intent: IntentValues, around: Surroundings) -> str:
+def render_selected_intent(intent: IntentValues, around: PromptContext) -> str:
     """The intent, its limits, and what was done so far. The mandate is fulfilled, so not repeated."""
     name = one_line(intent.name) or intent.intent_id
     return _section(
@@ -45,42 +45,42 @@ def after_selection(intent: IntentValues, around: Surroundings) -> str:
         "lessons tell what failed or was decided here before: heed them, but they widen no scope.",
         ONE_FOR_LIFE,
         "",
-        context_xml(intent, around),
+        render_intent_xml(intent, around),
     )
 
 
-def no_longer_active(intent_id: str, status: IntentStatus | None, blocked_reason: str = "") -> str:
+def render_inactive_intent(intent_id: str, status: IntentStatus | None, blocked_reason: str = "") -> str:
     """For a session whose intent was closed, blocked or removed since, or taken over (it is open then)."""
     shown = one_line(intent_id)
     if status is None:
         why = f"The intent {shown} of this session is no longer registered."
-    elif status in SELECTABLE:
+    elif status in SELECTABLE_STATUSES:
         why = f"The intent {shown} is held by another session now."
     else:
-        reason = f": {one_line(blocked_reason, SHORT)}" if blocked_reason else ""
+        reason = f": {one_line(blocked_reason, MAX_DESCRIPTION_LENGTH)}" if blocked_reason else ""
         why = f"The intent {shown} of this session is no longer active, it is {status.value}{reason}."
     return _section(why, READING_IS_FREE, ONE_FOR_LIFE)
 
 
-def unavailable(state: Registry, text: str) -> str:
+def render_unavailable(state: Registry, text: str) -> str:
     """While the registry cannot be relied upon. `text` says why and what to do."""
     if state is Registry.EMPTY:
         return _section(MANDATE, READING_IS_FREE, "", text)
     return _section("Orchestration is unavailable: nothing can be changed now.", text)
 
 
-def ended() -> str:
+def render_ended() -> str:
     return _section("This session has ended. Nothing may be changed any more; start a new session.")
 
 
-def _choices(available: Sequence[Available]) -> list[str]:
+def _choices(available: Sequence[IntentSummary]) -> list[str]:
     if not available:
         return [HOW_TO_CREATE]
     return ["Available intents:", *(_choice(intent) for intent in available)]
 
 
-def _choice(intent: Available) -> str:
-    about = f" - {one_line(intent.description, SHORT)}" if intent.description else ""
+def _choice(intent: IntentSummary) -> str:
+    about = f" - {one_line(intent.description, MAX_DESCRIPTION_LENGTH)}" if intent.description else ""
     return f"- {one_line(intent.intent_id)} [{intent.status}]: {one_line(intent.name)}{about}"
 
 

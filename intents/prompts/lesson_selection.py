@@ -12,7 +12,7 @@ from controlplane.policy.globs.scope import Scope
 from controlplane.policy.rules import policy_document
 from intents.models import Intent
 from intents.prompts.context_xml import LessonNote
-from intents.statuses import SELECTABLE
+from intents.statuses import SELECTABLE_STATUSES
 from traces.lessons.store import MAX_FILE_LENGTH, Lesson, lessons
 
 MAX_LESSONS = 10
@@ -24,7 +24,7 @@ MAX_INTENTS = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Carried:
+class LessonSelection:
     """What comes with an intent's prompts, most relevant first; `left_out` is relevant too, but too much."""
 
     lessons: tuple[Lesson, ...] = ()
@@ -37,21 +37,23 @@ class Carried:
         ]
 
 
-def carried_by(intent: Intent) -> Carried:
+def select_lessons(intent: Intent) -> LessonSelection:
     """What the intent's next prompt carries. 2 queries where its workspace was fetched along: nothing is
     remembered, so nothing is late."""
     workspace = intent.workspace
     newest = lessons(workspace.pk, most=LOOKED_AT)[::-1]
-    return carried(newest, _scopes(workspace, [(intent.intent_id, intent.owned_scope)]))[intent.intent_id]
+    return select_by_scope(newest, _scopes(workspace, [(intent.intent_id, intent.owned_scope)]))[
+        intent.intent_id
+    ]
 
 
-def carrying_intents(workspace: Workspace, retired: Container[str]) -> dict[str, list[str]]:
+def list_intents_by_lesson(workspace: Workspace, retired: Container[str]) -> dict[str, list[str]]:
     """By lesson id, the selectable intents whose prompts carry it, in the order of the file. 2 queries."""
-    live = Intent.objects.filter(workspace=workspace, status__in=[one.value for one in SELECTABLE])
+    live = Intent.objects.filter(workspace=workspace, status__in=[one.value for one in SELECTABLE_STATUSES])
     intents = live.order_by("position", "pk").values_list("intent_id", "owned_scope")[:MAX_INTENTS]
     newest = lessons(workspace.pk, most=LOOKED_AT, retired=retired)[::-1]
     found: dict[str, list[str]] = {}
-    for intent_id, one in carried(newest, _scopes(workspace, intents)).items():
+    for intent_id, one in select_by_scope(newest, _scopes(workspace, intents)).items():
         for lesson in one.lessons:
             found.setdefault(lesson.lesson_id, []).append(intent_id)
     return found
@@ -65,7 +67,7 @@ def _scopes(workspace: Workspace, intents: Iterable[tuple[str, Sequence[str]]]) 
     }
 
 
-def carried(newest: Sequence[Lesson], scopes: Mapping[str, Scope]) -> dict[str, Carried]:
+def select_by_scope(newest: Sequence[Lesson], scopes: Mapping[str, Scope]) -> dict[str, LessonSelection]:
     """By intent id, from its owned scope: lessons of their files and their own, then those of no file.
 
     Newest first in both. An intent's own ones count whatever their file: a rejection is mostly about a file
@@ -74,7 +76,8 @@ def carried(newest: Sequence[Lesson], scopes: Mapping[str, Scope]) -> dict[str, 
     newest, owners = _looked_at(newest), OwnerIndex(scopes.items())
     near: dict[str, list[Lesson]] = {intent_id: [] for intent_id in scopes}
     for lesson in newest:
-        concerned = {lesson.intent_id}.union(*(owners.find_owners(file, but=None) for file in lesson.files))
+        file_owners = (owners.find_owners(file, exclude=None) for file in lesson.files)
+        concerned = {lesson.intent_id}.union(*file_owners)
         for intent_id in concerned & near.keys():
             near[intent_id].append(lesson)
     anywhere = [lesson for lesson in newest if not lesson.file]
@@ -89,14 +92,14 @@ def _looked_at(newest: Sequence[Lesson]) -> list[Lesson]:
     return [lesson for lesson, files in zip(newest, so_far, strict=True) if files <= FILES_LOOKED_AT]
 
 
-def _fitting(relevant: list[Lesson]) -> Carried:
+def _fitting(relevant: list[Lesson]) -> LessonSelection:
     room, taken = MAX_CHARACTERS, 0
     for lesson in relevant[:MAX_LESSONS]:
         room -= len(_files(lesson)) + len(_short(lesson.problems))
         if room < 0:
             break
         taken += 1
-    return Carried(tuple(relevant[:taken]), len(relevant) - taken)
+    return LessonSelection(tuple(relevant[:taken]), len(relevant) - taken)
 
 
 def _files(lesson: Lesson) -> str:

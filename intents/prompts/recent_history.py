@@ -5,8 +5,8 @@ from __future__ import annotations
 from django.db.models import Max, Q
 
 from intents.models import Intent
-from intents.prompts.context_xml import FileState, HistoryItem, Surroundings
-from intents.prompts.lesson_selection import carried_by
+from intents.prompts.context_xml import FileState, HistoryItem, PromptContext
+from intents.prompts.lesson_selection import select_lessons
 from intents.summaries import one_line
 from traces.models import LedgerEntry, TraceFile
 
@@ -16,13 +16,15 @@ _MAX_PATHS = 5
 _WORTH_TELLING = ("trace", "decision", "approval", "intent")
 
 
-def surroundings_of(intent: Intent) -> Surroundings:
+def load_prompt_context(intent: Intent) -> PromptContext:
     """7 queries where the workspace was fetched along, whatever the size of the ledger."""
-    learned = carried_by(intent)
-    return Surroundings(recent_history(intent), touched_files(intent), learned.notes(), learned.left_out)
+    learned = select_lessons(intent)
+    return PromptContext(
+        list_recent_history(intent), list_touched_files(intent), learned.notes(), learned.left_out
+    )
 
 
-def recent_history(intent: Intent) -> list[HistoryItem]:
+def list_recent_history(intent: Intent) -> list[HistoryItem]:
     """The last events under the intent, oldest first: changes, refusals, approvals, its own revisions."""
     entries = LedgerEntry.objects.filter(
         workspace_id=intent.workspace_id, intent_id=intent.intent_id, kind__in=_WORTH_TELLING
@@ -37,7 +39,7 @@ def recent_history(intent: Intent) -> list[HistoryItem]:
     ]
 
 
-def touched_files(intent: Intent) -> list[FileState]:
+def list_touched_files(intent: Intent) -> list[FileState]:
     """Files changed under the intent, latest first, each as the ledger knows it now, whoever changed it."""
     touched = TraceFile.objects.filter(workspace_id=intent.workspace_id, intent_id=intent.intent_id)
     latest = touched.values("path").annotate(last=Max("pk")).order_by("-last")[:MAX_FILES]

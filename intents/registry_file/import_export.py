@@ -8,19 +8,19 @@ from typing import Any
 
 from controlplane.models import Workspace
 from intents import store
-from intents.file_format.registry_parser import read_document
-from intents.file_format.report import Report
+from intents.file_format.registry_parser import parse_registry
+from intents.file_format.report import ValidationReport
 from intents.file_format.values import IntentValues, RegistryValues
-from intents.file_format.yaml_writer import write_document
+from intents.file_format.yaml_writer import write_registry
 from intents.models import Intent, RegistryDocument
-from intents.selectors import ignores_case
+from intents.selectors import is_case_insensitive
 from traces.ledger.append import NewEntry, append
 
-MODES = ("merge", "replace")
+IMPORT_MODES = ("merge", "replace")
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class IntentChange:
     """One intent that an import adds, changes or removes. `fields` are the names of those that differ."""
 
     intent_id: str
@@ -30,15 +30,15 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ImportPlan:
     """What an import would do to the registry, in the order of the file."""
 
-    added: tuple[Change, ...] = ()
-    changed: tuple[Change, ...] = ()
-    removed: tuple[Change, ...] = ()
+    added: tuple[IntentChange, ...] = ()
+    changed: tuple[IntentChange, ...] = ()
+    removed: tuple[IntentChange, ...] = ()
     unchanged: tuple[str, ...] = ()
 
-    def as_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         return {
             "added": [change.intent_id for change in self.added],
             "changed": [
@@ -50,7 +50,7 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class How:
+class ImportOptions:
     """`merge` adds and changes what the file names; `replace` also removes what it does not name.
     `lenient` repairs what real files hold."""
 
@@ -59,35 +59,39 @@ class How:
 
 
 @dataclass(frozen=True, slots=True)
-class Imported:
+class ImportResult:
     """How an import went. Without `values` the file was invalid, and nothing was changed."""
 
-    report: Report
-    how: How
-    plan: Plan = field(default_factory=Plan)
+    report: ValidationReport
+    options: ImportOptions
+    plan: ImportPlan = field(default_factory=ImportPlan)
     values: RegistryValues | None = None
     applied: bool = False
 
 
-def preview(workspace_id: int, data: bytes, how: How) -> Imported:
+def preview_import(workspace_id: int, data: bytes, options: ImportOptions) -> ImportResult:
     """Read the file and compare it with the registry; nothing is changed."""
-    present = {values.intent_id: values for values in store.all_values(workspace_id)}
-    kept = list(present.values()) if how.mode == "merge" else []
-    ignore_case = ignores_case(workspace_id)
-    reading = read_document(data, lenient=how.lenient, kept=kept, ignore_case=ignore_case)
+    present = {values.intent_id: values for values in store.list_values(workspace_id)}
+    kept = list(present.values()) if options.mode == "merge" else []
+    ignore_case = is_case_insensitive(workspace_id)
+    reading = parse_registry(data, lenient=options.lenient, others=kept, ignore_case=ignore_case)
     if reading.values is None:
-        return Imported(reading.report, how)
-    return Imported(reading.report, how, make_plan(present, reading.values, how.mode), reading.values)
+        return ImportResult(reading.report, options)
+    return ImportResult(
+        reading.report, options, plan_import(present, reading.values, options.mode), reading.values
+    )
 
 
-def import_document(workspace: Workspace, data: bytes, how: How, *, actor: str) -> Imported:
+def import_registry(workspace: Workspace, data: bytes, options: ImportOptions, *, actor: str) -> ImportResult:
     """Read the file and bring the registry to it, or change nothing at all.
 
     Any status may be set: the moves bind people and agents, not files.
     """
     present = Intent.objects.filter(workspace=workspace)
-    with store.changing(workspace.pk, present, actor=actor, reason=f"import ({how.mode})") as changes:
-        found = preview(workspace.pk, data, how)
+    with store.change_registry(
+        workspace.pk, present, actor=actor, reason=f"import ({options.mode})"
+    ) as changes:
+        found = preview_import(workspace.pk, data, options)
         if found.values is None:
             return found
         _apply(workspace.pk, found, changes)
@@ -95,29 +99,29 @@ def import_document(workspace: Workspace, data: bytes, how: How, *, actor: str) 
     return replace(found, applied=True)
 
 
-def make_plan(present: Mapping[str, IntentValues], file: RegistryValues, mode: str) -> Plan:
+def plan_import(present: Mapping[str, IntentValues], file: RegistryValues, mode: str) -> ImportPlan:
     added, changed, unchanged = [], [], []
     for after in file.intents:
         before = present.get(after.intent_id)
         if before is None:
-            added.append(Change(after.intent_id, None, after))
+            added.append(IntentChange(after.intent_id, None, after))
         elif before == after:
             unchanged.append(after.intent_id)
         else:
-            changed.append(Change(after.intent_id, before, after, _differing(before, after)))
+            changed.append(IntentChange(after.intent_id, before, after, _differing(before, after)))
     named = {values.intent_id for values in file.intents}
     gone = [values for values in present.values() if values.intent_id not in named and mode == "replace"]
-    removed = tuple(Change(values.intent_id, values, None) for values in gone)
-    return Plan(tuple(added), tuple(changed), removed, tuple(unchanged))
+    removed = tuple(IntentChange(values.intent_id, values, None) for values in gone)
+    return ImportPlan(tuple(added), tuple(changed), removed, tuple(unchanged))
 
 
-def export_document(workspace: Workspace) -> str:
+def export_registry(workspace: Workspace) -> str:
     """`active_intents.yaml` of the registry as it is. 2 queries."""
-    intents = tuple(store.all_values(workspace.pk))
+    intents = tuple(store.list_values(workspace.pk))
     document = RegistryDocument.objects.filter(workspace=workspace).first()
     if document is None:
-        return write_document(RegistryValues(intents, _fresh_metadata(intents)))
-    return write_document(RegistryValues(intents, document.metadata, document.extra))
+        return write_registry(RegistryValues(intents, _fresh_metadata(intents)))
+    return write_registry(RegistryValues(intents, document.metadata, document.extra))
 
 
 def _fresh_metadata(intents: tuple[IntentValues, ...]) -> dict[str, str]:
@@ -128,11 +132,11 @@ def _fresh_metadata(intents: tuple[IntentValues, ...]) -> dict[str, str]:
 
 
 def _differing(before: IntentValues, after: IntentValues) -> tuple[str, ...]:
-    one, other = before.as_document(), after.as_document()
+    one, other = before.to_document(), after.to_document()
     return tuple(name for name in {**one, **other} if one.get(name) != other.get(name))
 
 
-def _apply(workspace_id: int, found: Imported, changes: store.Changes) -> None:
+def _apply(workspace_id: int, found: ImportResult, changes: store.RegistryChanges) -> None:
     rows = {row.intent_id: row for row in Intent.objects.filter(workspace_id=workspace_id)}
     for change in found.plan.removed:
         changes.remove(rows.pop(change.intent_id))
@@ -145,16 +149,16 @@ def _apply(workspace_id: int, found: Imported, changes: store.Changes) -> None:
     _keep_document(workspace_id, found)
 
 
-def _tell(workspace_id: int, found: Imported, actor: str) -> None:
+def _tell(workspace_id: int, found: ImportResult, actor: str) -> None:
     plan = found.plan
     if plan.added or plan.changed or plan.removed:
-        body = {"what": "intents", "mode": found.how.mode, "plan": plan.as_json()}
+        body = {"what": "intents", "mode": found.options.mode, "plan": plan.to_json()}
         append(NewEntry(workspace_id=workspace_id, kind="import", body=body, outcome="applied", actor=actor))
 
 
-def _keep_order(rows: Mapping[str, Intent], found: Imported) -> None:
+def _keep_order(rows: Mapping[str, Intent], found: ImportResult) -> None:
     """After a replacement the registry stands in the order of the file; a merge appends."""
-    if found.how.mode != "replace" or found.values is None:
+    if found.options.mode != "replace" or found.values is None:
         return
     moved = []
     for position, values in enumerate(found.values.intents, 1):
@@ -165,7 +169,7 @@ def _keep_order(rows: Mapping[str, Intent], found: Imported) -> None:
     Intent.objects.bulk_update(moved, ["position"], batch_size=500)
 
 
-def _keep_document(workspace_id: int, found: Imported) -> None:
+def _keep_document(workspace_id: int, found: ImportResult) -> None:
     """Remember what the file says beside its intents. A merge of a file without metadata keeps the old."""
     if found.values is None:
         return
@@ -173,7 +177,7 @@ def _keep_document(workspace_id: int, found: Imported) -> None:
     document = RegistryDocument.objects.filter(workspace_id=workspace_id).first()
     if document is None:
         document = RegistryDocument(workspace_id=workspace_id)
-    elif found.how.mode == "merge":
+    elif found.options.mode == "merge":
         metadata, extra = {**document.metadata, **metadata}, {**document.extra, **extra}
     if document.pk is None or (document.metadata, document.extra) != (metadata, extra):
         document.metadata, document.extra = metadata, extra

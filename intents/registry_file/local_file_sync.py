@@ -15,56 +15,56 @@ from controlplane.models import Workspace
 from controlplane.policy.model import Registry
 from intents import store
 from intents.models import RegistryDocument
-from intents.registry_file.import_export import How, Imported, import_document
-from intents.registry_file.two_way_sync import Outcome, Wish, sync_file
+from intents.registry_file.import_export import ImportOptions, ImportResult, import_registry
+from intents.registry_file.two_way_sync import SyncRequest, SyncResult, sync_file
 
-FILE = ".orchestration/active_intents.yaml"
-STATE = (
+REGISTRY_FILE = ".orchestration/active_intents.yaml"
+STATE_FILE = (
     ".orchestration/.icp-sync.json"  # what file and registry were when they last agreed, as icp.py keeps it
 )
 
 
-class UnusableStateError(ValueError):
+class InvalidSyncStateError(ValueError):
     """What was remembered of the last sync cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
-class Synced:
+class FileSyncResult:
     """`imported` is None where there was no file to read."""
 
     state: Registry
     error: str = ""
-    imported: Imported | None = None
+    imported: ImportResult | None = None
 
 
-def sync(workspace: Workspace, *, actor: str, lenient: bool = False) -> Synced:
+def sync_from_file(workspace: Workspace, *, actor: str, lenient: bool = False) -> FileSyncResult:
     """Bring the registry to what the file says, and remember how the file was found.
 
     While it is missing or corrupt the intents stay as they were, and the gate relies on none of them.
     """
-    found = _read(workspace, How("replace", lenient), actor)
+    found = _read(workspace, ImportOptions("replace", lenient), actor)
     _remember(workspace.pk, found)
     return found
 
 
-def sync_both(workspace: Workspace, *, actor: str, prefer: str = "", dry_run: bool = False) -> Outcome:
+def sync_two_way(workspace: Workspace, *, actor: str, prefer: str = "", dry_run: bool = False) -> SyncResult:
     """Bring the file under the local root and the registry together; see `two_way`.
 
     An invalid file changes nothing. Raises OSError and UnusableStateError before anything is changed.
     """
     root = Path(workspace.local_root)
-    state = _state(root / STATE)
-    data = (root / FILE).read_bytes() if (root / FILE).exists() else None
-    outcome = sync_file(workspace, Wish(data, state.get("intents", {}), prefer, dry_run), actor=actor)
+    state = _state(root / STATE_FILE)
+    data = (root / REGISTRY_FILE).read_bytes() if (root / REGISTRY_FILE).exists() else None
+    outcome = sync_file(workspace, SyncRequest(data, state.get("intents", {}), prefer, dry_run), actor=actor)
     if outcome.base is None or dry_run:
         return outcome
     if outcome.file is not None:
-        _write(root / FILE, outcome.file)
+        _write(root / REGISTRY_FILE, outcome.file)
     if state.get("intents") != outcome.base:
         text = json.dumps(state | {"intents": outcome.base}, indent=1, sort_keys=True)
-        _write(root / STATE, f"{text}\n")
+        _write(root / STATE_FILE, f"{text}\n")
     if RegistryDocument.objects.filter(workspace=workspace, synced=True).exists():
-        _remember(workspace.pk, Synced(Registry.OK))
+        _remember(workspace.pk, FileSyncResult(Registry.OK))
     return outcome
 
 
@@ -72,10 +72,12 @@ def _state(path: Path) -> dict[str, Any]:
     try:
         found = json.loads(path.read_bytes()) if path.exists() else {}
     except ValueError as error:
-        raise UnusableStateError(f"{STATE} is not JSON: mend it, or remove it to compare anew.") from error
+        raise InvalidSyncStateError(
+            f"{STATE_FILE} is not JSON: mend it, or remove it to compare anew."
+        ) from error
     base = found.get("intents", {}) if isinstance(found, dict) else None
     if not isinstance(base, dict) or not all(isinstance(one, dict) for one in base.values()):
-        raise UnusableStateError(f"{STATE} is not what a sync wrote: remove it to compare anew.")
+        raise InvalidSyncStateError(f"{STATE_FILE} is not what a sync wrote: remove it to compare anew.")
     return dict(found)
 
 
@@ -90,29 +92,29 @@ def _write(path: Path, text: str) -> None:
     fresh.replace(path)
 
 
-def stop(workspace: Workspace) -> None:
+def stop_sync(workspace: Workspace) -> None:
     """Let the registry rule again, whatever the file says."""
     with transaction.atomic():
         if RegistryDocument.objects.filter(workspace=workspace, synced=True).update(synced=False):
             store.bump(workspace.pk)
 
 
-def _read(workspace: Workspace, how: How, actor: str) -> Synced:
+def _read(workspace: Workspace, how: ImportOptions, actor: str) -> FileSyncResult:
     try:
-        data = (Path(workspace.local_root) / FILE).read_bytes()
+        data = (Path(workspace.local_root) / REGISTRY_FILE).read_bytes()
     except FileNotFoundError:
-        return Synced(Registry.MISSING, f"{FILE} is missing.")
+        return FileSyncResult(Registry.MISSING, f"{REGISTRY_FILE} is missing.")
     except OSError as error:
-        return Synced(Registry.CORRUPT, f"{FILE} cannot be read: {error.strerror}.")
-    imported = import_document(workspace, data, how, actor=actor)
+        return FileSyncResult(Registry.CORRUPT, f"{REGISTRY_FILE} cannot be read: {error.strerror}.")
+    imported = import_registry(workspace, data, how, actor=actor)
     if imported.report.valid:
-        return Synced(Registry.OK, imported=imported)
+        return FileSyncResult(Registry.OK, imported=imported)
     first = imported.report.errors[0]
     place = f"Line {first.line}: " if first.line else ""
-    return Synced(Registry.CORRUPT, f"{place}{first.message}", imported)
+    return FileSyncResult(Registry.CORRUPT, f"{place}{first.message}", imported)
 
 
-def _remember(workspace_id: int, found: Synced) -> None:
+def _remember(workspace_id: int, found: FileSyncResult) -> None:
     with transaction.atomic():
         document, _ = RegistryDocument.objects.get_or_create(workspace_id=workspace_id)
         before = document.synced, document.state

@@ -11,12 +11,12 @@ from typing import Any
 
 Document = Mapping[str, Any] | None
 PREFERENCES = ("registry", "folder")
-WHOLE = "*"  # the field of a conflict where one side removed what the other changed
-LATER = frozenset({"updated_at", "last_updated"})  # both sides stamp these: the later one holds
+ALL_FIELDS = "*"  # the field of a conflict where one side removed what the other changed
+TIMESTAMP_FIELDS = frozenset({"updated_at", "last_updated"})  # both sides stamp these: the later one holds
 
 
 @dataclass(frozen=True, slots=True)
-class Conflict:
+class MergeConflict:
     """A field that both sides changed, each in its own way."""
 
     key: str
@@ -25,22 +25,22 @@ class Conflict:
     registry: Any
     folder: Any
 
-    def as_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         sides = {"base": self.base, "registry": self.registry, "folder": self.folder}
         return {"intent_id": self.key, "field": self.field, **sides}
 
 
 @dataclass(frozen=True, slots=True)
-class Merged:
+class MergeResult:
     """What each side is to be. With open conflicts both stay as they are, and so does what they agreed on."""
 
     registry: Document
     folder: Document
     base: Document
-    conflicts: tuple[Conflict, ...] = ()
+    conflicts: tuple[MergeConflict, ...] = ()
 
 
-def merge(key: str, base: Document, registry: Document, folder: Document, prefer: str = "") -> Merged:
+def merge(key: str, base: Document, registry: Document, folder: Document, prefer: str = "") -> MergeResult:
     """`prefer` names the side that wins where both changed."""
     if folder in (registry, base):
         return _agreed(registry)
@@ -50,18 +50,18 @@ def merge(key: str, base: Document, registry: Document, folder: Document, prefer
         settled = {"registry": registry, "folder": folder}
         if prefer:
             return _agreed(settled[prefer])
-        return Merged(registry, folder, base, (Conflict(key, WHOLE, base, registry, folder),))
+        return MergeResult(registry, folder, base, (MergeConflict(key, ALL_FIELDS, base, registry, folder),))
     found, conflicts = _by_field(key, base or {}, registry, folder, prefer)
-    return Merged(registry, folder, base, conflicts) if conflicts else _agreed(found)
+    return MergeResult(registry, folder, base, conflicts) if conflicts else _agreed(found)
 
 
-def _agreed(document: Document) -> Merged:
-    return Merged(document, document, document)
+def _agreed(document: Document) -> MergeResult:
+    return MergeResult(document, document, document)
 
 
 def _by_field(
     key: str, base: Mapping[str, Any], registry: Mapping[str, Any], folder: Mapping[str, Any], prefer: str
-) -> tuple[dict[str, Any], tuple[Conflict, ...]]:
+) -> tuple[dict[str, Any], tuple[MergeConflict, ...]]:
     found: dict[str, Any] = {}
     conflicts = []
     for name in dict.fromkeys((*registry, *folder)):
@@ -70,10 +70,10 @@ def _by_field(
             found[name] = one
         elif one == before:
             found[name] = other
-        elif name in LATER:
+        elif name in TIMESTAMP_FIELDS:
             found[name] = max(str(one or ""), str(other or ""))
         elif prefer:
             found[name] = one if prefer == "registry" else other
         else:
-            conflicts.append(Conflict(key, name, before, one, other))
+            conflicts.append(MergeConflict(key, name, before, one, other))
     return {name: value for name, value in found.items() if value is not None}, tuple(conflicts)

@@ -11,20 +11,20 @@ from typing import Any
 
 from controlplane.models import Workspace
 from intents import store
-from intents.file_format.registry_parser import read_document
-from intents.file_format.report import Report
+from intents.file_format.registry_parser import parse_registry
+from intents.file_format.report import ValidationReport
 from intents.file_format.values import RegistryValues
 from intents.file_format.yaml_writer import write_mapping
 from intents.models import Intent, RegistryDocument
-from intents.registry_file.import_export import How, Plan, import_document, preview
-from intents.registry_file.three_way_merge import Conflict, Document, Merged, merge
+from intents.registry_file.import_export import ImportOptions, ImportPlan, import_registry, preview_import
+from intents.registry_file.three_way_merge import Document, MergeConflict, MergeResult, merge
 
-BESIDE = ""  # the key of what stands in the file beside its intents
-REPLACE = How("replace")
+METADATA_KEY = ""  # the key of what stands in the file beside its intents
+REPLACE = ImportOptions("replace")
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class SyncRequest:
     """`file` is None where there is none: nothing was changed in it then. `base` is the last outcome's."""
 
     file: bytes | None
@@ -34,50 +34,54 @@ class Wish:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class SyncResult:
     """`file` is the new text, None where the present one stays, byte for byte. An invalid file or result
     changes nothing on either side; `report` says why."""
 
-    report: Report
-    conflicts: tuple[Conflict, ...] = ()
-    plan: Plan = field(default_factory=Plan)
+    report: ValidationReport
+    conflicts: tuple[MergeConflict, ...] = ()
+    plan: ImportPlan = field(default_factory=ImportPlan)
     file: str | None = None
     base: Mapping[str, Any] | None = None
 
-    def as_json(self) -> dict[str, Any]:
-        conflicts = [conflict.as_json() for conflict in self.conflicts]
-        found = {"conflicts": conflicts, "plan": self.plan.as_json(), "file": self.file, "base": self.base}
-        return self.report.as_json() | found
+    def to_json(self) -> dict[str, Any]:
+        conflicts = [conflict.to_json() for conflict in self.conflicts]
+        found = {"conflicts": conflicts, "plan": self.plan.to_json(), "file": self.file, "base": self.base}
+        return self.report.to_json() | found
 
 
-def sync_file(workspace: Workspace, wish: Wish, *, actor: str) -> Outcome:
+def sync_file(workspace: Workspace, request: SyncRequest, *, actor: str) -> SyncResult:
     """Merge, bring the registry to the result, and say what the file is to be; all of it or nothing."""
     present = Intent.objects.filter(workspace=workspace)
-    with store.changing(workspace.pk, present, actor=actor, reason="sync"):
+    with store.change_registry(workspace.pk, present, actor=actor, reason="sync"):
         registry = _registry(workspace.pk)
-        folder = dict(wish.base)
-        if wish.file is not None:
-            reading = read_document(wish.file)
+        folder = dict(request.base)
+        if request.file is not None:
+            reading = parse_registry(request.file)
             if reading.values is None:
-                return Outcome(reading.report)
+                return SyncResult(reading.report)
             folder = _documents(reading.values)
-        merged = _merged(wish, registry, folder)
+        merged = _merged(request, registry, folder)
         data = _written({key: one.registry for key, one in merged.items()}).encode()
-        if wish.dry_run:
-            done = preview(workspace.pk, data, REPLACE)
+        if request.dry_run:
+            done = preview_import(workspace.pk, data, REPLACE)
         else:
-            done = import_document(workspace, data, REPLACE, actor=actor)
+            done = import_registry(workspace, data, REPLACE, actor=actor)
         if done.values is None:
-            return Outcome(done.report)
-    return _outcome(wish, merged, folder, done.report, done.plan)
+            return SyncResult(done.report)
+    return _outcome(request, merged, folder, done.report, done.plan)
 
 
 def _outcome(
-    wish: Wish, merged: Mapping[str, Merged], folder: Mapping[str, Any], report: Report, plan: Plan
-) -> Outcome:
+    wish: SyncRequest,
+    merged: Mapping[str, MergeResult],
+    folder: Mapping[str, Any],
+    report: ValidationReport,
+    plan: ImportPlan,
+) -> SyncResult:
     wanted = {key: one.folder for key, one in merged.items() if one.folder is not None}
     same = wish.file is not None and wanted == folder
-    return Outcome(
+    return SyncResult(
         report,
         tuple(conflict for one in merged.values() for conflict in one.conflicts),
         plan,
@@ -86,7 +90,9 @@ def _outcome(
     )
 
 
-def _merged(wish: Wish, registry: Mapping[str, Any], folder: Mapping[str, Any]) -> dict[str, Merged]:
+def _merged(
+    wish: SyncRequest, registry: Mapping[str, Any], folder: Mapping[str, Any]
+) -> dict[str, MergeResult]:
     """By key, in the order of the file, then of the registry."""
     keys = dict.fromkeys((*folder, *registry, *wish.base))
     return {
@@ -97,19 +103,19 @@ def _merged(wish: Wish, registry: Mapping[str, Any], folder: Mapping[str, Any]) 
 def _registry(workspace_id: int) -> dict[str, Any]:
     document = RegistryDocument.objects.filter(workspace_id=workspace_id).first()
     metadata, extra = (document.metadata, document.extra) if document else ({}, {})
-    return _documents(RegistryValues(tuple(store.all_values(workspace_id)), metadata, extra))
+    return _documents(RegistryValues(tuple(store.list_values(workspace_id)), metadata, extra))
 
 
 def _documents(values: RegistryValues) -> dict[str, Any]:
-    beside = {**values.metadata, **{f"{BESIDE}/{name}": item for name, item in values.extra.items()}}
-    return {BESIDE: beside} | {one.intent_id: one.as_document() for one in values.intents}
+    beside = {**values.metadata, **{f"{METADATA_KEY}/{name}": item for name, item in values.extra.items()}}
+    return {METADATA_KEY: beside} | {one.intent_id: one.to_document() for one in values.intents}
 
 
 def _written(documents: Mapping[str, Document]) -> str:
-    beside = documents.get(BESIDE) or {}
-    mark = f"{BESIDE}/"
+    beside = documents.get(METADATA_KEY) or {}
+    mark = f"{METADATA_KEY}/"
     metadata = {name: item for name, item in beside.items() if not name.startswith(mark)}
     extra = {name.removeprefix(mark): item for name, item in beside.items() if name.startswith(mark)}
-    intents = [one for key, one in documents.items() if key != BESIDE and one is not None]
+    intents = [one for key, one in documents.items() if key != METADATA_KEY and one is not None]
     found: dict[str, Any] = {"active_intents": [dict(one) for one in intents]}
     return write_mapping(found | ({"metadata": metadata} if metadata else {}) | extra)

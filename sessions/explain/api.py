@@ -13,7 +13,7 @@ from controlplane.api.views import WorkspaceView
 from sessions.api_schema import Body
 from sessions.explain import steps
 from sessions.explain.steps import Standpoint
-from sessions.gate.answers import refusal_body
+from sessions.gate.answers import render_refusal
 from sessions.gate.api import REFUSALS
 from sessions.gate.request import (
     MAX_BODY_BYTES,
@@ -81,7 +81,7 @@ NOT_FOUND = OpenApiResponse(GateRefusal, description="`as` names a session or in
 
 class ExplainView(WorkspaceView):
     required_role = "agent"
-    error_body = staticmethod(refusal_body)
+    error_body = staticmethod(render_refusal)
 
     @extend_schema(
         operation_id="explain",

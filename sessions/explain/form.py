@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rest_framework.exceptions import ParseError
 
 from controlplane.api.parsers import parse_json
-from intents.selectors import names_of
+from intents.selectors import list_intent_names
 from sessions.agent_titles import agent_title
 from sessions.explain.steps import Standpoint
 from sessions.gate.request import MAX_INPUT_BYTES, GateRequest, invalid, parse_gate_request
@@ -99,7 +99,9 @@ def standpoint_of(trial: Trial) -> Standpoint:
 
 def standpoints(workspace: Workspace) -> list[Options]:
     """What the form offers. 2 queries."""
-    intents = [Option(f"intent:{key}", f"{key} {name}") for key, name in names_of(workspace.pk).items()]
+    intents = [
+        Option(f"intent:{key}", f"{key} {name}") for key, name in list_intent_names(workspace.pk).items()
+    ]
     sessions = [
         Option(f"session:{row.session_id}", _worded(row.session_id, row.agent_name, row.selected_intent_id))
         for row in alive(workspace).order_by("-last_seen_at")[:SESSIONS_SHOWN]

@@ -164,7 +164,7 @@ def result_of(explanation: Explanation) -> Result:
 
 def _command(explanation: Explanation) -> CommandView | None:
     """The command with its targets marked, where the call is one."""
-    call, snapshot = explanation.call, explanation.held.snapshot
+    call, snapshot = explanation.call, explanation.held.core
     resolved = resolve_tool(call)
     if not command_of(resolved):
         return None

@@ -15,7 +15,7 @@ from controlplane.api.views import WorkspaceView
 from controlplane.policy.globs import parse
 from controlplane.policy.rules.policy_document import InvalidPolicyError
 from intents import intentignore as ignorefile
-from intents.replay import DAYS, MAX_DAYS, Proposal, replay_proposal
+from intents.replay import DAYS, MAX_DAYS, RuleChanges, replay_recorded_calls
 from intents.selectors import find_intent
 from sessions.api_schema import Body, responses_for
 from sessions.representations import format_time
@@ -100,20 +100,20 @@ class ReplayView(WorkspaceView):
         days, most = data.get("days", DAYS), data.get("limit", MAX_CALLS)
         proposal = proposal_of(self.bearer.workspace_id, data)
         try:
-            found = replay_proposal(self.workspace, proposal, days=days, most=most)
+            found = replay_recorded_calls(self.workspace, proposal, days=days, limit=most)
         except InvalidPolicyError as error:
             problems = [asdict(problem) for problem in error.problems]
             raise ApiError(400, "INVALID_POLICY", str(error), problems=problems) from error
         return Response({"days": days, "truncated": found.total >= most, **shown(found)})
 
 
-def proposal_of(workspace_id: int, data: dict[str, Any]) -> Proposal:
+def proposal_of(workspace_id: int, data: dict[str, Any]) -> RuleChanges:
     """Raises `ApiError` 400 and 404."""
     scope, text, policy = (data.get(name) for name in ("owned_scope", "intentignore", "policy"))
     if scope is None and text is None and policy is None:
         raise ApiError(400, "INVALID_INPUT", "Propose owned_scope (with intent_id), intentignore or policy.")
     scopes = None if scope is None else {_intent(workspace_id, data.get("intent_id", "")): _scope(scope)}
-    return Proposal(scopes, None if text is None else _text(text), policy)
+    return RuleChanges(scopes, None if text is None else _text(text), policy)
 
 
 def _intent(workspace_id: int, intent_id: str) -> str:
@@ -132,7 +132,7 @@ def _scope(patterns: list[str]) -> tuple[str, ...]:
 
 def _text(text: str) -> str:
     try:
-        return ignorefile.text_of(text.encode())
+        return ignorefile.decode_text(text.encode())
     except ignorefile.UnusableTextError as error:
         raise ApiError(400, "INVALID_INPUT", str(error)) from error
 

@@ -15,18 +15,18 @@ from controlplane.policy.model import Decision, IntentStatus, SessionState, Step
 from controlplane.policy.paths.filesystem import Filesystem
 from intents.selectors import find_intent
 from sessions.core_values import to_core_intent
-from sessions.gate import handshake
-from sessions.gate import snapshot as snapshots
-from sessions.gate.answers import answer_of
-from sessions.gate.decide import judge
-from sessions.lifecycle.open import find_session, require_owner
+from sessions.gate.answers import render_decision
+from sessions.gate.decide import decide_call
+from sessions.gate.handshake_call import preview_handshake
+from sessions.gate.snapshot import read_snapshot
+from sessions.lifecycle.open import find_session, require_owner, unopened_session
 from sessions.models import AgentSession
 
 if TYPE_CHECKING:
     from controlplane.models import Workspace
     from controlplane.shared.tokens import Bearer
     from sessions.gate.request import GateRequest
-    from sessions.gate.snapshot import Held
+    from sessions.gate.snapshot import SessionSnapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,19 +42,19 @@ class Explanation:
     """One call on one snapshot: what is decided, and the steps that lead there."""
 
     call: ToolCall
-    held: Held
+    held: SessionSnapshot
     decision: Decision
     steps: tuple[Step, ...]
     world: Filesystem
 
     @property
     def answered(self) -> Verdict:
-        return enforce(self.decision, self.held.snapshot.policy)[0]
+        return enforce(self.decision, self.held.core.policy)[0]
 
     @property
     def revisions(self) -> dict[str, int | None]:
         """What the decision was made upon; the session has none before it is opened."""
-        intent = self.held.snapshot.intent
+        intent = self.held.core.intent
         return {
             "workspace": self.held.workspace_revision,
             "session": self.held.session_revision if self.held.session.pk else None,
@@ -62,13 +62,13 @@ class Explanation:
         }
 
 
-def explain_call(call: ToolCall, held: Held) -> Explanation:
-    judged = judge(call, held)
-    steps = explain(judged.call, held.snapshot, judged.now, judged.world)
-    return Explanation(judged.call, held, judged.decision, steps, judged.world)
+def explain_call(call: ToolCall, held: SessionSnapshot) -> Explanation:
+    decided = decide_call(call, held)
+    steps = explain(decided.call, held.core, decided.now, decided.filesystem)
+    return Explanation(decided.call, held, decided.decision, steps, decided.filesystem)
 
 
-def standing_of(bearer: Bearer, request: GateRequest, standpoint: Standpoint | None) -> Held:
+def standing_of(bearer: Bearer, request: GateRequest, standpoint: Standpoint | None) -> SessionSnapshot:
     """Where a token's call stands: its own session, or, for reviewers, wherever they ask.
 
     Raises `ApiError` 403 for another's session, 404 for a session or intent that is not there.
@@ -81,12 +81,12 @@ def standing_of(bearer: Bearer, request: GateRequest, standpoint: Standpoint | N
     session = find_session(bearer.workspace_id, request.session_id)
     if session is not None and not bearer.may("reviewer"):
         require_owner(session, bearer)
-    return held_of(session or unopened(bearer.workspace_id, request))
+    return held_of(session or unopened_session(bearer.workspace_id, request.opening))
 
 
-def standing_at(workspace_id: int, request: GateRequest, standpoint: Standpoint) -> Held:
+def standing_at(workspace_id: int, request: GateRequest, standpoint: Standpoint) -> SessionSnapshot:
     """Raises `ApiError` 404."""
-    session = unopened(workspace_id, request)
+    session = unopened_session(workspace_id, request.opening)
     if standpoint.session_id:
         found = find_session(workspace_id, standpoint.session_id)
         if found is None:
@@ -98,25 +98,12 @@ def standing_at(workspace_id: int, request: GateRequest, standpoint: Standpoint)
     return _with_intent(held, standpoint.intent_id) if standpoint.intent_id else held
 
 
-def held_of(session: AgentSession) -> Held:
+def held_of(session: AgentSession) -> SessionSnapshot:
     """The snapshot of a session. Reading one may hand a silent session its intent back: that is undone."""
     with transaction.atomic():
-        held = snapshots.read_snapshot(session)
+        held = read_snapshot(session)
         transaction.set_rollback(True)
     return held
-
-
-def unopened(workspace_id: int, request: GateRequest) -> AgentSession:
-    """The session that this call would open."""
-    opening = request.opening
-    return AgentSession(
-        workspace_id=workspace_id,
-        session_id=request.session_id,
-        agent_name=opening.agent_name,
-        root=opening.root or opening.cwd,
-        cwd=opening.cwd,
-        last_seen_at=timezone.now(),
-    )
 
 
 def session_of(workspace: Workspace, session_id: str, *, agent: str = "") -> AgentSession:
@@ -160,17 +147,17 @@ def _envelope(explanation: Explanation, request: GateRequest) -> dict[str, Any]:
     decision, held = explanation.decision, explanation.held
     allowed = decision.verdict is Verdict.ALLOW
     if decision.tool_class is ToolClass.HANDSHAKE and allowed:
-        return handshake.dry_run(held, request)
-    answered, would_be = enforce(decision, held.snapshot.policy)
-    state = held.snapshot.state
+        return preview_handshake(held, request)
+    answered, would_be = enforce(decision, held.core.policy)
+    state = held.core.state
     if state is SessionState.REQUEST and allowed and decision.tool_class is ToolClass.SAFE:
         state = SessionState.REASONING
-    body = answer_of(decision, answered, session_id=held.session.session_id, state=state)
+    body = render_decision(decision, answered, session_id=held.session.session_id, state=state)
     override = held.overrides[decision.grant_id] if decision.grant_id else None
     return body | {"would_be": would_be, "override": override}
 
 
-def _with_intent(held: Held, intent_id: str) -> Held:
+def _with_intent(held: SessionSnapshot, intent_id: str) -> SessionSnapshot:
     """As if the session had taken the intent, which would have started one that is pending."""
     row = find_intent(held.session.workspace_id, intent_id)
     if row is None:
@@ -178,14 +165,14 @@ def _with_intent(held: Held, intent_id: str) -> Held:
     intent = to_core_intent(row)
     if intent.status is IntentStatus.PENDING:
         intent = replace(intent, status=IntentStatus.IN_PROGRESS)
-    snapshot = replace(
-        held.snapshot,
+    core = replace(
+        held.core,
         state=SessionState.ACTION,
         selected_intent_id=row.intent_id,
         intent=intent,
         intent_held_by_other=False,
     )
-    return replace(held, snapshot=snapshot)
+    return replace(held, core=core)
 
 
 def _missing(what: str) -> ApiError:

@@ -1,12 +1,16 @@
-"""The gate's answer, field by field (contract 3)."""
+"""Render the gate's answer, field by field (contract 3)."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from controlplane.policy.model import ACTION_HINTS, Decision, ErrorType, SessionState, Verdict
+from sessions.approvals.representations import represent_approval_briefly
+from sessions.gate.outcome import GateOutcome
 
 FAILED = "The tool execution failed"
+# Reasons that nothing the agent does in this session can change.
+UNRECOVERABLE_REASONS = frozenset({"ended", "frozen", "already_selected"})
 
 EMPTY_ANSWER: dict[str, Any] = {
     "decision": "deny",
@@ -30,10 +34,24 @@ EMPTY_ANSWER: dict[str, Any] = {
 }
 
 
-def answer_of(
+def render_outcome(outcome: GateOutcome) -> dict[str, Any]:
+    """Render a decided request, recorded or not."""
+    decision, snapshot = outcome.decision, outcome.snapshot
+    answer = render_decision(
+        decision, outcome.answered, session_id=snapshot.session.session_id, state=outcome.state
+    )
+    answer |= {"decision_id": outcome.decision_id, "would_be": outcome.would_be}
+    if outcome.approval is not None:
+        answer["approval"] = represent_approval_briefly(outcome.approval)
+    if decision.grant_id:
+        answer["override"] = snapshot.overrides[decision.grant_id]
+    return answer
+
+
+def render_decision(
     decision: Decision, answered: Verdict, *, session_id: str, state: SessionState | str
 ) -> dict[str, Any]:
-    """`answered` differs from the decision's verdict where policy does not enforce."""
+    """Render a decision. `answered` differs from its verdict where policy does not enforce."""
     answer = EMPTY_ANSWER | {
         "decision": answered.value,
         "session_id": session_id,
@@ -43,35 +61,34 @@ def answer_of(
         "targets": [target.path for target in decision.targets],
         "intent_id": decision.intent_id,
     }
-    if decision.conflicts:
-        answer["conflicts"] = conflicts_of(decision)
+    if decision.conflicts:  # the field is left out where nobody else works on a target
+        answer["conflicts"] = render_conflicts(decision)
     if answered is not Verdict.ALLOW:
-        answer |= failure(decision.error_type, decision.reason, decision.error)
+        answer |= _render_failure(decision.error_type, decision.reason, decision.error)
     return answer
 
 
-def conflicts_of(decision: Decision) -> list[dict[str, str]]:
-    """Who else works on a target; the field is there only where somebody does."""
-    return [{"path": one.path, "reason": str(one.reason), "by": one.by} for one in decision.conflicts]
+def render_conflicts(decision: Decision) -> list[dict[str, str]]:
+    """List who else works on which target."""
+    return [
+        {"path": conflict.path, "reason": str(conflict.reason), "by": conflict.by}
+        for conflict in decision.conflicts
+    ]
 
 
-def failure(error_type: ErrorType | None, reason: str | None, error: str | None) -> dict[str, Any]:
+def _render_failure(error_type: ErrorType | None, reason: str | None, error: str | None) -> dict[str, Any]:
     return {
         "message": FAILED,
         "error": error,
         "error_type": error_type.value if error_type else None,
         "reason": str(reason) if reason else None,
-        "recoverable": reason not in UNRECOVERABLE,
+        "recoverable": reason not in UNRECOVERABLE_REASONS,
         "action_hint": ACTION_HINTS[error_type] if error_type else None,
     }
 
 
-# In this session nothing the agent does can change the answer.
-UNRECOVERABLE = frozenset({"ended", "frozen", "already_selected"})
-
-
-def refusal_body(error_type: str, error: str, **extra: Any) -> dict[str, Any]:
-    """The same envelope for 400, 401, 403 and 500: a careless client still fails closed."""
+def render_refusal(error_type: str, error: str, **extra: Any) -> dict[str, Any]:
+    """Render an error in the envelope of a denial, so that a client that reads no status fails closed."""
     known = error_type in ErrorType.__members__
     answer = EMPTY_ANSWER | {
         "message": FAILED,

@@ -16,7 +16,7 @@ from controlplane.api.views import WorkspaceView
 from controlplane.shared.metrics import observe_decision
 from controlplane.shared.tokens import known_bearer
 from sessions.gate import check
-from sessions.gate.answers import refusal_body
+from sessions.gate.answers import render_refusal
 from sessions.gate.request import MAX_BODY_BYTES, TOO_LONG, invalid, parse_gate_request
 from sessions.gate.schema import GateAnswer, GateBody, GateRefusal
 from sessions.live.hold_open import HOLD_HEADER, RESUMED
@@ -43,7 +43,7 @@ EXAMPLE = {
 
 class GateView(WorkspaceView):
     required_role = "agent"
-    error_body = staticmethod(refusal_body)
+    error_body = staticmethod(render_refusal)
 
     def get_authenticators(self) -> list[BaseAuthentication]:
         """From the gate's memory: the append itself makes sure that the token still holds."""

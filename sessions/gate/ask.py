@@ -8,67 +8,66 @@ from typing import Any
 from controlplane.policy.messages import render_rejected_again
 from controlplane.policy.model import Verdict
 from controlplane.shared.masking import storable
-from intents.selectors import owners_of
+from intents.selectors import find_owners
 from sessions.approvals.lifecycle import find_latest, new_approval, pending_for
 from sessions.approvals.reach import reach_of
 from sessions.approvals.rejections import words_of
-from sessions.gate.outcome import Checked
+from sessions.gate.outcome import GateOutcome
 from sessions.models import Approval
 
 
-def join_or_plan(checked: Checked) -> Checked:
-    """With the approval for exactly this call: the one that is open already, or a new one, not yet saved.
+def attach_approval(outcome: GateOutcome) -> GateOutcome:
+    """Return the outcome with the pending approval for exactly this call, or with a new one, not yet saved.
 
-    A call that a human has rejected in this session is refused with the human's own words.
+    A call that a reviewer has rejected in this session becomes a denial with the reviewer's own words.
     """
-    session, decision = checked.held.session, checked.decision
+    session, decision = outcome.snapshot.session, outcome.decision
     rejected = find_latest(session, decision.digest, Approval.Status.REJECTED)
     if rejected is not None:
         error = render_rejected_again(decision.error or "", words_of(rejected.decider, rejected.comment))
-        return replace(
-            checked, decision=replace(decision, verdict=Verdict.DENY, error=error), answered=Verdict.DENY
-        )
-    approval = pending_for(session, decision.digest) or _timed_out(checked) or _planned(checked)
-    return replace(checked, approval=approval)
+        denial = replace(decision, verdict=Verdict.DENY, error=error)
+        return replace(outcome, decision=denial, answered=Verdict.DENY)
+    approval = pending_for(session, decision.digest) or _find_expired(outcome) or _build_approval(outcome)
+    return replace(outcome, approval=approval)
 
 
-def _timed_out(checked: Checked) -> Approval | None:
-    """The approval that this very request was held for, over without a decision: it is not asked anew."""
+def _find_expired(outcome: GateOutcome) -> Approval | None:
+    """Return the approval that this very request waited for, once it is over without a decision.
+
+    Without this, the end of the waiting time would open a second approval for the same question.
+    """
+    if not outcome.request.resumed:
+        return None
     ended = (Approval.Status.EXPIRED, Approval.Status.CANCELLED)
-    return (
-        Approval.objects.select_related("workspace")
-        .filter(public_id=checked.request.resumed, session=checked.held.session, status__in=ended)
-        .first()
-        if checked.request.resumed
-        else None
-    )
+    approvals = Approval.objects.select_related("workspace").filter(session=outcome.snapshot.session)
+    return approvals.filter(public_id=outcome.request.resumed, status__in=ended).first()
 
 
-def _planned(checked: Checked) -> Approval:
-    session, decision, held = checked.held.session, checked.decision, checked.held
-    policy = held.snapshot.policy
+def _build_approval(outcome: GateOutcome) -> Approval:
+    session, decision, snapshot = outcome.snapshot.session, outcome.decision, outcome.snapshot
+    policy, intent = snapshot.core.policy, snapshot.core.intent
     paths = [target.path for target in decision.targets]
-    owners = set(owners_of(session.workspace_id, paths, ignore_case=policy.case_insensitive_paths))
+    owners = set(find_owners(session.workspace_id, paths, ignore_case=policy.case_insensitive_paths))
     return new_approval(
         session,
         kind=Approval.Kind.CALL,
         digest=decision.digest,
         timeout_minutes=policy.approval_timeout_minutes,
         reach=reach_of(decision, owners - {decision.intent_id or ""}),
-        tool=checked.request.call.tool,
-        call=_shown(checked),
+        tool=outcome.request.call.tool,
+        call=_describe_call(outcome),
         error_type=decision.error_type or "",
         reason=str(decision.reason or ""),
         message=decision.error or "",
         intent_id=decision.intent_id or "",
-        intent_revision=held.snapshot.intent.revision if held.snapshot.intent else 0,
-        workspace_revision=held.workspace_revision,
+        intent_revision=intent.revision if intent else 0,
+        workspace_revision=snapshot.workspace_revision,
     )
 
 
-def _shown(checked: Checked) -> dict[str, Any]:
-    """What the reviewer's card is drawn from."""
-    call, decision = checked.request.call, checked.decision
+def _describe_call(outcome: GateOutcome) -> dict[str, Any]:
+    """Return what the reviewer's card is built from."""
+    call, decision = outcome.request.call, outcome.decision
     return {
         "input": storable(call.input),
         "cwd": call.cwd,

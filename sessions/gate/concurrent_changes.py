@@ -1,7 +1,7 @@
-"""What this session changed, and what others changed since it looked: asked for, and held to in the append.
+"""Find the changes of other sessions, now and again as a condition of the append.
 
-A path that nobody else has changed is remembered, and the append of each decision makes sure that this is
-still so; one that somebody has changed is looked at each time. So a known path costs no query, and no
+A path that nobody else has changed is remembered, and the append of each decision checks that this is
+still so; a path that somebody has changed is queried each time. So a known path costs no query, and no
 decision is recorded that missed another agent's change.
 """
 
@@ -18,7 +18,7 @@ from traces.ledger.append import Condition, body_of
 from traces.models import Kind, LedgerBody, LedgerEntry, TraceFile
 
 MAX_REMEMBERED = 10_000  # paths of one session
-MAX_LOOKS = 500  # own calls in which a look at a path is searched for, the newest
+MAX_CALLS_READ = 500  # the newest of the session, searched for its last access to a path
 
 UNCHANGED = (
     "(SELECT COUNT(*) FROM traces_tracefile f WHERE f.workspace_id = %s AND f.path IN ({paths})"
@@ -26,33 +26,33 @@ UNCHANGED = (
 )
 
 
-class Elsewhere:
-    """The work of others, seen from one session since the ledger's entry `since`, its own first one."""
+class ConcurrentChanges:
+    """Changes by a session and by others since the ledger entry `since`, the session's own first one."""
 
     def __init__(self, workspace_id: int, session_id: str, since: int) -> None:
         self.workspace_id, self.session_id, self.since = workspace_id, session_id, since
         self._counts: dict[str, int] = {}  # of others' changes of a path, as last seen
 
-    def changed_by_others(self, paths: Sequence[str]) -> dict[str, str]:
-        """Path to session, where a live one changed it since this one looked at it or changed it last.
+    def find_changes_by_others(self, paths: Sequence[str]) -> dict[str, str]:
+        """Map paths to the live session that changed them since this one last read or changed them.
 
-        0 queries for paths that are known as untouched, 1 for others, 3 where somebody did change one.
+        0 queries for paths known as untouched, 1 for others, 3 where somebody did change one.
         """
-        asked = [path for path in paths if self._counts.get(path) != 0]
-        if not asked:
+        unknown = [path for path in paths if self._counts.get(path) != 0]
+        if not unknown:
             return {}
-        if len(self._counts) + len(asked) > MAX_REMEMBERED:
+        if len(self._counts) + len(unknown) > MAX_REMEMBERED:
             self._counts.clear()
-        newest = self._newest(asked)
+        newest = self._find_newest(unknown)
         if not newest:
             return {}
-        looked = self._looked({path for path, _ in newest})
+        accessed = self._find_accesses({path for path, _ in newest})
         return {
-            path: by for (path, by), entry_id in newest.items() if entry_id > looked.get(path, self.since)
+            path: by for (path, by), entry_id in newest.items() if entry_id > accessed.get(path, self.since)
         }
 
-    def changed_here(self) -> set[str]:
-        """The targets of its own allowed changes. 1 query, and as many rows as it has calls."""
+    def list_session_changes(self) -> set[str]:
+        """Return the targets of the session's own allowed changes. 1 query, one row a call."""
         rows = LedgerBody.objects.filter(
             entry__workspace_id=self.workspace_id,
             entry__session_id=self.session_id,
@@ -64,8 +64,8 @@ class Elsewhere:
         changed = (body for body in bodies if body.get("classification") == ToolClass.DESTRUCTIVE)
         return {path for body in changed for path in body.get("targets", ())}
 
-    def holds(self, paths: Sequence[str]) -> Condition | None:
-        """True in the database while nobody else has changed these paths since they were asked about."""
+    def unchanged(self, paths: Sequence[str]) -> Condition | None:
+        """Return the SQL condition that nobody else has changed these paths since they were queried."""
         known = [path for path in dict.fromkeys(paths) if path in self._counts]
         if not known:
             return None
@@ -73,8 +73,8 @@ class Elsewhere:
         sql = UNCHANGED.format(paths=", ".join(["%s"] * len(known)))
         return Condition(sql, (self.workspace_id, *known, self.session_id, self.since, count))
 
-    def _newest(self, paths: list[str]) -> dict[tuple[str, str], int]:
-        """(path, session) to the newest entry of a live session's change; the counts are of all sessions'."""
+    def _find_newest(self, paths: list[str]) -> dict[tuple[str, str], int]:
+        """Map (path, session) to the newest change by a live session. Counts are kept of all sessions."""
         self._counts |= dict.fromkeys(paths, 0)
         rows = (
             TraceFile.objects.filter(workspace_id=self.workspace_id, path__in=paths, imported=False)
@@ -84,20 +84,20 @@ class Elsewhere:
             .annotate(count=Count("pk"), newest=Max("entry_id"))
             .order_by("newest")
         )
-        found = list(rows)
-        for path, _, count, _ in found:
+        changes = list(rows)
+        for path, _, count, _ in changes:
             self._counts[path] += count
-        live = self._live({session_id for _, session_id, _, _ in found})
-        return {(path, by): newest for path, by, _, newest in found if by in live}
+        live = self._filter_live({session_id for _, session_id, _, _ in changes})
+        return {(path, by): newest for path, by, _, newest in changes if by in live}
 
-    def _live(self, session_ids: set[str]) -> set[str]:
+    def _filter_live(self, session_ids: set[str]) -> set[str]:
         if not session_ids:
             return set()
         rows = AgentSession.objects.filter(workspace_id=self.workspace_id, session_id__in=session_ids)
         return set(rows.exclude(state=SessionState.ENDED.value).values_list("session_id", flat=True))
 
-    def _looked(self, paths: set[str]) -> dict[str, int]:
-        """The newest of its own allowed calls that read or changed each path."""
+    def _find_accesses(self, paths: set[str]) -> dict[str, int]:
+        """Map each path to the newest of the session's own allowed calls that read or changed it."""
         rows = LedgerEntry.objects.filter(
             workspace_id=self.workspace_id,
             session_id=self.session_id,
@@ -105,16 +105,16 @@ class Elsewhere:
             outcome="allow",
             pk__gt=self.since,
         )
-        looked: dict[str, int] = {}
-        for entry in rows.select_related("body").order_by("-pk")[:MAX_LOOKS]:
+        accessed: dict[str, int] = {}
+        for entry in rows.select_related("body").order_by("-pk")[:MAX_CALLS_READ]:
             body = body_of(entry) or {}
             for path in paths & {*body.get("reads", ()), *body.get("targets", ())}:
-                looked.setdefault(path, entry.pk)
-        return looked
+                accessed.setdefault(path, entry.pk)
+        return accessed
 
 
-def elsewhere_of(session: AgentSession) -> Elsewhere | None:
-    """None for a session that nobody has opened. 1 query."""
-    own = LedgerEntry.objects.filter(workspace_id=session.workspace_id, session_id=session.session_id)
-    first = own.order_by("pk").values_list("pk", flat=True).first()
-    return None if first is None else Elsewhere(session.workspace_id, session.session_id, first)
+def find_concurrent_changes(session: AgentSession) -> ConcurrentChanges | None:
+    """Return None for a session that nobody has opened. 1 query."""
+    entries = LedgerEntry.objects.filter(workspace_id=session.workspace_id, session_id=session.session_id)
+    first = entries.order_by("pk").values_list("pk", flat=True).first()
+    return None if first is None else ConcurrentChanges(session.workspace_id, session.session_id, first)

@@ -1,4 +1,4 @@
-"""A call judged from where its session stands. The gate and whoever explains a decision look the same way."""
+"""Decide a call on a session's snapshot, for the gate, for dry runs and for explanations alike."""
 
 from __future__ import annotations
 
@@ -7,41 +7,53 @@ from datetime import datetime
 
 from django.utils import timezone
 
-from controlplane.policy.decision import decide
+from controlplane.policy.decision import decide, enforce
 from controlplane.policy.explain import append_available_intents
 from controlplane.policy.model import Decision, ErrorType, ToolCall
-from intents.selectors import available_intents
-from sessions.gate.snapshot import Held
+from intents.selectors import list_selectable_intents
+from sessions.gate.outcome import GateOutcome
+from sessions.gate.request import GateRequest
+from sessions.gate.snapshot import SessionSnapshot
 from sessions.worktree import Worktree
 
-# Denials that list the intents one could take instead.
-LISTING = frozenset({ErrorType.MISSING_OR_INVALID_INTENT, ErrorType.INTENT_IGNORED})
+# Denials that list the intents an agent could select instead.
+LISTING_ERROR_TYPES = frozenset({ErrorType.MISSING_OR_INVALID_INTENT, ErrorType.INTENT_IGNORED})
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
-    """A decision with all that it was made upon, beside the snapshot."""
+class DecidedCall:
+    """A decision with its inputs, the snapshot apart."""
 
     call: ToolCall
-    world: Worktree
+    filesystem: Worktree
     now: datetime
     decision: Decision
 
 
-def judge(call: ToolCall, held: Held) -> Judged:
-    """0 queries for an allowed call of known paths; 1 more where the answer lists intents."""
-    placed, workspace_id = _placed(call, held), held.session.workspace_id
-    world = Worktree(workspace_id, held.local_root, call.current_content_hashes, held.elsewhere)
+def decide_request(request: GateRequest, snapshot: SessionSnapshot) -> GateOutcome:
+    """Decide a request and apply the workspace's enforcement."""
+    decided = decide_call(request.call, snapshot)
+    answered, would_be = enforce(decided.decision, snapshot.core.policy)
+    return GateOutcome(replace(request, call=decided.call), snapshot, decided.decision, answered, would_be)
+
+
+def decide_call(call: ToolCall, snapshot: SessionSnapshot) -> DecidedCall:
+    """Decide a call: 0 queries when allowed on known paths, 1 more where the answer lists intents."""
+    located, workspace_id = _locate(call, snapshot), snapshot.session.workspace_id
+    filesystem = Worktree(
+        workspace_id, snapshot.local_root, call.current_content_hashes, snapshot.other_changes
+    )
     now = timezone.now()
-    decision = decide(placed, held.snapshot, now, world)
-    if decision.error_type in LISTING:
-        text = append_available_intents(decision.error or "", available_intents(workspace_id))
+    decision = decide(located, snapshot.core, now, filesystem)
+    if decision.error_type in LISTING_ERROR_TYPES:
+        text = append_available_intents(decision.error or "", list_selectable_intents(workspace_id))
         decision = replace(decision, error=text)
-    return Judged(placed, world, now, decision)
+    return DecidedCall(located, filesystem, now, decision)
 
 
-def _placed(call: ToolCall, held: Held) -> ToolCall:
-    """The session's root counts, not the call's: a call must not move the workspace."""
-    session = held.session
-    root = session.root or held.local_root or None
+def _locate(call: ToolCall, snapshot: SessionSnapshot) -> ToolCall:
+    """Set the session's root, agent and default folder on the call."""
+    session = snapshot.session
+    # Never the call's own root: an agent could name any folder and so move the workspace (CVE-2025-59532).
+    root = session.root or snapshot.local_root or None
     return replace(call, root=root, cwd=call.cwd or session.cwd or None, agent=session.agent_name)

@@ -1,4 +1,4 @@
-"""A call that the gate has judged, before its decision is recorded."""
+"""A gate request with its decision, on the way from the core to the record and the answer."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from django.utils import timezone
 
 from controlplane.policy.model import Decision, ErrorType, SessionState, ToolClass, Verdict
 from sessions.gate.request import GateRequest
-from sessions.gate.snapshot import Held
+from sessions.gate.snapshot import SessionSnapshot
 from sessions.lifecycle.open import SEEN_EVERY
 from sessions.models import Approval
 
-# What an agent may not do. Other refusals say how to do it right, and to try again is what they ask for.
-COUNTED = frozenset(
+# Denials of what an agent may not do at all. The others say how to do it right, so a new attempt is welcome.
+COUNTED_ERROR_TYPES = frozenset(
     {
         ErrorType.SCOPE_VIOLATION,
         ErrorType.INTENT_IGNORED,
@@ -23,34 +23,47 @@ COUNTED = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
-    """A decision on a call, with what it was decided upon and how it is answered."""
+class GateOutcome:
+    """A request, the snapshot it was decided on, the decision, and how it is answered."""
 
     request: GateRequest
-    held: Held
+    snapshot: SessionSnapshot
     decision: Decision
-    answered: Verdict
+    answered: Verdict  # differs from the decision's verdict where policy does not enforce
     would_be: Verdict | None = None  # the decision, where policy only monitors
     approval: Approval | None = None
+    decision_id: str | None = None  # of the ledger entry; None until it is recorded
+
+    @property
+    def is_selection(self) -> bool:
+        """Whether it is a handshake that the core lets through to its own rules."""
+        decision = self.decision
+        return decision.tool_class is ToolClass.HANDSHAKE and decision.verdict is Verdict.ALLOW
 
     @property
     def state(self) -> SessionState:
-        state = self.held.snapshot.state
+        """The session's state after the call: its first allowed read begins the reasoning."""
+        state = self.snapshot.core.state
         begins = state is SessionState.REQUEST and self.decision.tool_class is ToolClass.SAFE
         return SessionState.REASONING if begins and self.decision.verdict is Verdict.ALLOW else state
 
     @property
-    def shows_life(self) -> bool:
-        """Whether the session's `last_seen_at` is due."""
-        return timezone.now() - self.held.seen_at > SEEN_EVERY
+    def is_touch_due(self) -> bool:
+        """Whether the session's `last_seen_at` is old enough to be written."""
+        return timezone.now() - self.snapshot.seen_at > SEEN_EVERY
 
     @property
-    def is_watched(self) -> bool:
+    def is_counted_denial(self) -> bool:
         """Whether it is a refusal that counts towards an alert."""
-        return self.answered is not Verdict.ALLOW and self.decision.error_type in COUNTED
+        return self.answered is not Verdict.ALLOW and self.decision.error_type in COUNTED_ERROR_TYPES
 
     @property
-    def stands_alone(self) -> bool:
-        """Whether nothing but the decision itself is to be written."""
-        follows = self.is_watched or self.answered is Verdict.ASK or self.decision.grant_id or self.shows_life
-        return not follows and self.state is self.held.snapshot.state
+    def has_follow_up(self) -> bool:
+        """Whether anything but the decision itself must be written."""
+        return bool(
+            self.is_counted_denial
+            or self.answered is Verdict.ASK
+            or self.decision.grant_id
+            or self.is_touch_due
+            or self.state is not self.snapshot.core.state
+        )

@@ -1,12 +1,7 @@
-"""What the gate knows of a session, kept in the process and checked by revision, never by time.
-
-A held snapshot may be stale. That is safe: a decision made on it is appended only while
-`holds` is true in the very statement of the append, so a stale one costs a second look and nothing else.
-"""
+"""Read a session as a decision needs it, with the revisions that the decision will be bound to."""
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -20,20 +15,16 @@ from controlplane.models import Workspace
 from controlplane.policy.globs.owner_index import OwnerIndex
 from controlplane.policy.globs.scope import Scope
 from controlplane.policy.model import ErrorType, Grant, IntentStatus, Policy, SessionState, Snapshot
-from controlplane.shared.tokens import Bearer
-from intents.models import Intent as IntentRow
+from intents.models import Intent
 from sessions.approvals.rejections import refused_paths
-from sessions.core_values import forget_policies, load_policy
-from sessions.gate.concurrent_changes import Elsewhere, elsewhere_of
-from sessions.lifecycle.intent_lock import reclaim
-from sessions.lifecycle.open import Opening, open_session
+from sessions.gate.concurrent_changes import ConcurrentChanges, find_concurrent_changes
 from sessions.lifecycle.session_context import load_context
 from sessions.models import AgentSession, ApprovalGrant
 from traces.ledger.append import Condition
 
-MAX_HELD = 5_000
-
-HOLDS = (
+# Everything that a decision depends on raises one of two revisions, and a token is revoked for good. So three
+# rows by primary key say whether a snapshot still holds, and the append can ask that in its own statement.
+UNCHANGED = (
     "EXISTS (SELECT 1 FROM controlplane_workspace w"
     " JOIN agent_sessions_agentsession s ON s.workspace_id = w.id"
     " JOIN controlplane_token t ON t.workspace_id = w.id"
@@ -43,20 +34,20 @@ HOLDS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """A session as the gate needs it, with the revisions that it was read at."""
+class SessionSnapshot:
+    """A session as the gate needs it: `core` for the decision, the rest for the record and the answer."""
 
     session: AgentSession
     workspace_revision: int
     session_revision: int
     local_root: str
-    snapshot: Snapshot
+    core: Snapshot
     overrides: dict[str, dict[str, Any]]  # grant id -> what the answer says of it
     seen_at: datetime
-    elsewhere: Elsewhere | None = None
+    other_changes: ConcurrentChanges | None = None
 
-    def holds(self, paths: Sequence[str] = ()) -> Condition:
-        """True in the database while nothing has changed that could change an answer about these paths."""
+    def unchanged(self, paths: Sequence[str] = ()) -> Condition:
+        """Return the SQL condition that nothing changed that could alter a decision on these paths."""
         session = self.session
         params: tuple[Any, ...] = (
             session.workspace_id,
@@ -65,33 +56,23 @@ class Held:
             self.session_revision,
             session.token_id,
         )
-        others = self.elsewhere.holds(paths) if self.elsewhere is not None else None
+        others = self.other_changes.unchanged(paths) if self.other_changes is not None else None
         if others is None:
-            return Condition(HOLDS, params)
-        return Condition(f"{HOLDS} AND {others.sql}", params + others.params)
+            return Condition(UNCHANGED, params)
+        return Condition(f"{UNCHANGED} AND {others.sql}", params + others.params)
+
+    def is_current(self) -> bool:
+        """Return whether both revisions are still those of the database (1 query)."""
+        rows = AgentSession.objects.filter(pk=self.session.pk, revision=self.session_revision)
+        return rows.filter(workspace__revision=self.workspace_revision).exists()
 
 
-_held: OrderedDict[tuple[int, str], Held] = OrderedDict()
-
-
-def held_snapshot(bearer: Bearer, opening: Opening) -> Held:
-    """From memory (0 queries) or read anew (6); an unknown session is opened."""
-    key = (bearer.workspace_id, opening.session_id)
-    held = _held.get(key)
-    if held is None or (not held.session.root and (opening.root or opening.cwd)):
-        session, _ = open_session(bearer, opening)
-        if session.intent is None and session.selected_intent_id and not session.ended:
-            reclaim(session, load_policy(session.workspace))
-        held = remember(read_snapshot(session))
-    return held
-
-
-def read_snapshot(session: AgentSession) -> Held:
-    """Read a session as the gate needs it; write nothing."""
+def read_snapshot(session: AgentSession) -> SessionSnapshot:
+    """Read a session from the database (about 8 queries); write nothing."""
     context = load_context(session)
     session, workspace, policy = context.session, context.workspace, context.policy
-    grants = live_grants(session) if session.pk is not None else []
-    snapshot = Snapshot(
+    grants = find_live_grants(session) if session.pk is not None else []
+    core = Snapshot(
         policy=policy,
         registry=context.registry,
         state=SessionState(session.state),
@@ -100,45 +81,27 @@ def read_snapshot(session: AgentSession) -> Held:
         intent=context.intent,
         intent_held_by_other=context.intent_held_by_other,
         intentignore=workspace.intentignore,
-        grants=tuple(_core_grant(grant) for grant in grants),
+        grants=tuple(_to_core_grant(grant) for grant in grants),
         rejected_paths=refused_paths(session, policy) if session.pk is not None else (),
-        owners=owners_of(workspace, policy),
+        owners=_load_owners(workspace, policy),
     )
-    return Held(
+    return SessionSnapshot(
         session=session,
         workspace_revision=workspace.revision,
         session_revision=session.revision,
         local_root=workspace.local_root,
-        snapshot=snapshot,
-        overrides={grant.public_id: _override(grant) for grant in grants},
+        core=core,
+        overrides={grant.public_id: _render_override(grant) for grant in grants},
         seen_at=session.last_seen_at,
-        elsewhere=elsewhere_of(session),
+        other_changes=find_concurrent_changes(session),
     )
 
 
-def remember(held: Held) -> Held:
-    if held.snapshot.intent_held_by_other:
-        return held  # no revision of this session's tells when the other one lets go: look each time
-    key = (held.session.workspace_id, held.session.session_id)
-    _held[key] = held
-    _held.move_to_end(key)
-    while len(_held) > MAX_HELD:
-        _held.popitem(last=False)
-    return held
+def find_live_grants(session: AgentSession) -> list[ApprovalGrant]:
+    """Return the grants that may still count, oldest first. 1 query.
 
-
-def forget(workspace_id: int, session_id: str) -> None:
-    _held.pop((workspace_id, session_id), None)
-
-
-def forget_all() -> None:
-    _held.clear()
-    forget_policies()
-    _owners.cache_clear()
-
-
-def live_grants(session: AgentSession) -> list[ApprovalGrant]:
-    """Grants that may still count. A used `once` stays, so that the same call sent again is the same call."""
+    A used `once` grant stays, so that the call that spent it is let through again when it is sent again.
+    """
     return list(
         ApprovalGrant.objects.select_related("approval")
         .filter(Q(expires_at=None) | Q(expires_at__gt=timezone.now()), session=session, revoked_at=None)
@@ -146,21 +109,26 @@ def live_grants(session: AgentSession) -> list[ApprovalGrant]:
     )
 
 
-def owners_of(workspace: Workspace, policy: Policy) -> OwnerIndex:
-    """Who owns what among the intents in progress. 1 query for each revision of the workspace."""
-    return _owners(workspace.pk, workspace.revision, policy.case_insensitive_paths)
+def forget_owners() -> None:
+    """Empty the cache, for tests that roll revisions back."""
+    _read_owners.cache_clear()
+
+
+def _load_owners(workspace: Workspace, policy: Policy) -> OwnerIndex:
+    """Index the scopes of the intents in progress. 1 query for each revision of the workspace."""
+    return _read_owners(workspace.pk, workspace.revision, policy.case_insensitive_paths)
 
 
 @lru_cache(maxsize=64)
-def _owners(workspace_id: int, revision: int, ignore_case: bool) -> OwnerIndex:  # noqa: ARG001  part of the key
-    in_progress = IntentRow.objects.filter(workspace_id=workspace_id, status=IntentStatus.IN_PROGRESS.value)
+def _read_owners(workspace_id: int, revision: int, ignore_case: bool) -> OwnerIndex:  # noqa: ARG001  part of the key
+    in_progress = Intent.objects.filter(workspace_id=workspace_id, status=IntentStatus.IN_PROGRESS.value)
     rows = in_progress.order_by("position", "pk").values_list("intent_id", "owned_scope")
     return OwnerIndex(
         (intent_id, Scope.from_patterns(scope, case_insensitive=ignore_case)) for intent_id, scope in rows
     )
 
 
-def _core_grant(grant: ApprovalGrant) -> Grant:
+def _to_core_grant(grant: ApprovalGrant) -> Grant:
     return Grant(
         grant_id=grant.public_id,
         kind=grant.kind,
@@ -173,7 +141,7 @@ def _core_grant(grant: ApprovalGrant) -> Grant:
     )
 
 
-def _override(grant: ApprovalGrant) -> dict[str, Any]:
+def _render_override(grant: ApprovalGrant) -> dict[str, Any]:
     return {
         "approval_id": grant.approval.public_id,
         "grant_id": grant.public_id,

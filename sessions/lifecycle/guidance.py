@@ -9,9 +9,9 @@ from controlplane.policy.calls.toolsets import COMMON, TABLES
 from controlplane.policy.model import ErrorType, Policy, Reason, Registry
 from intents import registry
 from intents.prompts import governance
-from intents.prompts.recent_history import surroundings_of
-from intents.selectors import available_intents
-from intents.store import values_of
+from intents.prompts.recent_history import load_prompt_context
+from intents.selectors import list_selectable_intents
+from intents.store import to_values
 from sessions.lifecycle.session_context import SessionContext, load_context
 from sessions.models import AgentSession
 
@@ -32,16 +32,18 @@ def prompt_for(context: SessionContext) -> str:
     """The section for what is so now: unavailable, ended, before selection, after it, or no longer active."""
     session = context.session
     if context.registry is not Registry.OK:
-        return governance.unavailable(context.registry, registry.unavailable_text(context.registry))
+        return governance.render_unavailable(
+            context.registry, registry.describe_unavailable(context.registry)
+        )
     if session.ended:
-        return governance.ended()
+        return governance.render_ended()
     if not session.selected_intent_id:
-        return governance.before_selection(available_intents(session.workspace_id))
+        return governance.render_before_selection(list_selectable_intents(session.workspace_id))
     if _problem(context) is not None or session.intent is None:
         intent = context.intent
         status, blocked = (intent.status, intent.blocked_reason) if intent else (None, "")
-        return governance.no_longer_active(session.selected_intent_id, status, blocked)
-    return governance.after_selection(values_of(session.intent), surroundings_of(session.intent))
+        return governance.render_inactive_intent(session.selected_intent_id, status, blocked)
+    return governance.render_selected_intent(to_values(session.intent), load_prompt_context(session.intent))
 
 
 def preflight(session: AgentSession, tools: list[Any] | None) -> dict[str, Any]:
@@ -75,7 +77,7 @@ def _name_of(tool: Any) -> str:
 
 def _problem(context: SessionContext) -> Problem | None:
     if context.registry is not Registry.OK:
-        text = registry.unavailable_text(context.registry)
+        text = registry.describe_unavailable(context.registry)
         return ErrorType.ORCHESTRATION_UNAVAILABLE, Reason(context.registry.value), text
     if context.session.ended:
         return ErrorType.SESSION_ENDED, Reason.ENDED, "This session has ended. Start a new session."

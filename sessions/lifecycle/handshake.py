@@ -19,8 +19,8 @@ from controlplane.policy.model import (
 )
 from intents import registry
 from intents.models import Intent
-from intents.prompts.context import intent_context
-from intents.selectors import find_intent, known_ids, unmet_dependencies
+from intents.prompts.context import build_intent_context
+from intents.selectors import find_intent, find_unmet_dependencies, list_intent_ids
 from sessions.core_values import load_policy
 from sessions.lifecycle.intent_lock import holder_of, take
 from sessions.lifecycle.open import record_session
@@ -51,7 +51,7 @@ def select_intent(session: AgentSession, intent_id: object, actor: str) -> dict[
         again = session.intent if refusal.error_type is ErrorType.INTENT_LOCKED else None
         return _refused(refusal, again if again is not None and again.intent_id == intent_id else None)
     assert intent is not None  # _refusal names an intent that is not there
-    return {"success": True, **intent_context(intent)}
+    return {"success": True, **build_intent_context(intent)}
 
 
 def preview_selection(session: AgentSession, intent_id: object, policy: Policy) -> dict[str, Any]:
@@ -59,7 +59,7 @@ def preview_selection(session: AgentSession, intent_id: object, policy: Policy) 
     intent = find_intent(session.workspace_id, str(intent_id))
     refusal = _refusal(session, intent_id, intent, policy)
     if refusal is None and intent is not None:
-        return {"success": True, **intent_context(intent)}
+        return {"success": True, **build_intent_context(intent)}
     return _refused(refusal or _unknown(session.workspace, intent_id))
 
 
@@ -68,7 +68,7 @@ def _refused(refusal: Refusal, intent: Intent | None = None) -> dict[str, Any]:
     nothing: dict[str, Any] = {"context": None, "intent": None, "history": [], "files": []}
     return {
         "success": False,
-        **(intent_context(intent) if intent is not None else nothing),
+        **(build_intent_context(intent) if intent is not None else nothing),
         "error": refusal.error,
         "error_type": refusal.error_type.value,
         "reason": refusal.reason.value,
@@ -107,11 +107,13 @@ def _registry_refusal(workspace: Workspace) -> Refusal | None:
     state = registry.registry_state(workspace)
     if state is Registry.OK:
         return None
-    return Refusal(ErrorType.ORCHESTRATION_UNAVAILABLE, Reason(state.value), registry.unavailable_text(state))
+    return Refusal(
+        ErrorType.ORCHESTRATION_UNAVAILABLE, Reason(state.value), registry.describe_unavailable(state)
+    )
 
 
 def _unknown(workspace: Workspace, intent_id: object) -> Refusal:
-    ids = ", ".join(known_ids(workspace.pk)) or "none"
+    ids = ", ".join(list_intent_ids(workspace.pk)) or "none"
     if not isinstance(intent_id, str) or not EXPECTED_FORM.fullmatch(intent_id):
         error = (
             f"{intent_id!r} is no intent id of the form INT-001 (ASCII digits), nor one of this workspace."
@@ -125,7 +127,7 @@ def _intent_refusal(session: AgentSession, intent: Intent, policy: Policy) -> Re
     closed = _closed(intent)
     if closed is not None:
         return closed
-    unmet = unmet_dependencies(intent)
+    unmet = find_unmet_dependencies(intent)
     if unmet:
         error = f"{intent.intent_id} waits for {', '.join(unmet)} to be completed. Select another intent."
         return Refusal(ErrorType.INTENT_CONFLICT, Reason.DEPENDENCIES_UNMET, error)

@@ -64,6 +64,18 @@ def open_session(bearer: Bearer, opening: Opening) -> tuple[AgentSession, bool]:
     return found, False
 
 
+def unopened_session(workspace_id: int, opening: Opening) -> AgentSession:
+    """Build the session that a first call would open, without saving it."""
+    return AgentSession(
+        workspace_id=workspace_id,
+        session_id=opening.session_id,
+        agent_name=opening.agent_name,
+        root=opening.root or opening.cwd,
+        cwd=opening.cwd,
+        last_seen_at=timezone.now(),
+    )
+
+
 def find_session(workspace_id: int, session_id: str) -> AgentSession | None:
     return (
         AgentSession.objects.select_related("workspace", "intent", "token")

@@ -21,7 +21,7 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from controlplane.api.authentication import SCHEME
 from controlplane.api.errors import ApiError, error_body
 from controlplane.api.throttling import TokenThrottle
-from controlplane.policy.calls.toolsets.own import HOOK_TOOL
+from controlplane.policy.calls.toolsets.icp import HOOK_TOOL
 from controlplane.shared.tokens import Bearer, find_bearer
 from sessions.live.hold_open import MAX_BODY, App, Message, Receive, Scope, Send
 from sessions.mcp.server import CALLER, server

@@ -16,7 +16,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from controlplane.api.errors import ApiError
 from controlplane.api.parsers import check_text
-from controlplane.policy.calls.toolsets.own import HOOK_TOOL
+from controlplane.policy.calls.toolsets.icp import HOOK_TOOL
 from controlplane.policy.model import HANDSHAKE_TOOL
 from controlplane.shared.masking import mask_text
 from sessions.mcp import hooks

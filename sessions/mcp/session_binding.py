@@ -22,7 +22,7 @@ from django.utils import timezone
 from controlplane.api.errors import ApiError
 from controlplane.models import Workspace
 from controlplane.policy.calls.resolve_tool import MCP_WRAPPERS, resolve_tool
-from controlplane.policy.calls.toolsets.own import list_spellings
+from controlplane.policy.calls.toolsets.icp import list_spellings
 from controlplane.policy.model import HANDSHAKE_TOOL, ToolCall
 from controlplane.shared.masking import storable
 from controlplane.shared.tokens import Bearer

@@ -13,11 +13,11 @@ from django.db import transaction
 from controlplane.api.errors import ApiError
 from controlplane.policy.model import ErrorType
 from controlplane.policy.paths.canonical import CanonicalPath, canonicalize
-from intents.prompts.context import intent_context
+from intents.prompts.context import build_intent_context
 from intents.proposals import ProposalRefusedError, Proposer, propose
-from intents.registry import InvalidIntentError, unavailable_text
+from intents.registry import InvalidIntentError, describe_unavailable
 from intents.registry import state_of as registry_state_of
-from intents.selectors import available_intents, find_intent, known_ids
+from intents.selectors import find_intent, list_intent_ids, list_selectable_intents
 from sessions.approvals.representations import represent_approval
 from sessions.lifecycle.complete import complete_intent
 from sessions.lifecycle.guidance import prompt_of
@@ -89,11 +89,11 @@ class Tool:
 
 
 def list_active(call: Call) -> str:
-    found = available_intents(call.workspace_id)
+    found = list_selectable_intents(call.workspace_id)
     if found:
         return "\n".join(f"{one.intent_id} [{one.status}] {one.name}: {one.description}" for one in found)
     state = registry_state_of(call.workspace_id)
-    return NO_INTENT if state == "ok" else unavailable_text(state)
+    return NO_INTENT if state == "ok" else describe_unavailable(state)
 
 
 def select(call: Call) -> str:
@@ -119,9 +119,9 @@ def context(call: Call) -> str:
             return prompt_of(session)
     intent = find_intent(call.workspace_id, intent_id)
     if intent is None:
-        known = ", ".join(known_ids(call.workspace_id)) or "none"
+        known = ", ".join(list_intent_ids(call.workspace_id)) or "none"
         raise ApiError(404, "NOT_FOUND", f"There is no intent {intent_id!r}. Known intents: {known}.")
-    return str(intent_context(intent)["context"])
+    return str(build_intent_context(intent)["context"])
 
 
 def status(call: Call) -> str:

@@ -20,7 +20,7 @@ from sessions.adapters.hook_call import Answer, Body, Event
 from sessions.adapters.parse import client_of, name_in, read_hook
 from sessions.adapters.refusal_text import failure
 from sessions.adapters.registry import CLIENTS
-from sessions.gate.answers import refusal_body
+from sessions.gate.answers import render_refusal
 from sessions.gate.request import MAX_BODY_BYTES, TOO_LONG, invalid
 from sessions.gate.schema import GateRefusal
 from sessions.live.hold_open import HOLD_HEADER, MAX_BODY
@@ -41,7 +41,7 @@ DESCRIPTION = (
 
 class HookView(WorkspaceView):
     required_role = "agent"
-    error_body = staticmethod(refusal_body)
+    error_body = staticmethod(render_refusal)
     sent_as: str | None = None  # the event as the payload names it: a refusal is rendered for that one
 
     def get_authenticators(self) -> list[BaseAuthentication]:

@@ -8,7 +8,7 @@ from controlplane.api.fields import Text, Whole, YesNo
 from sessions.api_schema import STATES, AgentBody, Body
 from sessions.approvals.schema import ApprovalAnswer
 from sessions.gate.health import GateHealth
-from traces.entries.api_schema import COMPUTED_CLASS
+from traces.api.schema import COMPUTED_CLASS
 
 
 class OpenSessionBody(Body):

@@ -13,7 +13,7 @@ from controlplane.api.errors import ApiError
 from controlplane.api.pages import PAGE_PARAMETERS, page_of
 from controlplane.api.views import WorkspaceView
 from controlplane.policy.model import SessionState
-from intents.selectors import available_intents
+from intents.selectors import list_selectable_intents
 from sessions.api_schema import Body, responses_for
 from sessions.approvals.representations import represent_approval
 from sessions.approvals.schema import ApprovalAnswer
@@ -76,7 +76,7 @@ class SessionsView(SessionViewBase):
             "prompt": prompt_of(session),
             "available_intents": [
                 {"id": one.intent_id, "name": one.name, "description": one.description, "status": one.status}
-                for one in available_intents(session.workspace_id)
+                for one in list_selectable_intents(session.workspace_id)
             ],
         }
         return Response(answer, status=201 if created else 200)

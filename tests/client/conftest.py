@@ -5,7 +5,6 @@ import urllib.request
 import pytest
 
 from tests.client.machine import Machine, Stub
-from tests.live import LiveServer
 
 
 @pytest.fixture
@@ -13,13 +12,10 @@ def machine(tmp_path):
     return Machine(tmp_path)
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
+@pytest.fixture(scope="session")
+def server(running_server):
     """The product's own server, for those that need more than a stub."""
-    live = LiveServer(tmp_path_factory.mktemp("server"))
-    live.start()
-    yield live
-    live.close()
+    return running_server
 
 
 @pytest.fixture

@@ -46,8 +46,8 @@ class Place:
     def person(self, name: str, role: str) -> str:
         username = f"{name}-{self.slug}"
         if username not in self.people:
-            self.server.manage(
-                "add_member", self.slug, username, role, "--name", name.title(), text=f"{PASSWORD}\n"
+            self.server.manage_with_input(
+                f"{PASSWORD}\n", "add_member", self.slug, username, role, "--name", name.title()
             )
             self.people.add(username)
         return username

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from intents.file_format.registry_parser import read_document
-from intents.file_format.yaml_writer import write_document
+from intents.file_format.registry_parser import parse_registry
+from intents.file_format.yaml_writer import write_registry
 from tests.intents.builders import DATA
 from tests.workload import bounded
 
@@ -32,7 +32,7 @@ def test_every_file_of_the_set_is_tested():
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["file"])
 def test_the_report_is_the_one_that_is_expected(case):
     with bounded(100 * case.get("max_seconds", 1)):
-        reading = read_document((FOLDER / case["file"]).read_bytes())
+        reading = parse_registry((FOLDER / case["file"]).read_bytes())
 
     assert reading.report.valid is (case["outcome"] == "accepted")
     assert (reading.values is not None) is reading.report.valid
@@ -44,7 +44,7 @@ def test_the_report_is_the_one_that_is_expected(case):
 
 @pytest.mark.parametrize("case", [case for case in CASES if "values" in case], ids=lambda case: case["file"])
 def test_the_values_are_the_text_that_was_written(case):
-    reading = read_document((FOLDER / case["file"]).read_bytes())
+    reading = parse_registry((FOLDER / case["file"]).read_bytes())
     stored = {values.intent_id: values for values in reading.values.intents}
     for place, wanted in case["values"].items():
         intent_id, field = place.split(".")
@@ -54,7 +54,7 @@ def test_the_values_are_the_text_that_was_written(case):
 
 def test_an_overlap_comes_with_a_path_that_both_own():
     case = next(case for case in CASES if "overlap_witness" in case)
-    reading = read_document((FOLDER / case["file"]).read_bytes())
+    reading = parse_registry((FOLDER / case["file"]).read_bytes())
     overlaps = [problem for problem in reading.report.warnings if problem.type == "SCOPE_OVERLAP"]
     found = {f"{problem.intent_id},{problem.other_intent_id}": problem.path for problem in overlaps}
     assert found == case["overlap_witness"]
@@ -65,8 +65,8 @@ def test_an_overlap_comes_with_a_path_that_both_own():
     "case", [case for case in CASES if case.get("roundtrip")], ids=lambda case: case["file"]
 )
 def test_an_export_gives_every_field_back(case):
-    values = read_document((FOLDER / case["file"]).read_bytes()).values
-    again = read_document(write_document(values).encode()).values
+    values = parse_registry((FOLDER / case["file"]).read_bytes()).values
+    again = parse_registry(write_registry(values).encode()).values
     assert again == values
     assert values.intents[0].extra == {"priority": "high", "x-team": {"lead": "ada"}}
     assert values.metadata == {"version": "1"}

@@ -9,15 +9,15 @@ import pytest
 from django.db import transaction
 
 from controlplane.policy.globs.scope import Scope
-from intents.prompts.context import intent_context
+from intents.prompts.context import build_intent_context
 from intents.prompts.lesson_selection import (
     FILES_LOOKED_AT,
     MAX_CHARACTERS,
     MAX_EACH,
     MAX_LESSONS,
-    carried,
-    carried_by,
-    carrying_intents,
+    list_intents_by_lesson,
+    select_by_scope,
+    select_lessons,
 )
 from intents.selectors import find_intent
 from tests import builders
@@ -44,7 +44,7 @@ def lesson(text, file="", intent_id="", **more):
 
 def carried_under(newest, intent=AUTH, **how):
     intent_id, patterns = intent
-    return carried(newest, {intent_id: Scope.from_patterns(patterns, **how)})[intent_id]
+    return select_by_scope(newest, {intent_id: Scope.from_patterns(patterns, **how)})[intent_id]
 
 
 def texts(newest, intent=AUTH, **how):
@@ -139,10 +139,10 @@ def auth(acme):
 def test_the_context_says_section_and_source_and_how_many_were_left_out(acme, auth):
     for number in range(MAX_LESSONS):
         learn(acme, f"no {number}")
-    root = ET.fromstring(intent_context(auth)["context"])
+    root = ET.fromstring(build_intent_context(auth)["context"])
     assert "left_out" not in root.find("lessons").attrib
     learn(acme, "Money is kept in cents", section=Section.DECISION)
-    root = ET.fromstring(intent_context(auth)["context"])
+    root = ET.fromstring(build_intent_context(auth)["context"])
     assert root.find("lessons").attrib == {"left_out": "1"}
     first = root.find("lessons")[0]
     assert (first.get("section"), first.get("source"), first.text) == (
@@ -161,11 +161,11 @@ def test_the_page_says_exactly_what_prompts_carry(acme, auth, django_assert_num_
     newest = lessons(acme.pk)[::-1]
     retired = retirements(acme.pk)
     with django_assert_num_queries(2):
-        found = carrying_intents(acme, retired)
+        found = list_intents_by_lesson(acme, retired)
     assert {one.problems: found.get(one.lesson_id, []) for one in newest} == {
         "everywhere": ["INT-001", "INT-002"], "auth": ["INT-001"], "nowhere": [],
     }  # fmt: skip
-    assert [one.problems for one in carried_by(auth).lessons] == ["auth", "everywhere"]
+    assert [one.problems for one in select_lessons(auth).lessons] == ["auth", "everywhere"]
 
 
 def test_prompts_and_the_page_ask_the_workspace_whether_case_counts(acme, auth, admin):
@@ -175,8 +175,8 @@ def test_prompts_and_the_page_ask_the_workspace_whether_case_counts(acme, auth, 
         answer = admin.patch("policy", {"case_insensitive_paths": ignored})
         assert answer.status_code == 200, answer.content
         acme.refresh_from_db()
-        assert carrying_intents(acme, ()).get(newest, []) == ids
-        assert len(carried_by(find_intent(acme.pk, auth.intent_id)).lessons) == len(ids)
+        assert list_intents_by_lesson(acme, ()).get(newest, []) == ids
+        assert len(select_lessons(find_intent(acme.pk, auth.intent_id)).lessons) == len(ids)
 
 
 def prompt(agent):

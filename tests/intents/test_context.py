@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from controlplane.policy.model import IntentStatus
 from intents import registry
 from intents.file_format.values import IntentValues
-from intents.prompts.context import intent_context
-from intents.prompts.context_xml import FileState, HistoryItem, LessonNote, Surroundings, context_xml
+from intents.prompts.context import build_intent_context
+from intents.prompts.context_xml import FileState, HistoryItem, LessonNote, PromptContext, render_intent_xml
 from intents.selectors import find_intent
 from tests import builders
 from traces.entries.record import Author, Mutation, record_mutation
@@ -31,12 +31,12 @@ INTENT = IntentValues(
 
 
 def test_the_form_is_the_contracts():
-    around = Surroundings(
+    around = PromptContext(
         history=[HistoryItem("2026-01-01T00:00:00+00:00", "changed a.ts", "s-1")],
         files=[FileState("src/auth/a.ts", "sha256:00", "2026-01-01T00:00:00+00:00", "INT-001")],
         lessons=[LessonNote("2026-01-01", "src/auth/a.ts", "lint failed")],
     )
-    root = ET.fromstring(context_xml(INTENT, around))
+    root = ET.fromstring(render_intent_xml(INTENT, around))
     assert (root.tag, root.attrib) == ("intent_context", {"intent_id": "INT-001"})
     assert [child.tag for child in root] == [
         "name", "status", "owned_scope", "constraints", "acceptance_criteria", "references", "recent_history",
@@ -56,8 +56,8 @@ def test_the_form_is_the_contracts():
 
 @given(st.text(max_size=30), st.text(max_size=30))
 def test_whatever_the_texts_are_it_is_xml(name, pattern):
-    text = context_xml(
-        IntentValues(name, name=name, description=name, owned_scope=(pattern,)), Surroundings()
+    text = render_intent_xml(
+        IntentValues(name, name=name, description=name, owned_scope=(pattern,)), PromptContext()
     )
     assert ET.fromstring(text).tag == "intent_context"
     assert text.count("<intent_context ") == 1
@@ -75,7 +75,7 @@ def change(workspace, path, content, intent_id="INT-001"):
 
 
 def test_a_new_intent_has_no_past(auth):
-    handed = intent_context(auth)
+    handed = build_intent_context(auth)
     assert handed["files"] == handed["lessons"] == []
     assert [item["summary"] for item in handed["history"]] == ["intent added"]
     assert handed["intent"]["owned_scope"] == ["src/auth/**"]
@@ -95,7 +95,7 @@ def test_the_past_is_what_the_ledger_says(acme, auth):
                 error_type="SCOPE_VIOLATION", reason="not_in_scope",
             )
         )  # fmt: skip
-    handed = intent_context(auth)
+    handed = build_intent_context(auth)
     assert [item["summary"] for item in handed["history"]] == [
         "intent added",
         "changed src/auth/a.ts",
@@ -113,7 +113,7 @@ def test_the_past_is_what_the_ledger_says(acme, auth):
 def test_lessons_are_those_of_its_files(acme, auth):
     for file, problems in (("src/auth/a.ts", "mine"), ("src/other.ts", "not mine"), ("", "for all")):
         record_lesson(acme.pk, NewLesson(file=file, problems=problems), "token:1:agent")
-    assert [lesson["text"] for lesson in intent_context(auth)["lessons"]] == ["mine", "for all"]
+    assert [lesson["text"] for lesson in build_intent_context(auth)["lessons"]] == ["mine", "for all"]
 
 
 def test_the_number_of_queries_does_not_grow(acme, auth, django_assert_max_num_queries):
@@ -121,13 +121,13 @@ def test_the_number_of_queries_does_not_grow(acme, auth, django_assert_max_num_q
         change(acme, f"src/auth/{number}.ts", "x")
     found = find_intent(acme.pk, auth.intent_id)
     with django_assert_max_num_queries(7):
-        handed = intent_context(found)
+        handed = build_intent_context(found)
     assert len(handed["history"]) == 20
     assert len(handed["files"]) == 50
 
 
 def test_a_move_is_remembered(auth):
     registry.move(auth, IntentStatus.BLOCKED, actor="ada", blocked_reason="Redis")
-    handed = intent_context(auth)
+    handed = build_intent_context(auth)
     assert [item["summary"] for item in handed["history"]] == ["intent added", "intent changed"]
     assert "<status>BLOCKED</status>" in handed["context"]

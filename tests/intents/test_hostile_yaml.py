@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from intents.file_format.registry_parser import read_document
+from intents.file_format.registry_parser import parse_registry
 from tests.workload import bounded
 
 INTENT = b"active_intents:\n- id: INT-001\n  status: PENDING\n  owned_scope: [a]\n"
@@ -49,7 +49,7 @@ HOSTILE = {
 @pytest.mark.parametrize("name", HOSTILE)
 def test_it_is_refused_soon(name):
     with bounded(SOON):
-        reading = read_document(HOSTILE[name])
+        reading = parse_registry(HOSTILE[name])
     assert not reading.report.valid
     assert reading.values is None
 
@@ -57,12 +57,12 @@ def test_it_is_refused_soon(name):
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_lenient_read_is_no_softer_on_attacks(name):
     with bounded(SOON):
-        reading = read_document(HOSTILE[name], lenient=True)
+        reading = parse_registry(HOSTILE[name], lenient=True)
     assert not reading.report.valid or "control character" in name
 
 
 def test_the_line_of_an_undecodable_byte_is_told():
-    (problem,) = read_document(INTENT + b"name: \xff").report.errors
+    (problem,) = parse_registry(INTENT + b"name: \xff").report.errors
     assert (problem.type, problem.line) == ("YAML_PARSE_ERROR", 5)
 
 
@@ -74,7 +74,7 @@ active_intents:
 - {<<: *base, id: INT-001, status: PENDING, owner: rex}
 - {<<: [*base], id: INT-002, status: PENDING}
 """
-    intents = read_document(data).values.intents
+    intents = parse_registry(data).values.intents
     assert [(values.owner, values.owned_scope) for values in intents] == [
         ("rex", ("src/**",)),
         ("ada", ("src/**",)),
@@ -83,11 +83,11 @@ active_intents:
 
 def test_json_is_read_with_its_own_escapes():
     data = b'{"active_intents": [{"id": "INT-001", "name": "\\ud83d\\ude00 \\\\ud83d", "status": "PENDING", "owned_scope": ["a"]}]}'
-    assert read_document(data).values.intents[0].name == "\U0001f600 \\ud83d"
+    assert parse_registry(data).values.intents[0].name == "\U0001f600 \\ud83d"
 
 
 def test_a_byte_order_mark_is_no_text():
-    assert read_document(b"\xef\xbb\xbf" + INTENT).report.valid
+    assert parse_registry(b"\xef\xbb\xbf" + INTENT).report.valid
 
 
 def scopes(count, patterns):
@@ -110,7 +110,7 @@ def scopes(count, patterns):
 )
 def test_scopes_that_are_costly_to_compare_are_compared_in_part(patterns):
     with bounded(SOON):
-        report = read_document(scopes(500, patterns)).report
+        report = parse_registry(scopes(500, patterns)).report
     assert report.valid
     assert report.warnings[-1].type == "LARGE_FILE"
     assert len(report.warnings) <= 2_001
@@ -118,7 +118,7 @@ def test_scopes_that_are_costly_to_compare_are_compared_in_part(patterns):
 
 def test_braces_cannot_multiply_without_end():
     with bounded(SOON):
-        report = read_document(scopes(300, lambda n: ["{a,b}" * 8 + str(n)])).report
+        report = parse_registry(scopes(300, lambda n: ["{a,b}" * 8 + str(n)])).report
     assert "patterns with braces" in report.errors[0].message
 
 
@@ -129,5 +129,5 @@ def test_a_thousand_intents_are_quick():
         for n in range(1, 1_002)
     )
     with bounded(SOON):
-        report = read_document(many).report
+        report = parse_registry(many).report
     assert [problem.type for problem in report.warnings] == ["LARGE_FILE"]

@@ -7,7 +7,7 @@ from django.db import transaction
 
 from intents.lessons import lesson_list
 from intents.models import Intent
-from intents.prompts.lesson_selection import carried_by
+from intents.prompts.lesson_selection import select_lessons
 from tests import builders
 from tests.traces.builders import lesson_book
 from traces.lessons.retire import Retiring, retire
@@ -74,7 +74,7 @@ def test_each_lesson_says_whose_prompts_carry_it_and_prompts_do(acme, ivys):
     rows = {row.lesson.problems: list(row.carried_by) for row in page(ivys).context["rows"]}
     assert rows == {"of none": [], "of all": ["INT-001", "INT-002", "INT-003"], "of two": ["INT-002"]}
     for intent in Intent.objects.exclude(status="COMPLETED"):
-        carried = {one.problems for one in carried_by(intent).lessons}
+        carried = {one.problems for one in select_lessons(intent).lessons}
         assert carried == {text for text, ids in rows.items() if intent.intent_id in ids}
 
 

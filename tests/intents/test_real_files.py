@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from intents.file_format.registry_parser import read_document
-from intents.file_format.yaml_writer import write_document
+from intents.file_format.registry_parser import parse_registry
+from intents.file_format.yaml_writer import write_registry
 from tests.intents.builders import DATA
 
 FOLDER = DATA / "real_orchestration"
@@ -34,7 +34,7 @@ def test_all_files_are_there():
 
 @pytest.mark.parametrize("path", FILES, ids=name_of)
 def test_a_lenient_import_takes_every_intent_or_says_why_not(path):
-    reading = read_document(path.read_bytes(), lenient=True)
+    reading = parse_registry(path.read_bytes(), lenient=True)
     if name_of(path) in REFUSED:
         kind, line = REFUSED[name_of(path)]
         assert {(problem.type, problem.line) for problem in reading.report.errors} == {(kind, line)}
@@ -46,32 +46,32 @@ def test_a_lenient_import_takes_every_intent_or_says_why_not(path):
     for fact, values in zip(facts.get("intents", []), reading.values.intents, strict=False):
         assert values.intent_id == fact["id"]
         assert (values.raw_status or values.status) == (fact["status"] or "PENDING")
-        known = set(values.as_document()) | {"title", "id"}
+        known = set(values.to_document()) | {"title", "id"}
         assert set(fact["keys"]) - known <= {"description", "owned_scope", "dependencies"}
 
 
 @pytest.mark.parametrize("path", FILES, ids=name_of)
 def test_a_strict_import_refuses_with_a_reason_and_a_line(path):
-    report = read_document(path.read_bytes()).report
+    report = parse_registry(path.read_bytes()).report
     assert all(problem.line for problem in report.errors if problem.type != "MISSING_ACTIVE_INTENTS")
     assert all(problem.message for problem in report.errors)
 
 
 @pytest.mark.parametrize("path", [path for path in FILES if name_of(path) not in REFUSED], ids=name_of)
 def test_import_export_import_changes_nothing(path):
-    first = read_document(path.read_bytes(), lenient=True).values
-    text = write_document(first)
-    again = read_document(text.encode(), lenient=True).values
+    first = parse_registry(path.read_bytes(), lenient=True).values
+    text = write_registry(first)
+    again = parse_registry(text.encode(), lenient=True).values
     assert again == first
-    assert write_document(again) == text
+    assert write_registry(again) == text
 
 
 def test_each_repair_is_listed():
     repairs = {"KEY_ALIAS", "STATUS_ALIAS", "ID_FORMAT", "SCOPE_ALIAS", "CONTROL_CHARACTER", "EMPTY_SCOPE"}
     found = set()
     for path in FILES:
-        strict = read_document(path.read_bytes()).report
-        lenient = read_document(path.read_bytes(), lenient=True).report
+        strict = parse_registry(path.read_bytes()).report
+        lenient = parse_registry(path.read_bytes(), lenient=True).report
         made = {problem.type for problem in lenient.warnings} & repairs
         found |= made
         assert made or strict.errors == () or lenient.errors, path

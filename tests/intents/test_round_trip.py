@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from controlplane.policy.model import IntentStatus
 from intents.file_format.field_rules import KNOWN_FIELDS
-from intents.file_format.registry_parser import read_document
+from intents.file_format.registry_parser import parse_registry
 from intents.file_format.values import IntentValues, RegistryValues
-from intents.file_format.yaml_writer import write_document
+from intents.file_format.yaml_writer import write_registry
 
 MISREAD = [
     "yes",
@@ -87,18 +87,18 @@ def registries(draw):
 @settings(max_examples=150, deadline=None)
 @given(registries())
 def test_write_and_read_gives_the_same_values(registry):
-    text = write_document(registry)
-    reading = read_document(text.encode())
+    text = write_registry(registry)
+    reading = parse_registry(text.encode())
     assert reading.report.errors == ()
     assert reading.values == registry
     assert list(reading.values.extra) == list(registry.extra)
-    assert write_document(reading.values) == text
+    assert write_registry(reading.values) == text
 
 
 @pytest.mark.parametrize("text", MISREAD)
 def test_other_parsers_read_texts_as_texts(text):
     registry = RegistryValues((IntentValues("INT-001", name=text, owned_scope=("a",), extra={"x": text}),))
-    (intent,) = yaml.safe_load(write_document(registry))["active_intents"]
+    (intent,) = yaml.safe_load(write_registry(registry))["active_intents"]
     assert intent["name"] == intent["x"] == text
 
 
@@ -106,11 +106,11 @@ def test_a_block_of_text_stays_readable():
     registry = RegistryValues(
         (IntentValues("INT-001", description="Line one\nLine two\n", owned_scope=("a",)),)
     )
-    assert "description: |\n    Line one\n    Line two\n" in write_document(registry)
+    assert "description: |\n    Line one\n    Line two\n" in write_registry(registry)
 
 
 def test_the_words_of_the_file_are_written_back():
     data = b"active_intents:\n- {id: T7, status: active, owned_scope: [a]}\n"
-    registry = read_document(data, lenient=True).values
+    registry = parse_registry(data, lenient=True).values
     assert registry.intents[0].status is IntentStatus.IN_PROGRESS
-    assert 'status: "active"' in write_document(registry)
+    assert 'status: "active"' in write_registry(registry)

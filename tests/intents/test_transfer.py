@@ -5,12 +5,17 @@ from __future__ import annotations
 import pytest
 
 from intents.models import Intent, IntentRevision
-from intents.registry_file.import_export import How, export_document, import_document, preview
+from intents.registry_file.import_export import (
+    ImportOptions,
+    export_registry,
+    import_registry,
+    preview_import,
+)
 from tests import builders
 from tests.intents.builders import DATA, file_of, intent
 from traces.models import LedgerEntry
 
-REPLACE = How("replace")
+REPLACE = ImportOptions("replace")
 
 
 def ids(workspace):
@@ -19,21 +24,21 @@ def ids(workspace):
     )
 
 
-def bring(workspace, data, how=How()):  # noqa: B008  a frozen value
-    return import_document(workspace, data, how, actor="ada")
+def bring(workspace, data, how=ImportOptions()):  # noqa: B008  a frozen value
+    return import_registry(workspace, data, how, actor="ada")
 
 
 def test_a_plan_says_what_would_happen_and_does_nothing(acme):
     bring(acme, file_of(intent("INT-001"), intent("INT-002"), intent("INT-003")))
     file = file_of(intent("INT-002", owner="ada"), intent("INT-001"), intent("INT-004"))
-    plan = preview(acme.pk, file, REPLACE).plan.as_json()
+    plan = preview_import(acme.pk, file, REPLACE).plan.to_json()
     assert plan == {
         "added": ["INT-004"],
         "changed": [{"intent_id": "INT-002", "fields": ["owner"]}],
         "removed": ["INT-003"],
         "unchanged": ["INT-001"],
     }
-    assert preview(acme.pk, file, How()).plan.removed == ()
+    assert preview_import(acme.pk, file, ImportOptions()).plan.removed == ()
     assert ids(acme) == ["INT-001", "INT-002", "INT-003"]
 
 
@@ -96,31 +101,31 @@ def test_the_same_file_again_changes_nothing(acme):
 
 @pytest.mark.parametrize("number", ["01", "04", "13", "20", "25", "29", "32", "44", "46"])
 def test_a_real_file_comes_out_as_it_went_in(acme, number):
-    lenient = How("replace", lenient=True)
+    lenient = ImportOptions("replace", lenient=True)
     data = (DATA / "real_orchestration" / number / "active_intents.yaml").read_bytes()
     if number == "20":  # its dependencies are in no file
         data = data.replace(b"dependencies:", b"waits_for:")
     bring(acme, data, lenient)
-    text = export_document(acme)
-    again = preview(acme.pk, text.encode(), lenient)
+    text = export_registry(acme)
+    again = preview_import(acme.pk, text.encode(), lenient)
     assert len(again.plan.unchanged) == len(ids(acme)) > 0
     assert again.plan.added == again.plan.changed == again.plan.removed == ()
     elsewhere = builders.workspace("elsewhere")
     bring(elsewhere, text.encode(), lenient)
-    assert export_document(elsewhere) == text
+    assert export_registry(elsewhere) == text
 
 
 def test_a_merge_knows_the_intents_that_stay(acme):
     bring(acme, file_of(intent("INT-001", owned_scope=["src/**"], status="PENDING")))
-    found = preview(acme.pk, file_of(intent("INT-002", dependencies=["INT-001"])), How())
+    found = preview_import(acme.pk, file_of(intent("INT-002", dependencies=["INT-001"])), ImportOptions())
     assert [problem.type for problem in found.report.warnings] == ["DEPENDENCY_NOT_READY"]
-    alone = preview(acme.pk, file_of(intent("INT-002", dependencies=["INT-001"])), REPLACE)
+    alone = preview_import(acme.pk, file_of(intent("INT-002", dependencies=["INT-001"])), REPLACE)
     assert [problem.type for problem in alone.report.errors] == ["INVALID_DEPENDENCY"]
 
 
 def test_a_registry_that_no_file_brought_exports_as_a_whole_file(acme):
     builders.intent(acme)
-    text = export_document(acme)
+    text = export_registry(acme)
     assert text.startswith('active_intents:\n- id: "INT-001"\n')
     assert 'metadata:\n  version: "1.0"\n  last_updated: "20' in text
 

@@ -651,7 +651,7 @@ def test_enforcement(enforcement, verdict, answer):
 
 
 def test_every_reason_that_can_be_told_has_its_weight_or_is_the_last():
-    assert len(set(decisions._WEIGHT)) == len(decisions._WEIGHT)
+    assert len(set(decisions._SEVERITY)) == len(decisions._SEVERITY)
 
 
 # --- a denied target is never reached by another spelling -------------------------------------------
@@ -715,4 +715,4 @@ def test_only_folders_with_plain_names_hold_something_protected():
     patterns = ("a/b/c.txt", "d/*/e.txt", "!f/g.txt")
     rules = compile_rules(snapshot("**", policy=Policy(protected_paths=patterns)))
     names = ("a", "a/b", "a/b/c.txt", "d", "d/*", "f", "!f")
-    assert [name for name in names if rules.holds_protected(name)] == ["a", "a/b", "d"]
+    assert [name for name in names if rules.has_protected_below(name)] == ["a", "a/b", "d"]

@@ -147,11 +147,11 @@ def test_the_intents_that_could_be_taken_are_listed():
 def test_a_reviewers_refusal_is_told_as_what_it_is():
     refused = (RejectedPath("docs/a.md", "Rejected by rex: no."),)
     steps = explain(write("docs/a.md"), snapshot("src/**", rejected_paths=refused), NOW)
-    assert (steps[8].observed, steps[8].outcome) == ("a reviewer has refused it before", "deny")
+    assert (steps[8].observed, steps[8].outcome) == ("a reviewer has rejected it before", "deny")
     assert "Rejected by rex" in steps[8].text
 
 
 def test_a_path_that_has_no_place_is_told_beside_those_that_have_one():
     the_call = call("MultiEdit", {"file_path": "src/a", "edits": [{"path": "../x"}, {"path": "a:b"}]})
     (targets,) = (step for step in explain(the_call, snapshot("src/**"), NOW) if step.number == 6)
-    assert targets.observed == "changes src/a; no place in the workspace: ../x, a:b; scope src/**"
+    assert targets.observed == "changes src/a; not in the workspace: ../x, a:b; scope src/**"

@@ -17,12 +17,12 @@ def test_it_answers_as_asking_every_scope_would(scopes, path, ignore_case):
         for n, patterns in enumerate(scopes)
     ]
     expected = {intent_id for intent_id, scope in named if scope.matches(path)} - {"INT-0"}
-    assert set(OwnerIndex(named).find_owners(path, but="INT-0")) == expected
+    assert set(OwnerIndex(named).find_owners(path, exclude="INT-0")) == expected
 
 
 def test_case_is_ignored_where_the_scopes_ignore_it():
     owners = OwnerIndex([("INT-1", Scope.from_patterns(["Src/Auth/**"], case_insensitive=True))])
-    assert owners.find_owners("src/AUTH/a.ts", but=None) == ("INT-1",)
+    assert owners.find_owners("src/AUTH/a.ts", exclude=None) == ("INT-1",)
 
 
 def test_a_thousand_intents_elsewhere_are_not_asked(monkeypatch):
@@ -30,5 +30,5 @@ def test_a_thousand_intents_elsewhere_are_not_asked(monkeypatch):
     scopes = [(f"INT-{n}", Scope.from_patterns([f"area{n}/**", f"lib/area{n}/*.ts"])) for n in range(1_000)]
     owners = OwnerIndex(scopes)
     monkeypatch.setattr(Scope, "matches", lambda self, path: asked.append(self) or True)
-    assert owners.find_owners("area7/deep/file.ts", but=None) == ("INT-7",)
+    assert owners.find_owners("area7/deep/file.ts", exclude=None) == ("INT-7",)
     assert len(asked) == 1

@@ -87,7 +87,7 @@ def test_alike_calls_are_one_row_with_the_newest_of_them_in_whatever_order_they_
 
 
 def test_rows_are_bounded_and_counts_are_not(monkeypatch):
-    monkeypatch.setattr(module, "FLIPS_SHOWN", 2)
+    monkeypatch.setattr(module, "MAX_FLIPS", 2)
     calls = [recorded(write(f"docs/{n}.md"), f"docs/{n}.md", at=NOW + timedelta(seconds=n)) for n in range(5)]
     found = replay(calls, terms("src/**"), terms("docs/**"), NOW)
     assert [flip.path for flip in found.flips] == ["docs/1.md", "docs/0.md"]

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from controlplane.policy.globs import automaton
-from controlplane.policy.globs.scope import Scope, find_overlap, find_overlaps, is_subset
+from controlplane.policy.globs.overlaps import find_overlap, find_overlaps
+from controlplane.policy.globs.scope import Scope, is_subset
 from controlplane.policy.globs.syntax import Wildcard
 from tests.policy.globbing import PATHS, SCOPES, SIGNED, is_canonical
 

@@ -11,10 +11,10 @@ from django.test.utils import CaptureQueriesContext
 
 from tests.builders import intent, signed_in
 from tests.traces.test_formats import RECORD
-from traces.entries.missing_bodies import TAKEN_OUT, Absences
+from traces.archives import archive
 from traces.entries.recorded_calls import find_decision, recorded
 from traces.filemap.touches import load_touches
-from traces.ledger.archives import archive
+from traces.ledger.missing_bodies import TAKEN_OUT, Absences
 from traces.ledger.redaction import redact
 from traces.ledger.sealing import seal
 from traces.models import LedgerEntry, LedgerLeaf

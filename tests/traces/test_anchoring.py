@@ -18,11 +18,11 @@ from controlplane.shared.http_post import Answer, TargetError
 from controlplane.shared.metrics import ANCHORS
 from tests.builders import signed_in, workspace
 from tests.traces.builders import append, append_many, decision, tamper
+from traces.anchors import anchor_file, git_notes, schedule, targets
+from traces.anchors.schedule import Anchoring, health_of
+from traces.anchors.targets import AnchorError, webhook_secret
+from traces.archives import archive
 from traces.ledger import merkle, proofs
-from traces.ledger.anchors import anchors, git_notes, schedule, targets
-from traces.ledger.anchors.schedule import Anchoring, health_of
-from traces.ledger.anchors.targets import AnchorError, webhook_secret
-from traces.ledger.archives import archive
 from traces.ledger.checkpoints import read_note
 from traces.ledger.sealing import seal
 from traces.models import AnchorKind, Checkpoint, LedgerAnchor, LedgerEntry
@@ -88,7 +88,7 @@ class TestFile:
         assert Anchoring().run_once() == 0
         grow(home)
         assert Anchoring().run_once() == 1
-        assert [read_note(note).size for note in anchors.anchored(path, home.pk)] == [4, 7]
+        assert [read_note(note).size for note in anchor_file.anchored(path, home.pk)] == [4, 7]
 
     def test_before_its_time_nothing_is_sent(self, home, tmp_path):
         anchored_in_file(home, tmp_path / "heads.txt")
@@ -313,7 +313,7 @@ class TestSettingUp:
         append(decision(workspace_id=home.pk))
         call_command("anchor_ledger", "--configured")
         assert "home: file" in capsys.readouterr().out
-        assert len(anchors.anchored(path, home.pk)) == 2
+        assert len(anchor_file.anchored(path, home.pk)) == 2
         LedgerAnchor.objects.update(target=str(tmp_path / "none" / "heads.txt"), anchored_size=0)
         with pytest.raises(CommandError, match="Not every place"):
             call_command("anchor_ledger", "--configured")

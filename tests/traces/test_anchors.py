@@ -7,8 +7,8 @@ from django.core.management import CommandError, call_command
 
 from controlplane.models import Workspace
 from tests.traces.builders import AWAY, HOME, append, append_many, decision, tamper
+from traces.anchors.anchor_file import anchor, anchored
 from traces.ledger import checkpoints, proofs
-from traces.ledger.anchors.anchors import anchor, anchored
 from traces.ledger.sealing import seal
 from traces.ledger.verify import verify
 

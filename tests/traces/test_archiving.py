@@ -14,12 +14,12 @@ from django.db import DatabaseError, connection, transaction
 
 from controlplane.models import Workspace
 from tests.traces.builders import append_many, decision, tamper
+from traces.archives import archive
+from traces.archives.archive_format import ArchiveError, ArchiveReader, file_digest
 from traces.entries.deduplicate import Submitted
 from traces.entries.projections import rebuild
 from traces.entries.record import Storing, store
 from traces.ledger import append, checkpoints, proofs
-from traces.ledger.archives import archive
-from traces.ledger.archives.archive_format import ArchiveError, ArchiveReader, file_digest
 from traces.ledger.redaction import redact
 from traces.ledger.sealing import seal
 from traces.ledger.verify import _joined, verify

@@ -16,14 +16,13 @@ from traces.browser.filters import EntryFilters, Term, parse_filters
 from traces.browser.search import build_branches, list_newest_ids, list_oldest_ids, load_page
 from traces.counts import counters
 from traces.counts.counters import Counters, count_sealed, recount, top_folder, uncounted
-from traces.counts.models import Counted, EntryCount, FileCount
 from traces.entries.projections import Recorded, project, rebuild
 from traces.entries.record import Author, Mutation, trace_entry
 from traces.entry_schema import read_entry
 from traces.ledger.append import NewEntry, prepare
 from traces.ledger.insert_rows import insert_rows
 from traces.ledger.sealing import seal
-from traces.models import LedgerEntry, TraceFile
+from traces.models import Counted, EntryCount, FileCount, LedgerEntry, TraceFile
 
 pytestmark = pytest.mark.django_db
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from traces.anchors import git_notes
 from traces.blame.git_blob import committed_text
 from traces.interchange.repository import Repository, RepositoryError
-from traces.ledger.anchors import git_notes
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from traces import entry_schema
@@ -260,6 +260,7 @@ TRICKY = st.sampled_from(
 )
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # the machine's load, not the data
 @given(
     st.lists(st.lists(LINES | TRICKY, min_size=1, max_size=5), max_size=4),
     st.dates(date(1, 1, 1)),

@@ -36,7 +36,7 @@ def test_an_empty_ledger_has_a_page_and_no_head(client, acme, ivy):
 
 
 def test_a_ledger_that_takes_too_long_is_verified_by_command(client, sealed, ivy, monkeypatch):
-    monkeypatch.setattr("traces.ledger.pages.MAX_VERIFY", 0)
+    monkeypatch.setattr("traces.pages.ledger.MAX_VERIFY", 0)
     client.force_login(ivy)
     answer = client.get("/w/acme/traces/ledger/?verify=1")
     assert answer.context["report"] is None

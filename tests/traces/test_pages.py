@@ -67,7 +67,7 @@ def test_filters_are_in_the_address(client, story, ivy, query, kinds):
 
 
 def test_pages_lead_back_and_forth(client, story, ivy, monkeypatch):
-    monkeypatch.setattr("traces.browser.pages.PAGE_SIZE", 2)
+    monkeypatch.setattr("traces.pages.trace_list.PAGE_SIZE", 2)
     first = page(client, "traces/", ivy)
     assert first.context["newer_url"] is None
     second = client.get(f"/w/acme/traces/{first.context['older_url']}")

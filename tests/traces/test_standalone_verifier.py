@@ -13,8 +13,8 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from tests.traces.test_merkle import leaves_of, nodes_over, tree_hash
+from traces.archives import archive
 from traces.ledger import checkpoints, merkle, standalone_verifier
-from traces.ledger.archives import archive
 from traces.ledger.redaction import redact
 from traces.ledger.standalone_verifier import DoesNotHoldError, check_signature, root_of_path, roots_of_growth
 from traces.models import LedgerEntry

@@ -79,8 +79,8 @@ def test_an_entry_that_is_not_there_is_told(busy, ivys):
 
 
 def test_a_link_to_an_old_entry_shows_the_page_that_it_stands_on(busy, agent, ivys, monkeypatch):
-    monkeypatch.setattr("traces.browser.pages.PAGE_SIZE", 5)
-    monkeypatch.setattr("traces.browser.pages.ENTRIES_ABOVE", 2)
+    monkeypatch.setattr("traces.pages.trace_list.PAGE_SIZE", 5)
+    monkeypatch.setattr("traces.pages.trace_list.ENTRIES_ABOVE", 2)
     old = entries().first()
     for number in range(8):
         agent.gate("Read", file_path=f"src/{number}.ts")

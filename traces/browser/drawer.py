@@ -79,7 +79,7 @@ class EntryView:
 
 def find_entry(workspace_id: int, text: str) -> LedgerEntry | None:
     """By row number, by place (`#17`) or by id, with body, place and files. 2 queries."""
-    entries = LedgerEntry.objects.filter(workspace_id=workspace_id).select_related("body", "leaf")
+    entries = LedgerEntry.objects.for_workspace(workspace_id).with_body_and_leaf()
     entries = entries.prefetch_related("files__ranges")
     digits = text.removeprefix("#")
     if digits.isascii() and digits.isdigit() and len(digits) < 19:

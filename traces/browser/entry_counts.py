@@ -16,8 +16,7 @@ from django.db.models.functions import Coalesce
 from traces.browser.filters import VALUE_FIELDS, EntryFilters
 from traces.browser.search import COLUMN_NAMES, QueryBranch, build_value_condition
 from traces.counts.counters import COUNTED_COLUMNS, DAY, HOUR, MONTH, Counting, Values, countings
-from traces.counts.models import EntryCount
-from traces.models import Kind, LedgerEntry, TraceFile
+from traces.models import EntryCount, Kind, LedgerEntry, TraceFile
 
 MAX_COUNTED = 5_000
 MAX_SCANNED = 20_000  # entries that are looked at one by one
@@ -104,7 +103,7 @@ def load_newest_countings(branches: Iterable[QueryBranch], limit: int, floor: in
 
 def _find_scan_floor(workspace_id: int) -> int:
     """The row id down to which entries are looked at one by one; 0 where that is all of them. 1 query."""
-    ids = LedgerEntry.objects.filter(workspace_id=workspace_id).order_by("-pk").values_list("pk", flat=True)
+    ids = LedgerEntry.objects.for_workspace(workspace_id).newest_first().values_list("pk", flat=True)
     return next(iter(ids[MAX_SCANNED : MAX_SCANNED + 1]), 0)
 
 

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from traces.browser.search import QueryBranch, list_newest_ids, load_entries
-from traces.entries.missing_bodies import Absences
 from traces.ledger.actors import made_by
 from traces.ledger.append import body_of, instant
+from traces.ledger.missing_bodies import Absences
 from traces.models import LedgerEntry
 from traces.timeline.describe_entries import describe
 

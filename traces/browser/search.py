@@ -19,9 +19,8 @@ from django.db.models.lookups import IsNull
 
 from traces.browser.filters import EntryFilters
 from traces.counts.counters import MONTH
-from traces.counts.models import EntryCount, FileCount
 from traces.entries.mutation_class_check import DISAGREES, Check
-from traces.models import Kind, LedgerEntry, TraceFile
+from traces.models import EntryCount, FileCount, Kind, LedgerEntry, TraceFile
 
 COLUMN_NAMES = {"intent": "intent_id"}  # the others are called as in the address
 ENTRY_FIELDS = ("kind", "outcome", "agent", "intent", "tool", "reason")
@@ -59,7 +58,9 @@ def build_branches(
     `fresh` are the entries that are not counted yet. `known` is how many entries fit, where that is known.
     At most 8 queries.
     """
-    base = LedgerEntry.objects.filter(build_value_condition(filters, ENTRY_FIELDS), workspace_id=workspace_id)
+    base: QuerySet[LedgerEntry] = LedgerEntry.objects.for_workspace(workspace_id).filter(
+        build_value_condition(filters, ENTRY_FIELDS)
+    )
     if filters.values("reason") == (Check.DISAGREES,):
         base = base.filter(DISAGREES, kind=Kind.TRACE)  # said twice, so that their own index serves
     base = _filter_by_folder(workspace_id, base, filters, rare=matching is not None and matching <= MAX_RARE)
@@ -107,7 +108,7 @@ def list_oldest_ids(branches: Iterable[QueryBranch], after: int, limit: int) -> 
 
 def load_entries(ids: Sequence[int]) -> list[LedgerEntry]:
     """The entries with body, place and files, in the order of `ids`. 2 queries."""
-    rows = LedgerEntry.objects.filter(pk__in=ids).select_related("body", "leaf").prefetch_related("files")
+    rows = LedgerEntry.objects.filter(pk__in=ids).with_body_and_leaf().prefetch_related("files")
     by_id = {row.pk: row for row in rows}
     return [by_id[pk] for pk in ids if pk in by_id]
 
@@ -168,7 +169,7 @@ def _filter_by_folder(workspace_id: int, entries: Entries, filters: EntryFilters
 
 def _filter_by_time(workspace_id: int, entries: Entries, filters: EntryFilters) -> Entries:
     """By time, and by the row ids that this implies, so that an index in their order serves. 2 queries."""
-    received = LedgerEntry.objects.filter(workspace_id=workspace_id).order_by("received_at")
+    received = LedgerEntry.objects.for_workspace(workspace_id).order_by("received_at")
     if filters.since:
         first = (
             received.filter(received_at__gte=filters.since - MAX_CLOCK_SKEW)
@@ -193,7 +194,7 @@ def _find_mentions(workspace_id: int, text: str, uncounted: Sequence[int]) -> li
 
     Each way is looked at by itself, as no index serves them all; those that lead nowhere are left out.
     """
-    entries = LedgerEntry.objects.filter(workspace_id=workspace_id)
+    entries = LedgerEntry.objects.for_workspace(workspace_id)
     ids = entries.filter(kind__in=Kind.values, entry_id=text).values_list("pk", flat=True)
     conditions: list[tuple[Condition, bool]] = [(Q(pk__in=list(ids)), False)]
     exact = [{name: text} for name in ("session_id", "intent_id")]

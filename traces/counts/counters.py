@@ -20,12 +20,11 @@ from django.db import connection
 from django.db.models import F, Max
 
 from controlplane.shared.sqlite_lock import writing
-from traces.counts.models import Counted, EntryCount, FileCount
 from traces.entry_schema import EVOLUTION
 from traces.ledger import canonical_json
 from traces.ledger.insert_rows import Row, insert_rows
 from traces.ledger.sealing import search_from
-from traces.models import LedgerEntry, LedgerLeaf, TraceFile
+from traces.models import Counted, EntryCount, FileCount, LedgerEntry, LedgerLeaf, TraceFile
 
 log = logging.getLogger(__name__)
 

@@ -27,8 +27,8 @@ class TraceFilter:
 
 def traces_of(workspace_id: int, wanted: TraceFilter) -> QuerySet[LedgerEntry]:
     """The trace entries that fit, with body and place in the tree fetched along."""
-    rows = LedgerEntry.objects.filter(workspace_id=workspace_id, kind=Kind.TRACE)
-    rows = rows.select_related("body", "leaf")
+    rows = LedgerEntry.objects.for_workspace(workspace_id).of_kind(Kind.TRACE)
+    rows = rows.with_body_and_leaf()
     if wanted.session:
         rows = rows.filter(session_id=wanted.session)
     if wanted.since:

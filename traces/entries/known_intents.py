@@ -30,9 +30,9 @@ def known_intents(workspace_id: int) -> dict[str, KnownIntent]:
 
     Asked for the newest of each intent at once, SQLite would walk the whole ledger in the order of intents.
     """
-    entries = LedgerEntry.objects.filter(workspace_id=workspace_id, kind=Kind.INTENT).order_by("pk")
+    entries = LedgerEntry.objects.for_workspace(workspace_id).of_kind(Kind.INTENT).oldest_first()
     newest = dict(entries.values_list("intent_id", "pk"))
-    rows = LedgerEntry.objects.filter(pk__in=newest.values()).select_related("body")
+    rows = LedgerEntry.objects.filter(pk__in=newest.values()).with_body()
     found = [_known(row.intent_id, body_of(row) or {}) for row in rows]
     return {intent.intent_id: intent for intent in sorted(found, key=lambda intent: intent.intent_id)}
 

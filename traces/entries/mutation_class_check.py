@@ -13,8 +13,7 @@ from django.db.models import BooleanField, Sum
 from django.db.models.expressions import RawSQL
 
 from traces.counts.counters import MONTH, uncounted
-from traces.counts.models import EntryCount
-from traces.models import Kind, LedgerEntry
+from traces.models import EntryCount, Kind, LedgerEntry
 from traces.mutation_class import EVOLUTION, REFACTOR
 
 MAX_FRESH = 10_000

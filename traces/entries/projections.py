@@ -93,9 +93,7 @@ def rebuild(workspace_id: int) -> int:
         imported = set(mine.filter(imported=True).values_list("entry_id", flat=True))
         TraceFile.objects.filter(workspace_id=workspace_id, entry__body__isnull=False).delete()
         mine.filter(entry__body__isnull=False).delete()
-        entries = LedgerEntry.objects.filter(workspace_id=workspace_id, kind=Kind.TRACE).select_related(
-            "body"
-        )
+        entries = LedgerEntry.objects.for_workspace(workspace_id).of_kind(Kind.TRACE).select_related("body")
         batch: list[Recorded] = []
         count = 0
         for entry in entries.order_by("pk").iterator(chunk_size=BATCH):

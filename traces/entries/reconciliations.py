@@ -71,8 +71,7 @@ def record(
 
 
 def reconciliations(workspace_id: int) -> QuerySet[LedgerEntry]:
-    entries = LedgerEntry.objects.select_related("body")
-    return entries.filter(workspace_id=workspace_id, kind=Kind.RECONCILIATION)
+    return LedgerEntry.objects.for_workspace(workspace_id).of_kind(Kind.RECONCILIATION).with_body()
 
 
 def last_about(workspace_id: int, subject: str, subject_id: str) -> Findings | None:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 
 from controlplane.policy.model import HANDSHAKE_TOOL, ToolCall
 from controlplane.policy.replay import INCOMPLETE, REDACTED, RecordedCall
 from controlplane.shared.masking import MASK, was_cut
-from traces.entries.missing_bodies import Absences
 from traces.ledger.append import body_of
+from traces.ledger.missing_bodies import Absences
 from traces.models import Kind, LedgerEntry
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from datetime import datetime
 
 MAX_CALLS = 5_000
 CHUNK = 500
@@ -36,12 +34,15 @@ def recorded_calls(
 
     `roots` are the folders of sessions by their id; they are not in the ledger.
     """
-    entries = LedgerEntry.objects.filter(
-        workspace_id=workspace_id, kind=Kind.DECISION, received_at__gte=selection.since
-    ).exclude(tool=HANDSHAKE_TOOL)
+    entries = (
+        LedgerEntry.objects.for_workspace(workspace_id)
+        .of_kind(Kind.DECISION)
+        .filter(received_at__gte=selection.since)
+        .exclude(tool=HANDSHAKE_TOOL)
+    )
     if selection.intent_id:
         entries = entries.filter(intent_id=selection.intent_id)
-    newest = entries.select_related("body", "leaf").order_by("-pk")[: selection.most]
+    newest = entries.with_body_and_leaf().newest_first()[: selection.most]
     absences = Absences(workspace_id)
     for entry in newest.iterator(chunk_size=CHUNK):
         yield recorded(entry, absences, root=roots.get(entry.session_id, "") or local_root)
@@ -49,8 +50,8 @@ def recorded_calls(
 
 def find_decision(workspace_id: int, decision_id: str) -> LedgerEntry | None:
     """1 query."""
-    entries = LedgerEntry.objects.select_related("body")
-    return entries.filter(workspace_id=workspace_id, kind=Kind.DECISION, entry_id=decision_id).first()
+    decisions = LedgerEntry.objects.for_workspace(workspace_id).of_kind(Kind.DECISION).with_body()
+    return decisions.filter(entry_id=decision_id).first()
 
 
 def recorded(entry: LedgerEntry, absences: Absences | None = None, *, root: str = "") -> RecordedCall:

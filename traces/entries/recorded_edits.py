@@ -31,13 +31,16 @@ def recorded_edits(
 
     Calls whose input was masked, cut, redacted or archived tell nothing, nor do very long ones. 1 query.
     """
-    calls = LedgerEntry.objects.filter(
-        workspace_id=workspace_id, kind=Kind.DECISION, outcome=ALLOWED, pk__range=rows,
-        session_id__in=list(sessions)[:MAX_SESSIONS], body__isnull=False,
-    )  # fmt: skip
+    calls = (
+        LedgerEntry.objects.for_workspace(workspace_id)
+        .of_kind(Kind.DECISION)
+        .filter(
+            outcome=ALLOWED, pk__range=rows, session_id__in=list(sessions)[:MAX_SESSIONS], body__isnull=False
+        )
+    )
     small = calls.annotate(size=Length("body__body")).filter(size__lte=MAX_CALL_BYTES)
     found: list[Edit] = []
-    for entry in small.select_related("body").order_by("-pk")[:MAX_CALLS]:
+    for entry in small.with_body().newest_first()[:MAX_CALLS]:
         body = body_of(entry)
         if len(found) >= MAX_EDITS:
             break

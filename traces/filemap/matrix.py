@@ -10,7 +10,8 @@ from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple
 
-from controlplane.policy.globs.scope import Scope, find_overlaps
+from controlplane.policy.globs.overlaps import find_overlaps
+from controlplane.policy.globs.scope import Scope
 from traces.counts.counters import EPOCH
 from traces.entries.known_intents import KnownIntent
 from traces.filemap.touches import Touch

@@ -9,11 +9,10 @@ from typing import NamedTuple
 from django.db.models import Count, Max, Q
 
 from traces.counts.counters import EPOCH, microseconds, path_hash, uncounted
-from traces.counts.models import FileCount
 from traces.entries.known_intents import known_intents
 from traces.entry_schema import EVOLUTION
 from traces.interchange.formats.intent_map import MapSection
-from traces.models import TraceFile
+from traces.models import FileCount, TraceFile
 
 MAX_UNCOUNTED = 10_000  # entries that are not counted yet
 

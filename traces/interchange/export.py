@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from traces.entries.missing_bodies import told
+from traces.entries.render import render_entries
 from traces.interchange.formats.agent_trace import to_record
 from traces.ledger.checkpoints import origin_of
 from traces.models import LedgerEntry
@@ -53,7 +53,7 @@ def stream_agent_trace(rows: QuerySet[LedgerEntry], workspace_id: int) -> Iterat
 def _stream(rows: QuerySet[LedgerEntry], convert: Callable[[dict[str, Any]], Any]) -> Iterator[bytes]:
     """A redacted entry has nothing to write; its record of redaction stays in the ledger. Of an archived one
     the outline is written, with `archived` saying where the rest is."""
-    for entry in told(rows.order_by("pk").iterator(chunk_size=CHUNK_SIZE)):
+    for entry in render_entries(rows.order_by("pk").iterator(chunk_size=CHUNK_SIZE)):
         if entry.value is not None:
             yield encode_json_line(convert(entry.value))
 

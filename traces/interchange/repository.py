@@ -127,7 +127,7 @@ def write_notes(repository: Repository, ref: str, workspace_id: int) -> int:
     commit, or one that is not there, are left out. 1 query.
     """
     log, written = origin_of(workspace_id), 0
-    rows = LedgerEntry.objects.filter(workspace_id=workspace_id, kind=Kind.TRACE, trace__isnull=False)
+    rows = LedgerEntry.objects.for_workspace(workspace_id).of_kind(Kind.TRACE).filter(trace__isnull=False)
     rows = rows.exclude(trace__revision_id="").select_related("body", "trace")
     ordered = rows.order_by("trace__revision_id", "pk").iterator(chunk_size=500)
     existing = dict(repository.read_notes(ref)) if repository.has_ref(ref) else {}

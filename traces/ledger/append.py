@@ -199,12 +199,12 @@ def new_id() -> str:
 
 def find(workspace_id: int, idempotency_key: str) -> LedgerEntry | None:
     """The entry that was recorded under this key, with its body. 1 query."""
-    entries = LedgerEntry.objects.select_related("body")
-    return entries.filter(workspace_id=workspace_id, idempotency_key=idempotency_key).first()
+    entries = LedgerEntry.objects.for_workspace(workspace_id).with_body()
+    return entries.filter(idempotency_key=idempotency_key).first()
 
 
 def body_of(entry: LedgerEntry) -> dict[str, Any] | None:
-    """What the entry says; None once it is redacted or archived: `traces.entries.missing_bodies` tells which.
+    """What the entry says; None once it is redacted or archived: `traces.ledger.missing_bodies` tells which.
 
     1 query unless the body was fetched along.
     """

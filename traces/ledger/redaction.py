@@ -44,7 +44,7 @@ def redact(entry: LedgerEntry, *, reason: str, actor: str) -> Appended | None:
 
 def redacted_rows(workspace_id: int) -> set[int]:
     """Row ids of the entries whose bodies were taken out. 1 query."""
-    keys = LedgerEntry.objects.filter(workspace_id=workspace_id, kind=Kind.REDACTION)
+    keys = LedgerEntry.objects.for_workspace(workspace_id).of_kind(Kind.REDACTION)
     named = keys.values_list("idempotency_key", flat=True)
     return {int(key.removeprefix(REDACTION)) for key in named if key and key.startswith(REDACTION)}
 

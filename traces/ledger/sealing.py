@@ -81,7 +81,7 @@ def waiting(workspace_id: int) -> int:
 
 def workspaces_to_seal(after_id: int = 0) -> list[int]:
     """Workspaces with an unsealed entry whose row id is above `after_id`. 1 query."""
-    entries = LedgerEntry.objects.filter(pk__gt=after_id, leaf=None)
+    entries = LedgerEntry.objects.above(after_id).unsealed()
     return sorted(entries.values_list("workspace_id", flat=True).distinct())
 
 
@@ -110,7 +110,7 @@ class Sealer:
         if thorough:
             self._thorough_at = now + THOROUGH_EVERY
         floor = 0 if thorough else self._floor(now)
-        newest = LedgerEntry.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
+        newest = LedgerEntry.objects.highest_row_id()
         waiting = workspaces_to_seal(floor)
         self._seen.append((now, newest))
         after = 0 if thorough else None
@@ -151,8 +151,8 @@ def _unsealed(workspace_id: int, floor: int, most: int) -> list[tuple[int, bytes
 
 def _unsealed_rows(workspace_id: int, floor: int) -> QuerySet[LedgerEntry]:
     """Naming all kinds lets one index find what is above `floor`."""
-    entries = LedgerEntry.objects.filter(workspace_id=workspace_id, kind__in=Kind.values)
-    return entries.filter(pk__gt=floor, leaf=None)
+    entries = LedgerEntry.objects.for_workspace(workspace_id).of_kinds(*Kind.values)
+    return entries.above(floor).unsealed()
 
 
 def _seal_batch(workspace_id: int, floor: int, *, wait: bool) -> tuple[int, int]:

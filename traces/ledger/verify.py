@@ -15,7 +15,7 @@ from typing import Any
 
 from traces.ledger import merkle
 from traces.ledger.append import TEXTS, instant
-from traces.ledger.archives.archive_format import read_seal
+from traces.ledger.archive_seal import read_seal
 from traces.ledger.checkpoints import Note, NoteError, is_ours, origin_of, read_note
 from traces.ledger.proofs import TILE_WIDTH, head, split
 from traces.ledger.redaction import redacted_rows
@@ -298,5 +298,5 @@ def _check_head(report: Report, one: Head, root: bytes, later: dict[int, list[He
 
 
 def _unsealed(workspace_id: int) -> Iterator[LedgerEntry]:
-    waiting = LedgerEntry.objects.filter(workspace_id=workspace_id, kind__in=Kind.values, leaf=None)
-    return waiting.select_related("body").order_by("pk").iterator(chunk_size=CHUNK)
+    waiting = LedgerEntry.objects.for_workspace(workspace_id).of_kinds(*Kind.values).unsealed()
+    return waiting.with_body().oldest_first().iterator(chunk_size=CHUNK)

@@ -50,7 +50,9 @@ def _turn(workspace_id: int, wanted: Retiring, *, retired: bool) -> Lesson:
 
 
 def _turns(entry: LedgerEntry) -> int:
-    made = LedgerEntry.objects.filter(workspace_id=entry.workspace_id, kind=Kind.LESSON, outcome__in=TURNS)
+    made = (
+        LedgerEntry.objects.for_workspace(entry.workspace_id).of_kind(Kind.LESSON).filter(outcome__in=TURNS)
+    )
     return made.filter(idempotency_key__startswith=turn_key(entry.entry_id, 0)[:-1]).count()
 
 

@@ -146,8 +146,8 @@ def brought_by(workspace_id: int, lesson: NewLesson) -> str:
     """The id of the lesson that `record_lesson` made or met again for this `source_id`, else "". 1 query."""
     signature = _signature(lesson.section, _tidy_files(lesson), _tidy_text(lesson.problems))
     first, again = f"{_LEARNED_KEY}{signature}", f"{_AGAIN_KEY}{signature}:{lesson.source_id}"
-    entries = LedgerEntry.objects.filter(workspace_id=workspace_id, idempotency_key__in=(first, again))
-    found = {entry.idempotency_key: entry for entry in entries.select_related("body")}
+    entries = LedgerEntry.objects.for_workspace(workspace_id).filter(idempotency_key__in=(first, again))
+    found = {entry.idempotency_key: entry for entry in entries.with_body()}
     known = lesson_of(found[first]) if first in found else None
     if known is None or (again not in found and known.source_id != lesson.source_id):
         return ""
@@ -187,10 +187,12 @@ def told(
 def lesson_entries(workspace_id: int, sections: Sequence[Section] = tuple(Section)) -> QuerySet[LedgerEntry]:
     """The entries that brought something new, each with its body; redacted ones are none of them."""
     outcomes = [OUTCOMES[section] for section in sections]
-    entries = LedgerEntry.objects.filter(
-        workspace_id=workspace_id, kind=Kind.LESSON, outcome__in=outcomes, body__isnull=False
+    entries = (
+        LedgerEntry.objects.for_workspace(workspace_id)
+        .of_kind(Kind.LESSON)
+        .filter(outcome__in=outcomes, body__isnull=False)
     )
-    return entries.select_related("body").defer("envelope", "leaf_hash", "body_digest")
+    return entries.with_body().defer("envelope", "leaf_hash", "body_digest")
 
 
 def lesson_of(entry: LedgerEntry) -> Lesson | None:
@@ -217,7 +219,7 @@ def _lesson(lesson_id: str, session_id: str, intent_id: str, body: dict[str, Any
 
 def retirements(workspace_id: int) -> dict[str, Retirement]:
     """What is retired now, by lesson id. 1 query, over what people have retired and taken back."""
-    turns = LedgerEntry.objects.filter(workspace_id=workspace_id, kind=Kind.LESSON, outcome__in=TURNS)
+    turns = LedgerEntry.objects.for_workspace(workspace_id).of_kind(Kind.LESSON).filter(outcome__in=TURNS)
     rows = turns.order_by("pk").values_list("idempotency_key", "outcome", "received_at", "body__body")
     last = {turn_of(key): (outcome == TURNS[0], at, body) for key, outcome, at, body in rows}
     return {key: _retirement(at, body) for key, (retired, at, body) in last.items() if retired}
@@ -240,7 +242,7 @@ def _retirement(at: datetime, body: bytes | memoryview | None) -> Retirement:
 
 def _came_again(workspace_id: int) -> Counter[str]:
     """How often each signature came again, over the newest entries of that kind. 1 query."""
-    entries = LedgerEntry.objects.filter(workspace_id=workspace_id, kind=Kind.LESSON, outcome=AGAIN)
+    entries = LedgerEntry.objects.for_workspace(workspace_id).of_kind(Kind.LESSON).filter(outcome=AGAIN)
     keys = entries.order_by("-pk").values_list("idempotency_key", flat=True)[:MAX_LESSONS]
     return Counter((key or "").removeprefix(_AGAIN_KEY).partition(":")[0] for key in keys)
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from traces.entries.missing_bodies import Absences
 from traces.entries.mutation_class_check import computed_class, disagrees
 from traces.interchange.formats import foreign_chain
 from traces.interchange.imports import rewrite_check
 from traces.ledger.append import body_of
+from traces.ledger.missing_bodies import Absences
 from traces.models import Kind, LedgerEntry, LedgerLeaf
 from traces.timeline.describe_settings import settings_change
 

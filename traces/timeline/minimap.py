@@ -65,7 +65,7 @@ def minimap(
 
 
 def _moments(workspace_id: int, session_id: str) -> list[Moment]:
-    rows = LedgerEntry.objects.filter(workspace_id=workspace_id, session_id=session_id).order_by("-pk")
+    rows = LedgerEntry.objects.for_workspace(workspace_id).of_session(session_id).newest_first()
     found = rows.values_list("received_at", "kind", "outcome", "error_type")[:MAX_ENTRIES]
     moments = [
         Moment(int(at.timestamp()), kind, "stale" if error == STALE and outcome == "deny" else outcome)

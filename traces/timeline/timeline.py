@@ -7,7 +7,7 @@ from datetime import datetime
 
 from django.db.models import Q, QuerySet
 
-from traces.entries.missing_bodies import Absences
+from traces.ledger.missing_bodies import Absences
 from traces.models import Kind, LedgerEntry
 from traces.timeline.describe_entries import Row, describe
 
@@ -90,7 +90,7 @@ def _alike(one: Row, other: Row) -> bool:
 
 
 def _entries(workspace_id: int, session_id: str, window: Window) -> QuerySet[LedgerEntry]:
-    entries = LedgerEntry.objects.filter(workspace_id=workspace_id, session_id=session_id)
+    entries = LedgerEntry.objects.for_workspace(workspace_id).of_session(session_id)
     entries = entries.exclude(kind__in=HIDDEN)
     if window.only_changes:
         entries = entries.exclude(kind=Kind.DECISION, outcome="allow")
@@ -102,4 +102,4 @@ def _entries(workspace_id: int, session_id: str, window: Window) -> QuerySet[Led
         words = Q(tool__icontains=window.text) | Q(entry_id=window.text) | Q(intent_id=window.text)
         words |= Q(error_type__icontains=window.text) | Q(files__path__icontains=window.text)
         entries = entries.filter(words).distinct()
-    return entries.select_related("body", "leaf").prefetch_related("files")
+    return entries.with_body_and_leaf().prefetch_related("files")

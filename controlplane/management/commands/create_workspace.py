@@ -4,12 +4,12 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from controlplane.shared.errors import InvalidInputError
 from controlplane.shared.starters import STARTERS, Starter, detected
 from controlplane.shared.workspaces import create_workspace
-from intents.recommendations import missing, take_over
+from intents.recommendations import apply_recommendations, find_missing
 
 if TYPE_CHECKING:
     from controlplane.models import Workspace
@@ -37,12 +37,13 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             made = create_workspace(options["slug"], name=options["name"], local_root=options["local_root"])
-        except ValidationError as error:
-            problems = "; ".join(f"{field}: {' '.join(texts)}" for field, texts in error.message_dict.items())
-            raise CommandError(problems) from error
+        except InvalidInputError as error:
+            raise CommandError(error.error) from error
         chosen = options["starter"]
         if chosen != "none":
-            take_over(made.workspace, starter_for(made.workspace, chosen), actor="command:create_workspace")
+            apply_recommendations(
+                made.workspace, starter_for(made.workspace, chosen), actor="command:create_workspace"
+            )
         if options["json"]:
             self.stdout.write(json.dumps({"workspace": made.workspace.slug, "tokens": made.tokens}))
             return
@@ -54,7 +55,7 @@ class Command(BaseCommand):
 
     def _recommend(self, workspace: Workspace) -> None:
         starter = starter_for(workspace, "auto")
-        found = missing(workspace, starter)
+        found = find_missing(workspace, starter)
         self.stdout.write(
             f"Recommended ({starter.label}); the settings page takes it over, nothing is set yet:"
         )

@@ -10,10 +10,10 @@ from django.shortcuts import redirect, render
 from controlplane.models import Role
 from controlplane.pages.settings.pages import actor_of, changing, posted_id, settings_page, worded
 from controlplane.shared.access import MemberRequest, may, member_page
-from traces.ledger.anchors import schedule
-from traces.ledger.anchors.rows import anchor_rows
-from traces.ledger.anchors.targets import AnchorError
-from traces.ledger.archives.archive import newest_archives
+from traces.anchors import schedule
+from traces.anchors.rows import anchor_rows
+from traces.anchors.targets import AnchorError
+from traces.archives.archive import newest_archives
 from traces.models import AnchorKind, LedgerAnchor
 
 if TYPE_CHECKING:

@@ -13,14 +13,15 @@ from django.db import transaction
 
 from controlplane.models import Membership, Role, Token, Workspace
 from controlplane.pages.settings.tokens import revoke
+from controlplane.shared.errors import ConflictError
 from traces.ledger.append import NewEntry, append
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-class MemberError(Exception):
-    """The change was refused; the text says why, for the person who asked."""
+class MemberError(ConflictError):
+    """The workspace's members do not allow this change."""
 
 
 def add(workspace: Workspace, username: str, role: Role, *, actor: str) -> Membership:
@@ -59,7 +60,7 @@ def remove(workspace: Workspace, user_id: int, *, actor: str) -> None:
             _refuse_last_admin(membership)
         _record(workspace, "removed", membership, actor)
         membership.delete()
-        for token in Token.objects.filter(workspace=workspace, acts_for_id=user_id, revoked_at=None):
+        for token in Token.objects.active().acting_for(user_id).filter(workspace=workspace):
             revoke(token, actor=actor)
 
 
@@ -81,9 +82,7 @@ def _member(workspace: Workspace, user_id: int) -> Membership:
 
 
 def _refuse_last_admin(membership: Membership) -> None:
-    admins = Membership.objects.filter(
-        workspace=membership.workspace_id, role=Role.ADMIN, user__is_active=True
-    )
+    admins = Membership.objects.admins().filter(workspace=membership.workspace_id)
     if not admins.exclude(pk=membership.pk).exists():
         raise MemberError("A workspace needs an admin: make somebody else one first.")
 

@@ -25,8 +25,8 @@ from controlplane.shared.access import MemberRequest, may, member_page, person_n
 from controlplane.shared.starters import STARTERS, detected
 from intents import intentignore as ignorefile
 from intents import recommendations
-from intents.selectors import known_ids
-from intents.workspace_policy import change_policy, policy_document
+from intents.selectors import list_intent_ids
+from intents.workspace_policy import change_policy, read_policy
 
 CHANGED_MEANWHILE = "Somebody saved this meanwhile. Yours is shown; saving it again replaces theirs."
 
@@ -86,10 +86,10 @@ def posted_id(request: MemberRequest, name: str) -> int:
 @member_page()
 def policy(request: MemberRequest) -> HttpResponse:
     if not changing(request):
-        return _policy_page(request, PolicyForm(document=policy_document(request.workspace)))
+        return _policy_page(request, PolicyForm(document=read_policy(request.workspace)))
     with transaction.atomic():
         workspace = locked(request.workspace)
-        form = PolicyForm(request.POST, document=policy_document(workspace))
+        form = PolicyForm(request.POST, document=read_policy(workspace))
         if not seen(request, form.document):
             messages.error(request, CHANGED_MEANWHILE)
             return _policy_page(request, form, status=409)
@@ -104,7 +104,7 @@ def _policy_page(request: MemberRequest, form: PolicyForm, status: int = 200) ->
     workspace = Workspace.objects.get(pk=request.workspace.pk)
     context = {
         "fieldsets": form.fieldsets(),
-        "version": fingerprint(policy_document(workspace)),
+        "version": fingerprint(read_policy(workspace)),
         "revision": workspace.revision,
         "may_edit": may(request.role, Role.ADMIN),
         "starters": _starters(workspace),
@@ -116,7 +116,7 @@ def _starters(workspace: Workspace) -> list[dict[str, Any]]:
     """What each kind of project is recommended and the workspace lacks; the one its files tell first."""
     own = detected(Path(workspace.local_root)) if workspace.local_root else None
     kinds = sorted(STARTERS.values(), key=lambda starter: starter is not own)
-    rows = [(starter, recommendations.missing(workspace, starter)) for starter in kinds]
+    rows = [(starter, recommendations.find_missing(workspace, starter)) for starter in kinds]
     return [{"starter": one, "missing": lacks, "detected": one is own} for one, lacks in rows if lacks]
 
 
@@ -126,7 +126,7 @@ def apply_starter(request: MemberRequest) -> HttpResponse:
     starter = STARTERS.get(request.POST.get("starter", ""))
     if starter is None:
         raise Http404
-    recommendations.take_over(request.workspace, starter, actor=actor_of(request))
+    recommendations.apply_recommendations(request.workspace, starter, actor=actor_of(request))
     messages.success(request, f"The recommendations for {starter.label} are taken over.")
     return redirect("settings:policy", request.workspace.slug)
 
@@ -148,7 +148,7 @@ def intentignore(request: MemberRequest) -> HttpResponse:
             messages.error(request, CHANGED_MEANWHILE)
             return _intentignore_page(request, posted, status=409)
         try:
-            ignorefile.save(workspace, ignorefile.text_of(posted.encode()), actor=actor_of(request))
+            ignorefile.save(workspace, ignorefile.decode_text(posted.encode()), actor=actor_of(request))
         except ignorefile.UnusableTextError as error:
             messages.error(request, str(error))
             return _intentignore_page(request, posted, status=400)
@@ -164,7 +164,7 @@ def _intentignore_page(
     context = {
         "text": text,
         "version": fingerprint(Workspace.objects.get(pk=request.workspace.pk).intentignore),
-        "errors": list(ignorefile.other_meanings(text, known_ids(request.workspace.pk))),
+        "errors": list(ignorefile.find_line_warnings(text, list_intent_ids(request.workspace.pk))),
         "may_edit": may(request.role, Role.ADMIN),
         "test": {"path": tried, "line": rules.find_rule(path, is_dir=tried.endswith("/"))} if path else None,
         "intents": sorted(rules.intents),

@@ -7,9 +7,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from controlplane.policy.calls import patch_formats
+from controlplane.policy.calls.raw_targets import RawTargets
 from controlplane.policy.model import Unknown
 from controlplane.policy.paths.canonical import to_printable
-from controlplane.policy.paths.raw_path import RawPath, RawTargets
+from controlplane.policy.paths.raw_path import RawPath
 
 # Codex takes these for its own tool before any shell sees them.
 _AGENT = "codex"

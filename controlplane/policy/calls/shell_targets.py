@@ -7,9 +7,10 @@ from collections.abc import Iterator
 
 from controlplane.policy.calls import input_fields
 from controlplane.policy.calls.patch_targets import extract_patch, find_patch_targets
+from controlplane.policy.calls.raw_targets import RawTargets, ToolInput
 from controlplane.policy.model import Reason, Unknown
 from controlplane.policy.paths.canonical import CanonicalPath, InvalidPath, canonicalize, to_printable
-from controlplane.policy.paths.raw_path import RawPath, RawTargets, ToolInput, strip_trailing_slash
+from controlplane.policy.paths.raw_path import RawPath, strip_trailing_slash
 from controlplane.policy.shell import ShellAnalysis, ShellPath, analyse, analyse_powershell
 from controlplane.policy.shell.programs.registry import program_name
 from controlplane.policy.shell.variables import is_harmless
@@ -51,7 +52,7 @@ def _run(
             cwd=folder,
             root=ask.call.root,
             safe_commands=ask.policy.safe_commands,
-            world=ask.filesystem,
+            filesystem=ask.filesystem,
         )
         _add(found, analysis, command)
     if isinstance(start, InvalidPath):  # looked at like a file that is read, so that the refusal is told

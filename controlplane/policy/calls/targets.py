@@ -11,13 +11,14 @@ from typing import Any
 
 from controlplane.policy.calls import edit_hunks, input_fields
 from controlplane.policy.calls.patch_targets import find_patch_targets
+from controlplane.policy.calls.raw_targets import RawTargets, ToolInput
 from controlplane.policy.calls.resolve_tool import ResolvedTool, classify_without_input, resolve_tool
 from controlplane.policy.calls.shell_targets import find_shell_targets
 from controlplane.policy.calls.toolsets.kinds import READING_KINDS, ToolKind
 from controlplane.policy.model import Policy, Reason, ToolCall, ToolClass, Unknown
 from controlplane.policy.paths.canonical import CanonicalPath, canonicalize, to_printable
 from controlplane.policy.paths.filesystem import Filesystem, UnknownFilesystem
-from controlplane.policy.paths.raw_path import RawPath, RawTargets, ToolInput, strip_trailing_slash
+from controlplane.policy.paths.raw_path import RawPath, strip_trailing_slash
 
 MAX_PATHS = 2000  # of one call: bounds the time that it may take
 

@@ -12,15 +12,12 @@ from __future__ import annotations
 
 import unicodedata
 from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise, product
-from typing import TYPE_CHECKING
 
 from controlplane.policy.globs.syntax import Alternative, CharClass, Wildcard
 from controlplane.policy.paths.canonical import find_character_problem
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
 
 MAX_STEPS = 50_000  # walks of one question; bounds its time to about a second
 _Place = tuple[int, tuple[int, ...]]  # where in a path, and the state of each wanted automaton

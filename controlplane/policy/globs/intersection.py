@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from controlplane.policy.globs.automaton import TooComplexError, build_automaton, find_path
 from controlplane.policy.globs.match import build_matcher
 from controlplane.policy.globs.syntax import Alternative, Part, Segment, Wildcard, to_literal_name
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 _ANY_NAME: Segment = (Wildcard.STAR,)
 _SPAN: Alternative = (Wildcard.GLOBSTAR,)

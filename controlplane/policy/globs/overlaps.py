@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
-from controlplane.policy.globs.automaton import TooComplexError, build_automaton, find_path
+from controlplane.policy.globs.automaton import Automaton, TooComplexError, build_automaton, find_path
 from controlplane.policy.globs.intersection import PatternTree, find_common_path
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from controlplane.policy.globs.automaton import Automaton
-    from controlplane.policy.globs.scope import Scope
-    from controlplane.policy.globs.syntax import Alternative
+from controlplane.policy.globs.scope import Scope
+from controlplane.policy.globs.syntax import Alternative
 
 Pair = tuple[int, int]
 

@@ -25,13 +25,13 @@ class OwnerIndex:
                 at[_head(alternative)][intent_id] = scope
         self._at = dict(at)
 
-    def find_owners(self, path: str, *, but: str | None) -> tuple[str, ...]:
+    def find_owners(self, path: str, *, exclude: str | None) -> tuple[str, ...]:
         """The ids of the intents whose scope matches a canonical path, without the intent `but`."""
         found = {
             intent_id: None
             for head in self._ways(path)
             for intent_id, scope in self._at.get(head, {}).items()
-            if intent_id != but and scope.matches(path)
+            if intent_id != exclude and scope.matches(path)
         }
         return tuple(found)
 

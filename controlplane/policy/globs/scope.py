@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from controlplane.policy.globs.automaton import TooComplexError, build_automaton, find_path
 from controlplane.policy.globs.closest import ClosestPattern
 from controlplane.policy.globs.match import Matcher, build_matcher
-from controlplane.policy.globs.overlaps import find_overlap, find_overlaps
 from controlplane.policy.globs.parse import Glob, parse
 from controlplane.policy.globs.syntax import Alternative, Wildcard
 from controlplane.policy.paths.canonical import fold_case
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-__all__ = ["Scope", "find_overlap", "find_overlaps", "is_subset"]
 
 _CASED_CLASS = re.compile(r"\[:(?:upper|lower):\]")
 

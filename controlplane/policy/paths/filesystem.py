@@ -1,6 +1,6 @@
 """What the core may ask about the files of a workspace.
 
-The core never touches a disk. Whoever calls it hands in a `World`; `NoWorld` is the world of a
+The core never touches a disk. Its caller passes a `Filesystem`; `UnknownFilesystem` stands for a
 workspace that is not on this machine.
 """
 
@@ -29,43 +29,51 @@ class ResolvedPath:
 
 
 class Filesystem(Protocol):
-    """What the core may ask about files. Implementations live at the edge; they must not raise."""
+    """Files of one workspace, for reading. Implementations live outside of the core and must not raise.
+
+    None always means that nobody knows: no disk, nothing in the ledger, or too much to list.
+    """
 
     def resolve(self, path: str) -> ResolvedPath:
-        """Follow links component by component; `path` is canonical but may hold `..` segments,
-        which are applied after following. A rest that does not exist yet is kept as it is."""
+        """Follow links component by component.
+
+        `path` is canonical but may hold `..` segments, which are applied after following. A part
+        that does not exist yet is kept as it is.
+        """
 
     def exists(self, path: str) -> bool | None:
-        """Whether the file is there; None when nobody knows (no disk, nothing in the ledger)."""
+        """Return whether the file is there."""
 
     def is_dir(self, path: str) -> bool | None: ...
 
     def list_files(self, path: str) -> Iterable[str] | None:
-        """Files below a folder, workspace-relative; None when unknown or too many."""
+        """Return the files below a directory, workspace-relative."""
 
     def list_names(self, path: str) -> Sequence[str] | None:
-        """Names of what lies in a folder, none for what is no folder; None when unknown or too many. `path`
-        may hold `..` segments, which are applied after following links."""
+        """Return the names in a directory; none for what is no directory.
+
+        `path` may hold `..` segments, which are applied after following links.
+        """
 
     def list_links(self, path: str) -> Iterable[str] | None:
-        """Of the names below a folder, those that are symlinks; None when unknown or too many."""
+        """Return the names below a directory that are symlinks."""
 
     def content_hash(self, path: str) -> str | None:
-        """`sha256:…` of the current bytes; "" when known to be gone; None when unknown."""
+        """Return `sha256:…` of the current bytes; "" when the file is known to be gone."""
 
     def read_text(self, path: str) -> str | None:
-        """What a file holds now; None when nobody knows, when it is very long or no text."""
+        """Return what a file holds now; None also when it is very long or no text."""
 
     def list_session_changes(self) -> Collection[str]:
-        """What the session may have changed already, under the intent that it works on."""
+        """Return the paths that the session may have changed already, under its current intent."""
 
     def find_changes_by_others(self, paths: Sequence[str]) -> Mapping[str, str]:
-        """Of these paths, those that another live session changed since this one looked at them last: by
-        which session."""
+        """Map those of these paths that another live session changed, since this session last looked
+        at them, to the id of that session."""
 
 
 class UnknownFilesystem:
-    """The world of a workspace without a disk: links lead nowhere, nothing is known."""
+    """A workspace without a disk: paths hold no links, and nothing is known."""
 
     def resolve(self, path: str) -> ResolvedPath:
         return resolve_lexically(path)
@@ -100,14 +108,14 @@ class UnknownFilesystem:
 
 def resolve_lexically(path: str) -> ResolvedPath:
     """Apply `.` and `..` as text: what a path means where there are no links."""
-    kept: list[str] = []
+    segments: list[str] = []
     for segment in path.split("/"):
         if segment in {"", "."}:
             continue
         if segment != "..":
-            kept.append(segment)
-        elif kept:
-            kept.pop()
+            segments.append(segment)
+        elif segments:
+            segments.pop()
         else:
             return ResolvedPath(Location.OUTSIDE)
-    return ResolvedPath(Location.INSIDE, "/".join(kept))
+    return ResolvedPath(Location.INSIDE, "/".join(segments))

@@ -1,7 +1,7 @@
-"""From the agent's spelling of a path to a `Target`: canonical, and followed through links.
+"""Resolve raw paths to targets: canonical, and followed through links.
 
-A path has two names: the lexical one, and the physical one where links lead. Both must hold in
-every check, so that neither a link nor a `..` behind a link reaches another file than was judged.
+A path has two names: the lexical one, and the physical one where links lead. Both must pass every
+check, so that neither a link nor a `..` behind a link reaches another file than was checked.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ from controlplane.policy.paths.canonical import CanonicalPath, InvalidPath, cano
 from controlplane.policy.paths.filesystem import Filesystem, Location
 from controlplane.policy.paths.raw_path import RawPath
 
-_WHERE = {
+_LINK_ERRORS = {
     Location.OUTSIDE: (Reason.OUTSIDE_WORKSPACE, "leads out of the workspace through a link"),
     Location.LOOP: (Reason.INVALID_PATH, "leads through more links than can be followed"),
 }
 
+# Of links that the client reports, which says of each where it ends: a longer chain is a loop.
+_MAX_LINKS = 10
 
-_MAX_LINKS = 10  # one after the other; a client tells of each where it ends
+_NAME_ENDS = frozenset({"", "/"})  # what may follow a name in a path
 
-_ENDS = frozenset({"", "/"})  # what may stand behind a name in a path
-
-# Agents come back to the same files again and again.
-_REMEMBERED_LENGTH = 512
+# Agents come back to the same files again and again. Longer paths are not cached: memory.
+_MAX_CACHED_LENGTH = 512
 
 
 @dataclass(frozen=True, slots=True)
 class UnresolvedPath:
-    """A path that is no place in the workspace. `shown` is its spelling, made fit to be shown."""
+    """A path that names nothing in the workspace. `path` is its spelling, made printable."""
 
     path: str
     error: InvalidPath
@@ -38,7 +38,7 @@ class UnresolvedPath:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedTarget:
-    """A target with what the call does to it; `again` where the call comes to the same place once more."""
+    """A target with what the call does to it; `repeats` where the call names the same target again."""
 
     raw_path: RawPath
     target: Target
@@ -46,94 +46,96 @@ class ResolvedTarget:
 
     @property
     def is_move_destination(self) -> bool:
-        """Whether something is moved to this place."""
-        return any(named.is_move_destination for named in (self.raw_path, *self.repeats))
+        return any(raw_path.is_move_destination for raw_path in (self.raw_path, *self.repeats))
 
 
-def resolve_target(named: RawPath, call: ToolCall, world: Filesystem) -> ResolvedTarget | UnresolvedPath:
-    """The target that a spelling means, or why it means none."""
-    raw, writing = named.raw, named.op != "read"
-    if isinstance(raw, str) and len(raw) <= _REMEMBERED_LENGTH:
-        where = _remembered(raw, call.root, named.cwd, writing)
+def resolve_target(
+    raw_path: RawPath, call: ToolCall, filesystem: Filesystem
+) -> ResolvedTarget | UnresolvedPath:
+    """Return the target that a raw path means, or why it means none."""
+    raw, writing = raw_path.raw, raw_path.op != "read"
+    if isinstance(raw, str) and len(raw) <= _MAX_CACHED_LENGTH:
+        canonical = _canonicalize_cached(raw, call.root, raw_path.cwd, writing)
     else:
-        where = canonicalize(raw, root=call.root, cwd=named.cwd, writing=writing)
-    if isinstance(where, InvalidPath):
-        return UnresolvedPath(
-            to_printable(named.raw if isinstance(named.raw, str) else repr(named.raw)), where
-        )
-    led = world.resolve(where.dotted)
-    if led.location is not Location.INSIDE:
-        reason, text = _WHERE[led.location]
-        return UnresolvedPath(where.path, InvalidPath(reason, f"The path [{where.path}] {text}."))
-    physical = led.path
-    if call.links and physical == where.path:
-        told = _behind_links(where.path, call)
-        if isinstance(told, InvalidPath):
-            return UnresolvedPath(where.path, told)
-        physical = told
-    real = None if physical == where.path else physical
-    return ResolvedTarget(named, Target(where.path, named.op, named.recursive, real))
+        canonical = canonicalize(raw, root=call.root, cwd=raw_path.cwd, writing=writing)
+    if isinstance(canonical, InvalidPath):
+        return UnresolvedPath(to_printable(raw if isinstance(raw, str) else repr(raw)), canonical)
+    # With its `..`: behind a link, `link/..` is the parent of the link's destination.
+    resolved = filesystem.resolve(canonical.dotted)
+    if resolved.location is not Location.INSIDE:
+        reason, text = _LINK_ERRORS[resolved.location]
+        error = InvalidPath(reason, f"The path [{canonical.path}] {text}.")
+        return UnresolvedPath(canonical.path, error)
+    physical = resolved.path
+    if call.links and physical == canonical.path:
+        destination = _follow_reported_links(canonical.path, call)
+        if isinstance(destination, InvalidPath):
+            return UnresolvedPath(canonical.path, destination)
+        physical = destination
+    differing = None if physical == canonical.path else physical
+    return ResolvedTarget(raw_path, Target(canonical.path, raw_path.op, raw_path.recursive, differing))
 
 
-def _behind_links(path: str, call: ToolCall) -> str | InvalidPath:
-    """Where a path leads by what the caller tells of its links. That can only make more names count, so a
-    hint that lies opens nothing."""
-    table, lengths = _links(tuple(call.links.items()), call.root)
-    at = path
+def _follow_reported_links(path: str, call: ToolCall) -> str | InvalidPath:
+    """Return where a path leads by the links that the client reports.
+
+    A report can only add a name that must pass as well, so a false one opens nothing.
+    """
+    destinations, name_lengths = _index_links(tuple(call.links.items()), call.root)
+    current = path
     for _ in range(_MAX_LINKS):
-        parents = (at[:end] for end in lengths if at[end : end + 1] in _ENDS)
-        link = next((name for name in parents if name in table), None)
+        parents = (current[:length] for length in name_lengths if current[length : length + 1] in _NAME_ENDS)
+        link = next((name for name in parents if name in destinations), None)
         if link is None:
-            return at
-        led = table[link]
-        if isinstance(led, InvalidPath):
-            return InvalidPath(led.reason, f"The path [{path}] {_WHERE[Location.OUTSIDE][1]}.")
-        if led == link:
-            return at
-        at = "/".join(filter(None, (led, at[len(link) + 1 :])))
-    reason, text = _WHERE[Location.LOOP]
+            return current
+        destination = destinations[link]
+        if isinstance(destination, InvalidPath):
+            return InvalidPath(destination.reason, f"The path [{path}] {_LINK_ERRORS[Location.OUTSIDE][1]}.")
+        if destination == link:
+            return current
+        current = "/".join(filter(None, (destination, current[len(link) + 1 :])))
+    reason, text = _LINK_ERRORS[Location.LOOP]
     return InvalidPath(reason, f"The path [{path}] {text}.")
 
 
 @lru_cache(maxsize=256)
-def _links(
-    told: tuple[tuple[str, str], ...], root: str | None
+def _index_links(
+    links: tuple[tuple[str, str], ...], root: str | None
 ) -> tuple[dict[str, str | InvalidPath], list[int]]:
-    """Canonical name to canonical place, and the lengths of the names, the longest first; what has no name
-    in the workspace is no link in it."""
-    table: dict[str, str | InvalidPath] = {}
-    for name, place in told:
+    """Return canonical link names with their destinations, and the lengths of the names, longest first.
+
+    A name outside of the workspace is no link in it.
+    """
+    destinations: dict[str, str | InvalidPath] = {}
+    for name, destination in links:
         link = canonicalize(name, root=root, cwd=None, writing=False)
-        led = canonicalize(place, root=root, cwd=None, writing=False)
+        canonical = canonicalize(destination, root=root, cwd=None, writing=False)
         if isinstance(link, CanonicalPath) and link.path:
-            table[link.path] = led.path if isinstance(led, CanonicalPath) else led
-    return table, sorted({len(name) for name in table}, reverse=True)
+            destinations[link.path] = canonical.path if isinstance(canonical, CanonicalPath) else canonical
+    return destinations, sorted({len(name) for name in destinations}, reverse=True)
 
 
 @lru_cache(maxsize=8192)
-def _remembered(raw: str, root: str | None, cwd: str | None, writing: bool) -> CanonicalPath | InvalidPath:
+def _canonicalize_cached(
+    raw: str, root: str | None, cwd: str | None, writing: bool
+) -> CanonicalPath | InvalidPath:
     return canonicalize(raw, root=root, cwd=cwd, writing=writing)
 
 
 def resolve_targets(
-    names: tuple[RawPath, ...], call: ToolCall, world: Filesystem
+    raw_paths: tuple[RawPath, ...], call: ToolCall, filesystem: Filesystem
 ) -> tuple[tuple[ResolvedTarget, ...], tuple[UnresolvedPath, ...]]:
-    """All of them, each place once for each thing that is done there."""
-    if not names:
+    """Resolve all of them; each target comes once for each operation on it."""
+    if not raw_paths:
         return (), ()
-    placed: dict[Target, ResolvedTarget] = {}
-    misplaced: list[UnresolvedPath] = []
-    for named in names:
-        found = resolve_target(named, call, world)
-        if isinstance(found, UnresolvedPath):
-            misplaced.append(found)
-        elif (before := placed.get(found.target)) is not None:
-            placed[found.target] = replace(before, repeats=(*before.repeats, named))
+    resolved: dict[Target, ResolvedTarget] = {}
+    unresolved: list[UnresolvedPath] = []
+    for raw_path in raw_paths:
+        result = resolve_target(raw_path, call, filesystem)
+        if isinstance(result, UnresolvedPath):
+            unresolved.append(result)
+        elif (previous := resolved.get(result.target)) is not None:
+            resolved[result.target] = replace(previous, repeats=(*previous.repeats, raw_path))
         else:
-            placed[found.target] = found
-    return tuple(placed.values()), tuple(misplaced)
-
-
-def names_of(target: Target) -> tuple[str, ...]:
-    """Both names of a target, the lexical one first."""
-    return (target.path,) if target.physical is None else (target.path, target.physical)
+            resolved[result.target] = result
+    return tuple(resolved.values()), tuple(unresolved)

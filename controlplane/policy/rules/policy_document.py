@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from controlplane.policy.calls.toolsets import MUTATING_NAMES
-from controlplane.policy.calls.toolsets.own import ICP
+from controlplane.policy.calls.toolsets.icp import ICP
 from controlplane.policy.globs import parse as globs
 from controlplane.policy.model import DEFAULT_APPROVABLE, ErrorType, Policy, ToolClass
 

@@ -1,4 +1,9 @@
-"""The way in: a command and where it runs, out comes what it would do."""
+"""Entry points: analyse a command of bash, PowerShell or cmd without running it.
+
+The way of a bash command: `bash.parse` builds and verifies a syntax tree, `bash.interpreter` walks it as bash
+would run it, `dispatch` finds the program of each simple command, and that program's entry in `programs`
+tells the `recorder` what it reads, writes and runs.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +13,18 @@ from controlplane.policy.model import Unknown
 from controlplane.policy.paths.filesystem import Filesystem, UnknownFilesystem
 from controlplane.policy.shell.bash.interpreter import Interpreter
 from controlplane.policy.shell.bash.parse import parse
-from controlplane.policy.shell.command import Call
-from controlplane.policy.shell.dispatch import run
-from controlplane.policy.shell.lexical_path import enter
+from controlplane.policy.shell.command import ProgramCall
+from controlplane.policy.shell.dispatch import run_program
+from controlplane.policy.shell.lexical_path import change_directory
 from controlplane.policy.shell.programs import windows
-from controlplane.policy.shell.recorder import Scene, Surroundings
-from controlplane.policy.shell.result import ShellAnalysis, UnclearError
-from controlplane.policy.shell.source import Source, encode
+from controlplane.policy.shell.recorder import AnalysisContext, Recorder
+from controlplane.policy.shell.result import ShellAnalysis, UnclearCommandError
+from controlplane.policy.shell.source import CommandText, encode_command
 from controlplane.policy.shell.state import State
 
 MAX_NESTED = 2  # strings run as commands inside strings run as commands
 
-Analyser = Callable[[str, Surroundings, State], ShellAnalysis]
+Analyser = Callable[[str, AnalysisContext, State], ShellAnalysis]
 
 
 def analyse(
@@ -28,16 +33,18 @@ def analyse(
     cwd: str | None = "",
     root: str | None = None,
     safe_commands: tuple[str, ...] = (),
-    world: Filesystem | None = None,
+    filesystem: Filesystem | None = None,
 ) -> ShellAnalysis:
-    """What a bash command would read, write and run. Never raises; time is bounded for any text.
+    """Return what a bash command would read, write and run. Never raises; time is bounded for any text.
 
-    `cwd` is the workspace-relative folder that it starts in ("" is the root), None when unknown or
-    outside. `root` is the workspace's absolute folder as the command would spell it. `safe_commands` are
-    the workspace's own patterns (`pytest *`). `world` is asked which paths are folders and what
-    wildcards match; without a disk both are guessed with care.
+    `cwd` is the workspace-relative directory that it starts in ("" is the root), None when unknown or
+    outside. `root` is the workspace's absolute directory as the command would spell it. `safe_commands` are
+    the workspace's own patterns (`pytest *`). `filesystem` tells which paths are directories and what
+    wildcards match; without it, every answer that the disk could give is taken into account.
     """
-    return _analyse(_bash, command, cwd, Surroundings(root, world or UnknownFilesystem(), safe_commands))
+    return _analyse(
+        _analyse_bash, command, cwd, AnalysisContext(root, filesystem or UnknownFilesystem(), safe_commands)
+    )
 
 
 def analyse_powershell(
@@ -46,11 +53,14 @@ def analyse_powershell(
     cwd: str | None = "",
     root: str | None = None,
     safe_commands: tuple[str, ...] = (),
-    world: Filesystem | None = None,
+    filesystem: Filesystem | None = None,
 ) -> ShellAnalysis:
-    """`analyse` for PowerShell: a pipeline of a few commands that only look, or unknown."""
+    """Analyse a PowerShell command: a pipeline of a few read-only cmdlets; anything else is unknown."""
     return _analyse(
-        _powershell, command, cwd, Surroundings(root, world or UnknownFilesystem(), safe_commands)
+        _analyse_powershell,
+        command,
+        cwd,
+        AnalysisContext(root, filesystem or UnknownFilesystem(), safe_commands),
     )
 
 
@@ -60,63 +70,67 @@ def analyse_cmd(
     cwd: str | None = "",
     root: str | None = None,
     safe_commands: tuple[str, ...] = (),
-    world: Filesystem | None = None,
+    filesystem: Filesystem | None = None,
 ) -> ShellAnalysis:
-    """`analyse` for cmd.exe: `dir`, `type`, `echo` and git's reading commands, or unknown."""
-    return _analyse(_cmd, command, cwd, Surroundings(root, world or UnknownFilesystem(), safe_commands))
+    """Analyse a cmd.exe command: `dir`, `type`, `echo` and git's read-only commands; the rest is unknown."""
+    return _analyse(
+        _analyse_cmd, command, cwd, AnalysisContext(root, filesystem or UnknownFilesystem(), safe_commands)
+    )
 
 
-def _analyse(analyser: Analyser, command: str, cwd: str | None, around: Surroundings) -> ShellAnalysis:
-    state = State(None if cwd is None else (enter("", cwd, around.root),))
+def _analyse(analyser: Analyser, command: str, cwd: str | None, context: AnalysisContext) -> ShellAnalysis:
+    state = State(None if cwd is None else (change_directory("", cwd, context.root),))
     try:
-        return analyser(command, around, state)
-    except UnclearError as error:
-        return ShellAnalysis(safe=False, unknown=(_marked(command, error),))
+        return analyser(command, context, state)
+    except UnclearCommandError as error:
+        return ShellAnalysis(safe=False, unknown=(_to_unknown(command, error),))
 
 
-def _marked(command: str, error: UnclearError) -> Unknown:
-    """The piece that cannot be judged; the whole command where no piece of it is known, or an empty one."""
+def _to_unknown(command: str, error: UnclearCommandError) -> Unknown:
+    """Mark the piece that cannot be judged, or the complete command where the error names none."""
     data = command.encode() if error.span else b""
     start, end = (len(data[:at].decode(errors="ignore")) for at in error.span or (0, 0))
     if start == end:
         start, end = 0, len(command)
-    return Unknown(command[start:end], error.why, start, end)
+    return Unknown(command[start:end], error.reason, start, end)
 
 
-def _bash(command: str, surroundings: Surroundings, state: State, depth: int = 0) -> ShellAnalysis:
-    def nested(text: str, folder: str) -> ShellAnalysis:
+def _analyse_bash(command: str, context: AnalysisContext, state: State, depth: int = 0) -> ShellAnalysis:
+    def nested(text: str, directory: str) -> ShellAnalysis:
         try:
             if depth < MAX_NESTED:
-                return _bash(text, surroundings, State((folder,)), depth + 1)
-        except UnclearError:
-            pass  # whoever runs a string has called it unknown already
+                return _analyse_bash(text, context, State((directory,)), depth + 1)
+        except UnclearCommandError:
+            pass  # the wrapper that runs the string has recorded it as unknown already
         return ShellAnalysis(safe=False)
 
     tree = parse(command)
-    scene = Scene(tree, surroundings, nested)
-    Interpreter(scene, tree).statement(tree.root, state)
-    return scene.result()
+    recorder = Recorder(tree, context, nested)
+    Interpreter(recorder, tree).walk_statement(tree.root, state)
+    return recorder.build_analysis()
 
 
-def _powershell(command: str, surroundings: Surroundings, state: State) -> ShellAnalysis:
-    return _windows(command, surroundings, state, "powershell")
+def _analyse_powershell(command: str, context: AnalysisContext, state: State) -> ShellAnalysis:
+    return _analyse_windows(command, context, state, "powershell")
 
 
-def _cmd(command: str, surroundings: Surroundings, state: State) -> ShellAnalysis:
-    return _windows(command, surroundings, state, "cmd")
+def _analyse_cmd(command: str, context: AnalysisContext, state: State) -> ShellAnalysis:
+    return _analyse_windows(command, context, state, "cmd")
 
 
-def _windows(command: str, surroundings: Surroundings, state: State, dialect: str) -> ShellAnalysis:
-    """A pipeline of commands that only look; raises UnclearError for anything else."""
-    scene = Scene(
-        Source(command, encode(command)), surroundings, lambda _text, _folder: ShellAnalysis(safe=False)
+def _analyse_windows(command: str, context: AnalysisContext, state: State, dialect: str) -> ShellAnalysis:
+    """Analyse a pipeline of read-only commands; raises UnclearCommandError for anything else."""
+    recorder = Recorder(
+        CommandText(command, encode_command(command)),
+        context,
+        lambda _text, _directory: ShellAnalysis(safe=False),
     )
-    for words in windows.split(command):
+    for words in windows.split_pipeline(command):
         span = (words[0].start, words[-1].end)
-        mark = scene.mark()
-        name = windows.canonical_name(words[0].prefix, dialect)
+        mark = recorder.mark()
+        name = windows.resolve_alias(words[0].prefix, dialect)
         if name != "git" and name not in windows.CMDLETS:
-            raise UnclearError(f"what {name} does is not known")
-        run(Call(name, tuple(words[1:]), span, state, scene, run))
-        scene.add_part(span, mark)
-    return scene.result()
+            raise UnclearCommandError(f"what {name} does is not known")
+        run_program(ProgramCall(name, tuple(words[1:]), span, state, recorder, run_program))
+        recorder.add_part(span, mark)
+    return recorder.build_analysis()

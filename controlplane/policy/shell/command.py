@@ -1,4 +1,4 @@
-"""One simple command, decoded, on its way to the table entry that knows its program."""
+"""A call of a program: its expanded arguments, and the paths that they name."""
 
 from __future__ import annotations
 
@@ -7,211 +7,218 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from controlplane.policy.shell.lexical_path import Placed, is_inside, place
-from controlplane.policy.shell.options import READ, WRITE, Parsed, Spec, parse_options
-from controlplane.policy.shell.recorder import Scene
-from controlplane.policy.shell.result import UnclearError
-from controlplane.policy.shell.state import Feed, Outcome, State, always
-from controlplane.policy.shell.wildcards import fixed_folder, matches, may_step_up
-from controlplane.policy.shell.word import PIPE, Word
+from controlplane.policy.shell.lexical_path import CommandPath, is_inside, resolve_lexically
+from controlplane.policy.shell.options import READ, WRITE, OptionSpec, ParsedOptions, parse_options
+from controlplane.policy.shell.recorder import Recorder
+from controlplane.policy.shell.result import Span, UnclearCommandError
+from controlplane.policy.shell.state import CommandOutcome, State, StreamContent, always
+from controlplane.policy.shell.wildcards import find_matches, fixed_directory, may_match_parent
+from controlplane.policy.shell.word import PIPE_PATH, Word
 
 MAX_WRAPPERS = 8  # `nice timeout 5 env …`
 
-# Files that hold nothing of anybody's.
-DEVICES = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", PIPE})
+# Files without content of their own.
+DEVICES = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", PIPE_PATH})
 SOURCES = DEVICES | {"/dev/stdin", "/dev/zero", "/dev/urandom", "/dev/random"}
 
 
 class Runner(Protocol):
-    """Runs a command inside a command: `timeout 5 rm x` runs `rm x`."""
+    """Run a command inside a command: `timeout 5 rm x` runs `rm x`."""
 
-    def __call__(self, call: Call) -> Outcome: ...
+    def __call__(self, call: ProgramCall) -> CommandOutcome: ...
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
-    """A program and its arguments. `feed`: whether its standard input holds names of
-    files that were looked through, and nothing else."""
+class ProgramCall:
+    """A program and its arguments, and the state of the shell that it is called in."""
 
     name: str
     args: tuple[Word, ...]
-    span: tuple[int, int]
+    span: Span
     state: State
-    scene: Scene
+    recorder: Recorder
     run: Runner
-    feed: Feed = Feed.NONE
-    depth: int = 0  # how many wrappers stand in front
-    has_opened: bool = False  # its redirects write to files
+    stdin: StreamContent = StreamContent.ANYTHING
+    depth: int = 0  # wrappers in front of it
+    redirects_to_file: bool = False
 
-    def inner(self, words: Sequence[Word]) -> Outcome:
-        """Judge `words` as a command of their own."""
+    def run_nested(self, words: Sequence[Word]) -> CommandOutcome:
+        """Run `words` as a command of their own."""
         if not words:
             return always(self.state)
         first = words[0]
-        if first.value is None or first.wild or first.tilde:
-            raise UnclearError("the program is not known", (first.start, first.end))
+        if first.value is None or first.has_wildcard or first.has_tilde:
+            raise UnclearCommandError("the program is not known", first.span)
         if self.depth > MAX_WRAPPERS:
-            raise UnclearError("too many wrappers", self.span)
+            raise UnclearCommandError("too many wrappers", self.span)
         args = tuple(words[1:])
         return self.run(replace(self, name=first.value, args=args, depth=self.depth + 1))
 
-    def parse(self, known: Spec) -> Parsed:
-        return parse_options(self.args, known)
+    def parse_options(self, spec: OptionSpec) -> ParsedOptions:
+        return parse_options(self.args, spec)
 
-    def places(self, word: Word, *, below: str = "") -> list[Placed]:
-        """Every path that a word may name: one for each folder the shell may be in."""
-        span = (word.start, word.end)
+    def resolve(self, word: Word, *, below: str = "") -> list[CommandPath]:
+        """Return every path that a word may name: one for each directory that the shell may be in."""
+        span = word.span
         if word.value is None:
-            raise UnclearError("the path is known only when the command runs", span)
+            raise UnclearCommandError("the path is known only when the command runs", span)
         raw = f"{word.value.rstrip('/')}/{below}" if below else word.value
         if raw == "":
-            raise UnclearError("an empty path", span)
-        if raw.startswith("/") or word.tilde:
-            return [place("", raw, self.scene.root)]
-        if self.state.folders is None:
-            raise UnclearError("the folder is not known here", span)
-        return [place(folder, raw, self.scene.root) for folder in self.state.folders]
+            raise UnclearCommandError("an empty path", span)
+        if raw.startswith("/") or word.has_tilde:
+            return [resolve_lexically("", raw, self.recorder.root)]
+        if self.state.directories is None:
+            raise UnclearCommandError("the folder is not known here", span)
+        return [resolve_lexically(directory, raw, self.recorder.root) for directory in self.state.directories]
 
     def read(self, word: Word, *, recursive: bool = False) -> None:
-        """A file or folder that is looked at."""
-        if word.wild:
-            self._read_wild(word)
-        elif word.listed and word.value is None:
-            self.read_here()  # counted from where the shell is now
+        """Record a file or directory that is read."""
+        if word.has_wildcard:
+            self._read_wildcard(word)
+        elif word.is_file_name and word.value is None:
+            self.read_cwd()  # names on a list are relative to where the shell is now
         elif word.value not in SOURCES and word.value != "-":
-            for path in self.places(word):
-                self.scene.add_read(path, recursive=recursive, span=(word.start, word.end))
+            for path in self.resolve(word):
+                self.recorder.add_read(path, recursive=recursive, span=word.span)
 
-    def _read_wild(self, word: Word) -> None:
-        """What a wildcard matches on disk; where that is not known, all below its fixed part, and links."""
-        self._vet_wild(word)
-        span = (word.start, word.end)
-        for path in self.places(word):
-            found = self._matches(path, span)
-            if found is None:
-                folder = place(path.cwd, fixed_folder(path.raw), self.scene.root)
-                self.scene.add_read(folder, recursive=True, span=span, pattern=path.raw)
-                found = self.scene.links_below(folder, span)
-            for match in found:
-                self.scene.add_read(match, recursive=True, span=span)
+    def _read_wildcard(self, word: Word) -> None:
+        """Record the matches of a wildcard; where they are not known, all below its fixed part."""
+        self._check_wildcard(word)
+        span = word.span
+        for path in self.resolve(word):
+            matches = self._find_matches(path, span)
+            if matches is None:
+                directory = resolve_lexically(path.cwd, fixed_directory(path.raw), self.recorder.root)
+                self.recorder.add_read(directory, recursive=True, span=span, pattern=path.raw)
+                matches = self.recorder.find_links(directory, span)
+            for match in matches:
+                self.recorder.add_read(match, recursive=True, span=span)
 
-    def _vet_wild(self, word: Word) -> None:
-        """Raises UnclearError where a wildcard may lead out of its folder."""
-        written = self.scene.source.data[word.start : word.end]
-        if may_step_up(word.value or "", bare=not re.search(rb"[^\w./*?!^\[\]-]", written)):
-            raise UnclearError("a wildcard that may match ..", (word.start, word.end))
+    def _check_wildcard(self, word: Word) -> None:
+        """Raise UnclearCommandError where a wildcard may lead out of its directory."""
+        source_text = self.recorder.source.data[word.start : word.end]
+        if may_match_parent(word.value or "", bare=not re.search(rb"[^\w./*?!^\[\]-]", source_text)):
+            raise UnclearCommandError("a wildcard that may match ..", word.span)
 
-    def _matches(self, path: Placed, span: tuple[int, int]) -> list[Placed] | None:
-        """What a wildcard matches in a workspace on disk; None outside of it, without one, or of too much."""
-        if not self.scene.on_disk or not is_inside(path.key):
+    def _find_matches(self, path: CommandPath, span: Span) -> list[CommandPath] | None:
+        """Return the matches of a wildcard; None outside of the workspace, without a disk, or if too many."""
+        if not self.recorder.on_disk or not is_inside(path.key):
             return None
         absolute = path.raw.startswith("/")
         if absolute and ".." in path.raw.split("/"):
-            raise UnclearError("a wildcard behind a ..", span)
+            raise UnclearCommandError("a wildcard behind a ..", span)
         pattern = path.key if absolute else f"{path.cwd}/{path.raw}".lstrip("/")
-        found = matches(self.scene.world, pattern)
-        if found is None:
+        matches = find_matches(self.recorder.filesystem, pattern)
+        if matches is None:
             return None
-        names = (f"./{match}" if match.startswith("~") else match for match in found)
-        return [place("", name, self.scene.root) for name in names]
+        names = (f"./{match}" if match.startswith("~") else match for match in matches)
+        return [resolve_lexically("", name, self.recorder.root) for name in names]
 
     def read_all(self, words: Iterable[Word], *, recursive: bool = False) -> None:
         for word in words:
             self.read(word, recursive=recursive)
 
-    def read_here(self) -> None:
-        """The current folder is looked at, without being named."""
+    def read_cwd(self) -> None:
+        """Record the current directory, which is read without being named."""
         start, _ = self.span
         self.read(Word(".", ".", start, self.span[1]))
 
     def write(
-        self, word: Word, op: str = "write", *, below: str = "", recursive: bool = False, links: bool = False
+        self,
+        word: Word,
+        op: str = "write",
+        *,
+        below: str = "",
+        recursive: bool = False,
+        may_link: bool = False,
     ) -> None:
-        """A file that is created, changed, moved or deleted; `below` names a file inside it."""
-        if word.wild or word.listed:
-            why = "a wildcard" if word.wild else "names that are not followed"
-            raise UnclearError(f"{why} among the targets", (word.start, word.end))
+        """Record a file that is created, changed, moved or deleted; `below` names a file inside of it."""
+        if word.has_wildcard or word.is_file_name:
+            subject = "a wildcard" if word.has_wildcard else "names that are not followed"
+            raise UnclearCommandError(f"{subject} among the targets", word.span)
         if word.value in DEVICES:
             return
-        for path in self.places(word, below=below):
-            span = (word.start, word.end)
-            self.scene.add_write(path, op, span, recursive=recursive, links=links)
+        for path in self.resolve(word, below=below):
+            span = word.span
+            self.recorder.add_write(path, op, span, recursive=recursive, may_link=may_link)
             if (word.value or "").endswith("/"):
-                self.scene.entered.add(path.key)
+                self.recorder.written_with_slash.add(path.key)
 
-    def change(self, word: Word, op: str, *, recursive: bool = False) -> None:
-        """A file that is changed only where it is there already; a wildcard names those that it matches."""
-        if not word.wild or word.carried:
+    def write_existing(self, word: Word, op: str, *, recursive: bool = False) -> None:
+        """Record a change of files that must exist: a wildcard names each one that it matches."""
+        if not word.has_wildcard or word.from_variable:
             self.write(word, op, recursive=recursive)
             return
-        self._vet_wild(word)
-        span = (word.start, word.end)
-        for path in self.places(word):
-            found = self._matches(path, span)
-            if not found:
-                raise UnclearError("a wildcard among the targets", span)
-            for match in found:
-                self.scene.add_matched(match, op, span, recursive=recursive)
+        self._check_wildcard(word)
+        span = word.span
+        for path in self.resolve(word):
+            matches = self._find_matches(path, span)
+            if not matches:
+                raise UnclearCommandError("a wildcard among the targets", span)
+            for match in matches:
+                self.recorder.add_matched_write(match, op, span, recursive=recursive)
 
-    def unknown(self, why: str) -> None:
-        self.scene.add_unknown(why, self.span)
+    def add_unknown(self, reason: str) -> None:
+        self.recorder.add_unknown(reason, self.span)
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A table entry: the options that are vetted, and who judges them. `verdict` is what the part is
-    called on the reviewer's page when all is clear."""
+    """A program whose options and operands follow the usual rules.
 
-    spec: Spec
-    handler: Callable[[Call, Parsed], None] | None = None
+    `handler` takes the place of the roles of the operands. `verdict` is shown on the approval page.
+    """
+
+    spec: OptionSpec
+    handler: Callable[[ProgramCall, ParsedOptions], None] | None = None
     verdict: str = "reads"
 
     @property
-    def is_open(self) -> bool:
-        return self.spec.open
+    def is_option_safe(self) -> bool:
+        return self.spec.option_safe
 
-    def judge(self, call: Call) -> None:
-        parsed = call.parse(self.spec)
-        option_files(call, parsed, self.spec)
-        (self.handler or self._by_role)(call, parsed)
+    def record_effects(self, call: ProgramCall) -> None:
+        parsed = call.parse_options(self.spec)
+        record_option_files(call, parsed, self.spec)
+        (self.handler or self._record_by_role)(call, parsed)
 
-    def _by_role(self, call: Call, parsed: Parsed) -> None:
-        by_role(call, parsed.operands, self.spec.operands)
-        if self.spec.here and not parsed.operands:
-            call.read_here()
+    def _record_by_role(self, call: ProgramCall, parsed: ParsedOptions) -> None:
+        record_operands(call, parsed.operands, self.spec.operands)
+        if self.spec.reads_cwd and not parsed.operands:
+            call.read_cwd()
 
 
 @dataclass(frozen=True, slots=True)
-class Custom:
-    """A table entry for a program whose arguments follow rules of their own."""
+class CustomProgram:
+    """A program whose arguments follow rules of their own."""
 
-    judge: Callable[[Call], None]
+    record_effects: Callable[[ProgramCall], None]
     verdict: str = "reads"
-    is_open: bool = False
+    is_option_safe: bool = False
 
 
-Entry = Program | Custom
+KnownProgram = Program | CustomProgram
 
 
-def option_files(call: Call, parsed: Parsed, known: Spec) -> None:
-    """Files that stand as values of options."""
+def record_option_files(call: ProgramCall, parsed: ParsedOptions, spec: OptionSpec) -> None:
+    """Record the files that are values of options."""
     for name, value in parsed.options:
         if value is not None:
-            _touch(call, value, known.options[name])
+            _record_file(call, value, spec.options[name])
 
 
-def by_role(call: Call, operands: Sequence[Word], roles: str) -> None:
-    """Files among the operands, by the roles of `Spec.operands`."""
+def record_operands(call: ProgramCall, operands: Sequence[Word], roles: str) -> None:
+    """Record the files among the operands, by the roles of `OptionSpec.operands`."""
     fixed, star = roles.rstrip("*"), roles.endswith("*")
     for at, word in enumerate(operands):
         if at >= len(fixed) and not star:
-            raise UnclearError("more arguments than are understood", (word.start, word.end))
-        if word.many and len(set(fixed[at:])) > 1:
-            raise UnclearError("may become several arguments", (word.start, word.end))
-        _touch(call, word, fixed[min(at, len(fixed) - 1)])
+            raise UnclearCommandError("more arguments than are understood", word.span)
+        if word.may_split and len(set(fixed[at:])) > 1:
+            raise UnclearCommandError("may become several arguments", word.span)
+        _record_file(call, word, fixed[min(at, len(fixed) - 1)])
 
 
-def _touch(call: Call, word: Word, role: str) -> None:
+def _record_file(call: ProgramCall, word: Word, role: str) -> None:
     if role == READ:
         call.read(word)
     elif role == WRITE:

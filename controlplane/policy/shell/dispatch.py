@@ -1,51 +1,53 @@
-"""From a decoded simple command to its effects."""
+"""Find the program of a simple command and let it record its effects."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from controlplane.policy.shell.command import Call
+from controlplane.policy.shell.command import ProgramCall
 from controlplane.policy.shell.programs.builtins import BUILTINS
 from controlplane.policy.shell.programs.registry import PROGRAMS, program_name
 from controlplane.policy.shell.programs.windows import CMDLETS
 from controlplane.policy.shell.programs.wrappers import WRAPPERS
-from controlplane.policy.shell.result import UnclearError
-from controlplane.policy.shell.safe_commands import is_listed
-from controlplane.policy.shell.state import Outcome, always
+from controlplane.policy.shell.result import UnclearCommandError
+from controlplane.policy.shell.safe_commands import is_safe_command
+from controlplane.policy.shell.state import CommandOutcome, always
 
-SPECIAL = {**WRAPPERS, **BUILTINS}
+SHELL_COMMANDS = {**WRAPPERS, **BUILTINS}
 
 
-def run(call: Call) -> Outcome:
-    """Judge one command; raises UnclearError for what is not known to be understood."""
+def run_program(call: ProgramCall) -> CommandOutcome:
+    """Record what one command does; raises UnclearCommandError for a program or usage that is not known."""
     call = replace(call, name=program_name(call.name))
-    if not call.scene.passes_variables and is_listed(call.name, call.args, call.scene.safe_commands):
-        return _listed(call)
+    if not call.recorder.exports_variables and is_safe_command(
+        call.name, call.args, call.recorder.safe_commands
+    ):
+        return _run_safe_command(call)
     return _dispatch(call)
 
 
-def _listed(call: Call) -> Outcome:
-    """The workspace vouches for this command; files that it is known to write still count."""
-    scene = call.scene
-    mark = scene.mark()
+def _run_safe_command(call: ProgramCall) -> CommandOutcome:
+    """Trust a command that the workspace's policy lists; the files that it is known to write still count."""
+    recorder = call.recorder
+    mark = recorder.mark()
     try:
         outcome = _dispatch(call)
-    except UnclearError:
+    except UnclearCommandError:
         outcome = always(call.state)
-    scene.forget_unknown(mark)
-    scene.ran = True
+    recorder.drop_unknown(mark)
+    recorder.has_run_program = True
     return outcome
 
 
-def _dispatch(call: Call) -> Outcome:
-    special = SPECIAL.get(call.name)
-    if special is not None:
-        return special(call)
-    entry = PROGRAMS.get(call.name) or CMDLETS.get(call.name.lower())
-    if entry is None:
-        call.scene.ran = True
-        raise UnclearError(f"what {call.name[:40]} does is not known")
-    if entry.verdict == "runs":
-        call.scene.ran = True
-    entry.judge(call)
+def _dispatch(call: ProgramCall) -> CommandOutcome:
+    shell_command = SHELL_COMMANDS.get(call.name)
+    if shell_command is not None:
+        return shell_command(call)
+    program = PROGRAMS.get(call.name) or CMDLETS.get(call.name.lower())
+    if program is None:
+        call.recorder.has_run_program = True
+        raise UnclearCommandError(f"what {call.name[:40]} does is not known")
+    if program.verdict == "runs":
+        call.recorder.has_run_program = True
+    program.record_effects(call)
     return always(call.state)

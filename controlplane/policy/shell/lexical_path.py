@@ -1,40 +1,40 @@
-"""Where a relative path leads, as text: the shell's own `cd` also counts `..` on names."""
+"""Resolve paths by their text alone, as the shell's own `cd` does: `..` removes the name in front of it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 
-def is_inside(folder: str) -> bool:
-    """Whether a folder, as `enter` returns it, lies in the workspace."""
-    return not folder.startswith(("/", "~")) and folder.split("/", 1)[0] != ".."
+def is_inside(directory: str) -> bool:
+    """Return whether a directory, as `change_directory` returns it, lies in the workspace."""
+    return not directory.startswith(("/", "~")) and directory.split("/", 1)[0] != ".."
 
 
-def enter(folder: str, raw: str, root: str | None) -> str:
-    """The folder after `cd raw` in `folder`.
+def change_directory(directory: str, raw: str, root: str | None) -> str:
+    """Return the directory after `cd raw` in `directory`.
 
     "" is the workspace, `src/auth` lies in it; `../x`, `/etc` and `~/x` lie outside. An absolute path
-    below `root` becomes workspace-relative, and one that leaves a POSIX root absolute; from a root of Windows
+    below `root` becomes workspace-relative, and one that leaves a POSIX root absolute; from a Windows root
     it stays `../x`.
     """
-    joined = raw if raw.startswith(("/", "~")) else f"{folder}/{raw}" if folder else raw
+    joined = raw if raw.startswith(("/", "~")) else f"{directory}/{raw}" if directory else raw
     if joined.startswith("~"):
         return joined
-    found = _normalise(joined)
-    if found.split("/", 1)[0] == ".." and root and root.startswith("/"):
-        found = _normalise(f"{root}/{found}")
-    return _below_root(found, root) if found.startswith("/") else found
+    result = _normalise(joined)
+    if result.split("/", 1)[0] == ".." and root and root.startswith("/"):
+        result = _normalise(f"{root}/{result}")
+    return _below_root(result, root) if result.startswith("/") else result
 
 
 def _normalise(path: str) -> str:
-    kept: list[str] = []
+    segments: list[str] = []
     absolute = path.startswith("/")
     for segment in path.split("/"):
-        if segment == ".." and kept and kept[-1] != "..":
-            kept.pop()
+        if segment == ".." and segments and segments[-1] != "..":
+            segments.pop()
         elif (segment == ".." and not absolute) or segment not in ("", ".", ".."):
-            kept.append(segment)
-    return "/" * absolute + "/".join(kept)
+            segments.append(segment)
+    return "/" * absolute + "/".join(segments)
 
 
 def _below_root(path: str, root: str | None) -> str:
@@ -47,20 +47,20 @@ def _below_root(path: str, root: str | None) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
-    """A path of a command, as `ShellPath` wants it, and normalised for comparing."""
+class CommandPath:
+    """A path that a command names: `raw` and `cwd` as in `ShellPath`, `key` normalised for comparing."""
 
     raw: str
     cwd: str
     key: str
 
 
-def place(folder: str, raw: str, root: str | None) -> Placed:
-    """Resolve `raw` against `folder` without losing its `..`, which links may turn elsewhere."""
+def resolve_lexically(directory: str, raw: str, root: str | None) -> CommandPath:
+    """Resolve `raw` against `directory`. Its `..` stay in the result: behind a link they lead elsewhere."""
     trimmed = raw.rstrip("/") or "/"
-    key = enter(folder, trimmed, root)
+    key = change_directory(directory, trimmed, root)
     if trimmed.startswith(("/", "~")):
-        return Placed(trimmed, "", key)
-    if is_inside(folder):
-        return Placed(trimmed, folder, key)
-    return Placed(f"{folder.rstrip('/')}/{trimmed}", "", key)
+        return CommandPath(trimmed, "", key)
+    if is_inside(directory):
+        return CommandPath(trimmed, directory, key)
+    return CommandPath(f"{directory.rstrip('/')}/{trimmed}", "", key)

@@ -1,7 +1,7 @@
-"""Command line options, vetted one by one.
+"""Parse command line options as GNU getopt does, against an allowlist.
 
-A `Spec` names every option of a program that is known to be harmless, or whose value is a file. An
-option that it does not name makes the command unclear: safe is a list, never what a bad list leaves.
+An `OptionSpec` names every option of a program that is known to be harmless, or whose value is a file. Any
+other option makes the command unclear: an allowlist stays safe when a program learns new options.
 """
 
 from __future__ import annotations
@@ -9,39 +9,42 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from controlplane.policy.shell.result import UnclearError
+from controlplane.policy.shell.result import Span, UnclearCommandError
 from controlplane.policy.shell.word import Word
 
 READ = "r"
 WRITE = "w"
-NOTHING = "-"
+VALUE = "-"
 FLAG = ""
 OPTIONAL = "?"
 
 
 @dataclass(frozen=True, slots=True)
-class Spec:
-    """`options` maps `-x` or `--name` to what its value is: FLAG (none), OPTIONAL (attached only),
-    NOTHING (a value that is no file), READ, WRITE. `operands` is a role for each operand, the last
-    one for all the rest when `*` follows. `open` programs have no option that writes or runs
-    anything, so words that are not known cannot do harm as options. `here`: reads the current folder
-    when no file is named. `digits`: takes `-20`. `stops`: options end at the first operand."""
+class OptionSpec:
+    """The options of a program, and the role of each operand.
+
+    `options` maps `-x` or `--name` to the role of its value: FLAG (it has none), OPTIONAL (attached only),
+    VALUE (no file), READ or WRITE (a file). `operands` holds a role for each operand; a `*` behind the last
+    one repeats it. `option_safe`: no option of the program writes or runs anything, so an unknown word
+    does no harm as an option. `reads_cwd`: without operands it reads the current directory.
+    `takes_number`: it knows `-20`. `stops_at_operand`: options end at the first operand, as for `env`.
+    """
 
     options: Mapping[str, str]
     operands: str = "r*"
-    open: bool = False
-    here: bool = False
-    digits: bool = False
-    stops: bool = False
+    option_safe: bool = False
+    reads_cwd: bool = False
+    takes_number: bool = False
+    stops_at_operand: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Parsed:
-    """`after_dashes`: the operands that stood behind `--`."""
+class ParsedOptions:
+    """Options with their values, and operands; `after_double_dash` holds those behind `--`."""
 
     options: tuple[tuple[str, Word | None], ...]
     operands: tuple[Word, ...]
-    after_dashes: tuple[Word, ...] | None = None
+    after_double_dash: tuple[Word, ...] | None = None
 
     def has(self, *names: str) -> bool:
         return any(name in names for name, _ in self.options)
@@ -50,106 +53,109 @@ class Parsed:
         return [value for name, value in self.options if name in names and value is not None]
 
 
-def spec(text: str, operands: str = "r*", *, marks: str = "") -> Spec:
-    """Build a `Spec` from `-abc` (flags), `-n=` `--name=` (a value), `-f=r` `-o=w` (a file),
-    `-i?` `--color?` (an optional value). `marks` holds words of `open here digits stops`."""
+def build_spec(text: str, operands: str = "r*", *, marks: str = "") -> OptionSpec:
+    """Build an `OptionSpec` from its notation.
+
+    `-abc` are flags, `-n=` and `--name=` take a value, `-f=r` and `-o=w` a file that is read or written,
+    `-i?` and `--color?` an optional value. `marks` names fields that are true, parted by blanks.
+    """
     options = {"--help": FLAG, "--version": FLAG}
     for token in text.split():
-        options.update(_options_of(token))
+        options.update(_parse_token(token))
     flags = dict.fromkeys(marks.split(), True)
-    return Spec(options, operands, **flags)
+    return OptionSpec(options, operands, **flags)
 
 
-def _options_of(token: str) -> dict[str, str]:
+def _parse_token(token: str) -> dict[str, str]:
     if token.endswith("?"):
         return {token[:-1]: OPTIONAL}
     name, equals, role = token.partition("=")
     if equals:
-        return {name: role or NOTHING}
+        return {name: role or VALUE}
     if token.startswith("--"):
         return {token: FLAG}
     return {f"-{letter}": FLAG for letter in token[1:]}
 
 
-def parse_options(args: Sequence[Word], known: Spec) -> Parsed:
-    """Sort arguments into options and operands as GNU getopt does; raises UnclearError."""
+def parse_options(args: Sequence[Word], spec: OptionSpec) -> ParsedOptions:
+    """Sort arguments into options and operands; raises UnclearCommandError for options that are not known."""
     options: list[tuple[str, Word | None]] = []
     operands: list[Word] = []
-    rest = iter(args)
-    for word in rest:
-        if word.value == "--" and not word.wild:
-            after = tuple(rest)
-            return Parsed(tuple(options), (*operands, *after), after)
-        if not _looks_like_option(word, known):
+    remaining = iter(args)
+    for word in remaining:
+        if word.value == "--" and not word.has_wildcard:
+            after = tuple(remaining)
+            return ParsedOptions(tuple(options), (*operands, *after), after)
+        if not _looks_like_option(word, spec):
             operands.append(word)
-            if known.stops:
-                operands.extend(rest)
+            if spec.stops_at_operand:
+                operands.extend(remaining)
         elif word.prefix.startswith("--"):
-            options.append(_long(word, rest, known))
+            options.append(_long(word, remaining, spec))
         else:
-            options.extend(_short(word, rest, known))
-    return Parsed(tuple(options), tuple(operands))
+            options.extend(_short(word, remaining, spec))
+    return ParsedOptions(tuple(options), tuple(operands))
 
 
-def _looks_like_option(word: Word, known: Spec) -> bool:
+def _looks_like_option(word: Word, spec: OptionSpec) -> bool:
     if word.prefix.startswith("-"):
         return word.value != "-"
-    uncertain = (word.value is None and not word.prefix) or (word.wild and word.prefix[0] in "*?[")
-    if uncertain and not known.open:
-        raise UnclearError("may turn out to be an option", (word.start, word.end))
+    uncertain = (word.value is None and not word.prefix) or (word.has_wildcard and word.prefix[0] in "*?[")
+    if uncertain and not spec.option_safe:
+        raise UnclearCommandError("may turn out to be an option", word.span)
     return False
 
 
-def _long(word: Word, rest: Iterator[Word], known: Spec) -> tuple[str, Word | None]:
+def _long(word: Word, remaining: Iterator[Word], spec: OptionSpec) -> tuple[str, Word | None]:
     name, equals, _ = word.prefix.partition("=")
-    role = known.options.get(name)
-    span = (word.start, word.end)
+    role = spec.options.get(name)
+    span = word.span
     if role is None or (word.value is None and not equals):
-        raise UnclearError(f"{name} is not a known option", span)
+        raise UnclearCommandError(f"{name} is not a known option", span)
     if equals:
         if role == FLAG:
-            raise UnclearError(f"{name} takes no value", span)
-        return name, _attached(word.tail(len(name) + 1), role, known)
-    return name, None if role in (FLAG, OPTIONAL) else _certain(_next(rest, span))
+            raise UnclearCommandError(f"{name} takes no value", span)
+        return name, _check_attached(word.tail(len(name) + 1), role, spec)
+    return name, None if role in (FLAG, OPTIONAL) else _require_single(_take_value(remaining, span))
 
 
-def _short(word: Word, rest: Iterator[Word], known: Spec) -> Iterator[tuple[str, Word | None]]:
-    span = (word.start, word.end)
-    if known.digits and word.value is not None and word.value[1:].isdecimal():
+def _short(word: Word, remaining: Iterator[Word], spec: OptionSpec) -> Iterator[tuple[str, Word | None]]:
+    span = word.span
+    if spec.takes_number and word.value is not None and word.value[1:].isdecimal():
         return
     for at in range(1, len(word.prefix)):
         name = f"-{word.prefix[at]}"
-        role = known.options.get(name)
+        role = spec.options.get(name)
         if role is None:
-            raise UnclearError(f"{name} is not a known option", span)
+            raise UnclearCommandError(f"{name} is not a known option", span)
         if role == FLAG:
             yield name, None
             continue
         attached = word.tail(at + 1)
         is_attached = attached.value != ""
         if role == OPTIONAL:
-            yield name, _certain(attached) if is_attached else None
+            yield name, _require_single(attached) if is_attached else None
         else:
-            yield name, _certain(attached if is_attached else _next(rest, span))
+            yield name, _require_single(attached if is_attached else _take_value(remaining, span))
         return
     if word.value is None:
-        raise UnclearError("an option that is not known", span)
+        raise UnclearCommandError("an option that is not known", span)
 
 
-def _next(rest: Iterator[Word], span: tuple[int, int]) -> Word:
-    word = next(rest, None)
+def _take_value(remaining: Iterator[Word], span: Span) -> Word:
+    word = next(remaining, None)
     if word is None:
-        raise UnclearError("an option without its value", span)
+        raise UnclearCommandError("an option without its value", span)
     return word
 
 
-def _attached(word: Word, role: str, known: Spec) -> Word:
-    """`--include=*.ts`: whatever the pattern becomes is this very option again, and harmless."""
-    return word if known.open and role == NOTHING and not word.many else _certain(word)
+def _check_attached(word: Word, role: str, spec: OptionSpec) -> Word:
+    """`--include=*.ts`: each file that the pattern matches is this option again, so it does no harm."""
+    return word if spec.option_safe and role == VALUE and not word.may_split else _require_single(word)
 
 
-def _certain(word: Word) -> Word:
-    """A value that is one word for sure: more of them would be taken for operands."""
-    if word.many or word.wild:
-        raise UnclearError("an option's value may become several words", (word.start, word.end))
+def _require_single(word: Word) -> Word:
+    """Require that a value stays one word: the program would take a second one for an operand."""
+    if word.may_split or word.has_wildcard:
+        raise UnclearCommandError("an option's value may become several words", word.span)
     return word

@@ -1,4 +1,4 @@
-"""One analysis: what it knows about the workspace and what it has found so far."""
+"""Record the effects of one command: what it reads and writes, and what about it is unknown."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 from controlplane.policy.model import Unknown
 from controlplane.policy.paths.filesystem import Filesystem, Location
-from controlplane.policy.shell.lexical_path import Placed, is_inside, place
-from controlplane.policy.shell.result import Part, ShellAnalysis, ShellPath, UnclearError
-from controlplane.policy.shell.source import Source
+from controlplane.policy.shell.lexical_path import CommandPath, is_inside, resolve_lexically
+from controlplane.policy.shell.result import CommandPart, ShellAnalysis, ShellPath, Span, UnclearCommandError
+from controlplane.policy.shell.source import CommandText
 
-MAX_COMMANDS = 300  # simple commands judged, loops unrolled
+MAX_COMMANDS = 300  # simple commands, loops unrolled
 MAX_PATHS = 1_000
 MAX_LINKS = 40
-# What a part is called, the strongest first.
+# The verdict on a part by its operations, the strongest first.
 VERDICTS = (
     ("delete", "deletes"),
     ("move", "moves"),
@@ -24,25 +24,25 @@ VERDICTS = (
     ("folder", "writes"),
 )
 
-# What goes through a link of that very name; other changes take the link itself.
+# Operations that follow a link at the path itself; others change the link.
 FOLLOWS = frozenset({"write", "mode", "folder"})
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What an analysis may know about the workspace."""
+class AnalysisContext:
+    """What an analysis knows about the workspace."""
 
     root: str | None
-    world: Filesystem
+    filesystem: Filesystem
     safe_commands: tuple[str, ...]
 
 
-Nested = Callable[[str, str], ShellAnalysis]  # command, folder -> what it does
+AnalyseNested = Callable[[str, str], ShellAnalysis]  # (command, directory)
 
 
 @dataclass(frozen=True, slots=True)
 class _Link:
-    """A name that may lead elsewhere once the command has run, and the write that makes it."""
+    """A name that may be a link once the command has run, and the write that makes it."""
 
     key: str
     maker: ShellPath
@@ -50,167 +50,173 @@ class _Link:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """How much was found before a part began."""
+    """A position in the record: how much stood in it before a part began."""
 
     ops: int
     unknown: int
 
 
-class Scene:
-    """Collects effects. Spans come in as byte offsets and go out as code points."""
+class Recorder:
+    """Collects the effects of one command. Takes spans in bytes and returns them in code points."""
 
-    def __init__(self, source: Source, surroundings: Surroundings, nested: Nested) -> None:
-        self.source = source
-        self._nested = nested
-        self.root = surroundings.root
-        self.world = surroundings.world
-        self.safe_commands = surroundings.safe_commands
-        self.on_disk = self.world.is_dir("") is True
-        self.removes = False  # something may be gone: what the disk says need not hold any more
-        self.jumps = 0  # how often `break` or `continue` stood in the command
-        self.passes_variables = False  # programs get more of them than those that choose a language
-        self.reopens = 0  # how often `exec` stood without a program: it may change where input comes from
-        self.ran = False  # the simple command at hand runs a program of its own
-        self.filled_variables: set[str] = set()  # `read` has put text from outside into them
-        self.folders_made: set[str] = set()
-        self.entered: set[str] = set()  # written with a slash behind: through a link of that name
+    def __init__(self, text: CommandText, context: AnalysisContext, analyse_nested: AnalyseNested) -> None:
+        self.source = text
+        self._nested = analyse_nested
+        self.root = context.root
+        self.filesystem = context.filesystem
+        self.safe_commands = context.safe_commands
+        self.on_disk = self.filesystem.is_dir("") is True
+        self.has_removed = False  # what the disk says may not hold any more
+        self.jump_count = 0  # uses of `break` and `continue`
+        self.exports_variables = False  # others than those that only choose a language, say
+        self.exec_redirects = 0  # uses of `exec` without a program, which may redirect standard input
+        self.has_run_program = False  # the part at hand runs code that is not known
+        self.filled_variables: set[str] = set()  # set by `read` to text from outside
+        self.created_directories: set[str] = set()
+        self.written_with_slash: set[str] = set()  # keys; a slash at the end goes through a link
         self._ops: list[str] = []
         self._links: list[_Link] = []
         self._matched: set[ShellPath] = set()
         self._writes: dict[ShellPath, str] = {}
         self._reads: dict[ShellPath, None] = {}
         self._unknown: dict[Unknown, None] = {}
-        self._parts: list[Part] = []
+        self._parts: list[CommandPart] = []
         self._commands = 0
 
-    def spend(self) -> None:
+    def count_command(self) -> None:
         """Count one simple command; raises UnclearError when there are too many."""
         self._commands += 1
         if self._commands > MAX_COMMANDS or len(self._writes) + len(self._reads) > MAX_PATHS:
-            raise UnclearError("the command is too long to judge as a whole")
+            raise UnclearCommandError("the command is too long to judge as a whole")
 
     @property
     def is_exhausted(self) -> bool:
         return self._commands > MAX_COMMANDS
 
     def add_write(
-        self, path: Placed, op: str, span: tuple[int, int], *, recursive: bool = False, links: bool = False
+        self,
+        path: CommandPath,
+        op: str,
+        span: Span,
+        *,
+        recursive: bool = False,
+        may_link: bool = False,
     ) -> ShellPath:
-        """`links`: the write may put a link at `path`, or links below it."""
+        """Record a write; `may_link`: it may put a link at `path`, or links below it."""
         start, end = self._offsets(span)
-        found = ShellPath(path.raw, path.cwd, op, recursive, start, end)
-        self._writes[found] = path.key
+        written = ShellPath(path.raw, path.cwd, op, recursive, start, end)
+        self._writes[written] = path.key
         self._ops.append(op)
-        self.removes |= op in ("delete", "move")
-        if links:
-            self._links.append(_Link(path.key, found))
-        return found
+        self.has_removed |= op in ("delete", "move")
+        if may_link:
+            self._links.append(_Link(path.key, written))
+        return written
 
-    def add_matched(self, path: Placed, op: str, span: tuple[int, int], *, recursive: bool) -> None:
-        """A change of what a wildcard has found."""
+    def add_matched_write(self, path: CommandPath, op: str, span: Span, *, recursive: bool) -> None:
+        """Record a write to a path that a wildcard matched."""
         self._matched.add(self.add_write(path, op, span, recursive=recursive))
 
-    def add_read(self, path: Placed, *, recursive: bool, span: tuple[int, int], pattern: str = "") -> None:
+    def add_read(self, path: CommandPath, *, recursive: bool, span: Span, pattern: str = "") -> None:
         start, end = self._offsets(span)
         self._reads[ShellPath(path.raw, path.cwd, "read", recursive, start, end, pattern)] = None
 
-    def add_unknown(self, why: str, span: tuple[int, int]) -> None:
+    def add_unknown(self, reason: str, span: Span) -> None:
         start, end = self._offsets(span)
-        self._unknown[Unknown(self.source.text[start:end], why, start, end)] = None
+        self._unknown[Unknown(self.source.text[start:end], reason, start, end)] = None
 
     def mark(self) -> Mark:
-        self.ran = False
+        """Begin a part."""
+        self.has_run_program = False
         return Mark(len(self._ops), len(self._unknown))
 
     def has_written(self, mark: Mark) -> bool:
         return len(self._ops) > mark.ops
 
-    def forget_unknown(self, mark: Mark) -> None:
-        """Drop what was unknown since: the workspace vouches for it."""
+    def drop_unknown(self, mark: Mark) -> None:
+        """Forget what was unknown since `mark`: the policy lists the command as safe."""
         for unknown in list(self._unknown)[mark.unknown :]:
             del self._unknown[unknown]
 
-    def add_part(self, span: tuple[int, int], mark: Mark) -> None:
-        """A simple command that has been judged since `mark`."""
+    def add_part(self, span: Span, mark: Mark) -> None:
+        """Record a simple command whose effects stand behind `mark`."""
         start, end = self._offsets(span)
-        part = Part(self.source.text[start:end], start, end, self._verdict(mark))
-        if part not in self._parts[-8:]:  # a loop that is walked again repeats its commands
+        part = CommandPart(self.source.text[start:end], start, end, self._verdict(mark))
+        if part not in self._parts[-8:]:  # each round of a loop repeats its commands
             self._parts.append(part)
 
     def _verdict(self, mark: Mark) -> str:
-        if self.ran:
+        if self.has_run_program:
             return "runs"
         if len(self._unknown) > mark.unknown:
             return "unknown"
         ops = self._ops[mark.ops :]
         return next((verdict for op, verdict in VERDICTS if op in ops), "reads")
 
-    def add_nested(self, text: str, folders: tuple[str, ...], span: tuple[int, int]) -> None:
-        """What a string that is run as a command would write. Its offsets mean nothing here."""
+    def add_nested(self, text: str, folders: tuple[str, ...], span: Span) -> None:
+        """Record what a string that is run as a command would write, with the span of the string."""
         for folder in folders:
             for path in self._nested(text, folder).writes:
-                placed = place(path.cwd, path.raw, self.root)
+                placed = resolve_lexically(path.cwd, path.raw, self.root)
                 self.add_write(placed, path.op, span, recursive=path.recursive)
 
     @property
     def has_unknown(self) -> bool:
         return bool(self._unknown)
 
-    def is_folder(self, path: Placed) -> bool:
-        """Whether the disk says that a path is a folder.
+    def is_directory(self, path: CommandPath) -> bool:
+        """Return whether the disk says that a path is a directory.
 
-        It may have been removed by this very command, but then the path is among the writes already.
+        This command may have removed it before, but then the path is among the writes already.
         """
-        return path.key not in self.folders_made and self._ask_disk(path) is True
+        return path.key not in self.created_directories and self._ask_disk(path) is True
 
-    def may_be_folder(self, path: Placed) -> bool:
-        """Whether a path may be a folder when the command gets there.
+    def may_be_directory(self, path: CommandPath) -> bool:
+        """Return whether a path may be a directory by the time the command gets there.
 
-        Where no disk can be asked, a name with an extension is taken for a file: otherwise every copy
-        into a scope of `*.ts` would be refused.
+        Without a disk a name with an extension is taken for a file: otherwise every copy into a scope of
+        `*.ts` would be refused.
         """
-        if path.key in self.folders_made:
+        if path.key in self.created_directories:
             return True
         known = self._ask_disk(path)
         return "." not in path.key.rpartition("/")[2].lstrip(".") if known is None else known
 
-    def may_be_missing(self, path: Placed) -> bool:
-        """Whether the disk knows no such folder; outside of the workspace, where nobody is asked, all but
-        a home (`~`) may be missing."""
+    def may_be_missing(self, path: CommandPath) -> bool:
+        """Return whether a directory may not exist: any outside of the workspace, but for a home (`~`)."""
         outside = not is_inside(path.key) and "/" in path.key
         return outside or self._ask_disk(path) is False
 
-    def links_below(self, path: Placed, span: tuple[int, int]) -> list[Placed]:
-        """The links in a folder on disk; raises UnclearError when there are too many names to look at."""
+    def find_links(self, path: CommandPath, span: Span) -> list[CommandPath]:
+        """Return the links below a directory; raises UnclearCommandError where it holds too many files."""
         if self._ask_disk(path) is not True:
             return []
-        found = self.world.list_links(path.key)
-        if found is None:
-            raise UnclearError("too many files to look for links among them", span)
-        return [Placed(name, "", name) for name in found]
+        names = self.filesystem.list_links(path.key)
+        if names is None:
+            raise UnclearCommandError("too many files to look for links among them", span)
+        return [CommandPath(name, "", name) for name in names]
 
-    def may_be_there(self, file: str) -> bool:
-        """Whether a file of the workspace is on disk, or comes by this very command."""
-        if self.on_disk and self.world.exists(file) is True:
+    def may_exist(self, file: str) -> bool:
+        """Return whether a file of the workspace is on disk, or may be made by this command."""
+        if self.on_disk and self.filesystem.exists(file) is True:
             return True
         return any(
             key == file or (path.recursive and path.op != "delete" and file.startswith(key + "/"))
             for path, key in self._writes.items()
         )
 
-    def folders_above(self, folder: str) -> Iterator[str]:
+    def walk_up(self, folder: str) -> Iterator[str]:
         """Yield a folder and those above it, by name and where links lead, but for the workspace's root."""
-        led = self.world.resolve(folder)
+        led = self.filesystem.resolve(folder)
         starts = {folder if is_inside(folder) else "", led.path if led.location is Location.INSIDE else ""}
         for start in starts:
             segments = [segment for segment in start.split("/") if segment]
             for count in range(len(segments), 0, -1):
                 yield "/".join(segments[:count])
 
-    def _ask_disk(self, path: Placed) -> bool | None:
-        return self.world.is_dir(path.key) if self.on_disk and is_inside(path.key) else None
+    def _ask_disk(self, path: CommandPath) -> bool | None:
+        return self.filesystem.is_dir(path.key) if self.on_disk and is_inside(path.key) else None
 
-    def result(self) -> ShellAnalysis:
+    def build_analysis(self) -> ShellAnalysis:
         self._check_links()
         parts = sorted(self._parts, key=lambda part: (part.start, -part.end))
         return ShellAnalysis(
@@ -222,29 +228,32 @@ class Scene:
         )
 
     def _check_links(self) -> None:
-        """Nothing else may be written through a name that the same command turns into a link.
+        """Record as unknown what may be written through a link that the same command makes.
 
-        The order does not matter: loops and background jobs may run a write after the link is made.
+        The gate resolves paths before the command runs, when that link does not exist yet.
+
+        Their order does not count, as a loop or a background job may run a write after the link is made.
         """
         if len(self._links) > MAX_LINKS:
             self.add_unknown("makes too many links to follow", (0, len(self.source.data)))
             return
         for link in self._links:
             for path, key in self._writes.items():
-                through = _goes_through(link, path, key) or (key == link.key and key in self.entered)
-                # A wildcard finds links as well that were not there when it was looked up.
+                through = _goes_through(link, path, key) or (
+                    key == link.key and key in self.written_with_slash
+                )
+                # A wildcard also matches links that did not exist yet when it was looked up.
                 if (through or path in self._matched) and path != link.maker:
                     text = self.source.text[path.start : path.end]
                     why = "may be written through a link that the same command makes"
                     self._unknown[Unknown(text, why, path.start, path.end)] = None
 
-    def _offsets(self, span: tuple[int, int]) -> tuple[int, int]:
+    def _offsets(self, span: Span) -> tuple[int, int]:
         return self.source.offset(span[0]), self.source.offset(span[1])
 
 
 def _goes_through(link: _Link, path: ShellPath, key: str) -> bool:
-    """Whether a write may end where a link leads: below it, at its very name, or, of a tree that is
-    copied, over it."""
+    """Return whether a write may follow a link: below it, at its name, or by copying a tree over it."""
     if key == link.key:
         return path.op in FOLLOWS
     if key.startswith(link.key + "/"):

@@ -1,4 +1,4 @@
-"""What the shell analysis returns, and the one exception it uses inside."""
+"""What the shell analysis returns, and the exception that it uses inside."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ from dataclasses import dataclass
 
 from controlplane.policy.model import Unknown
 
+Span = tuple[int, int]  # byte offsets in a command: start, end
+
 
 @dataclass(frozen=True, slots=True)
 class ShellPath:
-    """A path that a command touches.
+    """A path that a command reads or changes.
 
     `raw` is the word as the shell would pass it, without trailing slashes; an unquoted `~` stays in
-    front, a quoted one becomes `./~`. `cwd` is the workspace-relative folder that a relative `raw`
-    is resolved against. Where the folder lies outside the workspace it is written into `raw`
+    front, a quoted one becomes `./~`. `cwd` is the workspace-relative directory that a relative `raw`
+    is resolved against. Where that directory lies outside the workspace it is written into `raw`
     (`../outside/a.txt`), so `cwd` is always canonical. `start` and `end` are offsets into the
     command, in code points.
     """
@@ -21,15 +23,15 @@ class ShellPath:
     raw: str
     cwd: str
     op: str = "write"  # write | delete | move | mode | link | folder | read
-    recursive: bool = False  # everything below it as well
+    recursive: bool = False  # with everything below it
     start: int = 0
     end: int = 0
-    pattern: str = ""  # a wildcard that the folder is looked through with, of unknown matches
+    pattern: str = ""  # a wildcard below `raw` whose matches are not known
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """One simple command, for the reviewer's page. Offsets in code points."""
+class CommandPart:
+    """One simple command, as the approval page shows it. Offsets in code points."""
 
     text: str
     start: int
@@ -42,23 +44,23 @@ class ShellAnalysis:
     """What a command would do.
 
     `safe`: every part is a known read-only command, nothing is written, nothing is unknown.
-    Without `unknown`, `writes` is complete.
+    `writes` is complete only where `unknown` is empty.
     """
 
     safe: bool
     writes: tuple[ShellPath, ...] = ()
     reads: tuple[ShellPath, ...] = ()
     unknown: tuple[Unknown, ...] = ()
-    parts: tuple[Part, ...] = ()
+    parts: tuple[CommandPart, ...] = ()
 
 
-class UnclearError(Exception):
-    """A piece of the command cannot be judged; never leaves this package.
+class UnclearCommandError(Exception):
+    """A piece of a command cannot be judged; caught inside this package and recorded as unknown.
 
-    `span` is a pair of byte offsets when the piece is smaller than the command it stands in.
+    `reason` is shown to people. `span`, in bytes, is given where the piece is smaller than its command.
     """
 
-    def __init__(self, why: str, span: tuple[int, int] | None = None) -> None:
-        super().__init__(why)
-        self.why = why
+    def __init__(self, reason: str, span: Span | None = None) -> None:
+        super().__init__(reason)
+        self.reason = reason
         self.span = span

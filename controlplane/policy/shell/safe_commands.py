@@ -1,4 +1,4 @@
-"""A workspace's own safe commands: `pytest`, `npm test`, `pytest *`."""
+"""Match commands with the policy's safe commands: `pytest`, `npm test`, `pytest *`."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from fnmatch import fnmatchcase
 from controlplane.policy.shell.word import Word
 
 
-def is_listed(name: str, args: Sequence[Word], patterns: Sequence[str]) -> bool:
-    """Whether one of the patterns names this simple command.
+def is_safe_command(name: str, args: Sequence[Word], patterns: Sequence[str]) -> bool:
+    """Return whether one of the patterns matches this simple command.
 
-    A pattern is compared word by word with the decoded arguments, each word a glob of its own; a last
-    word `*` stands for any rest, none at all too. Separators, redirects and substitutions are never
-    part of a word's certain text, so none can hide in what a `*` matches.
+    A pattern is compared with the expanded arguments word by word, each word a glob of its own; a last
+    word `*` matches any rest, an empty one too. Separators, redirects and substitutions are never part of
+    a word's value, so a `*` cannot match any.
     """
     texts = [name]
     for word in args:
-        if word.value is None or word.tilde:
+        if word.value is None or word.has_tilde:
             return False
         texts.append(word.value)
     return any(_matches(pattern.split(), texts) for pattern in patterns)
@@ -25,7 +25,7 @@ def is_listed(name: str, args: Sequence[Word], patterns: Sequence[str]) -> bool:
 
 def _matches(pattern: list[str], texts: list[str]) -> bool:
     if not pattern or "*" in pattern[0]:
-        return False  # a pattern that would let any program through
+        return False  # it would let any program through
     if pattern[-1] == "*":
         pattern = pattern[:-1]
         texts = texts[: len(pattern)]

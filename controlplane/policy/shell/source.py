@@ -1,4 +1,4 @@
-"""The text of a command, in the bytes that the parser counts and the code points that people count."""
+"""The text of a command, and the mapping between its byte offsets and code points."""
 
 from __future__ import annotations
 
@@ -6,17 +6,19 @@ import re
 from bisect import bisect_right
 from itertools import accumulate
 
-from controlplane.policy.shell.result import UnclearError
+from controlplane.policy.shell.result import UnclearCommandError
 
 MAX_BYTES = 16 * 1024
-MAX_PIPES = 250  # a long chain that breaks off is quadratic in one step, which nothing can interrupt
+# An unfinished chain of pipes takes the parser quadratic time in one step, which no callback can interrupt.
+MAX_PIPES = 250
 
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+# The scanner hands such a letter to isdigit() unchecked and may crash the process (tree-sitter-bash #337).
 BRACE_READ_TOO_FAR = re.compile(r"\{[0-9]*(?:\.\.[0-9]*)?[^\x00-\xff]")
 
 
-class Source:
-    """The text of a command. Spans are counted in bytes inside this package, in code points outside."""
+class CommandText:
+    """The text of a command. Spans count bytes inside of this package, code points outside."""
 
     def __init__(self, text: str, data: bytes) -> None:
         self.text = text
@@ -27,7 +29,7 @@ class Source:
         return self.data[start:end].decode("utf-8", "replace")
 
     def offset(self, byte: int) -> int:
-        """The code point at a byte offset."""
+        """Return the code point at a byte offset."""
         if len(self.data) == len(self.text):
             return byte
         if self._starts is None:
@@ -36,18 +38,18 @@ class Source:
         return bisect_right(self._starts, byte) - 1
 
 
-def encode(command: str) -> bytes:
-    """The bytes of a command; raises UnclearError for text that is too long or hostile to parsers."""
+def encode_command(command: str) -> bytes:
+    """Encode a command; raises UnclearCommandError for text that is too long or hostile to the parser."""
     if CONTROL.search(command):
-        raise UnclearError("the command holds control characters")
+        raise UnclearCommandError("the command holds control characters")
     try:
         data = command.encode()
     except UnicodeEncodeError:
-        raise UnclearError("the command is not valid Unicode") from None
+        raise UnclearCommandError("the command is not valid Unicode") from None
     if len(data) > MAX_BYTES:
-        raise UnclearError(f"the command is longer than {MAX_BYTES} bytes")
+        raise UnclearCommandError(f"the command is longer than {MAX_BYTES} bytes")
     if BRACE_READ_TOO_FAR.search(command):
-        raise UnclearError("a brace before a letter that the parser cannot hold")
+        raise UnclearCommandError("a brace before a letter that the parser cannot hold")
     if data.count(b"|") > MAX_PIPES:
-        raise UnclearError(f"the command holds more than {MAX_PIPES} pipes")
+        raise UnclearCommandError(f"the command holds more than {MAX_PIPES} pipes")
     return data

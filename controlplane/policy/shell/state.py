@@ -1,4 +1,4 @@
-"""What a shell carries from one command to the next, and how branches come together."""
+"""The state of a shell between two commands, and how the states of branches are merged."""
 
 from __future__ import annotations
 
@@ -6,79 +6,81 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
-MAX_FOLDERS = 8
+MAX_DIRECTORIES = 8
 
 
-class Feed(Enum):
-    """What comes in on standard input: names of files that were looked through, one a line or with a NUL
-    behind each, or anything."""
+class StreamContent(Enum):
+    """Taint of a stream: anything, or only names of files in directories that are recorded as read."""
 
-    NONE = ""
-    LINES = "lines"
-    NULS = "nuls"
+    ANYTHING = ""
+    NAMES_BY_LINE = "lines"
+    NAMES_BY_NUL = "nuls"
 
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """What a variable is known to hold."""
+    """The value that a variable holds for certain."""
 
     text: str
-    wild: bool = False  # one of the files that match `text`
-    listed: bool = False  # one of the files that a command has listed; `text` is empty
+    has_wildcard: bool = False  # one of the files that match `text`
+    is_file_name: bool = False  # one of the files that a command has listed; `text` is empty
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """`folders`: all folders the shell may be in, None when unknown, () when it never gets here.
-    `stack` is for pushd and popd. `constants` are variables whose value is certain."""
+    """The state in front of a command.
 
-    folders: tuple[str, ...] | None
-    stack: tuple[tuple[str, ...], ...] = ()
+    `directories`: every working directory that is possible, None when unknown, () when the command is never
+    reached. `directory_stack` is that of pushd and popd. `constants`: the variables whose value is certain.
+    """
+
+    directories: tuple[str, ...] | None
+    directory_stack: tuple[tuple[str, ...], ...] = ()
     constants: Mapping[str, Constant] = field(default_factory=dict)
 
     def with_constant(self, name: str, value: Constant | None) -> State:
-        rest = {key: kept for key, kept in self.constants.items() if key != name}
+        rest = {key: constant for key, constant in self.constants.items() if key != name}
         if value is not None:
             rest[name] = value
         return replace(self, constants=rest)
 
-    def gone(self) -> State:
-        """After `exit`: whatever follows does not run."""
-        return replace(self, folders=())
+    def after_exit(self) -> State:
+        """Return the state behind `exit`: what follows is never reached."""
+        return replace(self, directories=())
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """The state after success and after failure; `sure` when failure is ruled out."""
+class CommandOutcome:
+    """The state after success and after failure; `cannot_fail` when failure is ruled out."""
 
     success: State
     failure: State
-    sure: bool = False
+    cannot_fail: bool = False
 
     @property
     def after(self) -> State:
-        """The state for a command that runs either way."""
-        return self.success if self.sure else merge(self.success, self.failure)
+        """The state in front of a command that runs either way (`;`)."""
+        return self.success if self.cannot_fail else merge(self.success, self.failure)
 
 
-def always(state: State) -> Outcome:
-    """A command that leaves the shell as it is, whether it succeeds or not."""
-    return Outcome(state, state)
+def always(state: State) -> CommandOutcome:
+    """Return the outcome of a command behind which the state is the same, whether it succeeds or not."""
+    return CommandOutcome(state, state)
 
 
-def merge(one: State, other: State) -> State:
-    """Either of two states."""
-    if one == other or other.folders == ():
-        return one
-    if one.folders == ():
+def merge(left: State, other: State) -> State:
+    """Return what holds in both states: a constant survives only where both agree."""
+    if left == other or other.directories == ():
+        return left
+    if left.directories == ():
         return other
-    constants = {key: value for key, value in one.constants.items() if other.constants.get(key) == value}
-    stack = one.stack if one.stack == other.stack else ()
-    return State(_merge_folders(one.folders, other.folders), stack, constants)
+    constants = {key: value for key, value in left.constants.items() if other.constants.get(key) == value}
+    stack = left.directory_stack if left.directory_stack == other.directory_stack else ()
+    return State(_merge_directories(left.directories, other.directories), stack, constants)
 
 
-def _merge_folders(one: tuple[str, ...] | None, other: tuple[str, ...] | None) -> tuple[str, ...] | None:
-    if one is None or other is None:
+def _merge_directories(left: tuple[str, ...] | None, other: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    if left is None or other is None:
         return None
-    both = tuple(dict.fromkeys((*one, *other)))
-    return both if len(both) <= MAX_FOLDERS else None
+    merged = tuple(dict.fromkeys((*left, *other)))
+    return merged if len(merged) <= MAX_DIRECTORIES else None

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from controlplane.policy.shell.result import UnclearError
+from controlplane.policy.shell.result import Span, UnclearCommandError
 
 LOWER = re.compile(r"[a-z_][a-z0-9_]*")
 # Lower-case names that a shell or a program listens to (zsh ties path to PATH).
-LISTENED = frozenset(
+SPECIAL_LOWER_CASE = frozenset(
     [
         "path",
         "cdpath",
@@ -156,11 +156,11 @@ def is_harmless(name: str, value: object) -> bool:
 
 def is_inert(name: str) -> bool:
     return name in INERT or (
-        LOWER.fullmatch(name) is not None and name not in LISTENED and not name.startswith("npm_")
+        LOWER.fullmatch(name) is not None and name not in SPECIAL_LOWER_CASE and not name.startswith("npm_")
     )
 
 
-def vet_inert(name: str, span: tuple[int, int]) -> None:
+def check_inert(name: str, span: Span) -> None:
     """Raises UnclearError for a variable that may change what a program does."""
     if not is_inert(name):
-        raise UnclearError(f"programs may listen to the variable {name}", span)
+        raise UnclearCommandError(f"programs may listen to the variable {name}", span)

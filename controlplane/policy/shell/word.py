@@ -4,36 +4,43 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-PIPE = "/dev/fd/63"  # what bash passes for <(…) and >(…)
+PIPE_PATH = "/dev/fd/63"  # what bash passes for <(…) and >(…)
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """One argument. `value` is None when only running can tell it; `prefix` is what stands for
-    certain in front. `wild` means that bash would match it against file names, or has done so for a
-    variable in it (`carried`), `many` that it may become any number of words, `listed` that it is a
-    name, or names, of files that were looked through. Span in bytes."""
+    """One argument of a command.
+
+    `value` is None where only running the command tells it; `prefix` is the part in front that is certain.
+    `has_wildcard`: bash matches it against file names, or has done so for a variable in it (`from_variable`).
+    `may_split`: it may become no word, or several. `is_file_name`: it stands for one or more names of files
+    that are recorded as read. `start` and `end` are byte offsets.
+    """
 
     value: str | None
     prefix: str
     start: int
     end: int
-    wild: bool = False
-    tilde: bool = False
-    many: bool = False
-    listed: bool = False
-    carried: bool = False
+    has_wildcard: bool = False
+    has_tilde: bool = False
+    may_split: bool = False
+    is_file_name: bool = False
+    from_variable: bool = False
 
     @property
     def span(self) -> tuple[int, int]:
         return self.start, self.end
 
     def tail(self, count: int) -> Word:
-        """The word without its first `count` characters, an option's attached value."""
+        """Return the word without its first `count` characters: the value attached to an option."""
         value = None if self.value is None else self.value[count:]
-        return Word(value, self.prefix[count:], self.start, self.end, self.wild, many=self.many)
+        return Word(
+            value, self.prefix[count:], self.start, self.end, self.has_wildcard, may_split=self.may_split
+        )
 
 
-def name_of_some_file(word: Word) -> Word:
-    """What stands for a name that only running tells, where all that it can be is looked at anyway."""
-    return replace(word, value=PIPE, prefix=PIPE, wild=False, tilde=False, listed=True)
+def to_any_file_name(word: Word) -> Word:
+    """Return a placeholder for the name of a file that is not known but recorded as read already."""
+    return replace(
+        word, value=PIPE_PATH, prefix=PIPE_PATH, has_wildcard=False, has_tilde=False, is_file_name=True
+    )

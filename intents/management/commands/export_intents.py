@@ -8,8 +8,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from intents.management.workspaces import workspace_named
-from intents.registry_file.import_export import export_document
+from intents.management.workspaces import find_workspace
+from intents.registry_file.import_export import export_registry
 
 
 class Command(BaseCommand):
@@ -20,7 +20,7 @@ class Command(BaseCommand):
         parser.add_argument("--output", metavar="FILE")
 
     def handle(self, *_: Any, **options: Any) -> None:
-        text = export_document(workspace_named(options["workspace"]))
+        text = export_registry(find_workspace(options["workspace"]))
         if not options["output"]:
             self.stdout.write(text, ending="")
             return

@@ -10,9 +10,15 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from intents.file_format.report import Problem
-from intents.management.workspaces import workspace_named
-from intents.registry_file.import_export import MODES, How, Imported, import_document, preview
+from intents.file_format.report import Diagnostic
+from intents.management.workspaces import find_workspace
+from intents.registry_file.import_export import (
+    IMPORT_MODES,
+    ImportOptions,
+    ImportResult,
+    import_registry,
+    preview_import,
+)
 
 
 class Command(BaseCommand):
@@ -23,19 +29,19 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", help="The file, or - for standard input.")
         parser.add_argument("--workspace", required=True, metavar="SLUG")
-        parser.add_argument("--mode", choices=MODES, default="merge", help="replace also removes.")
+        parser.add_argument("--mode", choices=IMPORT_MODES, default="merge", help="replace also removes.")
         parser.add_argument("--lenient", action="store_true", help="Repair what real files hold.")
         parser.add_argument("--dry-run", action="store_true", help="Report and plan only.")
         parser.add_argument("--json", action="store_true", help="Print one JSON object.")
 
     def handle(self, *_: Any, **options: Any) -> None:
-        workspace = workspace_named(options["workspace"])
-        how = How(options["mode"], lenient=options["lenient"])
+        workspace = find_workspace(options["workspace"])
+        how = ImportOptions(options["mode"], lenient=options["lenient"])
         data = _read(options["file"])
         if options["dry_run"]:
-            found = preview(workspace.pk, data, how)
+            found = preview_import(workspace.pk, data, how)
         else:
-            found = import_document(workspace, data, how, actor="command import_intents")
+            found = import_registry(workspace, data, how, actor="command import_intents")
         if options["json"]:
             self.stdout.write(json.dumps(_facts(found), ensure_ascii=False))
         else:
@@ -43,7 +49,7 @@ class Command(BaseCommand):
         if not found.report.valid:
             raise CommandError(f"{len(found.report.errors)} error(s). Nothing was changed.")
 
-    def _tell(self, found: Imported) -> None:
+    def _tell(self, found: ImportResult) -> None:
         for word, problems in (("error", found.report.errors), ("warning", found.report.warnings)):
             for problem in problems:
                 self.stdout.write(f"{word:8}{_place(problem):12}{problem.type:28}{problem.message}")
@@ -64,10 +70,10 @@ def _read(name: str) -> bytes:
         raise CommandError(f"{name} cannot be read: {error.strerror}.") from error
 
 
-def _place(problem: Problem) -> str:
+def _place(problem: Diagnostic) -> str:
     return f"line {problem.line}" if problem.line else problem.intent_id or ""
 
 
-def _facts(found: Imported) -> dict[str, Any]:
-    facts = {"mode": found.how.mode, "applied": found.applied, "plan": found.plan.as_json()}
-    return found.report.as_json() | facts
+def _facts(found: ImportResult) -> dict[str, Any]:
+    facts = {"mode": found.options.mode, "applied": found.applied, "plan": found.plan.to_json()}
+    return found.report.to_json() | facts

@@ -9,9 +9,14 @@ from django.core.management.base import BaseCommand, CommandError
 
 from controlplane.models import Workspace
 from controlplane.policy.model import Registry
-from intents.management.workspaces import workspace_named
-from intents.registry_file.import_export import Plan
-from intents.registry_file.local_file_sync import UnusableStateError, stop, sync, sync_both
+from intents.management.workspaces import find_workspace
+from intents.registry_file.import_export import ImportPlan
+from intents.registry_file.local_file_sync import (
+    InvalidSyncStateError,
+    stop_sync,
+    sync_from_file,
+    sync_two_way,
+)
 from intents.registry_file.three_way_merge import PREFERENCES
 
 
@@ -33,9 +38,9 @@ class Command(BaseCommand):
         parser.add_argument("--dry-run", action="store_true", help="Say what would be done (two-way).")
 
     def handle(self, *_: Any, **options: Any) -> None:
-        workspace = workspace_named(options["workspace"])
+        workspace = find_workspace(options["workspace"])
         if options["stop"]:
-            stop(workspace)
+            stop_sync(workspace)
             self.stdout.write(f"{workspace.slug} is not synced any more.")
             return
         if not workspace.local_root:
@@ -43,15 +48,17 @@ class Command(BaseCommand):
         if options["two_way"]:
             self._both(workspace, options["prefer"], dry_run=options["dry_run"])
             return
-        found = sync(workspace, actor="command sync_orchestration", lenient=options["lenient"])
+        found = sync_from_file(workspace, actor="command sync_orchestration", lenient=options["lenient"])
         if found.state is not Registry.OK:
             raise CommandError(f"{found.state}: {found.error}")
         self.stdout.write(f"ok: {counted(found.imported.plan) if found.imported else ''}")
 
     def _both(self, workspace: Workspace, prefer: str, *, dry_run: bool) -> None:
         try:
-            found = sync_both(workspace, actor="command sync_orchestration", prefer=prefer, dry_run=dry_run)
-        except (OSError, UnusableStateError) as error:
+            found = sync_two_way(
+                workspace, actor="command sync_orchestration", prefer=prefer, dry_run=dry_run
+            )
+        except (OSError, InvalidSyncStateError) as error:
             raise CommandError(str(error)) from error
         if found.base is None:
             first = found.report.errors[0]
@@ -65,5 +72,5 @@ class Command(BaseCommand):
             raise CommandError(f"{len(found.conflicts)} conflicts; --prefer says who wins.")
 
 
-def counted(plan: Plan) -> str:
+def counted(plan: ImportPlan) -> str:
     return f"{len(plan.added)} added, {len(plan.changed)} changed, {len(plan.removed)} removed"

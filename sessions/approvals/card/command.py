@@ -13,7 +13,7 @@ from controlplane.policy.calls.resolve_tool import ResolvedTool
 from controlplane.policy.globs.scope import Scope
 from controlplane.policy.paths.canonical import CanonicalPath, canonicalize
 from controlplane.policy.paths.filesystem import Filesystem
-from controlplane.policy.shell import Part, ShellAnalysis, ShellPath, analyse, analyse_powershell
+from controlplane.policy.shell import CommandPart, ShellAnalysis, ShellPath, analyse, analyse_powershell
 
 # What a target's operation is called as a mark in the command.
 MARKS: Mapping[str, str] = {"delete": "deletes", "move": "moves"}
@@ -116,17 +116,17 @@ def _folder(data: Any, setting: Setting) -> str | None:
 def _analysed(tool: Any, command: str, folder: str | None, setting: Setting) -> ShellAnalysis:
     analyser = analyse_powershell if tool is not None and tool.powershell else analyse
     return analyser(
-        command, cwd=folder, root=setting.root, safe_commands=setting.safe_commands, world=setting.world
+        command, cwd=folder, root=setting.root, safe_commands=setting.safe_commands, filesystem=setting.world
     )
 
 
-def _outer(parts: Iterable[Part], length: int) -> list[Part]:
+def _outer(parts: Iterable[CommandPart], length: int) -> list[CommandPart]:
     """The parts that stand beside each other; what runs inside another one belongs to it."""
-    outer: list[Part] = []
+    outer: list[CommandPart] = []
     for part in sorted(parts, key=lambda part: (part.start, -part.end)):
         if not outer or part.start >= outer[-1].end:
             outer.append(part)
-    return outer or [Part("", 0, length, "unknown")]
+    return outer or [CommandPart("", 0, length, "unknown")]
 
 
 def _marks(analysis: ShellAnalysis) -> list[_Mark]:
@@ -144,7 +144,7 @@ def _marks(analysis: ShellAnalysis) -> list[_Mark]:
     return sorted(kept, key=lambda mark: mark.start)
 
 
-def _lines(command: str, parts: list[Part], marks: list[_Mark]) -> Iterable[tuple[Piece, ...]]:
+def _lines(command: str, parts: list[CommandPart], marks: list[_Mark]) -> Iterable[tuple[Piece, ...]]:
     """One line a part. Redirections end the line of their part, an operator begins that of the next."""
     starts = [0, *(_end(part, following, marks) for part, following in pairwise(parts))]
     for part, start, end in zip(parts, starts, [*starts[1:], len(command)], strict=True):
@@ -153,7 +153,7 @@ def _lines(command: str, parts: list[Part], marks: list[_Mark]) -> Iterable[tupl
         yield (*lead, *_pieces(command, part.start, max(part.start, end), marks))
 
 
-def _end(part: Part, following: Part, marks: list[_Mark]) -> int:
+def _end(part: CommandPart, following: CommandPart, marks: list[_Mark]) -> int:
     """Where a part ends with what is redirected behind it."""
     return max(
         (mark.end for mark in marks if part.end <= mark.start and mark.end <= following.start),
@@ -178,7 +178,7 @@ def _pieces(command: str, start: int, end: int, marks: list[_Mark]) -> Iterable[
 # --- the table ----------------------------------------------------------------------------------
 
 
-def _rows(command: str, parts: list[Part], analysis: ShellAnalysis, setting: Setting) -> Iterable[Row]:
+def _rows(command: str, parts: list[CommandPart], analysis: ShellAnalysis, setting: Setting) -> Iterable[Row]:
     for number, part in enumerate(parts, 1):
         following = parts[number].start if number < len(parts) else len(command) + 1
         span = range(0 if number == 1 else part.start, following)
@@ -191,7 +191,7 @@ def _rows(command: str, parts: list[Part], analysis: ShellAnalysis, setting: Set
         yield from found or [_plain_row(number, part, command)]
 
 
-def _plain_row(number: int, part: Part, command: str) -> Row:
+def _plain_row(number: int, part: CommandPart, command: str) -> Row:
     if part.verdict == "reads":
         return Row(number, CLASSES["reads"], note="reads only")
     text = command[part.start : part.end]

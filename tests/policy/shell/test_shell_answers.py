@@ -6,7 +6,7 @@ import pytest
 
 from controlplane.policy.paths.filesystem import UnknownFilesystem
 from controlplane.policy.shell import analyse, analyse_cmd, analyse_powershell
-from controlplane.policy.shell.lexical_path import enter, is_inside, place
+from controlplane.policy.shell.lexical_path import change_directory, is_inside, resolve_lexically
 from tests.policy.shell.scratch import Scratch
 
 
@@ -45,7 +45,7 @@ def whys(command, **where):
     ],
 )
 def test_cd_counts_dots_on_names(folder, raw, expected):
-    assert enter(folder, raw, None) == expected
+    assert change_directory(folder, raw, None) == expected
 
 
 @pytest.mark.parametrize(
@@ -60,16 +60,16 @@ def test_cd_counts_dots_on_names(folder, raw, expected):
     ],
 )
 def test_an_absolute_folder_below_the_root_is_inside(folder, raw, expected):
-    assert enter(folder, raw, "/home/ada/ws/") == expected
+    assert change_directory(folder, raw, "/home/ada/ws/") == expected
 
 
 def test_a_root_of_another_kind_places_nothing():
-    assert enter("", "/c/ws", "C:\\ws") == "/c/ws"
+    assert change_directory("", "/c/ws", "C:\\ws") == "/c/ws"
 
 
 def test_a_folder_outside_is_written_into_the_path():
-    assert place("..", "x", None).raw == "../x"
-    assert place("src", "../x/", None) == place("src", "../x", None)
+    assert resolve_lexically("..", "x", None).raw == "../x"
+    assert resolve_lexically("src", "../x/", None) == resolve_lexically("src", "../x", None)
     assert not is_inside("../x")
     assert is_inside("..x")
 
@@ -94,9 +94,9 @@ def test_pwd_is_known_below_the_root():
 def test_the_disk_settles_where_cd_and_cp_lead(tmp_path):
     world = Scratch(tmp_path / "base").world()
     assert writes("cd src; touch a") == [("src", "a"), ("", "a")]
-    assert writes("cd src; touch a", world=world) == [("src", "a")]
+    assert writes("cd src; touch a", filesystem=world) == [("src", "a")]
     assert writes("cp top.txt docs") == [("", "docs"), ("", "docs/top.txt")]
-    assert writes("cp top.txt docs", world=world) == [("", "docs/top.txt")]
+    assert writes("cp top.txt docs", filesystem=world) == [("", "docs/top.txt")]
     assert writes("cp top.txt a.ts") == [("", "a.ts")]
 
 
@@ -104,32 +104,32 @@ def test_a_symbolic_link_counts_as_its_target_where_nobody_can_follow_it(tmp_pat
     world = Scratch(tmp_path / "base").world()
     assert writes("ln -s ../top.txt l.txt") == [("", "../top.txt"), ("", "l.txt")]
     assert writes("ln -s ../top.txt docs/l.txt") == [("", "docs/../top.txt"), ("", "docs/l.txt")]
-    assert writes("ln -s ../top.txt docs/l", world=world) == [("", "docs/l")]
-    assert reads("ln -s ../top.txt docs/l", world=world) == [("", "docs/../top.txt")]
-    assert writes("ln -s ../../x docs/l", world=world) == [("", "docs/../../x"), ("", "docs/l")]
+    assert writes("ln -s ../top.txt docs/l", filesystem=world) == [("", "docs/l")]
+    assert reads("ln -s ../top.txt docs/l", filesystem=world) == [("", "docs/../top.txt")]
+    assert writes("ln -s ../../x docs/l", filesystem=world) == [("", "docs/../../x"), ("", "docs/l")]
 
 
 def test_a_tree_that_is_copied_writes_through_the_links_in_its_way(tmp_path):
     scratch = Scratch(tmp_path / "base")
     (scratch.root / "docs" / "l").symlink_to("../top.txt")
-    assert writes("cp -r src/. docs", world=scratch.world()) == [("", "docs"), ("", "docs/l")]
-    assert writes("cp -r src/b.txt docs", world=scratch.world()) == [("", "docs/b.txt")]
+    assert writes("cp -r src/. docs", filesystem=scratch.world()) == [("", "docs"), ("", "docs/l")]
+    assert writes("cp -r src/b.txt docs", filesystem=scratch.world()) == [("", "docs/b.txt")]
 
 
 def test_wildcards_are_looked_up_on_disk(tmp_path):
     world = Scratch(tmp_path / "base").world()
-    assert reads("cat src/auth/*.ts", world=world) == [("", "src/auth/a.ts"), ("", "src/auth/b.ts")]
-    assert reads("cat src/*/[ab].t?", world=world) == [("", "src/auth/a.ts"), ("", "src/auth/b.ts")]
+    assert reads("cat src/auth/*.ts", filesystem=world) == [("", "src/auth/a.ts"), ("", "src/auth/b.ts")]
+    assert reads("cat src/*/[ab].t?", filesystem=world) == [("", "src/auth/a.ts"), ("", "src/auth/b.ts")]
     assert reads("cat src/auth/*.ts") == [("", "src/auth")]
-    assert reads("cat *a*b*c*d*e*", world=world) == []
-    assert reads("cat /etc/*", world=world) == [("", "/etc")]
+    assert reads("cat *a*b*c*d*e*", filesystem=world) == []
+    assert reads("cat /etc/*", filesystem=world) == [("", "/etc")]
 
 
 def test_a_wildcard_that_matches_too_much_is_its_folder(tmp_path):
     scratch = Scratch(tmp_path / "base")
     for number in range(501):
         (scratch.root / "empty" / str(number)).touch()
-    assert reads("cat empty/*", world=scratch.world()) == [("", "empty")]
+    assert reads("cat empty/*", filesystem=scratch.world()) == [("", "empty")]
 
 
 # ---- spans and verdicts
@@ -355,7 +355,7 @@ def test_cmd_has_its_own_names():
 )
 def test_a_folder_that_is_made_is_no_file_that_is_written(command, expected, tmp_path):
     world = Scratch(tmp_path).world()
-    made = analyse(command, root="/ws", world=world).writes
+    made = analyse(command, root="/ws", filesystem=world).writes
     assert sorted((path.raw, path.op) for path in made) == expected
 
 
@@ -372,8 +372,8 @@ class Crowded(UnknownFilesystem):
 
 
 def test_a_copy_into_a_crowded_folder_is_not_known():
-    assert whys("cp -r src/. docs", world=Crowded()) == ["too many files to look for links among them"]
-    assert whys("cp top.txt docs/a.txt", world=Crowded()) == []
+    assert whys("cp -r src/. docs", filesystem=Crowded()) == ["too many files to look for links among them"]
+    assert whys("cp top.txt docs/a.txt", filesystem=Crowded()) == []
 
 
 def test_a_brace_that_the_parser_would_read_too_far_never_gets_there():

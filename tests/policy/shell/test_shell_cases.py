@@ -59,7 +59,7 @@ def analysis_of(case, *, on_disk=True):
         place(given["command"]),
         cwd=None if cwd.startswith("..") else cwd,
         root=PLACES["@ROOT@"],
-        world=CaseFilesystem(files) if on_disk else None,
+        filesystem=CaseFilesystem(files) if on_disk else None,
     )
 
 

@@ -37,7 +37,7 @@ def spelled(path):
 
 
 def answer(command, world):
-    analysis = analyse(command, root="/ws", world=world)
+    analysis = analyse(command, root="/ws", filesystem=world)
     touched = [*analysis.writes, *analysis.reads]
     ops = {path.op for path in analysis.writes}
     marks = {command[path.start : path.end] for path in touched}
@@ -71,7 +71,7 @@ def test_bash_changes_nothing_that_is_not_reported(scratch):
     missed = {}
     for example in EXAMPLES + OPTIONS:
         command = example["command"]
-        analysis = analyse(command, root=str(scratch.root), world=world)
+        analysis = analyse(command, root=str(scratch.root), filesystem=world)
         if is_harmless(command, analysis) and (found := scratch.missed(command, analysis)):
             missed[command] = found
     assert missed == {}

@@ -8,12 +8,14 @@ import pytest
 
 from controlplane.policy.shell import analyse
 from controlplane.policy.shell.bash import control_flow, redirects
-from controlplane.policy.shell.result import UnclearError
+from controlplane.policy.shell.result import UnclearCommandError
 from controlplane.policy.shell.state import Constant, State, always, merge
 
 
 def leaf(kind, *, named=False):
-    return SimpleNamespace(type=kind, is_named=named, start_byte=0, end_byte=0, children=[])
+    return SimpleNamespace(
+        type=kind, is_named=named, start_byte=0, end_byte=0, byte_range=(0, 0), children=[]
+    )
 
 
 WALKER = SimpleNamespace(tree=SimpleNamespace(data=b""))
@@ -21,46 +23,46 @@ STATE = State(("",))
 
 
 def test_a_list_knows_two_operators():
-    with pytest.raises(UnclearError):
-        control_flow.then(always(STATE), "!", always)
+    with pytest.raises(UnclearCommandError):
+        control_flow.run_connected(always(STATE), "!", always)
 
 
 def test_a_clause_needs_its_border():
-    with pytest.raises(UnclearError):
-        control_flow._border(leaf("elif_clause", named=True), "then")
+    with pytest.raises(UnclearCommandError):
+        control_flow._find_token(leaf("elif_clause", named=True), "then")
 
 
 def test_a_redirect_needs_a_target():
     node = leaf("file_redirect", named=True)
     node.children = [leaf(">")]
     node.children_by_field_name = lambda _name: []
-    with pytest.raises(UnclearError):
-        redirects.redirect(WALKER, node, STATE)
+    with pytest.raises(UnclearCommandError):
+        redirects.open_redirect(WALKER, node, STATE)
 
 
 def test_a_here_document_needs_a_body():
     node = leaf("heredoc_redirect", named=True)
     node.children = [leaf("<<"), leaf("heredoc_start", named=True)]
-    with pytest.raises(UnclearError):
-        redirects.redirect(WALKER, node, STATE)
+    with pytest.raises(UnclearCommandError):
+        redirects.open_redirect(WALKER, node, STATE)
 
 
 def test_the_line_of_a_here_document_is_a_closed_list():
-    with pytest.raises(UnclearError):
-        redirects._line(WALKER, [leaf("<<"), leaf(";")], STATE)
+    with pytest.raises(UnclearCommandError):
+        redirects._read_line(WALKER, [leaf("<<"), leaf(";")], STATE)
 
 
 def test_branches_that_never_end_leave_nothing():
     here, there = State(("a",)), State(("b",))
-    assert merge(here, here.gone()) == here
-    assert merge(here.gone(), there) == there
-    assert merge(here, there).folders == ("a", "b")
-    assert merge(State(None), here).folders is None
+    assert merge(here, here.after_exit()) == here
+    assert merge(here.after_exit(), there) == there
+    assert merge(here, there).directories == ("a", "b")
+    assert merge(State(None), here).directories is None
     many = [State((str(number),)) for number in range(9)]
     whole = many[0]
     for state in many[1:]:
         whole = merge(whole, state)
-    assert whole.folders is None
+    assert whole.directories is None
 
 
 def test_a_constant_survives_only_where_both_branches_agree():

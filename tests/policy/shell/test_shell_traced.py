@@ -61,7 +61,7 @@ def test_the_trace_sees_what_a_tree_does_not_show(scratch, command, written):
 )
 @given(command=COMMANDS)
 def test_nothing_is_written_that_is_not_reported(scratch, command):
-    analysis = analyse(command, root=str(scratch.root), world=scratch.world())
+    analysis = analyse(command, root=str(scratch.root), filesystem=scratch.world())
     assume(not analysis.unknown)
     assert scratch.missed_in_trace(command, analysis) == set(), analysis.writes
 
@@ -71,7 +71,7 @@ def test_no_example_writes_what_it_does_not_report(scratch):
     missed = {}
     for case in CASES:
         command = case["command"]
-        analysis = analyse(command, root=str(scratch.root), world=world)
+        analysis = analyse(command, root=str(scratch.root), filesystem=world)
         if is_harmless(command, analysis) and (found := scratch.missed_in_trace(command, analysis)):
             missed[command] = found
     assert missed == {}

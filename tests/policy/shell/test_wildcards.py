@@ -13,7 +13,7 @@ from controlplane.policy.decision import decide
 from controlplane.policy.model import Reason, Snapshot, ToolCall
 from controlplane.policy.paths.filesystem import UnknownFilesystem
 from controlplane.policy.shell import analyse
-from controlplane.policy.shell.wildcards import matches
+from controlplane.policy.shell.wildcards import find_matches
 from tests.policy.disk import LocalFilesystem
 from tests.policy.shell.scratch import Scratch
 from tests.policy.workspace import NOW
@@ -36,7 +36,7 @@ def scratch(tmp_path):
 
 
 def found(scratch, command, kind="writes"):
-    analysis = analyse(command, root=str(scratch.root), world=scratch.world())
+    analysis = analyse(command, root=str(scratch.root), filesystem=scratch.world())
     return sorted(path.raw for path in getattr(analysis, kind)), [each.reason for each in analysis.unknown]
 
 
@@ -47,7 +47,7 @@ def test_no_name_that_bash_finds_is_missing(names, pattern):
     done = subprocess.run(["bash", "-c", script], cwd=names, capture_output=True, check=True)
     expanded = {name for name in done.stdout.decode().split("\0") if name in NAMES}
     # The analysis is handed the word as it is without its quotes.
-    assert expanded <= set(matches(LocalFilesystem(names), re.sub(r"\\(.)", r"\1", pattern)))
+    assert expanded <= set(find_matches(LocalFilesystem(names), re.sub(r"\\(.)", r"\1", pattern)))
 
 
 @pytest.mark.parametrize(
@@ -63,29 +63,29 @@ def test_no_name_that_bash_finds_is_missing(names, pattern):
     ],
 )
 def test_what_a_pattern_finds(names, pattern, expected):
-    assert matches(LocalFilesystem(names), pattern) == sorted(expected)
+    assert find_matches(LocalFilesystem(names), pattern) == sorted(expected)
 
 
 def test_no_name_makes_it_slow(tmp_path):
     (tmp_path / ("a" * 250)).touch()
     with bounded(100):
-        assert matches(LocalFilesystem(tmp_path), "*a" * 40 + "*b") == []
+        assert find_matches(LocalFilesystem(tmp_path), "*a" * 40 + "*b") == []
 
 
 def test_links_that_lead_round_in_circles_end(scratch):
     (scratch.root / "src" / "round").symlink_to(".")
-    assert len(matches(scratch.world(), "src" + "/r*" * 6)) == 1
-    assert matches(scratch.world(), "src" + "/r*" * 7) is None
+    assert len(find_matches(scratch.world(), "src" + "/r*" * 6)) == 1
+    assert find_matches(scratch.world(), "src" + "/r*" * 7) is None
 
 
 def test_too_many_names_are_not_looked_at(scratch, monkeypatch):
     monkeypatch.setattr("controlplane.policy.shell.wildcards.MAX_NAMES", 2)
-    assert matches(scratch.world(), "src/auth/a*") == ["src/auth/a.ts"]
-    assert matches(scratch.world(), "*/a*") is None
+    assert find_matches(scratch.world(), "src/auth/a*") == ["src/auth/a.ts"]
+    assert find_matches(scratch.world(), "*/a*") is None
 
 
 def test_nobody_knows_what_is_in_a_folder():
-    assert matches(UnknownFilesystem(), "src/*") is None
+    assert find_matches(UnknownFilesystem(), "src/*") is None
 
 
 @pytest.mark.parametrize(

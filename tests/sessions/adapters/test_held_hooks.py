@@ -9,15 +9,10 @@ import urllib.request
 
 import pytest
 
-from tests.live import LiveServer
 
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    live = LiveServer(tmp_path_factory.mktemp("held-hooks"))
-    live.start()
-    yield live
-    live.close()
+@pytest.fixture(scope="session")
+def server(running_server):
+    return running_server
 
 
 def post(server, token, agent, event, payload, *, seconds=70):

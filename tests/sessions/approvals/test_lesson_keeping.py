@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from intents.prompts.lesson_selection import carried_by
+from intents.prompts.lesson_selection import select_lessons
 from sessions.approvals import lifecycle as approvals
 from sessions.approvals import rejection_lesson
 from sessions.models import Approval
@@ -103,7 +103,7 @@ def test_of_several_files_it_names_all_and_reaches_who_owns_one(asked, agent, re
     assert over_rest(reviewer, several, comment=WORDS, lesson=True).status_code == 200
     [lesson] = lessons(asked.workspace_id)
     assert lesson.files == ("lib/b.ts", "docs/c.md", "docs/d.md")
-    assert [len(carried_by(intent).lessons) for intent in (docs, lib, other)] == [1, 1, 0]
+    assert [len(select_lessons(intent).lessons) for intent in (docs, lib, other)] == [1, 1, 0]
 
 
 def test_the_card_has_a_tick_for_it(asked, rex):

@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 
 from controlplane.models import Workspace
 from controlplane.shared.tokens import revoke_token
-from sessions.gate import check, decide, snapshot
+from sessions.gate import decide, record, snapshot_cache
 from sessions.models import AgentSession, Approval
 from tests import builders
 from traces.models import LedgerEntry
@@ -247,7 +247,7 @@ def test_a_revoked_token_is_refused_at_the_next_call_although_the_gate_remembers
 
 @pytest.mark.parametrize("step", ["prepare", "append_prepared"])
 def test_a_failure_inside_the_gate_is_a_denial(at_work, monkeypatch, step):
-    monkeypatch.setattr(check, step, lambda *_, **__: 1 / 0)
+    monkeypatch.setattr(record, step, lambda *_, **__: 1 / 0)
     answer = at_work.post("gate", {"session_id": "s-1", "tool": "Write", "input": IN_SCOPE})
     assert answer.status_code == 500
     assert (answer.json()["decision"], answer.json()["reason"]) == ("deny", "internal_error")
@@ -321,7 +321,7 @@ def test_many_calls_at_once_are_all_recorded(acme, at_work):
 
 def test_snapshots_are_remembered_per_session(acme, at_work):
     at_work.gate("Write", **IN_SCOPE)
-    assert (acme.pk, "s-1") in snapshot._held
+    assert (acme.pk, "s-1") in snapshot_cache._snapshots
 
 
 def test_a_number_that_no_ledger_can_keep_is_no_reason_to_fail(at_work):

@@ -8,7 +8,7 @@ from django.db.models import F
 from django.test.utils import CaptureQueriesContext
 
 from controlplane.models import Workspace
-from sessions.gate import check, snapshot
+from sessions.gate import check, snapshot_cache
 from sessions.lifecycle.end import end_session
 from sessions.models import AgentSession
 from tests import builders
@@ -69,7 +69,7 @@ def test_a_file_of_another_intent_in_progress_is_marked(at_work):
 def test_an_intent_that_is_not_in_progress_owns_nothing(acme, at_work, other):
     end_session(AgentSession.objects.get(session_id="s-2"), "test")
     builders.intent(acme, "INT-003")
-    snapshot.forget_all()
+    snapshot_cache.forget_all()
     assert reasons(write(at_work, "src/auth/other.py")) == []
 
 
@@ -146,16 +146,16 @@ def test_a_change_between_look_and_record_is_not_missed(acme, at_work, other, mo
     """The other agent's change is committed after the decision was made and before it is recorded."""
     policy(acme, conflicts="deny")
     write(at_work, "src/auth/a.py")  # known as untouched from now on
-    judge, raced = check._judge, []
+    judge, raced = check.decide_request, []
 
-    def race(request, held):
-        checked = judge(request, held)
+    def race(request, snapshot):
+        outcome = judge(request, snapshot)
         if not raced:
-            raced.append(checked.decision.verdict)
+            raced.append(outcome.decision.verdict)
             changed(other, "src/auth/a.py")
-        return checked
+        return outcome
 
-    monkeypatch.setattr(check, "_judge", race)
+    monkeypatch.setattr(check, "decide_request", race)
     assert write(at_work, "src/auth/a.py")["decision"] == "deny"
     assert raced == ["allow"]
 

@@ -11,7 +11,7 @@ from controlplane.api.errors import ApiError
 from controlplane.models import Workspace
 from controlplane.shared.tokens import find_bearer
 from intents.models import Intent
-from intents.proposals import MAX_WAITING
+from intents.proposals import MAX_OPEN_PROPOSALS
 from sessions.mcp import session_binding
 from sessions.mcp.server import run
 from sessions.mcp.session_binding import JUST_NOW, Caller, caller_of, works_on_intent
@@ -287,11 +287,11 @@ def test_proposals_are_masked_checked_and_few(agent, work):
     assert bad.error_type == "PROPOSAL_REFUSED"
     assert refusal(agent, "propose_intent", **PROPOSAL, status="IN_PROGRESS").error_type == "INVALID_INPUT"
     secret = "ghp_" + "a" * 36
-    for number in range(MAX_WAITING):
+    for number in range(MAX_OPEN_PROPOSALS):
         say(agent, "propose_intent", **PROPOSAL | {"name": f"{secret} {number}"})
     assert "wait for an admin" in refusal(agent, "propose_intent", **PROPOSAL).error
     assert not Intent.objects.filter(name__contains=secret).exists()
-    assert Intent.objects.filter(status="BLOCKED").count() == MAX_WAITING
+    assert Intent.objects.filter(status="BLOCKED").count() == MAX_OPEN_PROPOSALS
 
 
 @pytest.mark.parametrize("tool", TOOLS)

@@ -96,7 +96,7 @@ class ImportSealer:
 
     def __post_init__(self) -> None:
         if not self.options.dry_run:
-            newest = LedgerEntry.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
+            newest = LedgerEntry.objects.highest_row_id()
             seal(self.options.workspace_id)
             self._sealed_to = newest
 
@@ -120,7 +120,7 @@ def check_file(read: ReadFunction, options: ImportOptions) -> ImportReport:
     What contradicts the ledger is found here where it holds traces of before; 1 query a chunk then.
     """
     report = ImportReport()
-    has_traces = LedgerEntry.objects.filter(workspace_id=options.workspace_id, kind=Kind.TRACE).exists()
+    has_traces = LedgerEntry.objects.for_workspace(options.workspace_id).of_kind(Kind.TRACE).exists()
     rewrites = RewriteDetector(options.workspace_id, options.source)
     for chunk in split_chunks(strict_reader.read_entries(read_lines(read), report)):
         for rival in rivals_of(options.workspace_id, chunk) if has_traces else ():

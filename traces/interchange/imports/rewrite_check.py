@@ -81,14 +81,9 @@ class RewriteDetector:
     _positions: dict[int, int] | None = None
 
     def __post_init__(self) -> None:
-        entries = LedgerEntry.objects.filter(workspace_id=self.workspace_id)
-        self._newest_row = entries.order_by("-pk").values_list("pk", flat=True).first() or 0
-        last_import = (
-            entries.filter(kind=Kind.IMPORT, reason=self.source)
-            .select_related("body")
-            .order_by("-pk")
-            .first()
-        )
+        entries = LedgerEntry.objects.for_workspace(self.workspace_id)
+        self._newest_row = entries.highest_row_id()
+        last_import = entries.filter(kind=Kind.IMPORT, reason=self.source).with_body().newest_first().first()
         body = body_of(last_import) if last_import else None
         if body and isinstance(body.get("records"), int) and body["records"]:
             self._previous = body["records"], str(body.get("digest"))
@@ -146,7 +141,9 @@ class RewriteDetector:
         return rewrite
 
     def _iterate_stored_ids(self) -> Iterator[str]:
-        entries = LedgerEntry.objects.filter(
-            workspace_id=self.workspace_id, kind=Kind.TRACE, reason=self.source, pk__lte=self._newest_row
+        entries = (
+            LedgerEntry.objects.for_workspace(self.workspace_id)
+            .of_kind(Kind.TRACE)
+            .filter(reason=self.source, pk__lte=self._newest_row)
         )
         return entries.order_by("pk").values_list("entry_id", flat=True).iterator(chunk_size=CHUNK_SIZE)

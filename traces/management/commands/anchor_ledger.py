@@ -9,10 +9,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from controlplane.models import Workspace
+from traces.anchors.anchor_file import anchor
+from traces.anchors.schedule import add, send
+from traces.anchors.targets import AnchorError
 from traces.ledger import proofs
-from traces.ledger.anchors.anchors import anchor
-from traces.ledger.anchors.schedule import add, send
-from traces.ledger.anchors.targets import AnchorError
 from traces.ledger.checkpoints import NoteError
 from traces.ledger.sealing import seal
 from traces.management.error_text import reason

@@ -12,8 +12,8 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from controlplane.models import Workspace
-from traces.ledger.archives import archive
-from traces.ledger.archives.archive_format import ArchiveError
+from traces.archives import archive
+from traces.archives.archive_format import ArchiveError
 from traces.management.workspace_argument import chosen_workspaces
 
 ACTOR = "command:archive_ledger"

@@ -8,8 +8,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from traces.ledger.archives import archive
-from traces.ledger.archives.archive_format import ArchiveError, ArchiveReader, file_digest
+from traces.archives import archive
+from traces.archives.archive_format import ArchiveError, ArchiveReader, file_digest
 from traces.ledger.checkpoints import origin_of
 from traces.management.error_text import reason
 from traces.management.workspace_argument import chosen_workspaces

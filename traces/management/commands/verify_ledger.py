@@ -9,10 +9,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from controlplane.models import Workspace
-from traces.ledger.anchors.anchors import anchored
-from traces.ledger.anchors.schedule import kept_heads
-from traces.ledger.archives.archive import check
-from traces.ledger.archives.archive_format import ArchiveError
+from traces.anchors.anchor_file import anchored
+from traces.anchors.schedule import kept_heads
+from traces.archives.archive import check
+from traces.archives.archive_format import ArchiveError
 from traces.ledger.checkpoints import NoteError
 from traces.ledger.verify import Report, verify
 from traces.management.error_text import reason

@@ -11,10 +11,10 @@ from controlplane.policy.calls.toolsets.codex import CODEX
 from controlplane.policy.calls.toolsets.copilot import COPILOT, VSCODE
 from controlplane.policy.calls.toolsets.cursor import CURSOR, WINDSURF
 from controlplane.policy.calls.toolsets.gemini import GEMINI, QWEN
+from controlplane.policy.calls.toolsets.icp import ICP
 from controlplane.policy.calls.toolsets.kinds import MUTATING_KINDS, Toolset, merge
 from controlplane.policy.calls.toolsets.opencode import OPENCODE
-from controlplane.policy.calls.toolsets.own import ICP
-from controlplane.policy.calls.toolsets.plain import REST
+from controlplane.policy.calls.toolsets.rest import REST
 from controlplane.policy.calls.toolsets.roo import CLINE, ROO
 
 COMMON: Toolset = merge((REST, GEMINI, CLAUDE, ROO, ICP))

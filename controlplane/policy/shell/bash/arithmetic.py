@@ -1,4 +1,8 @@
-"""Which variables hold numbers for certain, and where in a command: arithmetic runs what text they hold."""
+"""Find the variables that hold numbers for certain, and where in a command.
+
+Arithmetic evaluates the text that a variable holds: with `x='a[$(rm y)]'`, `$((x))` runs rm. So a variable
+may stand in arithmetic only where it has been set to a number before.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,7 @@ INTEGER = re.compile(r"-?\d+")
 COUNTING = re.compile(r"-[lwcm]|--(lines|words|bytes|chars)")
 NAMED_BY = {"variable_assignment": "name", "for_statement": "variable", "binary_expression": "left"}
 ARITHMETIC = frozenset({"arithmetic_expansion", "binary_expression", "postfix_expression"})
-# What stands in one of these has run before what stands behind it there.
+# In these a statement has run by the time the next one does.
 BLOCKS = frozenset(
     [
         "program",
@@ -30,8 +34,11 @@ BLOCKS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Variables:
-    """`texts`: set somewhere to anything but a whole number or arithmetic. `loops`: set by `for`.
-    `numbers`: the spans of the command in which a name holds a number, whatever it held before."""
+    """The variables that a command sets.
+
+    `texts`: set somewhere to anything but an integer or arithmetic. `loops`: set by `for`. `numbers`: name,
+    start and end of each span in which a variable holds a number, whatever it held before.
+    """
 
     texts: frozenset[str]
     loops: frozenset[str]
@@ -41,24 +48,24 @@ class Variables:
         return any(name == known and start <= byte < end for known, start, end in self.numbers)
 
 
-def variables_of(tree: SyntaxTree) -> Variables:
-    """All variables that a command sets, wherever it does."""
-    texts: set[str] = set()
-    loops: set[str] = set()
+def find_variables(tree: SyntaxTree) -> Variables:
+    """Find every variable that a command sets."""
+    text_variables: set[str] = set()
+    loop_variables: set[str] = set()
     numbers: list[tuple[str, int, int]] = []
-    for node, target in _settings(tree.root):
+    for node, target in _find_assignments(tree.root):
         name = tree.node_text(target).partition("[")[0]
         if node.type == "for_statement":
-            loops.add(name)
-        if not _gives_number(node, tree):
-            texts.add(name)
-        elif target.type in ("variable_name", "word"):  # of a[1] nobody knows what a itself holds
-            numbers.extend((name, *span) for span in _spans(node, target))
-    return Variables(frozenset(texts), frozenset(loops), tuple(numbers))
+            loop_variables.add(name)
+        if not _assigns_number(node, tree):
+            text_variables.add(name)
+        elif target.type in ("variable_name", "word"):  # `a[1]=1` leaves a itself as it is
+            numbers.extend((name, *span) for span in _find_number_spans(node, target))
+    return Variables(frozenset(text_variables), frozenset(loop_variables), tuple(numbers))
 
 
 def _is_assignment(node: Node) -> bool:
-    """`x = 1`, in arithmetic too, where the grammar may show it as a comparison."""
+    """Return whether a node is `x=1`; the grammar shows that of arithmetic as a binary expression."""
     return (
         node.child_count > 1
         and node.type in ("variable_assignment", "binary_expression")
@@ -66,8 +73,8 @@ def _is_assignment(node: Node) -> bool:
     )
 
 
-def _settings(root: Node) -> Iterator[tuple[Node, Node]]:
-    """Each node that sets a variable, with the node of its name."""
+def _find_assignments(root: Node) -> Iterator[tuple[Node, Node]]:
+    """Yield each node that sets a variable, with the node of its name."""
     stack = [root]
     while stack:
         node = stack.pop()
@@ -80,14 +87,14 @@ def _settings(root: Node) -> Iterator[tuple[Node, Node]]:
 
 
 def _in_arithmetic(node: Node) -> bool:
-    """Not in a test, where `=` compares."""
+    """Return whether a node stands in arithmetic, and not in a test, where `=` compares."""
     parent = node.parent
     while parent is not None and parent.type in ("binary_expression", "parenthesized_expression"):
         parent = parent.parent
     return parent is not None and parent.type != "test_command"
 
 
-def _gives_number(node: Node, tree: SyntaxTree) -> bool:
+def _assigns_number(node: Node, tree: SyntaxTree) -> bool:
     if node.type == "binary_expression":
         return True
     values = node.children_by_field_name("value")
@@ -96,11 +103,11 @@ def _gives_number(node: Node, tree: SyntaxTree) -> bool:
 
 def _is_number(value: Node, tree: SyntaxTree) -> bool:
     is_plain = value.type in ARITHMETIC or INTEGER.fullmatch(tree.node_text(value)) is not None
-    return is_plain or is_count(value, tree)
+    return is_plain or is_line_count(value, tree)
 
 
-def is_count(node: Node, tree: SyntaxTree) -> bool:
-    """`$(… | wc -l)`, in quotes as well: one number and nothing else, whatever is counted."""
+def is_line_count(node: Node, tree: SyntaxTree) -> bool:
+    """Return whether a node is `$(… | wc -l)`, in quotes or not: one number, whatever is counted."""
     if node.type == "string" and node.named_child_count == 1:
         node = node.named_children[0] if node.end_byte - node.start_byte > 2 else node
     if node.type != "command_substitution" or node.named_child_count != 1:
@@ -116,24 +123,24 @@ def is_count(node: Node, tree: SyntaxTree) -> bool:
     )
 
 
-def _spans(node: Node, target: Node) -> Iterator[tuple[int, int]]:
-    """Where a name that a node sets holds a number."""
+def _find_number_spans(node: Node, target: Node) -> Iterator[tuple[int, int]]:
+    """Yield the spans in which a name that a node sets holds a number."""
     if _is_assignment(node):
-        yield target.byte_range  # to be set is not to be evaluated
-    reach = _reach(node)
+        yield target.byte_range  # it is set there, not evaluated
+    reach = _find_reach(node)
     if reach is not None:
         yield reach
 
 
-def _reach(node: Node) -> tuple[int, int] | None:
-    """Where in the command a setting has surely happened; None where that hangs on other things."""
+def _find_reach(node: Node) -> tuple[int, int] | None:
+    """Return the span in which an assignment has happened for certain; None if that depends on a branch."""
     if node.type == "for_statement":
         body = node.child_by_field_name("body")
         return None if body is None else body.byte_range
-    if not _is_assignment(node):  # `x+=1` leaves what was there
+    if not _is_assignment(node):  # `x+=1` keeps what was there, which may be text
         return None
     current, parent = node, node.parent
-    while parent is not None and not _is_beside(current):
+    while parent is not None and not _is_background(current):
         if parent.type in BLOCKS and parent.children[0].type != "((":
             return node.end_byte, parent.end_byte
         if not _runs_first(current, parent):
@@ -142,13 +149,13 @@ def _reach(node: Node) -> tuple[int, int] | None:
     return None
 
 
-def _is_beside(node: Node) -> bool:
-    """Whether `&` sends it to a shell of its own."""
+def _is_background(node: Node) -> bool:
+    """Return whether `&` runs a node in a subshell, whose variables are lost."""
     return node.next_sibling is not None and node.next_sibling.type == "&"
 
 
 def _runs_first(child: Node, parent: Node) -> bool:
-    """Whether a node that runs at all has run this child."""
+    """Return whether a node that runs has always run this child."""
     if parent.type == "variable_assignments":
         return True
     first = next(iter(parent.named_children), None)

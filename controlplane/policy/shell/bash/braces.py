@@ -1,4 +1,4 @@
-"""Brace expansion as bash does it, on characters that remember how they were quoted."""
+"""Expand braces as bash does, on characters that keep how they were quoted."""
 
 from __future__ import annotations
 
@@ -8,118 +8,120 @@ from enum import IntEnum
 from itertools import product
 from typing import NamedTuple
 
-from controlplane.policy.shell.result import UnclearError
+from controlplane.policy.shell.result import UnclearCommandError
 
 MAX_WORDS = 64
 MAX_NESTING = 8
 
 
-class Kind(IntEnum):
-    BARE = 0  # not quoted: may be a wildcard, a brace, a tilde
+class CharKind(IntEnum):
+    BARE = 0  # not quoted: may be a wildcard, a brace or a tilde
     QUOTED = 1
-    DYNAMIC = 2  # stands for text that only running can tell; char is ""
-    WILD = 3  # a wildcard that came out of a variable
-    LISTED = 4  # as DYNAMIC, but a name of a file that was looked through
+    DYNAMIC = 2  # a placeholder for text that only running tells; char is "" or " "
+    WILD = 3  # a wildcard out of a variable
+    LISTED = 4  # as DYNAMIC, but a name of a file that is recorded as read
 
 
-class Cell(NamedTuple):
-    """One character of a word."""
+class WordChar(NamedTuple):
+    """One character of a word, and how it is quoted."""
 
     char: str
-    kind: Kind
+    kind: CharKind
 
 
 NUMBERS = re.compile(r"(-?\d{1,9})\.\.(-?\d{1,9})(?:\.\.(-?\d{1,9}))?")
 LETTERS = re.compile(r"([a-z])\.\.([a-z])|([A-Z])\.\.([A-Z])")
 
 
-def expand(cells: Sequence[Cell], depth: int = 0) -> list[list[Cell]]:
-    """All words that a word stands for, in bash's order; `{a}` and `{}` stay as they are."""
+def expand_braces(chars: Sequence[WordChar], depth: int = 0) -> list[list[WordChar]]:
+    """Return the words that a word expands to, in bash's order; `{a}` and `{}` stay as they are."""
     if depth > MAX_NESTING:
-        raise UnclearError("braces nested too deeply")
-    choices: list[list[list[Cell]]] = []
-    at = 0
-    while at < len(cells):
-        group = _group(cells, at)
+        raise UnclearCommandError("braces nested too deeply")
+    choices: list[list[list[WordChar]]] = []
+    index = 0
+    while index < len(chars):
+        group = _find_group_end(chars, index)
         if group is None:
-            choices.append([[cells[at]]])
-            at += 1
+            choices.append([[chars[index]]])
+            index += 1
         else:
-            choices.append(_alternatives(cells[at + 1 : group - 1], depth))
-            at = group
-    return _product(choices)
+            choices.append(_expand_alternatives(chars[index + 1 : group - 1], depth))
+            index = group
+    return _combine(choices)
 
 
-def _product(choices: list[list[list[Cell]]]) -> list[list[Cell]]:
+def _combine(choices: list[list[list[WordChar]]]) -> list[list[WordChar]]:
     count = 1
     for choice in choices:
         count *= len(choice)
         if count > MAX_WORDS:
-            raise UnclearError(f"braces make more than {MAX_WORDS} words")
-    return [[cell for piece in pieces for cell in piece] for pieces in product(*choices)]
+            raise UnclearCommandError(f"braces make more than {MAX_WORDS} words")
+    return [[cell for part in parts for cell in part] for parts in product(*choices)]
 
 
-def _group(cells: Sequence[Cell], start: int) -> int | None:
-    """Where the brace group that opens at `start` ends; None when it is ordinary text."""
-    if cells[start] != ("{", Kind.BARE):
+def _find_group_end(chars: Sequence[WordChar], start: int) -> int | None:
+    """Return where the brace group that opens at `start` ends; None where it is plain text."""
+    if chars[start] != ("{", CharKind.BARE):
         return None
     depth = 0
-    for at in range(start, len(cells)):
-        char, kind = cells[at]
-        if kind is Kind.BARE:
+    for index in range(start, len(chars)):
+        char, kind = chars[index]
+        if kind is CharKind.BARE:
             depth += (char == "{") - (char == "}")
             if depth == 0:
-                return at + 1 if _is_list(cells[start + 1 : at]) else None
-    if any(cell == (",", Kind.BARE) for cell in cells[start:]):
-        raise UnclearError("unbalanced braces")
+                return index + 1 if _is_group(chars[start + 1 : index]) else None
+    if any(cell == (",", CharKind.BARE) for cell in chars[start:]):
+        raise UnclearCommandError("unbalanced braces")
     return None
 
 
-def _is_list(inner: Sequence[Cell]) -> bool:
-    return len(list(_commas(inner))) > 0 or ".." in _plain(inner)
+def _is_group(content: Sequence[WordChar]) -> bool:
+    return len(list(_find_commas(content))) > 0 or ".." in _bare_text(content)
 
 
-def _plain(cells: Sequence[Cell]) -> str:
-    return "".join(cell.char for cell in cells if cell.kind is Kind.BARE)
+def _bare_text(chars: Sequence[WordChar]) -> str:
+    return "".join(cell.char for cell in chars if cell.kind is CharKind.BARE)
 
 
-def _commas(inner: Sequence[Cell]) -> Iterator[int]:
+def _find_commas(content: Sequence[WordChar]) -> Iterator[int]:
     depth = 0
-    for at, (char, kind) in enumerate(inner):
-        if kind is Kind.BARE:
+    for index, (char, kind) in enumerate(content):
+        if kind is CharKind.BARE:
             depth += (char == "{") - (char == "}")
             if char == "," and depth == 0:
-                yield at
+                yield index
 
 
-def _alternatives(inner: Sequence[Cell], depth: int) -> list[list[Cell]]:
-    commas = list(_commas(inner))
+def _expand_alternatives(content: Sequence[WordChar], depth: int) -> list[list[WordChar]]:
+    commas = list(_find_commas(content))
     if not commas:
-        return [[Cell(char, Kind.BARE) for char in text] for text in _sequence(inner)]
-    borders = zip([-1, *commas], [*commas, len(inner)], strict=True)
-    words = (expand(inner[start + 1 : end], depth + 1) for start, end in borders)
+        return [[WordChar(char, CharKind.BARE) for char in text] for text in _expand_sequence(content)]
+    bounds = zip([-1, *commas], [*commas, len(content)], strict=True)
+    words = (expand_braces(content[start + 1 : end], depth + 1) for start, end in bounds)
     return [word for alternative in words for word in alternative]
 
 
-def _sequence(inner: Sequence[Cell]) -> list[str]:
-    text = _plain(inner)
-    if len(text) != len(inner):
-        raise UnclearError("a brace sequence that cannot be read")
+def _expand_sequence(content: Sequence[WordChar]) -> list[str]:
+    text = _bare_text(content)
+    if len(text) != len(content):
+        raise UnclearCommandError("a brace sequence that cannot be read")
     if match := NUMBERS.fullmatch(text):
-        return _numbers(match[1], match[2], match[3])
+        return _expand_numbers(match[1], match[2], match[3])
     if match := LETTERS.fullmatch(text):
         first, last = (ord(char) for char in match.groups() if char)
-        return [chr(code) for code in _range(first, last, 1)]
-    raise UnclearError("a brace sequence that cannot be read")
+        return [chr(code) for code in _bounded_range(first, last, 1)]
+    raise UnclearCommandError("a brace sequence that cannot be read")
 
 
-def _numbers(first: str, last: str, step: str | None) -> list[str]:
+def _expand_numbers(first: str, last: str, step: str | None) -> list[str]:
     padded = any(re.match(r"-?0\d", text) for text in (first, last))
     width = max(len(first), len(last)) if padded else 0
-    return [f"{number:0{width}d}" for number in _range(int(first), int(last), abs(int(step or 1)) or 1)]
+    return [
+        f"{number:0{width}d}" for number in _bounded_range(int(first), int(last), abs(int(step or 1)) or 1)
+    ]
 
 
-def _range(first: int, last: int, step: int) -> range:
+def _bounded_range(first: int, last: int, step: int) -> range:
     if abs(last - first) // step >= MAX_WORDS:
-        raise UnclearError(f"braces make more than {MAX_WORDS} words")
+        raise UnclearCommandError(f"braces make more than {MAX_WORDS} words")
     return range(first, last + 1, step) if first <= last else range(first, last - 1, -step)

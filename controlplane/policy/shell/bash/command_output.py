@@ -1,7 +1,7 @@
-"""Tell whether what a statement prints is names of files, and nothing else.
+"""Decide whether a statement prints only names of files that it has looked through (taint analysis).
 
-Only such names may be handed on to a reader (`xargs cat`, `wc -l $(git ls-files)`): any other text could name
-any file. Which programs print such names is known in `programs.file_names`.
+Only such names may be passed to a reader (`xargs cat`, `wc -l $(git ls-files)`): other text could name any
+file. `programs.file_names` knows the programs that print them.
 """
 
 from __future__ import annotations
@@ -12,66 +12,77 @@ from tree_sitter import Node
 
 from controlplane.policy.shell.bash.syntax_tree import SyntaxTree
 from controlplane.policy.shell.programs.file_names import classify_output
-from controlplane.policy.shell.state import Feed
+from controlplane.policy.shell.state import StreamContent
 
 PARTS = frozenset({"word", "number", "string", "raw_string", "concatenation"})
 SUBSTITUTIONS = frozenset({"command_substitution", "process_substitution"})
-# Where messages go does not matter, unless they go among the names: they repeat what stands in the command.
+# Where error messages go does not matter, but for standard output: they repeat text of the command.
 ERRORS = re.compile(r"2>>?\s*(?:/dev/null|(?!/dev/)[\w./-]+)")
 QUOTED = frozenset({"string", "raw_string"})
 WILD = re.compile(r"[*?\[]")
 
 
-def gives_names(node: Node, tree: SyntaxTree, fed: Feed = Feed.NONE) -> Feed:
-    """Whether a statement prints nothing but names; `fed`: whether such names come in on its input."""
+def classify_statement(
+    node: Node, tree: SyntaxTree, stdin: StreamContent = StreamContent.ANYTHING
+) -> StreamContent:
+    """Return what a statement prints, given what it reads on standard input."""
     if node.type == "pipeline":
         for child in node.named_children:
-            fed = gives_names(child, tree, fed)
-        return fed
+            stdin = classify_statement(child, tree, stdin)
+        return stdin
     if node.type == "redirected_statement":
         body, *redirects = node.named_children
-        is_plain = all(ERRORS.fullmatch(tree.node_text(one)) for one in redirects)
-        return gives_names(body, tree, fed) if is_plain else Feed.NONE
-    words = _words(node, tree)
-    # What a wildcard becomes may be a file to read instead of what comes in.
+        is_plain = all(ERRORS.fullmatch(tree.node_text(redirect)) for redirect in redirects)
+        return classify_statement(body, tree, stdin) if is_plain else StreamContent.ANYTHING
+    words = _literal_words(node, tree)
+    # A wildcard may expand to a file that is read instead of standard input.
     is_wild = any(
         child.type not in QUOTED and WILD.search(tree.node_text(child)) for child in node.named_children
     )
-    return classify_output(words, Feed.NONE if is_wild else fed) if words else Feed.NONE
+    return (
+        classify_output(words, StreamContent.ANYTHING if is_wild else stdin)
+        if words
+        else StreamContent.ANYTHING
+    )
 
 
-def is_list(node: Node, tree: SyntaxTree) -> bool:
-    """Whether a substitution, in quotes as well, stands for nothing but names. bash drops what separates
-    them where that is NUL, and `.` and `./x` become `../x`."""
+def is_name_list(node: Node, tree: SyntaxTree) -> bool:
+    """Return whether a substitution, in quotes or not, expands to file names only.
+
+    Names behind a NUL do not count: bash drops the NUL, and `.` and `./x` become `../x`.
+    """
     inner = node.named_children
     if node.type == "string" and len(inner) == 1 and _size(node) == _size(inner[0]) + 2:
-        return is_list(inner[0], tree)
-    return node.type == "command_substitution" and listed(node, tree) is Feed.LINES
+        return is_name_list(inner[0], tree)
+    return (
+        node.type == "command_substitution"
+        and classify_substitution(node, tree) is StreamContent.NAMES_BY_LINE
+    )
 
 
-def listed(node: Node, tree: SyntaxTree) -> Feed:
-    """What `$(…)` or `<(…)` gives."""
+def classify_substitution(node: Node, tree: SyntaxTree) -> StreamContent:
+    """Return what `$(…)` or `<(…)` yields."""
     inner = node.named_children
     reads = node.type == "command_substitution" or tree.node_text(node).startswith("<(")
-    is_one = reads and node.type in SUBSTITUTIONS and len(inner) == 1
-    return gives_names(inner[0], tree) if is_one else Feed.NONE
+    is_single = reads and node.type in SUBSTITUTIONS and len(inner) == 1
+    return classify_statement(inner[0], tree) if is_single else StreamContent.ANYTHING
 
 
 def _size(node: Node) -> int:
     return node.end_byte - node.start_byte
 
 
-def _words(node: Node, tree: SyntaxTree) -> list[str]:
-    """The words of a simple command without their quotes; none where it holds anything but words."""
+def _literal_words(node: Node, tree: SyntaxTree) -> list[str]:
+    """Return the words of a simple command without their quotes; none where it holds anything but words."""
     name, *rest = node.named_children if node.type == "command" else [node]
     if name.type != "command_name" or any(child.type not in PARTS for child in rest):
         return []
-    words = [_plain(child, tree) for child in (name, *rest)]
+    words = [_unquote(child, tree) for child in (name, *rest)]
     return [] if None in words else [word for word in words if word is not None]
 
 
-def _plain(node: Node, tree: SyntaxTree) -> str | None:
-    """A word without quotes and backslashes; None where bash would put in something else."""
+def _unquote(node: Node, tree: SyntaxTree) -> str | None:
+    """Return a word without quotes and backslashes; None where bash would expand it."""
     text = tree.node_text(node)
     if node.type == "raw_string":
         return text[1:-1]

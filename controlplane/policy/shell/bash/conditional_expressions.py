@@ -1,4 +1,4 @@
-"""`[ … ]` and `[[ … ]]`.
+"""Conditional expressions: `[ … ]` and `[[ … ]]`.
 
 The grammar shows `[ a > b ]` as a comparison, but `[` is an ordinary command and bash opens b. The
 numeric comparisons of `[[` evaluate their operands as arithmetic.
@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from controlplane.policy.shell.bash.arithmetic import INTEGER
-from controlplane.policy.shell.bash.control_flow import vet_pattern
-from controlplane.policy.shell.bash.expansions import vet_arithmetic
+from controlplane.policy.shell.bash.control_flow import check_pattern
+from controlplane.policy.shell.bash.expansions import check_arithmetic
 from controlplane.policy.shell.bash.walker import Walker
-from controlplane.policy.shell.programs.test import test_words, vet_test
-from controlplane.policy.shell.result import UnclearError
-from controlplane.policy.shell.state import Feed, Outcome, State, always
+from controlplane.policy.shell.programs.test import check_test_words, read_tested_files
+from controlplane.policy.shell.result import UnclearCommandError
+from controlplane.policy.shell.state import CommandOutcome, State, StreamContent, always
 from controlplane.policy.shell.word import Word
 
 GROUPS = frozenset({"binary_expression", "unary_expression", "parenthesized_expression"})
@@ -27,42 +27,42 @@ DOUBLE_OPERATORS = SINGLE_OPERATORS | {"<", ">", "&&", "||", "[[", "]]"}
 WORDS = frozenset({"word", "string", "raw_string", "concatenation", "number", "ansi_c_string"})
 
 
-def judge_test(walker: Walker, node: Node, state: State, _feed: Feed) -> Outcome:
+def run_test(walker: Walker, node: Node, state: State, _stdin: StreamContent) -> CommandOutcome:
     is_double = node.children[0].type == "[["
-    span = (node.start_byte, node.end_byte)
-    mark = walker.scene.mark()
-    walker.scene.spend()
+    span = node.byte_range
+    mark = walker.recorder.mark()
+    walker.recorder.count_command()
     words: list[Word] = []
     for child in node.children[1:-1]:
         words.extend(_flatten(walker, child, state, is_double=is_double))
     if not is_double:
-        vet_test(words)
-    test_words(walker.call(node, state), words)
-    walker.scene.add_part(span, mark)
+        check_test_words(words)
+    read_tested_files(walker.build_call(node, state), words)
+    walker.recorder.add_part(span, mark)
     return always(state)
 
 
 def _flatten(walker: Walker, node: Node, state: State, *, is_double: bool) -> Iterator[Word]:
-    """Operands and operators in the order of the text."""
+    """Yield operands and operators in the order of the text."""
     text = walker.tree.node_text(node)
-    span = (node.start_byte, node.end_byte)
+    span = node.byte_range
     if node.type in GROUPS:
-        _vet_group(walker, node, state, is_double=is_double)
+        _check_group(walker, node, state, is_double=is_double)
         for child in node.children:
             yield from _flatten(walker, child, state, is_double=is_double)
     elif node.type == "test_operator" or not node.is_named:
         known = DOUBLE_OPERATORS if is_double else SINGLE_OPERATORS | OPENS.keys()
         if node.type != "test_operator" and node.type not in known:
-            raise UnclearError(f"{text} is not understood in a test", span)
+            raise UnclearCommandError(f"{text} is not understood in a test", span)
         yield Word(text, text, *span)
     elif node.type in ("extglob_pattern", "regex"):
-        vet_pattern(text, node)
+        check_pattern(text, node)
         yield Word(text, text, *span)
     else:
-        yield from walker.words(node, state)
+        yield from walker.expand_words(node, state)
 
 
-def _vet_group(walker: Walker, node: Node, state: State, *, is_double: bool) -> None:
+def _check_group(walker: Walker, node: Node, state: State, *, is_double: bool) -> None:
     operator = node.child_by_field_name("operator")
     left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
     if operator is None or left is None or right is None:
@@ -70,25 +70,25 @@ def _vet_group(walker: Walker, node: Node, state: State, *, is_double: bool) -> 
     name = walker.tree.node_text(operator)
     if is_double and name in NUMERIC:
         for side in (left, right):
-            _vet_numeric(walker, side)
+            _check_numeric(walker, side)
     elif not is_double and name in OPENS:
         _open(walker, OPENS[name], right, state)
 
 
-def _vet_numeric(walker: Walker, side: Node) -> None:
+def _check_numeric(walker: Walker, side: Node) -> None:
     text = walker.tree.node_text(side).strip('"')
     if side.type == "string" and side.named_child_count == 1:
         side = side.named_children[0]
     if not INTEGER.fullmatch(text):
-        vet_arithmetic(side, walker)
+        check_arithmetic(side, walker)
 
 
 def _open(walker: Walker, op: str, right: Node, state: State) -> None:
-    """A redirect in disguise; its target is the single word behind it."""
+    """Record the target of a redirect that the grammar shows as a comparison."""
     if right.type not in WORDS:
-        raise UnclearError("a redirect in a test", (right.start_byte, right.end_byte))
-    call = walker.call(right, state)
-    word = walker.word(right, state)
+        raise UnclearCommandError("a redirect in a test", right.byte_range)
+    call = walker.build_call(right, state)
+    word = walker.expand_word(right, state)
     if op == "write":
         call.write(word)
     else:

@@ -1,7 +1,7 @@
-"""Expansions that run code although they look like data.
+"""Check expansions that run code although they look like data.
 
 Arithmetic evaluates the *values* of variables, array subscripts too: with `x='a[$(rm y)]'`, `$((x))`
-runs rm, also where an earlier call has left that x in a shell that lives on. `${x@P}` expands x as a prompt,
+runs rm, even if an earlier call has set x in a shell that is still open. `${x@P}` expands x as a prompt,
 `${!x}` reads a name out of a variable.
 """
 
@@ -12,10 +12,10 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from controlplane.policy.shell.bash.arithmetic import INTEGER, is_count
+from controlplane.policy.shell.bash.arithmetic import INTEGER, is_line_count
 from controlplane.policy.shell.bash.syntax_tree import SyntaxTree
 from controlplane.policy.shell.bash.walker import Walker
-from controlplane.policy.shell.result import UnclearError
+from controlplane.policy.shell.result import Span, UnclearCommandError
 from controlplane.policy.shell.variables import is_inert
 
 OPERATORS = frozenset(
@@ -47,9 +47,9 @@ NUMERIC = re.compile(r"\$[?#$]|\$\{#\w+(?:\[[@*]\])?\}")
 NAME = re.compile(r"[A-Za-z_]\w*")
 
 
-def vet_parameter(node: Node, tree: SyntaxTree) -> Iterator[Node]:
-    """Check `${…}`; yields the words inside it that need judging themselves."""
-    span = (node.start_byte, node.end_byte)
+def check_parameter(node: Node, tree: SyntaxTree) -> Iterator[Node]:
+    """Check `${…}`; yields the words inside of it, which have expansions of their own."""
+    span = node.byte_range
     if _is_slice(node):
         return
     for child in node.children:
@@ -57,23 +57,23 @@ def vet_parameter(node: Node, tree: SyntaxTree) -> Iterator[Node]:
         if child.type == "subscript":
             index = text.partition("[")[2].rstrip("]")
             if index not in SUBSCRIPTS and not INTEGER.fullmatch(index):
-                raise UnclearError("a subscript that may run code", span)
+                raise UnclearCommandError("a subscript that may run code", span)
         elif child.is_named and child.type not in PLAIN_NODES:
             yield child
         elif not child.is_named and text.strip() not in OPERATORS | {"${", "}", '"', ""}:
-            raise UnclearError(f"the expansion {text[:20]} is not understood", span)
+            raise UnclearCommandError(f"the expansion {text[:20]} is not understood", span)
         elif child.type in ("word", "regex") and re.search(r"[`$]", text):
-            raise UnclearError("an expansion that was not understood", span)
+            raise UnclearCommandError("an expansion that was not understood", span)
 
 
 def _is_slice(node: Node) -> bool:
-    """`${x:1:2}` with plain numbers; anything else between the colons is arithmetic."""
+    """Return whether a node is `${x:1:2}` with plain numbers; anything else there is arithmetic."""
     inner = node.children[1:-1]
     marks = all(child.type == ":" for child in inner[1::2])
     return len(inner) > 2 and marks and all(child.type == "number" for child in inner[2::2])
 
 
-def vet_arithmetic(node: Node, walker: Walker) -> None:
+def check_arithmetic(node: Node, walker: Walker) -> None:
     """Check `$((…))`, `((…))` and the like: numbers, operators, variables that hold numbers.
 
     A loop variable must not be set there, for its values are taken from the loop's head.
@@ -83,34 +83,36 @@ def vet_arithmetic(node: Node, walker: Walker) -> None:
         current = stack.pop()
         if not current.is_named:
             continue
-        span = (current.start_byte, current.end_byte)
+        span = current.byte_range
         if current.type not in ARITHMETIC:
-            raise UnclearError("arithmetic that may run code", span)
+            raise UnclearCommandError("arithmetic that may run code", span)
         if current.type in ("variable_name", "word"):
-            _vet_number(walker.tree.node_text(current), walker, span)
+            _check_number(walker.tree.node_text(current), walker, span)
         elif SETS.search(walker.tree.data, *span) and walker.variables.loops & set(
             NAME.findall(walker.tree.node_text(current))
         ):
-            raise UnclearError("arithmetic that changes a loop's variable", span)
+            raise UnclearCommandError("arithmetic that changes a loop's variable", span)
         stack.extend(current.children)
 
 
-def _vet_number(name: str, walker: Walker, span: tuple[int, int]) -> None:
-    """A variable of arithmetic must have been given a number before, and text nowhere in the command."""
+def _check_number(name: str, walker: Walker, span: Span) -> None:
+    """Require that a variable has been set to a number before, and to text nowhere in the command."""
     if not NAME.fullmatch(name):
-        raise UnclearError("arithmetic that may run code", span)
-    if name in walker.scene.filled_variables or name in walker.variables.texts:
-        raise UnclearError(f"{name[:40]} may hold text that arithmetic would run", span)
+        raise UnclearCommandError("arithmetic that may run code", span)
+    if name in walker.recorder.filled_variables or name in walker.variables.texts:
+        raise UnclearCommandError(f"{name[:40]} may hold text that arithmetic would run", span)
     if is_inert(name) and not walker.variables.is_number_at(name, span[0]):
-        raise UnclearError(f"{name[:40]} may hold text from an earlier call that arithmetic would run", span)
+        raise UnclearCommandError(
+            f"{name[:40]} may hold text from an earlier call that arithmetic would run", span
+        )
 
 
 def is_number(node: Node, name: str, walker: Walker) -> bool:
-    """Whether an expansion yields one number for certain: `$?`, `${#x}`, a count, a variable with one."""
+    """Return whether an expansion yields one number for certain: `$?`, `${#x}`, a count."""
     text = walker.tree.node_text(node).strip()
     if node.type == "arithmetic_expansion" or NUMERIC.fullmatch(text):
         return True
-    if is_count(node, walker.tree):
+    if is_line_count(node, walker.tree):
         return True
-    is_text = name in walker.scene.filled_variables or name in walker.variables.texts
+    is_text = name in walker.recorder.filled_variables or name in walker.variables.texts
     return not is_text and walker.variables.is_number_at(name, node.start_byte)

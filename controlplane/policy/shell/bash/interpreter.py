@@ -1,4 +1,4 @@
-"""Walks the tree of a command the way bash runs it, carrying folder and variables along."""
+"""Walk the syntax tree of a command as bash would run it, with directory and variables as state."""
 
 from __future__ import annotations
 
@@ -8,215 +8,254 @@ from functools import cached_property, partial
 from tree_sitter import Node
 
 from controlplane.policy.shell.bash import assignments, conditional_expressions, control_flow, redirects
-from controlplane.policy.shell.bash.arithmetic import Variables, variables_of
-from controlplane.policy.shell.bash.command_output import gives_names
-from controlplane.policy.shell.bash.expansions import vet_arithmetic, vet_parameter
-from controlplane.policy.shell.bash.simple_command import Around, may_not_run, simple_command
+from controlplane.policy.shell.bash.arithmetic import Variables, find_variables
+from controlplane.policy.shell.bash.command_output import classify_statement
+from controlplane.policy.shell.bash.expansions import check_arithmetic, check_parameter
+from controlplane.policy.shell.bash.simple_command import CommandSetting, or_not_run, run_simple_command
 from controlplane.policy.shell.bash.syntax_tree import SyntaxTree
-from controlplane.policy.shell.bash.words import Context, decode, decode_one
-from controlplane.policy.shell.command import Call
-from controlplane.policy.shell.dispatch import run
-from controlplane.policy.shell.recorder import Scene
-from controlplane.policy.shell.result import UnclearError
-from controlplane.policy.shell.state import Feed, Outcome, State, always
+from controlplane.policy.shell.bash.words import WordContext, expand_word, expand_words
+from controlplane.policy.shell.command import ProgramCall
+from controlplane.policy.shell.dispatch import run_program
+from controlplane.policy.shell.recorder import Recorder
+from controlplane.policy.shell.result import UnclearCommandError
+from controlplane.policy.shell.state import CommandOutcome, State, StreamContent, always
 from controlplane.policy.shell.word import Word
 
 SEPARATORS = frozenset(
     {";", "&", "\n", "&&", "||", "|", "|&", "(", ")", "{", "}", "do", "done", ";;", ";&", ";;&"}
 )
-BORDERS = frozenset({"$(", "`", ")", "<(", ">("})
-Late = tuple[Node, ...]  # redirects that stand behind a statement
-NONE: Late = ()
+DELIMITERS = frozenset({"$(", "`", ")", "<(", ">("})
+RedirectNodes = tuple[Node, ...]  # redirects behind a statement
+NO_REDIRECTS: RedirectNodes = ()
 
 
 class Interpreter:
-    """Judges statements one by one; what it cannot judge becomes an unknown, never an exception."""
+    """An abstract interpreter: it runs nothing, and records what it cannot follow as unknown."""
 
-    def __init__(self, scene: Scene, tree: SyntaxTree) -> None:
-        self.scene = scene
+    def __init__(self, recorder: Recorder, tree: SyntaxTree) -> None:
+        self.recorder = recorder
         self.tree = tree
 
     @cached_property
     def variables(self) -> Variables:
-        return variables_of(self.tree)
+        return find_variables(self.tree)
 
-    def statement(self, node: Node, state: State, feed: Feed = Feed.NONE) -> Outcome:
-        """One statement of any kind. An exhausted scene judges no further."""
-        if self.scene.is_exhausted:
+    def walk_statement(
+        self, node: Node, state: State, stdin: StreamContent = StreamContent.ANYTHING
+    ) -> CommandOutcome:
+        """Walk one statement of any kind; nothing more behind MAX_COMMANDS."""
+        if self.recorder.is_exhausted:
             return always(state)
         try:
-            return STATEMENTS.get(node.type, _unsupported)(self, node, state, feed)
-        except UnclearError as error:
-            self.scene.add_unknown(error.why, error.span or (node.start_byte, node.end_byte))
+            return STATEMENTS.get(node.type, _reject)(self, node, state, stdin)
+        except UnclearCommandError as error:
+            self.recorder.add_unknown(error.reason, error.span or node.byte_range)
             return always(state)
 
-    def attached(self, node: Node, state: State, feed: Feed, late: Late) -> Outcome:
-        """A statement to which the grammar has hung redirects.
+    def walk_redirected(
+        self, node: Node, state: State, stdin: StreamContent, redirect_nodes: RedirectNodes
+    ) -> CommandOutcome:
+        """Walk a statement with redirects behind it.
 
-        It hangs those behind `a && b > f` or `a | b > f` on the whole, for bash they are b's.
+        The grammar attaches those of `a && b > f` and `a | b > f` to the list, bash to b.
         """
-        judge = RIGHTMOST.get(node.type)
-        if not late:
-            return self.statement(node, state, feed)
-        if judge is not None:
-            return judge(self, node, state, feed, late)
-        return _opened(self, node, state, feed, late)
+        handler = LAST_TAKES_REDIRECTS.get(node.type)
+        if not redirect_nodes:
+            return self.walk_statement(node, state, stdin)
+        if handler is not None:
+            return handler(self, node, state, stdin, redirect_nodes)
+        return _walk_with_redirects(self, node, state, stdin, redirect_nodes)
 
-    def sequence(self, nodes: Iterable[Node], state: State) -> Outcome:
-        """Statements one after the other; one in front of `&` runs beside the shell."""
+    def walk_sequence(self, nodes: Iterable[Node], state: State) -> CommandOutcome:
+        """Walk statements one after the other; one in front of `&` runs in a subshell."""
         outcome = always(state)
         statements = [node for node in nodes if node.type != "comment"]
-        for at, node in enumerate(statements):
-            if not node.is_named and node.type.strip() in SEPARATORS | BORDERS:
+        for index, node in enumerate(statements):
+            if not node.is_named and node.type.strip() in SEPARATORS | DELIMITERS:
                 continue
-            found = self.statement(node, outcome.after)
-            follower = statements[at + 1].type if at + 1 < len(statements) else ""
-            outcome = always(outcome.after) if follower == "&" else found
+            result = self.walk_statement(node, outcome.after)
+            next_type = statements[index + 1].type if index + 1 < len(statements) else ""
+            outcome = always(outcome.after) if next_type == "&" else result
         return outcome
 
-    def words(self, node: Node, state: State) -> list[Word]:
-        return decode(node, Context(self, state))
+    def expand_words(self, node: Node, state: State) -> list[Word]:
+        return expand_words(node, WordContext(self, state))
 
-    def word(self, node: Node, state: State) -> Word:
-        return decode_one(node, Context(self, state))
+    def expand_word(self, node: Node, state: State) -> Word:
+        return expand_word(node, WordContext(self, state))
 
-    def call(self, node: Node, state: State, feed: Feed = Feed.NONE) -> Call:
-        """A call of no program, that only resolves paths."""
-        return Call("", (), (node.start_byte, node.end_byte), state, self.scene, run, feed)
+    def build_call(
+        self, node: Node, state: State, stdin: StreamContent = StreamContent.ANYTHING
+    ) -> ProgramCall:
+        """Build a call of no program, to resolve paths with."""
+        return ProgramCall("", (), node.byte_range, state, self.recorder, run_program, stdin)
 
-    def expansion(self, node: Node, state: State) -> None:
-        """Judge what an expansion runs; what it yields is not known."""
-        span = (node.start_byte, node.end_byte)
+    def check_expansion(self, node: Node, state: State) -> None:
+        """Record what an expansion runs; what it yields is not known."""
+        span = node.byte_range
         if node.type == "expansion":
-            for inner in vet_parameter(node, self.tree):
-                self.words(inner, state)
+            for inner in check_parameter(node, self.tree):
+                self.expand_words(inner, state)
         elif node.type == "arithmetic_expansion":
             for child in node.children:
-                vet_arithmetic(child, self)
+                check_arithmetic(child, self)
         elif node.type in ("command_substitution", "process_substitution"):
             if node.children[0].type.strip() == "`" and "\\" in self.tree.node_text(node):
-                raise UnclearError("a backslash between backticks", span)
-            mark = self.scene.mark()
-            self.sequence(node.children, state)
-            if self.scene.has_written(mark):
-                self.scene.add_unknown("a substitution that writes", span)
+                raise UnclearCommandError("a backslash between backticks", span)
+            mark = self.recorder.mark()
+            self.walk_sequence(node.children, state)
+            if self.recorder.has_written(mark):
+                self.recorder.add_unknown("a substitution that writes", span)
 
 
-def _list(walker: Interpreter, node: Node, state: State, feed: Feed, late: Late = NONE) -> Outcome:
+def _walk_list(
+    walker: Interpreter,
+    node: Node,
+    state: State,
+    stdin: StreamContent,
+    redirect_nodes: RedirectNodes = NO_REDIRECTS,
+) -> CommandOutcome:
     outcome, operator = always(state), ""
     last = node.children[-1].id
     for child in node.children:
         if not child.is_named:
             operator = child.type
         elif child.type != "comment":
-            step = partial(walker.attached, child, feed=feed, late=late if child.id == last else NONE)
-            outcome = control_flow.then(outcome, operator, step) if operator else step(state)
-            operator, feed = "none", Feed.NONE
+            step = partial(
+                walker.walk_redirected,
+                child,
+                stdin=stdin,
+                redirect_nodes=redirect_nodes if child.id == last else NO_REDIRECTS,
+            )
+            outcome = control_flow.run_connected(outcome, operator, step) if operator else step(state)
+            operator, stdin = "none", StreamContent.ANYTHING
     return outcome
 
 
-def _pipeline(walker: Interpreter, node: Node, state: State, feed: Feed, late: Late = NONE) -> Outcome:
-    """Every stage runs in a shell of its own."""
+def _walk_pipeline(
+    walker: Interpreter,
+    node: Node,
+    state: State,
+    stdin: StreamContent,
+    redirect_nodes: RedirectNodes = NO_REDIRECTS,
+) -> CommandOutcome:
+    """Walk a pipeline: every stage runs in a subshell, and reads what the one before prints."""
     for child in node.children:
         if child.is_named and child.type != "comment":
-            attached = late if child.id == node.children[-1].id else NONE
-            walker.attached(child, state, feed, attached)
-            feed = gives_names(child, walker.tree, fed=feed)
+            last_redirects = redirect_nodes if child.id == node.children[-1].id else NO_REDIRECTS
+            walker.walk_redirected(child, state, stdin, last_redirects)
+            stdin = classify_statement(child, walker.tree, stdin=stdin)
     return always(state)
 
 
-def _command(walker: Interpreter, node: Node, state: State, feed: Feed) -> Outcome:
-    return simple_command(walker, node, state, Around(feed))
+def _walk_command(walker: Interpreter, node: Node, state: State, stdin: StreamContent) -> CommandOutcome:
+    return run_simple_command(walker, node, state, CommandSetting(stdin))
 
 
-def _redirected(walker: Interpreter, node: Node, state: State, feed: Feed) -> Outcome:
+def _walk_redirected_statement(
+    walker: Interpreter, node: Node, state: State, stdin: StreamContent
+) -> CommandOutcome:
     body = node.child_by_field_name("body")
     nodes = tuple(child for child in node.children if child.type in redirects.REDIRECTS)
     if body is None:
-        return _opened(walker, None, state, feed, nodes)
-    return walker.attached(body, state, feed, nodes)
+        return _walk_with_redirects(walker, None, state, stdin, nodes)
+    return walker.walk_redirected(body, state, stdin, nodes)
 
 
-def _opened(walker: Interpreter, body: Node | None, state: State, feed: Feed, late: Late) -> Outcome:
-    """Redirects are opened before the body runs, in the folder where the shell stands."""
-    mark = walker.scene.mark()
-    found = [redirects.redirect(walker, node, state) for node in late]
-    extra = [word for each in found for word in each.extra]
-    for each in found:
-        feed = each.lists if each.feeds else feed
+def _walk_with_redirects(
+    walker: Interpreter, body: Node | None, state: State, stdin: StreamContent, redirect_nodes: RedirectNodes
+) -> CommandOutcome:
+    """Open redirects, as bash does before the body runs and in its directory, then walk the body."""
+    mark = walker.recorder.mark()
+    opened = [redirects.open_redirect(walker, node, state) for node in redirect_nodes]
+    extra_words = [word for each in opened for word in each.extra_words]
+    for each in opened:
+        stdin = each.content if each.is_stdin else stdin
     if body is not None and body.type == "command":
-        outcome = simple_command(walker, body, state, Around(feed, extra, mark))
-    elif extra:
-        raise UnclearError("words behind a redirect")
+        outcome = run_simple_command(walker, body, state, CommandSetting(stdin, extra_words, mark))
+    elif extra_words:
+        raise UnclearCommandError("words behind a redirect")
     else:
-        outcome = always(state) if body is None else walker.statement(body, state, feed)
-    outcome = may_not_run(outcome, state)
-    for each in found:
-        outcome = each.follow(walker, outcome, state)
+        outcome = always(state) if body is None else walker.walk_statement(body, state, stdin)
+    outcome = or_not_run(outcome, state)
+    for each in opened:
+        outcome = each.run_following(walker, outcome, state)
     return outcome
 
 
-def _negated(walker: Interpreter, node: Node, state: State, feed: Feed, late: Late = NONE) -> Outcome:
-    found = walker.attached(node.children[-1], state, feed, late)
-    return Outcome(found.success if found.sure else found.failure, found.success)
+def _walk_negated(
+    walker: Interpreter,
+    node: Node,
+    state: State,
+    stdin: StreamContent,
+    redirect_nodes: RedirectNodes = NO_REDIRECTS,
+) -> CommandOutcome:
+    opened = walker.walk_redirected(node.children[-1], state, stdin, redirect_nodes)
+    return CommandOutcome(opened.success if opened.cannot_fail else opened.failure, opened.success)
 
 
-def _subshell(walker: Interpreter, node: Node, state: State, _feed: Feed) -> Outcome:
-    walker.sequence(node.children, state)
+def _walk_subshell(walker: Interpreter, node: Node, state: State, _stdin: StreamContent) -> CommandOutcome:
+    walker.walk_sequence(node.children, state)
     return always(state)
 
 
-def _compound(walker: Interpreter, node: Node, state: State, _feed: Feed) -> Outcome:
+def _walk_compound(walker: Interpreter, node: Node, state: State, _stdin: StreamContent) -> CommandOutcome:
     if node.children[0].type != "((":
-        return walker.sequence(node.children, state)
+        return walker.walk_sequence(node.children, state)
     for child in node.children:
-        vet_arithmetic(child, walker)
+        check_arithmetic(child, walker)
     return always(state)
 
 
-def _do_group(walker: Interpreter, node: Node, state: State, _feed: Feed) -> Outcome:
-    return walker.sequence(node.children, state)
+def _walk_do_group(walker: Interpreter, node: Node, state: State, _stdin: StreamContent) -> CommandOutcome:
+    return walker.walk_sequence(node.children, state)
 
 
-def _bare_redirect(walker: Interpreter, node: Node, state: State, feed: Feed) -> Outcome:
-    """`$(< file)`."""
-    return _opened(walker, None, state, feed, (node,))
+def _walk_bare_redirect(
+    walker: Interpreter, node: Node, state: State, stdin: StreamContent
+) -> CommandOutcome:
+    """Walk `$(< file)`."""
+    return _walk_with_redirects(walker, None, state, stdin, (node,))
 
 
-def _unsupported(_walker: Interpreter, node: Node, _state: State, _feed: Feed) -> Outcome:
-    raise UnclearError(f"{node.type} is not understood here")
+def _reject(_walker: Interpreter, node: Node, _state: State, _stdin: StreamContent) -> CommandOutcome:
+    raise UnclearCommandError(f"{node.type} is not understood here")
 
 
-def _function(_walker: Interpreter, _node: Node, _state: State, _feed: Feed) -> Outcome:
-    raise UnclearError("defines a function")
+def _reject_function(
+    _walker: Interpreter, _node: Node, _state: State, _stdin: StreamContent
+) -> CommandOutcome:
+    raise UnclearCommandError("defines a function")
 
 
-RIGHTMOST: Mapping[str, Callable[[Interpreter, Node, State, Feed, Late], Outcome]] = {
-    "list": _list,
-    "pipeline": _pipeline,
-    "negated_command": _negated,
+LAST_TAKES_REDIRECTS: Mapping[
+    str, Callable[[Interpreter, Node, State, StreamContent, RedirectNodes], CommandOutcome]
+] = {
+    "list": _walk_list,
+    "pipeline": _walk_pipeline,
+    "negated_command": _walk_negated,
 }
-Statement = Callable[[Interpreter, Node, State, Feed], Outcome]
+Statement = Callable[[Interpreter, Node, State, StreamContent], CommandOutcome]
 STATEMENTS: Mapping[str, Statement] = {
-    "program": _do_group,
-    "list": _list,
-    "pipeline": _pipeline,
-    "command": _command,
-    "redirected_statement": _redirected,
-    "negated_command": _negated,
-    "subshell": _subshell,
-    "compound_statement": _compound,
-    "do_group": _do_group,
-    "function_definition": _function,
-    "test_command": conditional_expressions.judge_test,
-    "if_statement": control_flow.if_statement,
-    "while_statement": control_flow.while_statement,
-    "for_statement": control_flow.for_statement,
-    "c_style_for_statement": control_flow.c_style_for_statement,
-    "case_statement": control_flow.case_statement,
+    "program": _walk_do_group,
+    "list": _walk_list,
+    "pipeline": _walk_pipeline,
+    "command": _walk_command,
+    "redirected_statement": _walk_redirected_statement,
+    "negated_command": _walk_negated,
+    "subshell": _walk_subshell,
+    "compound_statement": _walk_compound,
+    "do_group": _walk_do_group,
+    "function_definition": _reject_function,
+    "test_command": conditional_expressions.run_test,
+    "if_statement": control_flow.walk_if,
+    "while_statement": control_flow.walk_while,
+    "for_statement": control_flow.walk_for,
+    "c_style_for_statement": control_flow.walk_c_style_for,
+    "case_statement": control_flow.walk_case,
     "variable_assignment": assignments.assign,
     "variable_assignments": assignments.assign_all,
-    "file_redirect": _bare_redirect,
+    "file_redirect": _walk_bare_redirect,
     "declaration_command": assignments.declare,
     "unset_command": assignments.unset,
 }

@@ -1,8 +1,8 @@
-"""From text to a syntax tree that may be believed.
+"""Parse a bash command and verify the tree.
 
-The grammar is tree-sitter-bash. It never raises, but it is not bash: it repairs broken input,
-splits words at a line continuation, glues `} {` into one word. So whatever it returns is checked
-here, and a tree that leaves any byte unexplained is refused as a whole.
+The grammar is tree-sitter-bash. It never raises, but it is not bash: it repairs broken input, splits words
+at a line continuation, and joins `} {` to one word. So every node must be of a known type and every byte
+must belong to one; any other tree is rejected.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ import tree_sitter_bash
 from tree_sitter import Language, Node, Parser, Point
 
 from controlplane.policy.shell.bash.syntax_tree import SyntaxTree
-from controlplane.policy.shell.result import UnclearError
-from controlplane.policy.shell.source import encode
+from controlplane.policy.shell.result import UnclearCommandError
+from controlplane.policy.shell.source import encode_command
 
 LANGUAGE = Language(tree_sitter_bash.language())
 
-FREE_BYTES = 2 * 1024  # below this the slowest input that we found parses in 25 ms
-CPU_SECONDS = 0.03  # above it the parser is quadratic on hostile input
+FREE_BYTES = 2 * 1024  # up to here the slowest input found takes 25 ms
+CPU_SECONDS = 0.03  # beyond FREE_BYTES, where hostile input takes quadratic time
 MAX_NODES = 4_000
 MAX_DEPTH = 40
 
 BLANK = re.compile(rb"(?:[ \t\n]|\\\n)*")
 CONTINUED = re.compile(rb"(?<!\\)(?:\\\\)*(\\\n)")
-WIDE_SPACE = re.compile(r"[\x85\xa0\u1680\u180e\u2000-\u200b\u2028\u2029\u202f\u205f\u2060\u3000\ufeff]")
+UNICODE_BLANK = re.compile(r"[\x85\xa0\u1680\u180e\u2000-\u200b\u2028\u2029\u202f\u205f\u2060\u3000\ufeff]")
 HEREDOC_WORD = re.compile(rb"""(?P<quote>['"]?)\\?(?P<word>[A-Za-z_]\w*)(?P=quote)""")
 
-# Nodes whose text is read character by character elsewhere: what lies between their children counts.
-TEXT = frozenset(
+# Nodes whose text is read character by character elsewhere, so that gaps between their children are covered.
+TEXT_NODES = frozenset(
     [
         "string",
         "raw_string",
@@ -55,8 +55,8 @@ TEXT = frozenset(
         "file_descriptor",
     ]
 )
-# Nodes whose children must explain every byte but blanks.
-FRAME = frozenset(
+# Nodes whose children must cover every byte but blanks.
+STRUCTURE_NODES = frozenset(
     [
         "program",
         "list",
@@ -97,8 +97,8 @@ FRAME = frozenset(
         "parenthesized_expression",
     ]
 )
-# Where a line continuation or an exotic blank is ordinary text for bash as well.
-LITERAL = frozenset(
+# Nodes in which a line continuation or a Unicode blank is plain text for bash as well.
+LITERAL_NODES = frozenset(
     [
         "raw_string",
         "string",
@@ -113,13 +113,13 @@ LITERAL = frozenset(
 
 
 def parse(command: str) -> SyntaxTree:
-    """Parse and verify; raises UnclearError for all that cannot be believed."""
-    data = encode(command)
+    """Parse and verify a command; raises UnclearCommandError for a tree that may not be what bash reads."""
+    data = encode_command(command)
     tree = SyntaxTree(command, data, _parse(data))
     if tree.root.descendant_count > MAX_NODES:
-        raise UnclearError("the command is too long to judge as a whole")
+        raise UnclearCommandError("the command is too long to judge as a whole")
     if tree.root.has_error:
-        raise UnclearError("the command does not parse as bash")
+        raise UnclearCommandError("the command does not parse as bash")
     _verify(tree)
     return tree
 
@@ -134,50 +134,50 @@ def _parse(data: bytes) -> Node:
 
     deadline = time.thread_time() + CPU_SECONDS
 
-    def too_long(_offset: int, _has_error: bool) -> bool:
+    def is_late(_offset: int, _has_error: bool) -> bool:
         return time.thread_time() > deadline
 
     try:
-        return parser.parse(read, progress_callback=too_long).root_node
-    except ValueError:  # how the binding reports that the callback stopped it
-        raise UnclearError("the command takes too long to parse") from None
+        return parser.parse(read, progress_callback=is_late).root_node
+    except ValueError:  # the binding raises it when the callback stops the parser
+        raise UnclearCommandError("the command takes too long to parse") from None
 
 
 def _verify(tree: SyntaxTree) -> None:
-    """Every node is of a known type and every byte belongs to one."""
+    """Require that every node is of a known type and every byte belongs to one."""
     stack = [(tree.root, 0)]
     while stack:
         node, depth = stack.pop()
         if depth > MAX_DEPTH:
-            raise UnclearError("the command is nested too deeply")
+            raise UnclearCommandError("the command is nested too deeply")
         if node.is_named:
             _verify_node(tree, node)
         stack.extend((child, depth + 1) for child in node.children)
-    _verify_places(tree)
+    _verify_blanks(tree)
 
 
 def _verify_node(tree: SyntaxTree, node: Node) -> None:
-    span = (node.start_byte, node.end_byte)
-    if node.type in FRAME:
-        _verify_gaps(tree.data, node)
-    elif node.type not in TEXT:
-        raise UnclearError(f"{node.type} is not understood", span)
+    span = node.byte_range
+    if node.type in STRUCTURE_NODES:
+        _verify_coverage(tree.data, node)
+    elif node.type not in TEXT_NODES:
+        raise UnclearCommandError(f"{node.type} is not understood", span)
     elif node.type == "comment":
         before = tree.data[node.start_byte - 1 : node.start_byte]
         if before not in (b"", b" ", b"\t", b"\n", b";", b"&", b"|", b"(", b")"):
-            raise UnclearError("a # inside a word", span)
+            raise UnclearCommandError("a # inside a word", span)
 
 
-def _verify_gaps(data: bytes, node: Node) -> None:
-    at = node.start_byte
+def _verify_coverage(data: bytes, node: Node) -> None:
+    position = node.start_byte
     for start, end in (*(child.byte_range for child in node.children), (node.end_byte, node.end_byte)):
-        if at < start and not BLANK.fullmatch(data, at, start):
-            raise UnclearError("the command does not parse as bash")
-        at = end
+        if position < start and not BLANK.fullmatch(data, position, start):
+            raise UnclearCommandError("the command does not parse as bash")
+        position = end
 
 
-def _verify_places(tree: SyntaxTree) -> None:
-    """A continued line joins two words for bash; an exotic blank is a letter for bash."""
+def _verify_blanks(tree: SyntaxTree) -> None:
+    """Refuse what bash and the grammar split differently: continued lines and Unicode blanks inside words."""
     data = tree.data
     for match in CONTINUED.finditer(data):
         start, end = match.span(1)
@@ -185,36 +185,36 @@ def _verify_places(tree: SyntaxTree) -> None:
             _require_literal(tree, start, end, "a line continuation inside a word")
     if len(data) == len(tree.text):
         return
-    for blank in WIDE_SPACE.finditer(tree.text):
+    for blank in UNICODE_BLANK.finditer(tree.text):
         start = len(tree.text[: blank.start()].encode())
         _require_literal(tree, start, start + len(blank.group().encode()), "an exotic blank")
 
 
-def _require_literal(tree: SyntaxTree, start: int, end: int, why: str) -> None:
+def _require_literal(tree: SyntaxTree, start: int, end: int, reason: str) -> None:
     node = tree.root.descendant_for_byte_range(start, end)
-    if node is None or node.type not in LITERAL:
-        raise UnclearError(why, (start, end))
+    if node is None or node.type not in LITERAL_NODES:
+        raise UnclearCommandError(reason, (start, end))
 
 
 def verify_heredoc(data: bytes, start: Node, body: Node, end: Node) -> bool:
-    """Check a here-document's borders as bash sees them; returns whether its body is literal.
+    """Check where a here-document ends for bash; returns whether its body is literal.
 
-    A body that is not literal undergoes expansion; in it a line continuation could even join the
-    delimiter together, so that is refused.
+    A body that is not literal is expanded. In it a line continuation could join two lines to the delimiter,
+    so that is rejected.
     """
     match = HEREDOC_WORD.fullmatch(data, start.start_byte, start.end_byte)
     span = (start.start_byte, end.end_byte)
     if match is None:
-        raise UnclearError("an unusual here-document delimiter", span)
+        raise UnclearCommandError("an unusual here-document delimiter", span)
     word = match["word"]
     text = data[body.start_byte : end.start_byte]
     lines = [line.lstrip(b"\t") for line in text.split(b"\n")]
-    closes = data[end.start_byte : end.end_byte].strip() == word and data[
+    is_closed = data[end.start_byte : end.end_byte].strip() == word and data[
         end.end_byte : end.end_byte + 1
     ] in (b"", b"\n")
-    if not closes or word in lines:
-        raise UnclearError("the end of the here-document is unclear", span)
-    literal = data[start.start_byte : start.end_byte] != word
-    if not literal and b"\\\n" in text:
-        raise UnclearError("a continued line in a here-document", span)
-    return literal
+    if not is_closed or word in lines:
+        raise UnclearCommandError("the end of the here-document is unclear", span)
+    is_literal = data[start.start_byte : start.end_byte] != word
+    if not is_literal and b"\\\n" in text:
+        raise UnclearCommandError("a continued line in a here-document", span)
+    return is_literal

@@ -1,4 +1,4 @@
-"""Redirects: where they write, what they read, and what the grammar hides behind them."""
+"""Redirects: which files they read and write, and what the grammar puts below them."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from functools import partial
 from tree_sitter import Node
 
 from controlplane.policy.shell.bash import control_flow
-from controlplane.policy.shell.bash.command_output import is_list, listed
+from controlplane.policy.shell.bash.command_output import classify_substitution, is_name_list
 from controlplane.policy.shell.bash.parse import verify_heredoc
 from controlplane.policy.shell.bash.walker import Walker
-from controlplane.policy.shell.bash.words import Context, double_quoted
-from controlplane.policy.shell.result import UnclearError
-from controlplane.policy.shell.state import Feed, Outcome, State
+from controlplane.policy.shell.bash.words import WordContext, read_double_quoted
+from controlplane.policy.shell.result import UnclearCommandError
+from controlplane.policy.shell.state import CommandOutcome, State, StreamContent
 from controlplane.policy.shell.word import Word
 
 REDIRECTS = frozenset({"file_redirect", "heredoc_redirect", "herestring_redirect"})
@@ -30,109 +30,117 @@ DESCRIPTOR = re.compile(r"\d+-?|-")
 
 @dataclass(frozen=True, slots=True)
 class Redirect:
-    """`extra`: words that belong to the command. `feeds`: its input comes from here, `lists`: what that
-    is. `rest`: what follows on the line of a here-document, pipes and `&&`."""
+    """What one redirect means for its command.
 
-    extra: tuple[Word, ...] = ()
-    feeds: bool = False
-    lists: Feed = Feed.NONE
-    rest: tuple[Node, ...] = field(default=())
+    `extra_words`: arguments of the command that the grammar puts behind the redirect. `is_stdin`: it replaces
+    standard input, by `content`. `following`: pipes and lists behind a here-document on its line.
+    """
 
-    def follow(self, walker: Walker, outcome: Outcome, state: State) -> Outcome:
-        """Run what the grammar hangs below a here-document although it comes after the command."""
+    extra_words: tuple[Word, ...] = ()
+    is_stdin: bool = False
+    content: StreamContent = StreamContent.ANYTHING
+    following: tuple[Node, ...] = field(default=())
+
+    def run_following(self, walker: Walker, outcome: CommandOutcome, state: State) -> CommandOutcome:
+        """Walk what stands below a here-document in the tree although it runs after the command."""
         operator = ""
-        for node in self.rest:
+        for node in self.following:
             if node.type == "pipeline":
-                walker.statement(node, state)
+                walker.walk_statement(node, state)
             elif node.is_named:
-                outcome = control_flow.then(outcome, operator, partial(walker.statement, node))
+                outcome = control_flow.run_connected(outcome, operator, partial(walker.walk_statement, node))
             else:
                 operator = node.type
         return outcome
 
 
-def redirect(walker: Walker, node: Node, state: State) -> Redirect:
-    """Judge one redirect; raises UnclearError."""
+def open_redirect(walker: Walker, node: Node, state: State) -> Redirect:
+    """Record what one redirect reads or writes; raises UnclearCommandError."""
     if NAMED_DESCRIPTOR.search(walker.tree.data, 0, node.start_byte):
-        raise UnclearError("a redirect that sets a variable", (node.start_byte, node.end_byte))
+        raise UnclearCommandError("a redirect that sets a variable", node.byte_range)
     if node.type == "herestring_redirect":
-        given = [child for child in node.children if child.is_named]
-        for child in given:
-            walker.words(child, state)
-        lists = all(is_list(child, walker.tree) for child in given)
-        return Redirect(feeds=_is_input(node, walker, "<"), lists=Feed.LINES if lists else Feed.NONE)
+        values = [child for child in node.children if child.is_named]
+        for child in values:
+            walker.expand_words(child, state)
+        is_list = all(is_name_list(child, walker.tree) for child in values)
+        return Redirect(
+            is_stdin=_is_input(node, walker, "<"),
+            content=StreamContent.NAMES_BY_LINE if is_list else StreamContent.ANYTHING,
+        )
     if node.type == "heredoc_redirect":
-        return _heredoc(walker, node, state)
-    return _file(walker, node, state)
+        return _open_heredoc(walker, node, state)
+    return _open_file(walker, node, state)
 
 
-def _file(walker: Walker, node: Node, state: State) -> Redirect:
+def _open_file(walker: Walker, node: Node, state: State) -> Redirect:
     operator = next((child.type for child in node.children if not child.is_named), "")
-    first, *others = node.children_by_field_name("destination") or (None,)
-    extra = tuple(word for other in others if other is not None for word in walker.words(other, state))
+    first, *more = node.children_by_field_name("destination") or (None,)
+    extra_words = tuple(
+        word for other in more if other is not None for word in walker.expand_words(other, state)
+    )
     if first is None:
         if operator not in CLOSES:
-            raise UnclearError("a redirect without a target")
-        return Redirect(extra)
+            raise UnclearCommandError("a redirect without a target")
+        return Redirect(extra_words)
     if operator in CLOSES:
-        extra = (*walker.words(first, state), *extra)
+        extra_words = (*walker.expand_words(first, state), *extra_words)
     else:
-        _open(walker, operator, first, state)
-    lists = listed(first, walker.tree) if operator == "<" else Feed.NONE
-    return Redirect(extra, feeds=_is_input(node, walker, operator), lists=lists)
+        _record_target(walker, operator, first, state)
+    content = classify_substitution(first, walker.tree) if operator == "<" else StreamContent.ANYTHING
+    return Redirect(extra_words, is_stdin=_is_input(node, walker, operator), content=content)
 
 
 def _is_input(node: Node, walker: Walker, operator: str) -> bool:
-    """Whether standard input is meant: `3< f` opens another descriptor, and `0>&3` that one, though the
-    grammar takes this 0 for a word."""
+    """Return whether a redirect replaces standard input: `< f`, but not `3< f`; `0>&3` does, and the grammar
+    takes its 0 for a word."""
     descriptor = node.child_by_field_name("descriptor")
     end = node.start_byte if descriptor is None else descriptor.end_byte
     number = DIGITS.search(walker.tree.data, 0, end)
     return operator.startswith("<") if number is None else int(number[0]) == 0
 
 
-def _open(walker: Walker, operator: str, destination: Node, state: State) -> None:
-    word = walker.word(destination, state)
+def _record_target(walker: Walker, operator: str, destination: Node, state: State) -> None:
+    word = walker.expand_word(destination, state)
     if operator in DUPLICATES and DESCRIPTOR.fullmatch(word.value or ""):
         return
-    call = walker.call(destination, state)
-    if operator in READS and not word.wild:
+    call = walker.build_call(destination, state)
+    if operator in READS and not word.has_wildcard:
         call.read(word)
     elif operator in WRITES or operator == ">&":
         call.write(word)
     else:
-        raise UnclearError(
-            "a redirect that is not understood", (destination.start_byte, destination.end_byte)
-        )
+        raise UnclearCommandError("a redirect that is not understood", destination.byte_range)
 
 
-def _heredoc(walker: Walker, node: Node, state: State) -> Redirect:
+def _open_heredoc(walker: Walker, node: Node, state: State) -> Redirect:
     parts = {child.type: child for child in node.children}
     start, body, end = (parts.get(name) for name in ("heredoc_start", "heredoc_body", "heredoc_end"))
     if start is None or body is None or end is None:
-        raise UnclearError("a here-document that is not understood")
+        raise UnclearCommandError("a here-document that is not understood")
     if not verify_heredoc(walker.tree.data, start, body, end):
-        for _ in double_quoted(body, (body.start_byte, end.start_byte), Context(walker, state)):
+        for _ in read_double_quoted(body, (body.start_byte, end.start_byte), WordContext(walker, state)):
             pass
-    extra, rest = _line(walker, node.children, state)
-    return Redirect(extra, feeds=True, rest=rest)
+    extra_words, following = _read_line(walker, node.children, state)
+    return Redirect(extra_words, is_stdin=True, following=following)
 
 
-def _line(
+def _read_line(
     walker: Walker, children: Sequence[Node], state: State
 ) -> tuple[tuple[Word, ...], tuple[Node, ...]]:
-    """What stands on the line of the here-document: more redirects, arguments, pipes, lists."""
-    extra: list[Word] = []
-    rest: list[Node] = []
+    """Return the arguments and the statements that stand on the line of a here-document."""
+    extra_words: list[Word] = []
+    following: list[Node] = []
     for child in children:
         if child.type in REDIRECTS:
-            extra.extend(redirect(walker, child, state).extra)
+            extra_words.extend(open_redirect(walker, child, state).extra_words)
         elif child.type in ("&&", "||") or (child.is_named and not child.type.startswith(HEREDOC)):
-            is_statement = child.type in ("pipeline", "&&", "||") or (rest and not rest[-1].is_named)
-            rest.append(child) if is_statement else extra.extend(walker.words(child, state))
+            is_statement = child.type in ("pipeline", "&&", "||") or (
+                following and not following[-1].is_named
+            )
+            following.append(child) if is_statement else extra_words.extend(walker.expand_words(child, state))
         elif not child.is_named and child.type not in ("<<", "<<-", "\n"):
-            raise UnclearError("a here-document that is not understood")
-    return tuple(extra), tuple(rest)
+            raise UnclearCommandError("a here-document that is not understood")
+    return tuple(extra_words), tuple(following)
 
 
 HEREDOC = ("heredoc", "file_descriptor")

@@ -1,4 +1,4 @@
-"""A simple command of the tree: its words, prefixes and redirects, brought together and judged."""
+"""Simple commands: gather prefixes, words and redirects of the tree, and call the program."""
 
 from __future__ import annotations
 
@@ -11,88 +11,91 @@ from controlplane.policy.shell.bash import assignments, redirects
 from controlplane.policy.shell.bash.walker import Walker
 from controlplane.policy.shell.bash.words import EXPANSIONS
 from controlplane.policy.shell.recorder import Mark
-from controlplane.policy.shell.result import UnclearError
-from controlplane.policy.shell.state import Feed, Outcome, State, always, merge
+from controlplane.policy.shell.result import UnclearCommandError
+from controlplane.policy.shell.state import CommandOutcome, State, StreamContent, always, merge
 from controlplane.policy.shell.word import Word
 
 LONE_TOKENS = frozenset({"$", "==", "=", "=~", "!"})
 
 
 @dataclass(frozen=True, slots=True)
-class Around:
-    """What stands around a simple command: whether names are fed to it, arguments that the grammar put
-    behind a redirect, and where its effects begin."""
+class CommandSetting:
+    """What surrounds a simple command: its standard input, arguments that the grammar put behind a redirect,
+    and the mark where its effects begin."""
 
-    feed: Feed = Feed.NONE
-    extra: Sequence[Word] = ()
+    stdin: StreamContent = StreamContent.ANYTHING
+    extra_words: Sequence[Word] = ()
     mark: Mark | None = None
 
 
-def simple_command(walker: Walker, node: Node, state: State, around: Around) -> Outcome:
-    scene = walker.scene
-    mark = around.mark or scene.mark()
+def run_simple_command(walker: Walker, node: Node, state: State, setting: CommandSetting) -> CommandOutcome:
+    recorder = walker.recorder
+    mark = setting.mark or recorder.mark()
     try:
-        scene.spend()
-        words, feed = _gather(walker, node, state, around.feed)
-        call = replace(walker.call(node, state, feed), has_opened=scene.has_written(mark))
-        outcome = call.inner([*words, *around.extra])
+        recorder.count_command()
+        words, stdin = _gather_words(walker, node, state, setting.stdin)
+        call = replace(walker.build_call(node, state, stdin), redirects_to_file=recorder.has_written(mark))
+        outcome = call.run_nested([*words, *setting.extra_words])
         if node.child_count > 2:
-            outcome = may_not_run(outcome, state)
-    except UnclearError as error:
-        scene.add_unknown(error.why, error.span or (node.start_byte, node.end_byte))
+            outcome = or_not_run(outcome, state)
+    except UnclearCommandError as error:
+        recorder.add_unknown(error.reason, error.span or node.byte_range)
         outcome = always(state)
-    scene.add_part((node.start_byte, node.end_byte), mark)
+    recorder.add_part(node.byte_range, mark)
     return outcome
 
 
-def _gather(walker: Walker, node: Node, state: State, feed: Feed) -> tuple[list[Word], Feed]:
+def _gather_words(
+    walker: Walker, node: Node, state: State, stdin: StreamContent
+) -> tuple[list[Word], StreamContent]:
     words: list[Word] = []
-    for at, child in enumerate(node.children):
+    for index, child in enumerate(node.children):
         if child.type == "variable_assignment":
-            _prefix(walker, child, state, node)
+            _check_prefix(walker, child, state, node)
         elif child.type in redirects.REDIRECTS:
-            found = redirects.redirect(walker, child, state)
-            words.extend(found.extra)
-            feed = found.lists if found.feeds else feed
+            opened = redirects.open_redirect(walker, child, state)
+            words.extend(opened.extra_words)
+            stdin = opened.content if opened.is_stdin else stdin
         elif child.type == "command_name":
-            _vet_name(child)
-            words[:0] = [word for part in child.children for word in walker.words(part, state)]
+            _check_program_name(child)
+            words[:0] = [word for part in child.children for word in walker.expand_words(part, state)]
         elif child.is_named:
-            words.extend(walker.words(child, state))
+            words.extend(walker.expand_words(child, state))
         else:
-            words.append(_token(walker, node, at))
-    return words, feed
+            words.append(_lone_token(walker, node, index))
+    return words, stdin
 
 
-def _vet_name(node: Node) -> None:
-    """A program whose name comes out of an expansion is not known, whatever the value seems to be."""
+def _check_program_name(node: Node) -> None:
+    """Refuse a program name that comes out of an expansion, even where its value seems to be certain."""
     stack = [node]
     while stack:
         part = stack.pop()
         if part.type in EXPANSIONS:
-            raise UnclearError("the program is not known", (node.start_byte, node.end_byte))
+            raise UnclearCommandError("the program is not known", node.byte_range)
         stack.extend(part.children)
 
 
-def _prefix(walker: Walker, node: Node, state: State, command: Node) -> None:
-    """A variable that is not inert is unknown, but the command behind it may still be refused."""
+def _check_prefix(walker: Walker, node: Node, state: State, command: Node) -> None:
+    """Check `NAME=value` in front of the command. Record what is unclear and go on: the writes of the command
+    may still be refused."""
     name = command.child_by_field_name("name")
     try:
-        assignments.vet_prefix(walker, node, state, "" if name is None else walker.tree.node_text(name))
-    except UnclearError as error:
-        walker.scene.add_unknown(error.why, error.span or (node.start_byte, node.end_byte))
+        assignments.check_prefix(walker, node, state, "" if name is None else walker.tree.node_text(name))
+    except UnclearCommandError as error:
+        walker.recorder.add_unknown(error.reason, error.span or node.byte_range)
 
 
-def _token(walker: Walker, node: Node, at: int) -> Word:
-    """A lone token among the arguments, such as `$` or `==`."""
-    child = node.children[at]
+def _lone_token(walker: Walker, node: Node, index: int) -> Word:
+    """Return a lone token among the arguments, such as `$` or `==`."""
+    child = node.children[index]
     text = walker.tree.node_text(child)
-    follows = node.children[at + 1].start_byte if at + 1 < len(node.children) else None
-    if follows == child.end_byte or text not in LONE_TOKENS:
-        raise UnclearError(f"{text} is not understood here", (child.start_byte, child.end_byte))
+    next_start = node.children[index + 1].start_byte if index + 1 < len(node.children) else None
+    if next_start == child.end_byte or text not in LONE_TOKENS:
+        raise UnclearCommandError(f"{text} is not understood here", child.byte_range)
     return Word(text, text, child.start_byte, child.end_byte)
 
 
-def may_not_run(outcome: Outcome, state: State) -> Outcome:
-    """A redirect or an expansion that fails keeps a command from running."""
-    return Outcome(outcome.success, merge(outcome.failure, state))
+def or_not_run(outcome: CommandOutcome, state: State) -> CommandOutcome:
+    """Add the outcome that the command does not run at all, as a redirect or an expansion has failed."""
+    return CommandOutcome(outcome.success, merge(outcome.failure, state))

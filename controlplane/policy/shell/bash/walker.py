@@ -1,4 +1,4 @@
-"""What the parts of the interpreter may ask of the interpreter as a whole."""
+"""The interface of the interpreter, for the modules that walk one kind of node."""
 
 from __future__ import annotations
 
@@ -9,18 +9,21 @@ from tree_sitter import Node
 
 from controlplane.policy.shell.bash.arithmetic import Variables
 from controlplane.policy.shell.bash.syntax_tree import SyntaxTree
-from controlplane.policy.shell.command import Call
-from controlplane.policy.shell.recorder import Scene
-from controlplane.policy.shell.state import Feed, Outcome, State
+from controlplane.policy.shell.command import ProgramCall
+from controlplane.policy.shell.recorder import Recorder
+from controlplane.policy.shell.state import CommandOutcome, State, StreamContent
 from controlplane.policy.shell.word import Word
 
 
 class Walker(Protocol):
-    """Judges the nodes of one tree. `Interpreter` is the only one; its parts know it by this name, so
-    that loops, redirects and assignments need not import each other."""
+    """Walks the nodes of one tree. `interpreter.Interpreter` implements it.
+
+    Loops, redirects and assignments call back through this protocol, so that they need not import the module
+    that imports them.
+    """
 
     @property
-    def scene(self) -> Scene: ...
+    def recorder(self) -> Recorder: ...
 
     @property
     def tree(self) -> SyntaxTree: ...
@@ -29,20 +32,24 @@ class Walker(Protocol):
     def variables(self) -> Variables:
         """Every variable that the command sets, and where each holds a number."""
 
-    def statement(self, node: Node, state: State, feed: Feed = Feed.NONE) -> Outcome:
-        """Judge one statement of any kind; never raises."""
+    def walk_statement(
+        self, node: Node, state: State, stdin: StreamContent = StreamContent.ANYTHING
+    ) -> CommandOutcome:
+        """Walk one statement of any kind; never raises."""
 
-    def sequence(self, nodes: Iterable[Node], state: State) -> Outcome:
-        """Judge statements one after the other."""
+    def walk_sequence(self, nodes: Iterable[Node], state: State) -> CommandOutcome:
+        """Walk statements one after the other."""
 
-    def words(self, node: Node, state: State) -> list[Word]:
-        """Expand a node to the words that it stands for; raises UnclearError."""
+    def expand_words(self, node: Node, state: State) -> list[Word]:
+        """Expand a node to the words that it stands for; raises UnclearCommandError."""
 
-    def word(self, node: Node, state: State) -> Word:
-        """Expand a node that must be exactly one word; raises UnclearError."""
+    def expand_word(self, node: Node, state: State) -> Word:
+        """Expand a node that must be exactly one word; raises UnclearCommandError."""
 
-    def expansion(self, node: Node, state: State) -> None:
-        """Judge what an expansion runs; raises UnclearError."""
+    def check_expansion(self, node: Node, state: State) -> None:
+        """Record what an expansion runs; raises UnclearCommandError."""
 
-    def call(self, node: Node, state: State, feed: Feed = Feed.NONE) -> Call:
+    def build_call(
+        self, node: Node, state: State, stdin: StreamContent = StreamContent.ANYTHING
+    ) -> ProgramCall:
         """Build a call of no program, to resolve paths with."""

@@ -1,4 +1,4 @@
-"""Words as bash would pass them to a program."""
+"""Expand nodes of the tree to the words that bash would pass to a program."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
-from controlplane.policy.shell.bash.braces import Cell, Kind, expand
-from controlplane.policy.shell.bash.command_output import is_list
+from controlplane.policy.shell.bash.braces import CharKind, WordChar, expand_braces
+from controlplane.policy.shell.bash.command_output import is_name_list
 from controlplane.policy.shell.bash.expansions import is_number
 from controlplane.policy.shell.bash.syntax_tree import SyntaxTree
 from controlplane.policy.shell.bash.walker import Walker
 from controlplane.policy.shell.lexical_path import is_inside
-from controlplane.policy.shell.result import UnclearError
+from controlplane.policy.shell.result import Span, UnclearCommandError
 from controlplane.policy.shell.state import Constant, State
-from controlplane.policy.shell.word import PIPE, Word
+from controlplane.policy.shell.word import PIPE_PATH, Word
 
 PLAIN = re.compile(r"[A-Za-z0-9_./:,@%+=-]*")
-UNPLAIN = re.compile(r"[~\\$`]")  # in quotes, what has to be looked at character by character
+SPECIAL = re.compile(r"[~\\$`]")  # in quotes, text that must be read character by character
 MAX_WORD = 8_192
 WORD_CHARS = re.compile(r"""[^\s'"$`;&|<>()\\]|\\[^\n]""")
 ANSI = re.compile(
@@ -28,19 +28,19 @@ ANSI = re.compile(
     re.DOTALL,
 )
 ANSI_PLAIN = dict(zip("abeEfnrtv\\'\"?", "\a\b\x1b\x1b\f\n\r\t\v\\'\"?", strict=True))
-DYNAMIC = Cell("", Kind.DYNAMIC)
-SPLIT = Cell(" ", Kind.DYNAMIC)  # not quoted: may become no word, or several
-LISTED = Cell("", Kind.LISTED)
-LISTED_SPLIT = Cell(" ", Kind.LISTED)
-UNKNOWN = frozenset({Kind.DYNAMIC, Kind.LISTED})
-LITERAL_DOLLAR = re.compile(rb"[ \t\n;|&)]|\Z")  # behind a $ that ends a word
-ASKS_FOLDER = frozenset({"$(pwd)", "`pwd`"})
+DYNAMIC = WordChar("", CharKind.DYNAMIC)
+SPLIT = WordChar(" ", CharKind.DYNAMIC)  # not quoted, so bash may split it
+FILE_NAME = WordChar("", CharKind.LISTED)
+FILE_NAMES = WordChar(" ", CharKind.LISTED)
+UNKNOWN = frozenset({CharKind.DYNAMIC, CharKind.LISTED})
+LITERAL_DOLLAR = re.compile(rb"[ \t\n;|&)]|\Z")  # what follows a `$` that is plain text
+CURRENT_DIRECTORY = frozenset({"$(pwd)", "`pwd`"})
 EXPANSIONS = frozenset({"simple_expansion", "expansion", "command_substitution", "arithmetic_expansion"})
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
-    """Where a word stands: who judges the commands inside it, and what its variables hold."""
+class WordContext:
+    """Where a word stands: the walker for the commands inside of it, the state for its variables."""
 
     walker: Walker
     state: State
@@ -51,97 +51,107 @@ class Context:
 
     def constant(self, name: str) -> Constant | None:
         if name == "PWD":
-            return self._folder()
+            return self._current_directory()
         return self.state.constants.get(name)
 
-    def _folder(self) -> Constant | None:
-        """`$PWD`, where the shell is for certain in one folder of the workspace."""
-        root, folders = self.walker.scene.root, self.state.folders
-        if root is None or folders is None or len(folders) != 1 or not is_inside(folders[0]):
+    def _current_directory(self) -> Constant | None:
+        """Return `$PWD`, where the shell is certainly in one directory of the workspace."""
+        root, directories = self.walker.recorder.root, self.state.directories
+        if root is None or directories is None or len(directories) != 1 or not is_inside(directories[0]):
             return None
-        return Constant(f"{root}/{folders[0]}" if folders[0] else root)
+        return Constant(f"{root}/{directories[0]}" if directories[0] else root)
 
-    def judge(self, node: Node) -> None:
-        """Judge an expansion that stands in the word; raises UnclearError."""
-        self.walker.expansion(node, self.state)
+    def check_expansion(self, node: Node) -> None:
+        """Record what an expansion in the word runs; raises UnclearCommandError."""
+        self.walker.check_expansion(node, self.state)
 
 
-def decode(node: Node, context: Context) -> list[Word]:
-    """The words that one node of the tree stands for: several when it holds braces."""
+def expand_words(node: Node, context: WordContext) -> list[Word]:
+    """Return the words that a node expands to: several where it holds braces."""
     text = context.tree.node_text(node)
     if node.type in ("word", "number") and PLAIN.fullmatch(text):
         return [Word(text, text, node.start_byte, node.end_byte)]
-    if node.type in ("raw_string", "string") and not UNPLAIN.search(text, 1):
+    if node.type in ("raw_string", "string") and not SPECIAL.search(text, 1):
         return [Word(text[1:-1], text[1:-1], node.start_byte, node.end_byte)]
     if len(text) > MAX_WORD and node.type in ("word", "concatenation"):
-        raise UnclearError("a word longer than any path", (node.start_byte, node.end_byte))
-    cells = list(_cells(node, context))
-    return [_word(found, node) for found in expand(cells)]
+        raise UnclearCommandError("a word longer than any path", node.byte_range)
+    chars = list(_read_node(node, context))
+    return [_build_word(expanded, node) for expanded in expand_braces(chars)]
 
 
-def decode_one(node: Node, context: Context) -> Word:
-    """A place where bash allows exactly one word, such as the target of a redirect."""
-    words = decode(node, context)
+def expand_word(node: Node, context: WordContext) -> Word:
+    """Return the one word that bash allows here, as for the target of a redirect."""
+    words = expand_words(node, context)
     if len(words) != 1:
-        raise UnclearError("several words where one is allowed", (node.start_byte, node.end_byte))
+        raise UnclearCommandError("several words where one is allowed", node.byte_range)
     return words[0]
 
 
-def _word(cells: list[Cell], node: Node) -> Word:
-    known = next((at for at, cell in enumerate(cells) if cell.kind in UNKNOWN), len(cells))
-    prefix = "".join(cell.char for cell in cells[:known])
-    bare = "".join(cell.char if cell.kind is Kind.BARE else "\0" for cell in cells)
+def _build_word(chars: list[WordChar], node: Node) -> Word:
+    known_count = next((index for index, char in enumerate(chars) if char.kind in UNKNOWN), len(chars))
+    prefix = "".join(char.char for char in chars[:known_count])
+    bare = "".join(char.char if char.kind is CharKind.BARE else "\0" for char in chars)
     if "=~" in bare or ":~" in bare:
-        raise UnclearError("a ~ that bash may expand", (node.start_byte, node.end_byte))
+        raise UnclearCommandError("a ~ that bash may expand", node.byte_range)
     if re.match(r"~[-+0-9]", bare):
-        raise UnclearError("a ~ that stands for another folder", (node.start_byte, node.end_byte))
-    tilde = bare.startswith("~")
-    if prefix.startswith("~") and not tilde:
+        raise UnclearCommandError("a ~ that stands for another folder", node.byte_range)
+    has_tilde = bare.startswith("~")
+    if prefix.startswith("~") and not has_tilde:
         prefix = "./" + prefix
-    carried = any(cell.kind is Kind.WILD for cell in cells)
-    wild = carried or bool(re.search(r"[*?]|\[.*\]", bare))
-    value = prefix if known == len(cells) else None
-    many = SPLIT in cells or LISTED_SPLIT in cells
-    listed = cells in ([LISTED], [LISTED_SPLIT])
-    return Word(value, prefix, node.start_byte, node.end_byte, wild, tilde, many, listed, carried)
+    from_variable = any(char.kind is CharKind.WILD for char in chars)
+    has_wildcard = from_variable or bool(re.search(r"[*?]|\[.*\]", bare))
+    value = prefix if known_count == len(chars) else None
+    may_split = SPLIT in chars or FILE_NAMES in chars
+    is_file_name = chars in ([FILE_NAME], [FILE_NAMES])
+    return Word(
+        value,
+        prefix,
+        node.start_byte,
+        node.end_byte,
+        has_wildcard,
+        has_tilde,
+        may_split,
+        is_file_name,
+        from_variable,
+    )
 
 
-def _cells(node: Node, context: Context) -> Iterator[Cell]:
-    """Characters of one node; the closed list of what may stand in a word."""
+def _read_node(node: Node, context: WordContext) -> Iterator[WordChar]:
+    """Yield the characters of one node; nodes that are not known are unclear."""
     if node.type in EXPANSIONS:
-        yield from _expansion(node, context, quoted=False)
+        yield from _read_expansion(node, context, quoted=False)
         return
     reader = READERS.get(node.type)
     if reader is None:
-        raise UnclearError(f"{node.type} is not understood in a word", (node.start_byte, node.end_byte))
+        raise UnclearCommandError(f"{node.type} is not understood in a word", node.byte_range)
     yield from reader(node, context)
 
 
-def _bare(node: Node, context: Context) -> Iterator[Cell]:
+def _read_bare(node: Node, context: WordContext) -> Iterator[WordChar]:
     text = context.tree.node_text(node)
-    at = 0
-    while at < len(text):
-        match = WORD_CHARS.match(text, at)
-        if match is None:  # an unquoted blank or operator: the grammar glued two things together
-            raise UnclearError("a word that bash would split", (node.start_byte, node.end_byte))
-        found = match.group()
-        yield Cell(found[-1], Kind.QUOTED if len(found) > 1 else Kind.BARE)
-        at = match.end()
+    index = 0
+    while index < len(text):
+        match = WORD_CHARS.match(text, index)
+        if match is None:  # an unquoted blank or operator: the grammar joined two words
+            raise UnclearCommandError("a word that bash would split", node.byte_range)
+        token = match.group()
+        yield WordChar(token[-1], CharKind.QUOTED if len(token) > 1 else CharKind.BARE)
+        index = match.end()
 
 
-def _raw(node: Node, context: Context) -> Iterator[Cell]:
-    return (Cell(char, Kind.QUOTED) for char in context.tree.node_text(node)[1:-1])
+def _read_raw(node: Node, context: WordContext) -> Iterator[WordChar]:
+    return (WordChar(char, CharKind.QUOTED) for char in context.tree.node_text(node)[1:-1])
 
 
-def _ansi(node: Node, context: Context) -> Iterator[Cell]:
-    text = ANSI.sub(_ansi_escape, context.tree.node_text(node)[2:-1])
+def _read_ansi(node: Node, context: WordContext) -> Iterator[WordChar]:
+    text = ANSI.sub(_decode_escape, context.tree.node_text(node)[2:-1])
     if "\0" in text:
-        raise UnclearError("a NUL or byte escape", (node.start_byte, node.end_byte))
-    return (Cell(char, Kind.QUOTED) for char in text)
+        raise UnclearCommandError("a NUL or byte escape", node.byte_range)
+    return (WordChar(char, CharKind.QUOTED) for char in text)
 
 
-def _ansi_escape(match: re.Match[str]) -> str:
-    """One escape of `$'…'`; NUL for what bash would turn into a byte or cut short."""
+def _decode_escape(match: re.Match[str]) -> str:
+    """Return one escape of `$'…'`; NUL for what bash would turn into a byte or cut short."""
     if plain := match["plain"]:
         return ANSI_PLAIN.get(plain, "\0")
     if match["octal"] or match["hex"]:
@@ -151,91 +161,91 @@ def _ansi_escape(match: re.Match[str]) -> str:
     return chr(code) if code < 0xD800 else "\0"
 
 
-def _double(node: Node, context: Context) -> Iterator[Cell]:
-    """`"…"`: the grammar hides blanks between its children, so the text itself is read."""
+def _read_double(node: Node, context: WordContext) -> Iterator[WordChar]:
+    """Read `"…"` from its text, as the grammar drops blanks between the children."""
     end = node.end_byte - 1
-    yield from double_quoted(node, (node.start_byte + 1, end), context)
+    yield from read_double_quoted(node, (node.start_byte + 1, end), context)
 
 
-def double_quoted(node: Node, span: tuple[int, int], context: Context) -> Iterator[Cell]:
-    """Text under double-quote rules between two byte offsets of a node."""
-    at, end = span
+def read_double_quoted(node: Node, span: Span, context: WordContext) -> Iterator[WordChar]:
+    """Yield the characters of a node between two byte offsets under double-quote rules."""
+    index, end = span
     for child in node.children:
         if child.type not in EXPANSIONS:
             continue
-        start = _dollar(child, context.tree)
-        yield from _escaped(context.tree.slice(at, start), node)
-        yield from _expansion(child, context, quoted=True)
-        at = child.end_byte
-    yield from _escaped(context.tree.slice(at, end), node)
+        start = _find_dollar(child, context.tree)
+        yield from _read_escaped(context.tree.slice(index, start), node)
+        yield from _read_expansion(child, context, quoted=True)
+        index = child.end_byte
+    yield from _read_escaped(context.tree.slice(index, end), node)
 
 
-def _dollar(node: Node, tree: SyntaxTree) -> int:
-    """Where an expansion really starts: its first token may have swallowed blanks."""
+def _find_dollar(node: Node, tree: SyntaxTree) -> int:
+    """Return where an expansion starts: the grammar may count the blanks in front of it as its own."""
     match = re.compile(rb"[$`]").search(tree.data, node.start_byte, node.end_byte)
     return match.start() if match else node.start_byte
 
 
-def _escaped(text: str, node: Node) -> Iterator[Cell]:
-    at = 0
-    while at < len(text):
-        char = text[at]
-        if char == "\\" and text[at + 1 : at + 2] in ('"', "\\", "$", "`", "\n"):
-            char = text[at + 1].replace("\n", "")
-            at += 1
-        elif char == "`" or (char == "$" and re.match(r"[\w({\[@*#?$!-]", text[at + 1 : at + 2])):
-            raise UnclearError("an expansion that was not understood", (node.start_byte, node.end_byte))
+def _read_escaped(text: str, node: Node) -> Iterator[WordChar]:
+    index = 0
+    while index < len(text):
+        char = text[index]
+        if char == "\\" and text[index + 1 : index + 2] in ('"', "\\", "$", "`", "\n"):
+            char = text[index + 1].replace("\n", "")
+            index += 1
+        elif char == "`" or (char == "$" and re.match(r"[\w({\[@*#?$!-]", text[index + 1 : index + 2])):
+            raise UnclearCommandError("an expansion that was not understood", node.byte_range)
         if char:
-            yield Cell(char, Kind.QUOTED)
-        at += 1
+            yield WordChar(char, CharKind.QUOTED)
+        index += 1
 
 
-def _expansion(node: Node, context: Context, *, quoted: bool) -> Iterator[Cell]:
-    context.judge(node)
+def _read_expansion(node: Node, context: WordContext, *, quoted: bool) -> Iterator[WordChar]:
+    context.check_expansion(node)
     text = context.tree.node_text(node).strip()
-    name = "PWD" if text in ASKS_FOLDER else text.lstrip("$").strip("{}")
+    name = "PWD" if text in CURRENT_DIRECTORY else text.lstrip("$").strip("{}")
     is_variable = name == "PWD" or node.type in ("simple_expansion", "expansion")
     constant = context.constant(name) if is_variable else None
-    if (constant is not None and constant.listed) or (not quoted and is_list(node, context.tree)):
-        yield LISTED if quoted else LISTED_SPLIT
+    if (constant is not None and constant.is_file_name) or (not quoted and is_name_list(node, context.tree)):
+        yield FILE_NAME if quoted else FILE_NAMES
         return
     if constant is None or not (quoted or PLAIN.fullmatch(constant.text or " ")):
-        is_one = (quoted and "@" not in name) or is_number(node, name, context.walker)
-        yield DYNAMIC if is_one else SPLIT
+        is_single = (quoted and "@" not in name) or is_number(node, name, context.walker)
+        yield DYNAMIC if is_single else SPLIT
         return
     for char in constant.text:
-        wild = constant.wild and char in "*?["
-        yield Cell(char, Kind.WILD if wild else Kind.QUOTED)
+        has_wildcard = constant.has_wildcard and char in "*?["
+        yield WordChar(char, CharKind.WILD if has_wildcard else CharKind.QUOTED)
 
 
-def _brace_sequence(node: Node, context: Context) -> Iterator[Cell]:
-    return (Cell(char, Kind.BARE) for char in context.tree.node_text(node))
+def _read_braces(node: Node, context: WordContext) -> Iterator[WordChar]:
+    return (WordChar(char, CharKind.BARE) for char in context.tree.node_text(node))
 
 
-def _concatenation(node: Node, context: Context) -> Iterator[Cell]:
-    at = node.start_byte
+def _read_concatenation(node: Node, context: WordContext) -> Iterator[WordChar]:
+    index = node.start_byte
     for child in node.children:
-        if child.start_byte != at:
-            raise UnclearError("a word that bash would split", (node.start_byte, node.end_byte))
-        at = child.end_byte
-        if child.type == "$" and at == node.end_byte and LITERAL_DOLLAR.match(context.tree.data, at):
-            yield Cell("$", Kind.QUOTED)
+        if child.start_byte != index:
+            raise UnclearCommandError("a word that bash would split", node.byte_range)
+        index = child.end_byte
+        if child.type == "$" and index == node.end_byte and LITERAL_DOLLAR.match(context.tree.data, index):
+            yield WordChar("$", CharKind.QUOTED)
         else:
-            yield from _cells(child, context)
+            yield from _read_node(child, context)
 
 
-def _process(node: Node, context: Context) -> Iterator[Cell]:
-    context.judge(node)
-    return (Cell(char, Kind.QUOTED) for char in PIPE)
+def _read_process(node: Node, context: WordContext) -> Iterator[WordChar]:
+    context.check_expansion(node)
+    return (WordChar(char, CharKind.QUOTED) for char in PIPE_PATH)
 
 
-READERS: dict[str, Callable[[Node, Context], Iterator[Cell]]] = {
-    "word": _bare,
-    "number": _bare,
-    "raw_string": _raw,
-    "ansi_c_string": _ansi,
-    "string": _double,
-    "concatenation": _concatenation,
-    "brace_expression": _brace_sequence,
-    "process_substitution": _process,
+READERS: dict[str, Callable[[Node, WordContext], Iterator[WordChar]]] = {
+    "word": _read_bare,
+    "number": _read_bare,
+    "raw_string": _read_raw,
+    "ansi_c_string": _read_ansi,
+    "string": _read_double,
+    "concatenation": _read_concatenation,
+    "brace_expression": _read_braces,
+    "process_substitution": _read_process,
 }

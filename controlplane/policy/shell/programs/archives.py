@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from controlplane.policy.shell.command import Call, Custom, Entry, Program
-from controlplane.policy.shell.options import Parsed, parse_options, spec
-from controlplane.policy.shell.result import UnclearError
+from controlplane.policy.shell.command import CustomProgram, KnownProgram, Program, ProgramCall
+from controlplane.policy.shell.options import ParsedOptions, build_spec, parse_options
+from controlplane.policy.shell.result import UnclearCommandError
 from controlplane.policy.shell.word import Word
 
-TAR = spec(
+TAR = build_spec(
     "-ctvzjJahp -f= -C= -T= -X=r --create --list --verbose --gzip --bzip2 --xz --zstd --auto-compress "
     "--dereference --file= --directory= --exclude= --exclude-vcs --files-from= --exclude-from=r --sort= "
     "--mtime= --owner= --group= --numeric-owner --format= --no-recursion --one-file-system "
@@ -19,14 +19,14 @@ TAR = spec(
 )
 
 
-def _judge_tar(call: Call) -> None:
+def _judge_tar(call: ProgramCall) -> None:
     """`tar`, with its bundled first word: `tar czf a.tgz src`."""
     args = list(call.args)
     if args and args[0].value and not args[0].value.startswith("-"):
         args[:1] = _bundled(args[0])
     parsed = parse_options(args, TAR)
     if parsed.has("-T", "--files-from"):
-        raise UnclearError("a list that tar reads may name any file, and options")
+        raise UnclearCommandError("a list that tar reads may name any file, and options")
     for name in ("-X", "--exclude-from"):
         call.read_all(parsed.values(name))
     _tar(call, parsed)
@@ -36,18 +36,18 @@ def _bundled(first: Word) -> list[Word]:
     """`czf` as `-czf`: only the last letter of the bundle may take a value."""
     letters = first.value or ""
     if any(TAR.options.get(f"-{letter}", "") for letter in letters[:-1]):
-        raise UnclearError("options of tar that are not understood", (first.start, first.end))
+        raise UnclearCommandError("options of tar that are not understood", first.span)
     return [replace(first, value=f"-{letters}", prefix=f"-{letters}")]
 
 
-def _tar(call: Call, parsed: Parsed) -> None:
+def _tar(call: ProgramCall, parsed: ParsedOptions) -> None:
     archives = parsed.values("-f", "--file")
     folders = parsed.values("-C", "--directory")
     if parsed.has("-c", "--create") == parsed.has("-t", "--list") or len(archives) > 1 or len(folders) > 1:
-        raise UnclearError("what tar does here is not clear")
+        raise UnclearCommandError("what tar does here is not clear")
     for archive in archives:
         if ":" in archive.prefix:  # tar starts rsh or ssh for it, to read as well
-            raise UnclearError("an archive on another machine", (archive.start, archive.end))
+            raise UnclearCommandError("an archive on another machine", archive.span)
     if parsed.has("-t", "--list"):
         call.read_all(archives)
         return
@@ -60,23 +60,23 @@ def _tar(call: Call, parsed: Parsed) -> None:
 
 def _below(folders: list[Word], word: Word) -> Word:
     """A source of the archive, counted from the folder that -C names."""
-    if not folders or (word.value or "/").startswith("/") or word.tilde:
+    if not folders or (word.value or "/").startswith("/") or word.has_tilde:
         return word
     folder = folders[0]
     if folder.value is None:
-        raise UnclearError("the folder is not known here", (folder.start, folder.end))
+        raise UnclearCommandError("the folder is not known here", folder.span)
     value = f"{folder.value}/{word.value}"
-    return replace(word, value=value, prefix=value, tilde=folder.tilde)
+    return replace(word, value=value, prefix=value, has_tilde=folder.has_tilde)
 
 
-def _unzip(call: Call, parsed: Parsed) -> None:
+def _unzip(call: ProgramCall, parsed: ParsedOptions) -> None:
     if not parsed.has("-l", "-t", "-Z", "-v"):
-        raise UnclearError("writes what is in the archive")
+        raise UnclearCommandError("writes what is in the archive")
     call.read_all(parsed.operands[:1])
 
 
-ARCHIVES: Mapping[str, Entry] = {
-    "tar": Custom(_judge_tar),
-    "unzip": Program(spec("-ltZvq", "-*"), _unzip),
-    "zipinfo": Program(spec("-12lmsvhzt")),
+ARCHIVES: Mapping[str, KnownProgram] = {
+    "tar": CustomProgram(_judge_tar),
+    "unzip": Program(build_spec("-ltZvq", "-*"), _unzip),
+    "zipinfo": Program(build_spec("-12lmsvhzt")),
 }

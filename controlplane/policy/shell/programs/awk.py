@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 
-from controlplane.policy.shell.command import Call, Program, by_role
-from controlplane.policy.shell.options import Parsed, spec
-from controlplane.policy.shell.result import UnclearError
+from controlplane.policy.shell.command import Program, ProgramCall, record_operands
+from controlplane.policy.shell.options import ParsedOptions, build_spec
+from controlplane.policy.shell.result import UnclearCommandError
 from controlplane.policy.shell.word import Word
 
 FORBIDDEN = re.compile(r"system|getline|close|fflush|ARG|ENVIRON|PROCINFO|SYMTAB|FUNCTAB|@")
@@ -21,27 +21,27 @@ SENDS = re.compile(r">|(?<!\|)\|(?!\|)|\|\|\|")  # `||` is an or
 ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 
 
-def _awk(call: Call, parsed: Parsed) -> None:
+def _awk(call: ProgramCall, parsed: ParsedOptions) -> None:
     if not parsed.operands:
-        raise UnclearError("awk without a program")
+        raise UnclearCommandError("awk without a program")
     program, *files = parsed.operands
-    vet(program)
-    by_role(call, [file for file in files if not ASSIGNMENT.match(file.prefix)], "r*")
+    check_program(program)
+    record_operands(call, [file for file in files if not ASSIGNMENT.match(file.prefix)], "r*")
 
 
-def vet(program: Word) -> None:
+def check_program(program: Word) -> None:
     """Raises UnclearError unless the program can only print to standard output.
 
     In front of the first brace a `>` compares and a `|` stands in a regular expression, for printing
     needs an action; behind it, they may write or run.
     """
-    span = (program.start, program.end)
+    span = program.span
     text = program.value
-    if text is None or program.listed:
-        raise UnclearError("the awk program is not known", span)
+    if text is None or program.is_file_name:
+        raise UnclearCommandError("the awk program is not known", span)
     actions = CONDITION.sub("", text[text.find("{") :] if "{" in text else "")
     if FORBIDDEN.search(text) or SENDS.search(actions):
-        raise UnclearError("the awk program may write or run something", span)
+        raise UnclearCommandError("the awk program may write or run something", span)
 
 
-AWK = Program(spec("-F= -v= --field-separator= --assign=", "-*"), _awk)
+AWK = Program(build_spec("-F= -v= --field-separator= --assign=", "-*"), _awk)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from controlplane.policy.shell.state import Feed
+from controlplane.policy.shell.state import StreamContent
 
 Words = Sequence[str]
 STEPS_UP = re.compile(r"(?:^|/)\.\.(?:/|$)")
@@ -38,33 +38,41 @@ PICKING = re.compile(r"-[viEFGPwx]+")
 PASSED_ON = re.compile(r"-[0rt]+|-[nPL]\d*|\d+")
 
 
-def classify_output(words: Words, fed: Feed) -> Feed:
+def classify_output(words: Words, fed: StreamContent) -> StreamContent:
     name, *args = words
     if any(STEPS_UP.search(arg) for arg in args):
-        return Feed.NONE  # such names lead elsewhere from another folder
-    if name == "xargs" and fed is not Feed.NONE:
+        return StreamContent.ANYTHING  # such names lead elsewhere from another folder
+    if name == "xargs" and fed is not StreamContent.ANYTHING:
         while args and PASSED_ON.fullmatch(args[0]):
             args.pop(0)
-        return classify_output(args, Feed.NONE) if args and args[0] in LISTERS else Feed.NONE
-    found = Feed.LINES if name in LISTERS and LISTERS[name](args) else Feed.NONE
-    if found is Feed.NONE and name in SELECTORS and SELECTORS[name](args):
+        return (
+            classify_output(args, StreamContent.ANYTHING)
+            if args and args[0] in NAME_PRINTERS
+            else StreamContent.ANYTHING
+        )
+    found = (
+        StreamContent.NAMES_BY_LINE
+        if name in NAME_PRINTERS and NAME_PRINTERS[name](args)
+        else StreamContent.ANYTHING
+    )
+    if found is StreamContent.ANYTHING and name in NAME_FILTERS and NAME_FILTERS[name](args):
         found = fed
     counted = () if name in FD else [arg for arg in args if NUMBERED.fullmatch(arg)]
     shorts = [arg for arg in args if name != "find" and arg not in counted and SHORT_NULS.fullmatch(arg)]
     ends_in_nul = bool(shorts) or not NULS.isdisjoint(args)
-    return Feed.NULS if ends_in_nul and found is Feed.LINES else found
+    return StreamContent.NAMES_BY_NUL if ends_in_nul and found is StreamContent.NAMES_BY_LINE else found
 
 
-def _all(known: re.Pattern[str]) -> Callable[[Words], bool]:
+def _all_match(known: re.Pattern[str]) -> Callable[[Words], bool]:
     return lambda args: all(known.fullmatch(arg) for arg in args)
 
 
-def _only(known: re.Pattern[str]) -> Callable[[Words], bool]:
+def _options_match(known: re.Pattern[str]) -> Callable[[Words], bool]:
     """These options and no operand, for that would be a file."""
     return lambda args: known.fullmatch(" ".join(args)) is not None
 
 
-def _matching(name: str) -> Callable[[Words], bool]:
+def _lists_matches(name: str) -> Callable[[Words], bool]:
     """`grep -l`, where that is an option for certain."""
 
     def judge(args: Words) -> bool:
@@ -80,35 +88,35 @@ def _matching(name: str) -> Callable[[Words], bool]:
     return judge
 
 
-def _git(args: Words) -> bool:
+def _is_git_listing(args: Words) -> bool:
     args = [arg for arg in args if arg not in ("--no-pager", "-P")]
     first, rest = (args[0] if args else ""), args[1:]
     if first in ("diff", "diff-tree"):
-        return "--name-only" in rest and _all(GIT_DIFF)(rest)
+        return "--name-only" in rest and _all_match(GIT_DIFF)(rest)
     if first == "grep":
-        return _matching("grep")(rest)
+        return _lists_matches("grep")(rest)
     plain = not any(arg.startswith(("--format", "--eol")) for arg in rest)
     return plain and (first == "ls-files" or (first == "ls-tree" and "--name-only" in rest))
 
 
-def _picking(args: Words) -> bool:
+def _is_grep_filter(args: Words) -> bool:
     """`grep -v x`, of what comes in: with a file it would print what is in there."""
     return sum(not PICKING.fullmatch(arg) for arg in args) == 1 and not args[-1].startswith("-")
 
 
-LISTERS: Mapping[str, Callable[[Words], bool]] = {
+NAME_PRINTERS: Mapping[str, Callable[[Words], bool]] = {
     "find": OTHER_OUTPUT.isdisjoint,
     **dict.fromkeys(FD, lambda args: not any(LONG_LISTING.fullmatch(arg) for arg in args)),
-    "ls": _all(LS),
-    "rg": _matching("rg"),
-    **dict.fromkeys(("grep", "egrep", "fgrep"), _matching("grep")),
-    "git": _git,
+    "ls": _all_match(LS),
+    "rg": _lists_matches("rg"),
+    **dict.fromkeys(("grep", "egrep", "fgrep"), _lists_matches("grep")),
+    "git": _is_git_listing,
 }
-SELECTORS: Mapping[str, Callable[[Words], bool]] = {
-    **dict.fromkeys(("head", "tail"), _only(CUTTING)),
-    "sort": _only(SORTING),
-    "uniq": _only(FOLDING),
-    "cat": _only(re.compile("-?")),
-    **dict.fromkeys(("grep", "egrep", "fgrep"), _picking),
+NAME_FILTERS: Mapping[str, Callable[[Words], bool]] = {
+    **dict.fromkeys(("head", "tail"), _options_match(CUTTING)),
+    "sort": _options_match(SORTING),
+    "uniq": _options_match(FOLDING),
+    "cat": _options_match(re.compile("-?")),
+    **dict.fromkeys(("grep", "egrep", "fgrep"), _is_grep_filter),
     "tr": lambda args: list(args) in ([r"\n", r"\0"], [r"\n", " "]),
 }

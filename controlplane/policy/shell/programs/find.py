@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from controlplane.policy.shell.command import Call
-from controlplane.policy.shell.programs.registry import PROGRAMS, judge_with_names, program_name
-from controlplane.policy.shell.result import UnclearError
-from controlplane.policy.shell.state import Outcome, always
-from controlplane.policy.shell.word import Word, name_of_some_file
+from controlplane.policy.shell.command import ProgramCall
+from controlplane.policy.shell.programs.registry import PROGRAMS, program_name, run_with_file_names
+from controlplane.policy.shell.result import UnclearCommandError
+from controlplane.policy.shell.state import CommandOutcome, always
+from controlplane.policy.shell.word import Word, to_any_file_name
 
 BARE = frozenset(
     [
@@ -96,7 +96,7 @@ REMOVING = frozenset({"-f", "-r", "-rf", "-fr", "-v", "--"})
 FOLLOWING = frozenset({"-H", "-L", "-follow"})
 
 
-def find(call: Call) -> Outcome:
+def find(call: ProgramCall) -> CommandOutcome:
     words = list(call.args)
     follows = any(word.value in FOLLOWING for word in words)
     while words and words[0].value in GLOBAL:
@@ -104,7 +104,7 @@ def find(call: Call) -> Outcome:
     roots = _roots(words)
     deletes = _expression(call, words[len(roots) :])
     if deletes and follows:
-        raise UnclearError("deletes what links lead to")
+        raise UnclearCommandError("deletes what links lead to")
     here = Word(".", ".", *call.span)
     for root in roots or [here]:
         call.read(root, recursive=True)
@@ -118,13 +118,13 @@ def _roots(words: list[Word]) -> list[Word]:
     for word in words:
         if word.prefix.startswith("-") or word.value in ("!", "(", ")", ","):
             break
-        if not word.prefix or (word.wild and word.prefix[0] in "*?["):
-            raise UnclearError("may turn out to be an action", (word.start, word.end))
+        if not word.prefix or (word.has_wildcard and word.prefix[0] in "*?["):
+            raise UnclearCommandError("may turn out to be an action", word.span)
         found.append(word)
     return found
 
 
-def _expression(call: Call, words: list[Word]) -> bool:
+def _expression(call: ProgramCall, words: list[Word]) -> bool:
     """Judge tests and actions; returns whether it deletes."""
     deletes = False
     rest = iter(words)
@@ -146,17 +146,17 @@ def _expression(call: Call, words: list[Word]) -> bool:
         elif word.value in VALUED:
             _harmless(_value(rest, word))
         elif word.value not in BARE:
-            raise UnclearError("find runs something, or an action is not known", (word.start, word.end))
+            raise UnclearCommandError("find runs something, or an action is not known", word.span)
     return deletes
 
 
-def _judge_found(call: Call, words: list[Word]) -> None:
+def _judge_found(call: ProgramCall, words: list[Word]) -> None:
     """Names from find begin with its roots, so they are no options; but what they are may count."""
     name = program_name(words[0].value or "") if words else ""
     if name not in NAMED_READERS:
-        judge_with_names(call, words)
+        run_with_file_names(call, words)
         return
-    PROGRAMS[name].judge(replace(call, name=name, args=tuple(words[1:])))
+    PROGRAMS[name].record_effects(replace(call, name=name, args=tuple(words[1:])))
 
 
 def _command(rest: Iterator[Word], word: Word) -> Iterator[Word]:
@@ -167,15 +167,15 @@ def _command(rest: Iterator[Word], word: Word) -> Iterator[Word]:
             return
         yield one
         before = one.value
-    raise UnclearError("an action without its end", (word.start, word.end))
+    raise UnclearCommandError("an action without its end", word.span)
 
 
 def _found(word: Word) -> Word:
     """`{}` is a file below the folders that are looked through anyway; inside a word it may be any other."""
     if word.value == NAME:
-        return name_of_some_file(word)
+        return to_any_file_name(word)
     if word.value is None or NAME in word.value:
-        raise UnclearError("find passes names that are not followed", (word.start, word.end))
+        raise UnclearCommandError("find passes names that are not followed", word.span)
     return word
 
 
@@ -188,11 +188,11 @@ def _removes(command: list[Word]) -> bool:
 def _value(rest: Iterator[Word], word: Word) -> Word:
     value = next(rest, None)
     if value is None:
-        raise UnclearError("an action without its value", (word.start, word.end))
+        raise UnclearCommandError("an action without its value", word.span)
     return value
 
 
 def _harmless(word: Word) -> None:
     """A pattern left unquoted may become file names; none with a dot is an action of find."""
-    if word.many or (word.wild and "." not in word.prefix and word.prefix[:1] in "*?["):
-        raise UnclearError("may turn out to be an action", (word.start, word.end))
+    if word.may_split or (word.has_wildcard and "." not in word.prefix and word.prefix[:1] in "*?["):
+        raise UnclearCommandError("may turn out to be an action", word.span)

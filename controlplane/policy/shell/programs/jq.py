@@ -10,12 +10,12 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from controlplane.policy.shell.command import Call, by_role
-from controlplane.policy.shell.options import parse_options, spec
-from controlplane.policy.shell.result import UnclearError
+from controlplane.policy.shell.command import ProgramCall, record_operands
+from controlplane.policy.shell.options import build_spec, parse_options
+from controlplane.policy.shell.result import UnclearCommandError
 from controlplane.policy.shell.word import Word
 
-JQ = spec(
+JQ = build_spec(
     "-ncrRsSjaCMeV --null-input --compact-output --raw-output --raw-output0 --raw-input --slurp --sort-keys "
     "--join-output --ascii-output --color-output --monochrome-output --exit-status --tab --indent= --seq "
     "--stream --unbuffered"
@@ -26,20 +26,22 @@ FILES = frozenset({"--slurpfile", "--rawfile"})  # a name and a file
 IMPORTS = re.compile(r"""(?<![.\w$"'])(?:import|include)\s*["#@]|\bmodulemeta\b""")
 
 
-def judge_jq(call: Call) -> None:
+def judge_jq(call: ProgramCall) -> None:
     if any(word.value == "--" for word in call.args):
-        raise UnclearError("what jq takes for files is not clear", call.span)
+        raise UnclearCommandError("what jq takes for files is not clear", call.span)
     parsed = parse_options(list(_without_pairs(call)), JQ)
     program, files = parsed.operands[:1], parsed.operands[1:]
     for word in program:
-        if word.wild and word.prefix.startswith("."):  # `.[]`: what it matches may be a program and files
+        if word.has_wildcard and word.prefix.startswith(
+            "."
+        ):  # `.[]`: what it matches may be a program and files
             call.read(word)
-        elif word.value is None or word.wild or word.listed or IMPORTS.search(word.value):
-            raise UnclearError("a jq program that may read other files", (word.start, word.end))
-    by_role(call, files, "r*")
+        elif word.value is None or word.has_wildcard or word.is_file_name or IMPORTS.search(word.value):
+            raise UnclearCommandError("a jq program that may read other files", word.span)
+    record_operands(call, files, "r*")
 
 
-def _without_pairs(call: Call) -> Iterator[Word]:
+def _without_pairs(call: ProgramCall) -> Iterator[Word]:
     """The arguments but for options that take two values, whose files are read here."""
     rest = iter(call.args)
     for word in rest:
@@ -50,7 +52,7 @@ def _without_pairs(call: Call) -> Iterator[Word]:
             continue
         pair = [next(rest, None), next(rest, None)]
         for one in pair:
-            if one is None or one.many or one.wild:
-                raise UnclearError("an option without its two values", (word.start, word.end))
+            if one is None or one.may_split or one.has_wildcard:
+                raise UnclearCommandError("an option without its two values", word.span)
         if word.value in FILES and pair[1] is not None:
             call.read(pair[1])

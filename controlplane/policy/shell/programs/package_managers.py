@@ -13,9 +13,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from controlplane.policy.shell.command import Call, Custom, Entry, by_role
-from controlplane.policy.shell.options import Spec, parse_options, spec
-from controlplane.policy.shell.result import UnclearError
+from controlplane.policy.shell.command import CustomProgram, KnownProgram, ProgramCall, record_operands
+from controlplane.policy.shell.options import OptionSpec, build_spec, parse_options
+from controlplane.policy.shell.result import UnclearCommandError
 from controlplane.policy.shell.word import Word
 
 LISTS = (
@@ -23,23 +23,25 @@ LISTS = (
     "--include= --only="
 )
 
-QUESTIONS: Mapping[str, Mapping[str, Spec]] = {
+QUESTIONS: Mapping[str, Mapping[str, OptionSpec]] = {
     "npm": {
-        **dict.fromkeys(("ls", "list", "ll", "la", "outdated", "why", "explain"), spec(LISTS, "-*")),
-        **dict.fromkeys(("view", "info", "show", "root", "prefix", "bin"), spec("-g --json --global", "-*")),
+        **dict.fromkeys(("ls", "list", "ll", "la", "outdated", "why", "explain"), build_spec(LISTS, "-*")),
+        **dict.fromkeys(
+            ("view", "info", "show", "root", "prefix", "bin"), build_spec("-g --json --global", "-*")
+        ),
     },
     "pip": {
-        "list": spec("-olv --outdated --format= --local --user --not-required --editable", ""),
-        "show": spec("-fv --files --verbose", "-*"),
-        "freeze": spec("-l --all --local --user --exclude-editable", ""),
-        "check": spec("", ""),
+        "list": build_spec("-olv --outdated --format= --local --user --not-required --editable", ""),
+        "show": build_spec("-fv --files --verbose", "-*"),
+        "freeze": build_spec("-l --all --local --user --exclude-editable", ""),
+        "check": build_spec("", ""),
     },
     "docker": {
-        "ps": spec("-aqnls -f= --all --filter= --format= --no-trunc --quiet", ""),
-        "images": spec("-aq -f= --all --filter= --format= --no-trunc --quiet --digests", "-*"),
-        "version": spec("-f= --format=", ""),
-        "logs": spec("-ft -n= --details --follow --timestamps --since= --tail= --until=", "-*"),
-        "inspect": spec("-s -f= --format= --size --type=", "-*"),
+        "ps": build_spec("-aqnls -f= --all --filter= --format= --no-trunc --quiet", ""),
+        "images": build_spec("-aq -f= --all --filter= --format= --no-trunc --quiet --digests", "-*"),
+        "version": build_spec("-f= --format=", ""),
+        "logs": build_spec("-ft -n= --details --follow --timestamps --since= --tail= --until=", "-*"),
+        "inspect": build_spec("-s -f= --format= --size --type=", "-*"),
     },
 }
 SAME = {"pip3": "pip"}
@@ -90,18 +92,20 @@ def _vet_package(operands: Sequence[Word]) -> None:
     """`npm view react@18` asks the registry; a URL or `user/project` is fetched by git."""
     for word in operands:
         if word.value is None or not PACKAGE.fullmatch(word.value):
-            raise UnclearError("what npm fetches here is no plain name of a package", (word.start, word.end))
+            raise UnclearCommandError("what npm fetches here is no plain name of a package", word.span)
 
 
-def _vet_npmrc(call: Call) -> None:
+def _vet_npmrc(call: ProgramCall) -> None:
     """Where npm writes its log and which registry it asks is for the user to say, not for a file here."""
-    for folder in call.state.folders or ("",):
-        above = (*call.scene.folders_above(folder), "")
-        if any(call.scene.may_be_there(f"{one}/.npmrc".lstrip("/")) for one in above):
-            raise UnclearError("npm logs where .npmrc says, and asks the registry that it names", call.span)
+    for folder in call.state.directories or ("",):
+        above = (*call.recorder.walk_up(folder), "")
+        if any(call.recorder.may_exist(f"{one}/.npmrc".lstrip("/")) for one in above):
+            raise UnclearCommandError(
+                "npm logs where .npmrc says, and asks the registry that it names", call.span
+            )
 
 
-def _ask(call: Call) -> None:
+def _ask(call: ProgramCall) -> None:
     words = [word.value for word in call.args]
     if call.name == "npm" and words not in (["--version"], ["-v"]):
         _vet_npmrc(call)
@@ -112,14 +116,14 @@ def _ask(call: Call) -> None:
     asked = QUESTIONS.get(SAME.get(call.name, call.name), {})
     known = asked.get(words[0] or "") if words else None
     if known is None:
-        raise UnclearError(f"what {call.name} changes is not known")
+        raise UnclearCommandError(f"what {call.name} changes is not known")
     found = parse_options(call.args[1:], known)
     if call.name == "npm" and words[0] in LOOKUPS:
         _vet_package(found.operands[:1])
-    by_role(call, found.operands, known.operands)
-    call.read_here()
+    record_operands(call, found.operands, known.operands)
+    call.read_cwd()
 
 
-VERSIONS: Mapping[str, Entry] = dict.fromkeys(
-    VERSIONED | QUESTIONS.keys() | SAME.keys(), Custom(_ask, "runs")
+VERSIONS: Mapping[str, KnownProgram] = dict.fromkeys(
+    VERSIONED | QUESTIONS.keys() | SAME.keys(), CustomProgram(_ask, "runs")
 )

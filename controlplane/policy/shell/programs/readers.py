@@ -11,13 +11,19 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from controlplane.policy.shell.command import Call, Custom, Entry, Program, by_role
+from controlplane.policy.shell.command import (
+    CustomProgram,
+    KnownProgram,
+    Program,
+    ProgramCall,
+    record_operands,
+)
 from controlplane.policy.shell.lexical_path import is_inside
-from controlplane.policy.shell.options import Parsed, Spec, spec
+from controlplane.policy.shell.options import OptionSpec, ParsedOptions, build_spec
 from controlplane.policy.shell.programs.awk import AWK
 from controlplane.policy.shell.programs.jq import judge_jq
-from controlplane.policy.shell.programs.test import test_words, vet_test
-from controlplane.policy.shell.result import UnclearError
+from controlplane.policy.shell.programs.test import check_test_words, read_tested_files
+from controlplane.policy.shell.result import UnclearCommandError
 
 LS = (
     "-aAbBcCdfFgGhHiklLmnNopqQrRsStuUvxXZ1 -I= -w= -T= --all --almost-all --author --block-size= --color? "
@@ -61,107 +67,109 @@ FD = (
 )
 
 
-def _grep(call: Call, parsed: Parsed) -> None:
+def _grep(call: ProgramCall, parsed: ParsedOptions) -> None:
     """The first operand is the pattern, unless an option gave it."""
     has_pattern = parsed.has("-e", "-f", "--regexp", "--file", "--files", "--type-list")
-    by_role(call, parsed.operands, "r*" if has_pattern else "-r*")
+    record_operands(call, parsed.operands, "r*" if has_pattern else "-r*")
     files = parsed.operands if has_pattern else parsed.operands[1:]
     if not files and (call.name == "rg" or parsed.has("-r", "-R", "--recursive", "--dereference-recursive")):
-        call.read_here()
+        call.read_cwd()
 
 
-def _search(call: Call, parsed: Parsed) -> None:
+def _search(call: ProgramCall, parsed: ParsedOptions) -> None:
     """A pattern, then folders; the current one when none is named."""
-    by_role(call, parsed.operands, "-r*")
+    record_operands(call, parsed.operands, "-r*")
     if len(parsed.operands) < 2:
-        call.read_here()
+        call.read_cwd()
 
 
-def _diff(call: Call, parsed: Parsed) -> None:
+def _diff(call: ProgramCall, parsed: ParsedOptions) -> None:
     """A file beside a folder is compared with the file of its name in there."""
-    by_role(call, parsed.operands, "r*")
+    record_operands(call, parsed.operands, "r*")
     texts = [(word, (word.value or "").rstrip("/")) for word in parsed.operands]
-    scene, places = call.scene, {text: call.places(word) for word, text in texts if text}
+    scene, places = call.recorder, {text: call.resolve(word) for word, text in texts if text}
     names = {
-        text.rpartition("/")[2] for text, paths in places.items() if not all(map(scene.is_folder, paths))
+        text.rpartition("/")[2] for text, paths in places.items() if not all(map(scene.is_directory, paths))
     }
     for word, text in texts:
-        if any(is_inside(path.key) and scene.may_be_folder(path) for path in places.get(text, ())):
+        if any(is_inside(path.key) and scene.may_be_directory(path) for path in places.get(text, ())):
             for name in names - {"-", text.rpartition("/")[2]}:
                 call.read(replace(word, value=f"{text}/{name}", prefix=f"{text}/{name}"))
 
 
-def _lsof(call: Call, parsed: Parsed) -> None:
+def _lsof(call: ProgramCall, parsed: ParsedOptions) -> None:
     """`+D folder` and the like are options, too."""
     for word in parsed.operands:
         if word.prefix.startswith("+"):
-            raise UnclearError(f"{word.prefix[:2]} is not a known option", (word.start, word.end))
-    by_role(call, [word for word in parsed.operands if ":" not in word.prefix], "r*")
+            raise UnclearCommandError(f"{word.prefix[:2]} is not a known option", word.span)
+    record_operands(call, [word for word in parsed.operands if ":" not in word.prefix], "r*")
 
 
-def _date(_call: Call, parsed: Parsed) -> None:
+def _date(_call: ProgramCall, parsed: ParsedOptions) -> None:
     """Operands without a `+` set the clock."""
     for word in parsed.operands:
         if not word.prefix.startswith("+"):
-            raise UnclearError("sets the clock", (word.start, word.end))
+            raise UnclearCommandError("sets the clock", word.span)
 
 
-def _test(call: Call) -> None:
-    vet_test(call.args)
-    test_words(call, call.args)
+def _test(call: ProgramCall) -> None:
+    check_test_words(call.args)
+    read_tested_files(call, call.args)
 
 
-def _printf(_call: Call, parsed: Parsed) -> None:
+def _printf(_call: ProgramCall, parsed: ParsedOptions) -> None:
     """The shell's own `%n` sets the variable that an argument names: PATH, say."""
     formats, arguments = parsed.operands[:1], parsed.operands[1:]
     for word in formats:
-        text = "%n" if word.value is None or word.wild else word.value.replace("%%", "")
-        if word.many or (arguments and COUNTS.search(text)):
-            raise UnclearError("may set a variable", (word.start, word.end))
+        text = "%n" if word.value is None or word.has_wildcard else word.value.replace("%%", "")
+        if word.may_split or (arguments and COUNTS.search(text)):
+            raise UnclearCommandError("may set a variable", word.span)
 
 
-def _binary(known: Spec) -> Callable[[Call], None]:
+def _binary(known: OptionSpec) -> Callable[[ProgramCall], None]:
     """Programs that take `@file` for the options and names in that file, plugins to load among them."""
 
-    def judge(call: Call) -> None:
+    def judge(call: ProgramCall) -> None:
         for word in call.args:
             if word.prefix[:1] in ("", "@", "*", "?", "[") and word.value != "":
-                raise UnclearError("may be a file of options", (word.start, word.end))
-        Program(known).judge(call)
+                raise UnclearCommandError("may be a file of options", word.span)
+        Program(known).record_effects(call)
 
     return judge
 
 
-def _nothing(_call: Call) -> None:
+def _nothing(_call: ProgramCall) -> None:
     """The arguments do not matter."""
 
 
-def _plain(options: str, operands: str = "r*", marks: str = "open") -> Program:
-    return Program(spec(options, operands, marks=marks))
+def _plain(options: str, operands: str = "r*", marks: str = "option_safe") -> Program:
+    return Program(build_spec(options, operands, marks=marks))
 
 
-ANYTHING = Custom(_nothing, is_open=True)
+ANYTHING = CustomProgram(_nothing, is_option_safe=True)
 COUNTS = re.compile(r"%[-+ #'0-9*.]*[hlLjtz]*n")
 
-READERS: Mapping[str, Entry] = {
-    "ls": _plain(LS, marks="open here"),
-    "dir": _plain(LS, marks="open here"),
+READERS: Mapping[str, KnownProgram] = {
+    "ls": _plain(LS, marks="option_safe reads_cwd"),
+    "dir": _plain(LS, marks="option_safe reads_cwd"),
     "cat": _plain(
         "-AbeEnstTuv --show-all --number --number-nonblank --squeeze-blank --show-ends --show-tabs"
     ),
-    "head": _plain("-qvz -n= -c= --lines= --bytes= --quiet --silent --verbose", marks="open digits"),
+    "head": _plain(
+        "-qvz -n= -c= --lines= --bytes= --quiet --silent --verbose", marks="option_safe takes_number"
+    ),
     "tail": _plain(
         "-qvzfFr -n= -c= -s= --lines= --bytes= --quiet --silent --verbose --follow? --retry --pid= "
         "--sleep-interval=",
-        marks="open digits",
+        marks="option_safe takes_number",
     ),
     "wc": _plain("-clLmw --bytes --chars --lines --max-line-length --words"),
-    "grep": Program(spec(GREP, marks="open digits"), _grep),
-    "egrep": Program(spec(GREP, marks="open digits"), _grep),
-    "fgrep": Program(spec(GREP, marks="open digits"), _grep),
-    "rg": Program(spec(RG), _grep),
-    "fd": Program(spec(FD), _search),
-    "fdfind": Program(spec(FD), _search),
+    "grep": Program(build_spec(GREP, marks="option_safe takes_number"), _grep),
+    "egrep": Program(build_spec(GREP, marks="option_safe takes_number"), _grep),
+    "fgrep": Program(build_spec(GREP, marks="option_safe takes_number"), _grep),
+    "rg": Program(build_spec(RG), _grep),
+    "fd": Program(build_spec(FD), _search),
+    "fdfind": Program(build_spec(FD), _search),
     "cut": _plain(
         "-nsz -b= -c= -d= -f= --bytes= --characters= --delimiter= --fields= --only-delimited "
         "--complement --output-delimiter="
@@ -169,12 +177,12 @@ READERS: Mapping[str, Entry] = {
     "tr": _plain("-cCdst --complement --delete --squeeze-repeats --truncate-set1", "-*"),
     "comm": _plain("-123z --check-order --nocheck-order --output-delimiter= --total"),
     "cmp": _plain("-bls -i= -n= --print-bytes --verbose --silent --quiet --bytes= --ignore-initial=", "rr--"),
-    "diff": Program(spec(DIFF), _diff),
+    "diff": Program(build_spec(DIFF), _diff),
     "stat": _plain("-Lfltx -c= --dereference --file-system --format= --printf= --terse"),
     "du": _plain(
         "-0abcDhHklLmPsSx -B= -d= -t= --all --apparent-size --block-size= --bytes --total --max-depth= "
         "--human-readable --summarize --one-file-system --exclude= --si --time?",
-        marks="open here",
+        marks="option_safe reads_cwd",
     ),
     "df": _plain("-ahHiklmPTv -B= -t= -x= --all --human-readable --inodes --print-type --total --type="),
     "file": _plain(
@@ -191,38 +199,40 @@ READERS: Mapping[str, Entry] = {
     "dirname": _plain("-z --zero", "-*"),
     "pwd": _plain("-LP", ""),
     "date": Program(
-        spec(
+        build_spec(
             "-uRn -d= -r=r -v= -I? -j --date= --reference=r --utc --universal --rfc-email --iso-8601? "
             "--rfc-3339="
         ),
         _date,
     ),
     "echo": ANYTHING,
-    "printf": Program(spec("", "-*", marks="stops"), _printf),  # `printf -v` runs code
-    "test": Custom(_test, is_open=True),
+    "printf": Program(build_spec("", "-*", marks="stops_at_operand"), _printf),  # `printf -v` runs code
+    "test": CustomProgram(_test, is_option_safe=True),
     "true": ANYTHING,
     "false": ANYTHING,
     ":": ANYTHING,
     "sleep": _plain("", "-*"),
     "wait": _plain("-nf", "-*"),
-    "seq": _plain("-w -f= -s= --equal-width --format= --separator=", "-*", "open digits"),
+    "seq": _plain("-w -f= -s= --equal-width --format= --separator=", "-*", "option_safe takes_number"),
     "expr": _plain("", "-*"),
-    "nl": _plain("-p -b= -d= -f= -h= -i= -l= -n= -s= -v= -w=", marks="open"),
+    "nl": _plain("-p -b= -d= -f= -h= -i= -l= -n= -s= -v= -w=", marks="option_safe"),
     "tac": _plain("-br -s= --before --regex --separator="),
     "rev": _plain(""),
     "paste": _plain("-sz -d= --delimiters= --serial"),
     "join": _plain("-iz -a= -e= -j= -o= -t= -v= -1= -2= --header --check-order"),
-    "fold": _plain("-bs -w= --bytes --spaces --width=", marks="open digits"),
-    "expand": _plain("-i -t= --initial --tabs=", marks="open digits"),
+    "fold": _plain("-bs -w= --bytes --spaces --width=", marks="option_safe takes_number"),
+    "expand": _plain("-i -t= --initial --tabs=", marks="option_safe takes_number"),
     "column": _plain("-txenJ -s= -o= -c= -N= --table --separator= --output-separator= --json"),
-    "strings": Custom(_binary(spec("-afow -n= -t= -e= --all --bytes= --radix=", marks="digits"))),
+    "strings": CustomProgram(
+        _binary(build_spec("-afow -n= -t= -e= --all --bytes= --radix=", marks="takes_number"))
+    ),
     "od": _plain("-abcdfiloshxv -A= -j= -N= -t= -w? --address-radix= --skip-bytes= --read-bytes= --format="),
     "hexdump": _plain("-bcCdovx -e= -n= -s= --canonical"),
     "zcat": _plain("-fv", marks=""),
     "base64": _plain("-di -w= --decode --wrap= --ignore-garbage"),
-    "jq": Custom(judge_jq),
+    "jq": CustomProgram(judge_jq),
     "tree": _plain(
-        "-adfpsuhDFrtUvCnAJXlx -L= -I= -P= --noreport --dirsfirst --prune --gitignore", marks="here"
+        "-adfpsuhDFrtUvCnAJXlx -L= -I= -P= --noreport --dirsfirst --prune --gitignore", marks="reads_cwd"
     ),
     "id": _plain("-gGnru", "-*"),
     "whoami": _plain("", ""),
@@ -254,16 +264,16 @@ READERS: Mapping[str, Entry] = {
     "lsblk": _plain("-abdfiJlmnOpPrstT -o= --json --output=", "-*", ""),
     "pgrep": _plain("-aflnoxcvi -u= -P= -t= -g= -d=", "-*", ""),
     "pidof": _plain("-sx", "-*", ""),
-    "lsof": Program(spec("-anPltUbRw -i? -s? -p= -u= -c="), _lsof),
+    "lsof": Program(build_spec("-anPltUbRw -i? -s? -p= -u= -c="), _lsof),
     "ss": _plain(
         "-nltuapxwi46sOHemo --listening --tcp --udp --numeric --processes --all --summary", "-*", ""
     ),
     "netstat": _plain("-nltuapr46sie --listening --tcp --udp --numeric --programs --all --route", "", ""),
     "dpkg": _plain("-lLsS --list --listfiles --status --search", "-*", ""),
-    "nm": Custom(_binary(spec("-aACDgnoprSuv"))),
-    "size": Custom(_binary(spec("-ABdotx --format="))),
-    "readelf": Custom(_binary(spec("-ahlSegtsnrudVAIW"))),
-    "objdump": Custom(_binary(spec("-dDhfptTrRxsCw -j= -M="))),
+    "nm": CustomProgram(_binary(build_spec("-aACDgnoprSuv"))),
+    "size": CustomProgram(_binary(build_spec("-ABdotx --format="))),
+    "readelf": CustomProgram(_binary(build_spec("-ahlSegtsnrudVAIW"))),
+    "objdump": CustomProgram(_binary(build_spec("-dDhfptTrRxsCw -j= -M="))),
     "bc": _plain("-lqs --mathlib --quiet --standard", "r*", ""),
     **dict.fromkeys(("md5sum", "sha1sum", "sha224sum", "sha256sum", "sha384sum", "sha512sum"), _plain(SUMS)),
     "b2sum": _plain(SUMS),

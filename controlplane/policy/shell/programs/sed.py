@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from controlplane.policy.shell.command import DEVICES, Call, Program
-from controlplane.policy.shell.options import Parsed, spec
-from controlplane.policy.shell.programs.sed_script import Script, scan
-from controlplane.policy.shell.result import UnclearError
+from controlplane.policy.shell.command import DEVICES, Program, ProgramCall
+from controlplane.policy.shell.options import ParsedOptions, build_spec
+from controlplane.policy.shell.programs.sed_script import Script, scan_script
+from controlplane.policy.shell.result import UnclearCommandError
 from controlplane.policy.shell.word import Word
 
 IN_PLACE = ("-i", "--in-place")
-SED = spec(
+SED = build_spec(
     "-nErsuz -e= -l= -i? --quiet --silent --regexp-extended --separate --unbuffered --null-data --posix "
     "--sandbox --debug --expression= --line-length= --in-place?",
     "-*",
 )
 
 
-def _sed(call: Call, parsed: Parsed) -> None:
+def _sed(call: ProgramCall, parsed: ParsedOptions) -> None:
     scripts, files = _split(parsed)
     for script in scripts:
         _effects(call, script)
@@ -27,12 +27,12 @@ def _sed(call: Call, parsed: Parsed) -> None:
         return
     suffixes = [word.value for word in parsed.values(*IN_PLACE)]
     for file in files:
-        call.change(file, "write")
+        call.write_existing(file, "write")
         for suffix in suffixes:
             _backup(call, file, suffix)
 
 
-def _split(parsed: Parsed) -> tuple[list[Word], list[Word]]:
+def _split(parsed: ParsedOptions) -> tuple[list[Word], list[Word]]:
     """Scripts and files. BSD's `-i ''` puts an empty word in front of the script."""
     scripts = parsed.values("-e", "--expression")
     operands = list(parsed.operands)
@@ -43,7 +43,7 @@ def _split(parsed: Parsed) -> tuple[list[Word], list[Word]]:
     return scripts, operands
 
 
-def _effects(call: Call, word: Word) -> None:
+def _effects(call: ProgramCall, word: Word) -> None:
     script = _scan(word)
     for name in script.writes:
         if name not in DEVICES:
@@ -53,13 +53,13 @@ def _effects(call: Call, word: Word) -> None:
 
 
 def _scan(word: Word) -> Script:
-    span = (word.start, word.end)
-    if word.value is None or word.wild or word.listed:
-        raise UnclearError("the sed script is not known", span)
+    span = word.span
+    if word.value is None or word.has_wildcard or word.is_file_name:
+        raise UnclearCommandError("the sed script is not known", span)
     try:
-        return scan(word.value)
-    except UnclearError as error:
-        raise UnclearError(error.why, span) from None
+        return scan_script(word.value)
+    except UnclearCommandError as error:
+        raise UnclearCommandError(error.reason, span) from None
 
 
 def _named(word: Word, name: str) -> Word:
@@ -68,10 +68,10 @@ def _named(word: Word, name: str) -> Word:
     return Word(text, text, word.start, word.end)
 
 
-def _backup(call: Call, file: Word, suffix: str | None) -> None:
-    span = (file.start, file.end)
+def _backup(call: ProgramCall, file: Word, suffix: str | None) -> None:
+    span = file.span
     if suffix is None or "*" in suffix or "/" in suffix or file.value is None:
-        raise UnclearError("where the backup goes is not clear", span)
+        raise UnclearCommandError("where the backup goes is not clear", span)
     call.write(replace(file, value=file.value + suffix))
 
 

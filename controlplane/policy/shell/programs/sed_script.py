@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from controlplane.policy.shell.result import UnclearError
+from controlplane.policy.shell.result import UnclearCommandError
 
 ADDRESS = re.compile(r"(?:\d+(?:~\d+)?|\$|[+~]\d+)")
 SINGLE = frozenset("=dDgGhHnNpPxzF")
@@ -27,7 +27,7 @@ class Script:
     reads: list[str] = field(default_factory=list)
 
 
-def scan(text: str) -> Script:
+def scan_script(text: str) -> Script:
     """Raises UnclearError for a script that runs something or is not understood."""
     scanner = _Scanner(text)
     while scanner.skip(" \t\n;}"):
@@ -91,7 +91,7 @@ class _Scanner:
         elif name == "#":
             self.line()
         elif name != "{":
-            raise UnclearError("the sed script runs something or is not understood")
+            raise UnclearCommandError("the sed script runs something or is not understood")
 
     def addresses(self) -> None:
         if self.address():
@@ -100,7 +100,7 @@ class _Scanner:
                 self.at += 1
                 self.skip(" \t")
                 if not self.address():
-                    raise UnclearError("a sed address that is not understood")
+                    raise UnclearCommandError("a sed address that is not understood")
         self.skip(" \t!")
 
     def address(self) -> bool:
@@ -116,17 +116,17 @@ class _Scanner:
     def delimited(self, delimiter: str, *, is_regex: bool) -> str:
         """Move past the next unescaped delimiter; returns it."""
         if delimiter in ("", "\\", "\n"):
-            raise UnclearError("a sed delimiter that is not understood")
+            raise UnclearCommandError("a sed delimiter that is not understood")
         start = self.at
         while (char := self.take()) != delimiter:
             if char == "\\":
                 char = self.take()
             elif char == "\n":
-                raise UnclearError("a sed command over several lines")
+                raise UnclearCommandError("a sed command over several lines")
             if not char:
-                raise UnclearError("a sed command without its end")
+                raise UnclearCommandError("a sed command without its end")
         if is_regex and _opens_bracket(self.text[start : self.at - 1]):
-            raise UnclearError("a sed delimiter in a bracket expression")
+            raise UnclearCommandError("a sed delimiter in a bracket expression")
         return delimiter
 
     def substitute(self) -> None:
@@ -141,7 +141,7 @@ class _Scanner:
     def appended(self) -> None:
         """Text up to the first line that does not end in a backslash."""
         if re.compile(r"[ \t]*\\[ \t]+(\n|$)").match(self.text, self.at):
-            raise UnclearError("sed text that is not understood")
+            raise UnclearCommandError("sed text that is not understood")
         while (char := self.take()) not in ("", "\n"):
             if char == "\\":
                 self.at += 1
@@ -149,7 +149,7 @@ class _Scanner:
     def ends(self) -> None:
         self.skip(" \t")
         if self.peek() not in ("", ";", "\n", "}", "#"):
-            raise UnclearError("the sed script runs something or is not understood")
+            raise UnclearCommandError("the sed script runs something or is not understood")
 
 
 def _opens_bracket(regex: str) -> bool:

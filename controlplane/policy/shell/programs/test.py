@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from controlplane.policy.shell.command import Call
-from controlplane.policy.shell.result import UnclearError
+from controlplane.policy.shell.command import ProgramCall
+from controlplane.policy.shell.result import UnclearCommandError
 from controlplane.policy.shell.word import Word
 
 FILE_TESTS = frozenset(f"-{letter}" for letter in "abcdefghkprstuwxGLNOS")
@@ -17,14 +17,14 @@ PAIR_TESTS = frozenset({"-nt", "-ot", "-ef"})
 RUNNING = ("-v", "-R")
 
 
-def vet_test(words: Sequence[Word]) -> None:
+def check_test_words(words: Sequence[Word]) -> None:
     """Raises UnclearError where what is not known may become `-v` and a subscript."""
     for at, word in enumerate(words):
         turns = any(name.startswith(word.prefix) for name in RUNNING)
-        if word.many or (word.wild and word.prefix[:1] in ("*", "?", "[", "-")):
-            raise UnclearError("may become a test that runs code", (word.start, word.end))
+        if word.may_split or (word.has_wildcard and word.prefix[:1] in ("*", "?", "[", "-")):
+            raise UnclearCommandError("may become a test that runs code", word.span)
         if word.value is None and turns and _may_run(words[at + 1 : at + 2]):
-            raise UnclearError("may become a test that runs code", (word.start, word.end))
+            raise UnclearCommandError("may become a test that runs code", word.span)
 
 
 def _may_run(follower: Sequence[Word]) -> bool:
@@ -32,12 +32,12 @@ def _may_run(follower: Sequence[Word]) -> bool:
     return any(word.value is None or "[" in word.value for word in follower)
 
 
-def test_words(call: Call, words: Sequence[Word]) -> None:
+def read_tested_files(call: ProgramCall, words: Sequence[Word]) -> None:
     """The files that `test` asks about. Whether a file that is not known exists tells little."""
     for at, word in enumerate(words):
         follower = words[at + 1] if at + 1 < len(words) else None
         if word.value in RUNNING and follower is not None:
-            raise UnclearError("a variable test may run code", (word.start, word.end))
+            raise UnclearCommandError("a variable test may run code", word.span)
         if word.value in FILE_TESTS | PAIR_TESTS and follower is not None and follower.value:
             call.read(follower)
         if word.value in PAIR_TESTS and at and words[at - 1].value:

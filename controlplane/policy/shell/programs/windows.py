@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from controlplane.policy.shell.command import Call, Custom, Entry
-from controlplane.policy.shell.result import UnclearError
+from controlplane.policy.shell.command import CustomProgram, KnownProgram, ProgramCall
+from controlplane.policy.shell.result import Span, UnclearCommandError
 from controlplane.policy.shell.word import Word
 
 FLAG, VALUE, FILE = "flag", "value", "file"
@@ -68,7 +68,7 @@ def _parameters() -> dict[str, dict[str, str]]:
 PARAMETERS: Mapping[str, Mapping[str, str]] = _parameters()
 
 
-def _cmdlet(call: Call) -> None:
+def _cmdlet(call: ProgramCall) -> None:
     name = call.name.lower()
     known = PARAMETERS[name]
     rest = iter(call.args)
@@ -78,18 +78,18 @@ def _cmdlet(call: Call) -> None:
         role = known.get(parameter)
         value = next(rest, None) if parameter and role != FLAG else word
         if value is None or role not in (FLAG, VALUE, FILE):
-            raise UnclearError(f"{word.prefix} is not a known parameter", (word.start, word.end))
+            raise UnclearCommandError(f"{word.prefix} is not a known parameter", word.span)
         if role == FILE:
             named_file = True
             call.read(value)
     if name in READS_HERE and not named_file:
-        call.read_here()
+        call.read_cwd()
 
 
-CMDLETS: Mapping[str, Entry] = dict.fromkeys(PARAMETERS, Custom(_cmdlet))
+CMDLETS: Mapping[str, KnownProgram] = dict.fromkeys(PARAMETERS, CustomProgram(_cmdlet))
 
 
-def _words(match: re.Match[str], span: tuple[int, int]) -> list[Word]:
+def _words(match: re.Match[str], span: Span) -> list[Word]:
     """The words of a token: without quotes, a comma parts them in both shells, and in cmd `=` does so too.
     A wildcard is one in quotes as well: the commands themselves match it against names."""
     bare = match[3]
@@ -98,32 +98,32 @@ def _words(match: re.Match[str], span: tuple[int, int]) -> list[Word]:
     else:
         names = [name for name in dict.fromkeys((*bare.split(","), *re.split("[,=]", bare))) if name]
     if not names:
-        raise UnclearError("more than a plain Windows command")
-    return [Word(name, name, *span, wild=bool(re.search("[*?]", name))) for name in names]
+        raise UnclearCommandError("more than a plain Windows command")
+    return [Word(name, name, *span, has_wildcard=bool(re.search("[*?]", name))) for name in names]
 
 
-def split(text: str) -> list[list[Word]]:
+def split_pipeline(text: str) -> list[list[Word]]:
     """The commands of a pipeline, as words with byte spans; raises UnclearError."""
     commands: list[list[Word]] = [[]]
     at = 0
     while at < len(text):
         match = TOKEN.match(text, at)
         if match is None:
-            raise UnclearError("more than a plain Windows command")
+            raise UnclearCommandError("more than a plain Windows command")
         span = len(text[:at].encode()), len(text[: match.end()].encode())
         commands[-1].extend(_words(match, span))
         border = BORDER.match(text, match.end())
         at = border.end() if border else match.end()
         if border is None and at < len(text):
-            raise UnclearError("more than a plain Windows command")
+            raise UnclearCommandError("more than a plain Windows command")
         if border and "|" in border.group():
             commands.append([])
     if not all(commands):
-        raise UnclearError("more than a plain Windows command")
+        raise UnclearCommandError("more than a plain Windows command")
     return commands
 
 
-def canonical_name(name: str, dialect: str) -> str:
+def resolve_alias(name: str, dialect: str) -> str:
     """The long name of a command in this dialect; case does not matter on Windows."""
     lower = name.lower()
     return ALIASES.get(dialect, {}).get(lower, lower)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from controlplane.policy.shell.command import Call, Program, by_role
-from controlplane.policy.shell.options import Parsed, spec
+from controlplane.policy.shell.command import Program, ProgramCall, record_operands
+from controlplane.policy.shell.options import ParsedOptions, build_spec
 from controlplane.policy.shell.programs.copy import COPIERS
-from controlplane.policy.shell.programs.mkdir import make_folder, parents_of
+from controlplane.policy.shell.programs.mkdir import list_parents, make_directory
 from controlplane.policy.shell.programs.sed import SED_PROGRAM
-from controlplane.policy.shell.result import UnclearError
+from controlplane.policy.shell.result import UnclearCommandError
 from controlplane.policy.shell.word import Word
 
 DD_KEYS = frozenset(
@@ -20,74 +20,76 @@ SPLIT_SAMPLE = ("aa", "ab", "zz")
 CSPLIT_SAMPLE = ("00", "01", "99")
 
 
-def _rm(call: Call, parsed: Parsed) -> None:
+def _rm(call: ProgramCall, parsed: ParsedOptions) -> None:
     for word in parsed.operands:
-        call.change(word, "delete", recursive=parsed.has("-r", "-R", "--recursive"))
+        call.write_existing(word, "delete", recursive=parsed.has("-r", "-R", "--recursive"))
 
 
-def _rmdir(call: Call, parsed: Parsed) -> None:
+def _rmdir(call: ProgramCall, parsed: ParsedOptions) -> None:
     """With -p the parents go as well, as far as they are empty."""
     for word in parsed.operands:
         call.write(word, "delete")
         if parsed.has("-p", "--parents"):
-            for parent in parents_of(word):
+            for parent in list_parents(word):
                 call.write(parent, "delete")
 
 
-def _mkdir(call: Call, parsed: Parsed) -> None:
+def _mkdir(call: ProgramCall, parsed: ParsedOptions) -> None:
     for word in parsed.operands:
-        make_folder(call, word, parents=parsed.has("-p", "--parents"))
+        make_directory(call, word, parents=parsed.has("-p", "--parents"))
 
 
-def _change_mode(call: Call, parsed: Parsed) -> None:
+def _change_mode(call: ProgramCall, parsed: ParsedOptions) -> None:
     """The first operand is the mode or the owner, unless an option gives it (`chmod -x f`)."""
     if parsed.has("-H", "-L"):
-        raise UnclearError("changes what links lead to")
+        raise UnclearCommandError("changes what links lead to")
     given = parsed.has("--reference", *MODE_LETTERS)
     for mode in parsed.operands[: 0 if given else 1]:
-        if mode.wild or mode.many:  # the words that it becomes would be files, but for the first
-            raise UnclearError("may become several arguments", (mode.start, mode.end))
+        if mode.has_wildcard or mode.may_split:  # the words that it becomes would be files, but for the first
+            raise UnclearCommandError("may become several arguments", mode.span)
     for word in parsed.operands if given else parsed.operands[1:]:
-        call.change(word, "mode", recursive=parsed.has("-R", "--recursive"))
+        call.write_existing(word, "mode", recursive=parsed.has("-R", "--recursive"))
 
 
-def _dd(call: Call, parsed: Parsed) -> None:
+def _dd(call: ProgramCall, parsed: ParsedOptions) -> None:
     for word in parsed.operands:
         key, equals, value = word.prefix.partition("=")
-        name = Word(None if word.value is None else value, value, word.start, word.end, word.wild)
+        name = Word(None if word.value is None else value, value, word.start, word.end, word.has_wildcard)
         if key == "if" and equals:
             call.read(name)
         elif key == "of" and equals:
             call.write(name)
         elif key not in DD_KEYS or not equals:
-            raise UnclearError("an operand of dd that is not known", (word.start, word.end))
+            raise UnclearCommandError("an operand of dd that is not known", word.span)
 
 
-def _shuf(call: Call, parsed: Parsed) -> None:
-    by_role(call, parsed.operands, "-*" if parsed.has("-e", "-i", "--echo", "--input-range") else "r")
+def _shuf(call: ProgramCall, parsed: ParsedOptions) -> None:
+    record_operands(call, parsed.operands, "-*" if parsed.has("-e", "-i", "--echo", "--input-range") else "r")
 
 
-def _split(call: Call, parsed: Parsed) -> None:
+def _split(call: ProgramCall, parsed: ParsedOptions) -> None:
     """Pieces are `PREFIXaa`, `PREFIXab`, …; three of them stand for all."""
-    by_role(call, parsed.operands[:1], "r")
+    record_operands(call, parsed.operands[:1], "r")
     here = Word("x", "x", *call.span)
     prefix = parsed.operands[1] if len(parsed.operands) > 1 else here
     _numbered(call, prefix, SPLIT_SAMPLE)
 
 
-def _csplit(call: Call, parsed: Parsed) -> None:
-    by_role(call, parsed.operands[:1], "r")
+def _csplit(call: ProgramCall, parsed: ParsedOptions) -> None:
+    record_operands(call, parsed.operands[:1], "r")
     given = parsed.values("-f", "--prefix")
     _numbered(call, given[-1] if given else Word("xx", "xx", *call.span), CSPLIT_SAMPLE)
 
 
-def _numbered(call: Call, prefix: Word, endings: tuple[str, ...]) -> None:
+def _numbered(call: ProgramCall, prefix: Word, endings: tuple[str, ...]) -> None:
     for ending in endings:
         value = None if prefix.value is None else prefix.value + ending
-        call.write(Word(value, prefix.prefix, prefix.start, prefix.end, prefix.wild, prefix.tilde))
+        call.write(
+            Word(value, prefix.prefix, prefix.start, prefix.end, prefix.has_wildcard, prefix.has_tilde)
+        )
 
 
-def _compress(call: Call, parsed: Parsed) -> None:
+def _compress(call: ProgramCall, parsed: ParsedOptions) -> None:
     """The file goes, another one comes; which of the names is which does not matter."""
     if parsed.has("-c", "--stdout", "--to-stdout", "-t", "-l", "--test", "--list"):
         call.read_all(parsed.operands)
@@ -96,7 +98,7 @@ def _compress(call: Call, parsed: Parsed) -> None:
     ending = COMPRESSED[call.name]
     for word in parsed.operands:
         if unpacks and not (word.value or "").endswith(ending):  # of x.tgz comes x.tar
-            raise UnclearError("what comes out of this file is not known", (word.start, word.end))
+            raise UnclearCommandError("what comes out of this file is not known", word.span)
         call.write(word, "delete")
         call.write(_other_name(word, ending))
 
@@ -104,7 +106,7 @@ def _compress(call: Call, parsed: Parsed) -> None:
 def _other_name(word: Word, ending: str) -> Word:
     name = word.value or ""
     text = name.removesuffix(ending) if name.endswith(ending) else name + ending
-    return Word(text, text, word.start, word.end, word.wild, word.tilde)
+    return Word(text, text, word.start, word.end, word.has_wildcard, word.has_tilde)
 
 
 COMPRESSED = {
@@ -120,7 +122,7 @@ COMPRESSED = {
 
 
 def _writer(options: str, operands: str = "w*", marks: str = "") -> Program:
-    return Program(spec(options, operands, marks=marks))
+    return Program(build_spec(options, operands, marks=marks))
 
 
 COMPRESS = (
@@ -130,24 +132,27 @@ COMPRESS = (
 WRITERS: Mapping[str, Program] = {
     "tee": _writer("-aip --append --ignore-interrupts --output-error?"),
     "rm": Program(
-        spec("-dfirRIv --dir --force --interactive? --one-file-system --preserve-root --recursive --verbose"),
+        build_spec(
+            "-dfirRIv --dir --force --interactive? --one-file-system --preserve-root --recursive --verbose"
+        ),
         _rm,
     ),
-    "rmdir": Program(spec("-pv --parents --verbose --ignore-fail-on-non-empty"), _rmdir),
-    "unlink": Program(spec(""), _rm),
-    "mkdir": Program(spec("-pv -m= --mode= --parents --verbose"), _mkdir),
+    "rmdir": Program(build_spec("-pv --parents --verbose --ignore-fail-on-non-empty"), _rmdir),
+    "unlink": Program(build_spec(""), _rm),
+    "mkdir": Program(build_spec("-pv -m= --mode= --parents --verbose"), _mkdir),
     "touch": _writer("-acfhm -d= -t= -r=r --date= --time= --reference=r --no-create --no-dereference"),
     "truncate": _writer("-co -s= -r=r --size= --reference=r --no-create --io-blocks"),
     "chmod": Program(
-        spec("-cfvRrwxXst --changes --quiet --silent --verbose --recursive --reference=r"), _change_mode
+        build_spec("-cfvRrwxXst --changes --quiet --silent --verbose --recursive --reference=r"), _change_mode
     ),
     "chown": Program(
-        spec("-cfhvRHLP --changes --no-dereference --recursive --reference=r --from= --verbose"), _change_mode
+        build_spec("-cfhvRHLP --changes --no-dereference --recursive --reference=r --from= --verbose"),
+        _change_mode,
     ),
     "chgrp": Program(
-        spec("-cfhvRHLP --changes --no-dereference --recursive --reference=r --verbose"), _change_mode
+        build_spec("-cfhvRHLP --changes --no-dereference --recursive --reference=r --verbose"), _change_mode
     ),
-    "dd": Program(spec("", "-*"), _dd),
+    "dd": Program(build_spec("", "-*"), _dd),
     "sort": _writer(
         "-bdfghiMnRrVcCmsuz -k= -o=w -S= -t= --key= --output=w --field-separator= --buffer-size= "
         "--ignore-leading-blanks --dictionary-order --ignore-case --general-numeric-sort "
@@ -164,21 +169,21 @@ WRITERS: Mapping[str, Program] = {
     "xxd": _writer("-abeEiupr -c= -g= -l= -o= -s=", "rw"),
     "iconv": _writer("-clrs -f= -t= -o=w --from-code= --to-code= --output=w --list", "r*"),
     "shuf": Program(
-        spec(
+        build_spec(
             "-erz -i= -n= -o=w --echo --input-range= --head-count= --output=w --random-source=r --repeat",
             "-*",
         ),
         _shuf,
     ),
     "split": Program(
-        spec("-ez -b= -C= -l= -n= -t= --bytes= --lines= --number= --verbose"),
+        build_spec("-ez -b= -C= -l= -n= -t= --bytes= --lines= --number= --verbose"),
         _split,
     ),
     "csplit": Program(
-        spec("-ksqz -f= --prefix= --keep-files --quiet --silent --elide-empty-files"),
+        build_spec("-ksqz -f= --prefix= --keep-files --quiet --silent --elide-empty-files"),
         _csplit,
     ),
     "sed": SED_PROGRAM,
-    **dict.fromkeys(COMPRESSED, Program(spec(COMPRESS, "-*"), _compress)),
+    **dict.fromkeys(COMPRESSED, Program(build_spec(COMPRESS, "-*"), _compress)),
     **COPIERS,
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from controlplane.policy.shell.options import Spec, spec
+from controlplane.policy.shell.options import OptionSpec, build_spec
 
 DIFFING = (
     "-purszwbaRWq -U= -M? -C? -B? -X? -l= -S= -G= --output=w --patch --no-patch --raw --unified= --minimal "
@@ -33,50 +33,52 @@ LISTED = (
     "--list -l --sort= --format= --column? --contains= --no-contains= --merged? --no-merged? --points-at="
 )
 
-READING: Mapping[str, Spec] = {
-    "status": spec(
+READING: Mapping[str, OptionSpec] = {
+    "status": build_spec(
         "-sbzv -u? --short --branch --porcelain? --long --verbose --untracked-files? --ignored? --no-renames "
         "--ahead-behind --no-ahead-behind --show-stash --column? --find-renames? --ignore-submodules?"
     ),
-    "diff": spec(DIFFING, marks="digits"),
-    "diff-tree": spec(DIFFING + " --stdin --no-commit-id -v --always --pretty? --format="),
-    "diff-index": spec(DIFFING),
-    "diff-files": spec(DIFFING),
-    "log": spec(LOGGING, marks="digits"),
-    "whatchanged": spec(LOGGING, marks="digits"),
-    "show": spec(LOGGING, marks="digits"),
-    "rev-list": spec(LOGGING + " --objects --disk-usage? --timestamp --header", marks="digits"),
-    "reflog": spec(LOGGING, marks="digits"),
-    "shortlog": spec(LOGGING + " -nse -w? --numbered --summary --email --group=", marks="digits"),
-    "cherry": spec("-v --abbrev?"),
-    "range-diff": spec(DIFFING),
-    "branch": spec("-arvq --all --remotes --verbose --show-current --abbrev= --no-abbrev --color? " + LISTED),
-    "tag": spec("-n? --color? " + LISTED, marks="digits"),
-    "rev-parse": spec(
+    "diff": build_spec(DIFFING, marks="takes_number"),
+    "diff-tree": build_spec(DIFFING + " --stdin --no-commit-id -v --always --pretty? --format="),
+    "diff-index": build_spec(DIFFING),
+    "diff-files": build_spec(DIFFING),
+    "log": build_spec(LOGGING, marks="takes_number"),
+    "whatchanged": build_spec(LOGGING, marks="takes_number"),
+    "show": build_spec(LOGGING, marks="takes_number"),
+    "rev-list": build_spec(LOGGING + " --objects --disk-usage? --timestamp --header", marks="takes_number"),
+    "reflog": build_spec(LOGGING, marks="takes_number"),
+    "shortlog": build_spec(LOGGING + " -nse -w? --numbered --summary --email --group=", marks="takes_number"),
+    "cherry": build_spec("-v --abbrev?"),
+    "range-diff": build_spec(DIFFING),
+    "branch": build_spec(
+        "-arvq --all --remotes --verbose --show-current --abbrev= --no-abbrev --color? " + LISTED
+    ),
+    "tag": build_spec("-n? --color? " + LISTED, marks="takes_number"),
+    "rev-parse": build_spec(
         "-q --abbrev-ref? --verify --short? --symbolic --symbolic-full-name --show-toplevel --show-prefix "
         "--show-cdup --git-dir --git-common-dir --absolute-git-dir --is-inside-work-tree "
         "--is-bare-repository --is-inside-git-dir --all --branches? --tags? --remotes? --quiet --not "
         "--default= --show-superproject-working-tree --is-shallow-repository --path-format= --revs-only "
         "--no-revs --flags --no-flags"
     ),
-    "ls-files": spec(
+    "ls-files": build_spec(
         "-cdmoiskuvtz -x= -X=r --cached --deleted --modified --others --ignored --stage --killed --unmerged "
         "--exclude= --exclude-from=r --exclude-standard --error-unmatch --full-name --abbrev? --eol "
         "--directory --no-empty-directory --deduplicate --recurse-submodules --format= --with-tree="
     ),
-    "ls-tree": spec(
+    "ls-tree": build_spec(
         "-drtlz --long --name-only --name-status --object-only --full-name --full-tree --abbrev?"
     ),
-    "blame": spec(
+    "blame": build_spec(
         "-bcefklnpstw -L= -M? -C? -S=r --root --show-stats --porcelain --line-porcelain --date= "
         "--color-lines --color-by-age --abbrev= --incremental --reverse --first-parent --show-email"
     ),
-    "annotate": spec("-bcefklnpstw -L= -M? -C? --porcelain --date="),
-    "describe": spec(
+    "annotate": build_spec("-bcefklnpstw -L= -M? -C? --porcelain --date="),
+    "describe": build_spec(
         "--all --tags --always --long --dirty? --broken? --contains --abbrev= --exact-match "
         "--match= --exclude= --candidates= --first-parent"
     ),
-    "grep": spec(
+    "grep": build_spec(
         "-aiIwvhHEGPFnlLzocprqW -A= -B= -C= -e= -f=r -m= --cached --no-index --untracked --text "
         "--ignore-case --word-regexp --invert-match --full-name --extended-regexp --basic-regexp "
         "--perl-regexp --fixed-strings --line-number --column --files-with-matches --name-only "
@@ -84,36 +86,36 @@ READING: Mapping[str, Spec] = {
         "--show-function --function-context --max-depth= --max-count= --threads= --and --or --not "
         "--all-match --quiet --recursive --no-recursive --exclude-standard --no-exclude-standard "
         "--after-context= --before-context= --context=",
-        marks="digits",
+        marks="takes_number",
     ),
-    "cat-file": spec("-tspe --batch-check? --batch-all-objects --unordered --buffer"),
-    "merge-base": spec("-a --all --octopus --independent --is-ancestor --fork-point"),
-    "apply": spec("-v -p= --check --stat --numstat --summary --verbose --directory="),
-    "name-rev": spec("--tags --refs= --exclude= --all --name-only --always"),
-    "for-each-ref": spec(
+    "cat-file": build_spec("-tspe --batch-check? --batch-all-objects --unordered --buffer"),
+    "merge-base": build_spec("-a --all --octopus --independent --is-ancestor --fork-point"),
+    "apply": build_spec("-v -p= --check --stat --numstat --summary --verbose --directory="),
+    "name-rev": build_spec("--tags --refs= --exclude= --all --name-only --always"),
+    "for-each-ref": build_spec(
         "--count= --sort= --format= --color? --points-at= --merged? --no-merged? --contains? "
         "--no-contains? --exclude= --ignore-case",
         "-*",
     ),
-    "show-ref": spec(
+    "show-ref": build_spec(
         "-dqs --head --heads --branches --tags --dereference --hash? --verify --abbrev? --quiet", "-*"
     ),
-    "show-branch": spec(
+    "show-branch": build_spec(
         "-arg --all --remotes --list --no-name --sha1-name --topics --topo-order --current", "-*"
     ),
-    "count-objects": spec("-vH --verbose --human-readable", ""),
-    "check-ignore": spec("-qvzn --quiet --verbose --stdin --non-matching --no-index"),
-    "check-attr": spec("-az --all --stdin --cached"),
-    "symbolic-ref": spec("-q --short --quiet", "-*"),
-    "var": spec("-l", "-*"),
-    "version": spec("--build-options", ""),
-    "remote": spec("-vn --verbose --all --push", "-*"),
-    "stash": spec(LOGGING + " --include-untracked --only-untracked", marks="digits"),
-    "worktree": spec("-vz --verbose --porcelain", "-*"),
-    "submodule": spec("-q --quiet --cached --recursive", "-*"),
-    "notes": spec("--ref=", "-*"),
-    "bisect": spec("", "-*"),
-    "config": spec(
+    "count-objects": build_spec("-vH --verbose --human-readable", ""),
+    "check-ignore": build_spec("-qvzn --quiet --verbose --stdin --non-matching --no-index"),
+    "check-attr": build_spec("-az --all --stdin --cached"),
+    "symbolic-ref": build_spec("-q --short --quiet", "-*"),
+    "var": build_spec("-l", "-*"),
+    "version": build_spec("--build-options", ""),
+    "remote": build_spec("-vn --verbose --all --push", "-*"),
+    "stash": build_spec(LOGGING + " --include-untracked --only-untracked", marks="takes_number"),
+    "worktree": build_spec("-vz --verbose --porcelain", "-*"),
+    "submodule": build_spec("-q --quiet --cached --recursive", "-*"),
+    "notes": build_spec("--ref=", "-*"),
+    "bisect": build_spec("", "-*"),
+    "config": build_spec(
         "-lz --get --get-all --get-regexp --get-urlmatch --list --global --local --system --worktree --null "
         "--name-only --show-origin --show-scope --includes --no-includes --type= --bool --int --path "
         "--default=",
@@ -121,12 +123,14 @@ READING: Mapping[str, Spec] = {
     ),
 }
 
-WRITING: Mapping[str, Spec] = {
-    "checkout": spec("-qf --quiet --force --ours --theirs --no-overlay --overlay --progress --no-progress"),
-    "restore": spec(
+WRITING: Mapping[str, OptionSpec] = {
+    "checkout": build_spec(
+        "-qf --quiet --force --ours --theirs --no-overlay --overlay --progress --no-progress"
+    ),
+    "restore": build_spec(
         "-qSW -s= --source= --staged --worktree --quiet --progress --no-progress --ours --theirs --overlay "
         "--no-overlay --ignore-unmerged"
     ),
-    "rm": spec("-fnqr --force --dry-run --cached --ignore-unmatch --quiet"),
-    "mv": spec("-fknv --force --dry-run --verbose"),
+    "rm": build_spec("-fnqr --force --dry-run --cached --ignore-unmatch --quiet"),
+    "mv": build_spec("-fknv --force --dry-run --verbose"),
 }

@@ -9,19 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from controlplane.policy.shell.command import Call
-from controlplane.policy.shell.recorder import Scene
-from controlplane.policy.shell.result import UnclearError
+from controlplane.policy.shell.command import ProgramCall
+from controlplane.policy.shell.recorder import Recorder
+from controlplane.policy.shell.result import UnclearCommandError
 
 
-def vet_repository(call: Call, folders: Iterable[str]) -> None:
+def check_repository(call: ProgramCall, folders: Iterable[str]) -> None:
     """Raises UnclearError where git, run in one of these folders, may find a repository of its own there or
     on the way up. A folder may hold `..`, which counts after links."""
     for folder in folders:
-        if any(call.scene.may_be_there(head) for head in _heads(folder, call.scene)):
-            raise UnclearError("git may find a repository of its own here")
+        if any(call.recorder.may_exist(head) for head in _heads(folder, call.recorder)):
+            raise UnclearCommandError("git may find a repository of its own here")
 
 
-def _heads(folder: str, scene: Scene) -> Iterator[str]:
+def _heads(folder: str, scene: Recorder) -> Iterator[str]:
     """The files that would make a repository of a folder or of one above it, but for the workspace itself."""
-    return (f"{place}/HEAD" for place in scene.folders_above(folder))
+    return (f"{place}/HEAD" for place in scene.walk_up(folder))

@@ -1,85 +1,27 @@
-"""Why an entry's body is not here, and what can be told of it all the same.
+"""Render trace entries for readers: as they were recorded, or as an outline where the body is archived.
 
-A body is redacted (gone for good) or archived (in a file outside the database). What projections keep of an
-archived trace entry is enough for an outline: its files and lines, marked as what it is.
+The projections of an archived entry keep its files and lines. That is enough for an outline, which is marked
+as one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from functools import cached_property
+from datetime import UTC
 from itertools import islice
 from typing import Any
 
 from traces.entry_schema import DELETED, INTENT_TYPE
 from traces.ledger.append import body_of
-from traces.ledger.redaction import redacted_rows
-from traces.models import LET_GO, Kind, LedgerArchive, LedgerEntry, LedgerLeaf, TraceFile
+from traces.ledger.missing_bodies import Absence, Absences
+from traces.models import Kind, LedgerEntry, TraceFile
 
-TAKEN_OUT = "The content was taken out of the ledger."
 CHUNK = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Absence:
-    """`file` and `seq` where an archive holds the body; both empty after a redaction."""
-
-    file: str = ""
-    seq: int | None = None
-
-    @property
-    def archived(self) -> bool:
-        return bool(self.file)
-
-    @property
-    def text(self) -> str:
-        return f"Archived in {self.file}, entry {self.seq}." if self.file else TAKEN_OUT
-
-
-REDACTED = Absence()
-
-
-class Absences:
-    """Explains absences of one workspace. 2 queries in all, and none while every body is there."""
-
-    def __init__(self, workspace_id: int) -> None:
-        self.workspace_id = workspace_id
-
-    def of(self, entry: LedgerEntry) -> Absence:
-        """Why the body of `entry`, which is not here, is not. 0 further queries when its leaf came along."""
-        if entry.kind not in LET_GO or entry.pk in self._redacted:
-            return REDACTED
-        try:
-            seq = entry.leaf.seq
-        except LedgerLeaf.DoesNotExist:
-            return REDACTED
-        names = (one.name for one in self._archives if one.first_seq <= seq < one.end_seq)
-        name = next(names, "")
-        return Absence(name, seq) if name else REDACTED
-
-    @cached_property
-    def _archives(self) -> list[LedgerArchive]:
-        """The newest first: of several files with the same entries it is the one to ask for."""
-        return list(LedgerArchive.objects.filter(workspace_id=self.workspace_id).order_by("-pk"))
-
-    @cached_property
-    def _redacted(self) -> set[int]:
-        return redacted_rows(self.workspace_id)
-
-
-def archive_with(entry: LedgerEntry, *, until: datetime) -> str | None:
-    """The newest archive with a sealed entry, where it was written before a moment. 2 queries."""
-    archives = LedgerArchive.objects.filter(
-        workspace_id=entry.workspace_id, first_seq__lte=entry.leaf.seq, end_seq__gt=entry.leaf.seq
-    )
-    newest = archives.order_by("-pk").first()
-    return newest.name if newest and newest.created_at < until else None
-
-
-@dataclass(frozen=True, slots=True)
-class Told:
+class RenderedEntry:
     """A trace entry for a reader: as recorded, or its outline with an `absence`, or nothing but that."""
 
     entry: LedgerEntry
@@ -87,28 +29,28 @@ class Told:
     absence: Absence | None = None
 
 
-def told(entries: Iterable[LedgerEntry]) -> Iterator[Told]:
+def render_entries(entries: Iterable[LedgerEntry]) -> Iterator[RenderedEntry]:
     """Trace entries of one workspace, in order, read in pieces. 3 queries more a piece with archived ones."""
     absences: Absences | None = None
     rest = iter(entries)
     while piece := list(islice(rest, CHUNK)):
         absences = absences or Absences(piece[0].workspace_id)
-        yield from _told(piece, absences)
+        yield from _render(piece, absences)
 
 
-def _told(piece: Sequence[LedgerEntry], absences: Absences) -> Iterator[Told]:
+def _render(piece: Sequence[LedgerEntry], absences: Absences) -> Iterator[RenderedEntry]:
     values = [body_of(entry) for entry in piece]
     gone = {
         entry.pk: absences.of(entry)
         for entry, value in zip(piece, values, strict=True)
         if value is None and entry.kind == Kind.TRACE
     }
-    outlined = outlines([entry for entry in piece if entry.pk in gone and gone[entry.pk].archived], gone)
+    outlined = _outlines([entry for entry in piece if entry.pk in gone and gone[entry.pk].archived], gone)
     for entry, value in zip(piece, values, strict=True):
-        yield Told(entry, value or outlined.get(entry.pk), gone.get(entry.pk))
+        yield RenderedEntry(entry, value or outlined.get(entry.pk), gone.get(entry.pk))
 
 
-def outlines(entries: Sequence[LedgerEntry], gone: dict[int, Absence]) -> dict[int, dict[str, Any]]:
+def _outlines(entries: Sequence[LedgerEntry], gone: dict[int, Absence]) -> dict[int, dict[str, Any]]:
     """What is still known of archived trace entries, in the shape of an entry, by row id. 3 queries."""
     if not entries:
         return {}

@@ -14,10 +14,10 @@ from rest_framework.response import Response
 from controlplane.api.errors import ApiError
 from controlplane.api.pages import whole_number
 from controlplane.api.views import WorkspaceView
-from traces.entries import api_schema as schema
-from traces.entries.api import StreamView
-from traces.entries.missing_bodies import Absences, archive_with
+from traces.api import schema
+from traces.api.views import StreamView
 from traces.ledger import checkpoints, merkle, proofs
+from traces.ledger.missing_bodies import Absences, archive_with
 from traces.ledger.redaction import redact, redaction_of
 from traces.ledger.sealing import seal, waiting
 from traces.ledger.verify import verify
@@ -166,7 +166,7 @@ def _size(request: Request, name: str, newest: int) -> int:
 
 def _entry(workspace_id: int, named: str) -> LedgerEntry:
     """By id, or by place where the name is `#17`. Raises ApiError 404."""
-    rows = LedgerEntry.objects.filter(workspace_id=workspace_id, leaf__isnull=False)
+    rows = LedgerEntry.objects.for_workspace(workspace_id).sealed()
     number = named.removeprefix("#")
     if named.startswith("#") and number.isascii() and number.isdigit() and len(number) < 16:
         leaf = (

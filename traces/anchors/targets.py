@@ -10,7 +10,7 @@ from django.utils.crypto import salted_hmac
 
 from controlplane.models import Workspace
 from controlplane.shared import http_post
-from traces.ledger.anchors import anchors, git_notes
+from traces.anchors import anchor_file, git_notes
 from traces.ledger.checkpoints import NoteError, encoded
 from traces.models import AnchorKind, Checkpoint, LedgerAnchor
 from traces.outlets.webhook import SECRET_PREFIX, sign
@@ -30,7 +30,7 @@ def webhook_secret(anchor: LedgerAnchor) -> str:
 
 
 def _to_file(anchor: LedgerAnchor, head: Checkpoint) -> str:
-    anchors.keep(head.note, Path(anchor.target), anchor.workspace_id)
+    anchor_file.keep(head.note, Path(anchor.target), anchor.workspace_id)
     return f"Appended the head of {head.size} entries."
 
 
@@ -64,12 +64,12 @@ def _to_webhook(anchor: LedgerAnchor, head: Checkpoint) -> str:
 
 def _from_file(anchor: LedgerAnchor, workspace: Workspace) -> list[str]:
     path = Path(anchor.target)
-    return anchors.anchored(path, workspace.pk) if anchor.anchored_size or path.exists() else []
+    return anchor_file.anchored(path, workspace.pk) if anchor.anchored_size or path.exists() else []
 
 
 def _from_git(_anchor: LedgerAnchor, workspace: Workspace) -> list[str]:
     notes = git_notes.read_notes(_repository(workspace))
-    return [one for note in notes for one in anchors.of_ledger(note, workspace.pk)]
+    return [one for note in notes for one in anchor_file.of_ledger(note, workspace.pk)]
 
 
 def _file_target(_workspace: Workspace, target: str) -> str:

@@ -16,20 +16,20 @@ from django.db import transaction
 from django.db.models import Max, QuerySet
 from django.utils import timezone
 
-from traces.ledger import proofs
-from traces.ledger.append import NewEntry, append
-from traces.ledger.archives.archive_format import (
+from traces.archives.archive_format import (
     Archived,
     ArchiveError,
     ArchiveReader,
     Header,
-    Seal,
     around,
     draft_beside,
     file_digest,
     put_in_place,
     write_archive,
 )
+from traces.ledger import proofs
+from traces.ledger.append import NewEntry, append
+from traces.ledger.archive_seal import Seal
 from traces.ledger.checkpoints import origin_of
 from traces.ledger.insert_rows import insert_rows
 from traces.ledger.proofs import TILE_WIDTH

@@ -11,10 +11,10 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from controlplane.shared.access import MemberRequest, member_page
+from traces.anchors.rows import anchor_rows
+from traces.anchors.schedule import kept_heads
+from traces.archives.archive import newest_archives
 from traces.ledger import checkpoints, proofs, standalone_verifier
-from traces.ledger.anchors.rows import anchor_rows
-from traces.ledger.anchors.schedule import kept_heads
-from traces.ledger.archives.archive import newest_archives
 from traces.ledger.sealing import seal, waiting
 from traces.ledger.verify import Report, verify
 from traces.models import Checkpoint

@@ -32,9 +32,9 @@ from traces.browser.search import (
 )
 from traces.counts.counters import uncounted
 from traces.cursors import cursor_in
-from traces.entries.missing_bodies import Absences
 from traces.interchange.export import stream_orchestration
 from traces.ledger import checkpoints, proofs
+from traces.ledger.missing_bodies import Absences
 from traces.ledger.sealing import waiting
 from traces.models import Kind, LedgerEntry, LedgerLeaf
 from traces.timeline.describe_entries import Row, describe
@@ -98,7 +98,7 @@ def trace_export(request: MemberRequest) -> HttpResponseBase:
 @member_page()
 def proof_file(request: MemberRequest, number: int) -> HttpResponse:
     """What an auditor needs to check one sealed entry without this server. Not found while it is unsealed."""
-    entry = LedgerEntry.objects.filter(workspace_id=request.workspace.pk, pk=number).first()
+    entry = LedgerEntry.objects.for_workspace(request.workspace.pk).filter(pk=number).first()
     head = proofs.head(request.workspace.pk)
     if entry is None or head is None:
         raise Http404
@@ -242,7 +242,7 @@ def _select_traces(branches: list[QueryBranch]) -> Entries:
     condition = Q()
     for branch in branches:
         condition |= Q(pk__in=branch.entries.order_by().values("pk"))
-    return LedgerEntry.objects.filter(condition, kind=Kind.TRACE).select_related("body")
+    return LedgerEntry.objects.of_kind(Kind.TRACE).filter(condition).with_body()
 
 
 def _stream_file(lines: Any, name: str, content_type: str = "application/jsonl") -> StreamingHttpResponse:

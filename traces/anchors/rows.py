@@ -7,8 +7,8 @@ from datetime import datetime
 
 from django.utils import timezone
 
-from traces.ledger.anchors.schedule import health_of
-from traces.ledger.anchors.targets import webhook_secret
+from traces.anchors.schedule import health_of
+from traces.anchors.targets import webhook_secret
 from traces.models import AnchorKind, LedgerAnchor
 
 # The tone of a health, borrowed from a status that reads alike.

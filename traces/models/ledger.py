@@ -1,22 +1,17 @@
-"""The ledger's tables.
+"""The tables of evidence: entries, their bodies, the Merkle tree, its signed heads and its archives.
 
-Evidence (`Ledger…`, `Checkpoint`) is insert-only: triggers refuse UPDATE and DELETE on both
-databases, so no row is ever corrected, only answered by another. A body may be deleted when a
-`redaction` entry names it, or when an archive holds it. The `Trace…` tables are projections that can be
-rebuilt.
+All are insert-only: triggers refuse UPDATE and DELETE on both databases, so no row is ever corrected, only
+answered by another. A body alone may be deleted: when a `redaction` entry names it, or when an archive holds
+it.
 
-The ledger knows nobody: workspaces, sessions and intents are plain ids, so that a record outlives
-what it speaks of.
+The ledger has no foreign keys out: workspaces, sessions and intents are plain ids, so that a record outlives
+the rows that it is about.
 """
 
 from __future__ import annotations
 
-from datetime import datetime
-
 from django.db import models
 from django.db.models import Q
-
-from traces.counts import models as count_models  # noqa: F401 - Django looks for models here
 
 
 class Kind(models.TextChoices):
@@ -35,6 +30,51 @@ class Kind(models.TextChoices):
 # What may live in an archive alone. The rest is asked for as long as the workspace lives: names and scopes
 # of intents, lessons for prompts, rules, and who took what out.
 LET_GO = (Kind.DECISION, Kind.APPROVAL, Kind.TRACE, Kind.SESSION, Kind.IMPORT)
+
+
+class LedgerEntryQuerySet(models.QuerySet["LedgerEntry"]):
+    """The questions that many rooms ask. Row ids are given in the order of appending."""
+
+    def for_workspace(self, workspace_id: int) -> LedgerEntryQuerySet:
+        return self.filter(workspace_id=workspace_id)
+
+    def of_kind(self, kind: str) -> LedgerEntryQuerySet:
+        return self.filter(kind=kind)
+
+    def of_kinds(self, *kinds: str) -> LedgerEntryQuerySet:
+        return self.filter(kind__in=kinds)
+
+    def of_session(self, session_id: str) -> LedgerEntryQuerySet:
+        return self.filter(session_id=session_id)
+
+    def unsealed(self) -> LedgerEntryQuerySet:
+        """Entries that wait for their place in the tree."""
+        return self.filter(leaf=None)
+
+    def sealed(self) -> LedgerEntryQuerySet:
+        return self.filter(leaf__isnull=False)
+
+    def above(self, row_id: int) -> LedgerEntryQuerySet:
+        """Entries appended after the one with this row id."""
+        return self.filter(pk__gt=row_id)
+
+    def with_body(self) -> LedgerEntryQuerySet:
+        """Fetch each body in the same query; entries whose body is missing stay in."""
+        return self.select_related("body")
+
+    def with_body_and_leaf(self) -> LedgerEntryQuerySet:
+        """Fetch body and place in the tree in the same query, where there are any."""
+        return self.select_related("body", "leaf")
+
+    def oldest_first(self) -> LedgerEntryQuerySet:
+        return self.order_by("pk")
+
+    def newest_first(self) -> LedgerEntryQuerySet:
+        return self.order_by("-pk")
+
+    def highest_row_id(self) -> int:
+        """Return 0 for no entries. 1 query."""
+        return self.newest_first().values_list("pk", flat=True).first() or 0
 
 
 class LedgerEntry(models.Model):
@@ -59,6 +99,8 @@ class LedgerEntry(models.Model):
     envelope = models.BinaryField()
     leaf_hash = models.BinaryField()
     body_digest = models.BinaryField()
+
+    objects = LedgerEntryQuerySet.as_manager()
 
     class Meta:
         verbose_name_plural = "ledger entries"
@@ -194,151 +236,3 @@ class LedgerArchive(models.Model):
     @property
     def digest_hex(self) -> str:
         return bytes(self.digest).hex()
-
-
-class AnchorKind(models.TextChoices):
-    FILE = "file", "File"
-    WEBHOOK = "webhook", "Webhook"
-    GIT = "git", "Git note"
-
-
-class LedgerAnchor(models.Model):
-    """A place outside the database that gets the signed heads, and how that goes. No evidence: it changes.
-
-    `target` is a path of the server's, a URL, or "" for the workspace's own repository. `anchored_size` is
-    the head that arrived last, `answer` what the last attempt led to, `failures` those since one succeeded.
-    """
-
-    workspace_id = models.BigIntegerField()
-    kind = models.CharField(max_length=10, choices=AnchorKind.choices)
-    target = models.CharField(max_length=1000, blank=True)
-    every_minutes = models.PositiveIntegerField(default=10)
-    enabled = models.BooleanField(default=True)
-    created_at = models.DateTimeField(auto_now_add=True)
-    due_at = models.DateTimeField()
-    anchored_size = models.BigIntegerField(default=0)
-    anchored_at: models.DateTimeField[datetime | None, datetime | None] = models.DateTimeField(null=True)
-    failures = models.PositiveIntegerField(default=0)
-    answer = models.CharField(max_length=400, blank=True)
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["workspace_id", "kind", "target"], name="ledger_anchor_place")
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.kind} {self.target}".strip()
-
-
-class TraceEntry(models.Model):
-    """What a trace entry says of itself; `changed_at` is its own timestamp, the sender's claim."""
-
-    entry = models.OneToOneField(
-        LedgerEntry, primary_key=True, on_delete=models.PROTECT, related_name="trace"
-    )
-    workspace_id = models.BigIntegerField()
-    changed_at = models.DateTimeField()
-    revision_id = models.CharField(max_length=200)
-    imported = models.BooleanField()
-
-    class Meta:
-        verbose_name_plural = "trace entries"
-        indexes = [models.Index(fields=["workspace_id", "changed_at"], name="trace_entry_changed")]
-
-    def __str__(self) -> str:
-        return f"trace {self.entry_id}"
-
-
-class TraceFile(models.Model):
-    """One file of one trace entry, under one intent (or none). Rebuilt from bodies when needed.
-
-    `content_hash` is the file's whole content after the change, "" where the entry does not tell.
-    `imported` rows speak of a past that others recorded: they never override what was seen live.
-    `lead_folder` is the top folder of an entry's first row and "" on its others, so that a row of the list
-    stands in one folder only.
-    """
-
-    entry = models.ForeignKey(LedgerEntry, on_delete=models.PROTECT, related_name="files")
-    workspace_id = models.BigIntegerField()
-    path = models.CharField(max_length=1000)
-    session_id = models.CharField(max_length=200)
-    intent_id = models.CharField(max_length=200)
-    changed_at = models.DateTimeField()
-    mutation_class = models.CharField(max_length=40)
-    content_hash = models.CharField(max_length=200)
-    deleted = models.BooleanField()
-    imported = models.BooleanField()
-    lead_folder = models.CharField(max_length=200, default="")
-
-    class Meta:
-        indexes = [
-            models.Index(fields=["workspace_id", "lead_folder", "entry"], name="trace_file_folder"),
-            models.Index(fields=["workspace_id", "path", "imported", "-id"], name="trace_file_newest"),
-            models.Index(fields=["workspace_id", "intent_id", "-id"], name="trace_file_intent"),
-        ]
-
-    def __str__(self) -> str:
-        return self.path
-
-
-class TraceRange(models.Model):
-    """Lines of a file that an entry claims, 1-based and inclusive."""
-
-    file = models.ForeignKey(TraceFile, on_delete=models.CASCADE, related_name="ranges")
-    start_line = models.BigIntegerField()
-    end_line = models.BigIntegerField()
-    content_hash = models.CharField(max_length=200)
-    contributor = models.CharField(max_length=20)
-    model = models.CharField(max_length=250)
-
-    def __str__(self) -> str:
-        return f"{self.start_line}-{self.end_line}"
-
-
-class Outlet(models.Model):
-    """Somebody outside who is told what the ledger records: a webhook, or a collector of OTLP logs.
-
-    The ledger is the outbox: `next_seq` is the first sealed entry that was not delivered yet. `secret` is
-    what signs a webhook, or the collector's `Authorization` header. No kinds means all of them.
-    """
-
-    class Form(models.TextChoices):
-        WEBHOOK = "webhook", "Webhook"
-        OTLP = "otlp", "OpenTelemetry collector"
-
-    workspace_id = models.BigIntegerField(db_index=True)
-    form = models.CharField(max_length=10, choices=Form.choices)
-    url = models.CharField(max_length=500)
-    secret = models.CharField(max_length=500)
-    kinds: models.JSONField[list[str], list[str]] = models.JSONField(default=list)
-    whole = models.BooleanField(default=False, help_text="Send what calls and changes held as well.")
-    created_at = models.DateTimeField(auto_now_add=True)
-    next_seq = models.BigIntegerField(default=0)
-    next_try_at = models.DateTimeField(db_index=True)
-    failures = models.PositiveIntegerField(default=0)
-    delivered_at: models.DateTimeField[datetime | None, datetime | None] = models.DateTimeField(null=True)
-    last_error = models.CharField(max_length=500, blank=True, default="")
-
-    def __str__(self) -> str:
-        return f"{self.form} {self.url}"
-
-
-class ReconciledSubject(models.Model):
-    """A session or an intent that a reconciliation speaks of, so that its page finds the last one."""
-
-    class Subject(models.TextChoices):
-        SESSION = "session", "Session"
-        INTENT = "intent", "Intent"
-
-    entry = models.ForeignKey(LedgerEntry, on_delete=models.PROTECT, related_name="reconciled")
-    workspace_id = models.BigIntegerField()
-    subject = models.CharField(max_length=10, choices=Subject.choices)
-    subject_id = models.CharField(max_length=200)
-
-    class Meta:
-        indexes = [
-            models.Index(fields=["workspace_id", "subject", "subject_id", "-id"], name="reconciled_newest")
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.subject} {self.subject_id}"

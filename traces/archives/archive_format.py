@@ -21,19 +21,10 @@ from pathlib import Path
 from typing import Any, Self
 
 from traces.ledger import merkle
-from traces.ledger.checkpoints import (
-    Note,
-    NoteError,
-    decoded,
-    encoded,
-    is_ours,
-    read_note,
-    sign_note,
-    three_lines,
-)
+from traces.ledger.archive_seal import Seal, read_seal, sign_seal
+from traces.ledger.checkpoints import Note, is_ours, read_note
 
 FORMAT = "intent-control-plane/archive/1"
-SEAL = "archive of "
 MAX_LINE_LENGTH = 16 * 1024 * 1024  # bytes; a body has at most one MiB, and escapes make it longer
 LEVEL = 6
 
@@ -65,18 +56,6 @@ class Archived:
     body: bytes | None
 
 
-@dataclass(frozen=True, slots=True)
-class Seal:
-    """The signed end of an archive: `digest` is the SHA-256 of the lines before it."""
-
-    log: str
-    first: int
-    end: int
-    digest: bytes
-    note: str
-    ours: bool
-
-
 def write_archive(path: Path, header: Header, entries: Iterable[Archived]) -> None:
     """Write a whole archive to a new file and bring it to the disk. Raises FileExistsError, OSError."""
     with open(path, "xb", opener=_owner_only) as raw:
@@ -85,7 +64,7 @@ def write_archive(path: Path, header: Header, entries: Iterable[Archived]) -> No
             for line in _lines(header, entries):
                 running.update(line)
                 file.write(line)
-            note = sign_note(header.log, _sealed_text(header, running.digest()))
+            note = sign_seal(header.log, header.first, header.end, running.digest())
             file.write(_line({"seal": note}))
         raw.flush()
         os.fsync(raw.fileno())
@@ -119,17 +98,6 @@ def draft_beside(path: Path) -> Path:
 def file_digest(path: Path) -> bytes:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").digest()
-
-
-def read_seal(text: str) -> Seal:
-    """Parse the note that ends an archive. Raises NoteError."""
-    (title, span, digest), signed, signatures = three_lines(text)
-    first, _, end = span.partition("-")
-    if not title.startswith(SEAL) or not all(one.isascii() and one.isdigit() for one in (first, end)):
-        raise NoteError("this is not the seal of an archive")
-    log = title.removeprefix(SEAL)
-    note = Note(log, int(end), decoded(digest), signed, signatures)
-    return Seal(log, int(first), int(end), note.root, text, is_ours(note))
 
 
 class ArchiveReader:
@@ -258,10 +226,6 @@ def _lines(header: Header, entries: Iterable[Archived]) -> Iterator[bytes]:
 
 def _line(value: dict[str, Any]) -> bytes:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
-
-
-def _sealed_text(header: Header, digest: bytes) -> str:
-    return f"{SEAL}{header.log}\n{header.first}-{header.end}\n{encoded(digest)}\n"
 
 
 def _header(value: dict[str, Any]) -> Header:

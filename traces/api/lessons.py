@@ -21,9 +21,9 @@ from controlplane.api.pages import PAGE_PARAMETERS, page_of
 from controlplane.api.parsers import parse_json
 from controlplane.api.raw_body import JSON_TYPE, MARKDOWN_TYPES, read_body
 from controlplane.api.views import WorkspaceView
-from traces.entries import api_schema
-from traces.entries.api import MARKDOWN, StreamView, format_of, markdown_file
-from traces.lessons import retire, schema
+from traces.api import lessons_schema, schema
+from traces.api.views import MARKDOWN, StreamView, choose_format, markdown_response
+from traces.lessons import retire
 from traces.lessons.agent_md import read_lessons, write_lessons
 from traces.lessons.store import (
     MAX_LESSONS,
@@ -45,18 +45,18 @@ Turn = Callable[[int, retire.Retiring], Lesson]
 class LessonsView(StreamView):
     @extend_schema(
         operation_id="lessons_list", summary="Lessons, newest first, or AGENT.md",
-        parameters=[api_schema.MAP_FORMAT, schema.SECTION, schema.STATE, *PAGE_PARAMETERS],
-        responses=api_schema.answers(
-            {(200, JSON_TYPE): schema.LessonPage, (200, MARKDOWN): OpenApiTypes.STR}
+        parameters=[schema.MAP_FORMAT, lessons_schema.SECTION, lessons_schema.STATE, *PAGE_PARAMETERS],
+        responses=schema.answers(
+            {(200, JSON_TYPE): lessons_schema.LessonPage, (200, MARKDOWN): OpenApiTypes.STR}
         ),
     )  # fmt: skip
     def get(self, request: Request) -> HttpResponse:
         workspace_id = self.bearer.workspace_id
         retired = retirements(workspace_id)
         rows = _wanted(workspace_id, request, retired)
-        if format_of(request, "json") == "markdown":
+        if choose_format(request, "json") == "markdown":
             newest = [lesson for row in rows.order_by("-pk")[:MAX_LESSONS] if (lesson := lesson_of(row))]
-            return markdown_file(write_lessons(reversed(newest)), "AGENT.md")
+            return markdown_response(write_lessons(reversed(newest)), "AGENT.md")
         page = page_of(rows, request)
         found = told(workspace_id, page["results"], retired)
         return Response(page | {"results": [lesson_answer(lesson) for lesson in found]})
@@ -67,8 +67,10 @@ class LessonsView(StreamView):
             "The same text about the same file is recorded once in each section; that a lesson came again is "
             "counted, unless an AGENT.md brought it."
         ),
-        request={JSON_TYPE: schema.LessonBody, **dict.fromkeys(MARKDOWN_TYPES, OpenApiTypes.STR)},
-        responses=api_schema.answers({200: schema.LearnedAnswer, 201: schema.LearnedAnswer}, 413, 415),
+        request={JSON_TYPE: lessons_schema.LessonBody, **dict.fromkeys(MARKDOWN_TYPES, OpenApiTypes.STR)},
+        responses=schema.answers(
+            dict.fromkeys((200, 201), lessons_schema.LearnedAnswer), 413, 415
+        ),
     )  # fmt: skip
     def post(self, request: Request) -> Response:
         raw = read_body(request, (JSON_TYPE, *MARKDOWN_TYPES))
@@ -97,21 +99,21 @@ class TurnView(WorkspaceView):
 class RetireView(TurnView):
     @extend_schema(
         operation_id="lessons_retire", summary="Retire a lesson: prompts and AGENT.md leave it out",
-        request=schema.RetireBody,
-        responses=api_schema.answers({200: schema.LessonAnswer}, 404, 409, 415),
+        request=lessons_schema.RetireBody,
+        responses=schema.answers({200: lessons_schema.LessonAnswer}, 404, 409, 415),
     )  # fmt: skip
     def post(self, request: Request, lesson_id: str) -> Response:
-        return self.turn(retire.retire, lesson_id, schema.RetireBody(data=request.data))
+        return self.turn(retire.retire, lesson_id, lessons_schema.RetireBody(data=request.data))
 
 
 class RestoreView(TurnView):
     @extend_schema(
         operation_id="lessons_restore", summary="Take a retirement back",
-        request=schema.RestoreBody,
-        responses=api_schema.answers({200: schema.LessonAnswer}, 404, 409, 415),
+        request=lessons_schema.RestoreBody,
+        responses=schema.answers({200: lessons_schema.LessonAnswer}, 404, 409, 415),
     )  # fmt: skip
     def post(self, request: Request, lesson_id: str) -> Response:
-        return self.turn(retire.restore, lesson_id, schema.RestoreBody(data=request.data))
+        return self.turn(retire.restore, lesson_id, lessons_schema.RestoreBody(data=request.data))
 
 
 def lesson_answer(lesson: Lesson) -> dict[str, Any]:
@@ -121,8 +123,8 @@ def lesson_answer(lesson: Lesson) -> dict[str, Any]:
 
 
 def _wanted(workspace_id: int, request: Request, retired: Iterable[str]) -> QuerySet[LedgerEntry]:
-    section = _one_of(request, "section", schema.SECTIONS)
-    state = _one_of(request, "state", schema.STATES) or "active"
+    section = _one_of(request, "section", lessons_schema.SECTIONS)
+    state = _one_of(request, "state", lessons_schema.STATES) or "active"
     rows = lesson_entries(workspace_id, [Section(section)] if section else list(Section))
     if state == "all":
         return rows
@@ -138,7 +140,7 @@ def _one_of(request: Request, name: str, known: list[str]) -> str:
 
 
 def _new_lesson(raw: bytes) -> NewLesson:
-    checked = schema.LessonBody(data=parse_json(raw))
+    checked = lessons_schema.LessonBody(data=parse_json(raw))
     checked.is_valid(raise_exception=True)
     fields = {"file": "", **checked.validated_data}
     section = Section(fields.pop("section", Section.LESSON))

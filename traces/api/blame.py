@@ -15,9 +15,9 @@ from controlplane.api.fields import Text, Whole, YesNo
 from controlplane.api.parsers import parse_json
 from controlplane.api.raw_body import JSON_TYPE, read_body
 from controlplane.models import Workspace
+from traces.api import schema
+from traces.api.views import StreamView
 from traces.blame.blame import MAX_CONTENT, Author, Blame, Deletion, blame, blame_with, deletion, on_disk
-from traces.entries import api_schema as schema
-from traces.entries.api import StreamView
 from traces.entry_schema import canonical_path
 from traces.ranges.file_history import FileHistory, PathChange, read_file_history
 from traces.ranges.git_reader import Commit

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rest_framework import serializers as s
 
 from controlplane.api.fields import Text, Whole
-from traces.entries.api_schema import Body, query
+from traces.api.schema import Body, query
 from traces.lessons.retire import MAX_REASON_LENGTH
 from traces.lessons.store import Section, Source
 

@@ -1,0 +1,36 @@
+"""What the readers of a tool's input take and return."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from controlplane.policy.calls.toolsets.kinds import AgentTool
+from controlplane.policy.model import Policy, ToolCall, Unknown
+from controlplane.policy.paths.filesystem import Filesystem
+from controlplane.policy.paths.raw_path import RawPath
+
+
+@dataclass(frozen=True, slots=True)
+class ToolInput:
+    """A call to be read: its tool, and `data`, the input that the tool gets, out of any MCP wrapper."""
+
+    call: ToolCall
+    tool: AgentTool
+    data: dict[str, Any]
+    policy: Policy
+    filesystem: Filesystem
+
+
+@dataclass(slots=True)
+class RawTargets:
+    """The paths that the input of a call names, collected while it is read.
+
+    `wildcard_names` are names that wildcards among the reads may stand for: they are matched against
+    `.intentignore` only.
+    """
+
+    writes: list[RawPath] = field(default_factory=list)
+    reads: list[RawPath] = field(default_factory=list)
+    unknown: list[Unknown] = field(default_factory=list)
+    wildcard_names: list[RawPath] = field(default_factory=list)

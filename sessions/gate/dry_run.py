@@ -1,0 +1,28 @@
+"""Answer a dry run: decide like the gate, but record, open and spend nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from controlplane.api.errors import ApiError
+from controlplane.shared.tokens import Bearer
+from sessions.gate import handshake_call
+from sessions.gate.answers import render_outcome
+from sessions.gate.decide import decide_request
+from sessions.gate.request import GateRequest
+from sessions.gate.snapshot import read_snapshot
+from sessions.lifecycle.open import find_session, unopened_session
+
+
+def dry_run(bearer: Bearer, request: GateRequest) -> dict[str, Any]:
+    """Return what the gate would answer. Raise `ApiError` 403 for another token's session."""
+    session = find_session(bearer.workspace_id, request.session_id)
+    if session is None:
+        session = unopened_session(bearer.workspace_id, request.opening)
+    elif session.token_id != bearer.token_id and not bearer.may("reviewer"):
+        raise ApiError(403, "PERMISSION_DENIED", "This session belongs to another token.", reason="not_yours")
+    snapshot = read_snapshot(session)
+    outcome = decide_request(request, snapshot)
+    if outcome.is_selection:
+        return handshake_call.preview_handshake(snapshot, request)
+    return render_outcome(outcome)

@@ -1,0 +1,63 @@
+"""Apply what a recorded decision changes: its approval, a used grant, the session's state and life.
+
+Runs in the transaction that records the decision.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from django.db.models import F
+from django.utils import timezone
+
+from controlplane.policy.model import SessionState
+from controlplane.shared.tokens import Bearer
+from sessions.approvals.lifecycle import open_planned
+from sessions.gate import snapshot_cache
+from sessions.gate.denial_alerts import alert_on_repeated_denials
+from sessions.gate.outcome import GateOutcome
+from sessions.lifecycle.open import record_session, touch
+from sessions.models import AgentSession, ApprovalGrant
+
+
+def follow_up(bearer: Bearer, outcome: GateOutcome) -> bool:
+    """Apply the effects; False when they cannot be, so that the decision must be rolled back."""
+    session, approval = outcome.snapshot.session, outcome.approval
+    if approval is not None and approval.pk is None:
+        open_planned(approval, outcome.decision_id or "")
+    if outcome.decision.grant_id and not _use_grant(outcome):
+        return False
+    if outcome.is_counted_denial:
+        alert_on_repeated_denials(outcome)
+    if outcome.state is not outcome.snapshot.core.state:
+        _begin_reasoning(session, bearer.actor)
+    if outcome.is_touch_due:
+        touch(session.pk)
+        snapshot_cache.remember(replace(outcome.snapshot, seen_at=timezone.now()))
+    return True
+
+
+def _use_grant(outcome: GateOutcome) -> bool:
+    """Spend a `once` grant; False when another call spent it first."""
+    session, call_id = outcome.snapshot.session, outcome.request.call.call_id or ""
+    grant = ApprovalGrant.objects.get(public_id=outcome.decision.grant_id)
+    # A retry of the call that spent the grant is let through again; a call without an id is never a retry.
+    if grant.kind != ApprovalGrant.Kind.ONCE or (grant.used_at and grant.used_by == call_id != ""):
+        return True
+    # Compare-and-set: of two calls at once, the one that updates the row has the grant.
+    used = ApprovalGrant.objects.filter(pk=grant.pk, used_at=None, revoked_at=None).update(
+        used_at=timezone.now(), used_by=call_id
+    )
+    if used:
+        AgentSession.objects.filter(pk=grant.session_id).update(revision=F("revision") + 1)
+        snapshot_cache.forget(session.workspace_id, session.session_id)
+    return bool(used)
+
+
+def _begin_reasoning(session: AgentSession, actor: str) -> None:
+    began = AgentSession.objects.filter(pk=session.pk, state=SessionState.REQUEST.value).update(
+        state=SessionState.REASONING.value, revision=F("revision") + 1
+    )
+    if began:
+        record_session(session, "reasoning", actor)
+    snapshot_cache.forget(session.workspace_id, session.session_id)

@@ -1,0 +1,136 @@
+"""Record a gate decision in the ledger, bound to the snapshot it was decided on."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import replace
+from typing import Any
+
+from django.db import IntegrityError, connection, transaction
+
+from controlplane.policy.model import ToolCall, Verdict
+from controlplane.shared.integrity import is_violation
+from controlplane.shared.masking import storable
+from controlplane.shared.sqlite_lock import writing
+from controlplane.shared.tokens import Bearer
+from sessions.gate.answers import render_conflicts
+from sessions.gate.ask import attach_approval
+from sessions.gate.follow_up import follow_up
+from sessions.gate.outcome import GateOutcome
+from sessions.models import UNIQUE_PENDING_APPROVAL, AgentSession, Approval
+from traces.ledger.append import NewEntry, Prepared, append_prepared, find, prepare
+
+
+def record_outcome(bearer: Bearer, outcome: GateOutcome) -> GateOutcome | None:
+    """Commit a decision with all that follows from it; None when its snapshot no longer holds."""
+    asks = outcome.answered is Verdict.ASK
+    # Masking and hashing need no database: done before SQLite's lock makes every other writer wait.
+    prepared = None if asks else _prepare(bearer, outcome)
+    if prepared is not None and connection.vendor == "postgresql" and not outcome.has_follow_up:
+        return _append(outcome, *prepared)  # a single statement is a transaction of its own
+    try:
+        with writing():
+            if prepared is None:
+                outcome = attach_approval(outcome)
+                prepared = _prepare(bearer, outcome)
+            recorded = _append(outcome, *prepared)
+            if recorded is None or not follow_up(bearer, recorded):
+                transaction.set_rollback(True)
+                return None
+    except IntegrityError as error:
+        if is_violation(error, Approval, UNIQUE_PENDING_APPROVAL):
+            return None  # an identical ask opened its approval first: the next attempt joins it
+        raise
+    return recorded
+
+
+def _prepare(bearer: Bearer, outcome: GateOutcome) -> tuple[NewEntry, Prepared]:
+    entry = _build_entry(bearer, outcome)
+    return entry, prepare(entry)
+
+
+def _append(outcome: GateOutcome, entry: NewEntry, prepared: Prepared) -> GateOutcome | None:
+    """Append the entry while the snapshot holds. 1 statement (2 on SQLite) unless the call came before."""
+    # Check and record are one statement, so nothing can change between the two.
+    condition = outcome.snapshot.unchanged([target.path for target in outcome.decision.targets])
+    appended = append_prepared(prepared, only_if=condition)
+    if appended is not None:
+        return replace(outcome, decision_id=appended.entry_id)
+    # Nothing was inserted: either the snapshot is stale, or an entry with this key exists.
+    if entry.idempotency_key is None or not outcome.snapshot.is_current():
+        return None
+    earlier = find(entry.workspace_id, entry.idempotency_key)
+    if earlier is not None and (earlier.outcome, earlier.reason) == (entry.outcome, entry.reason):
+        return replace(outcome, decision_id=earlier.entry_id)  # a retry of the same call
+    # The same call was decided otherwise before, under other revisions: this is a new decision. Its key names
+    # the revisions, so that retries under these are one entry too.
+    snapshot = outcome.snapshot
+    key = f"{entry.idempotency_key}:{snapshot.workspace_revision}.{snapshot.session_revision}"
+    appended = append_prepared(prepare(replace(entry, idempotency_key=key)), only_if=condition)
+    if appended is not None:
+        return replace(outcome, decision_id=appended.entry_id)
+    earlier = find(entry.workspace_id, key)  # by a concurrent retry; without one the snapshot went stale
+    return replace(outcome, decision_id=earlier.entry_id) if earlier is not None else None
+
+
+def _build_entry(bearer: Bearer, outcome: GateOutcome) -> NewEntry:
+    session, decision = outcome.snapshot.session, outcome.decision
+    return NewEntry(
+        workspace_id=session.workspace_id,
+        kind="decision",
+        idempotency_key=_idempotency_key(session, outcome.request.call),
+        session_id=session.session_id,
+        intent_id=decision.intent_id or "",
+        outcome=decision.verdict.value,
+        agent=session.agent_name,
+        tool=outcome.request.call.tool,
+        error_type=decision.error_type.value if decision.error_type else "",
+        reason=str(decision.reason or ""),
+        actor=bearer.actor,
+        body=_build_body(outcome),
+    )
+
+
+def _build_body(outcome: GateOutcome) -> dict[str, Any]:
+    call, decision, snapshot = outcome.request.call, outcome.decision, outcome.snapshot
+    intent = snapshot.core.intent
+    body: dict[str, Any] = {
+        "tool": call.tool,
+        "input": storable(call.input),
+        "cwd": call.cwd,
+        "tool_use_id": call.call_id,
+        "decision": decision.verdict.value,
+        "answered": outcome.answered.value,
+        "classification": decision.tool_class.value,
+        "targets": [target.path for target in decision.targets],
+        "intent_id": decision.intent_id,
+        "intent_revision": intent.revision if intent else None,
+        "revisions": [snapshot.workspace_revision, snapshot.session_revision],
+    }
+    if decision.error_type:
+        body |= {
+            "error_type": decision.error_type.value,
+            "reason": str(decision.reason),
+            "error": decision.error,
+            "offending": list(decision.offending) or None,
+        }
+    if decision.reads:
+        body["reads"] = [target.path for target in decision.reads]
+    if decision.conflicts:
+        body["conflicts"] = render_conflicts(decision)
+    if decision.unknown:
+        body["unknown"] = [{"text": storable(part.text), "why": part.reason} for part in decision.unknown]
+    if outcome.approval is not None:
+        body["approval_id"] = outcome.approval.public_id
+    if decision.grant_id:
+        body["override"] = snapshot.overrides[decision.grant_id]
+    return {name: value for name, value in body.items() if value is not None}
+
+
+def _idempotency_key(session: AgentSession, call: ToolCall) -> str | None:
+    """Return one key for one call: the same `tool_use_id` with the same tool, input and folder."""
+    if not call.call_id:
+        return None
+    text = json.dumps([call.call_id, call.tool, call.input, call.cwd], sort_keys=True)
+    return f"call:{session.pk}:{hashlib.sha256(text.encode()).hexdigest()}"

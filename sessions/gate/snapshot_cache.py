@@ -1,0 +1,55 @@
+"""Cache snapshots in the process, checked by revision and never by time.
+
+A cached snapshot may be stale. That is safe: a decision made on it is appended only while its condition
+`unchanged` is true in the very statement of the append. A stale one costs a second attempt and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+from controlplane.shared.tokens import Bearer
+from sessions.core_values import forget_policies, load_policy
+from sessions.gate.snapshot import SessionSnapshot, forget_owners, read_snapshot
+from sessions.lifecycle.intent_lock import reclaim
+from sessions.lifecycle.open import Opening, open_session
+
+MAX_SNAPSHOTS = 5_000
+
+_snapshots: OrderedDict[tuple[int, str], SessionSnapshot] = OrderedDict()
+
+
+def get_snapshot(bearer: Bearer, opening: Opening) -> SessionSnapshot:
+    """Return a snapshot from memory (0 queries) or from the database; open the session if it is unknown."""
+    snapshot = _snapshots.get((bearer.workspace_id, opening.session_id))
+    # A session opened without a root gets it from the first call that names one, so that one is not cached.
+    if snapshot is None or (not snapshot.session.root and (opening.root or opening.cwd)):
+        session, _ = open_session(bearer, opening)
+        if session.intent is None and session.selected_intent_id and not session.ended:
+            reclaim(session, load_policy(session.workspace))
+        snapshot = remember(read_snapshot(session))
+    return snapshot
+
+
+def remember(snapshot: SessionSnapshot) -> SessionSnapshot:
+    """Cache a snapshot and return it; the least recently stored one makes room."""
+    if snapshot.core.intent_held_by_other:
+        return snapshot  # no revision of this session tells when the other one lets go: read it each time
+    key = (snapshot.session.workspace_id, snapshot.session.session_id)
+    _snapshots[key] = snapshot
+    _snapshots.move_to_end(key)
+    while len(_snapshots) > MAX_SNAPSHOTS:
+        _snapshots.popitem(last=False)
+    return snapshot
+
+
+def forget(workspace_id: int, session_id: str) -> None:
+    """Drop the snapshot of a session that this process has changed."""
+    _snapshots.pop((workspace_id, session_id), None)
+
+
+def forget_all() -> None:
+    """Empty every cache of the gate, for tests that roll revisions back."""
+    _snapshots.clear()
+    forget_policies()
+    forget_owners()

@@ -1,0 +1,83 @@
+"""REST for trace entries: list them, record new ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from controlplane.api.pages import PAGE_PARAMETERS, page_of
+from controlplane.api.raw_body import JSON_TYPE, read_body
+from traces.api import schema
+from traces.api.views import StreamView, parse_filter, report_error
+from traces.entries.filters import traces_of
+from traces.entries.mutation_class_check import computed_class, disagrees
+from traces.entries.render import RenderedEntry, render_entries
+from traces.interchange.post_entries import post_entries
+from traces.ledger import checkpoints
+from traces.ledger.append import Appended
+from traces.models import LedgerEntry, LedgerLeaf
+
+
+class TracesView(StreamView):
+    @extend_schema(
+        operation_id="traces_list", summary="List trace entries, newest first",
+        parameters=[*schema.FILTERS, *PAGE_PARAMETERS], responses=schema.answers({200: schema.TracePage}),
+    )  # fmt: skip
+    def get(self, request: Request) -> Response:
+        page = page_of(traces_of(self.bearer.workspace_id, parse_filter(request)), request)
+        return Response(page | {"results": [trace_answer(one) for one in render_entries(page["results"])]})
+
+    @extend_schema(
+        operation_id="traces_post", summary="Record whole trace entries, all or nothing",
+        description="An entry, a list of entries, or one entry a line. Idempotent by `id`.",
+        request={JSON_TYPE: schema.EntryBody(many=True), **schema.FILE_REQUEST},
+        examples=[schema.EXAMPLE_ENTRY],
+        responses=schema.answers({200: schema.PostedAnswer, 201: schema.PostedAnswer}, 409, 413, 415),
+    )  # fmt: skip
+    def post(self, request: Request) -> Response:
+        raw = read_body(request, schema.ENTRY_TYPES)
+        workspace_id = self.bearer.workspace_id
+        report, made = post_entries(workspace_id, raw, self.actor)
+        if not report.is_valid:
+            raise report_error(report)
+        receipts = [_receipt(workspace_id, one) for one in made]
+        return Response(report.to_dict() | {"results": receipts}, status=201 if made else 200)
+
+
+def trace_answer(one: RenderedEntry) -> dict[str, Any]:
+    """The entry as it was recorded and its place in the ledger. 0 queries when both were fetched along."""
+    row, absence = one.entry, one.absence
+    leaf = _leaf(row)
+    place = {
+        "status": "sealed" if leaf else "pending",
+        "seq": leaf.seq if leaf else None,
+        "leaf_hash": bytes(row.leaf_hash).hex(),
+        "received_at": row.received_at,
+        "session_id": row.session_id,
+        "intent_id": row.intent_id,
+        "redacted": absence is not None and not absence.archived,
+        "archived_in": absence.file if absence and absence.archived else None,
+        "computed_mutation_class": computed_class(row) or None,
+        "class_disagrees": disagrees(row),
+    }
+    return (one.value or {"id": row.entry_id}) | {"ledger": place}
+
+
+def _leaf(row: LedgerEntry) -> LedgerLeaf | None:
+    try:
+        return row.leaf
+    except LedgerLeaf.DoesNotExist:
+        return None
+
+
+def _receipt(workspace_id: int, one: Appended) -> dict[str, Any]:
+    return {
+        "id": one.entry_id,
+        "status": "pending",
+        "leaf_hash": one.leaf_hash.hex(),
+        "received_at": one.received_at,
+        "receipt": checkpoints.receipt(workspace_id, one.leaf_hash, one.received_at),
+    }

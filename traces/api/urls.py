@@ -1,0 +1,20 @@
+from django.urls import path
+
+from traces.api import blame, entries, intent_map, ledger, lessons, transfer
+
+urlpatterns = [
+    path("traces", entries.TracesView.as_view()),
+    path("traces/import", transfer.TraceImportView.as_view()),
+    path("traces/export", transfer.TraceExportView.as_view()),
+    path("intent-map", intent_map.IntentMapView.as_view()),
+    path("files/blame", blame.BlameView.as_view()),
+    path("lessons", lessons.LessonsView.as_view()),
+    path("lessons/<str:lesson_id>/retire", lessons.RetireView.as_view()),
+    path("lessons/<str:lesson_id>/restore", lessons.RestoreView.as_view()),
+    path("ledger", ledger.LedgerView.as_view()),
+    path("ledger/verify", ledger.VerifyView.as_view()),
+    path("ledger/entries/<path:entry_id>/redact", ledger.RedactView.as_view()),
+    path("ledger/checkpoint", ledger.CheckpointView.as_view()),
+    path("ledger/proof/inclusion", ledger.InclusionView.as_view()),
+    path("ledger/proof/consistency", ledger.ConsistencyView.as_view()),
+]

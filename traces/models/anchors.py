@@ -1,0 +1,41 @@
+"""Where a workspace's signed heads are kept outside the database."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db import models
+
+
+class AnchorKind(models.TextChoices):
+    FILE = "file", "File"
+    WEBHOOK = "webhook", "Webhook"
+    GIT = "git", "Git note"
+
+
+class LedgerAnchor(models.Model):
+    """A place outside the database that gets the signed heads, and how that goes. No evidence: it changes.
+
+    `target` is a path of the server's, a URL, or "" for the workspace's own repository. `anchored_size` is
+    the head that arrived last, `answer` what the last attempt led to, `failures` those since one succeeded.
+    """
+
+    workspace_id = models.BigIntegerField()
+    kind = models.CharField(max_length=10, choices=AnchorKind.choices)
+    target = models.CharField(max_length=1000, blank=True)
+    every_minutes = models.PositiveIntegerField(default=10)
+    enabled = models.BooleanField(default=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    due_at = models.DateTimeField()
+    anchored_size = models.BigIntegerField(default=0)
+    anchored_at: models.DateTimeField[datetime | None, datetime | None] = models.DateTimeField(null=True)
+    failures = models.PositiveIntegerField(default=0)
+    answer = models.CharField(max_length=400, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["workspace_id", "kind", "target"], name="ledger_anchor_place")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.target}".strip()

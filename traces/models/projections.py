@@ -1,0 +1,93 @@
+"""What queries need of entry bodies, in columns. Projections are no evidence: they can be rebuilt."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from traces.models.ledger import LedgerEntry
+
+
+class TraceEntry(models.Model):
+    """What a trace entry says of itself; `changed_at` is its own timestamp, the sender's claim."""
+
+    entry = models.OneToOneField(
+        LedgerEntry, primary_key=True, on_delete=models.PROTECT, related_name="trace"
+    )
+    workspace_id = models.BigIntegerField()
+    changed_at = models.DateTimeField()
+    revision_id = models.CharField(max_length=200)
+    imported = models.BooleanField()
+
+    class Meta:
+        verbose_name_plural = "trace entries"
+        indexes = [models.Index(fields=["workspace_id", "changed_at"], name="trace_entry_changed")]
+
+    def __str__(self) -> str:
+        return f"trace {self.entry_id}"
+
+
+class TraceFile(models.Model):
+    """One file of one trace entry, under one intent (or none). Rebuilt from bodies when needed.
+
+    `content_hash` is the file's whole content after the change, "" where the entry does not tell.
+    `imported` rows speak of a past that others recorded: they never override what was seen live.
+    `lead_folder` is the top folder of an entry's first row and "" on its others, so that a row of the list
+    stands in one folder only.
+    """
+
+    entry = models.ForeignKey(LedgerEntry, on_delete=models.PROTECT, related_name="files")
+    workspace_id = models.BigIntegerField()
+    path = models.CharField(max_length=1000)
+    session_id = models.CharField(max_length=200)
+    intent_id = models.CharField(max_length=200)
+    changed_at = models.DateTimeField()
+    mutation_class = models.CharField(max_length=40)
+    content_hash = models.CharField(max_length=200)
+    deleted = models.BooleanField()
+    imported = models.BooleanField()
+    lead_folder = models.CharField(max_length=200, default="")
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["workspace_id", "lead_folder", "entry"], name="trace_file_folder"),
+            models.Index(fields=["workspace_id", "path", "imported", "-id"], name="trace_file_newest"),
+            models.Index(fields=["workspace_id", "intent_id", "-id"], name="trace_file_intent"),
+        ]
+
+    def __str__(self) -> str:
+        return self.path
+
+
+class TraceRange(models.Model):
+    """Lines of a file that an entry claims, 1-based and inclusive."""
+
+    file = models.ForeignKey(TraceFile, on_delete=models.CASCADE, related_name="ranges")
+    start_line = models.BigIntegerField()
+    end_line = models.BigIntegerField()
+    content_hash = models.CharField(max_length=200)
+    contributor = models.CharField(max_length=20)
+    model = models.CharField(max_length=250)
+
+    def __str__(self) -> str:
+        return f"{self.start_line}-{self.end_line}"
+
+
+class ReconciledSubject(models.Model):
+    """A session or an intent that a reconciliation speaks of, so that its page finds the last one."""
+
+    class Subject(models.TextChoices):
+        SESSION = "session", "Session"
+        INTENT = "intent", "Intent"
+
+    entry = models.ForeignKey(LedgerEntry, on_delete=models.PROTECT, related_name="reconciled")
+    workspace_id = models.BigIntegerField()
+    subject = models.CharField(max_length=10, choices=Subject.choices)
+    subject_id = models.CharField(max_length=200)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["workspace_id", "subject", "subject_id", "-id"], name="reconciled_newest")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.subject} {self.subject_id}"
