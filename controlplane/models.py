@@ -15,6 +15,15 @@ SLUG = RegexValidator(
 )
 
 
+class WorkspaceQuerySet(models.QuerySet["Workspace"]):
+    def apply_change(self, workspace_id: int, **fields: Any) -> None:
+        """Set fields and raise `revision` in one statement. Nothing else may raise it.
+
+        Call it in the transaction of whatever a decision depends on, whether that is a field here or not.
+        """
+        self.filter(pk=workspace_id).update(revision=models.F("revision") + 1, **fields)
+
+
 class Workspace(models.Model):
     """One governed repository. Nothing crosses workspaces: every query starts from one.
 
@@ -29,6 +38,8 @@ class Workspace(models.Model):
     policy: models.JSONField[dict[str, Any], dict[str, Any]] = models.JSONField(default=dict, blank=True)
     intentignore = models.TextField(blank=True, default="")
     created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = WorkspaceQuerySet.as_manager()
 
     class Meta:
         ordering = ["slug"]

@@ -1,4 +1,4 @@
-"""The registry of a workspace as it is stored: intents, their revisions, and the file's own facts."""
+"""The registry of a workspace: intents, their revisions, and what else the registry file says."""
 
 from __future__ import annotations
 
@@ -9,16 +9,39 @@ from django.db import models
 from controlplane.models import Workspace
 from controlplane.policy.model import IntentStatus, Registry
 from intents.json_field import JsonTextField
+from intents.statuses import FINAL_STATUSES, SELECTABLE_STATUSES
 
 STATUS_CHOICES = [(status.value, status.value.replace("_", " ").capitalize()) for status in IntentStatus]
 
 
-class Intent(models.Model):
-    """One registered piece of business work, in the newest of its revisions.
+class IntentQuerySet(models.QuerySet["Intent"]):
+    def for_workspace(self, workspace_id: int) -> IntentQuerySet:
+        return self.filter(workspace_id=workspace_id)
 
-    `version` is the number of that revision. `raw_status` is the word that the document used where it was
-    not the status itself, and `created_at`/`updated_at` are the document's texts ("" when it has none).
-    `extra` holds, in order, the fields that the product does not know.
+    def in_file_order(self) -> IntentQuerySet:
+        return self.order_by("position", "pk")
+
+    def selectable(self) -> IntentQuerySet:
+        """Intents that an agent may take at the handshake."""
+        return self.filter(status__in=SELECTABLE_STATUSES)
+
+    def open(self) -> IntentQuerySet:
+        """Intents that are neither completed nor abandoned."""
+        return self.exclude(status__in=FINAL_STATUSES)
+
+    def blocked(self) -> IntentQuerySet:
+        return self.filter(status=IntentStatus.BLOCKED)
+
+    def completed(self) -> IntentQuerySet:
+        return self.filter(status=IntentStatus.COMPLETED)
+
+
+class Intent(models.Model):
+    """One registered piece of business work, at its newest revision.
+
+    `version` is the number of that revision. `raw_status` is the document's own word where it differs from
+    `status`, else "". `created_at` and `updated_at` are the document's texts, "" where it has none.
+    `extra` holds unknown fields in the order of the document.
     """
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="intents")
@@ -42,6 +65,8 @@ class Intent(models.Model):
     registered_at: models.DateTimeField[datetime, datetime] = models.DateTimeField(auto_now_add=True)
     changed_at: models.DateTimeField[datetime, datetime] = models.DateTimeField(auto_now=True)
 
+    objects = IntentQuerySet.as_manager()
+
     class Meta:
         ordering = ["workspace", "position", "pk"]
         constraints = [
@@ -54,12 +79,15 @@ class Intent(models.Model):
 
     @property
     def title(self) -> str:
-        """What people call it: the name, or the id where it has none."""
+        """The name, or the id where there is none."""
         return self.name or self.intent_id
 
 
 class IntentRevision(models.Model):
-    """What an intent said at one point, and who made it so. Outlives the intent; `document` null: removed."""
+    """One version of an intent's document, with its author. Outlives the intent.
+
+    `document` is null where the revision removed the intent.
+    """
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="intent_revisions")
     intent_id = models.CharField(max_length=200)
@@ -82,9 +110,9 @@ class IntentRevision(models.Model):
 
 
 class RegistryDocument(models.Model):
-    """What `active_intents.yaml` says beside its intents, and how the synced file was last found.
+    """The metadata and unknown keys of `active_intents.yaml`, and the state of the file at the last sync.
 
-    `state` is `ok`, `missing` or `corrupt` (`error` says why); it counts only where `synced`.
+    `state` is `ok`, `missing` or `corrupt` (`error` says why); it has a meaning only where `synced`.
     """
 
     workspace = models.OneToOneField(Workspace, on_delete=models.CASCADE, related_name="registry_document")

@@ -1,23 +1,20 @@
-"""Taking over what a starter recommends: added to what a workspace has, nothing of its own replaced."""
+"""Add what a starter recommends to a workspace's rules; none of its own rules is replaced."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from django.db import transaction
 
 from controlplane.models import Workspace
+from controlplane.shared.starters import Starter
 from intents import intentignore
 from intents.workspace_policy import change_policy, read_policy
-
-if TYPE_CHECKING:
-    from controlplane.shared.starters import Starter
 
 
 @dataclass(frozen=True, slots=True)
 class MissingRecommendations:
-    """What a starter recommends and the workspace does not have."""
+    """The recommendations of a starter that a workspace does not have. False where there are none."""
 
     ignored: tuple[str, ...]
     protected_paths: tuple[str, ...]
@@ -29,32 +26,27 @@ class MissingRecommendations:
 
 def find_missing(workspace: Workspace, starter: Starter) -> MissingRecommendations:
     policy = read_policy(workspace)
-    has = {line.strip() for line in workspace.intentignore.splitlines()}
+    protected, safe = policy["protected_paths"], policy["safe_commands"]
+    present_lines = {line.strip() for line in workspace.intentignore.splitlines()}
     rules = [line for line in starter.intentignore.splitlines() if not line.startswith("#")]
     return MissingRecommendations(
-        ignored=tuple(line for line in rules if line not in has),
-        protected_paths=tuple(path for path in starter.protected if path not in policy["protected_paths"]),
-        safe_commands=tuple(one for one in starter.safe_commands if one not in policy["safe_commands"]),
+        ignored=tuple(line for line in rules if line not in present_lines),
+        protected_paths=tuple(path for path in starter.protected_paths if path not in protected),
+        safe_commands=tuple(command for command in starter.safe_commands if command not in safe),
     )
 
 
 def apply_recommendations(workspace: Workspace, starter: Starter, *, actor: str) -> MissingRecommendations:
-    """Add what is missing; what was added. The ledger names the actor."""
+    """Add what is missing, and return it. The ledger records the actor."""
     with transaction.atomic():
-        held = Workspace.objects.select_for_update().get(pk=workspace.pk)
-        found = find_missing(held, starter)
-        if found.ignored:
-            before = held.intentignore.rstrip("\n")
-            intentignore.save(held, "\n".join((*filter(None, [before]), *found.ignored, "")), actor=actor)
-        policy = read_policy(held)
-        changes = {
-            key: [*policy[key], *more]
-            for key, more in (
-                ("protected_paths", found.protected_paths),
-                ("safe_commands", found.safe_commands),
-            )
-            if more
-        }
+        locked = Workspace.objects.select_for_update().get(pk=workspace.pk)
+        missing = find_missing(locked, starter)
+        if missing.ignored:
+            lines = [locked.intentignore.rstrip("\n")] if locked.intentignore.strip("\n") else []
+            intentignore.save(locked, "\n".join((*lines, *missing.ignored, "")), actor=actor)
+        policy = read_policy(locked)
+        additions = {"protected_paths": missing.protected_paths, "safe_commands": missing.safe_commands}
+        changes = {key: [*policy[key], *added] for key, added in additions.items() if added}
         if changes:
-            change_policy(held, changes, actor=actor)
-    return found
+            change_policy(locked, changes, actor=actor)
+    return missing

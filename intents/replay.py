@@ -15,6 +15,7 @@ from controlplane.policy.model import IntentStatus
 from controlplane.policy.replay import Replay, RuleSet, replay
 from controlplane.policy.rules import policy_document
 from intents.models import Intent
+from intents.workspace_policy import parse_policy
 from traces.entries.recorded_calls import MAX_CALLS, Selection, recorded_calls
 
 DAYS = 14
@@ -45,7 +46,7 @@ def replay_recorded_calls(
 ) -> Replay:
     """Replay the newest `limit` calls of the last `days`.
 
-    4 queries, and on PostgreSQL one more for every 500 calls. Raises InvalidPolicyError.
+    4 queries, and on PostgreSQL one more for every 500 calls. Raises PolicyRejectedError.
     """
     current = load_rules(workspace)
     proposed = _apply(changes, current, workspace.policy)
@@ -72,7 +73,7 @@ def _apply(changes: RuleChanges, current: RuleSet, policy: Mapping[str, Any]) ->
         if intent_id in current.intents
     }
     return RuleSet(
-        policy=policy_document.parse({**policy, **(changes.policy or {})}),
+        policy=parse_policy({**policy, **(changes.policy or {})}),
         intentignore=current.intentignore if changes.intentignore is None else changes.intentignore,
         intents={**current.intents, **changed_intents},
     )

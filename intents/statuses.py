@@ -1,4 +1,4 @@
-"""The words for statuses: those of the product, those that files use, and the moves between them."""
+"""Statuses of intents: allowed moves, and the other words that files use for them."""
 
 from __future__ import annotations
 
@@ -21,13 +21,15 @@ ALLOWED_MOVES: Mapping[IntentStatus, frozenset[IntentStatus]] = {
     _C: frozenset(),
     _A: frozenset(),
 }
-"""Where people and agents may take an intent. An import may set any status."""
+"""Contract 1: the moves that bind people and agents. An import may set any status."""
 
 SELECTABLE_STATUSES = frozenset({_P, _I})
-"""What an agent can take at the handshake."""
+"""Statuses in which an agent may take an intent at the handshake."""
+
+FINAL_STATUSES = frozenset({_C, _A})
 
 STATUS_ALIASES: Mapping[str, IntentStatus] = {"DRAFT": _P, "DONE": _C}
-"""Old words that every import takes."""
+"""Words that every import accepts."""
 
 LENIENT_STATUS_ALIASES: Mapping[str, IntentStatus] = {
     **STATUS_ALIASES,
@@ -38,11 +40,11 @@ LENIENT_STATUS_ALIASES: Mapping[str, IntentStatus] = {
     "NOT_STARTED": _P,
     "PROPOSED": _P,
 }
-"""Words of real files that a lenient import takes, in any case."""
+"""Words that a lenient import accepts, in any letter case."""
 
 
 def parse_status(word: str, *, lenient: bool) -> IntentStatus | None:
-    """The status that a document's word stands for; None when it stands for none."""
+    """Return the status that a document's word stands for, or None."""
     if lenient:
         word = word.strip().upper()
     if word in IntentStatus.__members__:

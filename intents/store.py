@@ -1,4 +1,7 @@
-"""How values become rows and revisions. Every change passes through here, so none goes unrecorded."""
+"""Write intents to the database, each change with its revision, ledger entry and workspace revision.
+
+Nothing else writes `Intent` rows, so that no change stays unrecorded.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F, Max, QuerySet
+from django.db.models import Max, QuerySet
 
 from controlplane.models import Workspace
 from controlplane.policy.model import IntentStatus
@@ -16,16 +19,15 @@ from intents.file_format.values import IntentValues
 from intents.models import Intent, IntentRevision, RegistryDocument
 from traces.ledger.append import NewEntry, append_many
 
-BATCH = 250  # rows a statement
-LISTS = ("owned_scope", "constraints", "acceptance_criteria", "dependencies", "references")
-TEXTS = ("name", "description", "raw_status", "owner", "created_at", "updated_at", "blocked_reason")
+BATCH_SIZE = 250  # rows per INSERT
+LIST_FIELDS = ("owned_scope", "constraints", "acceptance_criteria", "dependencies", "references")
+TEXT_FIELDS = ("name", "description", "raw_status", "owner", "created_at", "updated_at", "blocked_reason")
 
 
 class RegistryChanges:
-    """What one transaction does to the registry of a workspace, for one reason.
+    """The changes that one transaction makes to the registry of a workspace, for one reason.
 
-    Rows are written at once; their revisions, ledger entries and the new revision of the workspace when the
-    transaction ends.
+    Rows are written at once; revisions, ledger entries and the new revision of the workspace in `finish`.
     """
 
     def __init__(self, workspace_id: int, actor: str, reason: str) -> None:
@@ -35,51 +37,53 @@ class RegistryChanges:
         self._revisions: list[IntentRevision] = []
         self._entries: list[NewEntry] = []
 
-    def add(self, every: Sequence[IntentValues]) -> list[Intent]:
-        """Register intents behind the others. Numbers go on where an earlier intent of an id ended."""
-        present = Intent.objects.filter(workspace_id=self._workspace_id)
-        place = present.aggregate(last=Max("position"))["last"] or 0
-        numbers = self._last_numbers([values.intent_id for values in every])
-        rows = []
-        for position, values in enumerate(every, place + 1):
-            row = Intent(workspace_id=self._workspace_id, intent_id=values.intent_id, position=position)
-            row.version = numbers.get(values.intent_id, 0) + 1
-            _set_values(row, values)
-            rows.append(row)
-            self._record(row, "added")
-        return Intent.objects.bulk_create(rows, batch_size=BATCH)
+    def add(self, new_values: Sequence[IntentValues]) -> list[Intent]:
+        """Register intents after the present ones.
 
-    def change(self, row: Intent, values: IntentValues) -> None:
-        """Save new values as the next revision; the row was read in this transaction."""
-        _set_values(row, values)
-        row.version += 1
-        row.save()
-        self._record(row, "changed")
+        An id that was removed earlier goes on with its old revision numbers: they are unique per id.
+        """
+        present = Intent.objects.for_workspace(self._workspace_id)
+        last_position = present.aggregate(last=Max("position"))["last"] or 0
+        last_numbers = self._last_revision_numbers([values.intent_id for values in new_values])
+        intents = []
+        for position, values in enumerate(new_values, last_position + 1):
+            intent = Intent(workspace_id=self._workspace_id, intent_id=values.intent_id, position=position)
+            intent.version = last_numbers.get(values.intent_id, 0)
+            _set_values(intent, values)
+            self._record(intent, "added")
+            intents.append(intent)
+        return Intent.objects.bulk_create(intents, batch_size=BATCH_SIZE)
 
-    def remove(self, row: Intent) -> None:
-        """Take an intent out of the registry; its revisions stay, and the last says that it is gone."""
-        row.version += 1
-        self._record(row, "removed")
-        row.delete()
+    def change(self, intent: Intent, values: IntentValues) -> None:
+        """Save new values as the next revision. The row must have been read in this transaction."""
+        _set_values(intent, values)
+        self._record(intent, "changed")
+        intent.save()
+
+    def remove(self, intent: Intent) -> None:
+        """Delete an intent. Its revisions stay; the last one, without a document, marks the removal."""
+        self._record(intent, "removed")
+        intent.delete()
 
     def finish(self) -> None:
-        """Write down what was done. Called by `changing`."""
+        """Write what was collected. `change_registry` calls it."""
         if self._revisions:
-            IntentRevision.objects.bulk_create(self._revisions, batch_size=BATCH)
+            IntentRevision.objects.bulk_create(self._revisions, batch_size=BATCH_SIZE)
             append_many(self._entries)
-            bump(self._workspace_id)
+            Workspace.objects.apply_change(self._workspace_id)
 
-    def _last_numbers(self, ids: list[str]) -> dict[str, int]:
-        rows = IntentRevision.objects.filter(workspace_id=self._workspace_id, intent_id__in=ids).order_by()
-        return dict(rows.values_list("intent_id").annotate(Max("number")))
+    def _last_revision_numbers(self, intent_ids: list[str]) -> dict[str, int]:
+        revisions = IntentRevision.objects.filter(workspace_id=self._workspace_id, intent_id__in=intent_ids)
+        return dict(revisions.order_by().values_list("intent_id").annotate(Max("number")))
 
-    def _record(self, row: Intent, action: str) -> None:
-        document = None if action == "removed" else to_values(row).to_document()
+    def _record(self, intent: Intent, action: str) -> None:
+        intent.version += 1
+        document = None if action == "removed" else to_values(intent).to_document()
         self._revisions.append(
             IntentRevision(
                 workspace_id=self._workspace_id,
-                intent_id=row.intent_id,
-                number=row.version,
+                intent_id=intent.intent_id,
+                number=intent.version,
                 document=document,
                 author=self._actor[:200],
                 reason=self._reason,
@@ -87,8 +91,8 @@ class RegistryChanges:
         )
         body = {
             "action": action,
-            "intent_id": row.intent_id,
-            "revision": row.version,
+            "intent_id": intent.intent_id,
+            "revision": intent.version,
             "document": document,
             "reason": self._reason,
         }
@@ -97,7 +101,7 @@ class RegistryChanges:
                 workspace_id=self._workspace_id,
                 kind="intent",
                 body=body,
-                intent_id=row.intent_id,
+                intent_id=intent.intent_id,
                 outcome=action,
                 actor=self._actor,
             )
@@ -108,56 +112,47 @@ class RegistryChanges:
 def change_registry(
     workspace_id: int, intents: QuerySet[Intent], *, actor: str, reason: str
 ) -> Iterator[RegistryChanges]:
-    """One transaction in which nobody else changes these intents or adds any.
-
-    Locks are taken in one order everywhere: intents by key, then the workspace.
-    """
+    """Open a transaction in which nobody else changes these intents or adds any to the workspace."""
     changes = RegistryChanges(workspace_id, actor, reason)
     with transaction.atomic():
+        # Every writer locks in this order, intents by key and then the workspace: two orders could deadlock.
         list(intents.select_for_update().order_by("pk").values_list("pk"))
+        # The lock on the workspace keeps others from inserting intents, which no row lock could.
         Workspace.objects.select_for_update().only("pk").get(pk=workspace_id)
         yield changes
         changes.finish()
 
 
-def to_values(row: Intent) -> IntentValues:
-    facts: dict[str, Any] = {name: getattr(row, name) for name in TEXTS}
-    facts |= {name: tuple(getattr(row, name)) for name in LISTS}
+def to_values(intent: Intent) -> IntentValues:
+    fields: dict[str, Any] = {name: getattr(intent, name) for name in TEXT_FIELDS}
+    fields |= {name: tuple(getattr(intent, name)) for name in LIST_FIELDS}
     return IntentValues(
-        intent_id=row.intent_id, status=IntentStatus(row.status), extra=dict(row.extra), **facts
+        intent_id=intent.intent_id, status=IntentStatus(intent.status), extra=dict(intent.extra), **fields
     )
 
 
 def list_values(workspace_id: int) -> list[IntentValues]:
-    """The registered intents in the order of the file. 1 query."""
-    return [
-        to_values(row) for row in Intent.objects.filter(workspace_id=workspace_id).order_by("position", "pk")
-    ]
+    """Return the registered intents in file order. 1 query."""
+    return [to_values(intent) for intent in Intent.objects.for_workspace(workspace_id).in_file_order()]
 
 
-def _set_values(row: Intent, values: IntentValues) -> None:
-    """Write the values onto the row; nothing is saved."""
-    row.status = values.status.value
-    row.extra = dict(values.extra)
-    for name in TEXTS:
-        setattr(row, name, getattr(values, name))
-    for name in LISTS:
-        setattr(row, name, list(getattr(values, name)))
-
-
-def bump(workspace_id: int) -> None:
-    """Say that what decisions depend on has changed."""
-    Workspace.objects.filter(pk=workspace_id).update(revision=F("revision") + 1)
+def _set_values(intent: Intent, values: IntentValues) -> None:
+    intent.status = values.status.value
+    intent.extra = dict(values.extra)
+    for name in TEXT_FIELDS:
+        setattr(intent, name, getattr(values, name))
+    for name in LIST_FIELDS:
+        setattr(intent, name, list(getattr(values, name)))
 
 
 def now_timestamp() -> str:
-    """This moment as documents write it."""
+    """Return the current time as documents write it: ISO 8601, UTC, whole seconds."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def set_last_updated(workspace_id: int, now: str) -> None:
-    """Keep `metadata.last_updated` true where the file has it."""
+def set_last_updated(workspace_id: int, timestamp: str) -> None:
+    """Update `metadata.last_updated` of the registry file, where it has one."""
     document = RegistryDocument.objects.filter(workspace_id=workspace_id).first()
     if document is not None and "last_updated" in document.metadata:
-        document.metadata = {**document.metadata, "last_updated": now}
+        document.metadata = {**document.metadata, "last_updated": timestamp}
         document.save(update_fields=["metadata"])

@@ -1,11 +1,10 @@
-"""Intents in short, for prompts and lists that agents read."""
+"""Describe intents in one line, for prompts and lists that agents read."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 MAX_DESCRIPTION_LENGTH = 160
-"""Characters of a short description."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +17,10 @@ class IntentSummary:
     status: str
 
 
-def one_line(text: str, limit: int = 0) -> str:
-    """The text in one line, without control characters; cut after `most` characters where given."""
-    line = " ".join("".join(mark if mark.isprintable() else " " for mark in text).split())
-    return f"{line[: limit - 1].rstrip()}…" if limit and len(line) > limit else line
+def one_line(text: str, max_length: int = 0) -> str:
+    """Join lines and drop control characters; cut after `max_length` characters, 0 for no limit.
+
+    Names are free text: with a line break in it, one could pose as another line of the prompt.
+    """
+    line = " ".join("".join(char if char.isprintable() else " " for char in text).split())
+    return f"{line[: max_length - 1].rstrip()}…" if max_length and len(line) > max_length else line

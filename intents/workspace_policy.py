@@ -1,4 +1,4 @@
-"""Reading and changing the policy of a workspace."""
+"""Read and change the policy of a workspace."""
 
 from __future__ import annotations
 
@@ -8,28 +8,37 @@ from typing import Any
 from django.db import transaction
 
 from controlplane.models import Workspace
-from controlplane.policy.rules import policy_document as policies
-from intents import store
+from controlplane.policy.model import Policy
+from controlplane.policy.rules import policy_document
+from controlplane.policy.rules.policy_document import InvalidPolicyError
+from intents.errors import PolicyRejectedError
 from traces.ledger.append import NewEntry, append
 
 
 def read_policy(workspace: Workspace) -> dict[str, Any]:
-    """Every key with its value, the product's defaults where the workspace says nothing."""
-    return policies.to_document(policies.parse(workspace.policy))
+    """Return every key of the policy, with the product's default where the workspace sets none."""
+    return policy_document.to_document(policy_document.parse(workspace.policy))
+
+
+def parse_policy(document: Any) -> Policy:
+    """Parse a document from outside. Raises PolicyRejectedError that names every problem."""
+    try:
+        return policy_document.parse(document)
+    except InvalidPolicyError as error:
+        raise PolicyRejectedError(error) from error
 
 
 def change_policy(workspace: Workspace, changes: Any, *, actor: str) -> dict[str, Any]:
-    """Set the named keys; they hold from the next call. Raises InvalidPolicyError, changing nothing."""
+    """Set keys of the policy; they hold from the next call. Raises PolicyRejectedError, changing nothing."""
     if not isinstance(changes, Mapping):
-        policies.parse(changes)
+        parse_policy(changes)
     with transaction.atomic():
-        held = Workspace.objects.select_for_update().get(pk=workspace.pk)
-        after = {**held.policy, **changes}
-        policies.parse(after)
-        if after != held.policy:
-            Workspace.objects.filter(pk=held.pk).update(policy=after)
-            body = {"what": "policy", "before": held.policy, "after": after}
-            append(NewEntry(workspace_id=held.pk, kind="policy", body=body, outcome="changed", actor=actor))
-            store.bump(held.pk)
+        locked = Workspace.objects.select_for_update().get(pk=workspace.pk)
+        after = {**locked.policy, **changes}
+        parse_policy(after)
+        if after != locked.policy:
+            body = {"what": "policy", "before": locked.policy, "after": after}
+            append(NewEntry(workspace_id=locked.pk, kind="policy", body=body, outcome="changed", actor=actor))
+            Workspace.objects.apply_change(locked.pk, policy=after)
     workspace.policy = after
     return read_policy(workspace)

@@ -1,8 +1,9 @@
-"""REST for intents and their file. Each view parses, calls one function, answers."""
+"""REST for intents, `active_intents.yaml` and `.intentignore`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from django.http import HttpResponse
@@ -18,8 +19,8 @@ from controlplane.api.views import WorkspaceView
 from controlplane.shared.downloads import text_download
 from intents import intentignore, registry
 from intents.api import schema
+from intents.errors import IntentNotFoundError, InvalidRegistryFileError
 from intents.file_format.registry_parser import parse_registry
-from intents.file_format.report import ValidationReport
 from intents.models import Intent
 from intents.registry_file import import_export
 from intents.selectors import find_intent, is_case_insensitive, serialize_intent
@@ -36,7 +37,7 @@ class IntentsView(WorkspaceView):
         parameters=[schema.STATUS, *PAGE_PARAMETERS], responses=schema.answers(200, schema.IntentPage),
     )  # fmt: skip
     def get(self, request: Request) -> Response:
-        rows = Intent.objects.filter(workspace_id=self.bearer.workspace_id)
+        rows = Intent.objects.for_workspace(self.bearer.workspace_id)
         status = request.query_params.get("status")
         if status is not None and status not in schema.STATUSES:
             raise ApiError(400, "INVALID_INPUT", f"status must be one of {', '.join(schema.STATUSES)}.")
@@ -49,25 +50,20 @@ class IntentsView(WorkspaceView):
         examples=[schema.EXAMPLE_INTENT],
     )  # fmt: skip
     def post(self, request: Request) -> Response:
-        document = _checked_body(schema.NewIntentBody, request.data)
+        document = _parse_body(schema.NewIntentBody, request.data)
         reason = document.pop("reason", "")
-        try:
-            intent = registry.create(self.workspace, document, actor=self.actor, reason=reason)
-        except registry.InvalidIntentError as error:
-            raise refusal(error.report) from error
-        except registry.IntentExistsError as error:
-            raise ApiError(409, "DUPLICATE_ID", str(error)) from error
+        intent = registry.create(self.workspace, document, actor=self.actor, reason=reason)
         return _answer(intent, 201)
 
 
 class IntentView(WorkspaceView):
     required_role = {"GET": "agent", "PATCH": "admin"}
 
-    def intent(self, intent_id: str) -> Intent:
-        found = find_intent(self.bearer.workspace_id, intent_id)
-        if found is None:
-            raise ApiError(404, "NOT_FOUND", f"There is no intent {intent_id} in this workspace.")
-        return found
+    def get_intent(self, intent_id: str) -> Intent:
+        intent = find_intent(self.bearer.workspace_id, intent_id)
+        if intent is None:
+            raise IntentNotFoundError(intent_id)
+        return intent
 
     @extend_schema(
         operation_id="intents_get", summary="All fields of an intent",
@@ -75,7 +71,7 @@ class IntentView(WorkspaceView):
         responses=schema.answers(200, schema.IntentAnswer, 404),
     )  # fmt: skip
     def get(self, request: Request, intent_id: str) -> Response:
-        return _answer(self.intent(intent_id))
+        return _answer(self.get_intent(intent_id))
 
     @extend_schema(
         operation_id="intents_change", summary="Change fields of an intent",
@@ -84,18 +80,11 @@ class IntentView(WorkspaceView):
         responses=schema.answers(200, schema.IntentAnswer, 404, 409, 412, 415, refused=True),
     )  # fmt: skip
     def patch(self, request: Request, intent_id: str) -> Response:
-        intent = self.intent(intent_id)
-        changes = _checked_body(schema.IntentChangeBody, request.data, READ_ONLY)
-        version = _version(request, changes.pop("version", None))
+        intent = self.get_intent(intent_id)
+        changes = _parse_body(schema.IntentChangeBody, request.data, READ_ONLY)
+        version = _read_version(request, changes.pop("version", None))
         reason = changes.pop("reason", "")
-        try:
-            registry.edit(intent, changes, actor=self.actor, reason=reason, version=version)
-        except registry.InvalidIntentError as error:
-            raise refusal(error.report) from error
-        except registry.VersionConflictError as error:
-            raise ApiError(412, "VERSION_CONFLICT", str(error), version=error.current) from error
-        except registry.StatusMoveRefusedError as error:
-            raise ApiError(409, "STATUS_MOVE_REFUSED", str(error)) from error
+        registry.edit(intent, changes, actor=self.actor, reason=reason, version=version)
         return _answer(intent)
 
 
@@ -131,16 +120,21 @@ class ImportView(WorkspaceView):
         mode = request.query_params.get("mode") or "merge"
         if mode not in import_export.IMPORT_MODES:
             raise ApiError(400, "INVALID_INPUT", "mode must be merge or replace.")
-        how = import_export.ImportOptions(mode, lenient=flag(request, "lenient"))
+        options = import_export.ImportOptions(mode, lenient=flag(request, "lenient"))
         dry_run, data = flag(request, "dry_run"), read_parsed_body(request, YAML_TYPES)
         if dry_run:
-            found = import_export.preview_import(self.bearer.workspace_id, data, how)
+            result = import_export.preview_import(self.bearer.workspace_id, data, options)
         else:
-            found = import_export.import_registry(self.workspace, data, how, actor=self.actor)
-        facts = {"mode": mode, "dry_run": dry_run, "applied": found.applied, "plan": found.plan.to_json()}
-        if not found.report.valid:
-            raise refusal(found.report, **facts)
-        return Response(found.report.to_json() | facts)
+            result = import_export.import_registry(self.workspace, data, options, actor=self.actor)
+        details = {
+            "mode": mode,
+            "dry_run": dry_run,
+            "applied": result.applied,
+            "plan": result.plan.to_json(),
+        }
+        if not result.report.valid:
+            raise InvalidRegistryFileError(result.report, **details)
+        return Response(result.report.to_json() | details)
 
 
 class ExportView(WorkspaceView):
@@ -173,52 +167,47 @@ class IgnoreView(WorkspaceView):
         request={"text/plain": OpenApiTypes.STR}, responses=schema.answers(200, schema.IgnoreAnswer, 415),
     )  # fmt: skip
     def put(self, request: Request) -> Response:
-        try:
-            text = intentignore.decode_text(read_parsed_body(request, TEXT_TYPES))
-        except intentignore.UnusableTextError as error:
-            raise ApiError(400, "INVALID_INPUT", str(error)) from error
+        text = intentignore.decode_text(read_parsed_body(request, TEXT_TYPES))
         warnings = intentignore.save(self.workspace, text, actor=self.actor)
-        found = [{"line": one.line, "text": one.text, "message": one.message} for one in warnings]
-        return Response({"saved": True, "warnings": found})
-
-
-def refusal(report: ValidationReport, **extra: Any) -> ApiError:
-    """A report with errors as an error: its type is the first one's, and the whole report comes along."""
-    first = report.errors[0]
-    text = f"Line {first.line}: {first.message}" if first.line else first.message
-    return ApiError(400, first.type.value, text, **report.to_json(), **extra)
+        return Response({"saved": True, "warnings": [asdict(warning) for warning in warnings]})
 
 
 def _answer(intent: Intent, status: int = 200) -> Response:
     return Response(serialize_intent(intent), status=status, headers={"ETag": f'"{intent.version}"'})
 
 
-def _checked_body(
-    serializer: type[schema.Body], data: Any, ignored: frozenset[str] = frozenset()
+def _parse_body(
+    serializer_class: type[schema.Body], data: Any, ignored: frozenset[str] = frozenset()
 ) -> dict[str, Any]:
-    """The body by document names, `extra` spread out. Raises `ApiError` for names that mean nothing."""
+    """Return the valid body by document names, with the fields of `extra` next to the others.
+
+    Raises `ApiError` for unknown names, a DRF ValidationError for values of another type.
+    """
     if not isinstance(data, Mapping):
         raise ApiError(400, "INVALID_INPUT", "The body must be a JSON object.")
-    sent = {name: value for name, value in data.items() if name not in ignored}
-    checked = serializer(data=sent)
-    unknown = sorted(set(sent) - set(checked.fields))
+    fields = {name: value for name, value in data.items() if name not in ignored}
+    serializer = serializer_class(data=fields)
+    unknown = sorted(set(fields) - set(serializer.fields))
     if unknown:
         message = f"Unknown fields: {', '.join(unknown)}. Fields of your own belong under extra."
         raise ApiError(400, "INVALID_FIELD", message)
-    checked.is_valid(raise_exception=True)
-    found = dict(checked.validated_data)
-    return {**found.pop("extra", {}), **found}
+    serializer.is_valid(raise_exception=True)
+    document = dict(serializer.validated_data)
+    return {**document.pop("extra", {}), **document}
 
 
-def _version(request: Request, named: int | None) -> int | None:
-    """The version that the caller saw; None stands for `If-Match: *`, whatever it is now."""
+def _read_version(request: Request, body_version: int | None) -> int | None:
+    """Return the version that the caller read, from `If-Match` or the body; None for `If-Match: *`.
+
+    Raises `ApiError` 412 where neither says one.
+    """
     header = request.headers.get("If-Match", "").strip()
-    if header == "*":
+    if header == "*":  # RFC 9110 13.1.1: whatever the current version is
         return None
-    text = header.removeprefix("W/").strip('"')
-    if text.isascii() and text.isdigit():
-        return int(text)
-    if header or named is None:
+    tag = header.removeprefix("W/").strip('"')
+    if tag.isascii() and tag.isdigit():
+        return int(tag)
+    if header or body_version is None:
         message = 'Say which version you saw: If-Match: "3", or version in the body.'
         raise ApiError(412, "VERSION_REQUIRED", message)
-    return named
+    return body_version

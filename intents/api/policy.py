@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import Any
-
 from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema
 from rest_framework import serializers as s
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from controlplane.api.errors import ApiError, ErrorAnswer
+from controlplane.api.errors import ErrorAnswer
 from controlplane.api.fields import Text, Whole, YesNo
 from controlplane.api.views import WorkspaceView
 from controlplane.policy.model import ToolClass
-from controlplane.policy.rules import policy_document
 from intents import workspace_policy
 from intents.api import schema
 
@@ -90,8 +86,4 @@ class PolicyView(WorkspaceView):
         examples=[OpenApiExample("Try it out first", value={"enforcement": "monitor"}, request_only=True)],
     )  # fmt: skip
     def patch(self, request: Request) -> Response:
-        try:
-            return Response(workspace_policy.change_policy(self.workspace, request.data, actor=self.actor))
-        except policy_document.InvalidPolicyError as error:
-            found: list[dict[str, Any]] = [asdict(problem) for problem in error.problems]
-            raise ApiError(400, "INVALID_POLICY", str(error), problems=found) from error
+        return Response(workspace_policy.change_policy(self.workspace, request.data, actor=self.actor))

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from controlplane.api.fields import Text, YesNo
 from controlplane.api.views import WorkspaceView
 from intents.api import schema
-from intents.api.intents import refusal
+from intents.errors import InvalidRegistryFileError
 from intents.registry_file.three_way_merge import PREFERENCES
 from intents.registry_file.two_way_sync import SyncRequest, sync_file
 
@@ -56,10 +56,10 @@ class SyncView(WorkspaceView):
     def post(self, request: Request) -> Response:
         body = SyncBody(data=request.data)
         body.is_valid(raise_exception=True)
-        sent: dict[str, Any] = dict(body.validated_data)
-        text = sent.pop("file")
-        wish = SyncRequest(None if text is None else text.encode(), sent.pop("base", {}), **sent)
-        found = sync_file(self.workspace, wish, actor=self.actor)
-        if found.base is None:
-            raise refusal(found.report)
-        return Response(found.to_json())
+        fields: dict[str, Any] = dict(body.validated_data)
+        text = fields.pop("file")
+        sync_request = SyncRequest(None if text is None else text.encode(), fields.pop("base", {}), **fields)
+        result = sync_file(self.workspace, sync_request, actor=self.actor)
+        if result.base is None:
+            raise InvalidRegistryFileError(result.report)
+        return Response(result.to_json())

@@ -1,4 +1,4 @@
-"""Pages of the registry: list, one intent, editing, import and export. Posts change and redirect."""
+"""Pages of the registry: list, one intent, its form, scope editor and status moves. Posts redirect."""
 
 from __future__ import annotations
 
@@ -13,19 +13,22 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from controlplane.models import Role
 from controlplane.policy.model import IntentStatus
 from controlplane.shared.access import MemberRequest, may, member_page, person_name
-from controlplane.shared.downloads import text_download
 from intents import registry
-from intents.file_format.yaml_tree import MAX_BYTES
+from intents.errors import (
+    IntentExistsError,
+    InvalidIntentError,
+    StatusMoveRefusedError,
+    VersionConflictError,
+)
 from intents.models import Intent
 from intents.pages.forms import IntentForm
 from intents.pages.intent_detail import build_detail_context, build_scope_form
 from intents.pages.intent_list import IntentFilters, build_list_context
 from intents.pages.scope_preview import find_line_errors, preview_scope
 from intents.pages.text_area_lists import numbered_lines
-from intents.registry_file import import_export
 from intents.selectors import find_intent
 
-TEXT_WHEN_BLOCKING = 500
+MAX_BLOCKED_REASON = 500
 
 
 @require_GET
@@ -39,8 +42,8 @@ def intent_list(request: MemberRequest) -> HttpResponse:
 @require_GET
 @member_page()
 def intent_detail(request: MemberRequest, intent_id: str) -> HttpResponse:
-    intent = _found(request, intent_id)
-    return _detail(request, intent, build_scope_form(intent, _address(request, "scope-preview", intent)))
+    intent = _get_intent(request, intent_id)
+    return _render_detail(request, intent, build_scope_form(intent, _url(request, "scope-preview", intent)))
 
 
 @require_http_methods(["GET", "POST"])
@@ -50,68 +53,86 @@ def intent_new(request: MemberRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             intent = registry.create(request.workspace, form.document(), actor=_actor(request))
-        except registry.InvalidIntentError as error:
+        except InvalidIntentError as error:
             form.add_report_errors(error.report)
-        except registry.IntentExistsError as error:
-            form.add_error("id", str(error))
+        except IntentExistsError as error:
+            form.add_error("id", error.error)
         else:
             messages.success(request, f"{intent.intent_id} is registered.")
-            return redirect(_address(request, "detail", intent))
-    return render(request, "intents/intent_form.html", {"form": form, "intent": None}, status=_status(form))
+            return redirect(_url(request, "detail", intent))
+    return _render_form(request, form)
 
 
 @require_http_methods(["GET", "POST"])
 @member_page(Role.ADMIN)
 def intent_edit(request: MemberRequest, intent_id: str) -> HttpResponse:
-    """Posted to by three forms: a move of the status, the scope editor, and the whole form."""
-    intent = _found(request, intent_id)
-    if "status" in request.POST:
-        return _move(request, intent)
-    if "scope" in request.POST and "name" not in request.POST:
-        return _save_scope(request, intent)
+    intent = _get_intent(request, intent_id)
     form = IntentForm(request.POST or None, intent=intent)
-    if request.method == "POST" and form.is_valid() and _saved(request, intent, form):
-        return redirect(_address(request, "detail", intent))
-    facts = {"id": intent.intent_id, "revision": intent.version}
-    return render(request, "intents/intent_form.html", {"form": form, "intent": facts}, status=_status(form))
+    if request.method == "POST" and form.is_valid():
+        try:
+            registry.edit(intent, form.document(), actor=_actor(request), version=_read_version(request))
+        except InvalidIntentError as error:
+            form.add_report_errors(error.report)
+        except VersionConflictError as error:
+            form.add_error(None, error.error)
+        else:
+            messages.success(request, f"{intent.intent_id} is saved as revision {intent.version}.")
+            return redirect(_url(request, "detail", intent))
+    return _render_form(request, form, intent)
+
+
+@require_POST
+@member_page(Role.ADMIN)
+def intent_move(request: MemberRequest, intent_id: str) -> HttpResponse:
+    """Take the intent to another status."""
+    intent = _get_intent(request, intent_id)
+    fields = {"status": request.POST.get("status", "")}
+    if fields["status"] == IntentStatus.BLOCKED:
+        fields["blocked_reason"] = request.POST.get("blocked_reason", "")[:MAX_BLOCKED_REASON]
+    try:
+        registry.edit(intent, fields, actor=_actor(request), version=_read_version(request))
+    except (VersionConflictError, StatusMoveRefusedError, InvalidIntentError) as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, f"{intent.intent_id} is {intent.get_status_display().lower()}.")
+    return redirect(_url(request, "detail", intent))
+
+
+@require_POST
+@member_page(Role.ADMIN)
+def intent_scope(request: MemberRequest, intent_id: str) -> HttpResponse:
+    """Save the scope editor; with errors the page comes back with the text as it was sent."""
+    intent = _get_intent(request, intent_id)
+    text = request.POST.get("scope", "")
+    # Built first: saving refreshes the intent, and with its new version the form could overwrite that change.
+    editor = build_scope_form(intent, _url(request, "scope-preview", intent))
+    errors = find_line_errors(text) or _save_scope(request, intent, text)
+    if errors:
+        return _render_detail(request, intent, editor | {"text": text, "errors": errors}, status=422)
+    messages.success(request, f"The scope is saved as revision {intent.version}.")
+    return redirect(_url(request, "detail", intent))
 
 
 @require_POST
 @member_page()
 def scope_preview(request: MemberRequest, intent_id: str) -> HttpResponse:
-    found = preview_scope(_found(request, intent_id), request.POST.get("scope", ""))
-    return render(request, "intents/_scope_preview.html", {"scope_preview": found})
+    preview = preview_scope(_get_intent(request, intent_id), request.POST.get("scope", ""))
+    return render(request, "intents/_scope_preview.html", {"scope_preview": preview})
 
 
-@require_http_methods(["GET", "POST"])
-@member_page(Role.ADMIN)
-def intent_import(request: MemberRequest) -> HttpResponse:
-    how = import_export.ImportOptions(
-        "replace" if request.POST.get("mode") == "replace" else "merge", lenient="lenient" in request.POST
-    )
-    context: dict[str, Any] = {"mode": how.mode, "lenient": how.lenient, "text": ""}
-    if request.method == "POST":
-        data = _document(request)
-        if request.POST.get("step") == "apply":
-            found = import_export.import_registry(request.workspace, data, how, actor=_actor(request))
-            if found.applied:
-                messages.success(request, _told(found.plan))
-                return redirect("intents:list", request.workspace.slug)
-        else:
-            found = import_export.preview_import(request.workspace.pk, data, how)
-        context |= {"text": data.decode(errors="replace"), "report": found.report, "plan": _steps(found)}
-    return render(request, "intents/intent_import.html", context)
+def _save_scope(request: MemberRequest, intent: Intent, text: str) -> list[dict[str, Any]]:
+    """Return `{line, message}` of each error; none where the scope was saved."""
+    fields = {"owned_scope": [line for _, line in numbered_lines(text)]}
+    try:
+        registry.edit(intent, fields, actor=_actor(request), version=_read_version(request))
+    except InvalidIntentError as error:
+        return [{"line": 1, "message": diagnostic.message} for diagnostic in error.report.errors]
+    except VersionConflictError as error:
+        return [{"line": 1, "message": f"{error} Look at the newest scope before you save yours."}]
+    return []
 
 
-@require_GET
-@member_page()
-def intent_export(request: MemberRequest) -> HttpResponse:
-    return text_download(
-        import_export.export_registry(request.workspace), "active_intents.yaml", "application/yaml"
-    )
-
-
-def _found(request: MemberRequest, intent_id: str) -> Intent:
+def _get_intent(request: MemberRequest, intent_id: str) -> Intent:
     intent = find_intent(request.workspace.pk, intent_id)
     if intent is None:
         raise Http404
@@ -126,104 +147,24 @@ def _actor(request: HttpRequest) -> str:
     return person_name(request.user)
 
 
-def _address(request: MemberRequest, name: str, intent: Intent) -> str:
+def _url(request: MemberRequest, name: str, intent: Intent) -> str:
     return reverse(f"intents:{name}", args=[request.workspace.slug, intent.intent_id])
 
 
-def _status(form: IntentForm) -> int:
-    return 422 if form.is_bound else 200
+def _render_form(request: MemberRequest, form: IntentForm, intent: Intent | None = None) -> HttpResponse:
+    details = {"id": intent.intent_id, "revision": intent.version} if intent else None
+    context = {"form": form, "intent": details}
+    return render(request, "intents/intent_form.html", context, status=422 if form.is_bound else 200)
 
 
-def _detail(
+def _render_detail(
     request: MemberRequest, intent: Intent, editor: dict[str, Any], status: int = 200
 ) -> HttpResponse:
     context = build_detail_context(intent, may_edit=_may_edit(request))
     return render(request, "intents/intent_detail.html", context | {"scope_form": editor}, status=status)
 
 
-def _move(request: MemberRequest, intent: Intent) -> HttpResponse:
-    changes = {"status": request.POST["status"]}
-    if changes["status"] == IntentStatus.BLOCKED:
-        changes["blocked_reason"] = request.POST.get("blocked_reason", "")[:TEXT_WHEN_BLOCKING]
-    try:
-        registry.edit(intent, changes, actor=_actor(request), version=_version(request))
-    except (
-        registry.VersionConflictError,
-        registry.StatusMoveRefusedError,
-        registry.InvalidIntentError,
-    ) as error:
-        messages.error(request, str(error))
-    else:
-        messages.success(request, f"{intent.intent_id} is {intent.get_status_display().lower()}.")
-    return redirect(_address(request, "detail", intent))
-
-
-def _save_scope(request: MemberRequest, intent: Intent) -> HttpResponse:
-    text = request.POST["scope"]
-    editor = build_scope_form(intent, _address(request, "scope-preview", intent)) | {"text": text}
-    errors = find_line_errors(text)
-    if not errors:
-        try:
-            changes = {"owned_scope": [line for _, line in numbered_lines(text)]}
-            registry.edit(intent, changes, actor=_actor(request), version=_version(request))
-        except registry.InvalidIntentError as error:
-            errors = [{"line": 1, "message": problem.message} for problem in error.report.errors]
-        except registry.VersionConflictError as error:
-            errors = [{"line": 1, "message": f"{error} Look at the newest scope before you save yours."}]
-    if errors:
-        return _detail(request, intent, editor | {"errors": errors}, status=422)
-    messages.success(request, f"The scope is saved as revision {intent.version}.")
-    return redirect(_address(request, "detail", intent))
-
-
-def _saved(request: MemberRequest, intent: Intent, form: IntentForm) -> bool:
-    try:
-        registry.edit(intent, form.document(), actor=_actor(request), version=_version(request))
-    except registry.InvalidIntentError as error:
-        form.add_report_errors(error.report)
-    except registry.VersionConflictError as error:
-        form.add_error(None, str(error))
-    else:
-        messages.success(request, f"{intent.intent_id} is saved as revision {intent.version}.")
-        return True
-    return False
-
-
-def _version(request: HttpRequest) -> int:
-    """The version that the form was made for; 0, which no intent has, where the form does not say."""
+def _read_version(request: HttpRequest) -> int:
+    """Return the version that the form was made for; 0, which no intent has, where it names none."""
     text = request.POST.get("version", "")
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
-
-
-def _document(request: HttpRequest) -> bytes:
-    file = request.FILES.get("file")
-    if file is not None:
-        return bytes(file.read(MAX_BYTES + 1))
-    return request.POST.get("text", "").replace("\r\n", "\n").encode()
-
-
-def _steps(found: import_export.ImportResult) -> list[dict[str, Any]] | None:
-    """The plan as the page lists it; None where the file was invalid."""
-    if found.values is None:
-        return None
-    plan = found.plan
-    changes = (("added", plan.added), ("changed", plan.changed), ("removed", plan.removed))
-    names = {values.intent_id: values.name for values in found.values.intents}
-    steps = [
-        {
-            "intent_id": one.intent_id,
-            "name": names.get(one.intent_id) or (one.before.name if one.before else ""),
-            "change": word,
-            "fields": one.fields,
-        }
-        for word, ones in changes
-        for one in ones
-    ]
-    same = [
-        {"intent_id": one, "name": names[one], "change": "unchanged", "fields": ()} for one in plan.unchanged
-    ]
-    return steps + same
-
-
-def _told(plan: import_export.ImportPlan) -> str:
-    return f"{len(plan.added)} added, {len(plan.changed)} changed, {len(plan.removed)} removed."

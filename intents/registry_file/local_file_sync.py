@@ -13,7 +13,6 @@ from django.utils import timezone
 
 from controlplane.models import Workspace
 from controlplane.policy.model import Registry
-from intents import store
 from intents.models import RegistryDocument
 from intents.registry_file.import_export import ImportOptions, ImportResult, import_registry
 from intents.registry_file.two_way_sync import SyncRequest, SyncResult, sync_file
@@ -96,7 +95,7 @@ def stop_sync(workspace: Workspace) -> None:
     """Let the registry rule again, whatever the file says."""
     with transaction.atomic():
         if RegistryDocument.objects.filter(workspace=workspace, synced=True).update(synced=False):
-            store.bump(workspace.pk)
+            Workspace.objects.apply_change(workspace.pk)
 
 
 def _read(workspace: Workspace, how: ImportOptions, actor: str) -> FileSyncResult:
@@ -122,4 +121,4 @@ def _remember(workspace_id: int, found: FileSyncResult) -> None:
         document.read_at = timezone.now()
         document.save()
         if before != (True, found.state.value):
-            store.bump(workspace_id)
+            Workspace.objects.apply_change(workspace_id)

@@ -6,16 +6,16 @@ from sessions.adapters import claude_format
 from sessions.adapters.hook_call import (
     Client,
     Event,
-    FileText,
+    FileContent,
     HookCall,
     Payload,
-    events,
+    event_table,
+    file_content,
     first,
     mapping,
-    whole_text,
 )
 
-EVENTS = events(
+EVENTS = event_table(
     pre_tool="PreToolUse",
     post_tool="PostToolUse",
     prompt="UserPromptSubmit",
@@ -31,25 +31,27 @@ EVENTS = events(
 
 
 def parse(payload: Payload, event: Event) -> HookCall:
-    return claude_format.parse(payload, event, texts=_texts(payload) if event is Event.POST_TOOL else ())
+    return claude_format.parse(
+        payload, event, contents=_read_contents(payload) if event is Event.POST_TOOL else ()
+    )
 
 
-def _texts(payload: Payload) -> tuple[FileText, ...]:
-    """Write gives the whole new text, NotebookEdit too; Edit the old one and what was replaced in it."""
-    told = mapping(payload.get("tool_response"))
-    path = first(told, "filePath", "notebook_path")
-    before = first(told, "originalFile", "original_file")
-    after = first(told, "content", "updated_file")
-    if after is None and not told.get("userModified"):
-        after = _edited(told, before)
-    return whole_text(path, after, before)
+def _read_contents(payload: Payload) -> tuple[FileContent, ...]:
+    """Read the file: Write and NotebookEdit report the new text, Edit the old one and the edit."""
+    response = mapping(payload.get("tool_response"))
+    path = first(response, "filePath", "notebook_path")
+    before = first(response, "originalFile", "original_file")
+    after = first(response, "content", "updated_file")
+    if after is None and not response.get("userModified"):
+        after = _apply_edit(response, before)
+    return file_content(path, after, before)
 
 
-def _edited(told: Payload, before: object) -> str | None:
-    old, new = told.get("oldString"), told.get("newString")
+def _apply_edit(response: Payload, before: object) -> str | None:
+    old, new = response.get("oldString"), response.get("newString")
     if not (isinstance(before, str) and isinstance(old, str) and old and isinstance(new, str)):
         return None
-    return before.replace(old, new, -1 if told.get("replaceAll") else 1)
+    return before.replace(old, new, -1 if response.get("replaceAll") else 1)
 
 
-CLIENT = Client(EVENTS, parse, claude_format.render, wait_most=55.0)  # 600 s by default
+CLIENT = Client(EVENTS, parse, claude_format.render, max_wait_seconds=55.0)  # 600 s by default

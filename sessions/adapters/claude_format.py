@@ -1,17 +1,17 @@
-"""The payload and the answer that Claude Code began and Codex, Qwen Code and VS Code took over."""
+"""The hook format of Claude Code, which Codex, Qwen Code and VS Code share."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from sessions.adapters.hook_call import Answer, Body, Event, HookCall, Payload, first
+from sessions.adapters.hook_call import Body, Event, HookAnswer, HookCall, Payload, first
 
-# Events whose answer may carry context for the model.
-SPEAKING = frozenset({"PreToolUse", "UserPromptSubmit", "SessionStart"})
+# Events whose answer may carry context for the model
+CONTEXT_EVENTS = frozenset({"PreToolUse", "UserPromptSubmit", "SessionStart"})
 
 
-def parse(payload: Payload, event: Event, **more: Any) -> HookCall:
-    """snake_case, and the camelCase of VS Code. Sub-agents come under the session of their parent."""
+def parse(payload: Payload, event: Event, **overrides: Any) -> HookCall:
+    """Parse snake_case keys, or the camelCase of VS Code. A sub-agent has the session id of its parent."""
     return HookCall(
         event=event,
         session_id=first(payload, "session_id", "sessionId"),
@@ -20,15 +20,15 @@ def parse(payload: Payload, event: Event, **more: Any) -> HookCall:
         call_id=payload.get("tool_use_id"),
         cwd=payload.get("cwd"),
         model=payload.get("model"),
-        **more,
+        **overrides,
     )
 
 
-def render(name: str, answer: Answer) -> Body:
-    """`{}` is "no objection": a bare `allow` would skip the client's own permission prompt."""
-    said: Body = {}
-    if answer.refused:
-        said = {"permissionDecision": "deny", "permissionDecisionReason": answer.text}
-    elif answer.context and name in SPEAKING:
-        said = {"additionalContext": answer.context}
-    return {"hookSpecificOutput": {"hookEventName": name, **said}} if said else {}
+def render(name: str, answer: HookAnswer) -> Body:
+    """Render the answer. `{}` is no objection: a bare `allow` would skip the client's own prompt."""
+    output: Body = {}
+    if answer.denied:
+        output = {"permissionDecision": "deny", "permissionDecisionReason": answer.text}
+    elif answer.context and name in CONTEXT_EVENTS:
+        output = {"additionalContext": answer.context}
+    return {"hookSpecificOutput": {"hookEventName": name, **output}} if output else {}

@@ -7,21 +7,21 @@ one call and tells it. The plugin sends `{"toolCall", "sessionContext", "workspa
 from __future__ import annotations
 
 from sessions.adapters.hook_call import (
-    Answer,
     Body,
     Client,
     Event,
-    FileText,
+    FileContent,
+    HookAnswer,
     HookCall,
     Payload,
-    events,
+    event_table,
+    file_content,
     first,
-    first_of,
+    first_item,
     mapping,
-    whole_text,
 )
 
-EVENTS = events(
+EVENTS = event_table(
     pre_tool="PreToolUse beforeTool",
     post_tool="PostToolUse afterTool",
     prompt="UserPromptSubmit beforeRun",
@@ -29,13 +29,13 @@ EVENTS = events(
     session_end="SessionShutdown",
     other="TaskComplete TaskError TaskCancel",
 )
-SPEAKING = frozenset({"UserPromptSubmit", "TaskStart", "TaskResume"})
+CONTEXT_EVENTS = frozenset({"UserPromptSubmit", "TaskStart", "TaskResume"})
 
 
 def parse(payload: Payload, event: Event) -> HookCall:
-    """One session for all agents of a run. The flattened `preToolUse` holds texts only: it is not used."""
+    """Use one session for all agents of a run. The flattened `preToolUse` holds texts only and is ignored."""
     call = mapping(first(payload, "tool_call", "tool_result", "toolCall"))
-    root = first_of(payload.get("workspaceRoots"))
+    root = first_item(payload.get("workspaceRoots"))
     if event is Event.SESSION_START and payload.get("parent_agent_id"):
         event = Event.SUBAGENT
     return HookCall(
@@ -48,24 +48,26 @@ def parse(payload: Payload, event: Event) -> HookCall:
         root=root,
         version=payload.get("clineVersion"),
         failed=bool(call.get("error")) or mapping(call.get("output")).get("success") is False,
-        texts=_created(mapping(call.get("input"))) if event is Event.POST_TOOL else (),
+        contents=_read_created_file(mapping(call.get("input"))) if event is Event.POST_TOOL else (),
     )
 
 
-def _created(given: Payload) -> tuple[FileText, ...]:
-    """`editor` creates a file where it is told neither what to replace nor where to insert."""
-    changes = first(given, "old_text", "insert_line") is not None
-    return () if changes else whole_text(given.get("path"), given.get("new_text"))
+def _read_created_file(tool_input: Payload) -> tuple[FileContent, ...]:
+    """Read a new file: `editor` creates one without a text to replace or a line to insert at."""
+    is_edit = first(tool_input, "old_text", "insert_line") is not None
+    return () if is_edit else file_content(tool_input.get("path"), tool_input.get("new_text"))
 
 
-def render(name: str, answer: Answer) -> Body:
-    if answer.refused and name == "beforeTool":
+def render(name: str, answer: HookAnswer) -> Body:
+    if answer.denied and name == "beforeTool":
         return {"skip": True, "reason": answer.text}
-    if answer.refused:
+    if answer.denied:
         return {"cancel": True, "errorMessage": answer.text}
     if answer.context and name == "beforeRun":
         return {"appendContext": answer.context}
-    return {"context": answer.context} if answer.context and name in SPEAKING else {}
+    return {"context": answer.context} if answer.context and name in CONTEXT_EVENTS else {}
 
 
-CLIENT = Client(EVENTS, parse, render, wait_most=0.0)  # a plugin has 3 s, and nobody decides within them
+CLIENT = Client(
+    EVENTS, parse, render, max_wait_seconds=0.0
+)  # a plugin has 3 s, and nobody decides within them

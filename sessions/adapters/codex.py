@@ -1,15 +1,15 @@
 """Codex CLI: hooks of type command or mcp_tool, no HTTP (checked with 0.171.0).
 
 Its schema of answers is strict: an unknown key, an empty reason, `ask` or a bare `allow` is a failed hook,
-and the tool runs. So what is said is a denial with a reason, context, or `{}`.
+and the tool runs. So an answer is a denial with a reason, context, or `{}`.
 """
 
 from __future__ import annotations
 
 from sessions.adapters import claude_format
-from sessions.adapters.hook_call import Client, Event, HookCall, Payload, events
+from sessions.adapters.hook_call import Client, Event, HookCall, Payload, event_table
 
-EVENTS = events(
+EVENTS = event_table(
     pre_tool="PreToolUse",
     post_tool="PostToolUse",
     prompt="UserPromptSubmit",
@@ -19,15 +19,15 @@ EVENTS = events(
     compact="PreCompact PostCompact",
     other="PermissionRequest Stop Interrupt",
 )
-PATCHED = "Success."  # how apply_patch begins its report; there is no event for a tool that failed
+PATCH_SUCCESS = "Success."  # the beginning of apply_patch's report; a failed tool has no event of its own
 
 
 def parse(payload: Payload, event: Event) -> HookCall:
-    """`cwd` is the call's own working folder."""
-    patch = event is Event.POST_TOOL and payload.get("tool_name") == "apply_patch"
+    """Parse the payload; its `cwd` is the call's own working directory."""
+    is_patch = event is Event.POST_TOOL and payload.get("tool_name") == "apply_patch"
     return claude_format.parse(
-        payload, event, failed=patch and PATCHED not in str(payload.get("tool_response"))
+        payload, event, failed=is_patch and PATCH_SUCCESS not in str(payload.get("tool_response"))
     )
 
 
-CLIENT = Client(EVENTS, parse, claude_format.render, wait_most=55.0)  # 600 s by default
+CLIENT = Client(EVENTS, parse, claude_format.render, max_wait_seconds=55.0)  # 600 s by default

@@ -9,9 +9,19 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sessions.adapters import claude_format
-from sessions.adapters.hook_call import Answer, Body, Client, Event, HookCall, Payload, events, first, mapping
+from sessions.adapters.hook_call import (
+    Body,
+    Client,
+    Event,
+    HookAnswer,
+    HookCall,
+    Payload,
+    event_table,
+    first,
+    mapping,
+)
 
-EVENTS = events(
+EVENTS = event_table(
     pre_tool="preToolUse PreToolUse",
     post_tool="postToolUse PostToolUse",
     prompt="userPromptSubmitted UserPromptSubmit",
@@ -22,7 +32,7 @@ EVENTS = events(
     other="userPromptTransformed postToolUseFailure PostToolUseFailure permissionRequest PermissionRequest"
     " agentStop Stop notification Notification errorOccurred ErrorOccurred",
 )
-VSCODE_EVENTS = events(
+VSCODE_EVENTS = event_table(
     pre_tool="PreToolUse",
     post_tool="PostToolUse",
     prompt="UserPromptSubmit",
@@ -46,14 +56,14 @@ def parse(payload: Payload, event: Event) -> HookCall:
     )
 
 
-def render(name: str, answer: Answer) -> Body:
+def render(name: str, answer: HookAnswer) -> Body:
     if name[:1].isupper():
         return claude_format.render(name, answer)
-    if answer.refused:
+    if answer.denied:
         return {"permissionDecision": "deny", "permissionDecisionReason": answer.text}
-    speaking = EVENTS[name] in {Event.PRE_TOOL, Event.PROMPT, Event.SESSION_START}
-    return {"additionalContext": answer.context} if answer.context and speaking else {}
+    takes_context = EVENTS[name] in {Event.PRE_TOOL, Event.PROMPT, Event.SESSION_START}
+    return {"additionalContext": answer.context} if answer.context and takes_context else {}
 
 
-CLIENT = Client(EVENTS, parse, render, wait_most=25.0)  # 30 s by default, and then the tool runs
-VSCODE = Client(VSCODE_EVENTS, claude_format.parse, claude_format.render, wait_most=25.0)
+CLIENT = Client(EVENTS, parse, render, max_wait_seconds=25.0)  # 30 s by default, and then the tool runs
+VSCODE = Client(VSCODE_EVENTS, claude_format.parse, claude_format.render, max_wait_seconds=25.0)

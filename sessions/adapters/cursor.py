@@ -13,19 +13,19 @@ from typing import Any
 
 from sessions.adapters import claude_format
 from sessions.adapters.hook_call import (
-    Answer,
     Body,
     Client,
     Event,
+    HookAnswer,
     HookCall,
     Payload,
-    events,
+    event_table,
     first,
-    first_of,
+    first_item,
     mapping,
 )
 
-EVENTS = events(
+EVENTS = event_table(
     pre_tool="preToolUse beforeShellExecution beforeMCPExecution beforeReadFile beforeTabFileRead",
     post_tool="postToolUse",
     prompt="beforeSubmitPrompt",
@@ -41,28 +41,28 @@ MAX_CONTEXT = 10_000  # characters
 
 
 def parse(payload: Payload, event: Event) -> HookCall:
-    root = first_of(payload.get("workspace_roots"))
+    root = first_item(payload.get("workspace_roots"))
     call = replace(
         claude_format.parse(payload, event),
         session_id=first(payload, "conversation_id", "session_id"),
-        input=_placed(first(payload, "tool_input")),
+        input=_without_empty_cwd(first(payload, "tool_input")),
         cwd=payload.get("cwd") or root,
         root=root,
         version=payload.get("cursor_version"),
     )
-    return replace(call, **_own_event(payload)) if event is Event.PRE_TOOL else call
+    return replace(call, **_tool_of_event(payload)) if event is Event.PRE_TOOL else call
 
 
-def _placed(given: Any) -> Any:
-    """The folder of a command is empty where the model named none."""
-    return {**given, "cwd": None} if mapping(given).get("cwd") == "" else given
+def _without_empty_cwd(tool_input: Any) -> Any:
+    """Drop an empty `cwd`, which stands for a command without one."""
+    return {**tool_input, "cwd": None} if mapping(tool_input).get("cwd") == "" else tool_input
 
 
-def _own_event(payload: Payload) -> dict[str, Any]:
-    """The tool of an event that is one itself, told by what its payload holds."""
+def _tool_of_event(payload: Payload) -> dict[str, Any]:
+    """Return the tool that an event stands for (a command, a read), by the keys of its payload."""
     if payload.get("mcp_server_name") is not None:
         name = f"mcp__{payload['mcp_server_name']}__{payload.get('tool_name')}"
-        return {"tool": name, "input": _decoded(payload.get("tool_input"))}
+        return {"tool": name, "input": _decode_json(payload.get("tool_input"))}
     if payload.get("tool_name") is not None:
         return {}
     if "command" in payload:
@@ -70,16 +70,16 @@ def _own_event(payload: Payload) -> dict[str, Any]:
     return {"tool": "Read", "input": {"file_path": payload.get("file_path")}}
 
 
-def _decoded(text: Any) -> Any:
-    """Arguments that come as JSON text; what is none stays as it is, and the gate refuses it."""
+def _decode_json(text: Any) -> Any:
+    """Decode arguments that come as JSON text; anything else stays as it is, and the gate refuses it."""
     try:
         return json.loads(text) if isinstance(text, str) else text
     except ValueError:
         return text
 
 
-def render(name: str, answer: Answer) -> Body:
-    if answer.refused:
+def render(name: str, answer: HookAnswer) -> Body:
+    if answer.denied:
         return {"permission": "deny", "user_message": answer.text}
     context = {"additional_context": answer.context[:MAX_CONTEXT]} if answer.context else {}
     if name in PERMISSION_EVENTS:
@@ -89,4 +89,4 @@ def render(name: str, answer: Answer) -> Body:
     return {}
 
 
-CLIENT = Client(EVENTS, parse, render, wait_most=50.0)  # 60 s by default
+CLIENT = Client(EVENTS, parse, render, max_wait_seconds=50.0)  # 60 s by default

@@ -1,4 +1,4 @@
-"""What the control plane does on each event of a client: ask the gate, record, open, end, or take note."""
+"""Handle a client's hook events: check a call, record its changes, send the prompt, end the session."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from controlplane.shared.tokens import Bearer
-from sessions.adapters.file_changes import told_of, traces_of
-from sessions.adapters.hook_call import Answer, Event, HookCall
-from sessions.adapters.refusal_text import answer_from
+from sessions.adapters.file_changes import build_traces, read_previous_texts
+from sessions.adapters.hook_call import Event, HookAnswer, HookCall
+from sessions.adapters.refusal_text import to_hook_answer
 from sessions.gate import check
 from sessions.gate.health import alarm, health_of
 from sessions.gate.request import GateRequest
@@ -24,90 +24,91 @@ from sessions.worktree import Worktree
 
 log = logging.getLogger(__name__)
 
-CLASS_SECONDS = 4.0  # in which classes are computed for the files of one call: a patch may name hundreds
+CLASS_SECONDS = 4.0  # to compute mutation classes for the files of one call: a patch may name hundreds
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
-    """A hook's payload, checked: `request` holds its call and what it says about its session."""
+class HookRequest:
+    """A parsed and checked hook payload with the request to the gate that it amounts to."""
 
     bearer: Bearer
     hook: HookCall
-    request: GateRequest
+    gate_request: GateRequest
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """`decision` is the gate's own, `approval` the one that the caller may wait for."""
+class HookResult:
+    """The answer for the client, the gate's decision, and the id of an approval to wait for."""
 
-    answer: Answer
+    answer: HookAnswer
     decision: str = ""
     approval: str = ""
 
 
-def act(report: Report) -> Outcome:
-    """Raises `ApiError`; nothing is decided then."""
-    return ACTIONS[report.hook.event](report)
+def handle_hook(request: HookRequest) -> HookResult:
+    """Run the handler of the event. An error raised here means that nothing was decided."""
+    return HANDLERS[request.hook.event](request)
 
 
-def _ask_the_gate(report: Report) -> Outcome:
-    answered = check.check(report.bearer, report.request)
-    waits = answered["decision"] == "ask" and answered["approval"]
-    return Outcome(answer_from(answered), answered["decision"], answered["approval"]["id"] if waits else "")
+def _check_call(request: HookRequest) -> HookResult:
+    gate_answer = check.check(request.bearer, request.gate_request)
+    is_pending = gate_answer["decision"] == "ask" and gate_answer["approval"]
+    approval_id = gate_answer["approval"]["id"] if is_pending else ""
+    return HookResult(to_hook_answer(gate_answer), gate_answer["decision"], approval_id)
 
 
-def _record(report: Report) -> Outcome:
-    session = _open(report)
+def _record_changes(request: HookRequest) -> HookResult:
+    session = _open_session(request)
     local_root = session.workspace.local_root
     disk = Worktree(session.workspace_id, local_root, {}) if local_root else None
-    call, texts = _call(report, session), report.hook.texts
-    made = [] if report.hook.failed else traces_of(call, texts, disk)
-    told, ends = told_of(call, texts), time.monotonic() + CLASS_SECONDS
-    more = {"tool_use_id": report.request.call.call_id, "revision_id": session.revision_id or None}
-    for trace in made:
-        classed = time.monotonic() < ends
-        record_trace(session, trace | more, report.bearer.actor, told, classed=classed)
-    if made and alarm(session, health_of(session)):
+    call, contents = _resolve_call(request, session), request.hook.contents
+    traces = [] if request.hook.failed else build_traces(call, contents, disk)
+    previous, deadline = read_previous_texts(call, contents), time.monotonic() + CLASS_SECONDS
+    references = {"tool_use_id": call.call_id, "revision_id": session.revision_id or None}
+    for trace in traces:
+        in_time = time.monotonic() < deadline
+        record_trace(session, trace | references, request.bearer.actor, previous, classed=in_time)
+    if traces and alarm(session, health_of(session)):
         log.warning("session %s: its hooks run only in part", session.session_id)
-    return Outcome(Answer())
+    return HookResult(HookAnswer())
 
 
-def _call(report: Report, session: AgentSession) -> Any:
-    """The call as the gate places it: the session's root counts."""
-    call = report.request.call
+def _resolve_call(request: HookRequest, session: AgentSession) -> Any:
+    """Return the call as the gate resolves it: relative to the session's root, not to the one it claims."""
+    call = request.gate_request.call
     root = session.root or session.workspace.local_root or None
     return replace(call, root=root, cwd=call.cwd or session.cwd or None, agent=session.agent_name)
 
 
-def _guide(report: Report) -> Outcome:
-    return Outcome(Answer(context=prompt_of(_open(report))))
+def _answer_with_prompt(request: HookRequest) -> HookResult:
+    return HookResult(HookAnswer(context=prompt_of(_open_session(request))))
 
 
-def _end(report: Report) -> Outcome:
-    session = find_session(report.bearer.workspace_id, report.request.session_id)
+def _end_session(request: HookRequest) -> HookResult:
+    session = find_session(request.bearer.workspace_id, request.gate_request.session_id)
     if session is not None:
-        require_owner(session, report.bearer)
-        end_session(session, report.bearer.actor)
-    return Outcome(Answer())
+        require_owner(session, request.bearer)
+        end_session(session, request.bearer.actor)
+    return HookResult(HookAnswer())
 
 
-def _take_note(report: Report) -> Outcome:
-    _open(report)
-    return Outcome(Answer())
+def _touch_session(request: HookRequest) -> HookResult:
+    _open_session(request)
+    return HookResult(HookAnswer())
 
 
-def _open(report: Report) -> AgentSession:
-    """Opened, or seen alive."""
-    return open_session(report.bearer, report.request.opening)[0]
+def _open_session(request: HookRequest) -> AgentSession:
+    """Open the session, or note that it is alive."""
+    return open_session(request.bearer, request.gate_request.opening)[0]
 
 
-ACTIONS: Mapping[Event, Callable[[Report], Outcome]] = {
-    Event.PRE_TOOL: _ask_the_gate,
-    Event.POST_TOOL: _record,
-    Event.PROMPT: _guide,
-    Event.SESSION_START: _guide,
-    Event.SESSION_END: _end,
-    Event.SUBAGENT: _take_note,
-    Event.COMPACT: _take_note,
-    Event.OTHER: _take_note,
+HANDLERS: Mapping[Event, Callable[[HookRequest], HookResult]] = {
+    Event.PRE_TOOL: _check_call,
+    Event.POST_TOOL: _record_changes,
+    Event.PROMPT: _answer_with_prompt,
+    Event.SESSION_START: _answer_with_prompt,
+    Event.SESSION_END: _end_session,
+    Event.SUBAGENT: _touch_session,
+    Event.COMPACT: _touch_session,
+    Event.OTHER: _touch_session,
 }

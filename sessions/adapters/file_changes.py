@@ -1,7 +1,7 @@
-"""What a tool that has run left in which file, as far as its payload says so.
+"""Derive traces from the payload of a tool that has run.
 
-The targets come from the same reading of the call as the gate's. A file is recorded only where its whole
-content, or its hash, is known: the ledger's newest hash of a path is what the next write is held against.
+The targets come from the gate's own reading of the call. A file is recorded only where its full content or
+its hash is known, because the next write to it is compared with the ledger's newest hash.
 """
 
 from __future__ import annotations
@@ -17,84 +17,88 @@ from controlplane.policy.model import Policy, ToolCall
 from controlplane.policy.paths.canonical import InvalidPath, canonicalize
 from controlplane.policy.paths.filesystem import Filesystem
 from controlplane.policy.paths.raw_path import RawPath
-from sessions.adapters.hook_call import FileText, mapping
+from sessions.adapters.hook_call import FileContent, mapping
 from sessions.previous_text import Told
 
-GONE = frozenset({"delete", "move"})
+REMOVING_OPERATIONS = frozenset({"delete", "move"})
 DELETED = "DELETED"
 Trace = dict[str, Any]
 
 
-def traces_of(call: ToolCall, texts: tuple[FileText, ...], disk: Filesystem | None) -> list[Trace]:
-    """One simple trace a file, in the words of `POST /sessions/{id}/traces`. `disk` is None without one."""
-    known = {path: text for text in texts if (path := _place(text.path, call, call.cwd))}
-    found: dict[str, Trace] = {}
-    for named in find_targets(call, Policy()).writes:
-        path = _place(named.raw, call, named.cwd)
-        trace = _trace(path, named, call, known.get(path), disk) if path else None
+def build_traces(call: ToolCall, contents: tuple[FileContent, ...], disk: Filesystem | None) -> list[Trace]:
+    """Return one trace a file, in the form of `POST /sessions/{id}/traces`. `disk` needs a local root."""
+    by_path = {_workspace_path(content.path, call, call.cwd): content for content in contents}
+    traces: dict[str, Trace] = {}
+    for target in find_targets(call, Policy()).writes:
+        path = _workspace_path(target.raw, call, target.cwd)
+        trace = _build_trace(path, target, call, by_path.get(path), disk) if path else None
         if trace is not None:
-            found[path] = trace
-    return list(found.values())
+            traces[path] = trace
+    return list(traces.values())
 
 
-def told_of(call: ToolCall, texts: tuple[FileText, ...]) -> Told:
-    """What the payload says of the time before the tool."""
-    before = {_place(text.path, call, call.cwd): text.before for text in texts if text.before is not None}
+def read_previous_texts(call: ToolCall, contents: tuple[FileContent, ...]) -> Told:
+    """Return what the payload says of the files before the tool ran."""
+    before = {
+        _workspace_path(content.path, call, call.cwd): content.before
+        for content in contents
+        if content.before is not None
+    }
     return Told(mapping(call.input), before)
 
 
-def _place(raw: object, call: ToolCall, cwd: str | None) -> str:
-    """The path in the workspace; "" for one that is not in it."""
-    where = canonicalize(raw, root=call.root, cwd=cwd, writing=True)
-    return "" if isinstance(where, InvalidPath) else where.path
+def _workspace_path(raw: object, call: ToolCall, cwd: str | None) -> str:
+    """Return the workspace-relative path; "" for one outside."""
+    resolved = canonicalize(raw, root=call.root, cwd=cwd, writing=True)
+    return "" if isinstance(resolved, InvalidPath) else resolved.path
 
 
-def _trace(
-    path: str, named: RawPath, call: ToolCall, text: FileText | None, disk: Filesystem | None
+def _build_trace(
+    path: str, target: RawPath, call: ToolCall, content: FileContent | None, disk: Filesystem | None
 ) -> Trace | None:
-    if named.op in GONE:
+    if target.op in REMOVING_OPERATIONS:
         return {"path": path, "content_hash": DELETED}
-    if named.op != "write":
+    if target.op != "write":
         return None
-    text = text or _given(path, named, call)
-    told = _hash_afterwards(path, call.current_content_hashes, disk)
-    if text is not None and (not told or told == _hash_of(text.after)):
-        return {"path": path, "content": text.after, **_changed_lines(text)}
-    return {"path": path, "content_hash": told} if told else None
+    content = content or _content_in_call(path, target, call)
+    known_hash = _hash_after_call(path, call.current_content_hashes, disk)
+    if content is not None and (not known_hash or known_hash == _compute_hash(content.after)):
+        return {"path": path, "content": content.after, **_changed_lines(content)}
+    return {"path": path, "content_hash": known_hash} if known_hash else None
 
 
-def _given(path: str, named: RawPath, call: ToolCall) -> FileText | None:
-    """The text that the call itself brought; a patch leaves out the line feed that ends the last line."""
-    if not named.is_full_text or named.after is None:
+def _content_in_call(path: str, target: RawPath, call: ToolCall) -> FileContent | None:
+    """Return the full text in the call's own input. A patch omits the line feed that ends the last line."""
+    if not target.is_full_text or target.after is None:
         return None
     tool = resolve_tool(call).tool
-    patched = tool is not None and tool.kind is ToolKind.PATCH
-    return FileText(path, f"{named.after}\n" if patched and named.after else named.after)
+    is_patch = tool is not None and tool.kind is ToolKind.PATCH
+    return FileContent(path, f"{target.after}\n" if is_patch and target.after else target.after)
 
 
-def _hash_afterwards(path: str, told: Mapping[str, str], disk: Filesystem | None) -> str:
-    """What the hook's client measured after the tool, else what stands on the workspace's disk."""
-    if told.get(path):
-        return told[path]
+def _hash_after_call(path: str, hashes: Mapping[str, str], disk: Filesystem | None) -> str:
+    """Return the hash that the hook client computed after the tool, else that of the file on disk."""
+    if hashes.get(path):
+        return hashes[path]
     return (disk.content_hash(path) or "") if disk is not None else ""
 
 
-def _hash_of(text: str) -> str:
+def _compute_hash(text: str) -> str:
     return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 
 
-def _changed_lines(text: FileText) -> dict[str, int]:
-    """The lines that differ, of a file whose text before is known; else the whole file is meant."""
-    if text.before is None:
+def _changed_lines(content: FileContent) -> dict[str, int]:
+    """Return the range of lines that differ; empty, for the whole file, where the text before is unknown."""
+    if content.before is None:
         return {}
-    before, after = text.before.splitlines(), text.after.splitlines()
-    head = _common(iter(before), iter(after))
-    tail = _common(reversed(before[head:]), reversed(after[head:]))
+    before, after = content.before.splitlines(), content.after.splitlines()
+    head = _count_common_lines(iter(before), iter(after))
+    tail = _count_common_lines(reversed(before[head:]), reversed(after[head:]))
     start = min(head + 1, max(1, len(after)))
     return {"start_line": start, "end_line": max(start, len(after) - tail)}
 
 
-def _common(one: Iterator[str], other: Iterator[str]) -> int:
+def _count_common_lines(one: Iterator[str], other: Iterator[str]) -> int:
     count = 0
     for left, right in zip(one, other, strict=False):
         if left != right:

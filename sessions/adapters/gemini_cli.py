@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from sessions.adapters import claude_format
 from sessions.adapters.hook_call import (
-    Answer,
     Body,
     Client,
     Event,
-    FileText,
+    FileContent,
+    HookAnswer,
     HookCall,
     Payload,
-    events,
+    event_table,
+    file_content,
     mapping,
-    whole_text,
 )
 
-EVENTS = events(
+EVENTS = event_table(
     pre_tool="BeforeTool",
     post_tool="AfterTool",
     prompt="BeforeAgent",
@@ -25,29 +25,29 @@ EVENTS = events(
     compact="PreCompress",
     other="AfterAgent BeforeModel AfterModel BeforeToolSelection Notification",
 )
-SPEAKING = frozenset({"BeforeAgent", "SessionStart"})
+CONTEXT_EVENTS = frozenset({"BeforeAgent", "SessionStart"})
 
 
 def parse(payload: Payload, event: Event) -> HookCall:
     failed = "error" in mapping(payload.get("tool_response"))
     return claude_format.parse(
-        payload, event, failed=failed, texts=texts(payload) if event is Event.POST_TOOL else ()
+        payload, event, failed=failed, contents=read_contents(payload) if event is Event.POST_TOOL else ()
     )
 
 
-def texts(payload: Payload) -> tuple[FileText, ...]:
-    """What the display of a writing tool holds: the whole text before and after."""
-    shown = mapping(mapping(payload.get("tool_response")).get("returnDisplay"))
-    return whole_text(shown.get("filePath"), shown.get("newContent"), shown.get("originalContent"))
+def read_contents(payload: Payload) -> tuple[FileContent, ...]:
+    """Read the display of a writing tool, which holds the full text before and after."""
+    display = mapping(mapping(payload.get("tool_response")).get("returnDisplay"))
+    return file_content(display.get("filePath"), display.get("newContent"), display.get("originalContent"))
 
 
-def render(name: str, answer: Answer) -> Body:
-    """Never `ask`: without a terminal it hangs for ever."""
-    if answer.refused:
+def render(name: str, answer: HookAnswer) -> Body:
+    """Render the answer; never `ask`, which hangs for ever without a terminal."""
+    if answer.denied:
         return {"decision": "deny", "reason": answer.text}
-    if answer.context and name in SPEAKING:
+    if answer.context and name in CONTEXT_EVENTS:
         return {"hookSpecificOutput": {"hookEventName": name, "additionalContext": answer.context}}
     return {}
 
 
-CLIENT = Client(EVENTS, parse, render, wait_most=50.0)  # 60 s by default
+CLIENT = Client(EVENTS, parse, render, max_wait_seconds=50.0)  # 60 s by default

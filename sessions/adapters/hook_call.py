@@ -1,4 +1,4 @@
-"""The values between a client's hook and the control plane: what was reported, what is answered."""
+"""Values between a client's hook and the control plane: the reported call and the answer to it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Body = dict[str, Any]
 
 
 class Event(StrEnum):
-    """What a client's event means to us; `OTHER` is a sign of life and nothing more."""
+    """The kinds of events that the product tells apart; `OTHER` only shows that the session is alive."""
 
     PRE_TOOL = "pre_tool"
     POST_TOOL = "post_tool"
@@ -25,8 +25,8 @@ class Event(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class FileText:
-    """The whole text of a file after a tool has run. `before` is None where the client does not say."""
+class FileContent:
+    """The full text of a file after a tool has run; `before` is None where the client does not report it."""
 
     path: str
     after: str
@@ -35,7 +35,7 @@ class FileText:
 
 @dataclass(frozen=True, slots=True)
 class HookCall:
-    """A hook's payload, read. Values are the client's own and hostile: nothing is checked here."""
+    """A parsed payload. Its values are hostile: an adapter only picks them, the gate's reader checks them."""
 
     event: Event
     session_id: Any
@@ -46,53 +46,53 @@ class HookCall:
     root: Any = None
     version: Any = ""
     model: Any = ""
-    failed: bool = False  # the tool ran and says that it did nothing
-    texts: tuple[FileText, ...] = field(default=())
+    failed: bool = False  # the tool ran and reports that it changed nothing
+    contents: tuple[FileContent, ...] = field(default=())
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """`refused`: the tool must not run, for the reason in `text`. `context` is for the model to read."""
+class HookAnswer:
+    """`denied`: the tool must not run, for the reason in `text`. `context` is text for the model."""
 
-    refused: bool = False
+    denied: bool = False
     text: str = ""
     context: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """One row of the table. `parse` takes a payload and what its event means, `render` the event's own name.
+    """One row of the registry. `parse` takes a payload and its kind of event, `render` the event's own name.
 
-    `wait_most` is for how many seconds a hook may be held open within the client's default time limit.
+    `max_wait_seconds` is how long a hook may be held open within the client's default time limit.
     """
 
     events: Mapping[str, Event]
     parse: Callable[[Payload, Event], HookCall]
-    render: Callable[[str, Answer], Body]
-    wait_most: float
+    render: Callable[[str, HookAnswer], Body]
+    max_wait_seconds: float
 
 
-def events(**names: str) -> dict[str, Event]:
-    """`events(pre_tool="PreToolUse", other="Stop Notification")` as a table by the client's own names."""
-    return {name: Event(kind) for kind, listed in names.items() for name in listed.split()}
+def event_table(**names: str) -> dict[str, Event]:
+    """`events(pre_tool="PreToolUse", other="Stop Notification")` as a table from the client's names."""
+    return {name: Event(kind) for kind, client_names in names.items() for name in client_names.split()}
 
 
 def mapping(value: Any) -> Payload:
-    """The value, or nothing at all where it is no object."""
+    """Return the value if it is a JSON object, else an empty one."""
     return value if isinstance(value, Mapping) else {}
 
 
 def first(data: Payload, *names: str) -> Any:
-    """The value of the first name that is present and not null; None if there is none."""
+    """Return the value of the first key that is present and not null; None if there is none."""
     return next((data[name] for name in names if data.get(name) is not None), None)
 
 
-def first_of(values: Any) -> Any:
-    """The first of a list of folders."""
+def first_item(values: Any) -> Any:
+    """Return the first item of a list; None for an empty list or anything else."""
     return values[0] if isinstance(values, list) and values else None
 
 
-def whole_text(path: Any, after: Any, before: Any = None) -> tuple[FileText, ...]:
+def file_content(path: Any, after: Any, before: Any = None) -> tuple[FileContent, ...]:
     if not isinstance(path, str) or not isinstance(after, str):
         return ()
-    return (FileText(path, after, before if isinstance(before, str) else None),)
+    return (FileContent(path, after, before if isinstance(before, str) else None),)

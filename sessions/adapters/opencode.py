@@ -8,20 +8,20 @@ The body is `{"input", "output"}` of the hook, or the bus event itself. A plugin
 from __future__ import annotations
 
 from sessions.adapters.hook_call import (
-    Answer,
     Body,
     Client,
     Event,
-    FileText,
+    FileContent,
+    HookAnswer,
     HookCall,
     Payload,
-    events,
+    event_table,
+    file_content,
     first,
     mapping,
-    whole_text,
 )
 
-EVENTS = events(
+EVENTS = event_table(
     pre_tool="tool.execute.before",
     post_tool="tool.execute.after",
     prompt="chat.message",
@@ -34,37 +34,37 @@ EVENTS = events(
 
 
 def parse(payload: Payload, event: Event) -> HookCall:
-    """A child session that is created is its parent's sub-agent, not a session of ours."""
-    told, given = mapping(payload.get("input")), mapping(payload.get("output"))
-    news = mapping(payload.get("properties"))
-    info = mapping(news.get("info"))
+    """Parse the payload. A new session with a parent is a sub-agent of it, not a session of its own."""
+    hook_input, hook_output = mapping(payload.get("input")), mapping(payload.get("output"))
+    properties = mapping(payload.get("properties"))
+    info = mapping(properties.get("info"))
     if event is Event.SESSION_START and info.get("parentID"):
         event = Event.SUBAGENT
     return HookCall(
         event=event,
         session_id=first(payload, "rootSessionID")
         or first(info, "parentID")
-        or first({**news, **told}, "sessionID"),
-        tool=told.get("tool"),
-        input=first(given, "args") if event is Event.PRE_TOOL else told.get("args"),
-        call_id=told.get("callID"),
+        or first({**properties, **hook_input}, "sessionID"),
+        tool=hook_input.get("tool"),
+        input=first(hook_output, "args") if event is Event.PRE_TOOL else hook_input.get("args"),
+        call_id=hook_input.get("callID"),
         cwd=first({**info, **payload}, "directory"),
         version=info.get("version"),
-        model=mapping(mapping(given.get("message")).get("model")).get("modelID"),
-        texts=_texts(told) if event is Event.POST_TOOL else (),
+        model=mapping(mapping(hook_output.get("message")).get("model")).get("modelID"),
+        contents=_read_contents(hook_input) if event is Event.POST_TOOL else (),
     )
 
 
-def _texts(told: Payload) -> tuple[FileText, ...]:
-    args = mapping(told.get("args"))
-    return whole_text(args.get("filePath"), args.get("content"))
+def _read_contents(hook_input: Payload) -> tuple[FileContent, ...]:
+    args = mapping(hook_input.get("args"))
+    return file_content(args.get("filePath"), args.get("content"))
 
 
-def render(name: str, answer: Answer) -> Body:
-    if answer.refused:
+def render(name: str, answer: HookAnswer) -> Body:
+    if answer.denied:
         return {"throw": answer.text}
-    speaking = EVENTS[name] is Event.PROMPT
-    return {"context": answer.context} if answer.context and speaking else {}
+    takes_context = EVENTS[name] is Event.PROMPT
+    return {"context": answer.context} if answer.context and takes_context else {}
 
 
-CLIENT = Client(EVENTS, parse, render, wait_most=55.0)  # it waits for ever
+CLIENT = Client(EVENTS, parse, render, max_wait_seconds=55.0)  # it waits for ever

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sessions.adapters import claude_format, gemini_cli
-from sessions.adapters.hook_call import Client, Event, HookCall, Payload, events
+from sessions.adapters.hook_call import Client, Event, HookCall, Payload, event_table
 
-EVENTS = events(
+EVENTS = event_table(
     pre_tool="PreToolUse",
     post_tool="PostToolUse",
     prompt="UserPromptSubmit",
@@ -25,7 +25,7 @@ def parse(payload: Payload, event: Event) -> HookCall:
     if event is Event.PROMPT and payload.get("submitted_prompt") is None:
         event = Event.OTHER
     call = claude_format.parse(payload, event)
-    return replace(call, texts=gemini_cli.texts(payload) if event is Event.POST_TOOL else ())
+    return replace(call, contents=gemini_cli.read_contents(payload) if event is Event.POST_TOOL else ())
 
 
-CLIENT = Client(EVENTS, parse, claude_format.render, wait_most=50.0)  # 60 s by default for a command
+CLIENT = Client(EVENTS, parse, claude_format.render, max_wait_seconds=50.0)  # 60 s by default for a command

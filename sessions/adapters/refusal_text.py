@@ -1,17 +1,17 @@
-"""What a refused model reads: why, and what to do next. Every client shows this text to its model."""
+"""Word a denial for the model: the reason and the next step. Every client shows this text to its model."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from sessions.adapters.hook_call import Answer
+from sessions.adapters.hook_call import HookAnswer
 
-NEXT: Mapping[str, str] = {
+NEXT_STEPS: Mapping[str, str] = {
     "select_active_intent": "Next: call the tool select_active_intent with the id of an available intent.",
     "request_scope_expansion": "Next: keep to the intent's scope, or call request_scope_expansion with the "
     "patterns that you need and the reason.",
-    "read_file": "Next: read the file again, then make the change anew.",
+    "read_file": "Next: read the file again, then repeat the change.",
     "start_new_session": "Next: stop here and ask the user to start a new session.",
     "create_intent": "Next: ask the user to have an intent registered; only reading is possible until then.",
     "revise_change": "Next: change the call so that it keeps to the constraint, and send it again.",
@@ -20,23 +20,24 @@ NEXT: Mapping[str, str] = {
 NOT_DECIDED = "The control plane gave no decision, so the tool must not run."
 
 
-def answer_from(gate: Mapping[str, Any]) -> Answer:
-    """From the gate's answer. An `ask` is a refusal here: no client may run the tool on it."""
-    if gate["decision"] == "allow":
-        return Answer(context=gate["context"] or "")
-    return Answer(refused=True, text=f"{gate['error'] or NOT_DECIDED} {_next_step(gate)}".rstrip())
+def to_hook_answer(gate_answer: Mapping[str, Any]) -> HookAnswer:
+    """Convert the gate's answer. An `ask` is a denial here, since no client may run the tool on it."""
+    if gate_answer["decision"] == "allow":
+        return HookAnswer(context=gate_answer["context"] or "")
+    reason = gate_answer["error"] or NOT_DECIDED
+    return HookAnswer(denied=True, text=f"{reason} {_next_step(gate_answer)}".rstrip())
 
 
-def _next_step(gate: Mapping[str, Any]) -> str:
-    approval = gate["approval"]
-    if gate["decision"] == "ask" and approval:
+def _next_step(gate_answer: Mapping[str, Any]) -> str:
+    approval = gate_answer["approval"]
+    if gate_answer["decision"] == "ask" and approval:
         return (
             f"A human must approve this call first (approval {approval['id']}, {approval['url']}). Next: "
             "tell the user so, then send the same call again, unchanged: it runs once it is approved."
         )
-    return NEXT.get(gate["action_hint"] or "", "")
+    return NEXT_STEPS.get(gate_answer["action_hint"] or "", "")
 
 
-def failure(error: str) -> Answer:
-    """A request that could not be decided: unauthenticated, malformed, or an error of the server."""
-    return Answer(refused=True, text=f"{error} {NOT_DECIDED}")
+def failure_answer(error: str) -> HookAnswer:
+    """Answer a request that could not be decided: unauthenticated, malformed, or an error of the server."""
+    return HookAnswer(denied=True, text=f"{error} {NOT_DECIDED}")

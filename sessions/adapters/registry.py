@@ -1,4 +1,4 @@
-"""Every client whose hooks are understood. To support another one, write its module and add one row."""
+"""All clients whose hooks are supported. To add one, write its module and add a row here."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sessions.adapters import (
 )
 from sessions.adapters.hook_call import Client
 
-# The names are those of the tables of tools and of `agents.TITLES`.
+# The names are those of `policy/calls/toolsets` and of `agent_titles.TITLES`.
 CLIENTS: Mapping[str, Client] = {
     "claude-code": claude_code.CLIENT,
     "codex": codex.CLIENT,

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from sessions.adapters.hook_call import Answer, Body, Client, Event, HookCall, Payload, events, mapping
+from sessions.adapters.hook_call import (
+    Body,
+    Client,
+    Event,
+    HookAnswer,
+    HookCall,
+    Payload,
+    event_table,
+    mapping,
+)
 
-EVENTS = events(
+EVENTS = event_table(
     pre_tool="pre_tool",
     post_tool="post_tool",
     prompt="prompt",
@@ -31,11 +40,11 @@ def parse(payload: Payload, event: Event) -> HookCall:
     )
 
 
-def render(name: str, answer: Answer) -> Body:
-    if answer.refused:
+def render(name: str, answer: HookAnswer) -> Body:
+    if answer.denied:
         return {"decision": "deny", "error": answer.text}
     allowed = {"decision": "allow"} if EVENTS[name] is Event.PRE_TOOL else {}
     return {**allowed, **({"context": answer.context} if answer.context else {})}
 
 
-CLIENT = Client(EVENTS, parse, render, wait_most=55.0)
+CLIENT = Client(EVENTS, parse, render, max_wait_seconds=55.0)

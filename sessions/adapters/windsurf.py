@@ -6,9 +6,18 @@ which status the hook has to end and what it has to write there.
 
 from __future__ import annotations
 
-from sessions.adapters.hook_call import Answer, Body, Client, Event, HookCall, Payload, events, mapping
+from sessions.adapters.hook_call import (
+    Body,
+    Client,
+    Event,
+    HookAnswer,
+    HookCall,
+    Payload,
+    event_table,
+    mapping,
+)
 
-EVENTS = events(
+EVENTS = event_table(
     pre_tool="pre_read_code pre_write_code pre_run_command pre_mcp_tool_use",
     post_tool="post_write_code post_run_command",
     prompt="pre_user_prompt",
@@ -28,10 +37,10 @@ def parse(payload: Payload, event: Event) -> HookCall:
     )
 
 
-def render(_: str, answer: Answer) -> Body:
-    if answer.refused:
+def render(_: str, answer: HookAnswer) -> Body:
+    if answer.denied:
         return {"exit_status": 2, "stderr": answer.text}
     return {"exit_status": 0}
 
 
-CLIENT = Client(EVENTS, parse, render, wait_most=0.0)  # its time limit is not documented
+CLIENT = Client(EVENTS, parse, render, max_wait_seconds=0.0)  # its time limit is not documented

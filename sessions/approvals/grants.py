@@ -12,6 +12,7 @@ from controlplane.api.errors import ApiError
 from controlplane.policy.globs import parse
 from controlplane.policy.globs.scope import Scope
 from intents import registry
+from intents.errors import InvalidIntentError, StatusMoveRefusedError
 from intents.models import Intent
 from intents.selectors import find_intent
 from sessions.approvals.choices import Choice, Decider, Grant
@@ -85,7 +86,7 @@ def give(approval: Approval, grant: Grant, decider: Decider) -> None:
         raise ApiError(409, "INTENT_GONE", f"{approval.intent_id} is no longer in the registry.")
     try:
         _change_intent(intent, approval, grant, decider)
-    except (registry.StatusMoveRefusedError, registry.InvalidIntentError) as error:
+    except (StatusMoveRefusedError, InvalidIntentError) as error:
         raise ApiError(409, "INTENT_CHANGED", str(error)) from error
 
 

@@ -13,7 +13,6 @@ from controlplane.api.errors import ApiError
 from controlplane.api.fields import Text, Whole
 from controlplane.api.views import WorkspaceView
 from controlplane.policy.globs import parse
-from controlplane.policy.rules.policy_document import InvalidPolicyError
 from intents import intentignore as ignorefile
 from intents.replay import DAYS, MAX_DAYS, RuleChanges, replay_recorded_calls
 from intents.selectors import find_intent
@@ -99,11 +98,7 @@ class ReplayView(WorkspaceView):
         data = dict(body.validated_data)
         days, most = data.get("days", DAYS), data.get("limit", MAX_CALLS)
         proposal = proposal_of(self.bearer.workspace_id, data)
-        try:
-            found = replay_recorded_calls(self.workspace, proposal, days=days, limit=most)
-        except InvalidPolicyError as error:
-            problems = [asdict(problem) for problem in error.problems]
-            raise ApiError(400, "INVALID_POLICY", str(error), problems=problems) from error
+        found = replay_recorded_calls(self.workspace, proposal, days=days, limit=most)
         return Response({"days": days, "truncated": found.total >= most, **shown(found)})
 
 
@@ -131,10 +126,7 @@ def _scope(patterns: list[str]) -> tuple[str, ...]:
 
 
 def _text(text: str) -> str:
-    try:
-        return ignorefile.decode_text(text.encode())
-    except ignorefile.UnusableTextError as error:
-        raise ApiError(400, "INVALID_INPUT", str(error)) from error
+    return ignorefile.decode_text(text.encode())
 
 
 def shown(found: Replay) -> dict[str, Any]:

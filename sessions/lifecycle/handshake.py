@@ -104,7 +104,7 @@ def _session_refusal(session: AgentSession) -> Refusal | None:
 
 
 def _registry_refusal(workspace: Workspace) -> Refusal | None:
-    state = registry.registry_state(workspace)
+    state = registry.find_registry_state(workspace.pk)
     if state is Registry.OK:
         return None
     return Refusal(

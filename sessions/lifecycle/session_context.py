@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from controlplane.api.errors import ApiError
 from controlplane.models import Workspace
 from controlplane.policy.model import Intent, Policy, Registry
-from intents.registry import registry_state
+from intents.registry import find_registry_state
 from intents.selectors import find_intent
 from sessions.core_values import load_policy, to_core_intent
 from sessions.lifecycle.intent_lock import holder_of
@@ -37,7 +37,8 @@ def load_context(session: AgentSession) -> SessionContext:
         session = AgentSession.objects.select_related("intent").get(pk=session.pk)
     policy = load_policy(workspace)
     intent, held_by_other = _selected_intent(session, policy)
-    return SessionContext(session, workspace, policy, registry_state(workspace), intent, held_by_other)
+    state = find_registry_state(workspace.pk)
+    return SessionContext(session, workspace, policy, state, intent, held_by_other)
 
 
 def load_active_context(session: AgentSession) -> SessionContext:

@@ -19,10 +19,10 @@ from rest_framework.exceptions import ParseError
 from controlplane.api.errors import ApiError
 from controlplane.api.parsers import check_text, parse_json
 from controlplane.shared.metrics import observe_decision
-from sessions.adapters.dispatch import Outcome, Report, act
-from sessions.adapters.hook_call import Answer, Body, Event
-from sessions.adapters.parse import ALONGSIDE, read_hook
-from sessions.adapters.refusal_text import failure
+from sessions.adapters.dispatch import HookRequest, HookResult, handle_hook
+from sessions.adapters.hook_call import Body, Event, HookAnswer
+from sessions.adapters.parse import CLIENT_KEY, parse_hook
+from sessions.adapters.refusal_text import failure_answer
 from sessions.adapters.registry import CLIENTS
 from sessions.gate.request import invalid
 from sessions.live.hub import hub
@@ -33,10 +33,10 @@ log = logging.getLogger(__name__)
 
 AGENTS = ("claude-code", "codex")  # both speak the same form
 BEFORE_TOOL = "PreToolUse"
-TOLD = frozenset({Event.PROMPT, Event.SESSION_START})
+PROMPT_EVENTS = frozenset({Event.PROMPT, Event.SESSION_START})
 FAILED = "The gate failed on this call."
 OBJECTS = ("tool_input", "tool_response")
-BESIDE = ("root", "wait_seconds", "dry_run")
+CLIENT_ARGUMENTS = ("root", "wait_seconds", "dry_run")
 TRUTH: Mapping[Any, bool] = {"true": True, "false": False}
 FIELDS = (
     "agent", "hook_event_name", "session_id", "cwd", "tool_name", "tool_use_id", "model", "prompt", "root",
@@ -59,52 +59,58 @@ async def answer_hook(caller: Caller | ApiError, arguments: Mapping[str, Any]) -
     agent = arguments.get("agent")
     event = arguments.get("hook_event_name") or BEFORE_TOOL
     client = CLIENTS[agent if agent in AGENTS else AGENTS[0]]
-    meaning = client.events.get(event) if isinstance(event, str) else None
+    kind = client.events.get(event) if isinstance(event, str) else None
     try:
-        answer = await _answer(caller, agent, event, arguments)
+        answer = await _handle(caller, agent, event, arguments)
     except ApiError as error:
-        answer = _failed(error, meaning)
+        answer = _answer_failure(error, kind)
     except Exception as error:
         log.exception("the gate failed on a hook's call")
-        answer = _failed(ApiError(500, "INTERNAL_ERROR", FAILED), meaning, error)
-    return client.render(event if meaning else BEFORE_TOOL, answer)
+        answer = _answer_failure(ApiError(500, "INTERNAL_ERROR", FAILED), kind, error)
+    return client.render(event if kind else BEFORE_TOOL, answer)
 
 
-async def _answer(caller: Caller | ApiError, agent: Any, event: Any, arguments: Mapping[str, Any]) -> Answer:
+async def _handle(
+    caller: Caller | ApiError, agent: Any, event: Any, arguments: Mapping[str, Any]
+) -> HookAnswer:
     if isinstance(caller, ApiError):
         raise caller
     if agent not in AGENTS:
         raise invalid(f"agent must be one of {', '.join(AGENTS)}: correct the hook's input.")
     began = time.perf_counter()
-    payload = _payload(arguments)
-    hook, asked = read_hook(agent, event, payload, len(json.dumps(payload, ensure_ascii=False).encode()))
-    report = Report(caller.bearer, hook, asked)
-    outcome = await in_thread(act, report)
-    seconds = min(asked.wait_seconds, CLIENTS[agent].wait_most)
-    if outcome.approval and seconds:
-        outcome = await _decided(report, outcome, seconds)
-    if outcome.decision:
-        observe_decision(outcome.decision, time.perf_counter() - began)
-    return outcome.answer
+    payload = _build_payload(arguments)
+    hook, gate_request = parse_hook(
+        agent, event, payload, len(json.dumps(payload, ensure_ascii=False).encode())
+    )
+    request = HookRequest(caller.bearer, hook, gate_request)
+    result = await in_thread(handle_hook, request)
+    seconds = min(gate_request.wait_seconds, CLIENTS[agent].max_wait_seconds)
+    if result.approval and seconds:
+        result = await _wait_for_decision(request, result, seconds)
+    if result.decision:
+        observe_decision(result.decision, time.perf_counter() - began)
+    return result.answer
 
 
-async def _decided(report: Report, outcome: Outcome, seconds: float) -> Outcome:
+async def _wait_for_decision(request: HookRequest, result: HookResult, seconds: float) -> HookResult:
     """Held on the event loop: no thread waits for a person."""
-    if not await hub().until_decided(outcome.approval, seconds):
-        return outcome
-    return await in_thread(act, replace(report, request=replace(report.request, resumed=outcome.approval)))
+    if not await hub().until_decided(result.approval, seconds):
+        return result
+    return await in_thread(
+        handle_hook, replace(request, gate_request=replace(request.gate_request, resumed=result.approval))
+    )
 
 
-def _failed(error: ApiError, meaning: Event | None, cause: Exception | None = None) -> Answer:
-    told = failure(error.error)
-    if meaning in {None, Event.PRE_TOOL}:
-        return told
-    if meaning in TOLD:
-        return Answer(context=told.text)
+def _answer_failure(error: ApiError, kind: Event | None, cause: Exception | None = None) -> HookAnswer:
+    answer = failure_answer(error.error)
+    if kind in {None, Event.PRE_TOOL}:
+        return answer
+    if kind in PROMPT_EVENTS:
+        return HookAnswer(context=answer.text)
     raise error from cause
 
 
-def _payload(arguments: Mapping[str, Any]) -> dict[str, Any]:
+def _build_payload(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """As the client would give it to a hook command. An empty text is a placeholder without a value.
 
     Claude Code sends objects as JSON text, and numbers and truth as text too; Codex sends them as they are.
@@ -113,17 +119,17 @@ def _payload(arguments: Mapping[str, Any]) -> dict[str, Any]:
         check_text(dict(arguments))
     except ValueError as error:
         raise invalid(f"The arguments cannot be stored: {error}.") from error
-    told = {name: value for name, value in arguments.items() if value is not None and value != ""}
-    beside = {name: told.pop(name) for name in BESIDE if name in told}
-    payload = {name: _object(name, value) for name, value in told.items() if name != "agent"}
-    if "wait_seconds" in beside:
-        beside["wait_seconds"] = _seconds(beside["wait_seconds"])
-    if isinstance(beside.get("dry_run"), str):
-        beside["dry_run"] = TRUTH.get(beside["dry_run"], beside["dry_run"])
-    return payload | {ALONGSIDE: beside}
+    values = {name: value for name, value in arguments.items() if value is not None and value != ""}
+    client_fields = {name: values.pop(name) for name in CLIENT_ARGUMENTS if name in values}
+    payload = {name: _decode_object(name, value) for name, value in values.items() if name != "agent"}
+    if "wait_seconds" in client_fields:
+        client_fields["wait_seconds"] = _decode_seconds(client_fields["wait_seconds"])
+    if isinstance(client_fields.get("dry_run"), str):
+        client_fields["dry_run"] = TRUTH.get(client_fields["dry_run"], client_fields["dry_run"])
+    return payload | {CLIENT_KEY: client_fields}
 
 
-def _object(name: str, value: Any) -> Any:
+def _decode_object(name: str, value: Any) -> Any:
     """The result of a tool may be any text; its input is an object."""
     if name not in OBJECTS or not isinstance(value, str) or not value.startswith("{"):
         return value
@@ -135,7 +141,7 @@ def _object(name: str, value: Any) -> Any:
         return value
 
 
-def _seconds(value: Any) -> Any:
+def _decode_seconds(value: Any) -> Any:
     try:
         return float(value) if isinstance(value, str) else value
     except ValueError as error:

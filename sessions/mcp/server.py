@@ -18,6 +18,7 @@ from controlplane.api.errors import ApiError
 from controlplane.api.parsers import check_text
 from controlplane.policy.calls.toolsets.icp import HOOK_TOOL
 from controlplane.policy.model import HANDSHAKE_TOOL
+from controlplane.shared.errors import DomainError
 from controlplane.shared.masking import mask_text
 from sessions.mcp import hooks
 from sessions.mcp.session_binding import Caller, works_on_intent
@@ -62,7 +63,7 @@ async def call_tool(context: Context, params: types.CallToolRequestParams) -> ty
             return _hook_result(await hooks.answer_hook(caller, arguments))
         assert isinstance(caller, Caller)
         said = await in_thread(run, caller, params.name, arguments)
-    except ApiError as error:
+    except (ApiError, DomainError) as error:
         return _result(f"{error.error_type}: {error.error}", is_error=True)
     except Exception:
         log.exception("a tool failed")

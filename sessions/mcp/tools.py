@@ -14,9 +14,8 @@ from controlplane.api.errors import ApiError
 from controlplane.policy.model import ErrorType
 from controlplane.policy.paths.canonical import CanonicalPath, canonicalize
 from intents.prompts.context import build_intent_context
-from intents.proposals import ProposalRefusedError, Proposer, propose
-from intents.registry import InvalidIntentError, describe_unavailable
-from intents.registry import state_of as registry_state_of
+from intents.proposals import Proposer, propose
+from intents.registry import describe_unavailable, find_registry_state
 from intents.selectors import find_intent, list_intent_ids, list_selectable_intents
 from sessions.approvals.representations import represent_approval
 from sessions.lifecycle.complete import complete_intent
@@ -92,7 +91,7 @@ def list_active(call: Call) -> str:
     found = list_selectable_intents(call.workspace_id)
     if found:
         return "\n".join(f"{one.intent_id} [{one.status}] {one.name}: {one.description}" for one in found)
-    state = registry_state_of(call.workspace_id)
+    state = find_registry_state(call.workspace_id)
     return NO_INTENT if state == "ok" else describe_unavailable(state)
 
 
@@ -172,10 +171,7 @@ def propose_one(call: Call) -> str:
     session = call.tied()
     agent = (session.agent_name if session else "") or call.caller.agent or call.caller.bearer.name
     proposer = Proposer(agent, call.actor, session.session_id if session else "")
-    try:
-        intent = propose(call.workspace_id, fields, proposer)
-    except (ProposalRefusedError, InvalidIntentError) as error:
-        raise ApiError(409, "PROPOSAL_REFUSED", str(error)) from error
+    intent = propose(call.workspace_id, fields, proposer)
     return (
         f"{intent.intent_id} is proposed, and BLOCKED until an admin accepts it on the Intents page. "
         "Tell the user; do not start on it before. When it is accepted, call select_active_intent with it."

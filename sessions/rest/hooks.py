@@ -15,10 +15,10 @@ from controlplane.api.authentication import TokenAuthentication
 from controlplane.api.views import WorkspaceView
 from controlplane.shared.metrics import observe_decision
 from controlplane.shared.tokens import find_bearer, known_bearer
-from sessions.adapters.dispatch import Outcome, Report, act
-from sessions.adapters.hook_call import Answer, Body, Event
-from sessions.adapters.parse import client_of, name_in, read_hook
-from sessions.adapters.refusal_text import failure
+from sessions.adapters.dispatch import HookRequest, HookResult, handle_hook
+from sessions.adapters.hook_call import Body, Event, HookAnswer
+from sessions.adapters.parse import event_name_in, find_client, parse_hook
+from sessions.adapters.refusal_text import failure_answer
 from sessions.adapters.registry import CLIENTS
 from sessions.gate.answers import render_refusal
 from sessions.gate.request import MAX_BODY_BYTES, TOO_LONG, invalid
@@ -85,12 +85,12 @@ class HookView(WorkspaceView):
         if size > (MAX_BODY_BYTES if self._meaning() is Event.PRE_TOOL else MAX_BODY):
             raise invalid(TOO_LONG)  # after a tool its results stand beside its input
         payload = self._payload(request)
-        self.sent_as = name_in(payload)
-        hook, asked = read_hook(agent, event, payload, size)
-        outcome = act(Report(self.bearer, hook, asked))
+        self.sent_as = event_name_in(payload)
+        hook, asked = parse_hook(agent, event, payload, size)
+        outcome = handle_hook(HookRequest(self.bearer, hook, asked))
         if outcome.decision:
             observe_decision(outcome.decision, time.perf_counter() - began)
-        rendered = client_of(agent).render(event, outcome.answer)
+        rendered = find_client(agent).render(event, outcome.answer)
         return Response(rendered, headers=self._headers(agent, outcome, asked.wait_seconds))
 
     def _payload(self, request: Request) -> Any:
@@ -104,9 +104,9 @@ class HookView(WorkspaceView):
             raise invalid("wait_seconds must be a number, and icp an object.") from error
         return {**payload, "icp": told}
 
-    def _headers(self, agent: str, outcome: Outcome, wait_seconds: float) -> dict[str, str]:
+    def _headers(self, agent: str, outcome: HookResult, wait_seconds: float) -> dict[str, str]:
         headers = {DECISION_HEADER: outcome.decision} if outcome.decision else {}
-        seconds = min(wait_seconds, client_of(agent).wait_most)
+        seconds = min(wait_seconds, find_client(agent).max_wait_seconds)
         resumed = "HTTP_X_ICP_RESUMED" in self.request.META
         if outcome.approval and seconds and not resumed:
             headers[HOLD_HEADER] = f"{outcome.approval};{seconds}"
@@ -120,14 +120,14 @@ class HookView(WorkspaceView):
         meaning = self._meaning()
         if meaning not in {None, Event.PRE_TOOL, *TOLD}:
             return response
-        told = failure(str(response.data["error"]))
-        answer = Answer(context=told.text) if meaning in TOLD else told
+        told = failure_answer(str(response.data["error"]))
+        answer = HookAnswer(context=told.text) if meaning in TOLD else told
         headers = {ERROR_HEADER: str(response.data["error_type"])}
-        if answer.refused:
+        if answer.denied:
             headers[DECISION_HEADER] = "deny"
         return Response(self._rendered(answer), headers=headers)
 
-    def _rendered(self, answer: Answer) -> Body:
+    def _rendered(self, answer: HookAnswer) -> Body:
         """An event that the client does not have is answered as the one before a tool."""
         client, event = CLIENTS[self.kwargs["agent"]], self.sent_as or self.kwargs["event"]
         if event not in client.events:

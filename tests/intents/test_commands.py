@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 
 from controlplane.policy.model import Registry
 from intents.models import Intent, RegistryDocument
-from intents.registry import registry_state
+from intents.registry import find_registry_state
 from tests import builders
 from tests.intents.builders import DATA, file_of, intent
 
@@ -81,7 +81,7 @@ def test_the_folder_rules_the_registry(acme, folder):
     assert run("sync_orchestration", "--workspace", "acme") == "ok: 2 added, 0 changed, 0 removed\n"
     folder.write_bytes(file_of(intent("INT-002")))
     assert run("sync_orchestration", "--workspace", "acme") == "ok: 0 added, 0 changed, 1 removed\n"
-    assert registry_state(acme) is Registry.OK
+    assert find_registry_state(acme.pk) is Registry.OK
 
 
 def test_a_corrupt_file_is_told_with_its_line_and_keeps_the_intents(acme, folder):
@@ -92,14 +92,14 @@ def test_a_corrupt_file_is_told_with_its_line_and_keeps_the_intents(acme, folder
     folder.write_bytes(b"active_intents:\n- id: INT-001\n\tname: A\n")
     with pytest.raises(CommandError, match=r"corrupt: Line 3: "):
         run("sync_orchestration", "--workspace", "acme")
-    assert registry_state(acme) is Registry.CORRUPT
+    assert find_registry_state(acme.pk) is Registry.CORRUPT
     acme.refresh_from_db()
     assert acme.revision > before
     assert Intent.objects.count() == 1
     folder.unlink()
     with pytest.raises(CommandError, match="missing"):
         run("sync_orchestration", "--workspace", "acme")
-    assert registry_state(acme) is Registry.MISSING
+    assert find_registry_state(acme.pk) is Registry.MISSING
     folder.mkdir()
     with pytest.raises(CommandError, match=r"corrupt: .*cannot be read"):
         run("sync_orchestration", "--workspace", "acme")
@@ -109,7 +109,7 @@ def test_syncing_can_be_stopped(acme, folder):
     with pytest.raises(CommandError):
         run("sync_orchestration", "--workspace", "acme")
     assert "not synced" in run("sync_orchestration", "--workspace", "acme", "--stop")
-    assert registry_state(acme) is Registry.EMPTY
+    assert find_registry_state(acme.pk) is Registry.EMPTY
     assert RegistryDocument.objects.get().synced is False
 
 

@@ -58,6 +58,8 @@ def test_everybody_in_the_workspace_may_look(rex, ivy, auth):
             assert client.get(address).status_code == 200
         for address in (f"{BASE}new/", f"{BASE}import/", f"{BASE}INT-001/edit/"):
             assert client.get(address).status_code == 403
+            assert client.post(address, {"name": "x", "scope": "x"}).status_code == 403
+        for address in (f"{BASE}INT-001/move/", f"{BASE}INT-001/scope/"):
             assert client.post(address, {"status": "BLOCKED", "scope": "x"}).status_code == 403
     assert Intent.objects.get().version == 1
 
@@ -73,6 +75,8 @@ def test_a_stranger_finds_nothing(max_, auth):
         f"{BASE}INT-001/edit/",
     ):
         assert client.get(address).status_code == 404
+    for address in (f"{BASE}INT-001/move/", f"{BASE}INT-001/scope/"):
+        assert client.post(address, {"status": "BLOCKED", "scope": "x"}).status_code == 404
     assert client.get("/w/elsewhere/intents/INT-001/").status_code == 404
 
 
@@ -84,7 +88,7 @@ def test_a_page_of_one_intent_shows_hostile_texts_as_texts(acme, page):
 
 def test_ada_moves_an_intent(page, auth):
     answer = page.post(
-        f"{BASE}INT-001/edit/", {"status": "BLOCKED", "blocked_reason": "Redis", "version": "1"}, follow=True
+        f"{BASE}INT-001/move/", {"status": "BLOCKED", "blocked_reason": "Redis", "version": "1"}, follow=True
     )
     assert "INT-001 is blocked." in answer.content.decode()
     assert (Intent.objects.get().status, Intent.objects.get().blocked_reason) == ("BLOCKED", "Redis")
@@ -101,13 +105,13 @@ def test_ada_moves_an_intent(page, auth):
     ],
 )
 def test_a_move_that_is_refused_says_why(page, auth, sent, words):
-    answer = page.post(f"{BASE}INT-001/edit/", sent, follow=True)
+    answer = page.post(f"{BASE}INT-001/move/", sent, follow=True)
     assert words in answer.content.decode()
     assert Intent.objects.get().status == "IN_PROGRESS"
 
 
 def test_ada_saves_a_scope(page, auth):
-    page.post(f"{BASE}INT-001/edit/", {"scope": "src/auth/**\r\n\r\n!src/auth/old/**\r\n", "version": "1"})
+    page.post(f"{BASE}INT-001/scope/", {"scope": "src/auth/**\r\n\r\n!src/auth/old/**\r\n", "version": "1"})
     assert Intent.objects.get().owned_scope == ["src/auth/**", "!src/auth/old/**"]
 
 
@@ -120,10 +124,11 @@ def test_ada_saves_a_scope(page, auth):
     ],
 )
 def test_a_scope_that_is_refused_stays_in_the_editor(page, auth, scope, version, words):
-    answer = page.post(f"{BASE}INT-001/edit/", {"scope": scope, "version": version})
+    answer = page.post(f"{BASE}INT-001/scope/", {"scope": scope, "version": version})
     assert answer.status_code == 422
     assert words in answer.content.decode()
     assert answer.context["scope_form"]["text"] == scope
+    assert answer.context["scope_form"]["version"] == 1
     assert Intent.objects.get().owned_scope == ["src/auth/**"]
 
 
@@ -258,7 +263,7 @@ def test_an_export_is_the_file(page, auth):
 def test_a_post_needs_the_csrf_token(ada, auth):
     client = Client(enforce_csrf_checks=True)
     client.force_login(ada)
-    assert client.post(f"{BASE}INT-001/edit/", {"status": "BLOCKED", "version": "1"}).status_code == 403
+    assert client.post(f"{BASE}INT-001/move/", {"status": "BLOCKED", "version": "1"}).status_code == 403
 
 
 @pytest.mark.parametrize("many", [1, 40])

@@ -6,6 +6,12 @@ import pytest
 
 from controlplane.policy.model import IntentStatus, Registry
 from intents import registry
+from intents.errors import (
+    IntentExistsError,
+    InvalidIntentError,
+    StatusMoveRefusedError,
+    VersionConflictError,
+)
 from intents.models import Intent, IntentRevision, RegistryDocument
 from intents.statuses import ALLOWED_MOVES
 from tests import builders
@@ -35,7 +41,7 @@ def test_a_new_intent_is_a_revision_an_entry_and_a_new_state_of_the_workspace(ac
 
 
 def test_an_invalid_intent_changes_nothing(acme):
-    with pytest.raises(registry.InvalidIntentError) as caught:
+    with pytest.raises(InvalidIntentError) as caught:
         builders.intent(acme, owned_scope=["/etc/**"], dependencies=["INT-404"])
     assert {problem.type for problem in caught.value.report.errors} == {"ABSOLUTE_PATH", "INVALID_DEPENDENCY"}
     assert not Intent.objects.exists()
@@ -45,7 +51,7 @@ def test_an_invalid_intent_changes_nothing(acme):
 
 def test_an_id_is_given_once(acme):
     builders.intent(acme)
-    with pytest.raises(registry.IntentExistsError):
+    with pytest.raises(IntentExistsError):
         builders.intent(acme)
 
 
@@ -60,7 +66,7 @@ def test_only_the_allowed_moves_lead_anywhere(acme, current, target):
         registry.move(intent, target, actor="ada")
         assert (intent.status, intent.version) == (target, 2)
     else:
-        with pytest.raises(registry.StatusMoveRefusedError):
+        with pytest.raises(StatusMoveRefusedError):
             registry.move(intent, target, actor="ada")
         assert Intent.objects.get().status == current
 
@@ -76,7 +82,7 @@ def test_blocking_needs_no_reason_but_keeps_one_until_work_goes_on(acme):
 def test_an_edit_needs_the_version_that_the_editor_saw(acme):
     intent = builders.intent(acme)
     registry.edit(intent, {"owner": "ada"}, actor="ada", version=1)
-    with pytest.raises(registry.VersionConflictError) as caught:
+    with pytest.raises(VersionConflictError) as caught:
         registry.edit(intent, {"owner": "rex"}, actor="rex", version=1)
     assert caught.value.current == 2
     assert Intent.objects.get().owner == "ada"
@@ -93,14 +99,14 @@ def test_an_edit_without_a_difference_is_no_revision(acme):
 
 def test_an_edit_cannot_jump_over_the_moves(acme):
     intent = builders.intent(acme)
-    with pytest.raises(registry.StatusMoveRefusedError, match="BLOCKED, IN_PROGRESS"):
+    with pytest.raises(StatusMoveRefusedError, match="BLOCKED, IN_PROGRESS"):
         registry.edit(intent, {"status": "COMPLETED"}, actor="ada")
 
 
 def test_an_edit_may_not_close_a_circle(acme):
     builders.intent(acme)
     builders.intent(acme, "INT-002", dependencies=["INT-001"])
-    with pytest.raises(registry.InvalidIntentError, match="circle"):
+    with pytest.raises(InvalidIntentError, match="circle"):
         registry.edit(Intent.objects.get(intent_id="INT-001"), {"dependencies": ["INT-002"]}, actor="ada")
 
 
@@ -111,7 +117,7 @@ def test_widening_a_scope_adds_only_what_is_new(acme):
     )
     assert intent.owned_scope == ["src/auth/**", "docs/**"]
     assert IntentRevision.objects.get(number=2).reason == "approval a-1"
-    with pytest.raises(registry.InvalidIntentError):
+    with pytest.raises(InvalidIntentError):
         registry.add_scope_patterns(intent, ["../other/**"], actor="rex", reason="no")
     assert Intent.objects.get().owned_scope == ["src/auth/**", "docs/**"]
 
@@ -150,4 +156,4 @@ def test_the_state_of_the_registry(acme, synced, state, intents, expected):
     RegistryDocument.objects.create(workspace=acme, synced=synced, state=state)
     for _ in range(intents):
         builders.intent(acme)
-    assert registry.registry_state(acme) is expected
+    assert registry.find_registry_state(acme.pk) is expected

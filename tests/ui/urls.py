@@ -44,6 +44,8 @@ urlpatterns = [
             new="new/",
             detail="<intent_id>/",
             edit="<intent_id>/edit/",
+            move="<intent_id>/move/",
+            scope="<intent_id>/scope/",
         ),
     ),
     path(

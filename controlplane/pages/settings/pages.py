@@ -25,6 +25,7 @@ from controlplane.shared.access import MemberRequest, may, member_page, person_n
 from controlplane.shared.starters import STARTERS, detected
 from intents import intentignore as ignorefile
 from intents import recommendations
+from intents.errors import InvalidIntentignoreError
 from intents.selectors import list_intent_ids
 from intents.workspace_policy import change_policy, read_policy
 
@@ -149,7 +150,7 @@ def intentignore(request: MemberRequest) -> HttpResponse:
             return _intentignore_page(request, posted, status=409)
         try:
             ignorefile.save(workspace, ignorefile.decode_text(posted.encode()), actor=actor_of(request))
-        except ignorefile.UnusableTextError as error:
+        except InvalidIntentignoreError as error:
             messages.error(request, str(error))
             return _intentignore_page(request, posted, status=400)
     messages.success(request, ".intentignore is saved and holds from the next call.")

@@ -8,7 +8,7 @@ from controlplane.policy.calls.targets import find_targets
 from controlplane.policy.calls.toolsets import TABLES
 from controlplane.policy.model import Policy
 from sessions.adapters.hook_call import Event
-from sessions.adapters.parse import read_hook
+from sessions.adapters.parse import parse_hook
 from sessions.adapters.registry import CLIENTS
 from sessions.agent_titles import TITLES
 from tests.sessions.adapters import captured
@@ -93,7 +93,7 @@ SUB_AGENTS = [
 
 
 def read(case):
-    return read_hook(case.agent, case.event, case.payload, 1000)
+    return parse_hook(case.agent, case.event, case.payload, 1000)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
@@ -158,13 +158,13 @@ CURSOR = {"conversation_id": "c-1", "workspace_roots": ["/workspace"], "cursor_v
     ],
 )  # fmt: skip
 def test_cursors_events_are_calls(event, payload, tool, given):
-    _, request = read_hook("cursor", event, CURSOR | payload, 100)
+    _, request = parse_hook("cursor", event, CURSOR | payload, 100)
     assert (request.call.tool, request.call.input, request.opening.root) == (tool, given, "/workspace")
 
 
 def test_windsurfs_events_are_the_tools():
     payload = {"agent_action_name": "post_write_code", "trajectory_id": "t", "tool_info": {"file_path": "a"}}
-    hook, request = read_hook("windsurf", "post_write_code", payload, 100)
+    hook, request = parse_hook("windsurf", "post_write_code", payload, 100)
     assert (hook.event, request.call.tool, request.call.input) == (
         Event.POST_TOOL, "pre_write_code", {"file_path": "a"},
     )  # fmt: skip

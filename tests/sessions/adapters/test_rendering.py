@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from sessions.adapters.hook_call import Answer, Event
-from sessions.adapters.refusal_text import answer_from
+from sessions.adapters.hook_call import Event, HookAnswer
+from sessions.adapters.refusal_text import to_hook_answer
 from sessions.adapters.registry import CLIENTS
 from sessions.gate.answers import EMPTY_ANSWER
 
-WHY = Answer(refused=True, text="Because.")
-NOTHING = Answer()
-TOLD = Answer(context="# Intent governance")
+WHY = HookAnswer(denied=True, text="Because.")
+NOTHING = HookAnswer()
+TOLD = HookAnswer(context="# Intent governance")
 
 
 def nested(name, **said):
@@ -87,22 +87,24 @@ def test_every_client_has_a_denial_for_every_event_before_a_tool():
 
 
 def test_cursor_takes_ten_thousand_characters():
-    said = CLIENTS["cursor"].render("sessionStart", Answer(context="x" * 20_000))
+    said = CLIENTS["cursor"].render("sessionStart", HookAnswer(context="x" * 20_000))
     assert len(said["additional_context"]) == 10_000
 
 
 def test_an_ask_is_refused_with_its_reference_and_what_to_do_next():
     approval = {"id": "a1", "url": "http://icp/a1"}
-    answer = answer_from(EMPTY_ANSWER | {"decision": "ask", "error": "Not in scope.", "approval": approval})
-    assert answer.refused
+    answer = to_hook_answer(
+        EMPTY_ANSWER | {"decision": "ask", "error": "Not in scope.", "approval": approval}
+    )
+    assert answer.denied
     assert answer.text.startswith("Not in scope. A human must approve this call first (approval a1")
     assert "send the same call again" in answer.text
 
 
 def test_a_denial_says_what_to_do_next():
-    answer = answer_from(EMPTY_ANSWER | {"error": "No.", "action_hint": "read_file"})
-    assert answer.text == "No. Next: read the file again, then make the change anew."
+    answer = to_hook_answer(EMPTY_ANSWER | {"error": "No.", "action_hint": "read_file"})
+    assert answer.text == "No. Next: read the file again, then repeat the change."
 
 
 def test_a_denial_is_never_without_words():
-    assert answer_from(EMPTY_ANSWER).text
+    assert to_hook_answer(EMPTY_ANSWER).text

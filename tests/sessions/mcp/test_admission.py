@@ -63,7 +63,7 @@ def test_a_failing_gate_is_a_denial_that_reveals_nothing(agent, monkeypatch):
 
 
 def test_a_hook_after_a_tool_that_fails_is_an_error_result(agent, monkeypatch):
-    monkeypatch.setattr("sessions.adapters.dispatch.traces_of", lambda *_: 1 / 0)
+    monkeypatch.setattr("sessions.adapters.dispatch.build_traces", lambda *_: 1 / 0)
     done = WRITE | {"hook_event_name": "PostToolUse", "tool_response": "Success."}
     text, is_error = ask(agent, "gate_tool_call", done).said
     assert is_error

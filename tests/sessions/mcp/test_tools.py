@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from controlplane.api.errors import ApiError
 from controlplane.models import Workspace
+from controlplane.shared.errors import DomainError
 from controlplane.shared.tokens import find_bearer
 from intents.models import Intent
 from intents.proposals import MAX_OPEN_PROPOSALS
@@ -41,7 +42,7 @@ def caller(speaker, **headers):
 
 
 def refusal(speaker, tool, **arguments):
-    with pytest.raises(ApiError) as refused:
+    with pytest.raises((ApiError, DomainError)) as refused:
         run(speaker if isinstance(speaker, Caller) else caller(speaker), tool, arguments)
     return refused.value
 
