@@ -110,7 +110,7 @@ def test_a_sealed_entry_is_proved_on_the_page_and_in_a_file(busy, ivys):
     seal(busy.pk)
     answer = get(ivys, f"?entry={entry.pk}")
     assert answer.context["drawer"]["view"].proof.is_valid
-    assert "Proof holds" in answer.content.decode()
+    assert "Proof verified" in answer.content.decode()
     proof = ivys.get(f"/w/acme/traces/proof/{entry.pk}").json()
     hashes = [bytes.fromhex(one) for one in proof["hashes"]]
     leaf, root = bytes.fromhex(proof["leaf_hash"]), bytes.fromhex(proof["root"])

@@ -1,1 +1,1 @@
-"""Browsing the ledger: what is wanted, which entries fit, how many, when."""
+"""Browse the ledger: filters, search, counts, facets, one entry in detail, exports."""

@@ -1,4 +1,4 @@
-"""One entry in full: what it says, how it is proved, what stands beside it."""
+"""Build the detail view of one entry: contents, files, proof of inclusion, redaction."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MAX_PROOF_STEPS = 6
 
 @dataclass(frozen=True, slots=True)
 class ProofStep:
-    """One hash on the way from the entry to the root: on which `side`, over how many `leaves`."""
+    """One hash on the path from the entry to the root: its `side`, and the number of `leaves` below it."""
 
     side: str
     hash: str
@@ -30,7 +30,10 @@ class ProofStep:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """`rings` go from entry to root, without the middle ones `left_out`. `holds` was just computed."""
+    """A proof of inclusion; `steps` lead from entry to root, without the `omitted` ones in between.
+
+    `is_valid` was computed when the page was built.
+    """
 
     steps: tuple[ProofStep, ...]
     omitted: int
@@ -41,6 +44,8 @@ class Proof:
 
 @dataclass(frozen=True, slots=True)
 class EntryFile:
+    """A file that an entry changed."""
+
     path: str
     lines: str
     content_hash: str
@@ -49,7 +54,7 @@ class EntryFile:
 
 @dataclass(frozen=True, slots=True)
 class Redaction:
-    """Who took the body of an entry out of the ledger, when and why; `number` is the row of that record."""
+    """Who redacted the body of an entry, when and why; `number` is the row of that record."""
 
     actor: str
     at: datetime
@@ -59,9 +64,9 @@ class Redaction:
 
 @dataclass(frozen=True, slots=True)
 class EntryView:
-    """An entry as the drawer shows it. `sent` is the call's input as text, "" for other kinds.
+    """An entry as the drawer shows it.
 
-    `by` is who made it, in words.
+    `input_text` is the tool input, "" for other kinds; `actor` is who made the entry.
     """
 
     entry: LedgerEntry
@@ -78,7 +83,7 @@ class EntryView:
 
 
 def find_entry(workspace_id: int, text: str) -> LedgerEntry | None:
-    """By row number, by place (`#17`) or by id, with body, place and files. 2 queries."""
+    """Find an entry by row number, by position in the ledger (`#17`) or by id. 2 queries."""
     entries = LedgerEntry.objects.for_workspace(workspace_id).with_body_and_leaf()
     entries = entries.prefetch_related("files__ranges")
     digits = text.removeprefix("#")
@@ -89,7 +94,7 @@ def find_entry(workspace_id: int, text: str) -> LedgerEntry | None:
 
 
 def build_entry_view(entry: LedgerEntry) -> EntryView:
-    """At most 8 queries, whatever the size of the tree."""
+    """Build the view of an entry. At most 8 queries, whatever the size of the tree."""
     body = body_of(entry)
     row = describe(entry)
     rows = list(entry.files.all())
@@ -113,7 +118,7 @@ def build_entry_view(entry: LedgerEntry) -> EntryView:
 
 
 def _find_redaction(entry: LedgerEntry) -> Redaction | None:
-    """None for a body that only moved into an archive. 1 query."""
+    """Return None for a body that only moved into an archive. 1 query."""
     record = redaction_of(entry)
     if record is None:
         return None
@@ -121,7 +126,7 @@ def _find_redaction(entry: LedgerEntry) -> Redaction | None:
 
 
 def build_proof(entry: LedgerEntry) -> Proof | None:
-    """The proof that a sealed entry stands in the newest signed tree, computed now. At most 6 queries."""
+    """Prove now that a sealed entry is in the newest signed tree; None without one. At most 6 queries."""
     head = proofs.head(entry.workspace_id)
     if head is None:
         return None

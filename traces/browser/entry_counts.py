@@ -1,7 +1,7 @@
-"""How many entries fit, by value and over time: from the kept numbers where they can answer.
+"""Count matching entries, by value and over time, from stored counts where those suffice.
 
-Where they cannot (a text, a path, a session, minutes), the newest `MAX_COUNTED` of what fits are counted,
-and whoever draws the numbers says so.
+Stored counts cannot answer for a text, a path, a session or minutes. Then the newest `MAX_COUNTED` matching
+entries are counted, and `capped` tells the page to say so.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from traces.counts.counters import COUNTED_COLUMNS, DAY, HOUR, MONTH, Counting, 
 from traces.models import EntryCount, Kind, LedgerEntry, TraceFile
 
 MAX_COUNTED = 5_000
-MAX_SCANNED = 20_000  # entries that are looked at one by one
-MAX_UNCOUNTED = 10_000  # entries that are not counted yet; more of them only after an import, for moments
+MAX_SCANNED = 20_000  # entries that are scanned one by one
+MAX_UNCOUNTED = 10_000  # more entries wait to be counted only after an import, for moments
 MIN_BARS, MAX_BARS = 24, 96
 MAX_FINE_HOURS = 12
 BUCKET_SECONDS = (60, 300, 900, HOUR, 6 * HOUR, DAY, 7 * DAY, 28 * DAY, 364 * DAY)
-SERIES = {"allow": "allow", "ask": "ask", "deny": "deny"}  # outcomes of decisions that have a colour
+SERIES = {"allow": "allow", "ask": "ask", "deny": "deny"}  # decisions whose outcome has a colour
 COUNT_FIELDS = ("kind", "outcome", "agent", "intent_id", "tool", "reason", "folder")
 
 
 @dataclass(frozen=True, slots=True)
 class TimeBucket:
-    """A stretch of time, `span` seconds from `start`; entries by series: allow, ask, deny, trace, other."""
+    """Entries received in `seconds` seconds from `start`, by series: allow, ask, deny, trace, other."""
 
     start: int
     seconds: int
@@ -39,7 +39,10 @@ class TimeBucket:
 
 @dataclass(slots=True)
 class EntryCounts:
-    """From second `first` to `last`. `capped`: the newest `total` were counted, there may be more."""
+    """Counts of the entries received from second `first` to `last`.
+
+    `capped`: only the newest `total` were counted, there may be more.
+    """
 
     total: int = 0
     capped: bool = False
@@ -49,7 +52,10 @@ class EntryCounts:
     buckets: list[TimeBucket] = field(default_factory=list)
 
     def count_values(self, name: str, kind: str = "") -> list[tuple[str, int]]:
-        """The values of a name with their counts, the commonest first; of one kind of entry, or of all."""
+        """Return the values of a field with their counts, most frequent first.
+
+        `kind` limits it to one kind of entry.
+        """
         column, totals = COLUMN_NAMES.get(name, name), Counter[str]()
         for values, entries in self.values.items():
             if not kind or values.kind == kind:
@@ -60,9 +66,9 @@ class EntryCounts:
 def count_entries(
     workspace_id: int, filters: EntryFilters, uncounted: Sequence[int], branches: Sequence[QueryBranch]
 ) -> EntryCounts:
-    """The numbers of what fits. `found` is only looked at where the kept numbers cannot answer.
+    """Count the entries that match. `branches` are needed only where stored counts cannot answer.
 
-    5 queries from the kept numbers, else 1 for each way to what fits.
+    5 queries with stored counts, else 1 per branch.
     """
     if filters.is_precounted:
         return _count_from_sums(workspace_id, filters, uncounted)
@@ -76,10 +82,7 @@ def count_entries(
 def refine_buckets(
     filters: EntryFilters, counts: EntryCounts, branches: Sequence[QueryBranch]
 ) -> EntryCounts:
-    """A few hours tell little in bars of an hour: minutes, where all that fits can be counted.
-
-    1 query a way.
-    """
+    """Replace hourly buckets by finer ones when all entries lie within a few hours. 1 query per branch."""
     indexes = [index for index, bar in enumerate(counts.buckets) if bar.counts]
     few = indexes and counts.buckets[0].seconds == HOUR and indexes[-1] - indexes[0] < MAX_FINE_HOURS
     if not few or filters.since or filters.until or not 0 < counts.total <= MAX_COUNTED:
@@ -88,7 +91,7 @@ def refine_buckets(
 
 
 def load_newest_countings(branches: Iterable[QueryBranch], limit: int, floor: int = 0) -> list[Counting]:
-    """The newest of what fits, as they are counted, from the row id `floor` on. 1 query a way."""
+    """Return what is counted of the newest matching entries, from row id `floor` on. 1 query per branch."""
     entry_files = TraceFile.objects.filter(entry=OuterRef("pk")).exclude(lead_folder="")
     folder = Coalesce(Subquery(entry_files.values("lead_folder")[:1]), Value(""))
     rows: dict[int, Counting] = {}
@@ -102,13 +105,13 @@ def load_newest_countings(branches: Iterable[QueryBranch], limit: int, floor: in
 
 
 def _find_scan_floor(workspace_id: int) -> int:
-    """The row id down to which entries are looked at one by one; 0 where that is all of them. 1 query."""
+    """Return the row id from which entries may be scanned one by one; 0 when that is all of them. 1 query."""
     ids = LedgerEntry.objects.for_workspace(workspace_id).newest_first().values_list("pk", flat=True)
     return next(iter(ids[MAX_SCANNED : MAX_SCANNED + 1]), 0)
 
 
 def matches(filters: EntryFilters, counting: Counting) -> bool:
-    """Whether an entry fits, as far as values and time go."""
+    """Check an entry against the filters for values and time."""
     if (filters.since and counting.received_at < filters.since) or (
         filters.until and counting.received_at >= filters.until
     ):
@@ -122,6 +125,7 @@ def matches(filters: EntryFilters, counting: Counting) -> bool:
 
 
 def find_series(kind: str, outcome: str) -> str:
+    """Return the series of the histogram that an entry belongs to."""
     if kind == Kind.DECISION:
         return SERIES.get(outcome, "other")
     return "trace" if kind == Kind.TRACE else "other"
@@ -156,7 +160,7 @@ def _count_from_sums(workspace_id: int, filters: EntryFilters, uncounted: Sequen
 
 
 def _list_over_time(sums: QuerySet[EntryCount]) -> list[tuple[int, int, str, str, int]]:
-    """(bucket, its length, kind, outcome, entries). 1 query."""
+    """Return (bucket, its seconds, kind, outcome, entries). 1 query."""
     return list(sums.values_list("bucket", "span", "kind", "outcome").annotate(sum=Sum("entries")))
 
 
@@ -192,7 +196,7 @@ def _list_series_counts(rows: Iterable[Counting]) -> list[tuple[int, str, int]]:
 
 
 def _build_range_condition(filters: EntryFilters) -> Q:
-    """The rows that make up a stretch of full hours: its full days, and at both ends hours."""
+    """Select the stored counts that add up to the range: its full days, and hours at both ends."""
     if filters.since is None and filters.until is None:
         return Q(span=DAY)
     since = int(filters.since.timestamp()) if filters.since else 0
@@ -206,10 +210,10 @@ def _build_range_condition(filters: EntryFilters) -> Q:
 
 
 def _compute_bounds(filters: EntryFilters, counts: EntryCounts) -> tuple[int, int]:
-    """The seconds between which the bars stand: those asked for, else those in which something is."""
+    """Return the first and last second of the histogram: the requested range, or where the entries are."""
     first = int(filters.since.timestamp()) if filters.since else counts.first or 0
     last = int(filters.until.timestamp()) - 1 if filters.until else counts.last or first
-    if filters.since is None and last:  # one bar alone would be as wide as the page and say nothing
+    if filters.since is None and last:  # a single bar would fill the page and say nothing
         seconds = _choose_bucket_seconds(
             last - first, minimum=BUCKET_SECONDS[0] if last - first < HOUR else HOUR
         )
@@ -231,7 +235,7 @@ def _choose_bucket_seconds(seconds: int, *, minimum: int) -> int:
 def _build_buckets(
     first: int, last: int, bucket_seconds: int, series_counts: Iterable[tuple[int, str, int]]
 ) -> list[TimeBucket]:
-    """Bars of equal width from the first to the last second, empty ones too."""
+    """Return buckets of equal length from the first to the last second, including empty ones."""
     if not last:
         return []
     starts = range(first - first % bucket_seconds, last + 1, bucket_seconds)

@@ -1,4 +1,4 @@
-"""Exactly what fits, as JSON Lines or CSV: a stream, newest first, memory stays flat."""
+"""Stream the matching entries as JSON Lines or CSV, newest first, in constant memory."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ FORMULA_PREFIXES = (
 
 
 def stream_json_lines(branches: Sequence[QueryBranch], workspace_id: int) -> Iterator[bytes]:
-    """One entry a line with its body; `body` is null where it is not here, and the summary says why."""
+    """Yield one entry per line with its body.
+
+    Where the body is missing it is null, and the summary says why.
+    """
     absences = Absences(workspace_id)
     for entry in _iterate_entries(branches):
         row = _build_row(entry, absences) | {"body": body_of(entry)}
@@ -35,7 +38,7 @@ def stream_json_lines(branches: Sequence[QueryBranch], workspace_id: int) -> Ite
 
 
 def stream_csv(branches: Sequence[QueryBranch], workspace_id: int) -> Iterator[bytes]:
-    """RFC 4180 with a line of names. What a spreadsheet would run as a formula begins with an apostrophe."""
+    """Yield RFC 4180 with a header line, formulas defused."""
     yield _encode_csv_row(COLUMNS)
     absences = Absences(workspace_id)
     for entry in _iterate_entries(branches):
@@ -46,13 +49,13 @@ def stream_csv(branches: Sequence[QueryBranch], workspace_id: int) -> Iterator[b
 
 
 def escape_formula(value: Any) -> str:
-    """A cell that no spreadsheet takes for a formula."""
+    """Return the text of a cell that no spreadsheet takes for a formula."""
     text = "" if value is None else str(value)
     return f"'{text}" if text.lstrip(" ").startswith(FORMULA_PREFIXES) else text
 
 
 def _iterate_entries(branches: Sequence[QueryBranch]) -> Iterator[LedgerEntry]:
-    """2 queries a chunk and 1 for each way; what is recorded meanwhile stays out."""
+    """Yield matching entries; those recorded meanwhile are left out. 2 queries per chunk and 1 per branch."""
     before: int | None = None
     while ids := list_newest_ids(branches, CHUNK_SIZE, before=before):
         yield from load_entries(ids)

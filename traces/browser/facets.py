@@ -1,4 +1,4 @@
-"""Facets and filter tokens: what one can narrow the list by, with numbers and addresses."""
+"""Build facets and filter tokens: values with counts, and links that add or remove them."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from traces.entries.mutation_class_check import RESERVED
 from traces.url_time import format_url_time
 
 MAX_VALUES = 8
-EMPTY_LABELS = {"intent": "no intent", "agent": "not named", "folder": "no file"}
+EMPTY_LABELS = {"intent": "no intent", "agent": "no agent", "folder": "no file"}
 
 
 @dataclass(frozen=True, slots=True)
 class Facet:
-    """A list of values: the `name` of its filter, and, where it speaks of one kind of entry, which."""
+    """A list of values to filter by. `kind` limits it to one kind of entry."""
 
     title: str
     name: str
     kind: str = ""
-    empty: bool = False  # whether entries without a value are worth a line
-    only: frozenset[str] = frozenset()  # the values that it speaks of; none of them: all
+    empty: bool = False  # whether to list entries without a value
+    only: frozenset[str] = frozenset()  # the only values listed; empty for all
 
     def accepts(self, value: str) -> bool:
         return value in self.only if self.only else bool(value) or self.empty
@@ -31,7 +31,7 @@ class Facet:
 FACETS = (
     Facet("Kind", "kind"),
     Facet("Decision", "outcome", kind="decision"),
-    Facet("Why not", "reason", kind="decision"),
+    Facet("Denial reason", "reason", kind="decision"),
     Facet("Agent", "agent", empty=True),
     Facet("Intent", "intent", empty=True),
     Facet("Class", "outcome", kind="trace"),
@@ -42,7 +42,7 @@ FACETS = (
 
 
 def build_facets(counts: EntryCounts, filters: EntryFilters) -> list[dict[str, Any]]:
-    """One list for each of `FACETS` that has something to tell, the commonest values first."""
+    """Return the facets that have values, most frequent values first."""
     facets = []
     for facet in FACETS:
         values = [
@@ -58,7 +58,7 @@ def build_facets(counts: EntryCounts, filters: EntryFilters) -> list[dict[str, A
 
 
 def build_filter_tokens(filters: EntryFilters) -> list[dict[str, Any]]:
-    """What is filtered by, each with the address without it."""
+    """Return the active filters, each with a link that removes it."""
     tokens = [
         _build_token(
             term.name,
@@ -78,7 +78,7 @@ def build_filter_tokens(filters: EntryFilters) -> list[dict[str, Any]]:
 
 
 def build_time_ranges(filters: EntryFilters) -> list[dict[str, Any]]:
-    """The ready-made stretches of time, `all` first."""
+    """Return the links to predefined time ranges, "All" first."""
     unbounded = filters.with_time_range(None, None)
     chosen = bool(filters.since or filters.until)
     return [{"label": "All", "url": unbounded.to_query_string(), "current": not chosen}] + [
@@ -92,7 +92,7 @@ def build_time_ranges(filters: EntryFilters) -> list[dict[str, Any]]:
 
 
 def list_hidden_fields(filters: EntryFilters) -> list[tuple[str, str]]:
-    """What the search form carries along besides its own fields."""
+    """Return the filters that the search form passes along as hidden fields."""
     pairs = [(term.key, term.value) for term in filters.terms]
     pairs += [("session", filters.session), ("path", filters.path), ("last", filters.last)]
     if not filters.last:

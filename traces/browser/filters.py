@@ -1,8 +1,8 @@
-"""What somebody wants to see of the ledger, as it stands in an address and back again.
+"""Parse the filters of the trace list from a query string, and write them back.
 
     ?kind=decision&outcome=deny&-agent=codex&folder=src/auth&since=…&until=…&last=24h&session=…&path=src/&q=…
 
-A name may stand several times (any of the values), with a minus before it (none of them).
+A name may occur several times (any of the values); with a leading minus it excludes values.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ TIME_RANGES: Mapping[str, timedelta] = {
 }
 MAX_TERMS = 40
 MAX_TEXT_LENGTH = 1000
-MAX_EXACT_RANGE = timedelta(hours=12)  # a longer stretch of time begins and ends with a full hour
+MAX_EXACT_RANGE = timedelta(hours=12)  # a longer range is rounded to full hours
 HOUR = timedelta(hours=1)
 BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 END = datetime(9000, 1, 1, tzinfo=UTC)
 
 
 class QueryParams(Protocol):
-    """What this module needs of Django's QueryDict."""
+    """The part of Django's QueryDict that is needed here."""
 
     def getlist(self, key: str) -> Sequence[str | object]: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One value of one of `VALUED`: entries that have it, or with `excluded` those that do not."""
+    """One value of one of `VALUE_FIELDS`; `excluded` keeps entries that do not have it."""
 
     name: str
     value: str
@@ -56,10 +56,12 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class EntryFilters:
-    """`path` is a file, or a folder with all below it; `text` is looked for in ids, paths, tools and agents.
+    """What the trace list is filtered by.
 
-    `since` (included) and `until` (excluded) speak of when the ledger received an entry. `last` is the word
-    that `since` was worked out from. `problems` say what was left out of the address as it could not be read.
+    `path` is a file, or a directory with everything below it. `text` is searched in ids, paths, tools and
+    agents. `since` (inclusive) and `until` (exclusive) compare with the time at which the ledger received an
+    entry; `last` is the name in `TIME_RANGES` that `since` was computed from. `errors` name the parameters
+    that were ignored, and why.
     """
 
     terms: tuple[Term, ...] = ()
@@ -73,7 +75,7 @@ class EntryFilters:
 
     @property
     def is_precounted(self) -> bool:
-        """Whether the kept numbers can answer: values only, and time in full hours."""
+        """Whether stored counts can answer: only values, and times on full hours."""
         in_full_hours = all(time is None or time == _floor_to_hour(time) for time in (self.since, self.until))
         return in_full_hours and not (self.text or self.session or self.path)
 
@@ -81,7 +83,7 @@ class EntryFilters:
         return tuple(term.value for term in self.terms if term.name == name and term.excluded is excluded)
 
     def with_term(self, term: Term) -> EntryFilters:
-        """With this value too; what said the opposite is dropped."""
+        """Return these filters with the term, without its opposite."""
         others = tuple(other for other in self.terms if (other.name, other.value) != (term.name, term.value))
         return replace(self, terms=(*others, term))
 
@@ -92,7 +94,7 @@ class EntryFilters:
         return replace(self, since=since, until=until, last="")
 
     def to_query_string(self, **extra: object) -> str:
-        """The query string, at least `?`."""
+        """Return the query string with its leading `?`."""
         pairs: list[tuple[str, object]] = [(term.key, term.value) for term in self.terms]
         pairs += [("q", self.text), ("session", self.session), ("path", self.path), ("last", self.last)]
         if not self.last:
@@ -101,7 +103,7 @@ class EntryFilters:
 
 
 def parse_filters(query: QueryParams, now: datetime) -> EntryFilters:
-    """The filter in an address. What cannot be read is left out and told in `problems`."""
+    """Parse query parameters. Those that are not valid are ignored and reported in `errors`."""
     texts = {
         name: _clean(next(iter(query.getlist(name)), "")) for name in (*TEXT_FIELDS, "last", "since", "until")
     }
@@ -109,14 +111,14 @@ def parse_filters(query: QueryParams, now: datetime) -> EntryFilters:
     since, until = (_parse_time(name, texts[name], errors) for name in ("since", "until"))
     last = texts["last"]
     if last and last not in TIME_RANGES:
-        errors.append(f"last: {last} is none of {', '.join(TIME_RANGES)}.")
+        errors.append(f"last: {last} must be one of {', '.join(TIME_RANGES)}.")
         last = ""
     if since or until:
-        last = ""
+        last = ""  # explicit times win over a predefined range
     if last:
         since = now - TIME_RANGES[last]
     if since and until and until <= since:
-        errors.append("until: this is not after since.")
+        errors.append("until: must be later than since.")
         until = None
     since, until = _round_to_hours(since, until, now)
     return EntryFilters(
@@ -142,11 +144,13 @@ def _parse_time(name: str, text: str, errors: list[str]) -> datetime | None:
     if not text:
         return None
     try:
-        time = parse_datetime(text.replace(" ", "+") if "T" in text else text)
+        time = parse_datetime(
+            text.replace(" ", "+") if "T" in text else text
+        )  # "+" decodes to a space in URLs
     except ValueError:
         time = None
     if time is None or not 1970 <= time.year < 9000:
-        errors.append(f"{name}: {text} is not a time like 2026-02-21T10:30.")
+        errors.append(f"{name}: {text} must be a time such as 2026-02-21T10:30.")
         return None
     return time if timezone.is_aware(time) else timezone.make_aware(time)
 
@@ -154,6 +158,7 @@ def _parse_time(name: str, text: str, errors: list[str]) -> datetime | None:
 def _round_to_hours(
     since: datetime | None, until: datetime | None, now: datetime
 ) -> tuple[datetime | None, datetime | None]:
+    """Round a long range to full hours, so that stored counts can answer it."""
     if (until or now) - (since or BEGINNING) < MAX_EXACT_RANGE:
         return since, until
     return since and _floor_to_hour(since), until and _floor_to_hour(until + HOUR - timedelta(microseconds=1))

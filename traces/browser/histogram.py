@@ -1,4 +1,4 @@
-"""The density strip: bars over time as shapes of an SVG, each a link to its stretch of time."""
+"""Draw entries over time: bars as SVG paths, each a link to its interval."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MAX_TICKS = 8
 
 @dataclass(frozen=True, slots=True)
 class BucketLink:
-    """One bar: what it links to and says, since when, where it can be hit, its numbers as in `SERIES`."""
+    """One bar as a link: its title, start, position, and its counts in the order of `SERIES`."""
 
     url: str
     title: str
@@ -37,7 +37,7 @@ class BucketLink:
 
 
 def build_histogram(buckets: Sequence[TimeBucket], filters: EntryFilters) -> dict[str, Any] | None:
-    """What the template of the strip draws; None without bars."""
+    """Return the context of the histogram template; None without buckets."""
     if not buckets:
         return None
     step = WIDTH / len(buckets)
@@ -74,7 +74,7 @@ def _build_link(bucket: TimeBucket, x: float, filters: EntryFilters) -> BucketLi
 
 
 def _build_paths(buckets: Sequence[TimeBucket], step: float) -> list[tuple[str, str]]:
-    """A path of an SVG for each series: its part of every bar, stacked. What is there is never invisible."""
+    """Return an SVG path per series, stacked. A bar that is not empty is at least one pixel high."""
     tallest = max(bucket.counts.total() for bucket in buckets) or 1
     width = round(max(1.0, step - GAP), 2)
     shapes: dict[str, list[str]] = {name: [] for name in SERIES}

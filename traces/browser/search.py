@@ -1,8 +1,8 @@
-"""Which entries fit, newest first, a page at a time: fast for the commonest values and for the rarest.
+"""Find the entries that match filters, newest first and a page at a time.
 
-A page is read along an index in the order of row ids. Where a filter speaks of files there are two ways: from
-the entries to their files, which is quick when much fits, and from the files to their entries, which is quick
-when little does. Databases guess wrongly here, so it is decided by numbers that are known.
+A page is read along an index in the order of row ids. A filter on files has two plans: from entries to their
+files, which is fast when many entries match, and from files to their entries, which is fast when few do.
+Database planners guess wrongly here, so stored counts decide.
 """
 
 from __future__ import annotations
@@ -22,20 +22,19 @@ from traces.counts.counters import MONTH
 from traces.entries.mutation_class_check import DISAGREES, Check
 from traces.models import EntryCount, FileCount, Kind, LedgerEntry, TraceFile
 
-COLUMN_NAMES = {"intent": "intent_id"}  # the others are called as in the address
+COLUMN_NAMES = {"intent": "intent_id"}  # the others are called as in the query string
 ENTRY_FIELDS = ("kind", "outcome", "agent", "intent", "tool", "reason")
-MAX_RARE = 10_000  # entries; up to here the way from the files is quick
+MAX_RARE = 10_000  # entries; up to here, going from files to entries is fast
 MAX_PATHS = 2_000
 Entries = QuerySet[LedgerEntry]
 Condition = Q | Exists | IsNull
-MAX_CLOCK_SKEW = timedelta(
-    minutes=5
-)  # between the clocks of servers, so between the order of ids and that of times
+# Servers' clocks differ, so the order of row ids may differ that much from the order of times.
+MAX_CLOCK_SKEW = timedelta(minutes=5)
 
 
 @dataclass(frozen=True, slots=True)
 class QueryBranch:
-    """Entries that fit, along one index. `probing`: each has to be looked at, though many of them fit."""
+    """Matching entries along one index. `scans`: rows are probed one by one, although many of them match."""
 
     entries: Entries
     scans: bool = False
@@ -43,7 +42,7 @@ class QueryBranch:
 
 @dataclass(frozen=True, slots=True)
 class EntryPage:
-    """A page of row ids, newest first, and whether there are older and newer ones."""
+    """One page of row ids, newest first, and whether there are older and newer ones."""
 
     ids: list[int]
     older: bool
@@ -53,16 +52,18 @@ class EntryPage:
 def build_branches(
     workspace_id: int, filters: EntryFilters, uncounted: Sequence[int], *, matching: int | None = None
 ) -> list[QueryBranch]:
-    """The ways to what fits: one, or where a filter says "or" several, each with an index of its own.
+    """Build one query, or several where a filter means "or", so that each can use an index of its own.
 
-    `fresh` are the entries that are not counted yet. `known` is how many entries fit, where that is known.
-    At most 8 queries.
+    `uncounted` are ids of entries that stored counts do not include yet. `matching` is the number of matching
+    entries, where known. At most 8 queries.
     """
     base: QuerySet[LedgerEntry] = LedgerEntry.objects.for_workspace(workspace_id).filter(
         build_value_condition(filters, ENTRY_FIELDS)
     )
     if filters.values("reason") == (Check.DISAGREES,):
-        base = base.filter(DISAGREES, kind=Kind.TRACE)  # said twice, so that their own index serves
+        base = base.filter(
+            DISAGREES, kind=Kind.TRACE
+        )  # implied, but the planner needs it to use the partial index
     base = _filter_by_folder(workspace_id, base, filters, rare=matching is not None and matching <= MAX_RARE)
     if filters.session:
         base = base.filter(session_id=filters.session)
@@ -83,7 +84,10 @@ def build_branches(
 def load_page(
     branches: Sequence[QueryBranch], limit: int, *, before: int | None = None, after: int | None = None
 ) -> EntryPage:
-    """The newest page, the one `before` a row id, or the one `after` it. 1 query a branch and direction."""
+    """Return the newest page, the one before a row id or the one after it.
+
+    1 query per branch and direction.
+    """
     if after is not None:
         ids = list_oldest_ids(branches, after, limit + 1)
         return EntryPage(ids[:limit][::-1], older=bool(ids), newer=len(ids) > limit)
@@ -100,14 +104,14 @@ def list_newest_ids(branches: Iterable[QueryBranch], limit: int, *, before: int 
 
 
 def list_oldest_ids(branches: Iterable[QueryBranch], after: int, limit: int) -> list[int]:
-    """Row ids above `after`, the lowest first."""
+    """Return row ids above `after`, lowest first."""
     querysets = [branch.entries.filter(pk__gt=after) for branch in branches]
     ids = [list(queryset.order_by("pk").values_list("pk", flat=True)[:limit]) for queryset in querysets]
     return list(islice(dict.fromkeys(merge(*ids)), limit))
 
 
 def load_entries(ids: Sequence[int]) -> list[LedgerEntry]:
-    """The entries with body, place and files, in the order of `ids`. 2 queries."""
+    """Return entries with body, leaf and files, in the order of `ids`. 2 queries."""
     rows = LedgerEntry.objects.filter(pk__in=ids).with_body_and_leaf().prefetch_related("files")
     by_id = {row.pk: row for row in rows}
     return [by_id[pk] for pk in ids if pk in by_id]
@@ -115,17 +119,15 @@ def load_entries(ids: Sequence[int]) -> list[LedgerEntry]:
 
 @dataclass(frozen=True, slots=True)
 class PathCondition:
-    """A condition on the paths of files, with what has to be annotated for it."""
+    """A condition on the paths of files, and the annotations that it needs."""
 
     condition: Q
     annotations: dict[str, Left]
 
     def find_entries(self, workspace_id: int, uncounted: Sequence[int]) -> tuple[Condition, bool]:
-        """The condition that an entry has such a file, and whether that means probing. 2 queries.
-
-        Where much fits it is a value: an EXISTS PostgreSQL would turn into a walk through all files.
-        """
+        """Return (condition on entries with such a file, whether it scans). 2 queries."""
         counts = FileCount.objects.filter(workspace_id=workspace_id).alias(**self.annotations)
+        # An EXISTS would be quicker to write, but PostgreSQL turns it into a walk through all files.
         rows = list(counts.filter(self.condition).values_list("path", "entries")[: MAX_PATHS + 1])
         if len(rows) > MAX_PATHS or sum(entries for _, entries in rows) > MAX_RARE:
             files = TraceFile.objects.filter(entry=OuterRef("pk")).alias(**self.annotations)
@@ -139,7 +141,10 @@ class PathCondition:
 
 
 def build_value_condition(filters: EntryFilters, fields: Iterable[str]) -> Q:
-    """The chosen values of these names, without those left out; one value by `=`, which indexes like."""
+    """Build the condition for the values of these fields.
+
+    A single value becomes `=`, which suits indexes best.
+    """
     condition = Q()
     for field in fields:
         column = COLUMN_NAMES.get(field, field)
@@ -151,7 +156,7 @@ def build_value_condition(filters: EntryFilters, fields: Iterable[str]) -> Q:
 
 
 def _filter_by_folder(workspace_id: int, entries: Entries, filters: EntryFilters, *, rare: bool) -> Entries:
-    """By the folder of the first file; "" is that of entries without files."""
+    """Filter by the directory of the first file; "" stands for entries without files."""
     entry_files = TraceFile.objects.filter(entry=OuterRef("pk"))
     if values := filters.values("folder"):
         if rare and "" not in values:
@@ -168,7 +173,7 @@ def _filter_by_folder(workspace_id: int, entries: Entries, filters: EntryFilters
 
 
 def _filter_by_time(workspace_id: int, entries: Entries, filters: EntryFilters) -> Entries:
-    """By time, and by the row ids that this implies, so that an index in their order serves. 2 queries."""
+    """Filter by time, and by the row ids that the time implies. 2 queries."""
     received = LedgerEntry.objects.for_workspace(workspace_id).order_by("received_at")
     if filters.since:
         first = (
@@ -190,9 +195,10 @@ def _filter_by_time(workspace_id: int, entries: Entries, filters: EntryFilters) 
 
 
 def _find_mentions(workspace_id: int, text: str, uncounted: Sequence[int]) -> list[tuple[Condition, bool]]:
-    """A text as a whole id, or as a part of an agent's or a tool's name or of a path, whatever its case.
+    """Return (condition, whether it scans) per place where the text occurs, ignoring case.
 
-    Each way is looked at by itself, as no index serves them all; those that lead nowhere are left out.
+    It may be a complete id, or part of an agent's name, a tool's name or a path. Places without a match are
+    left out: no single index serves them all, so each is a query of its own.
     """
     entries = LedgerEntry.objects.for_workspace(workspace_id)
     ids = entries.filter(kind__in=Kind.values, entry_id=text).values_list("pk", flat=True)

@@ -1,4 +1,4 @@
-"""The map as a table: folders and files down, intents across; in each cell who owns and who touched."""
+"""Build the map as a table: directories and files by intents; each cell shows who owns and who touched."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ STATE_LABELS = {
     "both": "owned and touched",
     "owned": "owned, not touched",
     "outside": "touched outside its scope",
-    "shared": "owned by two intents",
+    "shared": "owned by several intents",
 }
 MAX_OWNED_PATHS = 200_000  # whose owners are remembered, for one set of scopes
 
 
 class MatrixCell(NamedTuple):
-    """Who owns and how often was touched, for one file or folder and one intent."""
+    """Ownership and number of entries of one file or directory for one intent."""
 
     state: str  # both | owned | outside | shared
     entries: int
@@ -40,7 +40,7 @@ class MatrixCell(NamedTuple):
 
 
 class MapFile(NamedTuple):
-    """A file with its cells by the intents that own or touched it; `changed` in microseconds since 1970."""
+    """A file with cells by the intents that own or touched it; `changed_us` in microseconds since 1970."""
 
     path: str
     cells: Mapping[str, MatrixCell]
@@ -55,10 +55,11 @@ class MapFile(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """Two open intents whose scopes both match `path`; `files` of the known ones are in both.
+    """Two open intents whose scopes both match `path`; `files` of the known files are in both.
 
-    `patterns` are those by which they own that path; `both_wrote` of the files were changed under both, and
-    `coupling` is how many per cent of the changes to what either wrote were made in those files.
+    `patterns` are those by which they own that path; `both_wrote` of the files were changed under both.
+    `coupling` is the percentage of both intents' entries in shared files that went to files which both
+    changed.
     """
 
     a: str
@@ -72,7 +73,7 @@ class Overlap:
 
 @dataclass(slots=True)
 class OwnerLookup:
-    """Who owns a path, for one set of scopes. Answers are remembered: they follow from these two alone."""
+    """Find the owners of a path in one set of scopes. Results are cached: they depend on nothing else."""
 
     scopes: tuple[tuple[str, Scope], ...]
     _owners: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -88,7 +89,7 @@ class OwnerLookup:
 
 
 def build_owner_lookup(intents: Iterable[KnownIntent]) -> OwnerLookup:
-    """Only open intents own."""
+    """Build the lookup for open intents; closed ones own nothing."""
     return _cached_owner_lookup(
         tuple((intent.intent_id, intent.owned_scope) for intent in intents if is_open(intent))
     )
@@ -97,7 +98,7 @@ def build_owner_lookup(intents: Iterable[KnownIntent]) -> OwnerLookup:
 def build_map_files(
     touches: Iterable[Touch], intents: Sequence[KnownIntent], untouched: Iterable[str] = ()
 ) -> list[MapFile]:
-    """Every touched file and every other that is there, by path. What closed intents touched stays."""
+    """Return every touched file and the `untouched` ones, by path. Touches of closed intents are included."""
     owners, intents_by_id = build_owner_lookup(intents), {intent.intent_id: intent for intent in intents}
     grouped = groupby(sorted(touches), key=attrgetter("path"))
     files = [_build_map_file(path, list(group), owners(path), intents_by_id) for path, group in grouped]
@@ -107,7 +108,7 @@ def build_map_files(
 
 
 def list_overlaps(intents: Iterable[KnownIntent], files: Sequence[MapFile]) -> list[Overlap]:
-    """Pairs of open intents that own a path together, with one that both match."""
+    """Return pairs of open intents that own a common path, each with such a path."""
     open_intents = [intent for intent in intents if is_open(intent)]
     pairs = find_overlaps([Scope.from_patterns(intent.owned_scope) for intent in open_intents])
     contested = [file for file in files if len(file.owners) > 1]
@@ -122,7 +123,7 @@ def is_open(intent: KnownIntent) -> bool:
 
 
 def find_owning_pattern(intent: KnownIntent, path: str) -> str:
-    """The pattern by which an intent owns a file, "" when it does not."""
+    """Return the pattern by which an intent owns a file, "" if it does not."""
     if not Scope.from_patterns(intent.owned_scope).matches(path):
         return ""
     return next(
@@ -131,7 +132,7 @@ def find_owning_pattern(intent: KnownIntent, path: str) -> str:
 
 
 def merge_cells(first: MatrixCell | None, second: MatrixCell) -> MatrixCell:
-    """What a folder shows of two cells below it: the state more worth a look, the sum of entries."""
+    """Combine two cells for their directory: the more urgent state, the sum of entries."""
     if first is None:
         return second
     state = first.state if STATE_RANKS[first.state] <= STATE_RANKS[second.state] else second.state
@@ -140,7 +141,7 @@ def merge_cells(first: MatrixCell | None, second: MatrixCell) -> MatrixCell:
 
 @lru_cache(maxsize=4096)
 def get_cell(state: str, entries: int) -> MatrixCell:
-    """Few cells differ: sharing them spares the collector of garbage a walk through tens of thousands."""
+    """Return a shared cell. Few cells differ, and sharing spares the garbage collector tens of thousands."""
     return MatrixCell(state, entries)
 
 
@@ -179,5 +180,5 @@ def _build_map_file(
 
 
 def _owned_when_open(intent: KnownIntent, path: str) -> bool:
-    """A closed intent owns nothing any more, but what it touched inside its scope was rightly its own."""
+    """Whether a closed intent touched a file of its own scope: it owns nothing now, but did then."""
     return not is_open(intent) and Scope.from_patterns(intent.owned_scope).matches(path)

@@ -1,4 +1,4 @@
-"""Where is the billing logic? Files and folders by words of their paths, of their intents, and of lessons."""
+"""Search files and directories by words of their paths, of their intents and of lessons."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ PATH, NAME, GOAL, LESSON = 8, 4, 2, 1
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """A file, or a folder (`path` ends in a slash) that stands for `files` in it; under which intents."""
+    """A file, or a directory (`path` ends in a slash) that stands for `files` in it, with its intents."""
 
     path: str
     intents: tuple[KnownIntent, ...]
@@ -75,7 +75,7 @@ class SearchResult:
 
 @dataclass(frozen=True, slots=True)
 class FileMatch:
-    """A file that some words speak of: how many of them, how plainly, and where they were found."""
+    """A file that matches some terms: how many, how strongly, and where."""
 
     file: MapFile
     term_count: int
@@ -86,7 +86,10 @@ class FileMatch:
 def search_files(
     question: str, files: Iterable[MapFile], intents: Sequence[KnownIntent], lessons: Iterable[Lesson]
 ) -> list[SearchResult]:
-    """Best first: those that most words speak of, then the plainest. Words may stand in different places."""
+    """Return the best matches first: those of most terms, then of most weight.
+
+    Terms may match in different places: one in the path, another in a lesson.
+    """
     terms = extract_terms(question)
     if not terms:
         return []
@@ -102,7 +105,7 @@ def search_files(
 
 
 def extract_terms(question: str) -> list[str]:
-    """The words that say something; all of them where none does."""
+    """Return the words without stop words; all of them if nothing else is left."""
     words = [word for word in re.split(r"[^\w./-]+", question.casefold().strip(" ?!.")) if word]
     return (list(dict.fromkeys(word for word in words if word not in STOP_WORDS)) or words)[:MAX_TERMS]
 
@@ -144,7 +147,7 @@ def _match_file(
 def _group_by_directory(
     matches: Sequence[FileMatch], intents: Mapping[str, KnownIntent]
 ) -> list[SearchResult]:
-    """Files of one folder that the same intents have are one answer, where the best of them stood."""
+    """Merge files of one directory with the same intents into one result, at the position of the best."""
     groups: dict[tuple[str, tuple[str, ...]], list[FileMatch]] = defaultdict(list)
     for match in matches:
         groups[match.file.path.rpartition("/")[0], tuple(match.file.cells)].append(match)

@@ -1,4 +1,4 @@
-"""Which intent evolved, touched and owns which file."""
+"""Count which intent touched which file."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ MAX_UNCOUNTED = 10_000  # entries that are not counted yet
 class Touch(NamedTuple):
     """How often a file was changed under an intent ("" for none), and when last.
 
-    `changed` is in microseconds since 1970, `evolved` are those of class INTENT_EVOLUTION. A tuple, as a map
-    is made of tens of thousands.
+    `changed_us` is in microseconds since 1970; `evolved` counts entries of class INTENT_EVOLUTION. A tuple,
+    because a map is made of tens of thousands.
     """
 
     path: str
@@ -59,12 +59,12 @@ def load_touches(workspace_id: int, *, path: str | None = None) -> list[Touch]:
 
 
 def list_file_touches(workspace_id: int, path: str) -> list[Touch]:
-    """The intents under which a file was changed."""
+    """Return the intents under which a file was changed. 4 queries."""
     return load_touches(workspace_id, path=path)
 
 
 def build_map_sections(workspace_id: int) -> list[MapSection]:
-    """The sections of `intent_map.md`: files that mutations of class INTENT_EVOLUTION changed. 5 queries."""
+    """Return the sections of `intent_map.md`: files with entries of class INTENT_EVOLUTION. 5 queries."""
     names = known_intents(workspace_id)
     paths: dict[str, list[str]] = {}
     for touch in load_touches(workspace_id):
@@ -77,7 +77,7 @@ def build_map_sections(workspace_id: int) -> list[MapSection]:
 
 
 def _add_touches(counted: Sequence[Touch], new: Sequence[Touch]) -> list[Touch]:
-    """Both together, by path and intent."""
+    """Add up touches by path and intent."""
     if not new:
         return sorted(counted)
     touches = {(touch.path, touch.intent_id): touch for touch in counted}

@@ -1,4 +1,4 @@
-"""The rows of the map: folders that open, so that a large tree stays a small page."""
+"""Build the rows of the map: directories that open, so that a large tree stays a small page."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ MAX_DEPTH = 6  # as far as the style sheet indents
 
 @dataclass(frozen=True, slots=True)
 class MapRow:
-    """A folder or a file. `files` and `unowned` count what is below a folder; `cells` follow the columns."""
+    """A directory or a file.
+
+    `files` and `unowned` count what is below a directory; `cells` follow the columns.
+    """
 
     path: str
     name: str
@@ -29,7 +32,7 @@ class MapRow:
 
 @dataclass(slots=True)
 class Directory:
-    """What stands directly in a folder, and sums of everything below it."""
+    """The children of a directory, and sums of everything below it."""
 
     path: str
     directories: dict[str, Directory] = field(default_factory=dict)
@@ -40,7 +43,7 @@ class Directory:
 
 
 def build_tree(files: Iterable[MapFile]) -> Directory:
-    """Files go into their folders one by one, sums go up from folder to folder."""
+    """Build the tree: files are added to their directories, sums to all directories above."""
     direct: dict[str, list[MapFile]] = defaultdict(list)
     for file in files:
         direct[file.path.rpartition("/")[0]].append(file)
@@ -55,7 +58,7 @@ def build_tree(files: Iterable[MapFile]) -> Directory:
 
 
 def _ensure_path(root: Directory, path: str) -> list[Directory]:
-    """The folders from the root to a path, made where they are missing."""
+    """Return the directories from the root to a path; create those that are missing."""
     path_nodes, parts = [root], path.split("/") if path else []
     for depth, name in enumerate(parts):
         children = path_nodes[-1].directories
@@ -83,8 +86,10 @@ def _add_to_directory(directory: Directory, files: int, unowned: int, sums: Mapp
 def build_rows(
     root: Directory, columns: Sequence[str], at: str = "", *, unfold: bool = True
 ) -> tuple[list[MapRow], int]:
-    """(rows, files and folders left out). Open are the folders on the way to `at`, `at` itself, and with
-    `unfold` those below it, level by level, as long as the rows are not more than `MAX_ROWS`.
+    """Return (rows, number of rows left out).
+
+    Open are the directories on the path to `at`, `at` itself and, with `unfold`, those below it, level by
+    level, while the rows are not more than `MAX_ROWS`.
     """
     open_paths = _find_open_paths(root, at, unfold=unfold)
     rows = list(_iterate_rows(root, columns, open_paths))
@@ -92,7 +97,7 @@ def build_rows(
 
 
 def _find_open_paths(root: Directory, at: str, *, unfold: bool) -> set[str]:
-    """Paths of the folders that are open; the root always is."""
+    """Return the paths of the open directories; the root is always open."""
     parts = at.strip("/").split("/") if at.strip("/") else []
     directory, open_paths = root, {""}
     for name in parts:
@@ -117,7 +122,7 @@ def _find_open_paths(root: Directory, at: str, *, unfold: bool) -> set[str]:
 def _iterate_rows(
     directory: Directory, columns: Sequence[str], open_paths: set[str], depth: int = 0
 ) -> Iterable[MapRow]:
-    """Folders before files on each level."""
+    """Yield rows, on each level directories before files."""
     for name in sorted(directory.directories):
         child = directory.directories[name]
         yield _build_directory_row(child, name, depth, columns, is_open=child.path in open_paths)

@@ -1,1 +1,1 @@
-"""Formats in and out: agent_trace.jsonl, Agent Trace, intent_map.md, AGENT.md."""
+"""Import and export traces: agent_trace.jsonl, Agent Trace, git-ai notes, intent_map.md."""

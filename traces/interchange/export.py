@@ -1,4 +1,4 @@
-"""Writing trace entries out, one a line, in the order of the ledger, as a stream."""
+"""Stream trace entries in the order of the ledger, one per line."""
 
 from __future__ import annotations
 
@@ -40,19 +40,21 @@ _FIELD_RANKS = {name: rank for rank, name in enumerate(FIELD_ORDER)}
 
 
 def stream_orchestration(rows: QuerySet[LedgerEntry]) -> Iterator[bytes]:
-    """agent_trace.jsonl: every entry as it was recorded."""
+    """Yield agent_trace.jsonl: every entry as it was recorded."""
     return _stream(rows, _order_fields)
 
 
 def stream_agent_trace(rows: QuerySet[LedgerEntry], workspace_id: int) -> Iterator[bytes]:
-    """Agent Trace 0.1.0, one record a line."""
+    """Yield Agent Trace 0.1.0, one record per line."""
     log = origin_of(workspace_id)
     return _stream(rows, lambda entry: to_record(entry, log))
 
 
 def _stream(rows: QuerySet[LedgerEntry], convert: Callable[[dict[str, Any]], Any]) -> Iterator[bytes]:
-    """A redacted entry has nothing to write; its record of redaction stays in the ledger. Of an archived one
-    the outline is written, with `archived` saying where the rest is."""
+    """Skip redacted entries; their records of redaction stay in the ledger.
+
+    Of an archived entry the summary is written, with `archived` saying where the rest is.
+    """
     for entry in render_entries(rows.order_by("pk").iterator(chunk_size=CHUNK_SIZE)):
         if entry.value is not None:
             yield encode_json_line(convert(entry.value))

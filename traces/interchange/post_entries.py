@@ -1,4 +1,4 @@
-"""Recording the entries of one request: live, all or nothing, each with a receipt to come."""
+"""Record the entries of one request: live, all or nothing."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from traces.ledger.append import Appended
 
 
 def post_entries(workspace_id: int, raw: bytes, actor: str) -> tuple[ImportReport, list[Appended]]:
-    """Record the entries of a request: an object, a list, or one object a line. All or nothing.
+    """Record the entries of a request: an object, an array, or JSON Lines. All or nothing.
 
-    The second value is what was recorded, in order, for the receipts.
+    The second value holds the new entries in order, for their receipts.
     """
     report = ImportReport()
     entries = list(_parse_body(raw, report))

@@ -1,7 +1,7 @@
-"""Traces that a git repository on disk carries: its `.agent-trace/` folder and the notes of its commits.
+"""Read the traces of a git repository on disk: its `.agent-trace/` directory and the notes of its commits.
 
-Everything read here was written by others: files are never followed through links, and git runs without
-the repository's hooks or programs, only to list and read objects, or to write notes when asked to.
+Everything read here was written by others: links are never followed, and git runs without the repository's
+hooks or programs, only to list and read objects, or to write notes when asked to.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ COMMITTER_OPTIONS = (
 
 
 class RepositoryError(Exception):
-    """What git said, for whoever runs the command."""
+    """git failed; the message is its output."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +64,12 @@ class Repository:
         return completed.stdout
 
     def list_note_refs(self) -> list[str]:
-        """Those of the two known refs that are there."""
+        """Return which of the two known refs exist."""
         output = self.run_git("for-each-ref", "--format=%(refname)", NOTES_REF, GIT_AI_NOTES_REF).decode()
         return [ref for ref in output.split("\n") if ref]
 
     def require_refs(self, refs: Sequence[str]) -> Sequence[str]:
-        """The refs. Raises RepositoryError where one is not there: a misspelt name reads nothing."""
+        """Return the refs. Raises RepositoryError for a missing one: a misspelt name would read nothing."""
         for ref in refs:
             if not self.has_ref(ref):
                 raise RepositoryError(f"it has no {ref} (a whole name, such as {NOTES_REF})")
@@ -79,20 +79,20 @@ class Repository:
         return bool(self.run_git("for-each-ref", "--format=%(refname)", ref))
 
     def read_notes(self, ref: str) -> Iterator[tuple[str, bytes]]:
-        """(commit, note), by commit. A note of any size is read whole, one at a time."""
+        """Yield (commit, note) by commit. Notes are read one at a time, whatever their size."""
         words = self.run_git("notes", f"--ref={ref}", "list").decode().split()
         for blob, commit in sorted(zip(words[::2], words[1::2], strict=True), key=lambda pair: pair[1]):
             yield commit, self.run_git("cat-file", "blob", blob)
 
     def get_commit_time(self, commit: str) -> str:
-        """RFC 3339. Raises RepositoryError for what is no commit of this repository."""
+        """Return RFC 3339. Raises RepositoryError for anything but a commit of this repository."""
         return self.run_git("show", "-s", "--format=%cI", f"{commit}^{{commit}}").decode().strip()
 
 
 def read_trace_directory(
     repository: Repository, report: ImportReport, *, lenient: bool
 ) -> Iterator[Submitted]:
-    """The entries of all JSON files below `.agent-trace/`, by path."""
+    """Yield the entries of all JSON files below `.agent-trace/`, by path."""
     root = repository.path / TRACE_DIRECTORY
     for directory, subdirectories, files in os.walk(root, followlinks=False):
         subdirectories.sort()
@@ -106,7 +106,7 @@ def read_trace_directory(
 
 
 def read_note_entries(repository: Repository, ref: str, report: ImportReport) -> Iterator[Submitted]:
-    """The entries of a ref's notes, git-ai's or Agent Trace records. What cannot be read is a warning."""
+    """Yield the entries of a ref's notes, git-ai's or Agent Trace records. Unreadable notes are warnings."""
     for commit, note in repository.read_notes(ref):
         note_report = ImportReport()
         if len(note) > MAX_LINE_LENGTH:
@@ -121,10 +121,10 @@ def read_note_entries(repository: Repository, ref: str, report: ImportReport) ->
 
 
 def write_notes(repository: Repository, ref: str, workspace_id: int) -> int:
-    """Write the records of every commit of the repository as its note; the number of notes written.
+    """Write the records of every commit of the repository as its note; return the number of notes written.
 
-    What others wrote into a note stays, and a record is never written twice. Entries that name no whole
-    commit, or one that is not there, are left out. 1 query.
+    Notes of others are preserved, and no record is written twice. Entries without a full commit hash, or with
+    one that does not exist, are skipped. 1 query.
     """
     log, written = origin_of(workspace_id), 0
     rows = LedgerEntry.objects.for_workspace(workspace_id).of_kind(Kind.TRACE).filter(trace__isnull=False)
@@ -168,7 +168,7 @@ def _is_commit(repository: Repository, revision: str) -> bool:
 
 
 def _with_revision(commit: str, entry: Submitted) -> Submitted:
-    """An Agent Trace record that names no revision belongs to the commit that it is a note of."""
+    """Return the entry; one without a revision belongs to the commit that its note is attached to."""
     if (entry.value.get("vcs") or {}).get("revision_id"):
         return entry
     return Submitted(entry.value | {"vcs": {"type": "git", "revision_id": commit}}, entry.line)
@@ -196,7 +196,7 @@ def _make_reader(raw: bytes) -> Any:
 
 
 def _merge_report(part: ImportReport, report: ImportReport, origin: str) -> None:
-    """Into the report of the whole, with the name of the part."""
+    """Add the remarks of one part to the report, with the name of the part."""
     for remarks, add in ((part.errors, report.error), (part.warnings, report.warn)):
         for remark in remarks:
             add(replace(remark, message=f"{origin}: {remark.message}"))
@@ -210,7 +210,7 @@ def read_repository(
     include_directory: bool,
     lenient: bool,
 ) -> Iterator[Submitted]:
-    """All that was asked for: the folder, then the refs."""
+    """Yield everything requested: the directory, then the refs."""
     if include_directory:
         yield from read_trace_directory(repository, report, lenient=lenient)
     for ref in refs:

@@ -1,4 +1,4 @@
-"""The class of a change, computed from what a file held before and after it; pure, bounded, never guessed."""
+"""Classify a change from a file's content before and after it; pure, bounded, never guessed."""
 
 from traces.entry_schema import EVOLUTION
 from traces.mutation_class.compare import REFACTOR, classify_change

@@ -1,8 +1,7 @@
-"""Where the order of things says nothing, they are put in one order of our own, on both sides the same.
+"""Sort children whose order does not matter, in the same way on both sides.
 
-Two neighbours may change places unless one of them runs something, or uses or brings a name that the other
-brings. So a sequence is sorted without ever letting such a pair pass each other: two texts that differ by
-allowed moves alone become the same one.
+Two neighbours may be swapped unless one of them has side effects, or defines a name that the other defines or
+uses. Sorting never moves such a pair past each other, so two texts that differ by allowed moves become equal.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ IMPORT, DEFINITION, VALUE, PINNED = "import", "definition", "value", "fixture"
 
 @dataclass(slots=True)
 class SortableItem:
-    """A child with what is glued before it: its sort, the names that it brings and those it uses there."""
+    """A child with what is attached to it: its category, and the names it defines and uses."""
 
     nodes: list[NormalNode]
     category: str
@@ -32,7 +31,7 @@ class SortableItem:
 
 
 def sort_children(node: NormalNode, grammar: Grammar, cpu_limit: CpuLimit, *, with_names: bool) -> int:
-    """Sort the children of containers, everywhere below; a digest, blind to names unless `named`."""
+    """Sort the children of all containers; return a digest, which ignores names unless `with_names`."""
     return _sort_children(node, "", grammar.ordering, cpu_limit, with_names=with_names)
 
 
@@ -56,7 +55,7 @@ def _sort_children(
 def _sort_items(
     items: Sequence[SortableItem], container: Container, cpu_limit: CpuLimit
 ) -> Iterator[SortableItem]:
-    """The smallest digest that nothing before it holds back, again and again."""
+    """Yield items topologically: always the smallest digest that no earlier item blocks."""
     successors: list[list[int]] = [[] for _ in items]
     blocker_counts = [0] * len(items)
     for later, item in enumerate(items):
@@ -77,7 +76,7 @@ def _sort_items(
 
 
 def _sort_key(item: SortableItem, index: int) -> tuple[int, tuple[str, ...], int]:
-    """By content; twins that differ in names alone by what they are called, so that each meets itself."""
+    """Sort by content; items that differ only in names by their names, so that each meets its counterpart."""
     return item.digest, tuple(sorted(item.defined)), index
 
 
@@ -165,14 +164,14 @@ def _is_executing(node: NormalNode, parent: str, rules: Ordering) -> bool:
 
 
 def _find_defined_names(node: NormalNode, rules: Ordering) -> frozenset[str]:
-    """The names that an item declares around itself, members by the name they stand under."""
+    """Return the names that an item declares in the scope around it, members included."""
     inner = _unwrap(node, rules)
     names = {child.text for child in inner.children if child.field == "name" and child.role}
     return frozenset(names | set(_iterate_declared(node, inner.scope)))
 
 
 def _iterate_declared(node: NormalNode, own_scope: LexicalScope | None) -> Iterator[str]:
-    """Names declared outside of the scopes that stand below."""
+    """Yield names declared outside of nested scopes."""
     if node.declared_in is not None and node.declared_in is not own_scope:
         yield node.text
     for child in node.children:
@@ -181,7 +180,7 @@ def _iterate_declared(node: NormalNode, own_scope: LexicalScope | None) -> Itera
 
 
 def _iterate_used(node: NormalNode, parent: str, rules: Ordering) -> Iterator[str]:
-    """Names that are looked up where the item stands, not where it is called."""
+    """Yield names that are resolved where the item is, not when it is called."""
     if (parent, node.field) in rules.deferred:
         return
     if node.role:

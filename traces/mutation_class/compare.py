@@ -1,4 +1,4 @@
-"""Which class a change is of: the one function that the rest of the product calls."""
+"""Decide which class a change has."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ CPU_SECONDS = 1.0  # for both texts together
 
 
 def classify_change(path: str, before: str, after: str, *, seconds: float = CPU_SECONDS) -> str | None:
-    """AST_REFACTOR where layout, comments, order or names alone differ, INTENT_EVOLUTION for anything else.
+    """Return AST_REFACTOR if only layout, comments, order or names differ, else INTENT_EVOLUTION.
 
-    None where nothing is claimed: a language that is not known by the name of the file, a text that does not
-    parse, is too large, too deep or takes longer than `seconds` of processor time. Never raises.
+    None where nothing can be claimed: an unknown file extension, a text that does not parse, is too large,
+    too deep or takes more than `seconds` of processor time. Never raises.
     """
     grammar = find_grammar(path)
     if grammar is None or max(len(before), len(after)) > MAX_BYTES:
@@ -36,7 +36,7 @@ def classify_change(path: str, before: str, after: str, *, seconds: float = CPU_
 def _compare_forms(
     before: NormalForm, after: NormalForm, grammar: Grammar, cpu_limit: CpuLimit
 ) -> Equivalence:
-    """As they stand; then with what may move put in order, by names and content, or by content alone."""
+    """Compare as written, then sorted with names, then sorted by content alone."""
     results = [compare(before, after, grammar.naming, cpu_limit)]
     for with_names in (False, True):
         if results[-1] is Equivalence.SAME or not grammar.ordering.containers:

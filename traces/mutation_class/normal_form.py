@@ -1,4 +1,9 @@
-"""A text as it counts: its tree without comments, layout and needless signs, with names and their scopes."""
+"""Reduce a text to its normal form: a tree without comments, layout and redundant tokens, with names and
+scopes.
+
+Two texts with equal normal forms do the same. Names are kept with the scope that declares them, so that
+`renames` can compare trees up to renaming.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +21,10 @@ LINE_CONTINUATION = re.compile(rb"\\\r?\n")
 
 @dataclass(slots=True, eq=False)
 class LexicalScope:
-    """`closed`: a class with bases, whose members may be overriding what is defined elsewhere."""
+    """A scope with the names it declares. `rebound` names were declared `global` or `nonlocal`.
+
+    A class that `has_bases` may override members that are defined elsewhere, so these are never renamed.
+    """
 
     kind: str
     parent: LexicalScope | None = None
@@ -25,7 +33,7 @@ class LexicalScope:
     has_bases: bool = False
 
     def find_binding_scope(self, mode: str) -> LexicalScope:
-        """The scope in which a declaration of this mode counts."""
+        """Return the scope in which a declaration binds its name."""
         if mode == Binds.ENCLOSING:
             return self.parent or self
         scope = self
@@ -34,7 +42,7 @@ class LexicalScope:
         return scope
 
     def find_enclosing(self, kind: str) -> LexicalScope | None:
-        """The innermost scope of this kind, itself included."""
+        """Return the innermost scope of a kind, including this one."""
         scope: LexicalScope | None = self
         while scope and scope.kind != kind:
             scope = scope.parent
@@ -43,9 +51,10 @@ class LexicalScope:
 
 @dataclass(slots=True, eq=False)
 class NormalNode:
-    """A node as it counts. `text` is set for leaves, `role` for names; `scope` is the one that a node opens.
+    """A node of the normal form. `text` is set for leaves, `role` for names; `scope` is the one that it
+    opens.
 
-    `home` is where a name is looked up first, `declared` the scope in which it is declared right here.
+    `lookup_scope` is where a name is resolved first, `declared_in` the scope in which this leaf declares it.
     """
 
     kind: str
@@ -61,7 +70,10 @@ class NormalNode:
 
 @dataclass(slots=True)
 class NormalForm:
-    """`members` are those defined in this file by classes of its own; `parameters` all that can be named."""
+    """The normal form of a file.
+
+    `members` are defined by classes of this file; `parameters` are those that callers can pass by name.
+    """
 
     root: NormalNode
     members: set[str]
@@ -69,13 +81,13 @@ class NormalForm:
 
 
 def normalize(grammar: Grammar, source: bytes, cpu_limit: CpuLimit) -> NormalForm:
-    """Raises UnclearError."""
+    """Return the normal form. Raises UnclassifiableError."""
     return _Normalizer(grammar, source, cpu_limit).normalize(parse(grammar, source, cpu_limit))
 
 
 @dataclass(slots=True)
 class _Context:
-    """Where the walk is: the parent's kind, the field, how declarations apply, in which scope, how deep."""
+    """The position of the walk: parent kind, field, how names bind, scope, depth."""
 
     parent: str
     field: str | None
@@ -102,7 +114,7 @@ class _Normalizer:
         return NormalForm(node, self.members, self.parameters)
 
     def _visit(self, cursor: TreeCursor, context: _Context) -> NormalNode | None:
-        """None for what does not count."""
+        """Return None for nodes that do not count."""
         self.cpu_limit.count_steps()
         node = cursor.node
         assert node is not None
@@ -212,7 +224,7 @@ class _Normalizer:
         return children
 
     def _find_docstring(self, node: Node, context: _Context, inner: _Context) -> int | None:
-        """The id of the child that documents a node: a text that is a statement by itself and its first."""
+        """Return the id of the docstring: a first statement that is nothing but a string."""
         if context.parent not in self.grammar.docstring_parents.get(inner.parent, ()):
             return None
         named_children = (child for child in node.children if child.is_named)
@@ -220,7 +232,7 @@ class _Normalizer:
         return first.id if first is not None and _is_string_statement(first) else None
 
     def _find_binding(self, inner: _Context, context: _Context) -> str:
-        """How the child that comes next declares names, if at all."""
+        """Return how the next child declares names, "" if it declares none."""
         position = (inner.parent, inner.field)
         binding = self.naming.bindings.get(position, "")
         required = self.naming.required_siblings.get(position)
@@ -234,12 +246,12 @@ class _Normalizer:
         return ""
 
     def _add_unparsed_text(self, children: list[NormalNode], start: int, end: int) -> None:
-        """What no child explains is text that counts."""
+        """Add text between children: what no child explains counts."""
         if start < end and (text := LINE_CONTINUATION.sub(b" ", self.source[start:end]).strip()):
             children.append(NormalNode("gap", text.decode("utf-8", "surrogateescape")))
 
     def _add_self_attributes(self, children: list[NormalNode], inner: _Context, context: _Context) -> None:
-        """`self.x = …` defines a member as well."""
+        """Add the members that `self.x = …` defines."""
         kind, object_field, spellings = self.naming.self_attribute
         if inner.parent != kind or context.field != "left" or context.parent not in self.naming.assignments:
             return
@@ -255,7 +267,9 @@ class _Normalizer:
         )
 
     def _remove_noise(self, normal_node: NormalNode, node: Node, context: _Context) -> NormalNode | None:
-        """Without signs that say nothing."""
+        """Remove tokens that do not change the meaning: separators, trailing commas, redundant
+        parentheses.
+        """
         grammar, kind = self.grammar, node.type
         children = normal_node.children
         noise = grammar.separators.get(kind, frozenset()) | grammar.separators.get("*", frozenset())
@@ -282,7 +296,7 @@ class _Normalizer:
 
 
 def _drop_trailing_comma(children: list[NormalNode]) -> list[NormalNode]:
-    """`[a, b,]` as `[a, b]`; not `[a,,]`, where a comma stands for something."""
+    """Turn `[a, b,]` into `[a, b]`; not `[a,,]`, where a comma stands for an element."""
     last = len(children) - 1
     while last >= 0 and not children[last].kind and children[last].text in {")", "]", "}", ">"}:
         last -= 1
@@ -291,7 +305,7 @@ def _drop_trailing_comma(children: list[NormalNode]) -> list[NormalNode]:
 
 
 def _is_string_statement(node: Node) -> bool:
-    """Whether a statement is a text and nothing else: a docstring, where it comes first."""
+    """Whether a statement is a string and nothing else."""
     child = node.named_child(0) if node.type == "expression_statement" else None
     is_string = (
         child is not None and child.type in {"string", "concatenated_string"} and node.named_child_count == 1

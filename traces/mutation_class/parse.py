@@ -1,6 +1,8 @@
-"""From a text to a tree that may be believed: tree-sitter repairs what it is given, and any repair is a no.
+"""Parse a text into a tree that can be trusted: tree-sitter repairs invalid input, and any repair is
+rejected.
 
-A clock stops it between its steps, but on a hostile text a single step may take minutes: see `apart`.
+The clock stops the parser between its steps, but on a hostile text a single step may take minutes; see
+`worker_client`.
 """
 
 from __future__ import annotations
@@ -18,12 +20,12 @@ CHUNK_SIZE = 65_536  # bytes handed to the parser at once
 
 
 class UnclassifiableError(Exception):
-    """Nothing is claimed about this text: it does not parse, or is too large, too deep or too slow."""
+    """Nothing can be claimed about a text: it does not parse, or is too large, too deep or too slow."""
 
 
 @dataclass(slots=True)
 class CpuLimit:
-    """Processor time of this thread, so that load on the machine does not change answers."""
+    """A limit in processor time of this thread, so that load on the machine does not change results."""
 
     seconds: float
     _steps: int = 0
@@ -44,7 +46,7 @@ class CpuLimit:
 
 
 def parse(grammar: Grammar, data: bytes, cpu_limit: CpuLimit) -> Node:
-    """The tree of a text that parses without any error. Raises UnclearError."""
+    """Return the root node. Raises UnclassifiableError unless the text parses without any error."""
 
     def read(offset: int, _point: Point) -> bytes:
         return data[offset : offset + CHUNK_SIZE]

@@ -1,8 +1,8 @@
-"""Whether two shapes are the same but for names, each called otherwise wherever it is meant.
+"""Compare two normal forms up to renaming (alpha-equivalence).
 
-Scopes make pairs, and each name of one scope has one other name in the other: what logic calls equal up to
-renaming. A name that is found in no scope belongs to somebody outside and stays. So does a member (`.x`)
-that no class of this file defines.
+Scopes are paired, and each name of a scope must have exactly one counterpart in its partner. A name that no
+scope declares belongs to other code and must stay. So must a member (`.x`) that no class of this file
+defines.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ Pairs = set[tuple[str, str]]
 
 
 class Equivalence(Enum):
+    """The result of comparing two normal forms."""
+
     SAME = "same"
     DIFFERENT = "different"
     UNCLEAR = "unclear"
@@ -26,14 +28,17 @@ class Equivalence(Enum):
 
 @dataclass(slots=True)
 class _Comparison:
-    """What a walk through both shapes has found. Names are (scope before, name before, name after)."""
+    """Scopes and names found while walking both trees side by side.
+
+    A name pair is (leaf before, leaf after, function around it).
+    """
 
     scope_pairs: dict[LexicalScope, LexicalScope] = field(default_factory=dict)
     name_pairs: list[tuple[NormalNode, NormalNode, LexicalScope | None]] = field(default_factory=list)
 
 
 def compare(before: NormalForm, after: NormalForm, naming: Naming, cpu_limit: CpuLimit) -> Equivalence:
-    """Their children have been put in order, where that says nothing."""
+    """Compare two forms whose children are sorted where order does not matter."""
     comparison = _compare_structure(before.root, after.root, cpu_limit)
     if comparison is None:
         return Equivalence.DIFFERENT
@@ -49,7 +54,7 @@ def compare(before: NormalForm, after: NormalForm, naming: Naming, cpu_limit: Cp
 
 
 def _compare_structure(before: NormalNode, after: NormalNode, cpu_limit: CpuLimit) -> _Comparison | None:
-    """Side by side; None where they differ in more than names."""
+    """Walk both trees side by side; return None if they differ in more than names."""
     comparison = _Comparison()
     pending: list[tuple[NormalNode, NormalNode, LexicalScope | None]] = [(before, after, None)]
     while pending:
@@ -68,7 +73,7 @@ def _compare_structure(before: NormalNode, after: NormalNode, cpu_limit: CpuLimi
 
 
 def _is_inconsistent(comparison: _Comparison) -> bool:
-    """Whether some function calls one thing by two names, or by a name that was another's before."""
+    """Whether a function calls one thing by two names, or by a name that was taken before."""
     pairs_by_function: dict[LexicalScope | None, Pairs] = {}
     for old_leaf, new_leaf, function in comparison.name_pairs:
         pairs_by_function.setdefault(function, set()).add((old_leaf.text, new_leaf.text))
@@ -86,7 +91,7 @@ def _is_bijection(pairs: Pairs) -> bool:
 
 
 class _RenamingCheck:
-    """The names of both sides, sorted by what they can mean."""
+    """Check that every name has one counterpart, per scope, member and keyword."""
 
     def __init__(
         self, before: NormalForm, after: NormalForm, naming: Naming, comparison: _Comparison
@@ -105,7 +110,7 @@ class _RenamingCheck:
         return are_scopes_consistent and self._are_members_consistent() and self._are_keywords_consistent()
 
     def _add_pair(self, old_leaf: NormalNode, new_leaf: NormalNode) -> bool:
-        """False where the two names mean things of different scopes."""
+        """Record a pair; return False if the two names resolve to scopes that are not partners."""
         if old_leaf.role == Role.KEYWORD:
             self.keywords.add((old_leaf.text, new_leaf.text))
         if old_leaf.role in {Role.MEMBER, Role.NAME_AND_MEMBER}:
@@ -121,7 +126,7 @@ class _RenamingCheck:
         return self.seen.scope_pairs.get(old_scope) is new_scope
 
     def _resolve(self, leaf: NormalNode) -> LexicalScope | None:
-        """The scope that declares what a leaf names."""
+        """Return the scope that declares the name of a leaf."""
         scope = start = leaf.declared_in or leaf.lookup_scope
         while scope is not None:
             is_hidden = self.naming.hides_class_scope and scope.kind == ScopeKind.CLASS and scope is not start
@@ -131,7 +136,7 @@ class _RenamingCheck:
         return None
 
     def _is_consistent_in(self, scope: LexicalScope, pairs: Pairs) -> bool:
-        """One name for one, and none that was somebody else's in the same scope."""
+        """Whether names map one to one, and no new name was taken in the same scope."""
         changed = list(_select_changed(pairs))
         are_unused = all(new not in scope.names for _, new in changed)
         return _is_bijection(pairs) and are_unused and all(self._keeps_pattern(*pair) for pair in changed)
@@ -146,7 +151,7 @@ class _RenamingCheck:
         return are_defined_here and is_one_to_one and all(self._keeps_pattern(*pair) for pair in changed)
 
     def _are_keywords_consistent(self) -> bool:
-        """Who names an argument follows its parameter; where whose it is can't be told, nobody may move."""
+        """Whether keyword arguments follow their parameters; where the callee is unknown, none may change."""
         parameters = {
             pair
             for scope, name in self.before.parameters
@@ -159,7 +164,10 @@ class _RenamingCheck:
         return unchanged.isdisjoint(renamed) and changed <= parameters and _is_bijection(changed)
 
     def _keeps_pattern(self, old: str, new: str) -> bool:
-        """`Test…`, a capital, `__init__`: forms of names that a language or its tools read."""
+        """Whether both names have the form that a language or its tools read:
+
+        `Test…`, a capital, `__init__`.
+        """
         old_match, new_match = self.naming.name_patterns.match(old), self.naming.name_patterns.match(new)
         groups = [match.lastgroup if match else None for match in (old_match, new_match)]
         return groups[0] == groups[1] != "fixed"

@@ -1,4 +1,4 @@
-"""The process in which texts are parsed: a request a line in, an answer a line out, both JSON."""
+"""Run as the worker process: one JSON request per line in, one JSON answer per line out."""
 
 from __future__ import annotations
 

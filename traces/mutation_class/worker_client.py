@@ -1,7 +1,8 @@
-"""The class of a change, computed in a process of its own.
+"""Classify changes in a worker process.
 
-The texts are an agent's. Some of them let the parser take gigabytes, or minutes in one step that nothing in
-the process can stop. Apart from the server it costs no request its turn, and can be ended.
+The texts come from an agent. Some make the parser take gigabytes, or minutes in a single step that nothing
+inside of the process can interrupt. In a process of its own it blocks no request of the server and can be
+killed.
 """
 
 from __future__ import annotations
@@ -27,10 +28,7 @@ COMMAND = (sys.executable, "-m", "traces.mutation_class.worker")
 
 
 def classify_in_worker(path: str, before: str, after: str) -> str | None:
-    """As `mutation_class`; None as well where the answer does not come in time, or too many ask at once.
-
-    Never raises.
-    """
+    """Classify like `classify_change`; None as well on timeout or with too many callers. Never raises."""
     if find_grammar(path) is None or max(len(before), len(after)) > MAX_BYTES:
         return None
     request = json.dumps({"path": path, "before": before, "after": after})
@@ -38,7 +36,7 @@ def classify_in_worker(path: str, before: str, after: str) -> str | None:
 
 
 class _Worker:
-    """One process for all threads, begun at the first question and again after it was ended."""
+    """One process for all threads, started at the first request and again after it was stopped."""
 
     def __init__(self, max_callers: int = MAX_CALLERS) -> None:
         self._slots = threading.BoundedSemaphore(max_callers)
@@ -97,7 +95,7 @@ class _Worker:
 
 
 def _read_line(process: subprocess.Popen[bytes], deadline: float) -> bytes:
-    """Raises TimeoutError, and EOFError as an OSError where the process has ended."""
+    """Read one line. Raises TimeoutError, or ConnectionError if the process has ended."""
     assert process.stdout is not None
     poller, line = select.poll(), b""
     poller.register(process.stdout, select.POLLIN)
@@ -112,7 +110,7 @@ def _read_line(process: subprocess.Popen[bytes], deadline: float) -> bytes:
 
 
 def _replace_worker() -> None:
-    """After a fork: the parent's process answers the parent alone."""
+    """Start over after a fork: the parent's process answers the parent alone."""
     global _worker  # noqa: PLW0603
     _worker = _Worker()
 

@@ -1,1 +1,1 @@
-"""Telling others what the ledger records, after it is sealed and never on the gate's path."""
+"""Deliver ledger entries to webhooks and OpenTelemetry collectors, after sealing and off the gate's path."""

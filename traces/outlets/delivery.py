@@ -1,7 +1,7 @@
-"""Delivering: each outlet gets the sealed entries in their order, at least once, for as long as it takes.
+"""Deliver sealed entries to outlets, in order and at least once.
 
-The ledger is the outbox, so there is nothing to lose: an outlet that is down is tried again after ever longer
-pauses and goes on where it stopped. Several processes may deliver; an outlet is served by one at a time.
+The ledger is the outbox, so nothing can be lost: an outlet that is down is retried with exponential backoff
+and continues where it stopped. Several processes may deliver; a lease gives each outlet to one at a time.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MIN_RETRY_DELAY, MAX_RETRY_DELAY = timedelta(seconds=5), timedelta(hours=1)
 
 
 def deliver_all() -> int:
-    """One round over all outlets that are due, for the server's own loop; the number of posts taken."""
+    """Serve all outlets that are due once; return the number of accepted posts."""
     due = Outlet.objects.filter(next_try_at__lte=timezone.now()).order_by("next_try_at")
     accepted = sum(deliver(outlet) for outlet in due if _has_pending_entries(outlet) and _claim(outlet))
     _update_metrics()
@@ -46,14 +46,14 @@ def _has_pending_entries(outlet: Outlet) -> bool:
 
 
 def _claim(outlet: Outlet) -> bool:
-    """Keep other processes off for a while; a process that dies holds nothing for longer."""
+    """Take the lease of an outlet. It expires, so a process that died blocks nobody for longer."""
     lease_end = timezone.now() + LEASE
     unclaimed = Outlet.objects.filter(pk=outlet.pk, next_try_at=outlet.next_try_at)
     return bool(unclaimed.update(next_try_at=lease_end))
 
 
 def deliver(outlet: Outlet) -> int:
-    """Post what waits for a claimed outlet; the number of posts that were taken."""
+    """Post pending entries to a leased outlet; return the number of accepted posts."""
     accepted = 0
     try:
         while accepted < MAX_POSTS_PER_ROUND and _post_next(outlet):
@@ -66,7 +66,7 @@ def deliver(outlet: Outlet) -> int:
 
 
 def send_test(outlet: Outlet) -> str:
-    """Post a message without entries; what went wrong, "" where it was taken."""
+    """Post a message without entries; return the error, "" if it was accepted."""
     try:
         _post(outlet, [], [])
     except http_post.TargetError as error:
@@ -75,7 +75,7 @@ def send_test(outlet: Outlet) -> str:
 
 
 def _post_next(outlet: Outlet) -> bool:
-    """Whether there was something to go through. Raises TargetError when it was not taken."""
+    """Post the next entries; return whether there were any. Raises TargetError if they were not accepted."""
     records, next_seq = load_records(outlet, BATCH)
     if next_seq == outlet.next_seq:
         return False
@@ -94,7 +94,7 @@ def _post_next(outlet: Outlet) -> bool:
 
 
 def _take_batch(records: list[OutletRecord]) -> list[OutletRecord]:
-    """The first of them that one post can hold, one at least."""
+    """Return the first records that fit into one post, at least one."""
     bytes_left = MAX_POST_BYTES
     for count, record in enumerate(records):
         bytes_left -= len(record.entry.body.body) if record.include_body and record.body is not None else 0
@@ -104,7 +104,7 @@ def _take_batch(records: list[OutletRecord]) -> list[OutletRecord]:
 
 
 def _list_checkpoints(outlet: Outlet, next_seq: int) -> list[Checkpoint]:
-    """The signed heads that these entries complete; only a collector is told of them."""
+    """Return the checkpoints that these entries complete; only collectors receive them."""
     if outlet.form != Outlet.Form.OTLP:
         return []
     checkpoints = Checkpoint.objects.filter(workspace_id=outlet.workspace_id)

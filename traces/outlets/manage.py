@@ -1,4 +1,4 @@
-"""Setting outlets up and taking them down. Each change is an entry of the ledger; secrets never are."""
+"""Add and remove outlets. Each change is recorded in the ledger; secrets never are."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ MAX_HEADER_LENGTH = 400
 
 @dataclass(frozen=True, slots=True)
 class OutletSettings:
-    """An outlet as asked for. `header` is a collector's `Authorization`; a webhook gets a secret instead."""
+    """The settings of a new outlet.
+
+    `header` is a collector's `Authorization`; a webhook gets a generated secret instead.
+    """
 
     form: str
     url: str
@@ -32,7 +35,7 @@ class OutletSettings:
 
 
 def add_outlet(workspace_id: int, settings: OutletSettings, *, actor: str) -> Outlet:
-    """A new outlet. Raises OutletError."""
+    """Create an outlet. Raises OutletError."""
     _validate(workspace_id, settings)
     head = proofs.head(workspace_id)
     outlet = Outlet(

@@ -1,7 +1,7 @@
-"""Entries as OpenTelemetry logs (OTLP over HTTP, in JSON), with GenAI names where there are any.
+"""Encode entries as OpenTelemetry logs (OTLP over HTTP, JSON), with GenAI names where they exist.
 
-No name for approvals or gates is agreed upon yet, so those are `icp.*`; this module is the only place that
-knows names. Trace and span ids follow from the session and the call, so that an agent's own spans join.
+There are no agreed names for approvals or gates yet, so those are `icp.*`; only this module knows names.
+Trace and span ids derive from the session and the call, so that an agent's own spans join.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ APPROVAL_OPENED = "PENDING"
 def build_message(
     outlet: Outlet, records: Sequence[OutletRecord], checkpoints: Iterable[Checkpoint]
 ) -> tuple[bytes, dict[str, str]]:
-    """Body and headers of one `ExportLogsServiceRequest`."""
+    """Return body and headers of one `ExportLogsServiceRequest`."""
     log = origin_of(outlet.workspace_id)
     log_records = [_build_log_record(record, log) for record in records] + [
         _build_checkpoint_record(checkpoint, log) for checkpoint in checkpoints
@@ -74,7 +74,7 @@ def _build_log_record(record: OutletRecord, log: str) -> dict[str, Any]:
 
 
 def compute_trace_id(session_id: str) -> str:
-    """The bytes of a session's UUID; of another name, the first half of its SHA-256. Hex."""
+    """Return the bytes of a session's UUID, or the first half of the SHA-256 of any other name, in hex."""
     try:
         return uuid.UUID(session_id).hex
     except ValueError:
@@ -155,7 +155,7 @@ _ATTRIBUTES_BY_KIND: dict[str, Callable[[OutletRecord, Mapping[str, Any]], dict[
 
 
 def compute_pseudonym(person: Any) -> str:
-    """A name that stays the same for a person here and says nothing elsewhere."""
+    """Return a stable name for a person that means nothing outside of this installation."""
     return salted_hmac("icp.otlp.user", str(person), algorithm="sha256").hexdigest()[:16] if person else ""
 
 

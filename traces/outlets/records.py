@@ -1,6 +1,6 @@
-"""What others are told of an entry: who, what, how it ended and its place in the ledger.
+"""Select what an outlet receives of an entry: who, what, outcome and position in the ledger.
 
-Contents (inputs, diffs, commands) go along only where an outlet asks for them.
+Contents (inputs, diffs, commands) are included only where an outlet asks for them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ POINTERS = (
 
 @dataclass(frozen=True, slots=True)
 class OutletRecord:
-    """An entry as it is told. `body` is None where it was taken out of the ledger."""
+    """An entry as an outlet receives it. `body` is None where it was redacted."""
 
     seq: int
     entry: LedgerEntry
@@ -61,7 +61,7 @@ class OutletRecord:
 
 
 def load_records(outlet: Outlet, limit: int) -> tuple[list[OutletRecord], int]:
-    """The next records that an outlet wants, and the place behind the last one looked at. 1 query."""
+    """Return the next records for an outlet, and the position after the last one scanned. 1 query."""
     leaves = (
         LedgerLeaf.objects.filter(workspace_id=outlet.workspace_id, seq__gte=outlet.next_seq)
         .select_related("entry", "entry__body")

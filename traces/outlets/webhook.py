@@ -1,6 +1,6 @@
-"""Entries as a signed webhook, by the Standard Webhooks specification: any of its libraries verifies ours.
+"""Encode entries as signed webhooks (Standard Webhooks): any of its libraries verifies them.
 
-A receiver answers 2xx once it has kept them. The same entries may come twice, so it looks at `seq`.
+A receiver answers 2xx once it has stored them. The same entries may arrive twice; `seq` tells.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def generate_secret() -> str:
 
 
 def build_message(outlet: Outlet, records: Sequence[OutletRecord]) -> tuple[bytes, dict[str, str]]:
-    """Body and headers of one post."""
+    """Return body and headers of one post."""
     document = {
         "type": "icp.ledger.entries",
         "log": origin_of(outlet.workspace_id),

@@ -1,4 +1,4 @@
-"""The map of files and intents."""
+"""Serve the map of files and intents."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ MAX_LESSONS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class MapParams:
-    """What of the map is asked for: the folder that is open, the first column, what is looked for."""
+    """The query parameters of the map: the open directory, the first column, the search."""
 
     directory: str = ""
     first_column: int = 0
@@ -54,7 +54,10 @@ class MapParams:
 @require_safe
 @member_page()
 def intent_map(request: MemberRequest) -> HttpResponse:
-    """Files by intents, or intent_map.md. 5 queries, 1 more for a question, whatever the size of the tree."""
+    """Show files by intents, or return intent_map.md.
+
+    5 queries, 1 more to search, whatever the size of the tree.
+    """
     workspace_id = request.workspace.pk
     if request.GET.get("format") == "markdown":
         text = render_intent_map(build_map_sections(workspace_id))
@@ -96,8 +99,10 @@ def _build_context(request: MemberRequest, params: MapParams) -> dict[str, Any]:
 
 @contextmanager
 def _pause_garbage_collection() -> Iterator[None]:
-    """Tens of thousands of small values are made at once, all of them needed: looking for garbage meanwhile
-    would take half of the time. Where another thread switches it on again, only speed is lost.
+    """Build tens of thousands of small objects without the garbage collector.
+
+    All of them are needed, and looking for garbage meanwhile would take half of the time. If another thread
+    switches it on again, only speed is lost.
     """
     was_on = gc.isenabled()
     gc.disable()
@@ -152,13 +157,13 @@ def _build_matrix(
 
 
 def _toggle(path: str, *, is_open: bool) -> str:
-    """The folder that is open after a click on this one: itself, or when it was open, the one above it."""
+    """Return the directory that a click opens: this one, or its parent if this one is open."""
     directory = path.rstrip("/")
     return directory.rpartition("/")[0] if is_open else directory
 
 
 def _select_columns(intents: dict[str, KnownIntent], touches: Iterable[Touch]) -> list[KnownIntent]:
-    """The intents that the map shows: those that are open, and those under which something was changed."""
+    """Return the intents that the map shows: open ones, and those under which files were changed."""
     entries = Counter[str]()
     for touch in touches:
         entries[touch.intent_id] += touch.entries
@@ -174,7 +179,7 @@ def _select_columns(intents: dict[str, KnownIntent], touches: Iterable[Touch]) -
 
 
 def _list_unowned(files: Iterable[MapFile]) -> list[dict[str, Any]]:
-    """Folders with files that no open intent owns, the fullest first; how many of them were changed."""
+    """Return directories with files that no open intent owns, fullest first, and how many of them changed."""
     unowned = [(file.path.rpartition("/")[0] + "/", bool(file.entries)) for file in files if not file.owners]
     counts, changed = (
         Counter(path for path, _ in unowned),
@@ -187,7 +192,7 @@ def _list_unowned(files: Iterable[MapFile]) -> list[dict[str, Any]]:
 
 
 def _list_outside_scope(files: Iterable[MapFile]) -> list[dict[str, Any]]:
-    """What was touched outside of its intent's scope, the most often first."""
+    """Return files touched outside of the scope of the intent, most often first."""
     touches = [
         (cell.entries, file.path, intent_id)
         for file in files

@@ -1,4 +1,4 @@
-"""The page of the ledger's entries. Each view reads the address, asks, shapes a context, renders."""
+"""Serve the trace list, its exports and proofs of inclusion."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from traces.timeline.describe_entries import Row, describe
 
 PAGE_SIZE = 100
 MAX_NEW_ENTRIES = 100
-ENTRIES_ABOVE = 20  # newer entries above one that a link leads to
+ENTRIES_ABOVE = 20  # newer entries shown above a linked one
 WRITERS = {
     "jsonl": (stream_json_lines, "entries.jsonl", "application/jsonl"),
     "csv": (stream_csv, "entries.csv", "text/csv; charset=utf-8"),
@@ -50,7 +50,7 @@ WRITERS = {
 
 @dataclass(frozen=True, slots=True)
 class ListQuery:
-    """What a request asks of the list, worked out once."""
+    """What a request asks of the list, evaluated once."""
 
     filters: EntryFilters
     uncounted: list[int]
@@ -62,9 +62,9 @@ class ListQuery:
 @never_cache
 @member_page()
 def trace_list(request: MemberRequest) -> HttpResponse:
-    """Entries, newest first, with facets and density; `entry` opens the drawer. At most 32 queries.
+    """List entries, newest first, with facets and histogram; `entry` opens the drawer. At most 32 queries.
 
-    For htmx and its drawer it is the drawer alone; `?fragment=news&after=` is how many have come since.
+    An htmx request for the drawer gets the drawer alone; `?fragment=news&after=` the number of new entries.
     """
     if request.GET.get("fragment") == "news":
         return _render_news(request)
@@ -83,7 +83,7 @@ def trace_list(request: MemberRequest) -> HttpResponse:
 @require_safe
 @member_page()
 def trace_export(request: MemberRequest) -> HttpResponseBase:
-    """Exactly what the list shows: `format` is jsonl, csv, or orchestration (trace entries, oldest first)."""
+    """Stream the filtered entries; `format` is jsonl, csv or orchestration (trace entries, oldest first)."""
     branches = _build_query(request, with_counts=False).branches
     file_format = request.GET.get("format", "jsonl")
     if file_format == "orchestration":
@@ -97,7 +97,7 @@ def trace_export(request: MemberRequest) -> HttpResponseBase:
 @require_safe
 @member_page()
 def proof_file(request: MemberRequest, number: int) -> HttpResponse:
-    """What an auditor needs to check one sealed entry without this server. Not found while it is unsealed."""
+    """Return what an auditor needs to verify one sealed entry without this server; 404 until it is sealed."""
     entry = LedgerEntry.objects.for_workspace(request.workspace.pk).filter(pk=number).first()
     head = proofs.head(request.workspace.pk)
     if entry is None or head is None:
@@ -113,7 +113,10 @@ def proof_file(request: MemberRequest, number: int) -> HttpResponse:
 
 
 def _build_query(request: MemberRequest, *, with_counts: bool) -> ListQuery:
-    """With `numbers`, how many entries fit is counted first: it tells how to reach them."""
+    """Evaluate the filters.
+
+    `with_counts` counts first, because the number of matches decides how to query.
+    """
     workspace_id = request.workspace.pk
     filters = parse_filters(request.GET, timezone.now())
     uncounted_ids = uncounted(workspace_id, MAX_UNCOUNTED)
@@ -163,7 +166,7 @@ def _build_list_context(
 
 
 def _load_page(request: MemberRequest, query: ListQuery, drawer: dict[str, Any] | None) -> EntryPage:
-    """The page that was asked for; with an entry open and no page asked for, the one that it stands on."""
+    """Load the requested page; with an entry open and no page requested, the page that contains it."""
     before, after = cursor_in(request, "before"), cursor_in(request, "after")
     if before is None and after is None and drawer is not None:
         above = list_oldest_ids(query.branches, drawer["number"], PAGE_SIZE)
@@ -175,7 +178,7 @@ def _load_page(request: MemberRequest, query: ListQuery, drawer: dict[str, Any] 
 def _build_drawer(
     request: MemberRequest, filters: EntryFilters, branches: list[QueryBranch]
 ) -> dict[str, Any] | None:
-    """What the drawer shows, and what stands above and below it among what fits."""
+    """Build the drawer of the requested entry, with links to its neighbours among the matching entries."""
     name = request.GET.get("entry", "").replace("\x00", "")
     entry = find_entry(request.workspace.pk, name)
     if entry is None:
@@ -192,7 +195,7 @@ def _build_drawer(
 
 
 def _render_news(request: MemberRequest) -> HttpResponse:
-    """How many entries that fit have come since the page was drawn; nothing while there are none."""
+    """Render how many matching entries came since the page was drawn; nothing while there are none."""
     query = _build_query(request, with_counts=False)
     after = cursor_in(request, "after") or 0
     number = len(list_oldest_ids(query.branches, after, MAX_NEW_ENTRIES + 1))
@@ -226,7 +229,7 @@ def _build_list_entry(entry: LedgerEntry, filters: EntryFilters, absences: Absen
 
 
 def _describe_head(workspace_id: int) -> dict[str, Any]:
-    """How far the ledger is sealed; `sealed` is the highest place, as the badges number them."""
+    """Describe how far the ledger is sealed; `sealed` is the highest position, as badges show it."""
     head = proofs.head(workspace_id)
     size = head.size if head else 0
     return {
@@ -238,7 +241,7 @@ def _describe_head(workspace_id: int) -> dict[str, Any]:
 
 
 def _select_traces(branches: list[QueryBranch]) -> Entries:
-    """Trace entries that can be reached in one of the ways."""
+    """Return the trace entries of all branches."""
     condition = Q()
     for branch in branches:
         condition |= Q(pk__in=branch.entries.order_by().values("pk"))

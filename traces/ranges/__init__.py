@@ -1,2 +1,4 @@
-"""Recorded ranges followed through the history of a file: values in, values out, but for `repository` and
-`reading`."""
+"""Track recorded line ranges through the history of a file.
+
+Values in, values out, except for `git_reader` and `file_history`, which read a repository.
+"""

@@ -1,9 +1,10 @@
-"""Which recorded entry wrote which line of a history: claims held against the versions of the file.
+"""Attribute each line of a history to the recorded entry that wrote it, by checking claims against
+versions.
 
-A claim is proven by its hash, in the version that brought lines of its range: the first such one since the
-entry was made. What stood there before belongs to whoever wrote it, even where a later entry wrote the
-whole file again. A claim that no such version proves is looked for in the present text, and last in
-versions before its time, as clocks differ and histories are rewritten.
+A claim is proven by its hash in a version that added lines of its range: the first such version since the
+entry was made. Lines that were there before belong to whoever wrote them, even if a later entry wrote the
+complete file again. A claim that no such version proves is searched in the present text, and last in versions
+before its time, because clocks differ and histories are rewritten.
 """
 
 from __future__ import annotations
@@ -33,8 +34,7 @@ MIN_DISTINCTIVE_LETTERS = 6  # letters of a range that is found in another place
 
 @dataclass(frozen=True, slots=True)
 class LineOwner:
-    """The claim behind a node, and the number that its line had when it was recorded, or 0: another than
-    now."""
+    """The claim behind a line, and the number the line had when it was recorded; 0 if it is unknown."""
 
     key: int
     recorded_line: int
@@ -42,8 +42,7 @@ class LineOwner:
 
 @dataclass(slots=True)
 class Attribution:
-    """`owners` by node. `loose` are claims that nothing proved, `unchecked` those that could not be held
-    against it."""
+    """`owners` by line id; `unproven` claims, and `unchecked` ones that could not be compared."""
 
     owners: dict[int, LineOwner] = field(default_factory=dict)
     unproven: list[int] = field(default_factory=list)
@@ -53,7 +52,7 @@ class Attribution:
 def attribute_lines(
     versions: Sequence[FileVersion], history: LineHistory, claims: Sequence[Claim]
 ) -> Attribution:
-    """Who owns the nodes. Where claims meet, the first of them has the line."""
+    """Return the owners of the lines. Where claims overlap, the first has the line."""
     texts = [_AddedLines(version, new) for version, new in zip(versions, history.added, strict=True)]
     attribution, search = Attribution(), _ProofSearch(texts)
     remaining: list[Claim] = []
@@ -78,7 +77,7 @@ def attribute_lines(
 
 
 class _AddedLines:
-    """A version's text and the lines that it brought, by index, with their nodes."""
+    """The text of a version, and the ids of the lines that it added, by index."""
 
     def __init__(self, version: FileVersion, added: dict[int, int]) -> None:
         self.timestamp = version.seconds
@@ -95,12 +94,12 @@ class _AddedLines:
         return self._hashed_text
 
     def has_added_line(self, first: int, end: int) -> bool:
-        """Whether one of the lines [first, end) is new here."""
+        """Whether one of the lines [first, end) was added here."""
         position = bisect_left(self._indexes, first)
         return position < len(self._indexes) and self._indexes[position] < end
 
     def proves(self, claim: Claim, work_limit: WorkLimit) -> bool:
-        """Whether the claim's own lines are as recorded, and one of them is new here; no, over the budget."""
+        """Whether the claim's lines are as recorded and one was added here; False over the limit."""
         if claim.end > len(self._version.lines) or not self.has_added_line(claim.start - 1, claim.end):
             return False
         return bool(self.hashed_text.matches(claim, work_limit))
@@ -110,7 +109,7 @@ class _AddedLines:
         return count_letters(lines, MIN_DISTINCTIVE_LETTERS) >= MIN_DISTINCTIVE_LETTERS
 
     def list_window_starts(self, length: int) -> list[int]:
-        """Where windows of so many lines begin that hold a new line, in order."""
+        """Return where windows of so many lines start that contain an added line, in order."""
         last = len(self._version.lines) - length
         starts: list[int] = []
         for index in self._indexes:
@@ -128,7 +127,7 @@ class _AddedLines:
         return self._windows[length]
 
     def compute_cost(self, length: int) -> int:
-        """Bytes that asking for these windows takes."""
+        """Return how many bytes hashing these windows takes."""
         if length in self._windows or length > len(self._version.lines):
             return 0
         offsets = self.hashed_text.offsets
@@ -147,8 +146,7 @@ class _ProofSearch:
         self._search_limit = WorkLimit(MAX_HASHED_BYTES // 4)
 
     def find_since(self, claim: Claim) -> Match | None:
-        """Where the claim is proven since it was made: in its place, else in another of the first few
-        versions."""
+        """Find the proof since the claim was made: in its place, else elsewhere in the first few versions."""
         candidates = [index for index in self._with_added if self._is_since(index, claim)]
         for index in candidates:
             if self._versions[index].proves(claim, self._in_place_limit):
@@ -163,7 +161,7 @@ class _ProofSearch:
         )
 
     def find_before(self, claim: Claim) -> Match | None:
-        """Where it is proven in its place in versions before its time, the newest first."""
+        """Find the proof in place in versions before the claim's time, newest first."""
         for index in reversed(self._with_added):
             if not self._is_since(index, claim) and self._versions[index].proves(claim, self._in_place_limit):
                 return index, claim.start - 1
@@ -197,7 +195,7 @@ def _assign(
 def _assign_present(
     attribution: Attribution, version: _AddedLines, history: LineHistory, lineage: Lineage
 ) -> None:
-    """What the present text proves of claims that no version brought: lines that nobody has yet."""
+    """Assign lines that nobody owns yet by what the present text proves."""
     for line_range in lineage.ranges:
         first, length = line_range.start - 1, line_range.end - line_range.start + 1
         if line_range.key is None or (
@@ -213,7 +211,7 @@ def _assign_present(
 
 
 def iterate_origins(history: LineHistory, line_id: int) -> Iterator[int]:
-    """A node and those that formatters made it from, the newest first."""
+    """Yield a line and those that formatters made it from, newest first."""
     current: int | None = line_id
     while current is not None:
         yield current

@@ -1,4 +1,4 @@
-"""The versions of one file, through its renames: what a repository knows, as values to be followed."""
+"""Read the versions of one file, through its renames, from a repository."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BINARY = "The file is binary: it is held against hashes alone."
 
 @dataclass(frozen=True, slots=True)
 class PathChange:
-    """A commit that renamed a file or took it away: from `old` to `new`, or to "" where it is gone."""
+    """A commit that renamed or deleted a file: from `old` to `new`, "" if it was deleted."""
 
     commit: Commit
     old: str
@@ -34,9 +34,11 @@ class PathChange:
 
 @dataclass(frozen=True, slots=True)
 class FileHistory:
-    """`versions` are what the `commits` made of the file, the oldest first; `names` how it came by its
-    name, the newest first; `end` what became of a file that HEAD no longer has. `note` says why nothing was
-    read."""
+    """The `versions` of a file that the `commits` made, oldest first.
+
+    `renames` are how it got its name, newest first; `removal` what happened to a file that HEAD no longer
+    has. `note` says why nothing was read.
+    """
 
     versions: tuple[FileVersion, ...] = ()
     commits: tuple[Commit, ...] = ()
@@ -51,13 +53,15 @@ class FileHistory:
 
     @property
     def head_content(self) -> bytes | None:
-        """The file's bytes at HEAD."""
+        """The bytes of the file at HEAD."""
         return None if self.removal or not self.versions else b"".join(self.versions[-1].lines)
 
 
 def read_file_history(root: str, path: str, seconds: float = SECONDS) -> FileHistory:
-    """The history of a file below a folder, as far as it is read within the bounds. Never raises for what
-    is there."""
+    """Read the history of a file below a directory, within limits.
+
+    Never raises for what a repository contains.
+    """
     if "\n" in path:
         return FileHistory(note=UNSUPPORTED_NAME)
     reader = GitReader(root, seconds)
@@ -77,7 +81,7 @@ def read_file_history(root: str, path: str, seconds: float = SECONDS) -> FileHis
 
 @dataclass(slots=True)
 class _KnownCommit:
-    """A commit of the file's history, the name that the file had there, and its blob."""
+    """A commit of the file's history, with the name and the blob that the file had."""
 
     commit: Commit
     path: str
@@ -108,7 +112,7 @@ class _HistoryReader:
         return [_KnownCommit(commit, path, blob) for commit, blob in zip(commits, blobs, strict=True)]
 
     def _follow_rename(self) -> bool:
-        """Read on under the name before, where the oldest commit renamed the file; whether there was one."""
+        """Continue under the previous name if the oldest commit renamed the file; return whether it did."""
         first = self.commits[0]
         if first.commit.parents or first.blob is None or len(self.commits) >= MAX_COMMITS:
             return False
@@ -151,7 +155,7 @@ class _HistoryReader:
 
 
 def _limit_bytes(commits: Sequence[_KnownCommit]) -> Sequence[_KnownCommit]:
-    """The newest that are no more than may be read, without any behind one that is too large."""
+    """Return the newest commits that fit the limits, and none before one that does not."""
     bytes_left = MAX_BYTES
     for index in range(len(commits) - 1, -1, -1):
         size = blob[1] if (blob := commits[index].blob) else 0
@@ -162,7 +166,7 @@ def _limit_bytes(commits: Sequence[_KnownCommit]) -> Sequence[_KnownCommit]:
 
 
 def _limit_lines(versions: list[FileVersion]) -> list[FileVersion]:
-    """The newest whose lines together are no more than may be compared."""
+    """Return the newest versions whose lines together may be compared."""
     lines_left = MAX_LINES
     for index in range(len(versions) - 1, -1, -1):
         lines_left -= len(versions[index].lines)

@@ -1,6 +1,6 @@
-"""The history of one file, read from the git repository that holds the workspace's folder.
+"""Read the history of one file from the git repository that contains the workspace.
 
-git only lists and reads objects here, without filters and text conversions, and ends after SECONDS in all.
+git only lists and reads objects, without filters and text conversions, within SECONDS in total.
 """
 
 from __future__ import annotations
@@ -29,17 +29,19 @@ LOG_OPTIONS = (
 
 
 class GitReadError(Exception):
-    """git could not do it."""
+    """git failed."""
 
 
 class GitLimitError(GitReadError):
-    """The time was over, or it had more to say than is read."""
+    """git took too long, or its output was too large."""
 
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """`parents` are those of the history of one path. `seconds` since 1970; `author` is the name that it
-    tells."""
+    """A commit. `parents` are those in the history of one path; `timestamp` is in seconds since 1970.
+
+    `author` is the name that the commit states; nobody has verified it.
+    """
 
     revision: str
     parents: tuple[str, ...]
@@ -52,7 +54,7 @@ class Commit:
 
 
 class GitReader:
-    """A folder inside a repository; all questions together end after SECONDS."""
+    """Read from a directory inside of a repository; all commands together end after SECONDS."""
 
     def __init__(self, root: str, seconds: float = SECONDS) -> None:
         self._root = root
@@ -60,25 +62,25 @@ class GitReader:
         self._prefix = ""
 
     def read_head(self) -> str:
-        """The commit that is checked out. Raises GitError without a repository or a commit."""
+        """Return the checked-out commit. Raises GitReadError without a repository or a commit."""
         output = self._git("rev-parse", "--show-prefix", "HEAD^{commit}").decode("utf-8", "surrogateescape")
         self._prefix, _, revision = output.removesuffix("\n").rpartition("\n")
         return revision
 
     def read_log(self, revision: str, path: str, limit: int) -> list[Commit]:
-        """The newest commits that changed a path, the oldest first, their parents among themselves."""
+        """Return the newest commits that changed a path, oldest first, with parents among themselves."""
         output = self._git("log", *LOG_OPTIONS, f"--max-count={limit}", revision, "--", path)
         return [_parse_commit(text) for text in output.decode("utf-8", "replace").split("\0") if text.strip()]
 
     def find_blobs(self, names: list[tuple[str, str]]) -> list[tuple[str, int] | None]:
-        """(object, bytes) of each path at a commit; None where there is no file."""
+        """Return (object, bytes) of each path at a commit; None where there is no file."""
         request = "".join(f"{revision}:{self._prefix}{path}\n" for revision, path in names)
         output = self._git("cat-file", "--batch-check", stdin=request.encode("utf-8", "surrogateescape"))
         lines = output.split(b"\n")[: len(names)]
         return [_parse_blob(line) for line in lines]
 
     def read_blobs(self, objects: list[str]) -> dict[str, bytes]:
-        """The bytes of these blobs."""
+        """Return the bytes of these blobs."""
         output = self._git("cat-file", "--batch", stdin="".join(f"{one}\n" for one in objects).encode())
         contents: dict[str, bytes] = {}
         position = 0
@@ -90,7 +92,7 @@ class GitReader:
         return contents
 
     def find_renames(self, revision: str) -> list[tuple[str, str]]:
-        """(old path, new path) of the files below the folder that a commit renamed, as git takes it to be."""
+        """Return (old path, new path) of the files that a commit renamed, as git detects them."""
         output = self._git(
             "diff-tree", "-r", "-z", "-M", "--name-status", "--diff-filter=R", "--relative",
             "--no-ext-diff", "--no-textconv", f"{revision}^1", revision,
@@ -119,7 +121,7 @@ class GitReader:
 
 
 def _read_output(process: subprocess.Popen[bytes], seconds: float) -> bytes:
-    """What it says, whole or not at all."""
+    """Return the complete output, or raise."""
     timer = threading.Timer(seconds, process.kill)
     timer.start()
     try:

@@ -1,7 +1,7 @@
-"""The lines that two texts have in common, in order: a patience diff whose work is bounded.
+"""Find the lines that two texts have in common, in order: a patience diff with bounded work.
 
-Lines stand for anything that can be compared. What is not matched within the bound counts as changed, so that
-a bound can lose the author of a line but never give it a wrong one.
+Lines stand for anything hashable. What is not matched within the limit counts as changed, so the limit can
+lose the author of a line but never give it a wrong one.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ Line = Hashable
 
 @dataclass(slots=True)
 class WorkLimit:
-    """How much may be looked at, in lines compared; shared by all that follows one file."""
+    """How much may be compared, in lines; shared by everything that tracks one file."""
 
     remaining: int
 
     def consume(self, cost: int) -> bool:
-        """Whether there is that much left; once there is not, nothing is."""
+        """Take some work; return False when too little is left, and from then on always."""
         self.remaining = self.remaining - cost if cost <= self.remaining else -1
         return self.remaining >= 0
 
@@ -36,7 +36,7 @@ class WorkLimit:
 
 @dataclass(frozen=True, slots=True)
 class CommonRun:
-    """Equal lines that follow one another in both texts; indexes from 0."""
+    """Consecutive equal lines of both texts; indexes from 0."""
 
     before: int
     after: int
@@ -45,7 +45,7 @@ class CommonRun:
 
 @dataclass(frozen=True, slots=True)
 class Hunk:
-    """What lies between two runs: lines [a0, a1) of the text before, [b0, b1) of the one after."""
+    """What differs between two runs: lines [a0, a1) of the text before, [b0, b1) of the text after."""
 
     a0: int
     a1: int
@@ -54,7 +54,7 @@ class Hunk:
 
 
 def find_common_runs(before: Sequence[Line], after: Sequence[Line], work_limit: WorkLimit) -> list[CommonRun]:
-    """Runs of common lines, ascending in both texts."""
+    """Return runs of common lines, ascending in both texts."""
     runs: list[CommonRun] = []
     pending = [Hunk(0, len(before), 0, len(after))]
     while pending:
@@ -72,7 +72,7 @@ def find_common_runs(before: Sequence[Line], after: Sequence[Line], work_limit: 
 
 
 def list_hunks(runs: Sequence[CommonRun], before: int, after: int) -> Iterator[Hunk]:
-    """What lies before, between and behind runs of texts of so many lines, where there is anything."""
+    """Yield the hunks before, between and after runs of texts of so many lines."""
     edges = [CommonRun(0, 0, 0), *runs, CommonRun(before, after, 0)]
     for previous, following in pairwise(edges):
         hunk = Hunk(
@@ -88,7 +88,7 @@ def list_hunks(runs: Sequence[CommonRun], before: int, after: int) -> Iterator[H
 def _trim_common_ends(
     before: Sequence[Line], after: Sequence[Line], hunk: Hunk, runs: list[CommonRun]
 ) -> Hunk:
-    """The gap without the lines that it begins and ends with in both texts; these are found."""
+    """Return the hunk without common lines at its start and end; add these to `runs`."""
     head, limit = 0, min(hunk.a1 - hunk.a0, hunk.b1 - hunk.b0)
     while head < limit and before[hunk.a0 + head] == after[hunk.b0 + head]:
         head += 1
@@ -103,8 +103,7 @@ def _trim_common_ends(
 
 
 def _find_anchors(before: Sequence[Line], after: Sequence[Line], hunk: Hunk) -> list[CommonRun]:
-    """Lines that are there once on both sides, as many of them as keep their order, and equal lines behind
-    them."""
+    """Return the unique common lines that keep their order, extended by equal lines after them."""
     positions = _find_unique_lines(after, hunk.b0, hunk.b1)
     pairs = [
         (a, positions[line])
@@ -130,7 +129,7 @@ def _find_unique_lines(lines: Sequence[Line], start: int, end: int) -> dict[Line
 
 
 def _longest_increasing(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The longest part of the pairs whose second numbers rise (patience sorting)."""
+    """Return the longest subsequence of pairs whose second numbers increase (patience sorting)."""
     pile_tops: list[int] = []
     pile_indexes: list[int] = []
     predecessors: list[int] = []
@@ -147,7 +146,7 @@ def _longest_increasing(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int
 
 
 def _split_hunk(hunk: Hunk, anchors: Sequence[CommonRun]) -> Iterator[Hunk]:
-    """What lies around the anchors, where there is something on both sides."""
+    """Yield the hunks around anchors that have lines on both sides."""
     a0, b0 = hunk.a0, hunk.b0
     for run in [*anchors, CommonRun(hunk.a1, hunk.b1, 0)]:
         if a0 < run.before and b0 < run.after:
@@ -158,7 +157,7 @@ def _split_hunk(hunk: Hunk, anchors: Sequence[CommonRun]) -> Iterator[Hunk]:
 def _diff_by_table(
     before: Sequence[Line], after: Sequence[Line], hunk: Hunk, work_limit: WorkLimit
 ) -> Iterator[CommonRun]:
-    """The longest common part of a small gap, by the table of all pairs; nothing of a larger one."""
+    """Yield the longest common subsequence of a small hunk; nothing for a large one."""
     cells = (hunk.a1 - hunk.a0) * (hunk.b1 - hunk.b0)
     if cells > MAX_TABLE_CELLS or not work_limit.consume(cells):
         return

@@ -1,7 +1,7 @@
-"""Which lines of a text still come from which recorded range: values in, values out.
+"""Find which lines of a text still come from which recorded range, by hashes alone.
 
-A range's hash speaks of the range's own lines or, in the simple form of a trace, of the whole file.
-Only what a hash proves is said: lines that no hash explains are nobody's.
+The hash of a range covers its own lines or, in the simple form of a trace, the complete file. Only what a
+hash proves is claimed: lines that no hash explains are nobody's.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _SHA256 = re.compile(r"sha256:[0-9a-f]{64}")
 class Claim:
     """Lines that an entry says it wrote, 1-based and inclusive; `key` is the caller's name for it.
 
-    `seconds` since 1970 say when; only who follows a history asks for them.
+    `timestamp` is in seconds since 1970; only needed with a history.
     """
 
     key: int
@@ -42,10 +42,10 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class LineRange:
-    """Neighbouring lines of one origin. `key` is None, and the state UNCLAIMED, where no claim is proven.
+    """Consecutive lines of one origin. `key` is None, and the state UNCLAIMED, where no claim is proven.
 
-    Where a history was followed, `version` is the index of the one in which the lines came to be as they
-    are, and `by` the claim that says so of lines that were REFORMATTED, if any does.
+    With a history, `version` is the index of the one that made the lines what they are, and `reformatted_by`
+    the claim that explains REFORMATTED lines, if any does.
     """
 
     start: int
@@ -58,8 +58,11 @@ class LineRange:
 
 @dataclass(frozen=True, slots=True)
 class Lineage:
-    """`spans` cover every line once, in order. `changed` are claims whose lines are no more as recorded,
-    `unchecked` those with a hash of another kind, or that could not be searched within the bound."""
+    """The origin of every line. `ranges` cover each line once, in order.
+
+    `changed` are claims whose lines are no longer as recorded; `unchecked` those with another kind of hash,
+    or that could not be searched within the limit.
+    """
 
     lines: int
     ranges: tuple[LineRange, ...]
@@ -71,15 +74,14 @@ Origin = tuple[str, int | None]
 
 
 def split_lines(content: bytes) -> tuple[bytes, ...]:
-    """Lines by line feeds alone, each with its end: a lone carriage return ends none, as in editors and in
-    git."""
+    """Split at line feeds only, keeping them: a lone carriage return ends no line, as in editors and git."""
     parts = content.split(b"\n")
     with_endings = [part + b"\n" for part in parts[:-1]]
     return tuple([*with_endings, parts[-1]] if parts[-1] else with_endings)
 
 
 def trace_lines(content: bytes, claims: Sequence[Claim], *, max_hashed: int = MAX_HASHED_BYTES) -> Lineage:
-    """The origin of each line. Where claims meet, the first of them has the line: give the newest first.
+    """Return the origin of each line. Where claims overlap, the first has the line: pass the newest first.
 
     At most `max_hashed` bytes are hashed in place, and as many in search of moved lines.
     """
@@ -100,7 +102,10 @@ def trace_lines(content: bytes, claims: Sequence[Claim], *, max_hashed: int = MA
 
 
 class _OriginMap:
-    """The origin of each line, given once. Lines that are given are skipped, however many claims meet."""
+    """The origin of each line, assigned once.
+
+    Assigned lines are skipped (union-find), however many claims overlap.
+    """
 
     def __init__(self, lines: int) -> None:
         self.lines: list[Origin] = [(UNCLAIMED, None)] * lines
@@ -122,7 +127,7 @@ class _OriginMap:
 
 
 class HashedText:
-    """A text whose lines can be asked for their hashes."""
+    """Hash ranges of lines of a text."""
 
     def __init__(self, lines: Sequence[bytes]) -> None:
         self._content = b"".join(lines)
@@ -137,8 +142,7 @@ class HashedText:
         return len(self.offsets) - 1
 
     def matches(self, claim: Claim, work_limit: WorkLimit) -> bool | None:
-        """Whether the claim's lines, or the text as a whole, are as its hash says; None over the budget, in
-        bytes."""
+        """Whether the claim's lines, or the complete text, have its hash; None over the limit, in bytes."""
         first, end = claim.start - 1, claim.end
         if end > self.line_count:
             return False
@@ -151,12 +155,12 @@ class HashedText:
         return claim.content_hash in self._range_hashes[first, end]
 
     def hash_window(self, first: int, length: int) -> tuple[str, ...]:
-        """The hashes of so many lines from index `first`."""
+        """Return the hashes of so many lines from index `first`."""
         return _hash_variants(self._content[self.offsets[first] : self.offsets[first + length]])
 
 
 class _SearchableText(HashedText):
-    """A text that ranges are looked up in; the windows of one length are hashed once."""
+    """Find ranges anywhere in a text; windows of one length are hashed once."""
 
     def __init__(self, lines: Sequence[bytes], max_hashed: int) -> None:
         super().__init__(lines)
@@ -165,7 +169,7 @@ class _SearchableText(HashedText):
         self._windows: dict[int, dict[str, int] | None] = {}
 
     def locate(self, claim: Claim) -> int | None:
-        """The index of the claim's first line now, _NOWHERE, or None when that could not be searched."""
+        """Return the index of the claim's first line now, _NOT_FOUND, or None if it could not be searched."""
         is_match, length = self.matches(claim, self._work_limit), claim.end - claim.start + 1
         if is_match is not False:
             return claim.start - 1 if is_match else None
@@ -193,18 +197,18 @@ class _SearchableText(HashedText):
 
 
 def _hash_variants(window: bytes) -> tuple[str, ...]:
-    """Senders disagree on whether the last line's end belongs to a range, so both readings count."""
+    """Hash with and without the last line ending: senders disagree on whether it belongs to a range."""
     stripped = window.removesuffix(b"\n").removesuffix(b"\r")
     return tuple(f"sha256:{hashlib.sha256(text).hexdigest()}" for text in {window, stripped})
 
 
 def claims_empty_file(claim: Claim, lines: int) -> bool:
-    """Whether the text is empty now, as the claim says: no line can show it, and nothing has changed."""
+    """Whether the text is empty, as the claim says: no line can show it, and nothing has changed."""
     return not lines and claim.content_hash == EMPTY_HASH
 
 
 def is_checkable(claim: Claim) -> bool:
-    """Whether the claim names lines and has a hash of the kind that is compared here."""
+    """Whether the claim names lines and has a SHA-256."""
     return 1 <= claim.start <= claim.end and bool(_SHA256.fullmatch(claim.content_hash))
 
 

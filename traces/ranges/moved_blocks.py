@@ -1,4 +1,4 @@
-"""Blocks of lines that were taken out of one place of a file and put into another."""
+"""Find blocks of lines that were moved within a file."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ def find_moved_blocks(
     lines: Sequence[bytes],
     work_limit: WorkLimit,
 ) -> Iterator[CommonRun]:
-    """The longest blocks that the gaps have on both sides, each line once. `lines` are those of the text
-    after."""
+    """Yield the longest blocks that hunks have on both sides, each line once.
+
+    `lines` are those of the text after.
+    """
     finder = _BlockFinder(before, after, {a for hunk in hunks for a in range(hunk.a0, hunk.a1)}, work_limit)
     for hunk in hunks:
         floor = b = hunk.b0
@@ -37,7 +39,7 @@ def find_moved_blocks(
 
 
 def count_letters(lines: Sequence[bytes], limit: int) -> int:
-    """How many letters and digits there are, counted until there are enough."""
+    """Count letters and digits, up to a limit."""
     count = 0
     for line in lines:
         count += len(_LETTER.findall(line))
@@ -47,7 +49,7 @@ def count_letters(lines: Sequence[bytes], limit: int) -> int:
 
 
 class _BlockFinder:
-    """`loose` are the lines that were taken out and not found again yet."""
+    """Match added lines to `removed` ones that no block has claimed yet."""
 
     def __init__(
         self, before: Sequence[int], after: Sequence[int], removed: set[int], work_limit: WorkLimit
@@ -58,8 +60,7 @@ class _BlockFinder:
             self._positions.setdefault(before[a], []).append(a)
 
     def find_longest(self, first: int, end: int) -> CommonRun:
-        """The longest block that stands at `first` and ends before `end` now, from the first of equal
-        places."""
+        """Return the longest block at `first` that ends before `end`, from the first of equal positions."""
         best = CommonRun(0, first, 0)
         starts = self._positions.get(self._after[first], [])
         for start in starts if len(starts) <= MAX_POSITIONS else ():
@@ -71,7 +72,9 @@ class _BlockFinder:
         return best
 
     def claim(self, block: CommonRun, floor: int) -> CommonRun:
-        """The block, no longer loose, with the lines above it that came along and alone would begin none."""
+        """Return the block and mark it as used, extended by moved lines above that would start no block
+        themselves.
+        """
         a, b = block.before, block.after
         while b > floor and self._matches(a - 1, b - 1):
             a, b = a - 1, b - 1

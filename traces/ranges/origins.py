@@ -1,4 +1,6 @@
-"""Where the lines of a file come from, over its whole history: spans as in `traces.ranges.lineage`."""
+"""Find where the lines of a file come from, over its complete history; ranges as in
+`traces.ranges.lineage`.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +27,11 @@ MAX_COMPARED_LINES = 600_000  # lines compared for one file, over all of its ver
 
 @dataclass(frozen=True, slots=True)
 class TracedFile:
-    """`whole` is False when the bound was reached: then some lines are nobody's that could have been
-    followed."""
+    """The lineage of a file.
+
+    `is_complete` is False when a limit was reached: then some lines are nobody's that could have been
+    tracked.
+    """
 
     lineage: Lineage
     is_complete: bool
@@ -35,9 +40,9 @@ class TracedFile:
 def trace_history(
     versions: Sequence[FileVersion], claims: Sequence[Claim], *, max_compared: int = MAX_COMPARED_LINES
 ) -> TracedFile:
-    """The origin of each line of the last version. Where claims meet, the first of them has the line.
+    """Return the origin of each line of the last version. Where claims overlap, the first has the line.
 
-    Never is a line given to a claim that did not hold for it in some version, as it is or but for its format.
+    A line never goes to a claim that did not hold for it in some version, as it is or reformatted.
     """
     work_limit = WorkLimit(max_compared)
     history = track_lines(versions, work_limit)
@@ -70,7 +75,7 @@ def _group_lines(history: LineHistory, attribution: Attribution) -> Iterator[Lin
 def _find_origin(
     history: LineHistory, attribution: Attribution, index: int
 ) -> tuple[str, int | None, int, int | None]:
-    """(state, claim, version, claim of who reformatted it) of one line: the oldest that is known of it."""
+    """Return (state, claim, version, claim of the reformatting) of a line: the oldest known origin."""
     line_id = history.present[index]
     version = history.lines[line_id].version
     owned_ids = [ancestor for ancestor in iterate_origins(history, line_id) if ancestor in attribution.owners]

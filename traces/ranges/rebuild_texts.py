@@ -1,9 +1,8 @@
-"""Texts between two commits, made again from recorded edits and proven by recorded hashes.
+"""Rebuild texts between two commits from recorded edits, and prove them by recorded hashes.
 
 An agent edits a file many times before anybody commits it. Each edit was recorded with the hash of the
-whole file after it, and the call that made it is in the ledger with the text that it took out and the one
-that it put in. So the text before the last edit is made from the text after it, and so on: it counts only
-where its hash was recorded.
+complete file after it, and the ledger has the call with the text that it replaced and its replacement. So the
+text before the last edit follows from the text after it, and so on; it counts only if its hash was recorded.
 """
 
 from __future__ import annotations
@@ -23,8 +22,10 @@ MAX_BYTES = 32 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """What a call took out of a file and put in, or all that it left there (`whole`); `seconds` since
-    1970."""
+    """The text a call replaced and its replacement, or all it wrote (`is_full_text`);
+
+    `timestamp` since 1970.
+    """
 
     before: bytes
     after: bytes
@@ -35,9 +36,9 @@ class Edit:
 def insert_rebuilt_versions(
     versions: Sequence[FileVersion], edits: Sequence[Edit], recorded_hashes: Mapping[str, float]
 ) -> tuple[list[FileVersion], list[int]]:
-    """The versions with those that could be rebuilt between them, and where each of the old ones is now.
+    """Return the versions with rebuilt ones inserted, and the new index of each given one.
 
-    `wanted` are hashes of whole texts with the times at which they were recorded.
+    `recorded_hashes` are hashes of complete texts with the times at which they were recorded.
     """
     rebuilt = _rebuild_texts(versions, sorted(edits, key=lambda edit: edit.timestamp), recorded_hashes)
     result: list[FileVersion] = []
@@ -59,7 +60,7 @@ def insert_rebuilt_versions(
 def _rebuild_texts(
     versions: Sequence[FileVersion], edits: Sequence[Edit], recorded_hashes: Mapping[str, float]
 ) -> dict[float, bytes]:
-    """The texts that were found, by the time of their entry; none that is a version already."""
+    """Return the rebuilt texts by the time of their entry; none that is a version already."""
     texts = [(b"".join(version.lines), version.seconds) for version in versions]
     hashes = {_hash(text) for text, _ in texts}
     missing = {
@@ -88,7 +89,7 @@ def _rebuild_texts(
 
 
 def _apply_edits(text: bytes, seconds: float, edits: Sequence[Edit]) -> Iterator[bytes]:
-    """What the text may have been before the last edits, and what the next ones may have made of it."""
+    """Yield what the text may have been before the last edits, and what the next ones may have made of it."""
     before = [edit for edit in edits if not edit.is_full_text and edit.timestamp <= seconds][
         -MAX_NEIGHBOUR_EDITS:
     ]
@@ -102,7 +103,7 @@ def _apply_edits(text: bytes, seconds: float, edits: Sequence[Edit]) -> Iterator
 
 
 def _replace_each(text: bytes, old: bytes, new: bytes) -> Iterator[bytes]:
-    """The text with one of the places where `old` stands, or all of them, holding `new`."""
+    """Yield the text with one occurrence of `old` replaced, for each of them, then with all."""
     position, count = text.find(old) if old else -1, 0
     while position >= 0 and count < MAX_POSITIONS:
         yield text[:position] + new + text[position + len(old) :]

@@ -1,8 +1,8 @@
-"""Lines that a formatter rewrote: the same tokens, broken and spaced in another way.
+"""Match lines that a formatter rewrote: the same tokens, wrapped and spaced differently.
 
-White space never counts, beyond parting words and operators. Two more habits of formatters are let through
-where they cannot change what a program does: a comma before a closing bracket on the next line, and quotes
-of the other kind in languages in which both mean the same.
+White space counts only where it separates words and operators. Two more habits of formatters are accepted
+where they cannot change what a program does: a comma before a closing bracket on the next line, and other
+quotes in languages in which both mean the same.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _CLOSING_BRACKETS = (b")", b"]", b"}")
 
 
 class TokenizedLines:
-    """The lines of a text as a formatter leaves them alone; each is read once, when it is asked for."""
+    """Lines as tokens that formatters preserve; each is tokenized at first use."""
 
     def __init__(self, lines: Sequence[bytes], path: str) -> None:
         self.lines = lines
@@ -57,8 +57,11 @@ class TokenizedLines:
         )
 
     def _is_trailing_comma(self, index: int, tokens: Tokens) -> bool:
-        """Whether the comma at the end of a line stands before a closing bracket, behind one element of
-        several or of a call or a list: not where it makes a tuple, an elision or an index."""
+        """Whether the comma at the end of a line is optional.
+
+        It is before a closing bracket, after one of several elements or an element of a call or list; not
+        where it makes a tuple, an elision or an index.
+        """
         if len(tokens) < 2 or tokens[-2] in {b",", b"(", b"[", b"{"}:
             return False
         if not self._find_neighbour(index, 1).startswith(_CLOSING_BRACKETS):
@@ -67,7 +70,7 @@ class TokenizedLines:
         return above.endswith((b",", b"{")) or _opens_arguments(above)
 
     def _find_neighbour(self, index: int, step: int) -> bytes:
-        """The next line in a direction that is not blank, without the space around it."""
+        """Return the nearest line in a direction that is not blank, stripped."""
         for distance in range(1, 4):
             position = index + step * distance
             if not 0 <= position < len(self.lines):
@@ -80,7 +83,7 @@ class TokenizedLines:
 def match_reformatted(
     before: TokenizedLines, after: TokenizedLines, hunk: Hunk, work_limit: WorkLimit
 ) -> Iterator[tuple[int, int]]:
-    """(line after, line before) of each line in a gap that is a variant of one that stood there before."""
+    """Yield (line after, line before) for each line of a hunk that reformats one before."""
     new_tokens = [after.tokens(at) for at in range(hunk.b0, hunk.b1)]
     old_tokens = [before.tokens(at) for at in range(hunk.a0, hunk.a1)]
     runs = find_common_runs(old_tokens, new_tokens, work_limit)
@@ -97,7 +100,7 @@ def match_reformatted(
 def _match_rewrapped(
     before: TokenizedLines, after: TokenizedLines, hunk: Hunk, work_limit: WorkLimit
 ) -> Iterator[tuple[int, int]]:
-    """Whole lines before whose tokens are those of whole lines after, first come first served."""
+    """Match sequences of lines with the same tokens, first come first served."""
     a, b = hunk.a0, hunk.b0
     while a < hunk.a1 and b < hunk.b1 and work_limit.consume(hunk.b1 - b):
         for start in range(b, hunk.b1):
@@ -113,7 +116,7 @@ def _match_rewrapped(
 def _find_equal_tokens(
     before: TokenizedLines, after: TokenizedLines, a: tuple[int, int], b: tuple[int, int]
 ) -> tuple[int, int] | None:
-    """Where two stretches of whole lines end that begin at `a[0]` and `b[0]` and have the same tokens."""
+    """Return where two sequences with the same tokens end that start at `a[0]` and `b[0]`."""
     (i, a_end), (j, b_end) = (a[0] + 1, a[1]), (b[0] + 1, b[1])
     left, right = before.tokens(a[0]), after.tokens(b[0])
     while left and right and left != right and i - a[0] + j - b[0] < MAX_STATEMENT_LINES:
@@ -132,8 +135,7 @@ def _find_equal_tokens(
 def _map_lines(
     before: TokenizedLines, after: TokenizedLines, a: tuple[int, int], b: tuple[int, int]
 ) -> Iterator[tuple[int, int]]:
-    """Each line after with the line before that its first token came from; a blank one with that of the
-    line above."""
+    """Map each line to the one before that its first token came from; a blank one like the line above."""
     lines_by_token = [at for at in range(*a) for _ in before.tokens(at)]
     token_index = 0
     for at in range(*b):
@@ -148,8 +150,7 @@ def _use_double_quotes(match: re.Match[bytes]) -> bytes:
 
 
 def _opens_arguments(line: bytes) -> bool:
-    """Whether a line ends with the bracket of a call or a definition, or of a list, not of a lone
-    expression."""
+    """Whether a line ends with the bracket of a call, a definition or a list, not of a grouped expression."""
     name = _NAME.findall(line[:-1])[-1:] if _NAME.fullmatch(line[-2:-1]) else []
     if line.endswith(b"("):
         return bool(name) and name[0] not in _KEYWORDS

@@ -1,7 +1,7 @@
-"""The lines of a file followed through its versions: where each of today's lines came into the file.
+"""Track the lines of a file through its versions: where each of today's lines was added.
 
-A line that stays as it is, or is moved within the file as part of a block, remains the line it was. A line
-that a formatter rewrote is a new line that remembers the one it was made from.
+A line that is unchanged, or moved within the file as part of a block, stays the same line. A line that a
+formatter rewrote is a new line that refers to the one it was made from.
 """
 
 from __future__ import annotations
@@ -16,11 +16,10 @@ from traces.ranges.reformatting import TokenizedLines, match_reformatted
 
 @dataclass(frozen=True, slots=True)
 class FileVersion:
-    """A text of the file. `parents` are indexes of earlier versions; `seconds` since 1970, None for the
-    present.
+    """A text of the file. `parents` are indexes of earlier versions.
 
-    `revision` is the commit's name, or "" for what is not committed. `cut` says that there are older
-    versions which were not read.
+    `timestamp` in seconds since 1970 is None for the working copy. `revision` is the commit, "" for what is
+    not committed. `is_truncated`: older versions exist that were not read.
     """
 
     revision: str
@@ -33,8 +32,7 @@ class FileVersion:
 
 @dataclass(frozen=True, slots=True)
 class TrackedLine:
-    """A line as it came into the file: in which version, at which index, and from which node a formatter
-    made it."""
+    """A line as it was added: in which version, at which index, and which line a formatter made it from."""
 
     version: int
     index: int
@@ -43,8 +41,10 @@ class TrackedLine:
 
 @dataclass(frozen=True, slots=True)
 class LineHistory:
-    """`present` holds the node of each line of the last version; `new` those of each version that it
-    brought."""
+    """All tracked lines.
+
+    `present` are the ids of the lines of the last version, `added` those that each version added, by index.
+    """
 
     lines: list[TrackedLine]
     present: list[int]
@@ -52,9 +52,9 @@ class LineHistory:
 
 
 def track_lines(versions: Sequence[FileVersion], work_limit: WorkLimit) -> LineHistory:
-    """Follow all lines from the first version to the last. Parents come before their children.
+    """Track all lines from the first version to the last. Parents come before their children.
 
-    Once the budget is spent, lines that differ in place count as new.
+    Once the limit is reached, lines that differ in position count as new.
     """
     tracker = _LineTracker(versions, work_limit)
     for index in range(len(versions)):
@@ -74,7 +74,7 @@ class _LineTracker:
         self._tokenized = [TokenizedLines(version.lines, version.path) for version in versions]
 
     def add_version(self, version: int) -> None:
-        """Give every line of a version its node: its parent's where it is the same line, else a new one."""
+        """Give each line of a version an id: its parent's if it is the same line, else a new one."""
         line_ids: list[int | None] = [None] * len(self._texts[version])
         reformatted_from: dict[int, int] = {}
         for parent in self.versions[version].parents:
@@ -105,7 +105,7 @@ class _LineTracker:
 
 
 class _LineNumbers(dict[bytes, int]):
-    """One number for a text of a line; how it ends does not count."""
+    """Number distinct lines; line endings do not count."""
 
     def __missing__(self, line: bytes) -> int:
         bare = line.removesuffix(b"\n").removesuffix(b"\r")
@@ -114,7 +114,7 @@ class _LineNumbers(dict[bytes, int]):
 
 
 def _fill_unset(line_ids: list[int | None], start: int, new_ids: list[int]) -> None:
-    """Give lines from `start` on these nodes, but for those that have one."""
+    """Set the ids of lines from `start` on that have none yet."""
     end = start + len(new_ids)
     if any(line_id is not None for line_id in line_ids[start:end]):
         current = line_ids[start:end]

@@ -1,8 +1,8 @@
-"""Agent Trace 0.1.0 (github.com/cursor/agent-trace) in and out, without loss in either direction.
+"""Convert between entries and Agent Trace 0.1.0 (github.com/cursor/agent-trace) without loss.
 
-Out: what has no place in a record goes under `metadata["dev.icp"]`, the whole entry with it. In: that
-entry is taken back where the record still says the same; any other record is converted and kept
-whole under `original`, from which it is written out again.
+Out: what has no place in a record goes under `metadata["dev.icp"]`, with the complete entry. In: that entry
+is restored if the record still says the same; any other record is converted, and stored under `original`,
+from which it is written out again.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
 def is_record(value: dict[str, Any]) -> bool:
-    """Whether this is an Agent Trace record rather than one of our entries."""
+    """Whether this is an Agent Trace record rather than an entry of ours."""
     version, files = value.get("version"), value.get("files")
     if not isinstance(version, str) or not _VERSION.fullmatch(version) or not isinstance(files, list):
         return False
@@ -45,7 +45,7 @@ def is_record(value: dict[str, Any]) -> bool:
 
 
 def to_entry(record: dict[str, Any]) -> dict[str, Any]:
-    """A record as an entry. Fields of a wrong type are left for the entry's own check to name."""
+    """Convert a record. Fields of a wrong type are left for the validation of the entry to report."""
     embedded = _find_embedded_entry(record)
     if embedded is not None and to_record(embedded, str(_get_metadata(record).get("log", ""))) == record:
         return embedded
@@ -61,7 +61,7 @@ def to_entry(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def to_record(entry: dict[str, Any], log: str) -> dict[str, Any]:
-    """An entry as a record. `log` names the ledger: ids that are no UUIDs are derived from it."""
+    """Convert an entry. `log` names the ledger: ids that are not UUIDs derive from it."""
     original = entry.get("original")
     if isinstance(original, dict) and is_record(original):
         return original
@@ -86,7 +86,7 @@ def to_record(entry: dict[str, Any], log: str) -> dict[str, Any]:
 
 
 def _describe_entry(entry: dict[str, Any]) -> dict[str, Any]:
-    """The entry whole, and beside the class that its agent claimed the computed one, where there is one."""
+    """Return the complete entry and, where there is one, the class that was computed for it."""
     return {name: entry[name] for name in (COMPUTED_CLASS_FIELD,) if name in entry} | {"entry": entry}
 
 
@@ -97,7 +97,7 @@ def _get_metadata(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def _find_embedded_entry(record: dict[str, Any]) -> dict[str, Any] | None:
-    """The entry that we once wrote into the record; None for anything that cannot be one."""
+    """Return the entry that we once wrote into the record; None for anything that is not a valid one."""
     entry = _get_metadata(record).get("entry")
     return None if not isinstance(entry, dict) or problems(entry) else entry
 
@@ -189,7 +189,7 @@ def _to_record_contributor(contributor: dict[str, Any]) -> dict[str, Any]:
 
 
 def _to_model_id(model: str) -> str:
-    """`provider/model`, as models.dev names them, where the provider can be told from the name."""
+    """Return `provider/model`, as models.dev names them, where the name tells the provider."""
     provider = next((name for pattern, name in PROVIDER_PATTERNS if pattern.match(model)), None)
     return (f"{provider}/{model}" if provider and "/" not in model else model)[:MAX_MODEL_LENGTH]
 
@@ -209,7 +209,7 @@ def _is_uri(text: Any) -> bool:
 
 
 def _describe_tool(entry: dict[str, Any]) -> dict[str, str]:
-    """Always both names: the published schema requires them, the README's does not mind."""
+    """Return both names always: the published schema requires them, the README does not mind."""
     tool = entry.get("tool")
     name = tool.get("name") if isinstance(tool, dict) else tool
     version = tool.get("version") if isinstance(tool, dict) else None

@@ -1,8 +1,8 @@
-"""Hash chains that other tools wrote into their records: verified by their own rule, as far as it shows.
+"""Verify hash chains that other tools wrote into their records, as far as their rule can be inferred.
 
-A record carries the hash of the one before it and its own. Which bytes were hashed is told nowhere, so the
-usual forms are tried until one gives the hash of a record; those that go on fitting are the rule for the
-rest. Where none ever fits, only the links are compared. The records keep the fields as they were sent.
+A record carries the hash of the previous one and its own. Which bytes were hashed is not documented, so
+common encodings are tried until one reproduces a record's hash; those that keep matching are the rule for the
+rest. Where none ever matches, only the links are compared. Records keep the fields as they were sent.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Object = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """Where a record says how it is chained. `holder` is the field that holds both names, "" for none."""
+    """How a record is chained. `container` is the field that holds both hashes, "" for the record itself."""
 
     container: str
     previous_name: str
@@ -43,7 +43,7 @@ class Link:
 
 @dataclass(slots=True)
 class ForeignChain:
-    """Follows the records of one file in order; memory is one hash, whatever the length of the file."""
+    """Verify the records of one file in order. Memory is one hash, whatever the length of the file."""
 
     links: int = 0
     first_break: int | None = None
@@ -67,7 +67,7 @@ class ForeignChain:
 
     @property
     def rule(self) -> str:
-        """In words; "" as long as none was found."""
+        """Describe the rule; "" as long as none was found."""
         return self._matching_rules[0] if self._matching_rules else ""
 
     @property
@@ -75,7 +75,10 @@ class ForeignChain:
         return self.links - self._broken - (self._before_rule[0] if self.rule else 0)
 
     def summary(self) -> Object | None:
-        """{links, verified, first_break, rule}; None where the file has no chain. `rule` "" : links only."""
+        """Return {links, verified, first_break, rule}; None for a file without a chain.
+
+        A `rule` of "" means that only links were compared.
+        """
         if not self.links:
             return None
         lines = [self.first_break, self._before_rule[1] if self.rule and self._before_rule[0] else None]
@@ -100,7 +103,7 @@ class ForeignChain:
 
 
 def describe_chain(summary: Object) -> str:
-    """For reports and pages: "foreign chain: 17 of 18 links verify, first break at line 4"."""
+    """Return for example "foreign chain: 17 of 18 links verify, first break at line 4"."""
     text = f"foreign chain: {summary['verified']} of {summary['links']} links verify"
     if summary["first_break"]:
         text += f", first break at line {summary['first_break']}"
@@ -131,13 +134,13 @@ def _find_link(record: Object) -> Link | None:
 
 
 def _strip_algorithm(value: str | None) -> str:
-    """The hash without the name of its algorithm; "" for what stands before the first record."""
+    """Return the hash without the name of its algorithm; "" for the one before the first record."""
     text = (value or "").strip().lower().removeprefix("sha256:")
     return "" if text in GENESIS_HASHES or not text.strip("0") else text
 
 
 def _with_previous(record: Object, link: Link) -> Object:
-    """The record without what holds the hashes, then the hash before it, as it was told."""
+    """Return the record without its hashes, then the previous hash as it was written."""
     previous_hash = (
         record[link.container][link.previous_name] if link.container else record[link.previous_name]
     )

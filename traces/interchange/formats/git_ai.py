@@ -1,6 +1,6 @@
-"""Notes of git-ai (`refs/notes/ai`, authorship logs 3.0.0 and before) as entries, one a commit.
+"""Convert git-ai notes (`refs/notes/ai`, authorship logs up to 3.0.0) into entries, one per commit.
 
-A note has lines of attestation, `---`, and a JSON object:
+A note has attestation lines, `---`, and a JSON object:
 
     src/a.ts
       s_0123456789abcd::t_0123456789abcd 1-4,9
@@ -8,8 +8,8 @@ A note has lines of attestation, `---`, and a JSON object:
     ---
     {"schema_version": "authorship/3.0.0", "sessions": {"s_…": {"agent_id": {"tool", "id", "model"}}}, …}
 
-Ranges, sessions and models are the note's own; the time is the commit's. Hashes and classes of mutation are
-not told by a note and are left out. The note is kept whole under `original`.
+Ranges, sessions and models come from the note, the time from the commit. A note has no hashes and no mutation
+classes, so these are omitted. The complete note is stored under `original`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class _AttestedFile:
 
 
 def to_entry(note: str, commit: str, committed_at: str) -> Object:
-    """The entry for a note. Raises ValueError with what is wrong with the note."""
+    """Convert a note. Raises ValueError with what is wrong with it."""
     attestation, divider, metadata_text = f"\n{note}".partition(DIVIDER)
     if not divider:
         raise ValueError("it has no line --- between attestation and metadata")
@@ -94,7 +94,7 @@ def _parse_claim(line: str) -> tuple[str, list[Object]]:
 
 
 def _build_conversation(key: str, ranges: list[Object], metadata: Object) -> Object:
-    """Who claims lines: a session or prompt of an agent, or a person whom the note knows."""
+    """Build the conversation of a claim: an agent's session or prompt, or a person known to the note."""
     session = key.partition("::")[0]
     if session.startswith("h_"):
         return {"url": "", "contributor": {"entity_type": "HUMAN"}, "ranges": ranges}

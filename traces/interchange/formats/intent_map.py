@@ -1,6 +1,6 @@
-"""intent_map.md: which files an intent has evolved, in the seeds' form.
+"""Render and parse intent_map.md: which files an intent has evolved.
 
-Sorted, without times, so that a map that says the same is the same text.
+Sorted and without times, so that equal maps are equal texts.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class MapSection:
 
 
 def render_intent_map(sections: Iterable[MapSection]) -> str:
-    """The map as Markdown, sections by id and paths in order."""
+    """Render Markdown, sections by id and paths in order."""
     parts = [TITLE]
     for section in sorted(sections, key=lambda section: section.intent_id):
         name = " ".join(section.name.split())
@@ -33,7 +33,7 @@ def render_intent_map(sections: Iterable[MapSection]) -> str:
 
 
 def parse_intent_map(text: str) -> list[MapSection]:
-    """The sections of a map, and the back-quoted paths of list and table rows below their headings."""
+    """Parse sections, and the back-quoted paths of list and table rows below their headings."""
     sections: list[MapSection] = []
     for line in text.replace("\r\n", "\n").split("\n"):
         heading = _SECTION.match(line.strip())
@@ -46,7 +46,7 @@ def parse_intent_map(text: str) -> list[MapSection]:
 
 
 def _quote_path(path: str) -> str:
-    """Code in Markdown; a path that holds back-quotes gets a longer fence."""
+    """Return Markdown code; a path that contains back-quotes gets a longer fence."""
     longest = max((len(run) for run in re.findall("`+", path)), default=0)
     fence = "`" * (longest + 1)
     space = " " if longest else ""

@@ -1,6 +1,6 @@
-"""Reading JSON Lines from a stream: LF or CRLF end a line and nothing else does.
+"""Split a stream into JSON Lines: only LF and CRLF end a line.
 
-(`str.splitlines` also splits at U+2028 and friends, which may stand inside JSON texts.)
+`str.splitlines` also splits at U+2028 and others, which may occur inside of JSON strings.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ BOM = b"\xef\xbb\xbf"
 
 
 class RawLine(NamedTuple):
-    """`raw` has no line end; it is cut when `too_long`. `ended` is False for a last line without LF."""
+    """One line without its end. `raw` is cut when it is too long; only a last line may lack its LF."""
 
     number: int
     raw: bytes
@@ -27,7 +27,10 @@ class RawLine(NamedTuple):
 
 
 def read_lines(read: Callable[[int], bytes]) -> Iterator[RawLine]:
-    """Lines of what `read(size)` gives until it gives nothing. Memory holds one chunk and one line."""
+    """Yield the lines of what `read(size)` returns until it returns nothing.
+
+    Memory is one chunk and one line.
+    """
     number, pending, is_too_long = 1, b"", False
     while chunk := read(CHUNK_SIZE):
         *complete, rest = chunk.split(b"\n")

@@ -1,4 +1,4 @@
-"""Telling the report what became of some entries of a request or file."""
+"""Split entries into chunks and report what was stored of them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CHUNK_SIZE = 250
 
 
 def count_stored(stored: Stored, report: ImportReport, *, lenient: bool = False) -> Stored:
-    """Count what was stored. A contradiction is an error; a lenient import keeps both."""
+    """Count what was stored. A conflict is an error; a lenient import stores both versions."""
     for rival in stored.rivals:
         error = rival.error()
         if lenient:

@@ -1,4 +1,4 @@
-"""Bringing a whole ledger file in: to the letter, or with repairs; always all of what is valid or nothing."""
+"""Import a complete ledger file, strictly or with repairs: everything valid, or nothing."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ BATCH_SIZE = 500  # entries
 
 @dataclass(frozen=True, slots=True)
 class ImportOptions:
-    """How to bring entries in. `dry_run` reports what would happen and changes nothing.
+    """How to import. `dry_run` reports what would happen and changes nothing.
 
-    `source` names the file, so that a later version of it is compared with this one. With `commit_every` so
-    many entries are committed at a time: an interrupted import goes on where it stopped when it is started
-    again. With `beside` a large file is prepared by a second process while this one writes.
+    `source` names the file, so that a later version is compared with this one. With `commit_every` so many
+    entries are committed at a time: an interrupted import resumes where it stopped when it is started again.
+    With `use_worker` a large file is prepared by a second process while this one writes.
     """
 
     workspace_id: int
@@ -61,7 +61,7 @@ class ImportOptions:
 
     @property
     def store_options(self) -> Storing:
-        """A file tells of a past that others recorded."""
+        """Store as imported: a file tells of a past that others recorded."""
         return Storing(self.actor, imported=True, source=self.source, keep_rivals=self.lenient)
 
     @property
@@ -74,7 +74,7 @@ class ImportOptions:
 
 @dataclass(slots=True)
 class FileChecks:
-    """What a file shows only as a whole: whether its past was rewritten, whether its own chain holds."""
+    """Check what only a complete file shows: a rewritten history, and its own hash chain."""
 
     rewrites: RewriteDetector
     chain_summary: dict[str, Any] | None = None
@@ -86,9 +86,9 @@ class FileChecks:
 
 @dataclass(slots=True)
 class ImportSealer:
-    """Seals what an import records. All that waited before is sealed first, so that nothing is left below.
+    """Seal what an import records, after everything that was pending, so that no entry is skipped.
 
-    However long a transaction was, its row ids are above those that were there when it began.
+    However long a transaction was, its row ids are above those that existed when it began.
     """
 
     options: ImportOptions
@@ -106,18 +106,18 @@ class ImportSealer:
 
 
 def import_file(read: ReadFunction, options: ImportOptions) -> ImportReport:
-    """Import what `read(size)` gives. Memory does not grow with the file.
+    """Import what `read(size)` returns. Memory does not grow with the file.
 
-    Raises PreparingStoppedError when a second process was stopped: what was committed is kept.
+    Raises WorkerStoppedError when a second process was stopped: what was committed is kept.
     """
     with open_batches(read, options.prepare_options, use_worker=options.use_worker) as batches:
         return _import_batches(batches, options)
 
 
 def check_file(read: ReadFunction, options: ImportOptions) -> ImportReport:
-    """What a strict import would refuse, without storing anything.
+    """Report what a strict import would refuse, without storing anything.
 
-    What contradicts the ledger is found here where it holds traces of before; 1 query a chunk then.
+    Conflicts with the ledger are found only if it holds traces already; 1 query per chunk then.
     """
     report = ImportReport()
     has_traces = LedgerEntry.objects.for_workspace(options.workspace_id).of_kind(Kind.TRACE).exists()
@@ -132,12 +132,12 @@ def check_file(read: ReadFunction, options: ImportOptions) -> ImportReport:
 
 
 def import_entries(source: EntrySource, options: ImportOptions) -> ImportReport:
-    """Import what a source gives; it may add to the report while it is read."""
+    """Import what a source returns; it may add to the report while it is read."""
     return _import_batches(prepare_batches(source, options.prepare_options), options)
 
 
 def _import_batches(batches: Iterator[PreparedBatch], options: ImportOptions) -> ImportReport:
-    """Store the parts and seal them. The first part is there before a transaction begins."""
+    """Store the batches and seal them. The first batch is ready before a transaction begins."""
     report = ImportReport()
     checks = FileChecks(RewriteDetector(options.workspace_id, options.source, ordered=options.is_ordered))
     sealer = ImportSealer(options)
@@ -157,7 +157,7 @@ def _apply_incrementally(
     checks: FileChecks,
     sealer: ImportSealer,
 ) -> None:
-    """Each portion is sealed while the next one is prepared."""
+    """Store and seal commit by commit; the next one is prepared meanwhile."""
     with room():
         for commit_batches in _group_by_commit(batches):
             _apply_batches(commit_batches, options, report, checks)
@@ -180,10 +180,10 @@ def _apply_at_once(
 def _apply_batches(
     batches: Iterable[PreparedBatch], options: ImportOptions, report: ImportReport, checks: FileChecks
 ) -> None:
-    """What belongs together: all of it, or nothing where one entry is in error.
+    """Store batches that belong together: all of them, or none where one entry is in error.
 
-    A whole file has its transaction already: one inside it would be a savepoint, and SQLite keeps in memory
-    all that changes under a savepoint.
+    Without incremental commits the caller has opened the transaction: another one would be a savepoint, and
+    SQLite keeps in memory everything that changes under a savepoint.
     """
     counts_before = report.entries, report.duplicates
     with transaction.atomic() if options.is_incremental else nullcontext():
@@ -200,7 +200,7 @@ def _apply_batches(
 
 
 def _group_by_commit(batches: Iterable[PreparedBatch]) -> Iterator[Iterator[PreparedBatch]]:
-    """The parts of each portion, read while they are used."""
+    """Yield the batches of each commit, read while they are used."""
     rest = iter(batches)
     for first in rest:
         yield _iterate_commit(first, rest)
@@ -224,7 +224,10 @@ def _store_batch(
 
 
 def _finish(options: ImportOptions, report: ImportReport, checks: FileChecks) -> None:
-    """Tell what the whole file shows, and record the import. A file with other errors shows no history."""
+    """Report what the complete file shows, and record the import.
+
+    A file with other errors shows no history.
+    """
     report.foreign_chain = checks.chain_summary
     if report.foreign_chain and report.foreign_chain["first_break"]:
         message = foreign_chain.describe_chain(report.foreign_chain)

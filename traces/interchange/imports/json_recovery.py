@@ -1,8 +1,8 @@
-"""Finding JSON objects in files that only nearly are JSON Lines.
+"""Recover JSON objects from files that are almost JSON Lines.
 
-Real files hold pretty-printed objects, several objects on a line, arrays, commas between objects,
-`#` comments, broken lines. Brackets are counted outside of texts; where they never close, a later
-line that is a whole record by itself shows where to go on. Every byte is looked at once or twice.
+Real files contain pretty-printed objects, several objects per line, arrays, commas between objects, comments
+and broken lines. Brackets outside of strings are counted; where they never close, a later line that is a
+complete record by itself is where reading resumes. Every byte is read once or twice.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Document:
 
 @dataclass(slots=True)
 class _OpenObject:
-    """An object that began on `line` and is not closed yet."""
+    """An object that started on `line` and is not closed yet."""
 
     line: int = 0
     parts: list[str] = field(default_factory=list)
@@ -41,7 +41,7 @@ class _OpenObject:
     in_string: bool = False
 
     def feed(self, text: str, position: int) -> int | None:
-        """Take `text` from `at`; the position behind the closing bracket, or None when it goes on."""
+        """Consume `text` from a position; return the position after the closing bracket, or None."""
         start = position
         while match := (_INSIDE_STRING if self.in_string else _OUTSIDE_STRING).search(text, position):
             character, position = match[0], match.end()
@@ -63,7 +63,7 @@ class _OpenObject:
 
 
 def recover_documents(lines: Iterable[RawLine], report: ImportReport) -> Iterator[Document]:
-    """The JSON objects of the file; what cannot be read is listed as a warning with its line."""
+    """Yield the JSON objects of the file; report a warning with its line for what cannot be read."""
     pending: _OpenObject | None = None
     off_line_count = 0
     for line in lines:
@@ -106,7 +106,7 @@ def _decode_line(line: RawLine, report: ImportReport) -> str:
 
 
 def _parse_record(text: str) -> dict[str, Any] | None:
-    """The object, where the line is one record and nothing else (lines inside an object are indented)."""
+    """Return the object if the line is exactly one record; lines inside of an object are indented."""
     if not text.startswith("{") or not text.rstrip().endswith("}"):
         return None
     value = _parse(text)
@@ -146,7 +146,7 @@ def _skip_separators(text: str, position: int) -> int:
 
 
 def _parse(text: str) -> Any:
-    """The JSON value, or NOTHING when it is none or cannot be evidence as it stands."""
+    """Return the JSON value, or NOT_JSON if it is none or cannot be stored as evidence."""
     try:
         return canonical_json.parse(text)
     except ValueError:

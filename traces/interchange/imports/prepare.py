@@ -1,7 +1,7 @@
-"""Making batches of what a source gives, with all that an import wants to know of them but the database.
+"""Prepare batches of entries: everything an import needs to know about a source, except the database.
 
-It is the same work whether it is done where the batches are written or in a process beside
-(`traces.interchange.imports.worker_process`), so that an import says and stores the same either way.
+The work is the same in the importing process and in a worker (`traces.interchange.imports.worker_process`),
+so that an import reports and stores the same either way.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ EntrySource = Callable[[ImportReport], Iterable[Submitted]]
 
 @dataclass(frozen=True, slots=True)
 class PrepareOptions:
-    """What is made of a source: batches of `size` entries for a database of `vendor`.
+    """How to prepare a source: batches of `batch_size` entries for a database of `vendor`.
 
-    With `portion` a batch ends wherever so many entries are complete. `lenient` is for files.
+    With `commit_size` a batch ends whenever so many entries are complete. `lenient` applies to files.
     """
 
     workspace_id: int
@@ -43,9 +43,9 @@ class PrepareOptions:
 
 @dataclass(frozen=True, slots=True)
 class PreparedBatch:
-    """A batch, and what was found while it was read. `sources` are the records as they stood in the file.
+    """A batch, and what was reported while it was read. `source_records` are the records of the file.
 
-    `chain` is the summary of the file's own chain so far. The last part may hold no entries.
+    `chain_summary` describes the file's own hash chain so far. The last batch may be empty.
     """
 
     batch: Batch
@@ -57,7 +57,7 @@ class PreparedBatch:
 
 
 def prepare_batches(source: EntrySource, options: PrepareOptions) -> Iterator[PreparedBatch]:
-    """What the source gives, in order; memory holds one batch."""
+    """Yield the batches of a source in order. Memory is one batch."""
     report, chain = ImportReport(), ForeignChain()
     entries = iter(source(report))
     for size, ends_commit in _iterate_batch_sizes(options):
@@ -73,13 +73,13 @@ def prepare_batches(source: EntrySource, options: PrepareOptions) -> Iterator[Pr
 
 
 def read_entries(read: ReadFunction, lenient: bool, report: ImportReport) -> Iterator[Submitted]:
-    """The entries of a file; what is wrong with it goes to the report."""
+    """Yield the entries of a file; report what is wrong with it."""
     lines = read_lines(read)
     return _read_leniently(lines, report) if lenient else strict_reader.read_entries(lines, report)
 
 
 def _iterate_batch_sizes(options: PrepareOptions) -> Iterator[tuple[int, bool]]:
-    """(entries of the next batch, whether it ends a portion)."""
+    """Yield (entries of the next batch, whether it ends a commit)."""
     while True:
         left = options.commit_size or options.batch_size
         while left:
@@ -94,7 +94,7 @@ def _original_record(entry: Submitted) -> dict[str, Any]:
 
 
 def _encode_original_record(entry: Submitted, encoded: bytes) -> bytes:
-    """The record as it stood in the file, however an import has read it."""
+    """Encode the record as it was in the file, whichever way it was read."""
     original = entry.value.get("original")
     return canonical_json.encode(original) if isinstance(original, dict) else encoded
 

@@ -1,7 +1,7 @@
-"""Making entries of what real people's ledgers hold; every change is a remark, the original is kept.
+"""Repair records of real ledgers into entries; every change is a remark, the original is stored.
 
-Names of fields are tables: what stood there in files of some fifty repositories, first that is present.
-A record that needs no repair stays as it is; a repaired one carries the whole of it under `original`.
+Field names are tables: what files of some fifty repositories used; the first that is present counts. A record
+that needs no repair stays as it is; a repaired one carries the complete original under `original`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _WINDOWS_DRIVE = re.compile(r"[A-Za-z]:/")
 
 @dataclass(slots=True)
 class Repair:
-    """The entry and what was done to get it: (remark type, message)."""
+    """An entry and what was done to get it: (remark type, message)."""
 
     entry: dict[str, Any] = field(default_factory=dict)
     remarks: list[tuple[str, str]] = field(default_factory=list)
@@ -45,7 +45,7 @@ class Repair:
 
 
 def repair_record(record: dict[str, Any]) -> Repair:
-    """An entry without `problems` from any JSON object."""
+    """Build a valid entry from any JSON object."""
     repair = Repair()
     mutation_class = _find_mutation_class(record)
     entry: dict[str, Any] = {
@@ -101,7 +101,7 @@ def _find_revision(record: dict[str, Any]) -> str | None:
 
 
 def _find_mutation_class(record: dict[str, Any]) -> str:
-    """The class wherever it stands: beside the files, in one of them, in a conversation, among related."""
+    """Return the class wherever it is: next to the files, in a file, in a conversation, or among related."""
     sources: list[Any] = [record, record.get("mutation")]
     for file in _dicts_in(record.get("files")):
         sources.append(file)
@@ -116,7 +116,7 @@ def _find_mutation_class(record: dict[str, Any]) -> str:
 
 
 def _find_files(record: dict[str, Any]) -> list[dict[str, Any]]:
-    """The files of a record: a list of them, a list of changed ranges, or the record itself."""
+    """Return the files of a record: a list of them, a list of changed ranges, or the record itself."""
     files = record.get("files")
     if isinstance(files, list):
         return [
@@ -190,7 +190,7 @@ def _repair_ranges(value: Any, repair: Repair) -> Iterable[dict[str, Any]]:
 
 
 def _repair_related(sources: list[dict[str, Any]]) -> list[dict[str, str]]:
-    """The intents of a conversation, its own first; other relations as they are."""
+    """Return the intents of a conversation, its own first; other relations as they are."""
     relations: list[dict[str, str]] = []
     for source in sources:
         value = source.get("related")

@@ -1,4 +1,4 @@
-"""What an import says about a file."""
+"""Collect what an import says about a file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MAX_REMARKS = 1000
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """`type` is a word for programs, `line` the line of the file on which the matter begins."""
+    """An error or a warning. `type` is for programs, `line` is where the problem starts."""
 
     type: str
     message: str
@@ -24,9 +24,10 @@ class Remark:
 
 @dataclass(slots=True)
 class ImportReport:
-    """`entries` are new, `duplicates` were there already. Lists are cut at `MAX_LISTED`, counts are not.
+    """Counts and remarks of an import. `entries` are new, `duplicates` were stored before.
 
-    `foreign_chain` is what `ForeignChain.summary` gives; `rewrite` tells a file whose past has changed.
+    Lists are cut at `MAX_REMARKS`, counts are not. `foreign_chain` is what `ForeignChain.summary` returns;
+    `rewrite` describes a file whose history was rewritten.
     """
 
     entries: int = 0
@@ -53,13 +54,13 @@ class ImportReport:
             self.warnings.append(remark)
 
     def drain(self) -> ImportReport:
-        """What it holds of remarks, which it holds no more afterwards."""
+        """Move the remarks so far into a report of their own."""
         drained = replace(self)
         self.errors, self.warnings, self.error_count, self.warning_count = [], [], 0, 0
         return drained
 
     def merge(self, other: ImportReport) -> None:
-        """Add the remarks of a part, as if they had been made here."""
+        """Add the remarks of another report."""
         self.errors += other.errors[: MAX_REMARKS - len(self.errors)]
         self.warnings += other.warnings[: MAX_REMARKS - len(self.warnings)]
         self.error_count += other.error_count

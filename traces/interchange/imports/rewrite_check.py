@@ -1,8 +1,8 @@
-"""Telling a file that has grown from one whose past was rewritten, against what is stored of it.
+"""Detect whether a file has grown or its history was rewritten since the last import.
 
-Every import keeps, under the name of its source, how many records the file had and one digest over all
-of them. A later version that begins with the same records has grown. Any other was rewritten: which
-records were altered, removed or moved is found by their ids, and nothing that is stored changes.
+Every import records, under the name of its source, how many records the file had and a digest of them. A
+later version that starts with the same records has grown; any other was rewritten. Ids then tell which
+records were altered, removed or moved. Nothing that is stored changes.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ CHUNK_SIZE = 2000
 
 @dataclass(slots=True)
 class ChangedRecords:
-    """Ids of records of one sort; the list is cut at `MAX_LISTED`, the count is not."""
+    """Ids of changed records; the list is cut at `MAX_LISTED_IDS`, the count is not."""
 
     count: int = 0
     ids: list[str] = field(default_factory=list)
@@ -43,7 +43,7 @@ class ChangedRecords:
 
 @dataclass(slots=True)
 class Rewrite:
-    """`altered`: the same id says something else now; `removed`: stored, but gone from the file."""
+    """What changed: `altered` ids have other contents now, `removed` ids are gone from the file."""
 
     altered: ChangedRecords = field(default_factory=ChangedRecords)
     removed: ChangedRecords = field(default_factory=ChangedRecords)
@@ -66,8 +66,9 @@ def describe_rewrite(rewrite: dict[str, Any]) -> str:
 
 @dataclass(slots=True)
 class RewriteDetector:
-    """Follows the records of one file. A file that has grown costs one digest of memory, a rewritten
-    one some hundred bytes a record. 1 query to begin with.
+    """Compare the records of one file with the last import. 1 query to start.
+
+    A file that has grown costs the memory of one digest, a rewritten one some hundred bytes per record.
     """
 
     workspace_id: int
@@ -94,7 +95,7 @@ class RewriteDetector:
         return str(self._hasher.hexdigest())
 
     def add(self, ids: Sequence[str], sources: Sequence[bytes]) -> None:
-        """Records in the order of the file: their ids, and each as it stood there, in RFC 8785 bytes."""
+        """Add records in the order of the file: ids, and each original record in RFC 8785 bytes."""
         if self._positions is None:
             self._hash(*sources)
             return
@@ -111,11 +112,11 @@ class RewriteDetector:
 
     @property
     def is_unchanged(self) -> bool:
-        """Whether the file is the one of the last import, to the last record."""
+        """Whether the file so far equals the one of the last import."""
         return self._previous == (self.records, self.digest)
 
     def add_conflict(self, rival: Beside, *, is_stored: bool) -> None:
-        """A record that contradicts a stored one; what the file itself says twice is no rewrite."""
+        """Note a record that contradicts a stored one. A contradiction within the file is not a rewrite."""
         if rival.row is not None and rival.row <= self._newest_row and (rival.new or not is_stored):
             self.altered.add(rival.entry_id)
         if self._positions is not None:
@@ -125,7 +126,7 @@ class RewriteDetector:
         return Rewrite(self.altered) if self.altered.count else None
 
     def find_rewrite(self) -> Rewrite | None:
-        """What was rewritten; None for a first version and for one that has only grown."""
+        """Return what was rewritten; None for a first version and for one that has only grown."""
         if self._positions is None:
             return self.to_altered()
         rewrite = Rewrite(self.altered)

@@ -1,6 +1,6 @@
-"""agent_trace.jsonl to the letter: one entry a line, anything else is an error with its line.
+"""Read agent_trace.jsonl strictly: one entry per line; anything else is an error with its line.
 
-Only a torn last line is set aside: a writer that died in the middle of a line left the rest whole.
+Only a truncated last line is skipped with a warning: a writer that died left the lines before it intact.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ TRUNCATED_LINE = "TRUNCATED_LAST_LINE"
 
 
 def read_entries(lines: Iterable[RawLine], report: ImportReport) -> Iterator[Submitted]:
-    """The entries that have nothing wrong with them; the rest goes to the report."""
+    """Yield valid entries; report errors for the rest."""
     for line in lines:
         if not line.is_blank:
             entry = _read_entry(line, report)
@@ -29,7 +29,10 @@ def read_entries(lines: Iterable[RawLine], report: ImportReport) -> Iterator[Sub
 
 
 def check_value(value: object, line: int | None, report: ImportReport) -> Submitted | None:
-    """A parsed value as an entry (an Agent Trace record is converted), or None and an error in the report."""
+    """Validate a parsed value; return None and report errors if it is not an entry.
+
+    An Agent Trace record is converted first.
+    """
     if not isinstance(value, dict):
         report.error(Remark("NOT_AN_OBJECT", "An entry is a JSON object.", line))
         return None
@@ -72,7 +75,7 @@ def _read_entry(line: RawLine, report: ImportReport) -> Submitted | None:
 
 
 def _describe_json_error(error: ValueError) -> str:
-    """The parser's words without its own count of lines: it saw one line of the file."""
+    """Return the parser's message without its line number: it saw one line of the file."""
     if isinstance(error, json.JSONDecodeError):
         return f"Not JSON at column {error.colno}: {error.msg}."
     return f"Not JSON: {error}."

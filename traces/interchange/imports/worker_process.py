@@ -1,11 +1,11 @@
-"""Preparing a large file in a process beside the one that writes to the database.
+"""Prepare a large file in a second process while this one writes to the database.
 
-    this process:  read ──► pipe ──┐              ┌──► history, database
-    the other:                     └─► parts_of ──┘ pipe
+    this process (consumer):    read ──► pipe ──┐                     ┌──► rewrite check, database
+    worker process (producer):                  └─► prepare_batches ──┘ pipe
 
-Pipes and a short queue are bounded: whoever is ahead waits, so memory does not grow with the file. The other
-process knows no database. When it dies, the import ends with an error and keeps what was committed; when this
-one dies, the other one finds its pipes closed and ends.
+The pipes and the queue are bounded: whoever is ahead waits, so memory does not grow with the file. The worker
+has no database connection. If it dies, the import ends with an error and keeps what was committed; if this
+process dies, the worker finds its pipes closed and exits.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ WORKER_CODE = f"import django; django.setup(); from {__name__} import run_worker
 
 
 class WorkerStoppedError(Exception):
-    """The process beside ended before the file did."""
+    """The worker process ended before the file did."""
 
 
 @contextmanager
 def open_batches(
     read: ReadFunction, options: PrepareOptions, *, use_worker: bool
 ) -> Iterator[Iterator[PreparedBatch]]:
-    """The parts of a file. With `beside` they are made by a second process, where that is worth it."""
+    """Yield the batches of a file; with `use_worker`, a large one is prepared by a second process."""
     if use_worker and count_processors() > 1:
         read, is_large = _check_size(read)
         if is_large:
@@ -64,13 +64,13 @@ def open_batches(
 
 
 def count_processors() -> int:
-    """How many this process may use."""
+    """Return how many processors this process may use."""
     get_affinity = getattr(os, "sched_getaffinity", None)
     return len(get_affinity(0)) if get_affinity else os.cpu_count() or 1
 
 
 def run_worker() -> None:
-    """The other process: a file on standard input, its parts on standard output, settings as the argument."""
+    """Run in the worker: the file on standard input, batches on standard output, options as the argument."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # for the one that started this
     writer = QueueWriter(os.fdopen(os.dup(1), "wb"))
     os.dup2(2, 1)  # whatever prints does not meet the parts
@@ -88,7 +88,7 @@ def run_worker() -> None:
 
 
 class QueueWriter(threading.Thread):
-    """Sends what waits, until it is empty. Where nobody takes it any more, the whole process ends."""
+    """Write queued batches to the pipe until an empty one. If nobody reads them any more, exit."""
 
     def __init__(self, out: IO[bytes]) -> None:
         super().__init__(daemon=True)
@@ -105,7 +105,7 @@ class QueueWriter(threading.Thread):
 
 
 def _check_size(read: ReadFunction) -> tuple[ReadFunction, bool]:
-    """(what reads the same from its beginning, whether it is large)."""
+    """Return (a function that reads the same from the start, whether the file is large)."""
     chunks, size = [], 0
     while size < MIN_WORKER_FILE_SIZE and (chunk := read(CHUNK_SIZE)):
         chunks.append(chunk)
@@ -131,7 +131,7 @@ def _run_producer(read: ReadFunction, options: PrepareOptions) -> Iterator[Itera
 
 
 def _start_worker(options: PrepareOptions) -> subprocess.Popen[bytes]:
-    """`-P`: the folder in which an import is started may hold anything, and nothing is imported from it."""
+    """Start the worker with `-P`, so that nothing is imported from the directory an import was started in."""
     environment = os.environ | {
         "DJANGO_SETTINGS_MODULE": settings.SETTINGS_MODULE,
         "PYTHONPATH": os.pathsep.join(filter(None, [str(settings.BASE_DIR), os.environ.get("PYTHONPATH")])),
@@ -149,8 +149,10 @@ def _start_worker(options: PrepareOptions) -> subprocess.Popen[bytes]:
 
 
 class PipeFeeder(threading.Thread):
-    """Hands on what is read. When reading fails, the other process is stopped: closing its pipe would tell it
-    that the file has ended."""
+    """Feed the worker's standard input.
+
+    If reading fails, the worker is killed: closing its pipe would tell it that the file has ended.
+    """
 
     def __init__(self, read: ReadFunction, out: IO[bytes], stop: Callable[[], None]) -> None:
         super().__init__(daemon=True)

@@ -1,4 +1,4 @@
-"""The languages that can be compared, by the endings of files. A new one is a row here and a table beside."""
+"""Map file extensions to grammars. A new language is a row here and a module in this package."""
 
 from __future__ import annotations
 
@@ -35,7 +35,10 @@ GRAMMARS: Mapping[str, Grammar] = {
 
 
 def find_grammar(path: str) -> Grammar | None:
-    """By the ending, whatever its case; None for one that is not known, as `.h`, which may be C or C++."""
+    """Find the grammar by extension, ignoring case;
+
+    None for unknown ones such as `.h`, which may be C or C++.
+    """
     name = path.rpartition("/")[2]
     stem, _, extension = name.rpartition(".")
     return GRAMMARS.get(extension.lower()) if stem else None

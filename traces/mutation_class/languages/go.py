@@ -1,4 +1,4 @@
-"""Go. Definitions may stand anywhere; variables keep their order, and so does every `init`."""
+"""Go. Definitions may be anywhere; variables keep their order, and so does every `init`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""What has to be known of a language to compare two of its texts. Values only; the tables are beside it.
+"""Describe what is needed to compare two texts of a language. Values only; one module per language has
+them.
 
-`(kind, field)` is the place of a child: the kind of its parent's node, and the field it stands in (None
-where it stands in none), both in the words of the language's tree-sitter grammar.
+`(kind, field)` is the position of a child: the kind of its parent node and the field it is in (None for
+none), both as named by the language's tree-sitter grammar.
 """
 
 from __future__ import annotations
@@ -21,11 +22,12 @@ NO_KINDS: Kinds = frozenset()
 
 
 def parse_kinds(text: str) -> Kinds:
+    """Split names of node kinds."""
     return frozenset(text.split())
 
 
 def parse_positions(text: str) -> frozenset[NodePosition]:
-    """`kind.field` as places."""
+    """Parse `kind.field` words."""
     return frozenset((kind, name) for kind, _, name in (item.partition(".") for item in text.split()))
 
 
@@ -57,9 +59,10 @@ class ScopeKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Naming:
-    """Which leaves are names, where they are declared, and what may be called otherwise.
+    """Which leaves are names, where they are declared, and which may be renamed.
 
-    `known` False: only which leaves are names is told, so a change of names alone stays unclear.
+    With `is_complete` False only the names are known, not their scopes, so a change of names alone stays
+    unclear.
     """
 
     roles: Mapping[str, str]
@@ -95,10 +98,11 @@ class Naming:
 
 @dataclass(frozen=True, slots=True)
 class Container:
-    """What may change places among the children of a node.
+    """What may be reordered among the children of a node.
 
-    `definitions` and `imports` run nothing that others notice, `values` neither while they call nothing; all
-    else keeps its place. With `free` definitions pass that as well: the language looks them up at any place.
+    `definitions` and `imports` have no side effects, `values` have none while they call nothing; everything
+    else stays in place. With `is_unordered` definitions may pass even that: the language resolves them
+    anywhere.
     """
 
     definitions: Kinds = NO_KINDS
@@ -110,7 +114,7 @@ class Container:
 
 @dataclass(frozen=True, slots=True)
 class Ordering:
-    """Containers by (own kind, parent's kind or "")."""
+    """Containers by (own kind, parent's kind or ""), and what keeps their children in place."""
 
     containers: Mapping[tuple[str, str], Container] = field(default_factory=dict)
     wrappers: Kinds = NO_KINDS  # `export` and the like: what counts is what they hold
@@ -126,7 +130,7 @@ class Ordering:
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """`special` makes the text that counts of a node; None where it is shaped like any other."""
+    """One language. `converters` return the normal text of a node, or None to treat it like any other."""
 
     package: str
     naming: Naming
@@ -154,5 +158,5 @@ class Grammar:
 
 @cache
 def load_language(package: str, function: str) -> Language:
-    """Loaded at first use: a server that sees no Ruby holds no Ruby."""
+    """Load a parser at first use: a server that sees no Ruby loads no Ruby."""
     return Language(getattr(import_module(package), function)())

@@ -1,4 +1,4 @@
-"""Java. Methods, constructors and types may stand anywhere; fields and initialisers keep their order."""
+"""Java. Methods, constructors and types may be anywhere; fields and initialisers keep their order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JavaScript and TypeScript, with JSX. Quotes, semicolons and last commas say nothing."""
+"""JavaScript and TypeScript, with JSX. Quotes, semicolons and trailing commas do not count."""
 
 from __future__ import annotations
 
@@ -146,14 +146,16 @@ _LINE_BREAKS = re.compile(r"[ \t\r]*\n\s*")
 
 
 def normalize_string(node: Node, text: str) -> str:
-    """A text without its quotes, and without the backslash that only one kind of quote needs."""
+    """Return a string without its quotes, and without backslashes that only one kind of quote needs."""
     if node.parent is not None and node.parent.type == "jsx_attribute":
         return text[1:-1]
     return _ESCAPE.sub(lambda found: found[1] if found[1] in "'\"" else found[0], text[1:-1])
 
 
 def normalize_jsx_text(_node: Node, text: str) -> str:
-    """Text between tags as JSX reads it: line breaks with the blanks around them are one blank, or none."""
+    """Return text between tags as JSX reads it: a line break with its blanks is one blank, or none at an
+    end.
+    """
     inner = _LINE_BREAKS.sub("\n", text)
     return inner.strip("\n").replace("\n", " ")
 

@@ -1,4 +1,4 @@
-"""Python. Texts and numbers count by what they mean, docstrings as comments."""
+"""Python. Strings and numbers count by value, docstrings as comments."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ ORDERING = Ordering(
 
 
 def evaluate_literal(node: Node, text: str) -> str | None:
-    """A text or a number as Python reads it; None for one with expressions in it, or that is no literal."""
+    """Return the value of a literal as Python reads it; None for an f-string or anything else."""
     if len(text) > MAX_LITERAL_LENGTH or any(_is_formatted(part) for part in (node, *node.named_children)):
         return None
     try:
@@ -122,7 +122,7 @@ def _is_formatted(node: Node) -> bool:
 
 
 def normalize_quote(_node: Node, text: str) -> str:
-    """The letters before a quote; which quote it is says nothing."""
+    """Return the prefix of a string; which quote follows does not count."""
     return text.strip("'\"").lower()
 
 
