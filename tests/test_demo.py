@@ -162,7 +162,7 @@ def live(tmp_path):
     server.close()
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_the_story_runs_to_its_end_twice_and_stops_at_once(live, tmp_path):
     running = Running(live, tmp_path / "demo.log")
     try:

@@ -102,6 +102,7 @@ async def pending(server, token):
     raise AssertionError("no approval was asked for")
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("action", ["approve", "reject"])
 @pytest.mark.parametrize("mode", [LEGACY, MODERN])
 async def test_held_hooks_hold_no_thread_and_are_answered_when_decided(server, tokens, action, mode):
