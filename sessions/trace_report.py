@@ -23,7 +23,7 @@ def record_trace(
     """The answer, and whether the mutation is new. `told` is what a hook knows of its call beside `data`.
     Without `classed` the class is left unknown, for whoever has no time to compute it.
 
-    Raises `ApiError` 400 and 409.
+    Raise `DomainError` where the mutation cannot be recorded.
     """
     problems = data.get("problems")
     if isinstance(problems, list):

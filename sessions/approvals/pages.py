@@ -20,6 +20,7 @@ from django.views.decorators.http import require_POST, require_safe
 from controlplane.api.errors import ApiError
 from controlplane.models import Role
 from controlplane.shared.access import MemberRequest, member_page, person_name
+from controlplane.shared.errors import DomainError
 from sessions.approvals import lifecycle
 from sessions.approvals.card.build import NO_DRAFT, Card, Draft, Reader, card_of
 from sessions.approvals.card.receipts import outcome_line
@@ -134,7 +135,7 @@ def _act(
     error = ""
     try:
         act(_approval(request, approval_id))
-    except ApiError as refused:
+    except (DomainError, ApiError) as refused:
         error = refused.error
     approval = _approval(request, approval_id)
     if request.htmx:  # type: ignore[attr-defined]  # set by django_htmx's middleware

@@ -11,6 +11,7 @@ from rest_framework.response import Response
 from controlplane.api.fields import Text, Whole
 from controlplane.api.views import WorkspaceView
 from sessions.api_schema import Body
+from sessions.errors import GateInputError
 from sessions.explain import steps
 from sessions.explain.steps import Standpoint
 from sessions.gate.answers import render_refusal
@@ -20,7 +21,6 @@ from sessions.gate.request import (
     MAX_ID_LENGTH,
     TOO_LONG,
     GateRequest,
-    invalid,
     parse_gate_request,
     text_field,
 )
@@ -94,14 +94,14 @@ class ExplainView(WorkspaceView):
     def post(self, request: Request) -> Response:
         size = int(request.META.get("CONTENT_LENGTH") or 0)
         if size > MAX_BODY_BYTES:
-            raise invalid(TOO_LONG)
+            raise GateInputError(TOO_LONG)
         asked, standpoint = parse(request.data, size)
         held = steps.standing_of(self.bearer, asked, standpoint)
         return Response(steps.answer(steps.explain_call(asked.call, held), asked))
 
 
 def parse(data: Any, size: int) -> tuple[GateRequest, Standpoint | None]:
-    """Raises `ApiError` 400."""
+    """Parse the gate's body and its `as`. Raise GateInputError."""
     if not isinstance(data, dict):
         return parse_gate_request(data, size), None
     given = data.get("as")
@@ -109,6 +109,6 @@ def parse(data: Any, size: int) -> tuple[GateRequest, Standpoint | None]:
     if given is None:
         return asked, None
     if not isinstance(given, dict) or set(given) - {"intent_id", "session_id"}:
-        raise invalid("The field as must be an object with intent_id, session_id or both.")
+        raise GateInputError("The field as must be an object with intent_id, session_id or both.")
     named = {name: text_field(given, name, MAX_ID_LENGTH) for name in ("session_id", "intent_id")}
     return asked, Standpoint(**named) if any(named.values()) else None

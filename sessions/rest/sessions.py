@@ -9,7 +9,6 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from controlplane.api.errors import ApiError
 from controlplane.api.pages import PAGE_PARAMETERS, page_of
 from controlplane.api.views import WorkspaceView
 from controlplane.policy.model import SessionState
@@ -17,6 +16,7 @@ from intents.selectors import list_selectable_intents
 from sessions.api_schema import Body, responses_for
 from sessions.approvals.representations import represent_approval
 from sessions.approvals.schema import ApprovalAnswer
+from sessions.errors import SessionNotFoundError
 from sessions.gate.health import health_of
 from sessions.gate.request import text_field
 from sessions.lifecycle.complete import complete_intent
@@ -37,10 +37,10 @@ class SessionViewBase(WorkspaceView):
     required_role: str | dict[str, str] = "agent"
 
     def session(self, session_id: str, *, acting: bool = True) -> AgentSession:
-        """Raises `ApiError` 404 and 403."""
+        """Find the session of the address. Raise SessionNotFoundError or ForeignSessionError."""
         found = find_session(self.bearer.workspace_id, session_id)
         if found is None:
-            raise ApiError(404, "NOT_FOUND", f"There is no session {session_id} in this workspace.")
+            raise SessionNotFoundError(f"There is no session {session_id} in this workspace.")
         if acting or not self.bearer.may("reviewer"):
             require_owner(found, self.bearer)
         return found

@@ -11,6 +11,7 @@ from django.utils import timezone
 from controlplane.api.errors import ApiError
 from controlplane.models import Role, Workspace
 from controlplane.shared.access import may
+from controlplane.shared.errors import DomainError
 from intents.known_files import KnownFiles, known_files
 from intents.models import Intent
 from sessions.agent_titles import agent_title
@@ -162,7 +163,7 @@ def state_of(approval: Approval, reader: Reader) -> str:
         return approval.status.lower()
     try:
         refuse_own(approval, reader.decider(""))
-    except ApiError:
+    except (DomainError, ApiError):
         return "yours"
     return "pending" if may(reader.role, Role.REVIEWER) else "reader"
 
