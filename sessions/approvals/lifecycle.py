@@ -10,7 +10,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from controlplane.api.errors import ApiError
-from controlplane.shared.masking import storable
+from controlplane.shared.masking import to_storable
 from sessions.approvals.choices import Choice, Decider, Grant
 from sessions.approvals.grants import check_grant, give
 from sessions.approvals.reach import Reach
@@ -165,7 +165,7 @@ def record(approval: Approval, event: str, actor: str) -> None:
                 "grant": approval.grant_kind,
                 "patterns": approval.patterns,
                 "minutes": approval.minutes,
-                "comment": storable(approval.comment),
+                "comment": to_storable(approval.comment),
             },
         )
     )

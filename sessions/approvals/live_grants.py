@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from controlplane.models import Role, Workspace
 from controlplane.policy.model import SessionState
-from controlplane.shared.access import may
+from controlplane.shared.access import has_role
 from sessions.agent_titles import agent_title
 from sessions.approvals.card.subjects import subject_of
 from sessions.models import AgentSession, ApprovalGrant
@@ -61,6 +61,6 @@ def _row(grant: ApprovalGrant, workspace: Workspace, role: Role) -> GrantRow:
         used=1 if grant.used_at else 0,
         by=grant.approval.decider,
         revoke_url=reverse("approvals:revoke", args=[workspace.slug, grant.public_id])
-        if may(role, Role.REVIEWER)
+        if has_role(role, Role.REVIEWER)
         else None,
     )

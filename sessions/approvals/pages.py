@@ -19,7 +19,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from controlplane.api.errors import ApiError
 from controlplane.models import Role
-from controlplane.shared.access import MemberRequest, member_page, person_name
+from controlplane.shared.access import MemberRequest, display_name, member_page
 from controlplane.shared.errors import DomainError
 from sessions.approvals import lifecycle
 from sessions.approvals.card.build import NO_DRAFT, Card, Draft, Reader, card_of
@@ -224,4 +224,4 @@ def _count(request: MemberRequest) -> HttpResponse:
 
 def _decider(request: MemberRequest) -> Decider:
     reader = Reader(request.user, request.role)
-    return reader.decider(person_name(request.user))
+    return reader.decider(display_name(request.user))

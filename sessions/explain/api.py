@@ -8,7 +8,7 @@ from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema
 from rest_framework import serializers as s
 from rest_framework.response import Response
 
-from controlplane.api.fields import Text, Whole
+from controlplane.api.fields import IntField, StrField
 from controlplane.api.views import WorkspaceView
 from sessions.api_schema import Body
 from sessions.errors import GateInputError
@@ -31,29 +31,31 @@ if TYPE_CHECKING:
 
 
 class StandpointBody(Body):
-    intent_id = Text(required=False, allow_null=True, max_length=200, help_text="As if it had been taken.")
-    session_id = Text(required=False, allow_null=True, max_length=200, help_text="As in this session.")
+    intent_id = StrField(
+        required=False, allow_null=True, max_length=200, help_text="As if it had been taken."
+    )
+    session_id = StrField(required=False, allow_null=True, max_length=200, help_text="As in this session.")
 
 
 class StepAnswer(Body):
-    number = Whole(help_text="The step of the decision, 1 to 10.")
-    name = Text()
-    saw = Text(help_text="The values that the step looked at.")
+    number = IntField(help_text="The step of the decision, 1 to 10.")
+    name = StrField()
+    saw = StrField(help_text="The values that the step looked at.")
     outcome = s.ChoiceField(choices=["pass", "skip", "allow", "ask", "deny"])
-    text = Text(help_text="Why, where it stopped the call.")
+    text = StrField(help_text="Why, where it stopped the call.")
 
 
 class RevisionsAnswer(Body):
-    workspace = Whole()
-    session = Whole(allow_null=True)
-    intent = Whole(allow_null=True)
+    workspace = IntField()
+    session = IntField(allow_null=True)
+    intent = IntField(allow_null=True)
 
 
 class UnknownPart(Body):
-    text = Text()
-    why = Text()
-    start = Whole(allow_null=True, help_text="Offset into the command, in code points.")
-    end = Whole(allow_null=True)
+    text = StrField()
+    why = StrField()
+    start = IntField(allow_null=True, help_text="Offset into the command, in code points.")
+    end = IntField(allow_null=True)
 
 
 class ExplainBody(GateBody):
@@ -66,7 +68,7 @@ class ExplainBody(GateBody):
 class ExplainAnswer(GateAnswer):
     steps = StepAnswer(many=True)
     revisions = RevisionsAnswer(help_text="What the decision was made upon.")
-    nearest_pattern = Text(allow_null=True, help_text="The pattern of the scope that comes closest.")
+    nearest_pattern = StrField(allow_null=True, help_text="The pattern of the scope that comes closest.")
     unknown = UnknownPart(many=True)
 
 

@@ -74,12 +74,12 @@ def standing_of(bearer: Bearer, request: GateRequest, standpoint: Standpoint | N
     Raise NotPermittedError for another's session, NotFoundError for a session or intent that is not there.
     """
     if standpoint is not None:
-        if not bearer.may("reviewer"):
+        if not bearer.has_role("reviewer"):
             error = "Explaining from another standpoint needs the role reviewer."
             raise NotPermittedError(error, reason="not_permitted")
         return standing_at(bearer.workspace_id, request, standpoint)
     session = find_session(bearer.workspace_id, request.session_id)
-    if session is not None and not bearer.may("reviewer"):
+    if session is not None and not bearer.has_role("reviewer"):
         require_owner(session, bearer)
     return held_of(session or unopened_session(bearer.workspace_id, request.opening))
 

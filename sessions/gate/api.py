@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from controlplane.api.authentication import TokenAuthentication
 from controlplane.api.views import WorkspaceView
 from controlplane.shared.metrics import observe_decision
-from controlplane.shared.tokens import known_bearer
+from controlplane.shared.tokens import find_cached_bearer
 from sessions.errors import GateInputError
 from sessions.gate import check
 from sessions.gate.answers import render_refusal
@@ -48,7 +48,7 @@ class GateView(WorkspaceView):
 
     def get_authenticators(self) -> list[BaseAuthentication]:
         """From the gate's memory: the append itself makes sure that the token still holds."""
-        return [TokenAuthentication(known_bearer)]
+        return [TokenAuthentication(find_cached_bearer)]
 
     @extend_schema(
         operation_id="gate",

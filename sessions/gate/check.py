@@ -47,6 +47,6 @@ def check(bearer: Bearer, request: GateRequest) -> dict[str, Any]:
 def _discard_snapshot(bearer: Bearer, request: GateRequest) -> None:
     """Drop a snapshot that no longer holds. Raise TokenRevokedError when it was the token that changed."""
     snapshot_cache.forget(bearer.workspace_id, request.session_id)
-    if not bearer.still_valid():
+    if not bearer.is_active():
         forget_token(bearer.token_id)
         raise TokenRevokedError

@@ -19,7 +19,7 @@ def dry_run(bearer: Bearer, request: GateRequest) -> dict[str, Any]:
     session = find_session(bearer.workspace_id, request.session_id)
     if session is None:
         session = unopened_session(bearer.workspace_id, request.opening)
-    elif session.token_id != bearer.token_id and not bearer.may("reviewer"):
+    elif session.token_id != bearer.token_id and not bearer.has_role("reviewer"):
         raise ForeignSessionError("This session belongs to another token.", reason="not_yours")
     snapshot = read_snapshot(session)
     outcome = decide_request(request, snapshot)

@@ -24,7 +24,7 @@ from controlplane.policy.calls.resolve_tool import MCP_WRAPPERS, resolve_tool
 from controlplane.policy.calls.toolsets.icp import list_spellings
 from controlplane.policy.model import HANDSHAKE_TOOL, ToolCall
 from controlplane.shared.errors import ConflictError, InvalidInputError, NotFoundError
-from controlplane.shared.masking import storable
+from controlplane.shared.masking import to_storable
 from controlplane.shared.tokens import Bearer
 from sessions.core_values import load_policy
 from sessions.gate.request import AGENT_FIELDS, MAX_ID_LENGTH, text_field
@@ -131,7 +131,7 @@ def _choose(live: list[AgentSession]) -> str:
 
 def _let_pass(bearer: Bearer, tool: str, arguments: Mapping[str, Any], live: list[AgentSession]) -> set[str]:
     """Ids of the live sessions whose hook asked for this call a moment ago. 1 query."""
-    wanted, now = storable(dict(arguments)), timezone.now()
+    wanted, now = to_storable(dict(arguments)), timezone.now()
     entries = LedgerEntry.objects.filter(
         workspace_id=bearer.workspace_id,
         kind=Kind.DECISION,
@@ -153,4 +153,4 @@ def _let_pass(bearer: Bearer, tool: str, arguments: Mapping[str, Any], live: lis
 def _is_call(recorded: str, data: Any, tool: str, wanted: Any) -> bool:
     """Whether the recorded call is this one, out of any wrapping."""
     found = resolve_tool(ToolCall(recorded, data))
-    return found.name in (tool, *list_spellings(tool)) and storable(found.input) == wanted
+    return found.name in (tool, *list_spellings(tool)) and to_storable(found.input) == wanted

@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from controlplane.api.authentication import TokenAuthentication
 from controlplane.api.views import WorkspaceView
 from controlplane.shared.metrics import observe_decision
-from controlplane.shared.tokens import find_bearer, known_bearer
+from controlplane.shared.tokens import find_bearer, find_cached_bearer
 from sessions.adapters.dispatch import HookRequest, HookResult, handle_hook
 from sessions.adapters.hook_call import Body, Event, HookAnswer
 from sessions.adapters.parse import event_name_in, find_client, parse_hook
@@ -47,7 +47,7 @@ class HookView(WorkspaceView):
 
     def get_authenticators(self) -> list[BaseAuthentication]:
         """The gate's memory of tokens serves the gate only: its append makes sure that the token holds."""
-        return [TokenAuthentication(known_bearer if self._meaning() is Event.PRE_TOOL else find_bearer)]
+        return [TokenAuthentication(find_cached_bearer if self._meaning() is Event.PRE_TOOL else find_bearer)]
 
     @extend_schema(
         operation_id="hooks",

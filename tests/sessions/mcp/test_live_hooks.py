@@ -12,7 +12,7 @@ from tests.sessions.mcp.conversing import LEGACY, MODERN, call, claude, client, 
 
 REVOKE = (
     "from controlplane.shared.tokens import *; from controlplane.models import Token; "
-    "revoke_token(Token.objects.get(digest=digest_of('{}'))); print(1)"
+    "revoke_token(Token.objects.get(digest=hash_secret('{}'))); print(1)"
 )
 
 
