@@ -19,7 +19,7 @@ from django.http.request import split_domain_port, validate_host
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 from controlplane.api.authentication import SCHEME
-from controlplane.api.errors import ApiError, error_body, status_of
+from controlplane.api.errors import ApiError, error_body, get_status_code
 from controlplane.api.throttling import TokenThrottle
 from controlplane.policy.calls.toolsets.icp import HOOK_TOOL
 from controlplane.shared.errors import DomainError
@@ -86,7 +86,7 @@ def admitted(method: str, headers: Mapping[str, str]) -> Caller:
     try:
         return caller_of(bearer, headers)
     except DomainError as error:
-        raise ApiError(status_of(error), error.error_type, error.error, **error.details) from error
+        raise ApiError(get_status_code(error), error.error_type, error.error, **error.details) from error
 
 
 def _bearer(header: str) -> Bearer:
