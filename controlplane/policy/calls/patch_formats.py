@@ -23,7 +23,7 @@ _EXTENDED_HEADER_OPS = {
     "Index:": "write",
 }
 # What `patch` reads and this module does not: context diffs, normal diffs, ed scripts. A header in another
-# spelling may be one for the client. Mode 120000 is a symlink (its text is its destination), 160000 a submodule.
+# spelling may be one for the client. Mode 120000 is a symlink, its text the destination; 160000 a submodule.
 _FOREIGN = re.compile(
     r"\*\*\*(?! Begin Patch| End Patch| End of File)|\d+(,\d+)?[acd]\d*(,\d+)?$"
     r"|(?:new (?:file )?mode|index \S+) 1[26]0000"
