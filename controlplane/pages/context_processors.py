@@ -34,4 +34,4 @@ def _list_workspaces(user: Any) -> list[Workspace]:
 
 
 def _count_pending(workspace: Workspace) -> int:
-    return Approval.objects.filter(workspace=workspace, status=Approval.Status.PENDING).count()
+    return Approval.objects.for_workspace(workspace.pk).pending().count()

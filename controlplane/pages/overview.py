@@ -127,7 +127,7 @@ def _compute_figures(
 
 
 def _pending(workspace: Workspace, now: datetime) -> QuerySet[Approval]:
-    return Approval.objects.filter(workspace=workspace, status=Approval.Status.PENDING, expires_at__gt=now)
+    return Approval.objects.for_workspace(workspace.pk).decidable(now)
 
 
 def _waiting(workspace: Workspace, now: datetime) -> QuerySet[Approval]:

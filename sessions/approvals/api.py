@@ -31,12 +31,10 @@ class ApprovalViewBase(WorkspaceView):
 
     def visible(self) -> QuerySet[Approval]:
         """Reviewers see the workspace's approvals, an agent those of its own sessions."""
-        rows = Approval.objects.select_related("workspace", "session__token").filter(
-            workspace_id=self.bearer.workspace_id
-        )
-        return (
-            rows if self.bearer.has_role("reviewer") else rows.filter(session__token_id=self.bearer.token_id)
-        )
+        approvals = Approval.objects.with_relations().for_workspace(self.bearer.workspace_id)
+        if self.bearer.has_role("reviewer"):
+            return approvals
+        return approvals.filter(session__token_id=self.bearer.token_id)
 
     def approval(self, approval_id: str) -> Approval:
         """With its deadline applied. Raises `ApiError` 404."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Q
 from django.urls import reverse
 from django.utils import timezone
 
@@ -31,13 +30,7 @@ class GrantRow:
 
 def grant_rows(workspace: Workspace, role: Role) -> list[GrantRow]:
     """Live grants, newest first (1 query). Who may not decide may not revoke."""
-    rows = ApprovalGrant.objects.filter(
-        Q(expires_at=None) | Q(expires_at__gt=timezone.now()),
-        session__workspace=workspace,
-        revoked_at=None,
-    ).exclude(
-        Q(session__state=SessionState.ENDED.value) | Q(kind=ApprovalGrant.Kind.ONCE, used_at__isnull=False)
-    )
+    rows = ApprovalGrant.objects.usable(timezone.now()).filter(session__workspace=workspace)
     rows = rows.select_related("session", "approval__session").order_by("-pk")
     return [_row(grant, workspace, role) for grant in rows[:MAX_GRANTS]]
 

@@ -162,8 +162,8 @@ def _onward(request: MemberRequest, approval: Approval) -> HttpResponse:
 
 def _approval(request: MemberRequest, approval_id: str) -> Approval:
     """With its deadline applied. 1 query; a stranger's approval is no approval."""
-    rows = Approval.objects.select_related("workspace", "session__token", "session__workspace")
-    found = rows.filter(workspace=request.workspace, public_id=approval_id).first()
+    rows = Approval.objects.with_card_relations()
+    found = rows.for_workspace(request.workspace.pk).filter(public_id=approval_id).first()
     if found is None:
         raise Http404
     if found.status == Approval.Status.PENDING and lifecycle.expire(found):

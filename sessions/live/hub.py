@@ -155,7 +155,7 @@ def _news_so_far(workspace_id: int) -> tuple[int, list[int]]:
 
 
 def _over(approval_ids: list[str]) -> list[str]:
-    ended = Approval.objects.filter(public_id__in=approval_ids).exclude(status=Approval.Status.PENDING)
+    ended = Approval.objects.ended().filter(public_id__in=approval_ids)
     return list(ended.values_list("public_id", flat=True))
 
 
