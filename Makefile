@@ -17,7 +17,7 @@ SCHEMA := docs/openapi.yaml
 AGENTS_DIR := $(abspath $(or $(ICP_AGENTS_DIR),.agents))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-base setup-dev setup-bench run demo test check e2e agents bench bench-quick mutate schema lock
+.PHONY: help setup setup-base setup-dev setup-bench run demo test test-deep check e2e agents bench bench-quick mutate schema lock
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "%-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -52,8 +52,11 @@ demo: setup-base ## Migrate, then serve with example data and a scripted agent
 	@$(MANAGE) migrate --noinput --verbosity 0
 	@$(MANAGE) demo
 
-test: setup ## Every test but those in a browser and those with real agents
-	$(TESTING) $(PY) -m pytest -m "not e2e and not agents" -n auto
+test: setup ## Every test but the deep ones, those in a browser and those with real agents
+	$(TESTING) $(PY) -m pytest -m "not deep and not e2e and not agents" -n auto
+
+test-deep: setup ## Long properties, fuzzing, strace and outages
+	$(TESTING) $(PY) -m pytest -m deep -n auto
 
 e2e: setup-dev ## The tests in a real browser (Chromium must be installed)
 	$(TESTING) $(PY) -m pytest -m e2e

@@ -7,15 +7,15 @@ from django.contrib.admin.forms import AdminAuthenticationForm
 from django.http import HttpRequest
 
 from controlplane.models import Membership, Token, Workspace
-from controlplane.pages.sign_in import Careful
+from controlplane.pages.sign_in import ThrottledAuthenticationForm
 from controlplane.shared.admin import ReadOnlyAdmin
 
 
-class CarefulAdminForm(Careful, AdminAuthenticationForm):
+class ThrottledAdminForm(ThrottledAuthenticationForm, AdminAuthenticationForm):
     """The same care at this door."""
 
 
-admin.site.login_form = CarefulAdminForm
+admin.site.login_form = ThrottledAdminForm
 
 
 class MembershipInline(admin.TabularInline):

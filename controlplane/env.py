@@ -43,24 +43,24 @@ class Environment:
 
 
 def read_environment(base_dir: Path) -> Environment:
-    data_dir = _data_dir(base_dir)
-    port = _whole_number("ICP_PORT", default=8000, low=1, high=65535)
-    public_url = _public_url(port)
+    data_dir = _read_data_dir(base_dir)
+    port = _read_integer("ICP_PORT", default=8000, low=1, high=65535)
+    public_url = _read_public_url(port)
     return Environment(
         data_dir=data_dir,
         port=port,
-        debug=_switch("ICP_DEBUG"),
-        secret_key=os.environ.get("ICP_SECRET_KEY") or kept_secret(data_dir / "secret_key"),
-        database=_database(data_dir),
-        redis_url=_redis_url(),
+        debug=_read_boolean("ICP_DEBUG"),
+        secret_key=os.environ.get("ICP_SECRET_KEY") or read_or_create_secret(data_dir / "secret_key"),
+        database=_read_database(data_dir),
+        redis_url=_read_redis_url(),
         public_url=public_url,
-        allowed_hosts=_allowed_hosts(public_url),
-        rate_per_minute=_whole_number("ICP_RATE_PER_MINUTE", default=30_000, low=0, high=10**9),
-        private_targets=_switch("ICP_PRIVATE_TARGETS"),
+        allowed_hosts=_read_allowed_hosts(public_url),
+        rate_per_minute=_read_integer("ICP_RATE_PER_MINUTE", default=30_000, low=0, high=10**9),
+        private_targets=_read_boolean("ICP_PRIVATE_TARGETS"),
     )
 
 
-def kept_secret(path: Path) -> str:
+def read_or_create_secret(path: Path) -> str:
     """The secret in `path`, made on first use; `O_EXCL` so that two processes agree on one."""
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -72,7 +72,7 @@ def kept_secret(path: Path) -> str:
     return secret
 
 
-def _data_dir(base_dir: Path) -> Path:
+def _read_data_dir(base_dir: Path) -> Path:
     path = Path(os.environ.get("ICP_DATA_DIR") or base_dir / "var").absolute()
     try:
         path.mkdir(parents=True, exist_ok=True)
@@ -83,7 +83,7 @@ def _data_dir(base_dir: Path) -> Path:
     return path
 
 
-def _whole_number(variable: str, *, default: int, low: int, high: int) -> int:
+def _read_integer(variable: str, *, default: int, low: int, high: int) -> int:
     text = os.environ.get(variable, "")
     if not text:
         return default
@@ -92,26 +92,28 @@ def _whole_number(variable: str, *, default: int, low: int, high: int) -> int:
     return int(text)
 
 
-def _switch(variable: str) -> bool:
+def _read_boolean(variable: str) -> bool:
     text = os.environ.get(variable, "").lower()
     if text not in TRUE | FALSE:
         stop(variable, f"{text!r} is neither on (1, true, yes) nor off (0, false, no)")
     return text in TRUE
 
 
-def _database(data_dir: Path) -> dict[str, object]:
+def _read_database(data_dir: Path) -> dict[str, object]:
     url = os.environ.get("ICP_DATABASE_URL") or f"sqlite:///{data_dir / 'icp.sqlite3'}"
     try:
-        found = dict(dj_database_url.parse(url))
+        database = dict(dj_database_url.parse(url))
     except (ValueError, KeyError) as error:
         stop("ICP_DATABASE_URL", f"cannot be read ({error}); wanted postgres://user:password@host:port/name")
-    engine = found.get("ENGINE")
-    if engine not in {"django.db.backends.postgresql", "django.db.backends.sqlite3"} or not found.get("NAME"):
+    engine = database.get("ENGINE")
+    if engine not in {"django.db.backends.postgresql", "django.db.backends.sqlite3"} or not database.get(
+        "NAME"
+    ):
         stop("ICP_DATABASE_URL", "only postgres://… and sqlite:///… are supported, with a database name")
-    return found
+    return database
 
 
-def _redis_url() -> str | None:
+def _read_redis_url() -> str | None:
     url = os.environ.get("ICP_REDIS_URL", "")
     if not url:
         return None
@@ -121,7 +123,7 @@ def _redis_url() -> str | None:
     return url
 
 
-def _public_url(port: int) -> str:
+def _read_public_url(port: int) -> str:
     url = (os.environ.get("ICP_PUBLIC_URL") or f"http://127.0.0.1:{port}").rstrip("/")
     parts = urlsplit(url)
     if parts.scheme not in {"http", "https"} or not parts.hostname or parts.path or parts.query:
@@ -129,11 +131,11 @@ def _public_url(port: int) -> str:
     return url
 
 
-def _allowed_hosts(public_url: str) -> tuple[str, ...]:
-    named = [host.strip() for host in os.environ.get("ICP_ALLOWED_HOSTS", "").split(",") if host.strip()]
-    for host in named:
+def _read_allowed_hosts(public_url: str) -> tuple[str, ...]:
+    hosts = [host.strip() for host in os.environ.get("ICP_ALLOWED_HOSTS", "").split(",") if host.strip()]
+    for host in hosts:
         if "/" in host or " " in host:
             stop("ICP_ALLOWED_HOSTS", f"{host!r} is not a host name; separate names by commas")
     return tuple(
-        dict.fromkeys([urlsplit(public_url).hostname or "", "127.0.0.1", "localhost", "[::1]", *named])
+        dict.fromkeys([urlsplit(public_url).hostname or "", "127.0.0.1", "localhost", "[::1]", *hosts])
     )

@@ -68,7 +68,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "controlplane.pages.context_processors.context",
+                "controlplane.pages.context_processors.page_frame",
             ],
         },
     },
@@ -142,9 +142,9 @@ REST_FRAMEWORK = {
     "DEFAULT_THROTTLE_CLASSES": ["controlplane.api.throttling.TokenThrottle"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["controlplane.api.parsers.StrictJSONParser"],
-    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "controlplane.api.bodies.OneForm",
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "controlplane.api.bodies.SingleRenderer",
     "DEFAULT_SCHEMA_CLASS": "controlplane.api.openapi.Schema",
-    "EXCEPTION_HANDLER": "controlplane.api.errors.handle",
+    "EXCEPTION_HANDLER": "controlplane.api.errors.handle_exception",
     "UNAUTHENTICATED_USER": None,
 }
 SPECTACULAR_SETTINGS = {

@@ -60,7 +60,7 @@ class ControlPlane:
                 return self._answer(request)
             except (urllib.error.URLError, ConnectionError, TimeoutError) as error:
                 if time.monotonic() > give_up:
-                    stop(f"The control plane does not answer: {error}")
+                    exit_with_message(f"The control plane does not answer: {error}")
                 time.sleep(0.5)
 
     def _answer(self, request: urllib.request.Request) -> Json:
@@ -70,7 +70,7 @@ class ControlPlane:
         except urllib.error.HTTPError as error:
             answer = json.loads(error.read() or b"{}")
             if error.code in {401, 403}:
-                stop(f"The control plane refuses this agent: {answer.get('error')}")
+                exit_with_message(f"The control plane refuses this agent: {answer.get('error')}")
         return answer
 
 
@@ -118,7 +118,7 @@ class Agent:
 
     def read(self, path: str) -> str:
         answer = self.ask("read_file", {"path": path})
-        say(f"reads {path}: {told(answer)}")
+        say(f"reads {path}: {describe_decision(answer)}")
         file = self.root / path
         return file.read_text(encoding="utf-8") if answer["decision"] == "allow" and file.exists() else ""
 
@@ -154,16 +154,18 @@ class Agent:
         self.report(output, (self.root / output).read_text(encoding="utf-8"))
 
 
-def work(agent: Agent) -> None:
+def run_story(agent: Agent) -> None:
     """The story of the demo, once."""
     agent.open()
     agent.read("src/auth/login.ts")
     write = {"path": "src/auth/tokens.ts", "content": TOKENS_TS}
-    say(f"writes src/auth/tokens.ts without an intent: {told(agent.ask('write_to_file', write))}")
+    say(
+        f"writes src/auth/tokens.ts without an intent: {describe_decision(agent.ask('write_to_file', write))}"
+    )
     taken = agent.plane.post(f"sessions/{agent.session_id}/select-intent", {"intent_id": INTENT})
     say(f"takes {INTENT}: {'its context is loaded' if taken.get('success') else taken.get('error')}")
     answer = agent.ask("write_to_file", write)
-    say(f"writes src/auth/tokens.ts again: {told(answer)}")
+    say(f"writes src/auth/tokens.ts again: {describe_decision(answer)}")
     agent.write(write["path"], write["content"], answer)
     hold_for_people(agent)
     agent.plane.post(f"sessions/{agent.session_id}/end", {})
@@ -173,15 +175,15 @@ def work(agent: Agent) -> None:
 def hold_for_people(agent: Agent) -> None:
     """Two calls that only a human can let through: a command, and an edit outside the scope."""
     command, command_id = {"command": "python3 scripts/check-links > docs/links.txt"}, new_call_id()
-    say(f"runs a command: {told(agent.ask('execute_command', command, call_id=command_id))}")
+    say(f"runs a command: {describe_decision(agent.ask('execute_command', command, call_id=command_id))}")
     (edit, content), edit_id = design_edit(agent), new_call_id()
-    say(f"edits docs/design.md: {told(agent.ask('edit_file', edit, call_id=edit_id))}")
+    say(f"edits docs/design.md: {describe_decision(agent.ask('edit_file', edit, call_id=edit_id))}")
     say("waits for a human: sign in as rex and decide under Approvals")
     answer = agent.ask("edit_file", edit, call_id=edit_id, wait=True)
-    say(f"hears about docs/design.md: {told(answer)}")
+    say(f"hears about docs/design.md: {describe_decision(answer)}")
     agent.write(edit["path"], content, answer)
     answer = agent.ask("execute_command", command, call_id=command_id, wait=True)
-    say(f"hears about the command: {told(answer)}")
+    say(f"hears about the command: {describe_decision(answer)}")
     agent.run(command["command"], answer)
 
 
@@ -204,7 +206,7 @@ def new_call_id() -> str:
     return f"call-{uuid.uuid4().hex}"
 
 
-def told(answer: Json) -> str:
+def describe_decision(answer: Json) -> str:
     """The decision in a line, with the first sentence of the reason."""
     error = (answer.get("error") or "").split("\n")[0]
     return f"{answer['decision'].upper()}{': ' if error else ''}{error}"
@@ -215,7 +217,7 @@ def say(text: str) -> None:
     time.sleep(PACE_SECONDS)
 
 
-def stop(text: str) -> NoReturn:
+def exit_with_message(text: str) -> NoReturn:
     say(text)
     sys.exit(1)
 
@@ -224,7 +226,7 @@ def main() -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     plane = ControlPlane(os.environ["ICP_URL"], os.environ["ICP_TOKEN"])
     try:
-        work(Agent(plane, Path(sys.argv[1]).resolve()))
+        run_story(Agent(plane, Path(sys.argv[1]).resolve()))
     except KeyboardInterrupt:
         sys.exit(0)
 

@@ -15,7 +15,7 @@ from django.db import transaction
 
 from controlplane.models import Workspace
 from controlplane.policy.model import IntentStatus, Registry
-from controlplane.shared.masking import storable
+from controlplane.shared.masking import to_storable
 from intents import registry
 from intents.errors import InvalidIntentError, ProposalRefusedError
 from intents.models import Intent
@@ -42,13 +42,13 @@ def propose(workspace_id: int, fields: Mapping[str, Any], proposer: Proposer) ->
 
     Raises ProposalRefusedError, also for a pattern or text that the registry would refuse.
     """
-    name = one_line(storable(proposer.name), MAX_NAME_LENGTH) or "an agent"
+    name = one_line(to_storable(proposer.name), MAX_NAME_LENGTH) or "an agent"
     with transaction.atomic():
         # The lock makes counting, numbering and inserting one step for parallel proposals.
         workspace = Workspace.objects.select_for_update().get(pk=workspace_id)
         _require_room(workspace)
         document = {
-            **storable(dict(fields)),
+            **to_storable(dict(fields)),
             "id": _next_id(workspace_id),
             "status": IntentStatus.BLOCKED.value,
             "blocked_reason": f"Proposed by {name}: an admin has not accepted it yet.",

@@ -8,7 +8,7 @@ from drf_spectacular.utils import OpenApiResponse
 from rest_framework import serializers as s
 
 from controlplane.api.errors import ErrorAnswer
-from controlplane.api.fields import Text
+from controlplane.api.fields import StrField
 from controlplane.policy.model import SessionState
 
 Body = s.Serializer[Any]
@@ -32,7 +32,7 @@ def responses_for(status: int, body: Any, *errors: int) -> dict[int, Any]:
 
 
 class AgentBody(Body):
-    name = Text(required=False, allow_blank=True, max_length=100, help_text="claude-code, codex, …")
-    version = Text(required=False, allow_blank=True, max_length=100)
-    model = Text(required=False, allow_blank=True, max_length=200)
-    hook = Text(required=False, allow_blank=True, max_length=100, help_text="Version of the hook client.")
+    name = StrField(required=False, allow_blank=True, max_length=100, help_text="claude-code, codex, …")
+    version = StrField(required=False, allow_blank=True, max_length=100)
+    model = StrField(required=False, allow_blank=True, max_length=200)
+    hook = StrField(required=False, allow_blank=True, max_length=100, help_text="Version of the hook client.")

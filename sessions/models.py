@@ -65,6 +65,40 @@ class AgentSession(models.Model):
         return self.state == SessionState.ENDED
 
 
+class ApprovalQuerySet(models.QuerySet["Approval"]):
+    """Name the lookups that the queue, the cards, the API and the gate share."""
+
+    def for_workspace(self, workspace_id: int) -> ApprovalQuerySet:
+        return self.filter(workspace_id=workspace_id)
+
+    def for_call(self, session: AgentSession, digest: str) -> ApprovalQuerySet:
+        """Approvals of exactly this call of this session."""
+        return self.filter(session=session, digest=digest)
+
+    def pending(self) -> ApprovalQuerySet:
+        """Approvals that nothing has ended, overdue ones included."""
+        return self.filter(status=Approval.Status.PENDING)
+
+    def decidable(self, now: datetime) -> ApprovalQuerySet:
+        """Pending approvals whose deadline lies ahead."""
+        return self.pending().filter(expires_at__gt=now)
+
+    def overdue(self, now: datetime) -> ApprovalQuerySet:
+        """Pending approvals whose deadline has passed and that still have to be expired."""
+        return self.pending().filter(expires_at__lte=now)
+
+    def ended(self) -> ApprovalQuerySet:
+        return self.exclude(status=Approval.Status.PENDING)
+
+    def with_relations(self) -> ApprovalQuerySet:
+        """Fetch what deciding an approval and rendering it read."""
+        return self.select_related("workspace", "session__token")
+
+    def with_card_relations(self) -> ApprovalQuerySet:
+        """Fetch what its card reads as well."""
+        return self.select_related("workspace", "session__token", "session__workspace")
+
+
 class Approval(models.Model):
     """A question to a human, opened by an `ask`. One compare-and-set ends it; the first one wins.
 
@@ -131,6 +165,8 @@ class Approval(models.Model):
     )
     comment = models.TextField(blank=True, default="")
 
+    objects = ApprovalQuerySet.as_manager()
+
     class Meta:
         constraints = [
             models.UniqueConstraint(
@@ -144,6 +180,26 @@ class Approval(models.Model):
 
     def __str__(self) -> str:
         return f"{self.public_id} {self.status}"
+
+
+class ApprovalGrantQuerySet(models.QuerySet["ApprovalGrant"]):
+    """Name the lookups that the gate and the pages share."""
+
+    def live(self, now: datetime) -> ApprovalGrantQuerySet:
+        """Grants that are neither revoked nor past their end.
+
+        A spent `once` grant is among them: the call that spent it is let through when it is sent again.
+        """
+        return self.filter(Q(expires_at=None) | Q(expires_at__gt=now), revoked_at=None)
+
+    def usable(self, now: datetime) -> ApprovalGrantQuerySet:
+        """Live grants that can let a further call through: not spent, and of a session that has not ended."""
+        spent = Q(kind=ApprovalGrant.Kind.ONCE, used_at__isnull=False)
+        return self.live(now).exclude(Q(session__state=SessionState.ENDED.value) | spent)
+
+    def revoke(self, now: datetime) -> int:
+        """Revoke those that are not revoked yet. Return how many."""
+        return self.filter(revoked_at=None).update(revoked_at=now)
 
 
 class ApprovalGrant(models.Model):
@@ -176,6 +232,8 @@ class ApprovalGrant(models.Model):
     revoked_at: models.DateTimeField[datetime | None, datetime | None] = models.DateTimeField(
         null=True, blank=True
     )
+
+    objects = ApprovalGrantQuerySet.as_manager()
 
     class Meta:
         indexes = [models.Index(fields=["session", "revoked_at"], name="grant_live")]

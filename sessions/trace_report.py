@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from controlplane.shared.masking import storable
+from controlplane.shared.masking import to_storable
 from sessions.models import AgentSession
 from sessions.previous_text import Told, computed_class
 from sessions.representations import format_time
@@ -23,7 +23,7 @@ def record_trace(
     """The answer, and whether the mutation is new. `told` is what a hook knows of its call beside `data`.
     Without `classed` the class is left unknown, for whoever has no time to compute it.
 
-    Raises `ApiError` 400 and 409.
+    Raise `DomainError` where the mutation cannot be recorded.
     """
     problems = data.get("problems")
     if isinstance(problems, list):
@@ -31,7 +31,7 @@ def record_trace(
     fields = {name: value for name, value in data.items() if name != "problems"}
     mutation = Mutation(
         **fields,
-        problems=storable(str(problems)) if problems else None,
+        problems=to_storable(str(problems)) if problems else None,
         computed_class=computed_class(session, data, told) if classed else None,
     )
     author = Author(

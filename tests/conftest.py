@@ -33,9 +33,9 @@ def pytest_configure():
 def _forget_what_the_process_remembers():
     """Tests roll back, so ids and revisions occur again: nothing may be remembered from one to the next."""
     snapshot_cache.forget_all()
-    tokens._known.clear()
-    throttling.requests.forget_all()
-    sign_in.guesses.forget_all()
+    tokens._cached_bearers.clear()
+    throttling.request_buckets.forget_all()
+    sign_in.guess_buckets.forget_all()
 
 
 @pytest.fixture(scope="session")

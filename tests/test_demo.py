@@ -43,21 +43,21 @@ class TestSeed:
         }
         roles = dict(Membership.objects.values_list("user__username", "role"))
         assert roles == {"ada": Role.ADMIN, "rex": Role.REVIEWER, "ivy": Role.AUDITOR}
-        assert {role: find_bearer(text).role for role, text in seeded.kept.tokens.items()} == {
+        assert {role: find_bearer(text).role for role, text in seeded.credentials.tokens.items()} == {
             "agent": "agent",
             "reviewer": "reviewer",
             "admin": "admin",
         }
-        for name, password in seeded.kept.passwords.items():
+        for name, password in seeded.credentials.passwords.items():
             user = Membership.objects.get(user__username=name).user
             assert user.check_password(password)
-            assert f"{name} " in demo.introduction(seeded)
-            assert password in demo.introduction(seeded)
+            assert f"{name} " in demo.describe_demo(seeded)
+            assert password in demo.describe_demo(seeded)
 
     def test_a_second_run_finds_and_prints_the_same(self, data):
-        first = demo.introduction(demo.seed())
+        first = demo.describe_demo(demo.seed())
         entries = LedgerEntry.objects.count()
-        assert demo.introduction(demo.seed()) == first
+        assert demo.describe_demo(demo.seed()) == first
         assert LedgerEntry.objects.count() == entries
 
     def test_the_secrets_are_readable_by_their_owner_only(self, data):
@@ -68,13 +68,15 @@ class TestSeed:
         demo.seed()
         (data / "demo.json").write_text("torn")
         seeded = demo.seed()
-        assert find_bearer(seeded.kept.tokens["agent"])
-        assert Membership.objects.get(user__username="rex").user.check_password(seeded.kept.passwords["rex"])
+        assert find_bearer(seeded.credentials.tokens["agent"])
+        assert Membership.objects.get(user__username="rex").user.check_password(
+            seeded.credentials.passwords["rex"]
+        )
 
     def test_a_new_database_gets_what_was_printed_before(self, data):
-        kept = demo.seed().kept
+        kept = demo.seed().credentials
         Workspace.objects.all().delete()
-        again = demo.seed().kept
+        again = demo.seed().credentials
         assert again.passwords == kept.passwords
         assert find_bearer(again.tokens["admin"])
 
@@ -89,13 +91,13 @@ class TestSeed:
 
     def test_a_workspace_of_that_name_that_is_not_the_demos_is_left_alone(self, data):
         workspace("acme")
-        with pytest.raises(demo.NotOursError):
+        with pytest.raises(demo.DemoConflictError):
             demo.seed()
         assert not Intent.objects.exists()
 
     def test_a_person_of_that_name_who_is_somebody_else_keeps_the_password(self, data):
         ada = person("ada", workspace("elsewhere"), Role.ADMIN)
-        with pytest.raises(demo.NotOursError):
+        with pytest.raises(demo.DemoConflictError):
             demo.seed()
         before = ada.password
         ada.refresh_from_db()
@@ -162,7 +164,7 @@ def live(tmp_path):
     server.close()
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_the_story_runs_to_its_end_twice_and_stops_at_once(live, tmp_path):
     running = Running(live, tmp_path / "demo.log")
     try:

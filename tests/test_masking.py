@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from controlplane.shared.masking import MASK, MAX_TEXT_LENGTH, cut_text, mask_text, storable, was_cut
+from controlplane.shared.masking import MASK, MAX_TEXT_LENGTH, cut_text, is_cut, mask_text, to_storable
 from tests.workload import bounded
 
 SECRETS = {
@@ -56,14 +56,14 @@ def test_ordinary_code_is_left_alone(code):
 
 def test_long_texts_are_cut_and_say_so():
     cut = cut_text("x" * (MAX_TEXT_LENGTH + 5))
-    assert was_cut(cut)
+    assert is_cut(cut)
     assert "5 more characters" in cut
-    assert not was_cut("short")
+    assert not is_cut("short")
 
 
 def test_every_text_of_a_value_is_masked():
     value = {"a": [SECRETS["aws"], 1, None, True], "b": {"c": SECRETS["npm"]}}
-    assert storable(value) == {"a": [MASK, 1, None, True], "b": {"c": MASK}}
+    assert to_storable(value) == {"a": [MASK, 1, None, True], "b": {"c": MASK}}
 
 
 @pytest.mark.parametrize("piece", ["password=", "eyJ", "a://b:", "-----BEGIN A", "bearer ", "sk-"])
@@ -73,6 +73,6 @@ def test_no_text_makes_masking_slow(piece):
 
 
 def test_a_number_that_readers_do_not_agree_on_is_kept_as_text():
-    assert storable([2**53 - 1, 2**53, -(2**60), 1e300, 0.5, True, None, float("inf"), float("nan")]) == [
+    assert to_storable([2**53 - 1, 2**53, -(2**60), 1e300, 0.5, True, None, float("inf"), float("nan")]) == [
         2**53 - 1, str(2**53), str(-(2**60)), 1e300, 0.5, True, None, "inf", "nan",
     ]  # fmt: skip

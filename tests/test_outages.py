@@ -14,7 +14,7 @@ import pytest
 
 from tests.live import LiveServer, free_port
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.deep
 
 IN_SCOPE = {"file_path": "src/auth/login.ts", "content": "export {}\n"}
 OUTSIDE = {"file_path": "docs/design.md", "content": "# new\n"}

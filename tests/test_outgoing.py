@@ -71,7 +71,7 @@ def test_plain_http_is_refused_unless_the_operator_permits_it():
 )  # fmt: skip
 def test_whoever_answers_a_byte_at_a_time_is_hung_up_on(monkeypatch, settings, scheme, first, drop):
     settings.PRIVATE_TARGETS = True
-    monkeypatch.setattr(http_post, "ALL_SECONDS", 0.3)
+    monkeypatch.setattr(http_post, "TOTAL_SECONDS", 0.3)
     listener = socket.create_server(("127.0.0.1", 0))
 
     hung_up = threading.Event()

@@ -9,8 +9,8 @@ import pytest
 from django.utils import timezone
 
 from controlplane.models import Token
-from controlplane.pages.connect.snippets import AGENTS, snippets
-from controlplane.pages.recent_calls import latest_calls
+from controlplane.pages.connect.snippets import AGENTS, build_snippets
+from controlplane.pages.recent_calls import list_recent_calls
 from controlplane.shared.tokens import find_bearer
 from sessions.models import AgentSession
 from tests.builders import intent, signed_in
@@ -56,7 +56,7 @@ def test_ivy_sees_what_waits_and_what_was_decided(busy, ivy):
 
 
 def test_calls_are_told_in_words(busy):
-    told = [(call.text, call.object, call.object_is) for call in latest_calls(busy.pk, 8)]
+    told = [(call.text, call.object, call.object_is) for call in list_recent_calls(busy.pk, 8)]
     assert told == [
         ("Run a shell command", "npm run build > out.txt", "command"),
         ("Write", "docs/design.md", "path"),
@@ -106,7 +106,7 @@ def test_connect_shows_what_to_copy_for_each_agent(acme, ivy, key):
     ],
 )
 def test_connect_shows_every_file_that_is_changed(key, files):
-    added = [one for one in snippets(key, "https://icp.example.com") if "adds" in one["title"]]
+    added = [one for one in build_snippets(key, "https://icp.example.com") if "adds" in one["title"]]
     assert [one["title"] for one in added] == [f"What this adds: {name}" for name in files]
     assert f" mcp {key}" in added[-1]["text"]
 
@@ -131,7 +131,7 @@ def test_nobody_else_makes_tokens_there(acme, rex, ivy, max_):
 def test_the_canary_is_denied(acme, agent):
     """The call on the Connect page, as it stands there."""
     intent(acme)
-    body = json.loads(snippets("rest", "http://icp.example")[-1]["text"].split("-d '")[1].rstrip("'"))
+    body = json.loads(build_snippets("rest", "http://icp.example")[-1]["text"].split("-d '")[1].rstrip("'"))
     answer = agent.post("gate", body).json()
     assert (answer["decision"], answer["reason"]) == ("deny", "outside_workspace")
 

@@ -13,7 +13,7 @@ from controlplane.policy.globs.intentignore import IgnoreRules
 from controlplane.policy.globs.scope import Scope
 from controlplane.policy.rules import policy_document
 from controlplane.policy.shell import analyse
-from controlplane.shared.starters import STARTERS, detected
+from controlplane.shared.starters import STARTERS, detect_starter
 from intents import recommendations
 from tests import builders
 
@@ -33,18 +33,20 @@ from tests import builders
 def test_a_repository_is_told_by_the_files_at_its_top(tmp_path, files, kind):
     for name in files:
         (tmp_path / name).touch()
-    assert detected(tmp_path).kind == kind
+    assert detect_starter(tmp_path).kind == kind
 
 
 def test_a_folder_that_is_not_there_tells_nothing(tmp_path):
-    assert detected(tmp_path / "nowhere").kind == "generic"
+    assert detect_starter(tmp_path / "nowhere").kind == "generic"
 
 
 @pytest.mark.parametrize("starter", STARTERS.values(), ids=STARTERS)
 def test_a_starter_makes_a_policy_that_can_be_read(starter):
-    assert [parse.find_problem(path) for path in starter.protected if parse.find_problem(path)] == []
+    assert [
+        parse.find_problem(path) for path in starter.all_protected_paths if parse.find_problem(path)
+    ] == []
     policy_document.parse(
-        {"protected_paths": [*starter.protected], "safe_commands": [*starter.safe_commands]}
+        {"protected_paths": [*starter.all_protected_paths], "safe_commands": [*starter.safe_commands]}
     )
 
 
@@ -59,7 +61,7 @@ def test_secrets_are_held_off_and_examples_are_not(starter):
 
 @pytest.mark.parametrize("starter", STARTERS.values(), ids=STARTERS)
 def test_pipelines_are_protected(starter):
-    protected = Scope.from_patterns(starter.protected, case_insensitive=True)
+    protected = Scope.from_patterns(starter.all_protected_paths, case_insensitive=True)
     assert protected.matches(".github/workflows/ci.yml")
     assert not protected.matches("src/main.py")
 

@@ -8,7 +8,7 @@ import pytest
 from django.db import connection
 
 from controlplane.models import Workspace
-from controlplane.shared.sqlite_lock import writing
+from controlplane.shared.sqlite_lock import write_transaction
 from tests import builders
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -24,7 +24,7 @@ class Other(threading.Thread):
 
     def run(self) -> None:
         try:
-            with writing():
+            with write_transaction():
                 self.began.set()
                 Workspace.objects.filter(pk=self.workspace_id).update(name="Other")
         finally:
@@ -39,7 +39,7 @@ def workspace():
 def test_another_thread_has_its_turn_when_this_one_is_done(workspace):
     side_by_side = connection.vendor == "postgresql"
     other = Other(workspace)
-    with writing():
+    with write_transaction():
         other.start()
         assert other.began.wait(10 if side_by_side else 0.2) is side_by_side
     other.join()
@@ -48,7 +48,7 @@ def test_another_thread_has_its_turn_when_this_one_is_done(workspace):
 
 
 def fail_after_writing(workspace: Workspace) -> None:
-    with writing():
+    with write_transaction():
         Workspace.objects.filter(pk=workspace.pk).update(name="Lost")
         raise LookupError
 
@@ -63,6 +63,6 @@ def test_a_failed_transaction_is_undone_and_frees_the_turn(workspace):
 
 
 def test_a_transaction_within_another_waits_for_nobody(workspace):
-    with writing(), writing():
+    with write_transaction(), write_transaction():
         Workspace.objects.filter(pk=workspace.pk).update(name="Inner")
     assert Workspace.objects.get(pk=workspace.pk).name == "Inner"

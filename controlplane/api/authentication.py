@@ -15,7 +15,7 @@ from controlplane.shared.tokens import Bearer, find_bearer
 SCHEME = "bearer "
 
 
-def bearer_secret(request: Request) -> str | None:
+def read_bearer_secret(request: Request) -> str | None:
     """The token's text from the Authorization header; None when there is no such header."""
     header = request.META.get("HTTP_AUTHORIZATION", "")
     if not header:
@@ -32,7 +32,7 @@ class TokenAuthentication(BaseAuthentication):
         self.find = find
 
     def authenticate(self, request: Request) -> tuple[None, Bearer] | None:
-        secret = bearer_secret(request)
+        secret = read_bearer_secret(request)
         if secret is None:
             return None
         bearer = self.find(secret)

@@ -9,7 +9,7 @@ from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
 
-class OneForm(DefaultContentNegotiation):
+class SingleRenderer(DefaultContentNegotiation):
     """Each view has one form of answer, whatever the client says it takes; `?format=` belongs to the view."""
 
     def select_renderer(
@@ -18,6 +18,6 @@ class OneForm(DefaultContentNegotiation):
         return renderers[0], renderers[0].media_type
 
 
-def content_type(request: Request) -> str:
+def read_media_type(request: Request) -> str:
     """The media type without its parameters, lower case; "" when there is none."""
     return (request.content_type or "").partition(";")[0].strip().lower()

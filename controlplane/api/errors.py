@@ -59,7 +59,7 @@ class ApiError(Exception):
         self.extra = extra
 
 
-def status_of(error: DomainError) -> int:
+def get_status_code(error: DomainError) -> int:
     """Return the HTTP status for the nearest class of `error` that `STATUS_CODES` knows."""
     known = (STATUS_CODES[kind] for kind in type(error).__mro__ if kind in STATUS_CODES)
     return next(known, status.HTTP_400_BAD_REQUEST)
@@ -69,11 +69,11 @@ def error_body(error_type: str, error: str, **extra: Any) -> dict[str, Any]:
     return {"status": "error", "error_type": error_type, "error": error, **extra}
 
 
-def handle(error: Exception, context: dict[str, Any]) -> Response | None:
+def handle_exception(error: Exception, context: dict[str, Any]) -> Response | None:
     """DRF's exception handler. Unknown exceptions become a 500 that reveals nothing."""
     view = context.get("view")
     shape = getattr(view, "error_body", error_body)
-    status_code, error_type, text, extra = _described(error)
+    status_code, error_type, text, extra = _describe(error)
     headers = {}
     if status_code == status.HTTP_401_UNAUTHORIZED:
         headers["WWW-Authenticate"] = "Bearer"
@@ -83,11 +83,11 @@ def handle(error: Exception, context: dict[str, Any]) -> Response | None:
     return Response(shape(error_type, text, **extra), status=status_code, headers=headers)
 
 
-def _described(error: Exception) -> tuple[int, str, str, dict[str, Any]]:
+def _describe(error: Exception) -> tuple[int, str, str, dict[str, Any]]:
     if isinstance(error, ApiError):
         return error.status_code, error.error_type, error.error, error.extra
     if isinstance(error, DomainError):
-        return status_of(error), error.error_type, error.error, error.details
+        return get_status_code(error), error.error_type, error.error, error.details
     if isinstance(error, exceptions.ValidationError):
         return 400, "INVALID_INPUT", _sentence(error.detail), {"fields": error.get_full_details()}
     if isinstance(error, exceptions.NotAuthenticated):

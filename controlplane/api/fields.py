@@ -7,7 +7,7 @@ from typing import Any
 from rest_framework import serializers
 
 
-class Text(serializers.CharField):
+class StrField(serializers.CharField):
     def __init__(self, **kwargs: Any) -> None:
         kwargs.setdefault("trim_whitespace", False)
         super().__init__(**kwargs)
@@ -18,14 +18,14 @@ class Text(serializers.CharField):
         return str(super().to_internal_value(data))
 
 
-class Whole(serializers.IntegerField):
+class IntField(serializers.IntegerField):
     def to_internal_value(self, data: Any) -> int:
         if isinstance(data, bool) or not isinstance(data, int):
             self.fail("invalid")
         return int(super().to_internal_value(data))
 
 
-class YesNo(serializers.BooleanField):
+class BoolField(serializers.BooleanField):
     def to_internal_value(self, data: Any) -> bool:
         if not isinstance(data, bool):
             self.fail("invalid", input=data)

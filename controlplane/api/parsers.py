@@ -56,26 +56,26 @@ def check_text(value: Any, depth: int = 0) -> None:
             check_text(item, depth + 1)
 
 
-def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+def _reject_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    result = dict(pairs)
+    if len(result) != len(pairs):
         names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the key {twice!r} occurs twice")
-    return found
+        duplicate = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the key {duplicate!r} occurs twice")
+    return result
 
 
-def _finite(number: str) -> float:
+def _parse_finite_float(number: str) -> float:
     value = float(number)
     if not math.isfinite(value):
         raise ValueError(f"the number {number[:20]} is too large")
     return value
 
 
-def _refuse(constant: str) -> NoReturn:
+def _reject_constant(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is not JSON")
 
 
 _decoder = json.JSONDecoder(
-    object_pairs_hook=_without_duplicates, parse_float=_finite, parse_constant=_refuse
+    object_pairs_hook=_reject_duplicate_keys, parse_float=_parse_finite_float, parse_constant=_reject_constant
 )

@@ -22,7 +22,7 @@ class HasRole(BasePermission):
     def has_permission(self, request: Request, view: APIView) -> bool:
         if not isinstance(request.auth, Bearer):
             raise NotAuthenticated
-        wanted = getattr(view, "required_role", "admin")
-        if isinstance(wanted, dict):
-            wanted = wanted.get(request.method, "admin")
-        return request.auth.may(wanted)
+        required = getattr(view, "required_role", "admin")
+        if isinstance(required, dict):
+            required = required.get(request.method, "admin")
+        return request.auth.has_role(required)

@@ -10,7 +10,7 @@ from rest_framework.exceptions import UnsupportedMediaType
 from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 
-from controlplane.api.bodies import content_type
+from controlplane.api.bodies import read_media_type
 from controlplane.api.errors import ApiError
 
 JSON_TYPE = "application/json"
@@ -38,7 +38,7 @@ def read_parsed_body(request: Request, media_types: Collection[str]) -> bytes:
 
     Raises UnsupportedMediaType (415) for a type that is not in `media_types`; a missing one counts as such.
     """
-    media_type = content_type(request)
+    media_type = read_media_type(request)
     if media_type not in media_types:
         raise _unsupported(media_type or "none", media_types)
     data = request.data
@@ -51,7 +51,7 @@ def open_body(request: Request, media_types: Collection[str]) -> Callable[[int],
     Raises UnsupportedMediaType (415) for a type that is not in `media_types`, `ApiError` (413) for a body
     over the upload limit. A request without a content type passes.
     """
-    media_type = content_type(request)
+    media_type = read_media_type(request)
     if media_type and media_type not in media_types:
         raise _unsupported(media_type, media_types)
     limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE

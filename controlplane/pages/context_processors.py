@@ -13,25 +13,25 @@ from sessions.live.events import newest_seq
 from sessions.models import Approval
 
 
-def context(request: HttpRequest) -> dict[str, Any]:
+def page_frame(request: HttpRequest) -> dict[str, Any]:
     """A context processor; its queries run only where a template asks (3 on a page of a workspace)."""
     theme = request.COOKIES.get(THEME_COOKIE, "")
-    found: dict[str, Any] = {"theme": theme if theme in THEMES else "system", "workspace": None}
+    values: dict[str, Any] = {"theme": theme if theme in THEMES else "system", "workspace": None}
     workspace: Workspace | None = getattr(request, "workspace", None)
     if workspace is None:
-        return found
-    return found | {
+        return values
+    return values | {
         "workspace": workspace,
         "role": request.role,  # type: ignore[attr-defined]  # set by member_page beside the workspace
-        "workspaces": SimpleLazyObject(lambda: _workspaces(request.user)),
-        "pending_count": _pending(workspace),
+        "workspaces": SimpleLazyObject(lambda: _list_workspaces(request.user)),
+        "pending_count": _count_pending(workspace),
         "live_seq": newest_seq(workspace.pk),
     }
 
 
-def _workspaces(user: Any) -> list[Workspace]:
+def _list_workspaces(user: Any) -> list[Workspace]:
     return [membership.workspace for membership in Membership.objects.with_workspace().filter(user=user)]
 
 
-def _pending(workspace: Workspace) -> int:
-    return Approval.objects.filter(workspace=workspace, status=Approval.Status.PENDING).count()
+def _count_pending(workspace: Workspace) -> int:
+    return Approval.objects.for_workspace(workspace.pk).pending().count()

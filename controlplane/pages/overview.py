@@ -12,7 +12,7 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from controlplane.pages.recent_calls import latest_calls
+from controlplane.pages.recent_calls import list_recent_calls
 from controlplane.policy.model import IntentStatus, SessionState
 from controlplane.shared.access import MemberRequest, member_page
 from intents.models import Intent
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 DAY = timedelta(days=1)
 WEEK = timedelta(days=7)
-SHOWN = 8  # rows of each list
+MAX_ROWS = 8  # rows of each list
 OPEN = (IntentStatus.PENDING, IntentStatus.IN_PROGRESS, IntentStatus.BLOCKED)
 
 # Reasons of the gate as a heading of a list; what is not here reads well with its underscores taken out.
@@ -50,7 +50,7 @@ REASONS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Calls:
+class CallCount:
     """Decisions of one agent with one outcome and reason in the last 24 hours."""
 
     agent: str
@@ -66,37 +66,37 @@ def overview(request: MemberRequest) -> HttpResponse:
     """8 queries of its own, whatever the workspace holds."""
     workspace = request.workspace
     now = timezone.now()
-    calls = calls_since(workspace.pk, now - DAY)
+    calls = count_calls_since(workspace.pk, now - DAY)
     policy = read_policy(workspace)
     idle = timedelta(minutes=policy["session_idle_minutes"])
     context = {
-        "figures": _figures(workspace, calls, idle, now),
+        "figures": _compute_figures(workspace, calls, idle, now),
         "waiting": [_waiting_row(approval) for approval in _waiting(workspace, now)],
-        "recent": latest_calls(workspace.pk, SHOWN),
-        "agents": list(_agents(workspace, calls, policy["enforcement"], now)),
-        "denials": top_denials(calls),
+        "recent": list_recent_calls(workspace.pk, MAX_ROWS),
+        "agents": list(_list_agents(workspace, calls, policy["enforcement"], now)),
+        "denials": list_top_denials(calls),
         "enforcement": policy["enforcement"],
         "sealed": Checkpoint.objects.filter(workspace_id=workspace.pk).aggregate(most=Max("size"))["most"],
     }
     return render(request, "overview.html", context)
 
 
-def calls_since(workspace_id: int, since: datetime) -> list[Calls]:
+def count_calls_since(workspace_id: int, since: datetime) -> list[CallCount]:
     """One grouped query."""
     rows = LedgerEntry.objects.filter(
         workspace_id=workspace_id, kind=Kind.DECISION, received_at__gte=since
     ).order_by()
     grouped = rows.values_list("agent", "outcome", "reason")
-    return [Calls(*row) for row in grouped.annotate(count=Count("pk"), last=Max("received_at"))]
+    return [CallCount(*row) for row in grouped.annotate(count=Count("pk"), last=Max("received_at"))]
 
 
-def top_denials(calls: Iterable[Calls]) -> list[dict[str, Any]]:
+def list_top_denials(calls: Iterable[CallCount]) -> list[dict[str, Any]]:
     """Why calls were denied or held, most frequent first, in words."""
-    counted: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for one in calls:
         if one.outcome != "allow":
-            counted[one.reason] += one.count
-    top = counted.most_common(SHOWN)
+            counts[one.reason] += one.count
+    top = counts.most_common(MAX_ROWS)
     return [
         {
             "reason": REASONS.get(reason, reason.replace("_", " ").capitalize()),
@@ -107,11 +107,13 @@ def top_denials(calls: Iterable[Calls]) -> list[dict[str, Any]]:
     ]
 
 
-def _figures(workspace: Workspace, calls: list[Calls], idle: timedelta, now: datetime) -> dict[str, Any]:
+def _compute_figures(
+    workspace: Workspace, calls: list[CallCount], idle: timedelta, now: datetime
+) -> dict[str, Any]:
     number = sum(one.count for one in calls)
     allowed = sum(one.count for one in calls if one.outcome == "allow")
     pending = _pending(workspace, now)
-    alive = AgentSession.objects.filter(workspace=workspace, last_seen_at__gt=now - idle).exclude(
+    live_sessions = AgentSession.objects.filter(workspace=workspace, last_seen_at__gt=now - idle).exclude(
         state=SessionState.ENDED
     )
     intents = Intent.objects.filter(workspace=workspace)
@@ -119,17 +121,17 @@ def _figures(workspace: Workspace, calls: list[Calls], idle: timedelta, now: dat
         **pending.aggregate(waiting=Count("pk"), oldest=Min("requested_at")),
         "decisions": number,
         "allowed_percent": round(100 * allowed / number) if number else None,
-        **alive.aggregate(sessions=Count("pk"), holding=Count("intent")),
+        **live_sessions.aggregate(sessions=Count("pk"), holding=Count("intent")),
         **intents.aggregate(intents=Count("pk"), open_intents=Count("pk", filter=Q(status__in=OPEN))),
     }
 
 
 def _pending(workspace: Workspace, now: datetime) -> QuerySet[Approval]:
-    return Approval.objects.filter(workspace=workspace, status=Approval.Status.PENDING, expires_at__gt=now)
+    return Approval.objects.for_workspace(workspace.pk).decidable(now)
 
 
 def _waiting(workspace: Workspace, now: datetime) -> QuerySet[Approval]:
-    return _pending(workspace, now).select_related("session").order_by("requested_at")[:SHOWN]
+    return _pending(workspace, now).select_related("session").order_by("requested_at")[:MAX_ROWS]
 
 
 def _waiting_row(approval: Approval) -> dict[str, Any]:
@@ -146,24 +148,24 @@ def _waiting_row(approval: Approval) -> dict[str, Any]:
     }
 
 
-def _agents(
-    workspace: Workspace, calls: list[Calls], enforcement: str, now: datetime
+def _list_agents(
+    workspace: Workspace, calls: list[CallCount], enforcement: str, now: datetime
 ) -> Iterator[dict[str, Any]]:
     """Agents seen within a week. Silent: a session is open, and the gate was asked nothing for a day."""
-    seen = AgentSession.objects.filter(workspace=workspace, last_seen_at__gt=now - WEEK).order_by()
-    grouped = seen.values("agent_name").annotate(
+    recent_sessions = AgentSession.objects.filter(workspace=workspace, last_seen_at__gt=now - WEEK).order_by()
+    grouped = recent_sessions.values("agent_name").annotate(
         version=Max("agent_version"),
         last=Max("last_seen_at"),
         open=Count("pk", filter=~Q(state=SessionState.ENDED)),
     )
     for row in grouped.order_by("-last"):
-        own = [one for one in calls if one.agent == row["agent_name"]]
-        silent = row["open"] and not own
+        agent_calls = [one for one in calls if one.agent == row["agent_name"]]
+        is_silent = row["open"] and not agent_calls
         yield {
             "name": agent_title(row["agent_name"]),
             "version": row["version"],
-            "state": "silent" if silent else "governed" if enforcement == "enforce" else "degraded",
-            "last_call": max((one.last for one in own), default=row["last"]),
-            "calls": sum(one.count for one in own),
-            "denied": sum(one.count for one in own if one.outcome == "deny"),
+            "state": "silent" if is_silent else "governed" if enforcement == "enforce" else "degraded",
+            "last_call": max((one.last for one in agent_calls), default=row["last"]),
+            "calls": sum(one.count for one in agent_calls),
+            "denied": sum(one.count for one in agent_calls if one.outcome == "deny"),
         }

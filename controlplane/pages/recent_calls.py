@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 MAX_OBJECT_LENGTH = 120  # characters
-LOOKS = {
+READ_VERBS = {
     ToolKind.READ: ("read", "Read"),
     ToolKind.SEARCH: ("read", "Search"),
     ToolKind.GLOB: ("read", "List"),
 }
-SAID = {**WORDS, **LOOKS}
+VERBS = {**WORDS, **READ_VERBS}
 
 
 @dataclass(frozen=True, slots=True)
-class CallLine:
+class RecentCall:
     """`text` says what was to be done to `object`, which is a path, a command or a text."""
 
     at: datetime
@@ -41,40 +41,44 @@ class CallLine:
     object_is: str
 
 
-def latest_calls(workspace_id: int, most: int) -> list[CallLine]:
+def list_recent_calls(workspace_id: int, limit: int) -> list[RecentCall]:
     """Newest first. 1 query."""
     entries = LedgerEntry.objects.filter(workspace_id=workspace_id, kind=Kind.DECISION)
-    return [_line(entry) for entry in entries.select_related("body").order_by("-pk")[:most]]
+    return [_to_recent_call(entry) for entry in entries.select_related("body").order_by("-pk")[:limit]]
 
 
-def _line(entry: LedgerEntry) -> CallLine:
+def _to_recent_call(entry: LedgerEntry) -> RecentCall:
     body = body_of(entry) or {}
-    verb, what, what_is = _words(entry, body)
-    return CallLine(
+    verb, subject, subject_kind = _describe_call(entry, body)
+    return RecentCall(
         at=entry.received_at,
         outcome="override" if "override" in body else entry.outcome,
         agent=agent_title(entry.agent),
         session_id=entry.session_id,
         text=verb,
-        object=what[:MAX_OBJECT_LENGTH],
-        object_is=what_is,
+        object=subject[:MAX_OBJECT_LENGTH],
+        object_is=subject_kind,
     )
 
 
-def _words(entry: LedgerEntry, body: dict[str, Any]) -> tuple[str, str, str]:
+def _describe_call(entry: LedgerEntry, body: dict[str, Any]) -> tuple[str, str, str]:
     """Verb, object and what the object is. The object of a call without targets is what it looks at."""
     resolved = resolve_tool(ToolCall(tool=entry.tool, input=body.get("input"), agent=entry.agent))
-    kind, verb = SAID.get(resolved.tool.kind, OTHER) if resolved.tool else OTHER
+    kind, verb = VERBS.get(resolved.tool.kind, OTHER) if resolved.tool else OTHER
     if kind == "shell":
         return verb, next(iter(command_of(resolved).strip().splitlines()), ""), "command"
-    paths = body.get("targets") or _looked_at(resolved)
+    paths = body.get("targets") or _list_read_paths(resolved)
     if not paths:
         return verb, entry.tool, "text"
     more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
     return verb, paths[0] + more, "text" if more else "path"
 
 
-def _looked_at(resolved: ResolvedTool) -> list[str]:
-    if resolved.tool is None or resolved.tool.kind not in LOOKS or not isinstance(resolved.input, Mapping):
+def _list_read_paths(resolved: ResolvedTool) -> list[str]:
+    if (
+        resolved.tool is None
+        or resolved.tool.kind not in READ_VERBS
+        or not isinstance(resolved.input, Mapping)
+    ):
         return []
     return [path for path in list_paths(resolved.input) if isinstance(path, str)]

@@ -17,7 +17,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST, require_safe
 
 from controlplane.models import Membership
-from controlplane.shared.rate_limit import Buckets
+from controlplane.shared.rate_limit import TokenBuckets
 
 THEMES = ("system", "light", "dark")
 THEME_COOKIE = "theme"
@@ -26,30 +26,30 @@ TOO_OFTEN = "Too many wrong passwords for this name. Wait {seconds} seconds, the
 
 
 # After ten guesses at one name from one address: one more every half minute.
-GUESSES, SECONDS_A_GUESS = 10, 30
-guesses = Buckets()
+MAX_GUESSES, SECONDS_PER_GUESS = 10, 30
+guess_buckets = TokenBuckets()
 
 
-class Careful(AuthenticationForm):
+class ThrottledAuthenticationForm(AuthenticationForm):
     """Sign-in that slows a guesser down. A person who gets it right is let in as often as they like."""
 
     def clean(self) -> dict[str, Any]:
-        key = self._guesser()
-        missing = guesses.take(key, per_second=1 / SECONDS_A_GUESS, burst=GUESSES)
-        if missing:
-            raise ValidationError(TOO_OFTEN.format(seconds=ceil(missing)), code="too_often")
+        key = self._guess_key()
+        wait_seconds = guess_buckets.take(key, per_second=1 / SECONDS_PER_GUESS, burst=MAX_GUESSES)
+        if wait_seconds:
+            raise ValidationError(TOO_OFTEN.format(seconds=ceil(wait_seconds)), code="too_often")
         cleaned = super().clean()
-        guesses.forget(key)
+        guess_buckets.forget(key)
         return cleaned
 
-    def _guesser(self) -> tuple[str, str]:
+    def _guess_key(self) -> tuple[str, str]:
         address = self.request.META.get("REMOTE_ADDR", "") if self.request else ""
         return str(self.cleaned_data.get("username", "")).casefold(), address
 
 
 class SignIn(LoginView):
     redirect_authenticated_user = True
-    authentication_form = Careful
+    authentication_form = ThrottledAuthenticationForm
 
     def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
         """Whoever guesses too often is told so in HTTP's words as well."""
@@ -77,10 +77,10 @@ def home(request: HttpRequest) -> HttpResponse:
 @require_POST
 def set_theme(request: HttpRequest) -> HttpResponse:
     theme = request.POST.get("theme", "system")
-    back = request.POST.get("next", "/")
-    if not url_has_allowed_host_and_scheme(back, {request.get_host()}, require_https=request.is_secure()):
-        back = "/"
-    response = redirect(back)
+    next_url = request.POST.get("next", "/")
+    if not url_has_allowed_host_and_scheme(next_url, {request.get_host()}, require_https=request.is_secure()):
+        next_url = "/"
+    response = redirect(next_url)
     if theme in THEMES:
         response.set_cookie(
             THEME_COOKIE,

@@ -11,7 +11,7 @@ from django.shortcuts import render
 from django.utils import timezone
 
 from controlplane.models import Workspace
-from controlplane.templatetags.diffs import hunks, totals
+from controlplane.templatetags.diffs import compute_hunks, count_changes
 from controlplane.templatetags.meanings import MEANINGS
 
 BEFORE = """\
@@ -95,8 +95,8 @@ def queue_samples(now: datetime) -> list[dict[str, Any]]:
 
 def edit_sample(now: datetime) -> dict[str, Any]:
     """An approval of an edit, as the card takes it."""
-    change = hunks(BEFORE, AFTER)
-    added, removed = totals(change)
+    change = compute_hunks(BEFORE, AFTER)
+    added, removed = count_changes(change)
     return {
         "id": "sample-rest",
         "kind": "edit",

@@ -32,7 +32,7 @@ LOOPS: tuple[tuple[str, float, Callable[[], Any]], ...] = (  # what, seconds bet
 )
 
 
-class Background:
+class BackgroundLoops:
     """One daemon thread a task; a failing task is logged and tried again at the next tick."""
 
     def __init__(self) -> None:
@@ -45,10 +45,10 @@ class Background:
         for thread in self._threads:
             thread.start()
 
-    def stop(self, patience_seconds: float = 2.0) -> None:
+    def stop(self, timeout_seconds: float = 2.0) -> None:
         self._stopping.set()
         for thread in self._threads:
-            thread.join(patience_seconds)
+            thread.join(timeout_seconds)
 
     def _repeat(self, name: str, seconds: float, task: Callable[[], Any]) -> None:
         while not self._stopping.wait(seconds):
@@ -70,7 +70,7 @@ class Lifespan:
         if scope["type"] != "lifespan":
             await self.app(scope, receive, send)
             return
-        background = Background()
+        background = BackgroundLoops()
         while True:
             message = await receive()
             if message["type"] == "lifespan.startup":

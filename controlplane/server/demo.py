@@ -20,7 +20,7 @@ from django.db import transaction
 
 from controlplane.models import Membership, Role, Token, TokenRole, Workspace
 from controlplane.policy.model import SessionState
-from controlplane.shared.tokens import create_token, digest_of
+from controlplane.shared.tokens import create_token, hash_secret
 from controlplane.shared.workspaces import create_workspace
 from intents.intentignore import save as save_intentignore
 from intents.registry_file.import_export import ImportOptions, import_registry
@@ -40,12 +40,12 @@ POLICY = {"approvable": ["SCOPE_VIOLATION", "INTENTIGNORE_PATH_BLOCKED", "STALE_
 GIT = ("git", "-c", "user.name=Acme", "-c", "user.email=demo@acme.example", "-c", "init.defaultBranch=main")
 
 
-class NotOursError(Exception):
+class DemoConflictError(Exception):
     """Something of the same name is there already, and it is not the demo's."""
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class DemoCredentials:
     """Secrets of the demo in readable form: user name to password, token role to token."""
 
     passwords: dict[str, str] = field(default_factory=dict)
@@ -53,45 +53,45 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True)
-class Seeded:
+class SeededDemo:
     workspace: Workspace
     repository: Path
-    kept: Kept
+    credentials: DemoCredentials
 
 
-def seed() -> Seeded:
+def seed() -> SeededDemo:
     """Make what is missing of the demo. Raises `NotOursError` rather than touch what somebody else made."""
     file = settings.DATA_DIR / "demo.json"
-    kept = read_kept(file)
-    repository = lay_out(settings.DATA_DIR / "demo-repo")
+    saved = read_credentials(file)
+    repository = create_repository(settings.DATA_DIR / "demo-repo")
     with transaction.atomic():
-        workspace = _workspace(repository, kept)
+        workspace = _get_or_create_workspace(repository, saved)
         for username, role in PEOPLE.items():
-            _person(workspace, username, role, kept)
+            _update_or_create_person(workspace, username, role, saved)
         for token_role in TokenRole.values:
-            _token(workspace, token_role, kept)
+            _replace_lost_token(workspace, token_role, saved)
         end_earlier_sessions(workspace)
-    write_kept(file, kept)
-    return Seeded(workspace, repository, kept)
+    write_credentials(file, saved)
+    return SeededDemo(workspace, repository, saved)
 
 
-def read_kept(file: Path) -> Kept:
+def read_credentials(file: Path) -> DemoCredentials:
     try:
-        return Kept(**json.loads(file.read_text(encoding="utf-8")))
+        return DemoCredentials(**json.loads(file.read_text(encoding="utf-8")))
     except (FileNotFoundError, ValueError, TypeError):
-        return Kept()
+        return DemoCredentials()
 
 
-def write_kept(file: Path, kept: Kept) -> None:
+def write_credentials(file: Path, saved: DemoCredentials) -> None:
     """Whole or not at all, and never readable by others in between."""
-    fresh = file.with_suffix(".new")
-    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    new_file = file.with_suffix(".new")
+    descriptor = os.open(new_file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-        json.dump(asdict(kept), stream, indent=2)
-    fresh.replace(file)
+        json.dump(asdict(saved), stream, indent=2)
+    new_file.replace(file)
 
 
-def lay_out(repository: Path) -> Path:
+def create_repository(repository: Path) -> Path:
     """A small Git repository that fits the four intents; one that is there is left as it is."""
     if not (repository / ".git").exists():
         shutil.copytree(EXAMPLE / "repository", repository, dirs_exist_ok=True)
@@ -102,50 +102,56 @@ def lay_out(repository: Path) -> Path:
 
 def end_earlier_sessions(workspace: Workspace) -> None:
     """Sessions of a run that was stopped: what they hold and ask for would stand in the way of this one."""
-    left = AgentSession.objects.filter(workspace=workspace, session_id__startswith="demo-")
-    for session in left.exclude(state=SessionState.ENDED):
+    sessions = AgentSession.objects.filter(workspace=workspace, session_id__startswith="demo-")
+    for session in sessions.exclude(state=SessionState.ENDED):
         end_session(session, ACTOR)
 
 
-def _workspace(repository: Path, kept: Kept) -> Workspace:
+def _get_or_create_workspace(repository: Path, saved: DemoCredentials) -> Workspace:
     workspace = Workspace.objects.filter(slug=SLUG).first()
     if workspace is not None:
         if workspace.name != NAME:
-            raise NotOursError(f"There is a workspace {SLUG} that the demo has not made; it is left alone.")
+            raise DemoConflictError(
+                f"There is a workspace {SLUG} that the demo has not made; it is left alone."
+            )
         Workspace.objects.filter(pk=workspace.pk).update(local_root=str(repository))
         return workspace
-    made = create_workspace(SLUG, name=NAME, local_root=str(repository))
-    kept.tokens.update(made.tokens)
+    created = create_workspace(SLUG, name=NAME, local_root=str(repository))
+    saved.tokens.update(created.tokens)
     document = (EXAMPLE / "active_intents.yaml").read_bytes()
-    import_registry(made.workspace, document, ImportOptions(), actor=ACTOR)
-    change_policy(made.workspace, POLICY, actor=ACTOR)
-    save_intentignore(made.workspace, INTENTIGNORE, actor=ACTOR)
-    return made.workspace
+    import_registry(created.workspace, document, ImportOptions(), actor=ACTOR)
+    change_policy(created.workspace, POLICY, actor=ACTOR)
+    save_intentignore(created.workspace, INTENTIGNORE, actor=ACTOR)
+    return created.workspace
 
 
-def _person(workspace: Workspace, username: str, role: Role, kept: Kept) -> None:
+def _update_or_create_person(workspace: Workspace, username: str, role: Role, saved: DemoCredentials) -> None:
     """A person with the kept password. Whoever belongs to another workspace too is not the demo's."""
     user, _ = User.objects.get_or_create(username=username, defaults={"first_name": username.title()})
     if user.is_staff or user.memberships.exclude(workspace=workspace).exists():
-        raise NotOursError(f"There is a person {username} who is not only in the demo; nothing is changed.")
-    password = kept.passwords.setdefault(username, secrets.token_urlsafe(9))
+        raise DemoConflictError(
+            f"There is a person {username} who is not only in the demo; nothing is changed."
+        )
+    password = saved.passwords.setdefault(username, secrets.token_urlsafe(9))
     if not user.check_password(password):
         user.set_password(password)
         user.save(update_fields=["password"])
     Membership.objects.update_or_create(workspace=workspace, user=user, defaults={"role": role})
 
 
-def _token(workspace: Workspace, role: str, kept: Kept) -> None:
+def _replace_lost_token(workspace: Workspace, role: str, saved: DemoCredentials) -> None:
     """The kept token where it still holds, a new one otherwise."""
-    digest = digest_of(kept.tokens.get(role, ""))
+    digest = hash_secret(saved.tokens.get(role, ""))
     if not Token.objects.active().by_digest(digest).filter(workspace=workspace, role=role).exists():
-        _, kept.tokens[role] = create_token(workspace, role, f"demo {role}")
+        _, saved.tokens[role] = create_token(workspace, role, f"demo {role}")
 
 
-def introduction(seeded: Seeded) -> str:
+def describe_demo(seeded: SeededDemo) -> str:
     """What a person needs to begin: where, as whom, with which tokens, and what to click."""
-    people = [f"  {name:<5} {PEOPLE[name].label:<9} {word}" for name, word in seeded.kept.passwords.items()]
-    tokens = [f"  {role:<9} {text}" for role, text in seeded.kept.tokens.items()]
+    people = [
+        f"  {name:<5} {PEOPLE[name].label:<9} {word}" for name, word in seeded.credentials.passwords.items()
+    ]
+    tokens = [f"  {role:<9} {text}" for role, text in seeded.credentials.tokens.items()]
     return "\n".join(
         [
             "",

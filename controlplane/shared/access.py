@@ -12,7 +12,7 @@ from django.http import Http404, HttpRequest, HttpResponseBase
 
 from controlplane.models import Membership, Role, Workspace
 
-LEVELS = {Role.AUDITOR: 1, Role.REVIEWER: 2, Role.ADMIN: 3}
+ROLE_LEVELS = {Role.AUDITOR: 1, Role.REVIEWER: 2, Role.ADMIN: 3}
 
 
 class MemberRequest(HttpRequest):
@@ -22,11 +22,11 @@ class MemberRequest(HttpRequest):
     role: Role
 
 
-def may(role: Role | str, wanted: Role | str) -> bool:
-    return LEVELS[Role(role)] >= LEVELS[Role(wanted)]
+def has_role(role: Role | str, required: Role | str) -> bool:
+    return ROLE_LEVELS[Role(role)] >= ROLE_LEVELS[Role(required)]
 
 
-def membership_of(user: Any, slug: str) -> Membership | None:
+def find_membership(user: Any, slug: str) -> Membership | None:
     """The user's membership in the workspace `slug` (1 query); None for strangers and inactive people."""
     if not (user.is_authenticated and user.is_active):
         return None
@@ -44,20 +44,20 @@ def member_page(
     def decorate(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
         @login_required
         @wraps(view)
-        def guarded(request: MemberRequest, slug: str, *args: Any, **kwargs: Any) -> HttpResponseBase:
-            membership = membership_of(request.user, slug)
+        def wrapper(request: MemberRequest, slug: str, *args: Any, **kwargs: Any) -> HttpResponseBase:
+            membership = find_membership(request.user, slug)
             if membership is None:
                 raise Http404
             request.workspace, request.role = membership.workspace, Role(membership.role)
-            if not may(request.role, role):
+            if not has_role(request.role, role):
                 raise PermissionDenied(f"This needs the role {role.label}.")
             return view(request, *args, **kwargs)
 
-        return guarded
+        return wrapper
 
     return decorate
 
 
-def person_name(user: Any) -> str:
+def display_name(user: Any) -> str:
     """How people are called on pages and in the ledger."""
     return str(user.get_full_name() or user.get_username())

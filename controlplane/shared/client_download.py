@@ -16,8 +16,8 @@ from django.views.decorators.http import require_safe
 
 from controlplane.client.call_context import VERSION
 
-FOLDER = Path(__file__).parents[1] / "client"
-PARTS = (  # whoever is imported comes first
+CLIENT_DIR = Path(__file__).parents[1] / "client"
+MODULES = (  # whoever is imported comes first
     "call_context", "http_post", "agents", "commands/hook", "commands/mcp_bridge", "config/json_edit",
     "config/hook_entries", "config/mcp_servers", "config/codex_trust", "config/folder_trust",
     "config/atomic_write", "config/install", "commands/canaries", "commands/doctor", "http_request",
@@ -30,35 +30,35 @@ PYTHON = "text/x-python; charset=utf-8"
 
 @require_safe
 def client_program(_: HttpRequest) -> HttpResponse:
-    return HttpResponse(program(), content_type=PYTHON)
+    return HttpResponse(build_client(), content_type=PYTHON)
 
 
 @require_safe
 def sdk_module(_: HttpRequest) -> HttpResponse:
     """The module for agents that people write themselves, as it is."""
-    return HttpResponse((FOLDER / "icp_sdk.py").read_text("utf-8"), content_type=PYTHON)
+    return HttpResponse((CLIENT_DIR / "icp_sdk.py").read_text("utf-8"), content_type=PYTHON)
 
 
 @cache
-def program() -> str:
+def build_client() -> str:
     """The modules below each other in one namespace, without imports between them and a linter's marks."""
-    texts = [(FOLDER / f"{part}.py").read_text(encoding="utf-8") for part in PARTS]
-    opening = ast.get_docstring(ast.parse(texts[-1]), clean=False)
-    body = "\n\n".join(_body(text) for text in texts)
-    text = f'#!/usr/bin/env python3\n"""{opening}"""\n\nfrom __future__ import annotations\n\n{body}\n'
+    texts = [(CLIENT_DIR / f"{part}.py").read_text(encoding="utf-8") for part in MODULES]
+    docstring = ast.get_docstring(ast.parse(texts[-1]), clean=False)
+    body = "\n\n".join(_module_source(text) for text in texts)
+    text = f'#!/usr/bin/env python3\n"""{docstring}"""\n\nfrom __future__ import annotations\n\n{body}\n'
     digest = hashlib.sha256(text.encode()).hexdigest()[:VERSION_DIGITS]
     return text.replace(f'VERSION = "{VERSION}"', f'VERSION = "{digest}"', 1)
 
 
 @cache
-def served_version() -> str:
+def client_version() -> str:
     """What the program that is served now calls itself."""
-    found = re.search(r'^VERSION = "([0-9a-f]+)"', program(), re.MULTILINE)
-    assert found is not None  # call_context.py names it
-    return found[1]
+    match = re.search(r'^VERSION = "([0-9a-f]+)"', build_client(), re.MULTILINE)
+    assert match is not None  # call_context.py names it
+    return match[1]
 
 
-def _body(text: str) -> str:
+def _module_source(text: str) -> str:
     """A module's own lines. Its docstring becomes a comment, because only the program has one."""
     lines, tree = text.splitlines(), ast.parse(text)
     for node in tree.body:
@@ -66,5 +66,5 @@ def _body(text: str) -> str:
             lines[node.lineno - 1 : node.end_lineno] = [""] * ((node.end_lineno or 0) - node.lineno + 1)
     first = tree.body[0]
     lines[: first.end_lineno] = [f"# --- {(ast.get_docstring(tree) or '').splitlines()[0]}"]
-    kept = re.sub(r"# noqa: \w+  ", "# ", "\n".join(lines))
-    return re.sub(r"\n{4,}", "\n\n\n", kept).strip()
+    source = re.sub(r"# noqa: \w+  ", "# ", "\n".join(lines))
+    return re.sub(r"\n{4,}", "\n\n\n", source).strip()

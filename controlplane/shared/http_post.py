@@ -20,8 +20,8 @@ from urllib.parse import SplitResult, urlsplit
 from django.conf import settings
 
 TIMEOUT_SECONDS = 10.0  # for each step
-ALL_SECONDS = 20.0  # for all of it
-MAX_ANSWER = 2_000  # bytes of an answer that are read: enough to show what went wrong
+TOTAL_SECONDS = 20.0  # for all of it
+MAX_RESPONSE_BYTES = 2_000  # bytes of an answer that are read: enough to show what went wrong
 MAX_URL_LENGTH = 500
 NAT64 = ipaddress.ip_network("64:ff9b::/96")
 
@@ -31,12 +31,12 @@ class TargetError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class PostResponse:
     status: int
     text: str
 
     @property
-    def taken(self) -> bool:
+    def is_success(self) -> bool:
         return 200 <= self.status < 300
 
 
@@ -58,22 +58,22 @@ def check_url(url: str) -> SplitResult:
     return parts
 
 
-def post(url: str, body: bytes, headers: Mapping[str, str]) -> Answer:
+def post(url: str, body: bytes, headers: Mapping[str, str]) -> PostResponse:
     """Post once and read the beginning of the answer, whatever its status. Raises TargetError."""
     parts = check_url(url)
-    connection = _connection(parts)
+    connection = _create_connection(parts)
     path = parts.path or "/"
     try:
         connection.connect()
-        with _deadline(connection.sock) as over:
+        with _deadline(connection.sock) as expired:
             if isinstance(connection.sock, ssl.SSLSocket):
                 connection.sock.do_handshake()
             connection.request("POST", f"{path}?{parts.query}" if parts.query else path, body, dict(headers))
-            answer = connection.getresponse()
-            text = answer.read(MAX_ANSWER).decode("utf-8", "replace")
-        if over.is_set():  # headers that end where the line was cut look whole
-            raise TimeoutError(f"it took longer than {ALL_SECONDS:.0f} seconds")
-        return Answer(answer.status, text)
+            response = connection.getresponse()
+            text = response.read(MAX_RESPONSE_BYTES).decode("utf-8", "replace")
+        if expired.is_set():  # headers that end where the line was cut look whole
+            raise TimeoutError(f"it took longer than {TOTAL_SECONDS:.0f} seconds")
+        return PostResponse(response.status, text)
     except (OSError, http.client.HTTPException) as error:
         raise TargetError(f"{parts.hostname} did not answer: {error or type(error).__name__}") from error
     finally:
@@ -83,43 +83,43 @@ def post(url: str, body: bytes, headers: Mapping[str, str]) -> Answer:
 @contextmanager
 def _deadline(sock: socket.socket) -> Iterator[threading.Event]:
     """Hang up on whoever answers a byte at a time: each would come within the socket's own timeout."""
-    over = threading.Event()
+    expired = threading.Event()
 
     def hang_up() -> None:
-        over.set()
+        expired.set()
         with suppress(OSError):
             socket.socket.shutdown(sock, socket.SHUT_RDWR)  # TLS has its own, which waits for the other side
 
-    timer = threading.Timer(ALL_SECONDS, hang_up)
+    timer = threading.Timer(TOTAL_SECONDS, hang_up)
     timer.daemon = True
     timer.start()
     try:
-        yield over
+        yield expired
     finally:
         timer.cancel()
 
 
-class _Plain(http.client.HTTPConnection):
+class _PlainConnection(http.client.HTTPConnection):
     def connect(self) -> None:
-        self.sock = _connected(self.host, self.port)
+        self.sock = _connect(self.host, self.port)
 
 
-class _Secure(http.client.HTTPSConnection):
+class _TLSConnection(http.client.HTTPSConnection):
     def connect(self) -> None:
         context = ssl.create_default_context()
-        plain = _connected(self.host, self.port)
+        plain = _connect(self.host, self.port)
         self.sock = context.wrap_socket(plain, server_hostname=self.host, do_handshake_on_connect=False)
 
 
-def _connection(parts: SplitResult) -> http.client.HTTPConnection:
-    made = _Secure if parts.scheme == "https" else _Plain
-    return made(parts.hostname or "", parts.port)
+def _create_connection(parts: SplitResult) -> http.client.HTTPConnection:
+    connection_class = _TLSConnection if parts.scheme == "https" else _PlainConnection
+    return connection_class(parts.hostname or "", parts.port)
 
 
-def _connected(host: str, port: int) -> socket.socket:
+def _connect(host: str, port: int) -> socket.socket:
     """A connection to the first address of a name that is permitted. Raises OSError or TargetError."""
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    permitted = [where for *_, where in found if settings.PRIVATE_TARGETS or is_public(str(where[0]))]
+    addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    permitted = [where for *_, where in addresses if settings.PRIVATE_TARGETS or is_public(str(where[0]))]
     if not permitted:
         raise TargetError(
             f"{host} is an address inside a private network; ICP_PRIVATE_TARGETS=1 permits such."
@@ -136,10 +136,10 @@ def is_public(address: str) -> bool:
     ip = ipaddress.ip_address(address.split("%", maxsplit=1)[0])
     if isinstance(ip, ipaddress.IPv6Address) and ip.sixtofour is not None:
         return False
-    return all(one.is_global and not one.is_multicast for one in _meant(ip))
+    return all(one.is_global and not one.is_multicast for one in _reachable_addresses(ip))
 
 
-def _meant(ip: ipaddress.IPv4Address | ipaddress.IPv6Address) -> list[Any]:
+def _reachable_addresses(ip: ipaddress.IPv4Address | ipaddress.IPv6Address) -> list[Any]:
     """The address, and the IPv4 address that a gateway would make of an IPv6 one."""
     if isinstance(ip, ipaddress.IPv4Address):
         return [ip]

@@ -16,7 +16,7 @@ CUT_MARK = "… [cut: {left} more characters are not stored]"
 
 # Signs that every match of a form holds, in lower case; the form; what takes its place. Looking for a
 # sign costs next to nothing, and most texts hold none: the gate masks every input.
-_FORMS: tuple[tuple[tuple[str, ...], re.Pattern[str], str], ...] = tuple(
+_SECRET_PATTERNS: tuple[tuple[tuple[str, ...], re.Pattern[str], str], ...] = tuple(
     (signs, re.compile(form), place)
     for signs, form, place in (
         (
@@ -57,21 +57,23 @@ _FORMS: tuple[tuple[tuple[str, ...], re.Pattern[str], str], ...] = tuple(
 def mask_text(text: str) -> str:
     """`text` without known forms of secrets."""
     lowered = text.lower()
-    for signs, form, place in _FORMS:
-        if any(sign in lowered for sign in signs):
-            text = form.sub(place, text)
+    for hints, pattern, replacement in _SECRET_PATTERNS:
+        if any(sign in lowered for sign in hints):
+            text = pattern.sub(replacement, text)
     return text
 
 
-def cut_text(text: str, most: int = MAX_TEXT_LENGTH) -> str:
-    return text if len(text) <= most else text[:most] + CUT_MARK.format(left=len(text) - most)
+def cut_text(text: str, max_length: int = MAX_TEXT_LENGTH) -> str:
+    return (
+        text if len(text) <= max_length else text[:max_length] + CUT_MARK.format(left=len(text) - max_length)
+    )
 
 
-def was_cut(text: str) -> bool:
+def is_cut(text: str) -> bool:
     return text.endswith("more characters are not stored]")
 
 
-def storable(value: Any) -> Any:
+def to_storable(value: Any) -> Any:
     """The same JSON value with every text in it masked and cut; a number that readers of JSON do not agree
     on (RFC 8259, section 6) as its text, because a record that cannot be kept would refuse the call."""
     if isinstance(value, str):
@@ -79,7 +81,7 @@ def storable(value: Any) -> Any:
     if isinstance(value, int | float) and not -_MAX_NUMBER <= value <= _MAX_NUMBER:
         return value if isinstance(value, float) and math.isfinite(value) else str(value)
     if isinstance(value, dict):
-        return {str(key): storable(item) for key, item in value.items()}
+        return {str(key): to_storable(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [storable(item) for item in value]
+        return [to_storable(item) for item in value]
     return value

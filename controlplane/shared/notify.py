@@ -22,48 +22,48 @@ PAUSE_SECONDS = 0.02  # a burst of decisions becomes one message
 _listeners: list[Callable[[int], None]] = []
 _pending: set[int] = set()
 _lock = threading.Lock()
-_wanted = threading.Event()
-_courier: threading.Thread | None = None
+_has_news = threading.Event()
+_sender: threading.Thread | None = None
 
 
-def listen(wake: Callable[[int], None]) -> None:
+def add_listener(callback: Callable[[int], None]) -> None:
     """Have `wake(workspace_id)` called, from any thread, for news made in this process."""
-    _listeners.append(wake)
+    _listeners.append(callback)
 
 
-def stop_listening(wake: Callable[[int], None]) -> None:
-    if wake in _listeners:
-        _listeners.remove(wake)
+def remove_listener(callback: Callable[[int], None]) -> None:
+    if callback in _listeners:
+        _listeners.remove(callback)
 
 
 def announce(workspace_id: int) -> None:
-    for wake in _listeners:
-        wake(workspace_id)
+    for callback in _listeners:
+        callback(workspace_id)
     if settings.REDIS_URL:
         _pending.add(workspace_id)
-        _wanted.set()
-        _start_courier()
+        _has_news.set()
+        _start_sender()
 
 
-def _start_courier() -> None:
-    global _courier  # noqa: PLW0603  one courier thread a process
-    if _courier is None or not _courier.is_alive():
+def _start_sender() -> None:
+    global _sender  # noqa: PLW0603  one courier thread a process
+    if _sender is None or not _sender.is_alive():
         with _lock:
-            if _courier is None or not _courier.is_alive():
-                _courier = threading.Thread(target=_carry, name="news-courier", daemon=True)
-                _courier.start()
+            if _sender is None or not _sender.is_alive():
+                _sender = threading.Thread(target=_run_sender, name="news-courier", daemon=True)
+                _sender.start()
 
 
-def _carry() -> None:
-    asyncio.run(_carry_forever())
+def _run_sender() -> None:
+    asyncio.run(_send_forever())
 
 
-async def _carry_forever() -> None:
+async def _send_forever() -> None:
     layer = get_channel_layer()
     assert layer is not None
     while True:
-        await asyncio.to_thread(_wanted.wait)
-        _wanted.clear()
+        await asyncio.to_thread(_has_news.wait)
+        _has_news.clear()
         workspaces, count = list(_pending), len(_pending)
         _pending.difference_update(workspaces)
         try:

@@ -13,13 +13,13 @@ from contextlib import contextmanager, nullcontext
 
 from django.db import connection, transaction
 
-_turn = threading.Lock()
-_nobody_waits = nullcontext()
+_write_lock = threading.Lock()
+_no_lock = nullcontext()
 
 
 @contextmanager
-def writing() -> Iterator[None]:
+def write_transaction() -> Iterator[None]:
     """As `transaction.atomic()`. Within a transaction no turn is waited for: its lock is held already."""
-    takes_turns = connection.vendor == "sqlite" and not connection.in_atomic_block
-    with _turn if takes_turns else _nobody_waits, transaction.atomic():
+    needs_lock = connection.vendor == "sqlite" and not connection.in_atomic_block
+    with _write_lock if needs_lock else _no_lock, transaction.atomic():
         yield

@@ -59,7 +59,7 @@ class Starter:
 
     kind: str
     label: str
-    marks: tuple[str, ...] = ()
+    marker_files: tuple[str, ...] = ()
     secrets: tuple[str, ...] = ()
     protected_paths: tuple[str, ...] = ()
     safe_commands: tuple[str, ...] = ()
@@ -70,7 +70,7 @@ class Starter:
         return "\n".join((*SECRETS, *self.secrets)) + "\n"
 
     @property
-    def protected(self) -> tuple[str, ...]:
+    def all_protected_paths(self) -> tuple[str, ...]:
         """Paths to protect beside the product's own."""
         return (*PIPELINES, *self.protected_paths)
 
@@ -80,7 +80,7 @@ _ALL = (
     Starter(
         "rust",
         "Rust",
-        marks=("Cargo.toml",),
+        marker_files=("Cargo.toml",),
         secrets=(".cargo/credentials", ".cargo/credentials.toml"),
         protected_paths=("**/Cargo.lock",),
         safe_commands=(
@@ -96,14 +96,20 @@ _ALL = (
     Starter(
         "go",
         "Go",
-        marks=("go.mod", "go.work"),
+        marker_files=("go.mod", "go.work"),
         protected_paths=("**/go.sum",),
         safe_commands=("go test ./...", "go vet ./...", "go list ./...", "go version"),
     ),
     Starter(
         "java",
         "Java or Kotlin",
-        marks=("pom.xml", "build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"),
+        marker_files=(
+            "pom.xml",
+            "build.gradle",
+            "build.gradle.kts",
+            "settings.gradle",
+            "settings.gradle.kts",
+        ),
         secrets=("keystore.properties",),
         protected_paths=(
             "gradle/wrapper/**",
@@ -119,7 +125,7 @@ _ALL = (
     Starter(
         "node",
         "JavaScript or TypeScript",
-        marks=("package.json",),
+        marker_files=("package.json",),
         secrets=(".npmrc",),
         protected_paths=(
             "**/package-lock.json",
@@ -134,7 +140,7 @@ _ALL = (
     Starter(
         "python",
         "Python",
-        marks=("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "Pipfile", "manage.py"),
+        marker_files=("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "Pipfile", "manage.py"),
         secrets=(".pypirc",),
         protected_paths=("**/poetry.lock", "**/uv.lock", "**/Pipfile.lock", "**/pdm.lock"),
         safe_commands=("pytest", "pytest -q", "pytest -x", "python -m pytest", "ruff check", "mypy ."),
@@ -145,10 +151,10 @@ _ALL = (
 STARTERS: Mapping[str, Starter] = {starter.kind: starter for starter in _ALL}
 
 
-def detected(root: Path) -> Starter:
+def detect_starter(root: Path) -> Starter:
     """The starter for a repository on this machine, by the files at its top; generic where none tells."""
     try:
         names = {entry.name for entry in root.iterdir()}
     except OSError:
         names = set()
-    return next((one for one in _ALL if names.intersection(one.marks)), STARTERS["generic"])
+    return next((one for one in _ALL if names.intersection(one.marker_files)), STARTERS["generic"])

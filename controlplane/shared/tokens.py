@@ -13,8 +13,8 @@ from controlplane.models import Token, Workspace
 
 PREFIX = "icp_"
 HINT_LENGTH = 10
-SEEN_EVERY = timedelta(minutes=1)
-LEVELS = {"agent": 1, "reviewer": 2, "admin": 3}
+LAST_USED_PRECISION = timedelta(minutes=1)
+ROLE_LEVELS = {"agent": 1, "reviewer": 2, "admin": 3}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,15 +33,15 @@ class Bearer:
         """How the ledger names whoever used this token."""
         return f"token:{self.token_id}:{self.name}"
 
-    def may(self, role: str) -> bool:
-        return LEVELS[self.role] >= LEVELS[role]
+    def has_role(self, role: str) -> bool:
+        return ROLE_LEVELS[self.role] >= ROLE_LEVELS[role]
 
-    def still_valid(self) -> bool:
+    def is_active(self) -> bool:
         """Asks the database (1 query): the gate's memory may be stale."""
         return Token.objects.active().filter(pk=self.token_id).exists()
 
 
-def digest_of(secret: str) -> str:
+def hash_secret(secret: str) -> str:
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
@@ -54,7 +54,7 @@ def create_token(
         workspace=workspace,
         name=name,
         role=role,
-        digest=digest_of(secret),
+        digest=hash_secret(secret),
         hint=secret[:HINT_LENGTH],
         acts_for_id=acts_for_id,
     )
@@ -63,16 +63,16 @@ def create_token(
 
 def revoke_token(token: Token) -> None:
     Token.objects.active().filter(pk=token.pk).update(revoked_at=timezone.now())
-    forget(token.digest)
+    forget_digest(token.digest)
 
 
 def find_bearer(secret: str) -> Bearer | None:
     """The bearer of a live token (1 query; one more when `last_used_at` is over a minute old)."""
-    token = Token.objects.active().by_digest(digest_of(secret)).first()
+    token = Token.objects.active().by_digest(hash_secret(secret)).first()
     if token is None:
         return None
     now = timezone.now()
-    if token.last_used_at is None or now - token.last_used_at > SEEN_EVERY:
+    if token.last_used_at is None or now - token.last_used_at > LAST_USED_PRECISION:
         Token.objects.filter(pk=token.pk).update(last_used_at=now)
     return Bearer(
         token_id=token.pk,
@@ -86,28 +86,28 @@ def find_bearer(secret: str) -> Bearer | None:
 
 # The gate's own memory of tokens. It may be stale, so the gate appends a decision only while
 # `token_holds` is true in the same statement; nothing else may use it.
-_known: dict[str, Bearer] = {}
-_MAX_KNOWN = 10_000
+_cached_bearers: dict[str, Bearer] = {}
+_MAX_CACHED = 10_000
 
 
-def known_bearer(secret: str) -> Bearer | None:
+def find_cached_bearer(secret: str) -> Bearer | None:
     """As `find_bearer`, from memory where possible (0 queries)."""
-    digest = digest_of(secret)
-    bearer = _known.get(digest)
+    digest = hash_secret(secret)
+    bearer = _cached_bearers.get(digest)
     if bearer is None:
         bearer = find_bearer(secret)
         if bearer is not None:
-            if len(_known) >= _MAX_KNOWN:
-                _known.clear()
-            _known[digest] = bearer
+            if len(_cached_bearers) >= _MAX_CACHED:
+                _cached_bearers.clear()
+            _cached_bearers[digest] = bearer
     return bearer
 
 
-def forget(digest: str) -> None:
-    _known.pop(digest, None)
+def forget_digest(digest: str) -> None:
+    _cached_bearers.pop(digest, None)
 
 
 def forget_token(token_id: int) -> None:
     """Drop a token from the gate's memory after the database said that it no longer holds."""
-    for digest in [digest for digest, bearer in _known.items() if bearer.token_id == token_id]:
-        _known.pop(digest, None)
+    for digest in [digest for digest, bearer in _cached_bearers.items() if bearer.token_id == token_id]:
+        _cached_bearers.pop(digest, None)

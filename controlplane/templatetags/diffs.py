@@ -13,51 +13,51 @@ from difflib import SequenceMatcher
 from itertools import zip_longest
 
 _WORDS = re.compile(r"\w+|\s+|.", re.DOTALL)
-_LIKE_ENOUGH = 0.4  # below this the words of two lines have nothing to say about each other
+_MIN_SIMILARITY = 0.4  # below this the words of two lines have nothing to say about each other
 _MAX_PAIRS = 400  # lines removed times lines added in one place; beyond it lines are paired in order
-_LONGEST_COMPARED = 2_000  # characters; word marks on longer lines cost more than they tell
+_MAX_COMPARED_LENGTH = 2_000  # characters; word marks on longer lines cost more than they tell
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class DiffPart:
     text: str
     changed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class DiffLine:
     """`sign` is " ", "+" or "-"; line numbers count from 1 and are None on the side that lacks the line."""
 
     sign: str
     old: int | None
     new: int | None
-    parts: tuple[Part, ...]
+    parts: tuple[DiffPart, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Hunk:
     header: str
-    lines: tuple[Line, ...]
+    lines: tuple[DiffLine, ...]
 
 
-def hunks(before: str, after: str, context: int = 3) -> tuple[Hunk, ...]:
+def compute_hunks(before: str, after: str, context: int = 3) -> tuple[Hunk, ...]:
     """The whole change from one text to the other, with `context` unchanged lines around each place."""
     old, new = before.splitlines(), after.splitlines()
     matcher = SequenceMatcher(None, old, new, autojunk=False)
     return tuple(_hunk(group, old, new) for group in matcher.get_grouped_opcodes(context))
 
 
-def totals(parts: Iterable[Hunk]) -> tuple[int, int]:
+def count_changes(parts: Iterable[Hunk]) -> tuple[int, int]:
     """Lines added and lines removed."""
     signs = [line.sign for hunk in parts for line in hunk.lines]
     return signs.count("+"), signs.count("-")
 
 
-def split_rows(lines: Iterable[Line]) -> list[tuple[Line | None, Line | None]]:
+def split_rows(lines: Iterable[DiffLine]) -> list[tuple[DiffLine | None, DiffLine | None]]:
     """Pairs (old side, new side): removed lines stand beside the added ones that follow them."""
-    rows: list[tuple[Line | None, Line | None]] = []
-    removed: list[Line] = []
-    added: list[Line] = []
+    rows: list[tuple[DiffLine | None, DiffLine | None]] = []
+    removed: list[DiffLine] = []
+    added: list[DiffLine] = []
     for line in lines:
         if line.sign == " " or (line.sign == "-" and added):
             rows += zip_longest(removed, added)
@@ -79,58 +79,60 @@ def _range(start: int, stop: int) -> str:
     return f"{start + 1 if stop > start else start},{stop - start}"
 
 
-def _lines(code: tuple[str, int, int, int, int], old: Sequence[str], new: Sequence[str]) -> Iterator[Line]:
+def _lines(
+    code: tuple[str, int, int, int, int], old: Sequence[str], new: Sequence[str]
+) -> Iterator[DiffLine]:
     tag, old_from, old_to, new_from, new_to = code
     if tag == "equal":
         for offset, text in enumerate(old[old_from:old_to]):
-            yield Line(" ", old_from + offset + 1, new_from + offset + 1, (Part(text),))
+            yield DiffLine(" ", old_from + offset + 1, new_from + offset + 1, (DiffPart(text),))
         return
-    gone, come = _paired_parts(old[old_from:old_to], new[new_from:new_to])
-    for number, parts in enumerate(gone, old_from + 1):
-        yield Line("-", number, None, parts)
-    for number, parts in enumerate(come, new_from + 1):
-        yield Line("+", None, number, parts)
+    removed, added = _pair_parts(old[old_from:old_to], new[new_from:new_to])
+    for number, parts in enumerate(removed, old_from + 1):
+        yield DiffLine("-", number, None, parts)
+    for number, parts in enumerate(added, new_from + 1):
+        yield DiffLine("+", None, number, parts)
 
 
-def _paired_parts(
-    gone: Sequence[str], come: Sequence[str]
-) -> tuple[list[tuple[Part, ...]], list[tuple[Part, ...]]]:
-    before: list[tuple[Part, ...]] = [(Part(text),) for text in gone]
-    after: list[tuple[Part, ...]] = [(Part(text),) for text in come]
-    for old, new in _alike(gone, come):
-        before[old], after[new] = _word_parts(gone[old], come[new])
+def _pair_parts(
+    removed: Sequence[str], added: Sequence[str]
+) -> tuple[list[tuple[DiffPart, ...]], list[tuple[DiffPart, ...]]]:
+    before: list[tuple[DiffPart, ...]] = [(DiffPart(text),) for text in removed]
+    after: list[tuple[DiffPart, ...]] = [(DiffPart(text),) for text in added]
+    for old, new in _pair_similar_lines(removed, added):
+        before[old], after[new] = _word_parts(removed[old], added[new])
     return before, after
 
 
-def _alike(gone: Sequence[str], come: Sequence[str]) -> list[tuple[int, int]]:
+def _pair_similar_lines(removed: Sequence[str], added: Sequence[str]) -> list[tuple[int, int]]:
     """Which removed line became which added one: the likest pairs, each line once."""
-    if len(gone) * len(come) > _MAX_PAIRS:
-        return list(zip(range(len(gone)), range(len(come)), strict=False))
+    if len(removed) * len(added) > _MAX_PAIRS:
+        return list(zip(range(len(removed)), range(len(added)), strict=False))
     scored = sorted(
-        ((-_likeness(old, new), i, j) for i, old in enumerate(gone) for j, new in enumerate(come)),
+        ((-_similarity(old, new), i, j) for i, old in enumerate(removed) for j, new in enumerate(added)),
     )
     pairs: dict[int, int] = {}
     for score, i, j in scored:
-        if -score >= _LIKE_ENOUGH and i not in pairs and j not in pairs.values():
+        if -score >= _MIN_SIMILARITY and i not in pairs and j not in pairs.values():
             pairs[i] = j
     return list(pairs.items())
 
 
-def _likeness(old: str, new: str) -> float:
-    if max(len(old), len(new)) > _LONGEST_COMPARED:
+def _similarity(old: str, new: str) -> float:
+    if max(len(old), len(new)) > _MAX_COMPARED_LENGTH:
         return 0
     return SequenceMatcher(None, _WORDS.findall(old), _WORDS.findall(new), autojunk=False).ratio()
 
 
-def _word_parts(old: str, new: str) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
-    if max(len(old), len(new)) > _LONGEST_COMPARED:
-        return (Part(old),), (Part(new),)
+def _word_parts(old: str, new: str) -> tuple[tuple[DiffPart, ...], tuple[DiffPart, ...]]:
+    if max(len(old), len(new)) > _MAX_COMPARED_LENGTH:
+        return (DiffPart(old),), (DiffPart(new),)
     old_words, new_words = _WORDS.findall(old), _WORDS.findall(new)
     matcher = SequenceMatcher(None, old_words, new_words, autojunk=False)
-    if matcher.ratio() < _LIKE_ENOUGH:
-        return (Part(old),), (Part(new),)
+    if matcher.ratio() < _MIN_SIMILARITY:
+        return (DiffPart(old),), (DiffPart(new),)
     codes = matcher.get_opcodes()
     return (
-        tuple(Part("".join(old_words[a:b]), tag != "equal") for tag, a, b, _, _ in codes if b > a),
-        tuple(Part("".join(new_words[a:b]), tag != "equal") for tag, _, _, a, b in codes if b > a),
+        tuple(DiffPart("".join(old_words[a:b]), tag != "equal") for tag, a, b, _, _ in codes if b > a),
+        tuple(DiffPart("".join(new_words[a:b]), tag != "equal") for tag, _, _, a, b in codes if b > a),
     )

@@ -17,20 +17,21 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from controlplane.templatetags import diffs, hostile, times
+from controlplane.templatetags import diffs, times
+from controlplane.templatetags.hidden_characters import escape_hidden, spell_hidden
 from controlplane.templatetags.meanings import (
     AGENT_MARKS,
     KEYS,
     KIND_ICONS,
     MARK_TONES,
-    PLACES,
+    NAV_ITEMS,
     SHAPES,
-    Place,
-    meaning_of,
+    NavItem,
+    find_meaning,
 )
 
 register = template.Library()
-NONE = "\N{EN DASH}"
+EN_DASH = "\N{EN DASH}"
 
 
 @register.simple_tag
@@ -47,7 +48,7 @@ def icon(name: str, size: int = 16, label: str = "") -> SafeString:
 @register.simple_tag
 def badge(value: object, label: str = "", *, plain: bool = False) -> SafeString:
     """Icon and word of a status, tinted; plain has no fill and is for the normal case in lists."""
-    meaning = meaning_of(value)
+    meaning = find_meaning(value)
     return format_html(
         '<span class="badge{}" data-tone="{}">{}{}</span>',
         " badge-plain" if plain else "",
@@ -60,7 +61,7 @@ def badge(value: object, label: str = "", *, plain: bool = False) -> SafeString:
 @register.simple_tag
 def outcome(value: object) -> SafeString:
     """Only the icon of a status in its colour, with its word for those who listen."""
-    meaning = meaning_of(value)
+    meaning = find_meaning(value)
     return format_html(
         '<span class="fg" data-tone="{}">{}</span>', meaning.tone, icon(meaning.icon, label=meaning.word)
     )
@@ -68,12 +69,12 @@ def outcome(value: object) -> SafeString:
 
 @register.filter
 def tone(value: object) -> str:
-    return meaning_of(value).tone
+    return find_meaning(value).tone
 
 
 @register.filter
 def meaning_icon(value: object) -> str:
-    return meaning_of(value).icon
+    return find_meaning(value).icon
 
 
 @register.filter
@@ -104,13 +105,13 @@ def person(name: str) -> SafeString:
 @register.filter
 def visible(text: object) -> SafeString:
     """Text of an agent: isolated, control and bidirectional characters drawn as marks."""
-    return format_html("<bdi>{}</bdi>", hostile.marked(str(text)))
+    return format_html("<bdi>{}</bdi>", escape_hidden(str(text)))
 
 
 @register.filter
 def legible(text: object) -> str:
     """Text of an agent for a title or a label, hidden characters spelled out."""
-    return hostile.legible(str(text))
+    return spell_hidden(str(text))
 
 
 @register.filter
@@ -118,7 +119,7 @@ def path(value: object) -> SafeString:
     """A file path, folder part muted, file name in full contrast."""
     folder, slash, name = str(value).rpartition("/")
     return format_html(
-        '<bdi class="path">{}<b>{}</b></bdi>', hostile.marked(folder + slash), hostile.marked(name)
+        '<bdi class="path">{}<b>{}</b></bdi>', escape_hidden(folder + slash), escape_hidden(name)
     )
 
 
@@ -126,7 +127,7 @@ def path(value: object) -> SafeString:
 def count(value: int | None) -> SafeString | str:
     """A number with thin grouping; none is a dash, zero is faint."""
     if value is None:
-        return NONE
+        return EN_DASH
     return f"{value:,}" if value else format_html('<span class="faint">{}</span>', value)
 
 
@@ -135,15 +136,17 @@ def ago(then: datetime | None, suffix: str = " ago") -> SafeString | str:
     """How long since, rounded up, kept current by countdown.js; the exact instant is in the tooltip."""
     if then is None:
         return "never"
-    return _time(then, times.since(then, timezone.now(), suffix), format_html(' data-since="{}"', suffix))
+    return _time(
+        then, times.format_since(then, timezone.now(), suffix), format_html(' data-since="{}"', suffix)
+    )
 
 
 @register.simple_tag
 def moment(then: datetime | None) -> SafeString | str:
     """An instant: today by the clock, this week by day, older by date."""
     if then is None:
-        return NONE
-    return _time(then, times.moment(timezone.localtime(then), timezone.localtime()))
+        return EN_DASH
+    return _time(then, times.format_timestamp(timezone.localtime(then), timezone.localtime()))
 
 
 def _time(then: datetime, words: str, attributes: str = "") -> SafeString:
@@ -158,12 +161,12 @@ def countdown(until: datetime, since: datetime | None = None) -> dict[str, Any]:
     """Time left in words; with `since` a bar as well. Static without script."""
     now = timezone.now()
     left = max(0, int((until - now).total_seconds()))
-    whole = int((until - since).total_seconds()) if since else 0
+    total = int((until - since).total_seconds()) if since else 0
     return {
         "until": until,
-        "words": times.left(until, now) if since else times.expiry(until, now),
+        "words": times.format_remaining(until, now) if since else times.format_expiry(until, now),
         "left": left,
-        "whole": whole,
+        "whole": total,
         "tone": "deny" if left < 90 else "ask",
         "urgent": left < (90 if since else 60),
     }
@@ -180,11 +183,13 @@ def rail_items(context: Context) -> dict[str, Any]:
     match = getattr(context.get("request"), "resolver_match", None)
     current = match.view_name if match else ""
     slug = context["workspace"].slug
-    items = [(place, reverse(place.url_name, args=[slug]), _is_current(place, current)) for place in PLACES]
+    items = [
+        (place, reverse(place.url_name, args=[slug]), _is_current(place, current)) for place in NAV_ITEMS
+    ]
     return {"items": items, "pending_count": context.get("pending_count", 0)}
 
 
-def _is_current(place: Place, view_name: str) -> bool:
+def _is_current(place: NavItem, view_name: str) -> bool:
     if place.views:
         return view_name in place.views.split()
     namespace, colon, _ = place.url_name.partition(":")
@@ -200,13 +205,13 @@ SIGN_CLASSES: Mapping[str, str] = {"+": "add", "-": "del", " ": ""}
 
 
 @register.filter
-def sign_class(line: diffs.Line | None) -> str:
+def sign_class(line: diffs.DiffLine | None) -> str:
     """The class of a diff cell or row: add, del, none, or missing for the empty half of a split row."""
     return SIGN_CLASSES[line.sign] if line else "missing"
 
 
 @register.simple_tag
-def diff_line(line: diffs.Line | None) -> SafeString | str:
+def diff_line(line: diffs.DiffLine | None) -> SafeString | str:
     """The code of a line, its changed words as `<ins>` or `<del>` so that they are heard as well."""
     if line is None:
         return ""
@@ -215,13 +220,13 @@ def diff_line(line: diffs.Line | None) -> SafeString | str:
     return format_html("<bdi>{}</bdi>", format_html_join("", "{}", pieces))
 
 
-def _part(part: diffs.Part, change: str) -> SafeString:
-    text = hostile.marked(part.text)
+def _part(part: diffs.DiffPart, change: str) -> SafeString:
+    text = escape_hidden(part.text)
     return format_html("<{0}>{1}</{0}>", change, text) if part.changed else text
 
 
 @register.filter
-def split_rows(lines: Iterable[diffs.Line]) -> list[tuple[diffs.Line | None, diffs.Line | None]]:
+def split_rows(lines: Iterable[diffs.DiffLine]) -> list[tuple[diffs.DiffLine | None, diffs.DiffLine | None]]:
     """The lines of a hunk as pairs for the split view."""
     return diffs.split_rows(lines)
 
@@ -267,12 +272,12 @@ def intent_tag(context: Context, intent_id: str) -> SafeString:
 @register.simple_tag(takes_context=True)
 def file_link(context: Context, file: str, text: str = "") -> SafeString:
     """A path, as a link to its page where a URL can name it; an agent's path may hold anything."""
-    shown = visible(text) if text else path(file)
+    label = visible(text) if text else path(file)
     try:
         url = reverse("traces:file", args=[context["workspace"].slug, file])
     except NoReverseMatch:
-        return shown
-    return format_html('<a href="{}">{}</a>', url, shown)
+        return label
+    return format_html('<a href="{}">{}</a>', url, label)
 
 
 @register.inclusion_tag("components/seal.html")

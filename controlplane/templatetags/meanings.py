@@ -107,7 +107,7 @@ AGENT_MARKS: Mapping[str, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class NavItem:
     """One item of the rail. `views` are the URL names under which it is the current one."""
 
     url_name: str
@@ -117,17 +117,17 @@ class Place:
     views: str = ""  # a namespace with its colon, or a whole name; default: the namespace of url_name
 
 
-PLACES: tuple[Place, ...] = (
-    Place("approvals:list", "Approvals", "inbox", "a"),
-    Place("overview", "Overview", "bars", "o"),
-    Place("intents:list", "Intents", "target", "i"),
-    Place("sessions:list", "Sessions", "terminal", "s"),
-    Place("traces:list", "Traces", "lines", "t", "traces:list"),
-    Place("traces:map", "Map", "grid", "m", "traces:map traces:file"),
-    Place("lessons:list", "Lessons", "book", "l"),
-    Place("explain", "Explain", "flask", "x", "explain explain-preview"),
-    Place("settings:policy", "Settings", "sliders", "e"),
-    Place("connect", "Connect", "plug", "c"),
+NAV_ITEMS: tuple[NavItem, ...] = (
+    NavItem("approvals:list", "Approvals", "inbox", "a"),
+    NavItem("overview", "Overview", "bars", "o"),
+    NavItem("intents:list", "Intents", "target", "i"),
+    NavItem("sessions:list", "Sessions", "terminal", "s"),
+    NavItem("traces:list", "Traces", "lines", "t", "traces:list"),
+    NavItem("traces:map", "Map", "grid", "m", "traces:map traces:file"),
+    NavItem("lessons:list", "Lessons", "book", "l"),
+    NavItem("explain", "Explain", "flask", "x", "explain explain-preview"),
+    NavItem("settings:policy", "Settings", "sliders", "e"),
+    NavItem("connect", "Connect", "plug", "c"),
 )
 
 KEYS: tuple[tuple[str, str], ...] = (
@@ -149,7 +149,7 @@ KEYS: tuple[tuple[str, str], ...] = (
 )
 
 
-def meaning_of(value: object) -> Meaning:
+def find_meaning(value: object) -> Meaning:
     """The meaning behind any status word of the product, whatever its case."""
     return MEANINGS.get(str(value).lower(), UNKNOWN_MEANING)
 

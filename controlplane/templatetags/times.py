@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 _STEPS = ((60, 1, "s"), (3600, 60, "min"), (86_400, 3600, "h"))  # below, divide by, unit
 
 
-def since(then: datetime, now: datetime, suffix: str = "") -> str:
+def format_since(then: datetime, now: datetime, suffix: str = "") -> str:
     """`now`, `48 s`, `4 min`, `6 h`, `16 d`, followed by the suffix."""
     seconds = int((now - then).total_seconds())
     if seconds < 1:
@@ -19,7 +19,7 @@ def since(then: datetime, now: datetime, suffix: str = "") -> str:
     return f"{-(-seconds // 86_400)} d{suffix}"
 
 
-def left(until: datetime, now: datetime) -> str:
+def format_remaining(until: datetime, now: datetime) -> str:
     """`3 min left`, `40 s left`, and at the end `0 s left`."""
     seconds = max(0, int((until - now).total_seconds()))
     for below, unit, name in _STEPS:
@@ -28,15 +28,15 @@ def left(until: datetime, now: datetime) -> str:
     return f"{seconds // 86_400} d left"
 
 
-def expiry(until: datetime, now: datetime) -> str:
+def format_expiry(until: datetime, now: datetime) -> str:
     """The same for a list, where the last minute must stand out: `expires in 40 s`, then `time is over`."""
     seconds = int((until - now).total_seconds())
     if seconds <= 0:
         return "time is over"
-    return f"expires in {seconds} s" if seconds < 60 else left(until, now)
+    return f"expires in {seconds} s" if seconds < 60 else format_remaining(until, now)
 
 
-def moment(then: datetime, now: datetime) -> str:
+def format_timestamp(then: datetime, now: datetime) -> str:
     """Today as `10:30:12`, this week as `Tue 10:30`, older as `12 Nov 2025`; both in one time zone."""
     if then.date() == now.date():
         return then.strftime("%H:%M:%S")

@@ -13,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from controlplane.api.errors import ApiError
-from controlplane.api.pages import PAGE_PARAMETERS, flag, page_of
+from controlplane.api.pagination import PAGE_PARAMETERS, paginate, read_boolean
 from controlplane.api.raw_body import TEXT_TYPES, YAML_TYPES, RawBodyParser, read_parsed_body
 from controlplane.api.views import WorkspaceView
 from controlplane.shared.downloads import text_download
@@ -41,7 +41,7 @@ class IntentsView(WorkspaceView):
         status = request.query_params.get("status")
         if status is not None and status not in schema.STATUSES:
             raise ApiError(400, "INVALID_INPUT", f"status must be one of {', '.join(schema.STATUSES)}.")
-        page = page_of(rows.filter(status=status) if status else rows, request)
+        page = paginate(rows.filter(status=status) if status else rows, request)
         return Response(page | {"results": [serialize_intent(row) for row in page["results"]]})
 
     @extend_schema(
@@ -98,7 +98,7 @@ class ValidateView(WorkspaceView):
         responses=schema.answers(200, schema.ReportAnswer, 415),
     )  # fmt: skip
     def post(self, request: Request) -> Response:
-        lenient = flag(request, "lenient")
+        lenient = read_boolean(request, "lenient")
         ignore_case = is_case_insensitive(self.bearer.workspace_id)
         reading = parse_registry(
             read_parsed_body(request, YAML_TYPES), lenient=lenient, ignore_case=ignore_case
@@ -120,8 +120,8 @@ class ImportView(WorkspaceView):
         mode = request.query_params.get("mode") or "merge"
         if mode not in import_export.IMPORT_MODES:
             raise ApiError(400, "INVALID_INPUT", "mode must be merge or replace.")
-        options = import_export.ImportOptions(mode, lenient=flag(request, "lenient"))
-        dry_run, data = flag(request, "dry_run"), read_parsed_body(request, YAML_TYPES)
+        options = import_export.ImportOptions(mode, lenient=read_boolean(request, "lenient"))
+        dry_run, data = read_boolean(request, "dry_run"), read_parsed_body(request, YAML_TYPES)
         if dry_run:
             result = import_export.preview_import(self.bearer.workspace_id, data, options)
         else:

@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from controlplane.api.errors import ErrorAnswer
-from controlplane.api.fields import Text, Whole, YesNo
+from controlplane.api.fields import BoolField, IntField, StrField
 from controlplane.api.views import WorkspaceView
 from controlplane.policy.model import ToolClass
 from intents import workspace_policy
@@ -32,34 +32,34 @@ class PolicyAnswer(schema.Body):
     shared_intents = s.ChoiceField(
         choices=["deny", "allow"], help_text="Whether two sessions may hold one intent."
     )
-    session_idle_minutes = Whole(min_value=1, help_text="A session silent for longer holds nothing.")
+    session_idle_minutes = IntField(min_value=1, help_text="A session silent for longer holds nothing.")
     completion = s.ChoiceField(choices=["agent", "human"], help_text="Who says that an intent is completed.")
-    require_mutation_class = YesNo()
-    require_content_hash = YesNo()
-    case_insensitive_paths = YesNo()
+    require_mutation_class = BoolField()
+    require_content_hash = BoolField()
+    case_insensitive_paths = BoolField()
     tool_classes = s.DictField(
         child=s.ChoiceField(choices=CLASSES), help_text="A tool's name or a glob; the first match wins."
     )
-    safe_commands = s.ListField(child=Text(), help_text="Shell commands that count as safe: `npm test`.")
+    safe_commands = s.ListField(child=StrField(), help_text="Shell commands that count as safe: `npm test`.")
     protected_paths = s.ListField(
-        child=Text(), help_text="Globs that only a scope naming the very path opens."
+        child=StrField(), help_text="Globs that only a scope naming the very path opens."
     )
-    approvable = s.ListField(child=Text(), help_text="Error types that a person may approve.")
-    approval_timeout_minutes = Whole(min_value=1)
+    approvable = s.ListField(child=StrField(), help_text="Error types that a person may approve.")
+    approval_timeout_minutes = IntField(min_value=1)
     conflicts = s.ChoiceField(
         choices=["allow", "ask", "deny"],
         help_text="A file that another live session changed meanwhile, or another intent in progress owns.",
     )
-    freeze_after_denials = Whole(
+    freeze_after_denials = IntField(
         min_value=0,
         help_text="Different refused attempts at one thing that freeze a session; 0 is never.",
     )
 
 
 class PolicyProblemAnswer(schema.Body):
-    key = Text()
-    message = Text()
-    allowed = Text()
+    key = StrField()
+    message = StrField()
+    allowed = StrField()
 
 
 class RefusedPolicy(ErrorAnswer):

@@ -8,13 +8,13 @@ from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiRespo
 from rest_framework import serializers as s
 
 from controlplane.api.errors import ErrorAnswer
-from controlplane.api.fields import Text, Whole, YesNo
+from controlplane.api.fields import BoolField, IntField, StrField
 from controlplane.policy.model import IntentStatus
 from intents.file_format.report import DiagnosticType
 
 Body = s.Serializer[Any]
 STATUSES = [status.value for status in IntentStatus]
-TEXTS = {"child": Text(), "required": False}
+TEXTS = {"child": StrField(), "required": False}
 
 SCOPE = "Glob patterns, relative to the workspace: `src/**`, `!src/legacy/**`."
 CONSTRAINTS = "Texts, or mappings with a `type` that the gate checks."
@@ -23,108 +23,108 @@ CONSTRAINTS = "Texts, or mappings with a `type` that the gate checks."
 class IntentFields(Body):
     """What a client may set; names are those of the document."""
 
-    name = Text(required=False, allow_blank=True)
-    description = Text(required=False, allow_blank=True)
-    status = Text(required=False, help_text=f"One of {', '.join(STATUSES)}.")
-    owner = Text(required=False, allow_blank=True, allow_null=True)
-    owned_scope = s.ListField(child=Text(), required=False, help_text=SCOPE)
+    name = StrField(required=False, allow_blank=True)
+    description = StrField(required=False, allow_blank=True)
+    status = StrField(required=False, help_text=f"One of {', '.join(STATUSES)}.")
+    owner = StrField(required=False, allow_blank=True, allow_null=True)
+    owned_scope = s.ListField(child=StrField(), required=False, help_text=SCOPE)
     constraints = s.ListField(child=s.JSONField(), required=False, help_text=CONSTRAINTS)
-    acceptance_criteria = s.ListField(child=Text(), required=False)
-    dependencies = s.ListField(child=Text(), required=False, help_text="Ids of intents that come first.")
+    acceptance_criteria = s.ListField(child=StrField(), required=False)
+    dependencies = s.ListField(child=StrField(), required=False, help_text="Ids of intents that come first.")
     references = s.ListField(child=s.JSONField(), required=False, help_text="Texts, or mappings.")
-    blocked_reason = Text(required=False, allow_blank=True, allow_null=True)
+    blocked_reason = StrField(required=False, allow_blank=True, allow_null=True)
     extra = s.DictField(required=False, help_text="Fields of your own; kept and written back.")
 
 
 class NewIntentBody(IntentFields):
-    id = Text(help_text="Of the form INT-001.")
-    status = Text(default=IntentStatus.PENDING.value, help_text=f"One of {', '.join(STATUSES)}.")
-    owned_scope = s.ListField(child=Text(), help_text=SCOPE)
-    created_at = Text(required=False, help_text="ISO 8601; now when absent.")
-    updated_at = Text(required=False, help_text="ISO 8601; now when absent.")
-    reason = Text(required=False, allow_blank=True, max_length=2000, help_text="Kept with the revision.")
+    id = StrField(help_text="Of the form INT-001.")
+    status = StrField(default=IntentStatus.PENDING.value, help_text=f"One of {', '.join(STATUSES)}.")
+    owned_scope = s.ListField(child=StrField(), help_text=SCOPE)
+    created_at = StrField(required=False, help_text="ISO 8601; now when absent.")
+    updated_at = StrField(required=False, help_text="ISO 8601; now when absent.")
+    reason = StrField(required=False, allow_blank=True, max_length=2000, help_text="Kept with the revision.")
 
 
 class IntentChangeBody(IntentFields):
-    version = Whole(required=False, min_value=1, help_text="The version you saw, unless If-Match says it.")
-    reason = Text(required=False, allow_blank=True, max_length=2000, help_text="Kept with the revision.")
+    version = IntField(required=False, min_value=1, help_text="The version you saw, unless If-Match says it.")
+    reason = StrField(required=False, allow_blank=True, max_length=2000, help_text="Kept with the revision.")
 
 
 class IntentAnswer(Body):
-    id = Text()
-    name = Text()
-    description = Text()
+    id = StrField()
+    name = StrField()
+    description = StrField()
     status = s.ChoiceField(choices=STATUSES)
-    raw_status = Text(help_text="The word of the imported file, where it was another.")
-    owner = Text(allow_null=True)
-    created_at = Text(allow_null=True, help_text="As the document says it.")
-    updated_at = Text(allow_null=True, help_text="As the document says it.")
-    owned_scope = s.ListField(child=Text(), help_text=SCOPE)
+    raw_status = StrField(help_text="The word of the imported file, where it was another.")
+    owner = StrField(allow_null=True)
+    created_at = StrField(allow_null=True, help_text="As the document says it.")
+    updated_at = StrField(allow_null=True, help_text="As the document says it.")
+    owned_scope = s.ListField(child=StrField(), help_text=SCOPE)
     constraints = s.ListField(child=s.JSONField(), help_text=CONSTRAINTS)
-    acceptance_criteria = s.ListField(child=Text())
-    dependencies = s.ListField(child=Text())
+    acceptance_criteria = s.ListField(child=StrField())
+    dependencies = s.ListField(child=StrField())
     references = s.ListField(child=s.JSONField())
-    blocked_reason = Text(allow_null=True)
+    blocked_reason = StrField(allow_null=True)
     extra = s.DictField(help_text="Fields that the product has no rule for.")
-    version = Whole(help_text="The number of the newest revision.")
+    version = IntField(help_text="The number of the newest revision.")
 
 
 class IntentPage(Body):
     results = IntentAnswer(many=True)
-    next = Text(allow_null=True)
+    next = StrField(allow_null=True)
 
 
 class ProblemAnswer(Body):
     type = s.ChoiceField(choices=[kind.value for kind in DiagnosticType])
-    message = Text()
-    intent_id = Text(required=False)
-    field = Text(required=False)
-    line = Whole(required=False, help_text="Counts from 1.")
-    path = Text(required=False, help_text="SCOPE_OVERLAP: a path that both intents own.")
-    other_intent_id = Text(required=False, help_text="SCOPE_OVERLAP: the second intent.")
+    message = StrField()
+    intent_id = StrField(required=False)
+    field = StrField(required=False)
+    line = IntField(required=False, help_text="Counts from 1.")
+    path = StrField(required=False, help_text="SCOPE_OVERLAP: a path that both intents own.")
+    other_intent_id = StrField(required=False, help_text="SCOPE_OVERLAP: the second intent.")
 
 
 class ReportAnswer(Body):
-    valid = YesNo()
+    valid = BoolField()
     errors = ProblemAnswer(many=True, required=False)  # type: ignore[assignment]  # declared, not the property
     warnings = ProblemAnswer(many=True)
 
 
 class ChangedIntent(Body):
-    intent_id = Text()
-    fields = s.ListField(child=Text(), help_text="Names of the fields that differ.")  # type: ignore[assignment]  # declared, not the property
+    intent_id = StrField()
+    fields = s.ListField(child=StrField(), help_text="Names of the fields that differ.")  # type: ignore[assignment]  # declared, not the property
 
 
 class PlanAnswer(Body):
-    added = s.ListField(child=Text())
+    added = s.ListField(child=StrField())
     changed = ChangedIntent(many=True)
-    removed = s.ListField(child=Text(), help_text="Only `replace` removes.")
-    unchanged = s.ListField(child=Text())
+    removed = s.ListField(child=StrField(), help_text="Only `replace` removes.")
+    unchanged = s.ListField(child=StrField())
 
 
 class ImportAnswer(ReportAnswer):
     mode = s.ChoiceField(choices=["merge", "replace"])
-    dry_run = YesNo()
-    applied = YesNo(help_text="Whether the registry now says what the file says.")
+    dry_run = BoolField()
+    applied = BoolField(help_text="Whether the registry now says what the file says.")
     plan = PlanAnswer()
 
 
 class RefusedIntents(ErrorAnswer):
     """An error with the report that explains it."""
 
-    valid = YesNo(required=False)
+    valid = BoolField(required=False)
     errors = ProblemAnswer(many=True, required=False)  # type: ignore[assignment]  # declared, not the property
     warnings = ProblemAnswer(many=True, required=False)
 
 
 class IgnoreWarning(Body):
-    line = Whole()
-    text = Text()
-    message = Text()
+    line = IntField()
+    text = StrField()
+    message = StrField()
 
 
 class IgnoreAnswer(Body):
-    saved = YesNo()
+    saved = BoolField()
     warnings = IgnoreWarning(many=True)
 
 

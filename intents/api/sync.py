@@ -9,7 +9,7 @@ from rest_framework import serializers as s
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from controlplane.api.fields import Text, YesNo
+from controlplane.api.fields import BoolField, StrField
 from controlplane.api.views import WorkspaceView
 from intents.api import schema
 from intents.errors import InvalidRegistryFileError
@@ -18,17 +18,19 @@ from intents.registry_file.two_way_sync import SyncRequest, sync_file
 
 
 class SyncBody(schema.Body):
-    file = Text(allow_null=True, allow_blank=True, help_text="active_intents.yaml; null where there is none.")
+    file = StrField(
+        allow_null=True, allow_blank=True, help_text="active_intents.yaml; null where there is none."
+    )
     base = s.DictField(
         child=s.DictField(), required=False, help_text="The `base` of the answer before; absent at first."
     )
     prefer = s.ChoiceField(choices=PREFERENCES, required=False, help_text="The side that wins conflicts.")
-    dry_run = YesNo(required=False)
+    dry_run = BoolField(required=False)
 
 
 class ConflictAnswer(schema.Body):
-    intent_id = Text(allow_blank=True, help_text="Empty for what stands beside the intents.")
-    field = Text(help_text="`*`: one side removed what the other changed.")
+    intent_id = StrField(allow_blank=True, help_text="Empty for what stands beside the intents.")
+    field = StrField(help_text="`*`: one side removed what the other changed.")
     base = s.JSONField(allow_null=True)
     registry = s.JSONField(allow_null=True)
     folder = s.JSONField(allow_null=True)
@@ -37,7 +39,7 @@ class ConflictAnswer(schema.Body):
 class SyncAnswer(schema.ReportAnswer):
     conflicts = ConflictAnswer(many=True)
     plan = s.DictField(help_text="What the registry is changed by.")
-    file = Text(allow_null=True, help_text="What the file is to be; null: as it is.")
+    file = StrField(allow_null=True, help_text="What the file is to be; null: as it is.")
     base = s.DictField(child=s.DictField(), help_text="To be kept, and sent with the next sync.")
 
 

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from controlplane.api.errors import ApiError
 from controlplane.models import Role
-from controlplane.shared.access import MemberRequest, may, member_page, person_name
+from controlplane.shared.access import MemberRequest, display_name, has_role, member_page
 from controlplane.shared.downloads import text_download
 from intents.lessons.lesson_list import build_list_context, find_list_url
 from traces.cursors import cursor_in
@@ -82,7 +82,7 @@ def _turn(
     request: MemberRequest, lesson_id: str, turn: Callable[[int, retire.Retiring], Lesson], done: str
 ) -> HttpResponse:
     reason = request.POST.get("reason", "")
-    wanted = retire.Retiring(lesson_id, reason, person_name(request.user), _actor(request))
+    wanted = retire.Retiring(lesson_id, reason, display_name(request.user), _actor(request))
     try:
         turn(request.workspace.pk, wanted)
     except ApiError as refused:
@@ -96,7 +96,7 @@ def _turn(
 
 
 def _lesson_in(request: MemberRequest, data: dict[str, Any]) -> NewLesson:
-    by, section = person_name(request.user), Section(data["section"])
+    by, section = display_name(request.user), Section(data["section"])
     return NewLesson(data["file"], data["text"], section=section, source=Source.PERSON, by=by)
 
 
@@ -104,9 +104,9 @@ def _page(request: MemberRequest, form: LessonForm, status: int = 200) -> HttpRe
     shown = build_list_context(
         request.workspace, request.GET.get("show", ""), cursor_in(request, "from") or 0
     )
-    context = shown | {"form": form, "may_edit": may(request.role, Role.REVIEWER)}
+    context = shown | {"form": form, "may_edit": has_role(request.role, Role.REVIEWER)}
     return render(request, "lessons/lesson_list.html", context, status=status)
 
 
 def _actor(request: MemberRequest) -> str:
-    return f"user:{request.user.pk}:{person_name(request.user)}"
+    return f"user:{request.user.pk}:{display_name(request.user)}"

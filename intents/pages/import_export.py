@@ -10,7 +10,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
 from controlplane.models import Role
-from controlplane.shared.access import MemberRequest, member_page, person_name
+from controlplane.shared.access import MemberRequest, display_name, member_page
 from controlplane.shared.downloads import text_download
 from intents.file_format.yaml_tree import MAX_BYTES
 from intents.registry_file.import_export import (
@@ -33,7 +33,7 @@ def intent_import(request: MemberRequest) -> HttpResponse:
     if request.method == "POST":
         data = _read_document(request)
         if request.POST.get("step") == "apply":
-            result = import_registry(request.workspace, data, options, actor=person_name(request.user))
+            result = import_registry(request.workspace, data, options, actor=display_name(request.user))
             if result.applied:
                 messages.success(request, _describe(result.plan))
                 return redirect("intents:list", request.workspace.slug)

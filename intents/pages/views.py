@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from controlplane.models import Role
 from controlplane.policy.model import IntentStatus
-from controlplane.shared.access import MemberRequest, may, member_page, person_name
+from controlplane.shared.access import MemberRequest, display_name, has_role, member_page
 from intents import registry
 from intents.errors import (
     IntentExistsError,
@@ -140,11 +140,11 @@ def _get_intent(request: MemberRequest, intent_id: str) -> Intent:
 
 
 def _may_edit(request: MemberRequest) -> bool:
-    return may(request.role, Role.ADMIN)
+    return has_role(request.role, Role.ADMIN)
 
 
 def _actor(request: HttpRequest) -> str:
-    return person_name(request.user)
+    return display_name(request.user)
 
 
 def _url(request: MemberRequest, name: str, intent: Intent) -> str:

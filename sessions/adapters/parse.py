@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from controlplane.api.errors import ApiError
+from controlplane.shared.errors import NotFoundError
 from sessions.adapters.hook_call import Client, Event, HookCall, first, mapping
 from sessions.adapters.registry import CLIENTS
-from sessions.gate.request import GateRequest, invalid, parse_gate_request
+from sessions.errors import GateInputError
+from sessions.gate.request import GateRequest, parse_gate_request
 
 CLIENT_KEY = "icp"  # the one key that our hook client adds to the payload of the agent
 CLIENT_FIELDS = frozenset(
@@ -20,7 +21,7 @@ NO_TOOL = "-"  # stands for the tool of an event that has none
 def find_client(agent: str) -> Client:
     if agent not in CLIENTS:
         known = ", ".join(sorted(CLIENTS))
-        raise ApiError(404, "NOT_FOUND", f"No agent is called {agent!r} here. Known are: {known}.")
+        raise NotFoundError(f"No agent is called {agent!r} here. Known are: {known}.")
     return CLIENTS[agent]
 
 
@@ -36,16 +37,20 @@ def event_name_in(payload: Any) -> str | None:
 
 
 def parse_hook(agent: str, event: str, payload: Any, size: int) -> tuple[HookCall, GateRequest]:
-    """Parse and check a hook; `size` is the raw body's length in bytes. Raise `ApiError` 400 or 404."""
+    """Parse and check a hook whose raw body has `size` bytes. Raise GateInputError or NotFoundError."""
     client = find_client(agent)
     kind = find_event(client, event)
     if kind is None:
-        raise invalid(f"{agent} has no event {event!r}. Known are: {', '.join(sorted(client.events))}.")
+        raise GateInputError(
+            f"{agent} has no event {event!r}. Known are: {', '.join(sorted(client.events))}."
+        )
     if not isinstance(payload, dict):
-        raise invalid("The body must be the JSON object that the client gives its hook.")
+        raise GateInputError("The body must be the JSON object that the client gives its hook.")
     name = event_name_in(payload) or event
     if name != event:
-        raise invalid(f"The payload is of {name!r}, but was sent as {event!r}: correct the hook's address.")
+        raise GateInputError(
+            f"The payload is of {name!r}, but was sent as {event!r}: correct the hook's address."
+        )
     hook = client.parse(payload, kind)
     return hook, parse_gate_request(_gate_body(agent, hook, _client_fields(payload)), size)
 
@@ -55,7 +60,7 @@ def _client_fields(payload: dict[str, Any]) -> dict[str, Any]:
     if fields is None:
         return {}
     if not isinstance(fields, dict) or set(fields) - CLIENT_FIELDS:
-        raise invalid(f"{CLIENT_KEY} must be an object of: {', '.join(sorted(CLIENT_FIELDS))}.")
+        raise GateInputError(f"{CLIENT_KEY} must be an object of: {', '.join(sorted(CLIENT_FIELDS))}.")
     return dict(mapping(fields))
 
 

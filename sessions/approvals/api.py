@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from controlplane.api.errors import ApiError, ErrorAnswer
-from controlplane.api.pages import PAGE_PARAMETERS, page_of, whole_number
+from controlplane.api.pagination import PAGE_PARAMETERS, paginate, read_integer
 from controlplane.api.views import WorkspaceView
 from sessions.api_schema import responses_for
 from sessions.approvals import lifecycle, schema
@@ -31,10 +31,10 @@ class ApprovalViewBase(WorkspaceView):
 
     def visible(self) -> QuerySet[Approval]:
         """Reviewers see the workspace's approvals, an agent those of its own sessions."""
-        rows = Approval.objects.select_related("workspace", "session__token").filter(
-            workspace_id=self.bearer.workspace_id
-        )
-        return rows if self.bearer.may("reviewer") else rows.filter(session__token_id=self.bearer.token_id)
+        approvals = Approval.objects.with_relations().for_workspace(self.bearer.workspace_id)
+        if self.bearer.has_role("reviewer"):
+            return approvals
+        return approvals.filter(session__token_id=self.bearer.token_id)
 
     def approval(self, approval_id: str) -> Approval:
         """With its deadline applied. Raises `ApiError` 404."""
@@ -63,7 +63,7 @@ class ApprovalsView(ApprovalViewBase):
                     400, "INVALID_INPUT", f"status must be one of {', '.join(Approval.Status.values)}."
                 )
             rows = rows.filter(status=status.upper())
-        page = page_of(rows, request)
+        page = paginate(rows, request)
         return Response(page | {"results": [represent_approval(row) for row in page["results"]]})
 
 
@@ -79,7 +79,7 @@ class ApprovalView(ApprovalViewBase):
         responses={**responses_for(200, schema.ApprovalAnswer), **NOT_FOUND},
     )  # fmt: skip
     def get(self, request: Request, approval_id: str) -> Response:
-        seconds = whole_number(request, "wait_seconds", 0, low=0, high=MAX_WAIT_SECONDS)
+        seconds = read_integer(request, "wait_seconds", 0, low=0, high=MAX_WAIT_SECONDS)
         found = self.approval(approval_id)
         pending = found.status == Approval.Status.PENDING
         resumed = RESUMED in request.META

@@ -115,7 +115,7 @@ def _create(approval: Approval, grant: Grant) -> None:
 def revoke(grant: ApprovalGrant, actor: str) -> bool:
     """Take a live grant back; False when it was over already."""
     with transaction.atomic():
-        revoked = ApprovalGrant.objects.filter(pk=grant.pk, revoked_at=None).update(revoked_at=timezone.now())
+        revoked = ApprovalGrant.objects.filter(pk=grant.pk).revoke(timezone.now())
         if revoked:
             AgentSession.objects.filter(pk=grant.session_id).update(revision=F("revision") + 1)
             append(

@@ -10,7 +10,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from controlplane.api.errors import ApiError
-from controlplane.shared.masking import storable
+from controlplane.shared.masking import to_storable
 from sessions.approvals.choices import Choice, Decider, Grant
 from sessions.approvals.grants import check_grant, give
 from sessions.approvals.reach import Reach
@@ -45,9 +45,7 @@ def open_request(session: AgentSession, **fields: Any) -> Approval:
         with transaction.atomic():
             open_planned(planned, "")
     except IntegrityError:
-        return Approval.objects.select_related("workspace").get(
-            session=session, digest=planned.digest, status=Approval.Status.PENDING
-        )
+        return Approval.objects.for_call(session, planned.digest).pending().select_related("workspace").get()
     return planned
 
 
@@ -109,9 +107,11 @@ def extend(approval: Approval, decider: Decider) -> Approval:
     """Five more minutes, once. Raises `ApiError` 409 when it is over or was extended before."""
     refuse_own(approval, decider)
     with transaction.atomic():
-        extended = Approval.objects.filter(
-            pk=approval.pk, status=Approval.Status.PENDING, extended=False, expires_at__gt=timezone.now()
-        ).update(extended=True, expires_at=F("expires_at") + EXTENSION)
+        extended = (
+            Approval.objects.decidable(timezone.now())
+            .filter(pk=approval.pk, extended=False)
+            .update(extended=True, expires_at=F("expires_at") + EXTENSION)
+        )
         approval.refresh_from_db()
         if not extended:
             _refuse_over(approval)
@@ -127,13 +127,13 @@ def expire(approval: Approval) -> bool:
 
 def expire_due(now: datetime | None = None) -> int:
     """Expire what is due, for the server's background loop. Returns how many."""
-    due = Approval.objects.filter(status=Approval.Status.PENDING, expires_at__lte=now or timezone.now())
-    return sum(expire(approval) for approval in due.order_by("expires_at")[:EXPIRE_BATCH])
+    overdue = Approval.objects.overdue(now or timezone.now()).order_by("expires_at")
+    return sum(expire(approval) for approval in overdue[:EXPIRE_BATCH])
 
 
 def cancel_for(session: AgentSession, actor: str) -> int:
     """Cancel what an ended session still asks for."""
-    pending = Approval.objects.filter(session=session, status=Approval.Status.PENDING)
+    pending = Approval.objects.pending().filter(session=session)
     return sum(_close(approval, Approval.Status.CANCELLED, actor) for approval in pending)
 
 
@@ -165,7 +165,7 @@ def record(approval: Approval, event: str, actor: str) -> None:
                 "grant": approval.grant_kind,
                 "patterns": approval.patterns,
                 "minutes": approval.minutes,
-                "comment": storable(approval.comment),
+                "comment": to_storable(approval.comment),
             },
         )
     )
@@ -173,10 +173,8 @@ def record(approval: Approval, event: str, actor: str) -> None:
 
 def find_latest(session: AgentSession, digest: str, status: Approval.Status) -> Approval | None:
     """Return the newest approval of this status for exactly this call. 1 query."""
-    found = Approval.objects.select_related("workspace", "session__token").filter(
-        session=session, digest=digest, status=status
-    )
-    return found.order_by("-pk").first()
+    matching = Approval.objects.with_relations().for_call(session, digest).filter(status=status)
+    return matching.order_by("-pk").first()
 
 
 def _refuse_over(approval: Approval) -> None:
@@ -196,7 +194,9 @@ def _end(approval: Approval, status: Approval.Status, decider: Decider, choice: 
     """The compare-and-set: deadline and status inside one UPDATE."""
     now = timezone.now()
     return bool(
-        Approval.objects.filter(pk=approval.pk, status=Approval.Status.PENDING, expires_at__gt=now).update(
+        Approval.objects.decidable(now)
+        .filter(pk=approval.pk)
+        .update(
             status=status,
             decided_at=now,
             decided_by_id=decider.user_id,
@@ -212,9 +212,8 @@ def _end(approval: Approval, status: Approval.Status, decider: Decider, choice: 
 
 def _close(approval: Approval, status: Approval.Status, actor: str, **condition: Any) -> bool:
     with transaction.atomic():
-        closed = Approval.objects.filter(pk=approval.pk, status=Approval.Status.PENDING, **condition).update(
-            status=status, decided_at=timezone.now()
-        )
+        pending = Approval.objects.pending().filter(pk=approval.pk, **condition)
+        closed = pending.update(status=status, decided_at=timezone.now())
         if closed:
             approval.refresh_from_db()
             record(approval, status.lower(), actor)

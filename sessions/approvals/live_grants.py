@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Q
 from django.urls import reverse
 from django.utils import timezone
 
 from controlplane.models import Role, Workspace
 from controlplane.policy.model import SessionState
-from controlplane.shared.access import may
+from controlplane.shared.access import has_role
 from sessions.agent_titles import agent_title
 from sessions.approvals.card.subjects import subject_of
 from sessions.models import AgentSession, ApprovalGrant
@@ -31,13 +30,7 @@ class GrantRow:
 
 def grant_rows(workspace: Workspace, role: Role) -> list[GrantRow]:
     """Live grants, newest first (1 query). Who may not decide may not revoke."""
-    rows = ApprovalGrant.objects.filter(
-        Q(expires_at=None) | Q(expires_at__gt=timezone.now()),
-        session__workspace=workspace,
-        revoked_at=None,
-    ).exclude(
-        Q(session__state=SessionState.ENDED.value) | Q(kind=ApprovalGrant.Kind.ONCE, used_at__isnull=False)
-    )
+    rows = ApprovalGrant.objects.usable(timezone.now()).filter(session__workspace=workspace)
     rows = rows.select_related("session", "approval__session").order_by("-pk")
     return [_row(grant, workspace, role) for grant in rows[:MAX_GRANTS]]
 
@@ -61,6 +54,6 @@ def _row(grant: ApprovalGrant, workspace: Workspace, role: Role) -> GrantRow:
         used=1 if grant.used_at else 0,
         by=grant.approval.decider,
         revoke_url=reverse("approvals:revoke", args=[workspace.slug, grant.public_id])
-        if may(role, Role.REVIEWER)
+        if has_role(role, Role.REVIEWER)
         else None,
     )

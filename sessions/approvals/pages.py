@@ -19,7 +19,8 @@ from django.views.decorators.http import require_POST, require_safe
 
 from controlplane.api.errors import ApiError
 from controlplane.models import Role
-from controlplane.shared.access import MemberRequest, member_page, person_name
+from controlplane.shared.access import MemberRequest, display_name, member_page
+from controlplane.shared.errors import DomainError
 from sessions.approvals import lifecycle
 from sessions.approvals.card.build import NO_DRAFT, Card, Draft, Reader, card_of
 from sessions.approvals.card.receipts import outcome_line
@@ -134,7 +135,7 @@ def _act(
     error = ""
     try:
         act(_approval(request, approval_id))
-    except ApiError as refused:
+    except (DomainError, ApiError) as refused:
         error = refused.error
     approval = _approval(request, approval_id)
     if request.htmx:  # type: ignore[attr-defined]  # set by django_htmx's middleware
@@ -161,8 +162,8 @@ def _onward(request: MemberRequest, approval: Approval) -> HttpResponse:
 
 def _approval(request: MemberRequest, approval_id: str) -> Approval:
     """With its deadline applied. 1 query; a stranger's approval is no approval."""
-    rows = Approval.objects.select_related("workspace", "session__token", "session__workspace")
-    found = rows.filter(workspace=request.workspace, public_id=approval_id).first()
+    rows = Approval.objects.with_card_relations()
+    found = rows.for_workspace(request.workspace.pk).filter(public_id=approval_id).first()
     if found is None:
         raise Http404
     if found.status == Approval.Status.PENDING and lifecycle.expire(found):
@@ -223,4 +224,4 @@ def _count(request: MemberRequest) -> HttpResponse:
 
 def _decider(request: MemberRequest) -> Decider:
     reader = Reader(request.user, request.role)
-    return reader.decider(person_name(request.user))
+    return reader.decider(display_name(request.user))

@@ -75,8 +75,7 @@ class Queue:
 
 def waiting(workspace: Workspace) -> QuerySet[Approval]:
     """Pending approvals whose time is not over, in the order of the queue."""
-    now = timezone.now()
-    rows = Approval.objects.filter(workspace=workspace, status=Approval.Status.PENDING, expires_at__gt=now)
+    rows = Approval.objects.for_workspace(workspace.pk).decidable(timezone.now())
     return rows.order_by("-reach", "requested_at", "pk")
 
 
@@ -109,15 +108,15 @@ def following(rows: Iterable[tuple[str, int, datetime]], after: Approval) -> str
 
 
 def _decided(workspace: Workspace) -> Iterable[Approval]:
-    rows = Approval.objects.filter(workspace=workspace, decided_at__gt=timezone.now() - JUST_NOW)
-    rows = rows.exclude(status=Approval.Status.PENDING)
+    ended = Approval.objects.for_workspace(workspace.pk).ended()
+    rows = ended.filter(decided_at__gt=timezone.now() - JUST_NOW)
     return rows.select_related("session").order_by("-decided_at")[:MAX_DECIDED]
 
 
 def _strip(workspace: Workspace) -> Strip:
     now = timezone.now()
     pending = Q(status=Approval.Status.PENDING, expires_at__gt=now)
-    facts = Approval.objects.filter(workspace=workspace).aggregate(
+    facts = Approval.objects.for_workspace(workspace.pk).aggregate(
         pending=Count("pk", filter=pending),
         oldest=Min("requested_at", filter=pending),
         expiry=Min("expires_at", filter=pending),

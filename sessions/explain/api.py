@@ -8,9 +8,10 @@ from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema
 from rest_framework import serializers as s
 from rest_framework.response import Response
 
-from controlplane.api.fields import Text, Whole
+from controlplane.api.fields import IntField, StrField
 from controlplane.api.views import WorkspaceView
 from sessions.api_schema import Body
+from sessions.errors import GateInputError
 from sessions.explain import steps
 from sessions.explain.steps import Standpoint
 from sessions.gate.answers import render_refusal
@@ -20,7 +21,6 @@ from sessions.gate.request import (
     MAX_ID_LENGTH,
     TOO_LONG,
     GateRequest,
-    invalid,
     parse_gate_request,
     text_field,
 )
@@ -31,29 +31,31 @@ if TYPE_CHECKING:
 
 
 class StandpointBody(Body):
-    intent_id = Text(required=False, allow_null=True, max_length=200, help_text="As if it had been taken.")
-    session_id = Text(required=False, allow_null=True, max_length=200, help_text="As in this session.")
+    intent_id = StrField(
+        required=False, allow_null=True, max_length=200, help_text="As if it had been taken."
+    )
+    session_id = StrField(required=False, allow_null=True, max_length=200, help_text="As in this session.")
 
 
 class StepAnswer(Body):
-    number = Whole(help_text="The step of the decision, 1 to 10.")
-    name = Text()
-    saw = Text(help_text="The values that the step looked at.")
+    number = IntField(help_text="The step of the decision, 1 to 10.")
+    name = StrField()
+    saw = StrField(help_text="The values that the step looked at.")
     outcome = s.ChoiceField(choices=["pass", "skip", "allow", "ask", "deny"])
-    text = Text(help_text="Why, where it stopped the call.")
+    text = StrField(help_text="Why, where it stopped the call.")
 
 
 class RevisionsAnswer(Body):
-    workspace = Whole()
-    session = Whole(allow_null=True)
-    intent = Whole(allow_null=True)
+    workspace = IntField()
+    session = IntField(allow_null=True)
+    intent = IntField(allow_null=True)
 
 
 class UnknownPart(Body):
-    text = Text()
-    why = Text()
-    start = Whole(allow_null=True, help_text="Offset into the command, in code points.")
-    end = Whole(allow_null=True)
+    text = StrField()
+    why = StrField()
+    start = IntField(allow_null=True, help_text="Offset into the command, in code points.")
+    end = IntField(allow_null=True)
 
 
 class ExplainBody(GateBody):
@@ -66,7 +68,7 @@ class ExplainBody(GateBody):
 class ExplainAnswer(GateAnswer):
     steps = StepAnswer(many=True)
     revisions = RevisionsAnswer(help_text="What the decision was made upon.")
-    nearest_pattern = Text(allow_null=True, help_text="The pattern of the scope that comes closest.")
+    nearest_pattern = StrField(allow_null=True, help_text="The pattern of the scope that comes closest.")
     unknown = UnknownPart(many=True)
 
 
@@ -94,14 +96,14 @@ class ExplainView(WorkspaceView):
     def post(self, request: Request) -> Response:
         size = int(request.META.get("CONTENT_LENGTH") or 0)
         if size > MAX_BODY_BYTES:
-            raise invalid(TOO_LONG)
+            raise GateInputError(TOO_LONG)
         asked, standpoint = parse(request.data, size)
         held = steps.standing_of(self.bearer, asked, standpoint)
         return Response(steps.answer(steps.explain_call(asked.call, held), asked))
 
 
 def parse(data: Any, size: int) -> tuple[GateRequest, Standpoint | None]:
-    """Raises `ApiError` 400."""
+    """Parse the gate's body and its `as`. Raise GateInputError."""
     if not isinstance(data, dict):
         return parse_gate_request(data, size), None
     given = data.get("as")
@@ -109,6 +111,6 @@ def parse(data: Any, size: int) -> tuple[GateRequest, Standpoint | None]:
     if given is None:
         return asked, None
     if not isinstance(given, dict) or set(given) - {"intent_id", "session_id"}:
-        raise invalid("The field as must be an object with intent_id, session_id or both.")
+        raise GateInputError("The field as must be an object with intent_id, session_id or both.")
     named = {name: text_field(given, name, MAX_ID_LENGTH) for name in ("session_id", "intent_id")}
     return asked, Standpoint(**named) if any(named.values()) else None

@@ -11,8 +11,9 @@ from rest_framework.exceptions import ParseError
 from controlplane.api.parsers import parse_json
 from intents.selectors import list_intent_names
 from sessions.agent_titles import agent_title
+from sessions.errors import GateInputError
 from sessions.explain.steps import Standpoint
-from sessions.gate.request import MAX_INPUT_BYTES, GateRequest, invalid, parse_gate_request
+from sessions.gate.request import MAX_INPUT_BYTES, GateRequest, parse_gate_request
 from sessions.pages.rows import alive
 
 if TYPE_CHECKING:
@@ -73,10 +74,10 @@ def from_post(post: Mapping[str, Any]) -> Trial:
 
 
 def request_of(trial: Trial) -> GateRequest:
-    """Raises `ApiError` 400 with words for the person."""
+    """Build the request of a trial. Raise GateInputError with a text for the person."""
     kind = next((kind for kind in KINDS if kind.value == trial.kind), None)
     if kind is None:
-        raise invalid("Choose what the text is.")
+        raise GateInputError("Choose what the text is.")
     tool_input = {kind.key: trial.text} if kind.tool else _json(trial.text)
     body = {
         "session_id": UNOPENED,
@@ -86,7 +87,7 @@ def request_of(trial: Trial) -> GateRequest:
         "dry_run": True,
     }
     if len(trial.text.encode()) > MAX_INPUT_BYTES:
-        raise invalid(f"The text is over {MAX_INPUT_BYTES} bytes.")
+        raise GateInputError(f"The text is over {MAX_INPUT_BYTES} bytes.")
     return parse_gate_request(body, 0)
 
 
@@ -117,7 +118,7 @@ def _json(text: str) -> Any:
     try:
         return parse_json(text.encode())
     except ParseError as error:
-        raise invalid(str(error.detail).replace("The body", "The text")) from error
+        raise GateInputError(str(error.detail).replace("The body", "The text")) from error
 
 
 def as_text(value: Any) -> str:

@@ -10,9 +10,9 @@ from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from controlplane.api.errors import ApiError
 from controlplane.policy.calls.resolve_tool import resolve_tool
 from controlplane.shared.access import MemberRequest, member_page
+from controlplane.shared.errors import DomainError
 from sessions.approvals.card.command import CommandView, Setting, command_of, command_view
 from sessions.explain import form
 from sessions.explain.form import KINDS, Trial
@@ -104,8 +104,8 @@ def _tried(workspace: Workspace, trial: Trial) -> dict[str, Any]:
     try:
         asked = form.request_of(trial)
         held = standing_at(workspace.pk, asked, form.standpoint_of(trial))
-    except ApiError as refused:
-        return {"error": refused.error}
+    except DomainError as error:
+        return {"error": error.error}
     return {"result": result_of(explain_call(asked.call, held))}
 
 

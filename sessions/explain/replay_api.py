@@ -10,7 +10,7 @@ from rest_framework import serializers as s
 from rest_framework.response import Response
 
 from controlplane.api.errors import ApiError
-from controlplane.api.fields import Text, Whole
+from controlplane.api.fields import IntField, StrField
 from controlplane.api.views import WorkspaceView
 from controlplane.policy.globs import parse
 from intents import intentignore as ignorefile
@@ -30,44 +30,44 @@ MAX_PATTERNS = 500
 
 
 class ReplayBody(Body):
-    days = Whole(required=False, min_value=1, max_value=MAX_DAYS, help_text=f"Default {DAYS}.")
-    limit = Whole(
+    days = IntField(required=False, min_value=1, max_value=MAX_DAYS, help_text=f"Default {DAYS}.")
+    limit = IntField(
         required=False, min_value=1, max_value=MAX_CALLS, help_text="The newest calls that are looked at."
     )
-    intent_id = Text(required=False, max_length=200, help_text="Whose scope `owned_scope` would be.")
-    owned_scope = s.ListField(child=Text(max_length=512), required=False, max_length=MAX_PATTERNS)
-    intentignore = Text(required=False, allow_blank=True, help_text="The whole file.")
+    intent_id = StrField(required=False, max_length=200, help_text="Whose scope `owned_scope` would be.")
+    owned_scope = s.ListField(child=StrField(max_length=512), required=False, max_length=MAX_PATTERNS)
+    intentignore = StrField(required=False, allow_blank=True, help_text="The whole file.")
     policy = s.DictField(required=False, help_text="The keys that would be set.")
 
 
 class FlipCount(Body):
     before = s.ChoiceField(choices=VERDICTS)
     after = s.ChoiceField(choices=VERDICTS)
-    calls = Whole()
+    calls = IntField()
 
 
 class FlipAnswer(FlipCount):
     """`decision_id` and what follows are those of the newest of the calls."""
 
-    path = Text(help_text="What the decision hangs on; the tool where no path is known.")
-    decision_id = Text()
+    path = StrField(help_text="What the decision hangs on; the tool where no path is known.")
+    decision_id = StrField()
     at = s.DateTimeField()
-    session_id = Text()
-    intent_id = Text()
-    tool = Text()
+    session_id = StrField()
+    intent_id = StrField()
+    tool = StrField()
     recorded = s.ChoiceField(choices=VERDICTS, help_text="What was decided then.")
-    error = Text(help_text="What the agent would be told; empty for an allow.")
+    error = StrField(help_text="What the agent would be told; empty for an allow.")
 
 
 class NotReplayable(Body):
-    why = Text()
-    calls = Whole()
+    why = StrField()
+    calls = IntField()
 
 
 class ReplayAnswer(Body):
-    days = Whole()
-    looked_at = Whole()
-    replayed = Whole()
+    days = IntField()
+    looked_at = IntField()
+    replayed = IntField()
     truncated = s.BooleanField(help_text="Whether there may be older calls than those looked at.")
     not_replayable = NotReplayable(many=True)
     counts = FlipCount(many=True)

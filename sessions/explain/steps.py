@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from django.db import transaction
 from django.utils import timezone
 
-from controlplane.api.errors import ApiError
 from controlplane.policy.decision import enforce
 from controlplane.policy.explain import explain
 from controlplane.policy.model import Decision, IntentStatus, SessionState, Step, ToolCall, ToolClass, Verdict
 from controlplane.policy.paths.filesystem import Filesystem
+from controlplane.shared.errors import NotFoundError, NotPermittedError
 from intents.selectors import find_intent
 from sessions.core_values import to_core_intent
 from sessions.gate.answers import render_decision
@@ -71,28 +71,26 @@ def explain_call(call: ToolCall, held: SessionSnapshot) -> Explanation:
 def standing_of(bearer: Bearer, request: GateRequest, standpoint: Standpoint | None) -> SessionSnapshot:
     """Where a token's call stands: its own session, or, for reviewers, wherever they ask.
 
-    Raises `ApiError` 403 for another's session, 404 for a session or intent that is not there.
+    Raise NotPermittedError for another's session, NotFoundError for a session or intent that is not there.
     """
     if standpoint is not None:
-        if not bearer.may("reviewer"):
+        if not bearer.has_role("reviewer"):
             error = "Explaining from another standpoint needs the role reviewer."
-            raise ApiError(403, "PERMISSION_DENIED", error, reason="not_permitted")
+            raise NotPermittedError(error, reason="not_permitted")
         return standing_at(bearer.workspace_id, request, standpoint)
     session = find_session(bearer.workspace_id, request.session_id)
-    if session is not None and not bearer.may("reviewer"):
+    if session is not None and not bearer.has_role("reviewer"):
         require_owner(session, bearer)
     return held_of(session or unopened_session(bearer.workspace_id, request.opening))
 
 
 def standing_at(workspace_id: int, request: GateRequest, standpoint: Standpoint) -> SessionSnapshot:
-    """Raises `ApiError` 404."""
+    """Read the snapshot of a standpoint. Raise NotFoundError."""
     session = unopened_session(workspace_id, request.opening)
     if standpoint.session_id:
         found = find_session(workspace_id, standpoint.session_id)
         if found is None:
-            raise ApiError(
-                404, "NOT_FOUND", "There is no such session in this workspace.", reason="not_found"
-            )
+            raise _missing("session")
         session = found
     held = held_of(session)
     return _with_intent(held, standpoint.intent_id) if standpoint.intent_id else held
@@ -175,5 +173,5 @@ def _with_intent(held: SessionSnapshot, intent_id: str) -> SessionSnapshot:
     return replace(held, core=core)
 
 
-def _missing(what: str) -> ApiError:
-    return ApiError(404, "NOT_FOUND", f"There is no such {what} in this workspace.", reason="not_found")
+def _missing(what: str) -> NotFoundError:
+    return NotFoundError(f"There is no such {what} in this workspace.", reason="not_found")

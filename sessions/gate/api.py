@@ -14,10 +14,11 @@ from rest_framework.response import Response
 from controlplane.api.authentication import TokenAuthentication
 from controlplane.api.views import WorkspaceView
 from controlplane.shared.metrics import observe_decision
-from controlplane.shared.tokens import known_bearer
+from controlplane.shared.tokens import find_cached_bearer
+from sessions.errors import GateInputError
 from sessions.gate import check
 from sessions.gate.answers import render_refusal
-from sessions.gate.request import MAX_BODY_BYTES, TOO_LONG, invalid, parse_gate_request
+from sessions.gate.request import MAX_BODY_BYTES, TOO_LONG, parse_gate_request
 from sessions.gate.schema import GateAnswer, GateBody, GateRefusal
 from sessions.live.hold_open import HOLD_HEADER, RESUMED
 
@@ -47,7 +48,7 @@ class GateView(WorkspaceView):
 
     def get_authenticators(self) -> list[BaseAuthentication]:
         """From the gate's memory: the append itself makes sure that the token still holds."""
-        return [TokenAuthentication(known_bearer)]
+        return [TokenAuthentication(find_cached_bearer)]
 
     @extend_schema(
         operation_id="gate",
@@ -61,7 +62,7 @@ class GateView(WorkspaceView):
         began = time.perf_counter()
         size = int(request.META.get("CONTENT_LENGTH") or 0)
         if size > MAX_BODY_BYTES:
-            raise invalid(TOO_LONG)
+            raise GateInputError(TOO_LONG)
         asked = parse_gate_request(request.data, size)
         resumed = request.META.get(RESUMED, "")
         if resumed:

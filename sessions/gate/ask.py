@@ -7,7 +7,7 @@ from typing import Any
 
 from controlplane.policy.messages import render_rejected_again
 from controlplane.policy.model import Verdict
-from controlplane.shared.masking import storable
+from controlplane.shared.masking import to_storable
 from intents.selectors import find_owners
 from sessions.approvals.lifecycle import find_latest, new_approval, pending_for
 from sessions.approvals.reach import reach_of
@@ -69,7 +69,7 @@ def _describe_call(outcome: GateOutcome) -> dict[str, Any]:
     """Return what the reviewer's card is built from."""
     call, decision = outcome.request.call, outcome.decision
     return {
-        "input": storable(call.input),
+        "input": to_storable(call.input),
         "cwd": call.cwd,
         "root": call.root,
         "targets": [
@@ -78,7 +78,7 @@ def _describe_call(outcome: GateOutcome) -> dict[str, Any]:
         ],
         "offending": list(decision.offending),
         "unknown": [
-            {"text": storable(part.text), "why": part.reason, "start": part.start, "end": part.end}
+            {"text": to_storable(part.text), "why": part.reason, "start": part.start, "end": part.end}
             for part in decision.unknown
         ],
         "nearest_pattern": decision.nearest_pattern,

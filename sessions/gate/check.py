@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from controlplane.api.errors import ApiError
 from controlplane.shared.tokens import Bearer, forget_token
+from sessions.errors import ForeignSessionError, GateBusyError, TokenRevokedError
 from sessions.gate import handshake_call, snapshot_cache
 from sessions.gate.answers import render_outcome
 from sessions.gate.decide import decide_request
@@ -24,7 +24,8 @@ MAX_ATTEMPTS = 50  # each fails only because somebody changed the session or the
 def check(bearer: Bearer, request: GateRequest) -> dict[str, Any]:
     """Return the gate's answer (contract 3).
 
-    Raise `ApiError` 401, 403 or 503. At most 3 statements for an allowed call of a known session.
+    Raise TokenRevokedError, ForeignSessionError or GateBusyError. At most 3 statements for an allowed call
+    of a known session.
     """
     if request.dry_run:
         return dry_run(bearer, request)
@@ -32,9 +33,7 @@ def check(bearer: Bearer, request: GateRequest) -> dict[str, Any]:
         snapshot = snapshot_cache.get_snapshot(bearer, request.opening)
         # The cache is shared by all tokens of the workspace, so ownership is checked on every call.
         if snapshot.session.token_id != bearer.token_id:
-            raise ApiError(
-                403, "PERMISSION_DENIED", "This session belongs to another token.", reason="not_yours"
-            )
+            raise ForeignSessionError("This session belongs to another token.", reason="not_yours")
         outcome = decide_request(request, snapshot)
         if outcome.is_selection:
             return handshake_call.answer_handshake(bearer, snapshot, request)
@@ -42,15 +41,12 @@ def check(bearer: Bearer, request: GateRequest) -> dict[str, Any]:
         if recorded is not None:
             return render_outcome(recorded)
         _discard_snapshot(bearer, request)
-    error = "The session kept changing while this call was judged. Send it again."
-    raise ApiError(503, "HOOK_BLOCKED", error, reason="internal_error")
+    raise GateBusyError
 
 
 def _discard_snapshot(bearer: Bearer, request: GateRequest) -> None:
-    """Drop a snapshot that no longer holds. Raise `ApiError` 401 when it was the token that was revoked."""
+    """Drop a snapshot that no longer holds. Raise TokenRevokedError when it was the token that changed."""
     snapshot_cache.forget(bearer.workspace_id, request.session_id)
-    if not bearer.still_valid():
+    if not bearer.is_active():
         forget_token(bearer.token_id)
-        raise ApiError(
-            401, "UNAUTHENTICATED", "This token is unknown or was revoked.", reason="unauthenticated"
-        )
+        raise TokenRevokedError

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from controlplane.api.errors import ApiError
 from controlplane.shared.tokens import Bearer
+from sessions.errors import ForeignSessionError
 from sessions.gate import handshake_call
 from sessions.gate.answers import render_outcome
 from sessions.gate.decide import decide_request
@@ -15,12 +15,12 @@ from sessions.lifecycle.open import find_session, unopened_session
 
 
 def dry_run(bearer: Bearer, request: GateRequest) -> dict[str, Any]:
-    """Return what the gate would answer. Raise `ApiError` 403 for another token's session."""
+    """Return what the gate would answer. Raise ForeignSessionError."""
     session = find_session(bearer.workspace_id, request.session_id)
     if session is None:
         session = unopened_session(bearer.workspace_id, request.opening)
-    elif session.token_id != bearer.token_id and not bearer.may("reviewer"):
-        raise ApiError(403, "PERMISSION_DENIED", "This session belongs to another token.", reason="not_yours")
+    elif session.token_id != bearer.token_id and not bearer.has_role("reviewer"):
+        raise ForeignSessionError("This session belongs to another token.", reason="not_yours")
     snapshot = read_snapshot(session)
     outcome = decide_request(request, snapshot)
     if outcome.is_selection:

@@ -11,8 +11,8 @@ from django.db import IntegrityError, connection, transaction
 
 from controlplane.policy.model import ToolCall, Verdict
 from controlplane.shared.integrity import is_violation
-from controlplane.shared.masking import storable
-from controlplane.shared.sqlite_lock import writing
+from controlplane.shared.masking import to_storable
+from controlplane.shared.sqlite_lock import write_transaction
 from controlplane.shared.tokens import Bearer
 from sessions.gate.answers import render_conflicts
 from sessions.gate.ask import attach_approval
@@ -30,7 +30,7 @@ def record_outcome(bearer: Bearer, outcome: GateOutcome) -> GateOutcome | None:
     if prepared is not None and connection.vendor == "postgresql" and not outcome.has_follow_up:
         return _append(outcome, *prepared)  # a single statement is a transaction of its own
     try:
-        with writing():
+        with write_transaction():
             if prepared is None:
                 outcome = attach_approval(outcome)
                 prepared = _prepare(bearer, outcome)
@@ -97,7 +97,7 @@ def _build_body(outcome: GateOutcome) -> dict[str, Any]:
     intent = snapshot.core.intent
     body: dict[str, Any] = {
         "tool": call.tool,
-        "input": storable(call.input),
+        "input": to_storable(call.input),
         "cwd": call.cwd,
         "tool_use_id": call.call_id,
         "decision": decision.verdict.value,
@@ -120,7 +120,7 @@ def _build_body(outcome: GateOutcome) -> dict[str, Any]:
     if decision.conflicts:
         body["conflicts"] = render_conflicts(decision)
     if decision.unknown:
-        body["unknown"] = [{"text": storable(part.text), "why": part.reason} for part in decision.unknown]
+        body["unknown"] = [{"text": to_storable(part.text), "why": part.reason} for part in decision.unknown]
     if outcome.approval is not None:
         body["approval_id"] = outcome.approval.public_id
     if decision.grant_id:

@@ -6,8 +6,8 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from controlplane.api.errors import ApiError
 from controlplane.policy.model import ToolCall
+from sessions.errors import GateInputError
 from sessions.lifecycle.open import Opening, opening_from
 from sessions.live.hold_open import MAX_WAIT_SECONDS
 
@@ -37,26 +37,22 @@ class GateRequest:
     resumed: str = ""  # the approval that this very request has been held for
 
 
-def invalid(error: str, reason: str = "invalid_input") -> ApiError:
-    return ApiError(400, "HOOK_BLOCKED", error, reason=reason)
-
-
 def parse_gate_request(data: Any, size: int) -> GateRequest:
-    """`size` is the raw body's length in bytes. Raises `ApiError` 400, `HOOK_BLOCKED`, `invalid_input`."""
+    """`size` is the raw body's length in bytes. Raise GateInputError."""
     if not isinstance(data, dict):
-        raise invalid("The body must be a JSON object with session_id, tool and input.")
+        raise GateInputError("The body must be a JSON object with session_id, tool and input.")
     if (
         size > MAX_INPUT_BYTES
         and len(json.dumps(data.get("input"), ensure_ascii=False).encode()) > MAX_INPUT_BYTES
     ):
-        raise invalid(TOO_LONG)
+        raise GateInputError(TOO_LONG)
     unknown = sorted(set(data) - KNOWN)
     if unknown:
-        raise invalid(f"Unknown field {unknown[0]!r}. Known are: {', '.join(sorted(KNOWN))}.")
+        raise GateInputError(f"Unknown field {unknown[0]!r}. Known are: {', '.join(sorted(KNOWN))}.")
     session_id = text_field(data, "session_id", MAX_ID_LENGTH, required=True)
     tool = text_field(data, "tool", MAX_ID_LENGTH, required=True)
     if "input" not in data:
-        raise invalid("The field input is missing: send the tool's input as a JSON object.")
+        raise GateInputError("The field input is missing: send the tool's input as a JSON object.")
     clean = {**data, "agent": agent_field(data), "session_id": session_id}
     for name in ("cwd", "root"):
         clean[name] = text_field(data, name, MAX_PATH_LENGTH)
@@ -81,11 +77,11 @@ def text_field(data: dict[str, Any], name: str, most: int, *, required: bool = F
     if value is None and not required:
         return ""
     if not isinstance(value, str) or (required and not value.strip()):
-        raise invalid(f"The field {name} must be a text{' that is not empty' if required else ''}.")
+        raise GateInputError(f"The field {name} must be a text{' that is not empty' if required else ''}.")
     if len(value) > most:
-        raise invalid(f"The field {name} is longer than {most} characters.")
+        raise GateInputError(f"The field {name} is longer than {most} characters.")
     if required and not value.isprintable():
-        raise invalid(f"The field {name} holds control or invisible characters.")
+        raise GateInputError(f"The field {name} holds control or invisible characters.")
     return value
 
 
@@ -94,7 +90,7 @@ def agent_field(data: dict[str, Any]) -> dict[str, str]:
     if agent is None:
         return {}
     if not isinstance(agent, dict) or set(agent) - set(AGENT_FIELDS):
-        raise invalid("The field agent must be an object with name, version, model and hook.")
+        raise GateInputError("The field agent must be an object with name, version, model and hook.")
     return {name: text_field(agent, name, most) for name, most in AGENT_FIELDS.items()}
 
 
@@ -103,7 +99,7 @@ def hashes_field(data: dict[str, Any]) -> dict[str, str]:
     if hashes is None:
         return {}
     if not isinstance(hashes, dict) or len(hashes) > MAX_HASHES:
-        raise invalid(
+        raise GateInputError(
             "current_content_hashes must be an object: path to sha256:… (or null for a missing file)."
         )
     return {path: known_hash(path, value) for path, value in hashes.items()}
@@ -117,7 +113,7 @@ def links_field(data: dict[str, Any]) -> dict[str, str]:
     if not whole or not all(
         isinstance(place, str) and len(place) <= MAX_PATH_LENGTH for place in links.values()
     ):
-        raise invalid(f"links must be an object of at most {MAX_LINKS} paths: link to where it leads.")
+        raise GateInputError(f"links must be an object of at most {MAX_LINKS} paths: link to where it leads.")
     return dict(links)
 
 
@@ -126,19 +122,19 @@ def known_hash(path: str, value: Any) -> str:
     if value is None or value == "":
         return ""
     if not (isinstance(value, str) and value.startswith("sha256:") and len(value) == 71):
-        raise invalid(f"current_content_hashes[{json.dumps(path)}] is not sha256: and 64 hex digits.")
+        raise GateInputError(f"current_content_hashes[{json.dumps(path)}] is not sha256: and 64 hex digits.")
     return value.lower()
 
 
 def wait_field(data: dict[str, Any]) -> float:
     value = data.get("wait_seconds", 0)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= MAX_WAIT_SECONDS:
-        raise invalid(f"wait_seconds must be a number from 0 to {MAX_WAIT_SECONDS}.")
+        raise GateInputError(f"wait_seconds must be a number from 0 to {MAX_WAIT_SECONDS}.")
     return float(value)
 
 
 def boolean_field(data: dict[str, Any], name: str) -> bool:
     value = data.get(name, False)
     if not isinstance(value, bool):
-        raise invalid(f"{name} must be true or false.")
+        raise GateInputError(f"{name} must be true or false.")
     return value

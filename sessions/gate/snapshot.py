@@ -8,7 +8,6 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
-from django.db.models import Q
 from django.utils import timezone
 
 from controlplane.models import Workspace
@@ -103,8 +102,9 @@ def find_live_grants(session: AgentSession) -> list[ApprovalGrant]:
     A used `once` grant stays, so that the call that spent it is let through again when it is sent again.
     """
     return list(
-        ApprovalGrant.objects.select_related("approval")
-        .filter(Q(expires_at=None) | Q(expires_at__gt=timezone.now()), session=session, revoked_at=None)
+        ApprovalGrant.objects.live(timezone.now())
+        .filter(session=session)
+        .select_related("approval")
         .order_by("pk")
     )
 

@@ -13,7 +13,10 @@ from sessions.models import AgentSession, Approval
 
 
 def complete_intent(session: AgentSession, notes: str, actor: str) -> Approval | None:
-    """None when completed; the pending approval when a human confirms. Raises `ApiError` 409."""
+    """Complete the session's intent, or return the pending approval where policy has a human confirm.
+
+    Raise SessionEndedError or IntentNotActiveError.
+    """
     context = load_active_context(session)
     session, intent = context.session, context.intent
     assert intent is not None

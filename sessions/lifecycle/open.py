@@ -10,8 +10,8 @@ from django.db import IntegrityError, transaction
 from django.db.models import F
 from django.utils import timezone
 
-from controlplane.api.errors import ApiError
 from controlplane.shared.tokens import Bearer
+from sessions.errors import ForeignSessionError
 from sessions.models import AgentSession, new_id
 from traces.ledger.append import NewEntry, append
 
@@ -48,7 +48,7 @@ def opening_from(data: dict[str, Any]) -> Opening:
 
 
 def open_session(bearer: Bearer, opening: Opening) -> tuple[AgentSession, bool]:
-    """The session, and whether it is new. Raises `ApiError` 403 when another token owns it."""
+    """Return the session, and whether it is new. Raise ForeignSessionError when another token owns it."""
     session_id = opening.session_id or new_id()
     found = find_session(bearer.workspace_id, session_id)
     if found is None:
@@ -86,9 +86,7 @@ def find_session(workspace_id: int, session_id: str) -> AgentSession | None:
 
 def require_owner(session: AgentSession, bearer: Bearer) -> None:
     if session.token_id != bearer.token_id:
-        raise ApiError(
-            403, "PERMISSION_DENIED", "This session belongs to another token. Open one of your own."
-        )
+        raise ForeignSessionError("This session belongs to another token. Open one of your own.")
 
 
 def touch(session_pk: int) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 
-from controlplane.api.errors import ApiError
 from controlplane.policy.globs import parse
+from controlplane.shared.errors import InvalidInputError
 from sessions.approvals.lifecycle import open_request, pending_for
 from sessions.approvals.reach import Reach
 from sessions.lifecycle.session_context import load_active_context
@@ -14,12 +14,12 @@ from sessions.models import AgentSession, Approval
 
 
 def request_scope(session: AgentSession, patterns: list[str], reason: str) -> Approval:
-    """Open (or join) the approval for these patterns. Raises `ApiError` 400 for a pattern that cannot be."""
+    """Open or join the approval for these patterns. Raise InvalidInputError for a malformed one."""
     patterns = list(dict.fromkeys(patterns))
     for pattern in patterns:
         problem = parse.find_problem(pattern)
         if problem is not None:
-            raise ApiError(400, problem.kind, f"patterns: {problem.message}", pattern=pattern)
+            raise InvalidInputError(f"patterns: {problem.message}", error_type=problem.kind, pattern=pattern)
     context = load_active_context(session)
     intent = context.intent
     assert intent is not None

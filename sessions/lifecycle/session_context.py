@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from controlplane.api.errors import ApiError
 from controlplane.models import Workspace
 from controlplane.policy.model import Intent, Policy, Registry
 from intents.registry import find_registry_state
 from intents.selectors import find_intent
 from sessions.core_values import load_policy, to_core_intent
+from sessions.errors import IntentNotActiveError, SessionEndedError
 from sessions.lifecycle.intent_lock import holder_of
 from sessions.models import AgentSession
 
@@ -44,15 +44,14 @@ def load_context(session: AgentSession) -> SessionContext:
 def load_active_context(session: AgentSession) -> SessionContext:
     """Load the context of a session at work.
 
-    Raise `ApiError` 409 unless the session is alive and its intent active.
+    Raise SessionEndedError or IntentNotActiveError.
     """
     context = load_context(session)
     if context.session.ended:
-        raise ApiError(409, "SESSION_ENDED", "This session has ended. Start a new session.", reason="ended")
+        raise SessionEndedError
     intent = context.intent
     if intent is None or context.intent_held_by_other or intent.status != "IN_PROGRESS":
-        error = "You must cite a valid active Intent ID. Call select_active_intent first."
-        raise ApiError(409, "MISSING_OR_INVALID_INTENT", error)
+        raise IntentNotActiveError
     return context
 
 

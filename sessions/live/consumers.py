@@ -14,7 +14,7 @@ from django.conf import settings
 from django.contrib.sessions.backends.db import SessionStore
 
 from controlplane.models import Membership
-from controlplane.shared.access import membership_of
+from controlplane.shared.access import find_membership
 from sessions.live.events import MAX_EVENTS, Event, events_since
 from sessions.live.hub import hub
 from sessions.live.presence import Presence, person_of
@@ -126,7 +126,7 @@ class WorkspaceConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # ch
         session = SessionStore(self.scope["cookies"].get(settings.SESSION_COOKIE_NAME))
         user = await get_user({**self.scope, "session": session})
         slug: str = self.scope["url_route"]["kwargs"]["slug"]
-        membership: Membership | None = await database_sync_to_async(membership_of)(user, slug)
+        membership: Membership | None = await database_sync_to_async(find_membership)(user, slug)
         if membership is not None:
             membership.user = user  # read already
         return membership

@@ -42,13 +42,13 @@ class Hub:
         self._loop.call_soon_threadsafe(self._wake.set)
 
     def start(self) -> None:
-        notify.listen(self._news)
+        notify.add_listener(self._news)
         self._tasks.append(asyncio.create_task(self._watch()))
         if settings.REDIS_URL:
             self._tasks.append(asyncio.create_task(self._hear()))
 
     async def stop(self) -> None:
-        notify.stop_listening(self._news)
+        notify.remove_listener(self._news)
         for task in self._tasks:
             task.cancel()
         self.release()
@@ -155,7 +155,7 @@ def _news_so_far(workspace_id: int) -> tuple[int, list[int]]:
 
 
 def _over(approval_ids: list[str]) -> list[str]:
-    ended = Approval.objects.filter(public_id__in=approval_ids).exclude(status=Approval.Status.PENDING)
+    ended = Approval.objects.ended().filter(public_id__in=approval_ids)
     return list(ended.values_list("public_id", flat=True))
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from controlplane.models import Membership, Role
-from controlplane.shared.access import may, person_name
+from controlplane.shared.access import display_name, has_role
 
 log = logging.getLogger(__name__)
 
@@ -37,7 +37,7 @@ class Person:
 
 def person_of(membership: Membership) -> Person:
     user = membership.user
-    return Person(user.pk, person_name(user), decides=may(membership.role, Role.REVIEWER))
+    return Person(user.pk, display_name(user), decides=has_role(membership.role, Role.REVIEWER))
 
 
 class Presence:

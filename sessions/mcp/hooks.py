@@ -18,13 +18,14 @@ from rest_framework.exceptions import ParseError
 
 from controlplane.api.errors import ApiError
 from controlplane.api.parsers import check_text, parse_json
+from controlplane.shared.errors import DomainError
 from controlplane.shared.metrics import observe_decision
 from sessions.adapters.dispatch import HookRequest, HookResult, handle_hook
 from sessions.adapters.hook_call import Body, Event, HookAnswer
 from sessions.adapters.parse import CLIENT_KEY, parse_hook
 from sessions.adapters.refusal_text import failure_answer
 from sessions.adapters.registry import CLIENTS
-from sessions.gate.request import invalid
+from sessions.errors import GateInputError
 from sessions.live.hub import hub
 from sessions.mcp.session_binding import Caller
 from sessions.mcp.threads import in_thread
@@ -55,14 +56,14 @@ INPUT_SCHEMA: dict[str, Any] = {
 
 
 async def answer_hook(caller: Caller | ApiError, arguments: Mapping[str, Any]) -> Body:
-    """Raises `ApiError` only for events whose failure lets no tool through."""
+    """Answer one hook. Raise `DomainError` or `ApiError` only where a failure lets no tool through."""
     agent = arguments.get("agent")
     event = arguments.get("hook_event_name") or BEFORE_TOOL
     client = CLIENTS[agent if agent in AGENTS else AGENTS[0]]
     kind = client.events.get(event) if isinstance(event, str) else None
     try:
         answer = await _handle(caller, agent, event, arguments)
-    except ApiError as error:
+    except (DomainError, ApiError) as error:
         answer = _answer_failure(error, kind)
     except Exception as error:
         log.exception("the gate failed on a hook's call")
@@ -76,7 +77,7 @@ async def _handle(
     if isinstance(caller, ApiError):
         raise caller
     if agent not in AGENTS:
-        raise invalid(f"agent must be one of {', '.join(AGENTS)}: correct the hook's input.")
+        raise GateInputError(f"agent must be one of {', '.join(AGENTS)}: correct the hook's input.")
     began = time.perf_counter()
     payload = _build_payload(arguments)
     hook, gate_request = parse_hook(
@@ -101,7 +102,9 @@ async def _wait_for_decision(request: HookRequest, result: HookResult, seconds: 
     )
 
 
-def _answer_failure(error: ApiError, kind: Event | None, cause: Exception | None = None) -> HookAnswer:
+def _answer_failure(
+    error: DomainError | ApiError, kind: Event | None, cause: Exception | None = None
+) -> HookAnswer:
     answer = failure_answer(error.error)
     if kind in {None, Event.PRE_TOOL}:
         return answer
@@ -118,7 +121,7 @@ def _build_payload(arguments: Mapping[str, Any]) -> dict[str, Any]:
     try:
         check_text(dict(arguments))
     except ValueError as error:
-        raise invalid(f"The arguments cannot be stored: {error}.") from error
+        raise GateInputError(f"The arguments cannot be stored: {error}.") from error
     values = {name: value for name, value in arguments.items() if value is not None and value != ""}
     client_fields = {name: values.pop(name) for name in CLIENT_ARGUMENTS if name in values}
     payload = {name: _decode_object(name, value) for name, value in values.items() if name != "agent"}
@@ -137,7 +140,7 @@ def _decode_object(name: str, value: Any) -> Any:
         return parse_json(value.encode())
     except (ParseError, ValueError) as error:
         if name == "tool_input":
-            raise invalid(f"tool_input cannot be read: {error}") from error
+            raise GateInputError(f"tool_input cannot be read: {error}") from error
         return value
 
 
@@ -145,4 +148,4 @@ def _decode_seconds(value: Any) -> Any:
     try:
         return float(value) if isinstance(value, str) else value
     except ValueError as error:
-        raise invalid("wait_seconds must be a number.") from error
+        raise GateInputError("wait_seconds must be a number.") from error

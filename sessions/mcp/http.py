@@ -19,9 +19,10 @@ from django.http.request import split_domain_port, validate_host
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 from controlplane.api.authentication import SCHEME
-from controlplane.api.errors import ApiError, error_body
+from controlplane.api.errors import ApiError, error_body, get_status_code
 from controlplane.api.throttling import TokenThrottle
 from controlplane.policy.calls.toolsets.icp import HOOK_TOOL
+from controlplane.shared.errors import DomainError
 from controlplane.shared.tokens import Bearer, find_bearer
 from sessions.live.hold_open import MAX_BODY, App, Message, Receive, Scope, Send
 from sessions.mcp.server import CALLER, server
@@ -82,7 +83,10 @@ def admitted(method: str, headers: Mapping[str, str]) -> Caller:
         wait = str(int(throttle.wait() or 0) + 1)
         error_text = f"Too many requests with this token. Wait {wait} seconds."
         raise ApiError(429, "THROTTLED", error_text, header=("retry-after", wait))
-    return caller_of(bearer, headers)
+    try:
+        return caller_of(bearer, headers)
+    except DomainError as error:
+        raise ApiError(get_status_code(error), error.error_type, error.error, **error.details) from error
 
 
 def _bearer(header: str) -> Bearer:

@@ -18,7 +18,7 @@ from controlplane.api.errors import ApiError
 from controlplane.api.parsers import check_text
 from controlplane.policy.calls.toolsets.icp import HOOK_TOOL
 from controlplane.policy.model import HANDSHAKE_TOOL
-from controlplane.shared.errors import DomainError
+from controlplane.shared.errors import DomainError, InvalidInputError, NotFoundError
 from controlplane.shared.masking import mask_text
 from sessions.mcp import hooks
 from sessions.mcp.session_binding import Caller, works_on_intent
@@ -63,7 +63,7 @@ async def call_tool(context: Context, params: types.CallToolRequestParams) -> ty
             return _hook_result(await hooks.answer_hook(caller, arguments))
         assert isinstance(caller, Caller)
         said = await in_thread(run, caller, params.name, arguments)
-    except (ApiError, DomainError) as error:
+    except (DomainError, ApiError) as error:
         return _result(f"{error.error_type}: {error.error}", is_error=True)
     except Exception:
         log.exception("a tool failed")
@@ -74,10 +74,10 @@ async def call_tool(context: Context, params: types.CallToolRequestParams) -> ty
 
 
 def run(caller: Caller, name: str, arguments: Mapping[str, Any]) -> str:
-    """What the tool says. Raises `ApiError` for whatever the model can mend."""
+    """What the tool says. Raise `DomainError` for whatever the model can correct."""
     tool = TOOLS.get(name)
     if tool is None:
-        raise ApiError(404, "NOT_FOUND", f"There is no tool {name[:100]!r}. Tools: {', '.join(TOOLS)}.")
+        raise NotFoundError(f"There is no tool {name[:100]!r}. Tools: {', '.join(TOOLS)}.")
     _require_valid(tool, arguments)
     return tool.run(Call(caller, name, arguments))
 
@@ -90,11 +90,11 @@ def _require_valid(tool: Tool, arguments: Mapping[str, Any]) -> None:
     try:
         check_text(dict(arguments))
     except ValueError as error:
-        raise ApiError(400, "INVALID_INPUT", f"The arguments cannot be stored: {error}.") from error
+        raise InvalidInputError(f"The arguments cannot be stored: {error}.") from error
     problem = next(Draft202012Validator(tool.input_schema).iter_errors(dict(arguments)), None)
     if problem is not None:
         where = ".".join(map(str, problem.absolute_path)) or "arguments"
-        raise ApiError(400, "INVALID_INPUT", f"{where}: {mask_text(problem.message)[-MAX_PROBLEM:]}")
+        raise InvalidInputError(f"{where}: {mask_text(problem.message)[-MAX_PROBLEM:]}")
 
 
 async def _tell_of_new_tools(context: Context) -> None:

@@ -19,12 +19,12 @@ from typing import Any
 
 from django.utils import timezone
 
-from controlplane.api.errors import ApiError
 from controlplane.models import Workspace
 from controlplane.policy.calls.resolve_tool import MCP_WRAPPERS, resolve_tool
 from controlplane.policy.calls.toolsets.icp import list_spellings
 from controlplane.policy.model import HANDSHAKE_TOOL, ToolCall
-from controlplane.shared.masking import storable
+from controlplane.shared.errors import ConflictError, InvalidInputError, NotFoundError
+from controlplane.shared.masking import to_storable
 from controlplane.shared.tokens import Bearer
 from sessions.core_values import load_policy
 from sessions.gate.request import AGENT_FIELDS, MAX_ID_LENGTH, text_field
@@ -55,7 +55,7 @@ class Caller:
 def tied_session(caller: Caller, tool: str, arguments: Mapping[str, Any]) -> AgentSession | None:
     """None when there is no live session to mean. At most 5 queries.
 
-    Raises `ApiError`: 403 for another token's session, 404 for an unknown one, 409 when several may be meant.
+    Raise ForeignSessionError, NotFoundError for an unknown session, ConflictError when several may be meant.
     The handshake opens a session of an unknown id, as the gate does, and so does the header.
     """
     if "session_id" in arguments:
@@ -67,7 +67,7 @@ def tied_session(caller: Caller, tool: str, arguments: Mapping[str, Any]) -> Age
     if len(live) > 1:
         passed = _let_pass(caller.bearer, tool, arguments, live)
         if len(passed) != 1:
-            raise ApiError(409, "SESSION_UNKNOWN", _choose(live))
+            raise ConflictError(_choose(live), error_type="SESSION_UNKNOWN")
         live = [session for session in live if session.session_id in passed]
     return find_session(caller.bearer.workspace_id, live[0].session_id) if live else None
 
@@ -95,7 +95,7 @@ def works_on_intent(caller: Caller) -> bool:
 
 
 def caller_of(bearer: Bearer, headers: Mapping[str, str]) -> Caller:
-    """From the request's headers, by lower-case names. Raises `ApiError` 400 for one that cannot be."""
+    """From the request's headers, by lower-case names. Raise GateInputError for a malformed one."""
     told = {"session": headers.get("x-icp-session", ""), "agent": headers.get("x-icp-agent", "")}
     for name, most in (("session", MAX_ID_LENGTH), ("agent", AGENT_FIELDS["name"])):
         text_field(told, name, most, required=bool(told[name]))
@@ -106,7 +106,7 @@ def _found(caller: Caller, session_id: str) -> AgentSession:
     session = find_session(caller.bearer.workspace_id, session_id)
     if session is None:
         error = f"There is no session {session_id!r}. {_choose(sessions_of(caller))}"
-        raise ApiError(404, "SESSION_UNKNOWN", error)
+        raise NotFoundError(error, error_type="SESSION_UNKNOWN")
     require_owner(session, caller.bearer)
     return session
 
@@ -118,7 +118,7 @@ def _opened(caller: Caller, session_id: str) -> AgentSession:
 def _filled(session_id: str) -> str:
     if session_id.startswith(UNFILLED):
         error = f"X-ICP-Session holds {session_id!r}: the client left the variable as is. Remove the header."
-        raise ApiError(400, "INVALID_INPUT", error)
+        raise InvalidInputError(error)
     return session_id
 
 
@@ -131,7 +131,7 @@ def _choose(live: list[AgentSession]) -> str:
 
 def _let_pass(bearer: Bearer, tool: str, arguments: Mapping[str, Any], live: list[AgentSession]) -> set[str]:
     """Ids of the live sessions whose hook asked for this call a moment ago. 1 query."""
-    wanted, now = storable(dict(arguments)), timezone.now()
+    wanted, now = to_storable(dict(arguments)), timezone.now()
     entries = LedgerEntry.objects.filter(
         workspace_id=bearer.workspace_id,
         kind=Kind.DECISION,
@@ -153,4 +153,4 @@ def _let_pass(bearer: Bearer, tool: str, arguments: Mapping[str, Any], live: lis
 def _is_call(recorded: str, data: Any, tool: str, wanted: Any) -> bool:
     """Whether the recorded call is this one, out of any wrapping."""
     found = resolve_tool(ToolCall(recorded, data))
-    return found.name in (tool, *list_spellings(tool)) and storable(found.input) == wanted
+    return found.name in (tool, *list_spellings(tool)) and to_storable(found.input) == wanted

@@ -10,9 +10,9 @@ from typing import Any
 
 from django.db import transaction
 
-from controlplane.api.errors import ApiError
 from controlplane.policy.model import ErrorType
 from controlplane.policy.paths.canonical import CanonicalPath, canonicalize
+from controlplane.shared.errors import ConflictError, NotFoundError
 from intents.prompts.context import build_intent_context
 from intents.proposals import Proposer, propose
 from intents.registry import describe_unavailable, find_registry_state
@@ -55,7 +55,7 @@ class Call:
     def known(self) -> AgentSession:
         session = self.tied()
         if session is None:
-            raise ApiError(409, "SESSION_UNKNOWN", NO_SESSION)
+            raise ConflictError(NO_SESSION, error_type="SESSION_UNKNOWN")
         return session
 
     def working(self) -> AgentSession:
@@ -63,7 +63,7 @@ class Call:
         session = self.tied()
         if session is None or not session.selected_intent_id:
             error = f"You must cite a valid active Intent ID. Call select_active_intent before {self.tool}."
-            raise ApiError(409, "MISSING_OR_INVALID_INTENT", error)
+            raise ConflictError(error, error_type="MISSING_OR_INVALID_INTENT")
         return session
 
 
@@ -104,7 +104,7 @@ def select(call: Call) -> str:
     handed = select_intent(session, call.arguments["intent_id"], call.actor)
     again = handed.get("error_type") == ErrorType.INTENT_LOCKED and handed["context"]
     if not handed["success"] and not again:
-        raise ApiError(409, handed["error_type"], f"{handed['error']} {opened}".strip())
+        raise ConflictError(f"{handed['error']} {opened}".strip(), error_type=handed["error_type"])
     return f"{opened}{handed['context']}"
 
 
@@ -119,7 +119,7 @@ def context(call: Call) -> str:
     intent = find_intent(call.workspace_id, intent_id)
     if intent is None:
         known = ", ".join(list_intent_ids(call.workspace_id)) or "none"
-        raise ApiError(404, "NOT_FOUND", f"There is no intent {intent_id!r}. Known intents: {known}.")
+        raise NotFoundError(f"There is no intent {intent_id!r}. Known intents: {known}.")
     return str(build_intent_context(intent)["context"])
 
 
@@ -130,7 +130,7 @@ def status(call: Call) -> str:
     if call.arguments.get("approval_id"):
         found = own.filter(public_id=call.arguments["approval_id"]).first()
         if found is None:
-            raise ApiError(404, "NOT_FOUND", "This session has no such approval.")
+            raise NotFoundError("This session has no such approval.")
         return _json(represent_approval(found))
     newest = [represent_approval(one) for one in own.order_by("-pk")[:APPROVALS_SHOWN]]
     return _json({"session": represent_session(session), "newest_approvals": newest})

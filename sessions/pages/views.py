@@ -16,8 +16,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from controlplane.models import Role
-from controlplane.shared.access import MemberRequest, may, member_page, person_name
-from controlplane.shared.client_download import served_version
+from controlplane.shared.access import MemberRequest, display_name, has_role, member_page
+from controlplane.shared.client_download import client_version
 from sessions.lifecycle.end import end_session, freeze_session
 from sessions.lifecycle.open import find_session
 from sessions.models import AgentSession
@@ -76,9 +76,9 @@ def session_detail(request: MemberRequest, session_id: str) -> HttpResponse:
     context = {
         "session": shown,
         "timeline": timeline,
-        "hook_is_old": bool(shown.hook) and shown.hook != served_version(),
+        "hook_is_old": bool(shown.hook) and shown.hook != client_version(),
         "reconciled": last_about(request.workspace.pk, "session", session.session_id),
-        "may_end": may(request.role, Role.REVIEWER),
+        "may_end": has_role(request.role, Role.REVIEWER),
         "filters": {"q": window.text, "show": request.GET.get("show", "everything")},
         "map": minimap(
             request.workspace.pk, session.session_id, _kept(request, STAYS), window.since, window.until
@@ -146,7 +146,7 @@ def act(request: MemberRequest, session_id: str) -> HttpResponse:
     """`action`: end | freeze | unfreeze."""
     session = _session(request, session_id)
     action = request.POST.get("action", "end")
-    actor = f"user:{request.user.pk}:{person_name(request.user)}"
+    actor = f"user:{request.user.pk}:{display_name(request.user)}"
     if action == "end":
         done = end_session(session, actor)
     elif action in DONE:

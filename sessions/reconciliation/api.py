@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from controlplane.api.errors import ApiError
-from controlplane.api.pages import PAGE_PARAMETERS, flag, page_of
+from controlplane.api.pagination import PAGE_PARAMETERS, paginate, read_boolean
 from controlplane.api.views import WorkspaceView
 from sessions.api_schema import responses_for
 from sessions.reconciliation import schema
@@ -36,7 +36,7 @@ class ReconciliationsView(WorkspaceView):
         parameters=PAGE_PARAMETERS, responses=responses_for(200, schema.ReconciliationPage),
     )  # fmt: skip
     def get(self, request: Request) -> Response:
-        page = page_of(reconciliations(self.bearer.workspace_id), request)
+        page = paginate(reconciliations(self.bearer.workspace_id), request)
         rows = [_answer(entry) for entry in page["results"]]
         kept = ("id", "received_at", *LISTED)
         return Response(page | {"results": [{name: row[name] for name in kept} for row in rows]})
@@ -56,7 +56,7 @@ class ReconciliationsView(WorkspaceView):
         body = schema.ReconciliationBody(data=request.data)
         body.is_valid(raise_exception=True)
         found = reconcile(self.workspace, schema.range_of(dict(body.validated_data)))
-        if flag(request, "dry_run"):
+        if read_boolean(request, "dry_run"):
             return Response({"id": None, "received_at": None, **found})
         entry, new = record(self.bearer.workspace_id, found, subjects_of(found), actor=self.actor)
         return Response(_answer(entry), status=201 if new else 200)

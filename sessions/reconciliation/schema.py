@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rest_framework import serializers as s
 
-from controlplane.api.fields import Text, Whole, YesNo
+from controlplane.api.fields import BoolField, IntField, StrField
 from sessions.api_schema import Body
 from sessions.reconciliation.reconcile import MAX_FILES, OUTCOMES, ChangedFile, Range
 
@@ -12,23 +12,23 @@ HASH = r"^sha256:[0-9a-f]{64}$"
 
 
 class ChangedFileBody(Body):
-    path = Text(max_length=4096, help_text="As git names it, relative to the repository.")
+    path = StrField(max_length=4096, help_text="As git names it, relative to the repository.")
     status = s.ChoiceField(choices=list("ACDMRTUX"), help_text="The letter of `git diff --raw`.")
     content_hash = s.RegexField(
         HASH, required=False, allow_null=True, help_text="Of the content now; null for a deleted file."
     )
-    old_path = Text(required=False, allow_blank=True, max_length=4096, help_text="Before a rename.")
-    mode_only = YesNo(required=False, help_text="The content is as it was, the mode is not.")
-    readable = YesNo(required=False, help_text="False for a name that is no UTF-8.")
+    old_path = StrField(required=False, allow_blank=True, max_length=4096, help_text="Before a rename.")
+    mode_only = BoolField(required=False, help_text="The content is as it was, the mode is not.")
+    readable = BoolField(required=False, help_text="False for a name that is no UTF-8.")
 
 
 class ReconciliationBody(Body):
-    base = Text(max_length=200, help_text="The commit before, in full.")
-    head = Text(max_length=200, help_text="The commit after, in full.")
-    session_id = Text(
+    base = StrField(max_length=200, help_text="The commit before, in full.")
+    head = StrField(max_length=200, help_text="The commit after, in full.")
+    session_id = StrField(
         required=False, allow_blank=True, max_length=200, help_text="Only what this session did counts."
     )
-    intent_id = Text(
+    intent_id = StrField(
         required=False,
         allow_blank=True,
         max_length=200,
@@ -38,31 +38,31 @@ class ReconciliationBody(Body):
 
 
 class FindingAnswer(Body):
-    path = Text()
-    status = Text()
+    path = StrField()
+    status = StrField()
     outcome = s.ChoiceField(choices=OUTCOMES)
-    reason = Text(help_text="A word that programs may rely on.")
-    text = Text()
-    entry_id = Text(allow_null=True, help_text="The trace entry.")
-    decision_id = Text(allow_null=True)
-    session_id = Text(allow_null=True)
-    intent_id = Text(allow_null=True)
+    reason = StrField(help_text="A word that programs may rely on.")
+    text = StrField()
+    entry_id = StrField(allow_null=True, help_text="The trace entry.")
+    decision_id = StrField(allow_null=True)
+    session_id = StrField(allow_null=True)
+    intent_id = StrField(allow_null=True)
 
 
 class CountsAnswer(Body):
-    files = Whole()
-    explained = Whole()
-    unexplained = Whole()
-    out_of_scope = Whole()
+    files = IntField()
+    explained = IntField()
+    unexplained = IntField()
+    out_of_scope = IntField()
 
 
 class ReconciliationRow(Body):
-    id = Text(allow_null=True, help_text="Null after a dry run.")
+    id = StrField(allow_null=True, help_text="Null after a dry run.")
     received_at = s.DateTimeField(allow_null=True)
-    base = Text()
-    head = Text()
-    session_id = Text(allow_null=True)
-    intent_id = Text(allow_null=True)
+    base = StrField()
+    head = StrField()
+    session_id = StrField(allow_null=True)
+    intent_id = StrField(allow_null=True)
     counts = CountsAnswer()
 
 
@@ -73,7 +73,7 @@ class ReconciliationAnswer(ReconciliationRow):
 
 class ReconciliationPage(Body):
     results = ReconciliationRow(many=True)
-    next = Text(allow_null=True)
+    next = StrField(allow_null=True)
 
 
 def range_of(data: dict[str, object]) -> Range:

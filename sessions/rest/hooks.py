@@ -14,14 +14,15 @@ from rest_framework.response import Response
 from controlplane.api.authentication import TokenAuthentication
 from controlplane.api.views import WorkspaceView
 from controlplane.shared.metrics import observe_decision
-from controlplane.shared.tokens import find_bearer, known_bearer
+from controlplane.shared.tokens import find_bearer, find_cached_bearer
 from sessions.adapters.dispatch import HookRequest, HookResult, handle_hook
 from sessions.adapters.hook_call import Body, Event, HookAnswer
 from sessions.adapters.parse import event_name_in, find_client, parse_hook
 from sessions.adapters.refusal_text import failure_answer
 from sessions.adapters.registry import CLIENTS
+from sessions.errors import GateInputError
 from sessions.gate.answers import render_refusal
-from sessions.gate.request import MAX_BODY_BYTES, TOO_LONG, invalid
+from sessions.gate.request import MAX_BODY_BYTES, TOO_LONG
 from sessions.gate.schema import GateRefusal
 from sessions.live.hold_open import HOLD_HEADER, MAX_BODY
 
@@ -46,7 +47,7 @@ class HookView(WorkspaceView):
 
     def get_authenticators(self) -> list[BaseAuthentication]:
         """The gate's memory of tokens serves the gate only: its append makes sure that the token holds."""
-        return [TokenAuthentication(known_bearer if self._meaning() is Event.PRE_TOOL else find_bearer)]
+        return [TokenAuthentication(find_cached_bearer if self._meaning() is Event.PRE_TOOL else find_bearer)]
 
     @extend_schema(
         operation_id="hooks",
@@ -83,7 +84,7 @@ class HookView(WorkspaceView):
         began = time.perf_counter()
         size = int(request.META.get("CONTENT_LENGTH") or 0)
         if size > (MAX_BODY_BYTES if self._meaning() is Event.PRE_TOOL else MAX_BODY):
-            raise invalid(TOO_LONG)  # after a tool its results stand beside its input
+            raise GateInputError(TOO_LONG)  # after a tool its results stand beside its input
         payload = self._payload(request)
         self.sent_as = event_name_in(payload)
         hook, asked = parse_hook(agent, event, payload, size)
@@ -101,7 +102,7 @@ class HookView(WorkspaceView):
         try:
             told = {"wait_seconds": float(wait), **(payload.get("icp") or {})}
         except (TypeError, ValueError) as error:
-            raise invalid("wait_seconds must be a number, and icp an object.") from error
+            raise GateInputError("wait_seconds must be a number, and icp an object.") from error
         return {**payload, "icp": told}
 
     def _headers(self, agent: str, outcome: HookResult, wait_seconds: float) -> dict[str, str]:

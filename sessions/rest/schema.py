@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rest_framework import serializers as s
 
-from controlplane.api.fields import Text, Whole, YesNo
+from controlplane.api.fields import BoolField, IntField, StrField
 from sessions.api_schema import STATES, AgentBody, Body
 from sessions.approvals.schema import ApprovalAnswer
 from sessions.gate.health import GateHealth
@@ -12,19 +12,19 @@ from traces.api.schema import COMPUTED_CLASS
 
 
 class OpenSessionBody(Body):
-    session_id = Text(
+    session_id = StrField(
         required=False, allow_null=True, max_length=200, help_text="The client's own id; made when absent."
     )
     agent = AgentBody(required=False, allow_null=True)
-    root = Text(  # type: ignore[assignment]  # declared, not the property
+    root = StrField(  # type: ignore[assignment]  # declared, not the property
         required=False,
         allow_null=True,
         allow_blank=True,
         max_length=4096,
         help_text="The workspace's folder on the agent's machine; fixed for life.",
     )
-    cwd = Text(required=False, allow_null=True, allow_blank=True, max_length=4096)
-    revision_id = Text(
+    cwd = StrField(required=False, allow_null=True, allow_blank=True, max_length=4096)
+    revision_id = StrField(
         required=False,
         allow_null=True,
         allow_blank=True,
@@ -34,44 +34,44 @@ class OpenSessionBody(Body):
 
 
 class AvailableIntent(Body):
-    id = Text()
-    name = Text()
-    description = Text()
-    status = Text()
+    id = StrField()
+    name = StrField()
+    description = StrField()
+    status = StrField()
 
 
 class SessionAnswer(Body):
-    session_id = Text()
+    session_id = StrField()
     state = s.ChoiceField(choices=STATES)
-    intent_id = Text(allow_null=True)
-    frozen = YesNo()
+    intent_id = StrField(allow_null=True)
+    frozen = BoolField()
     agent = AgentBody()
-    root = Text()  # type: ignore[assignment]  # declared, not the property
-    revision_id = Text(allow_null=True)
+    root = StrField()  # type: ignore[assignment]  # declared, not the property
+    revision_id = StrField(allow_null=True)
     opened_at = s.DateTimeField()
     last_seen_at = s.DateTimeField()
     ended_at = s.DateTimeField(allow_null=True)
 
 
 class OpenedSession(SessionAnswer):
-    created = YesNo(help_text="False when the session was resumed.")
-    prompt = Text(help_text="The governance section for the system prompt.")
+    created = BoolField(help_text="False when the session was resumed.")
+    prompt = StrField(help_text="The governance section for the system prompt.")
     available_intents = AvailableIntent(many=True)
 
 
 class SessionHealth(Body):
     state = s.ChoiceField(choices=[state.value for state in GateHealth])
-    why = Text()
+    why = StrField()
 
 
 class SessionCounts(Body):
-    calls = Whole()
-    allowed = Whole()
-    denied = Whole()
-    asked = Whole()
-    traces = Whole()
-    approvals = Whole()
-    pending_approvals = Whole()
+    calls = IntField()
+    allowed = IntField()
+    denied = IntField()
+    asked = IntField()
+    traces = IntField()
+    approvals = IntField()
+    pending_approvals = IntField()
 
 
 class SessionDetail(SessionAnswer):
@@ -81,37 +81,37 @@ class SessionDetail(SessionAnswer):
 
 class SessionPage(Body):
     results = SessionAnswer(many=True)
-    next = Text(allow_null=True)
+    next = StrField(allow_null=True)
 
 
 class SelectIntentBody(Body):
-    intent_id = Text(max_length=200)
+    intent_id = StrField(max_length=200)
 
 
 class ContextFile(Body):
-    path = Text()
-    content_hash = Text(allow_null=True)
-    last_changed = Text(allow_null=True)
-    intent_id = Text(allow_null=True)
+    path = StrField()
+    content_hash = StrField(allow_null=True)
+    last_changed = StrField(allow_null=True)
+    intent_id = StrField(allow_null=True)
 
 
 class HandshakeAnswer(Body):
-    success = YesNo()
-    context = Text(allow_null=True, help_text="The <intent_context> XML for the agent.")  # type: ignore[assignment]  # declared, not the property
+    success = BoolField()
+    context = StrField(allow_null=True, help_text="The <intent_context> XML for the agent.")  # type: ignore[assignment]  # declared, not the property
     intent = s.DictField(allow_null=True, help_text="All fields of the intent.")
     history = s.ListField(child=s.DictField())
     files = ContextFile(many=True)
-    error = Text(required=False)
-    error_type = Text(required=False)
-    reason = Text(required=False)
-    action_hint = Text(required=False)
+    error = StrField(required=False)
+    error_type = StrField(required=False)
+    reason = StrField(required=False)
+    action_hint = StrField(required=False)
 
 
 class PromptAnswer(Body):
-    session_id = Text()
+    session_id = StrField()
     state = s.ChoiceField(choices=STATES)
-    intent_id = Text(allow_null=True)
-    prompt = Text()
+    intent_id = StrField(allow_null=True)
+    prompt = StrField()
 
 
 class PreflightBody(Body):
@@ -124,46 +124,46 @@ class PreflightBody(Body):
 
 
 class PreflightAnswer(Body):
-    ok = YesNo()
-    error = Text(required=False)
-    error_type = Text(required=False)
-    reason = Text(required=False)
-    prompt = Text()
+    ok = BoolField()
+    error = StrField(required=False)
+    error_type = StrField(required=False)
+    reason = StrField(required=False)
+    prompt = StrField()
     tools = s.ListField(child=s.JSONField(), help_text="The tools that may be offered to the model now.")
 
 
 class RequestScopeBody(Body):
-    patterns = s.ListField(child=Text(max_length=512), min_length=1, max_length=50)
-    reason = Text(max_length=2000)
+    patterns = s.ListField(child=StrField(max_length=512), min_length=1, max_length=50)
+    reason = StrField(max_length=2000)
 
 
 class CompleteIntentBody(Body):
-    verification_notes = Text(max_length=20_000)
+    verification_notes = StrField(max_length=20_000)
 
 
 class CompletionAnswer(Body):
-    completed = YesNo()
+    completed = BoolField()
     approval = ApprovalAnswer(allow_null=True)
 
 
 class TraceBody(Body):
-    path = Text(max_length=4096)
-    content = Text(required=False, allow_null=True, allow_blank=True, trim_whitespace=False)
-    content_hash = Text(required=False, allow_null=True, max_length=200)
-    start_line = Whole(required=False, allow_null=True, min_value=1, max_value=2**31)
-    end_line = Whole(required=False, allow_null=True, min_value=1, max_value=2**31)
-    mutation_class = Text(required=False, allow_null=True, max_length=40)
-    revision_id = Text(required=False, allow_null=True, max_length=200)
-    tool_use_id = Text(required=False, allow_null=True, max_length=200)
+    path = StrField(max_length=4096)
+    content = StrField(required=False, allow_null=True, allow_blank=True, trim_whitespace=False)
+    content_hash = StrField(required=False, allow_null=True, max_length=200)
+    start_line = IntField(required=False, allow_null=True, min_value=1, max_value=2**31)
+    end_line = IntField(required=False, allow_null=True, min_value=1, max_value=2**31)
+    mutation_class = StrField(required=False, allow_null=True, max_length=40)
+    revision_id = StrField(required=False, allow_null=True, max_length=200)
+    tool_use_id = StrField(required=False, allow_null=True, max_length=200)
     problems = s.JSONField(required=False, help_text="What a verification found: a text or a list of texts.")
 
 
 class RecordedTrace(Body):
-    id = Text()
+    id = StrField()
     status = s.ChoiceField(
         choices=["pending"], help_text="Recorded; the sealer gives it a place in the tree."
     )
-    leaf_hash = Text(help_text="What the ledger commits to, 64 hex digits.")
+    leaf_hash = StrField(help_text="What the ledger commits to, 64 hex digits.")
     received_at = s.DateTimeField()
     entry = s.DictField(help_text="The trace entry, as it stands in agent_trace.jsonl.")
     computed_mutation_class = s.ChoiceField(

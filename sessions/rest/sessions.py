@@ -9,14 +9,14 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from controlplane.api.errors import ApiError
-from controlplane.api.pages import PAGE_PARAMETERS, page_of
+from controlplane.api.pagination import PAGE_PARAMETERS, paginate
 from controlplane.api.views import WorkspaceView
 from controlplane.policy.model import SessionState
 from intents.selectors import list_selectable_intents
 from sessions.api_schema import Body, responses_for
 from sessions.approvals.representations import represent_approval
 from sessions.approvals.schema import ApprovalAnswer
+from sessions.errors import SessionNotFoundError
 from sessions.gate.health import health_of
 from sessions.gate.request import text_field
 from sessions.lifecycle.complete import complete_intent
@@ -37,11 +37,11 @@ class SessionViewBase(WorkspaceView):
     required_role: str | dict[str, str] = "agent"
 
     def session(self, session_id: str, *, acting: bool = True) -> AgentSession:
-        """Raises `ApiError` 404 and 403."""
+        """Find the session of the address. Raise SessionNotFoundError or ForeignSessionError."""
         found = find_session(self.bearer.workspace_id, session_id)
         if found is None:
-            raise ApiError(404, "NOT_FOUND", f"There is no session {session_id} in this workspace.")
-        if acting or not self.bearer.may("reviewer"):
+            raise SessionNotFoundError(f"There is no session {session_id} in this workspace.")
+        if acting or not self.bearer.has_role("reviewer"):
             require_owner(found, self.bearer)
         return found
 
@@ -59,7 +59,7 @@ class SessionsView(SessionViewBase):
         parameters=PAGE_PARAMETERS, responses=responses_for(200, schema.SessionPage),
     )  # fmt: skip
     def get(self, request: Request) -> Response:
-        page = page_of(AgentSession.objects.filter(workspace_id=self.bearer.workspace_id), request)
+        page = paginate(AgentSession.objects.filter(workspace_id=self.bearer.workspace_id), request)
         return Response(page | {"results": [represent_session(row) for row in page["results"]]})
 
     @extend_schema(
@@ -160,7 +160,7 @@ class EndSessionView(SessionViewBase):
         request=None, responses=responses_for(200, schema.SessionAnswer, 404),
     )  # fmt: skip
     def post(self, request: Request, session_id: str) -> Response:
-        session = self.session(session_id, acting=not self.bearer.may("reviewer"))
+        session = self.session(session_id, acting=not self.bearer.has_role("reviewer"))
         if session.state != SessionState.ENDED:
             end_session(session, self.actor)
             session.refresh_from_db()

@@ -17,7 +17,7 @@ from schemathesis.specs.openapi.checks import (
 
 from tests.live import LiveServer
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.deep
 
 EXAMPLES = int(os.environ.get("ICP_SCHEMA_EXAMPLES", "15"))
 CHECKS = (not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance)

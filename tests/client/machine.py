@@ -13,7 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from controlplane.client.agents import CLIENTS
-from controlplane.shared.client_download import program
+from controlplane.shared.client_download import build_client
 
 PATH = os.environ.get("PATH", "/usr/bin:/bin")
 ALLOWED = {"X-ICP-Decision": "allow"}
@@ -26,7 +26,7 @@ class Machine:
         self.home.mkdir()
         self.repository.mkdir()
         (self.repository / ".git").mkdir()
-        self.file.write_text(program(), encoding="utf-8")
+        self.file.write_text(build_client(), encoding="utf-8")
         self.config = self.home / ".config" / "icp"
         self.launcher = self.config / "hook"
 

@@ -6,6 +6,8 @@ from controlplane.client.agents import CLIENTS
 from tests.client import fail_closed
 from tests.client.machine import FAULTS
 
+pytestmark = pytest.mark.deep
+
 
 @pytest.fixture(scope="module")
 def found():

@@ -14,7 +14,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
 
-from controlplane.shared.http_post import Answer, TargetError
+from controlplane.shared.http_post import PostResponse, TargetError
 from controlplane.shared.metrics import ANCHORS
 from tests.builders import signed_in, workspace
 from tests.traces.builders import append, append_many, decision, tamper
@@ -220,7 +220,7 @@ class TestWebhook:
         """What was posted; `posted.answer` is what the receiver says."""
 
         class Posted(list):
-            answer = Answer(200, "kept")
+            answer = PostResponse(200, "kept")
 
         found = Posted()
 
@@ -250,7 +250,7 @@ class TestWebhook:
         assert fresh(hook).answer == "It answered 200: kept"
 
     @pytest.mark.parametrize(
-        "answer", [Answer(500, "no room"), Answer(302, ""), TargetError("It did not answer.")]
+        "answer", [PostResponse(500, "no room"), PostResponse(302, ""), TargetError("It did not answer.")]
     )
     def test_a_refusal_is_recorded_and_tried_again(self, home, hook, posted, answer):
         posted.answer = answer
@@ -258,7 +258,7 @@ class TestWebhook:
         assert Anchoring().run_once() == 0
         assert word(hook) == "failing"
         assert fresh(hook).answer
-        posted.answer = Answer(204, "")
+        posted.answer = PostResponse(204, "")
         schedule.try_soon(hook)
         assert (Anchoring().run_once(), word(hook)) == (1, "ok")
 

@@ -116,7 +116,7 @@ def test_real_files_are_told_and_stored_the_same(lenient, started):
     assert bring(raw, lenient=lenient).entries == 0
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.parametrize("file", BAD, ids=lambda file: file.name)
 def test_bad_files_are_told_and_stored_the_same(file):
     both_ways(file.read_bytes())
@@ -136,7 +136,7 @@ ENTRIES = st.builds(
 FRESH = itertools.count(1000)
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @settings(max_examples=12, deadline=None)
 @given(
     st.lists(ENTRIES | ODD_LINES.map(lambda line: line + b"\n"), min_size=1, max_size=12),
@@ -308,7 +308,7 @@ def scratch(tmp_path):
     server.close()
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_an_import_that_is_killed_goes_on_where_it_stopped(scratch, tmp_path):
     count, portion = import_traces.COMMIT_EVERY * 2 - 2000, import_traces.COMMIT_EVERY
     file = tmp_path / "agent_trace.jsonl"

@@ -137,7 +137,7 @@ def test_many_post_while_one_seals_and_nothing_is_lost_or_forked():
     assert report.unsealed == 0
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.django_db(transaction=True)
 def test_sixteen_processes_post_two_thousand_entries_while_one_seals():
     connection.close()

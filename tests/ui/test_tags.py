@@ -21,7 +21,7 @@ NOON = datetime(2025, 11, 24, 12, 0, 0, tzinfo=UTC)
     ],
 )
 def test_what_has_passed_is_rounded_up(seconds, words):
-    assert times.since(NOON - timedelta(seconds=seconds), NOON) == words
+    assert times.format_since(NOON - timedelta(seconds=seconds), NOON) == words
 
 
 @pytest.mark.parametrize(
@@ -36,14 +36,14 @@ def test_what_has_passed_is_rounded_up(seconds, words):
     ],
 )
 def test_what_is_left_is_rounded_down(seconds, words):
-    assert times.expiry(NOON + timedelta(seconds=seconds), NOON) == words
+    assert times.format_expiry(NOON + timedelta(seconds=seconds), NOON) == words
     if seconds >= 60:
-        assert times.left(NOON + timedelta(seconds=seconds), NOON) == words
+        assert times.format_remaining(NOON + timedelta(seconds=seconds), NOON) == words
 
 
 def test_the_card_counts_its_last_minute_down_to_nothing():
-    assert times.left(NOON + timedelta(seconds=40), NOON) == "40 s left"
-    assert times.left(NOON - timedelta(seconds=9), NOON) == "0 s left"
+    assert times.format_remaining(NOON + timedelta(seconds=40), NOON) == "40 s left"
+    assert times.format_remaining(NOON - timedelta(seconds=9), NOON) == "0 s left"
 
 
 @pytest.mark.parametrize(
@@ -51,11 +51,11 @@ def test_the_card_counts_its_last_minute_down_to_nothing():
     [(timedelta(hours=1), "11:00:00"), (timedelta(days=2), "Sat 12:00"), (timedelta(days=12), "12 Nov 2025")],
 )
 def test_an_instant_is_told_by_clock_day_or_date(ago, words):
-    assert times.moment(NOON - ago, NOON) == words
+    assert times.format_timestamp(NOON - ago, NOON) == words
 
 
 def test_changed_words_are_marked_within_their_line():
-    [hunk] = diffs.hunks("a\nconst s = get(t);\nb\n", "a\nconst s = get(c.sid);\nb\n")
+    [hunk] = diffs.compute_hunks("a\nconst s = get(t);\nb\n", "a\nconst s = get(c.sid);\nb\n")
     removed, added = hunk.lines[1], hunk.lines[2]
     assert hunk.header == "@@ -1,3 +1,3 @@"
     assert [part.text for part in removed.parts if part.changed] == ["t"]
@@ -64,19 +64,19 @@ def test_changed_words_are_marked_within_their_line():
 
 
 def test_a_new_file_is_all_added_and_lines_without_likeness_carry_no_word_marks():
-    [new] = diffs.hunks("", "one\ntwo\n")
-    [other] = diffs.hunks("alpha beta\n", "12345\n")
-    assert diffs.totals([new]) == (2, 0)
+    [new] = diffs.compute_hunks("", "one\ntwo\n")
+    [other] = diffs.compute_hunks("alpha beta\n", "12345\n")
+    assert diffs.count_changes([new]) == (2, 0)
     assert not any(part.changed for line in other.lines for part in line.parts)
 
 
 def test_very_long_lines_are_not_compared_word_by_word():
-    [hunk] = diffs.hunks("x" * 3000, "x" * 2999 + "y")
+    [hunk] = diffs.compute_hunks("x" * 3000, "x" * 2999 + "y")
     assert [len(line.parts) for line in hunk.lines] == [1, 1]
 
 
 def test_split_rows_put_removed_beside_added():
-    [hunk] = diffs.hunks("a\nb\nc\nd\n", "a\nB\nd\n")
+    [hunk] = diffs.compute_hunks("a\nb\nc\nd\n", "a\nB\nd\n")
     rows = [(old and old.old, new and new.new) for old, new in diffs.split_rows(hunk.lines)]
     assert rows == [(1, 1), (2, 2), (3, None), (4, 3)]
 
@@ -102,7 +102,7 @@ def test_counts_are_grouped_and_nothing_is_a_dash(value, shown):
 
 
 def test_statuses_of_any_case_share_one_meaning_and_unknown_ones_show_their_word():
-    assert meanings.meaning_of("IN_PROGRESS").word == "In progress"
+    assert meanings.find_meaning("IN_PROGRESS").word == "In progress"
     assert "EXOTIC" in icp.badge("EXOTIC")
 
 

@@ -57,7 +57,7 @@ def _to_webhook(anchor: LedgerAnchor, head: Checkpoint) -> str:
         "webhook-signature": f"v1,{sign(webhook_secret(anchor), named, moment, body)}",
     }
     answer = http_post.post(anchor.target, body, headers)
-    if not answer.taken:
+    if not answer.is_success:
         raise http_post.TargetError(f"It answered {answer.status}: {answer.text}")
     return f"It answered {answer.status}: {answer.text}"
 

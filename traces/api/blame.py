@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from controlplane.api.errors import ApiError
-from controlplane.api.fields import Text, Whole, YesNo
+from controlplane.api.fields import BoolField, IntField, StrField
 from controlplane.api.parsers import parse_json
 from controlplane.api.raw_body import JSON_TYPE, read_body
 from controlplane.models import Workspace
@@ -28,26 +28,26 @@ DISK, HEAD = "disk", "head"
 
 
 class BlameBody(schema.Body):
-    path = Text(help_text="Relative to the workspace.")
-    content = Text(allow_blank=True, trim_whitespace=False, help_text="The file's text now, up to 1 MiB.")
+    path = StrField(help_text="Relative to the workspace.")
+    content = StrField(allow_blank=True, trim_whitespace=False, help_text="The file's text now, up to 1 MiB.")
 
 
 class RecordedRange(schema.Body):
-    entry_id = Text()
-    intent_id = Text(help_text="Empty where the entry names none.")
-    session_id = Text()
-    agent = Text()
-    mutation_class = Text()
+    entry_id = StrField()
+    intent_id = StrField(help_text="Empty where the entry names none.")
+    session_id = StrField()
+    agent = StrField()
+    mutation_class = StrField()
     changed_at = s.DateTimeField()
-    start = Whole(help_text="The first line when it was recorded.")
-    end = Whole(help_text="The last line when it was recorded.")
-    path = Text(help_text="The file's name when it was recorded.")
+    start = IntField(help_text="The first line when it was recorded.")
+    end = IntField(help_text="The last line when it was recorded.")
+    path = StrField(help_text="The file's name when it was recorded.")
 
 
 class BlameCommit(schema.Body):
-    revision = Text()
+    revision = StrField()
     committed_at = s.DateTimeField()
-    author = Text(help_text="The name that the commit tells.")
+    author = StrField(help_text="The name that the commit tells.")
 
 
 class Reformatting(schema.Body):
@@ -56,8 +56,8 @@ class Reformatting(schema.Body):
 
 
 class BlameSpan(schema.Body):
-    start_line = Whole()
-    end_line = Whole(help_text="Inclusive.")
+    start_line = IntField()
+    end_line = IntField(help_text="Inclusive.")
     state = s.ChoiceField(
         choices=[IN_PLACE, MOVED, REFORMATTED, UNCLAIMED],
         help_text="unclaimed: nobody recorded them. reformatted: the same tokens, spaced or broken anew.",
@@ -70,8 +70,8 @@ class BlameSpan(schema.Body):
 
 
 class OtherName(schema.Body):
-    path = Text()
-    renamed_to = Text(help_text="Empty where the commit took the file away.")
+    path = StrField()
+    renamed_to = StrField(help_text="Empty where the commit took the file away.")
     commit = BlameCommit()
 
 
@@ -81,15 +81,15 @@ class BlameDeletion(schema.Body):
 
 
 class BlameAnswer(schema.Body):
-    path = Text()
-    lines = Whole()
+    path = StrField()
+    lines = IntField()
     spans = BlameSpan(many=True, help_text="Each line once, in order.")
     changed = RecordedRange(many=True, help_text="Ranges that were changed since; the newest 100.")
-    unchecked = Whole(help_text="Ranges with another kind of hash, or beyond what one call searches.")
-    truncated = YesNo(help_text="True when the file has older ranges than were looked at.")
-    followed = YesNo(help_text="True when lines were followed through the history of the git repository.")
-    note = Text(help_text="Why the history was not followed, or not whole; else empty.")
-    history_cut = YesNo(help_text="True when there are older commits than were read.")
+    unchecked = IntField(help_text="Ranges with another kind of hash, or beyond what one call searches.")
+    truncated = BoolField(help_text="True when the file has older ranges than were looked at.")
+    followed = BoolField(help_text="True when lines were followed through the history of the git repository.")
+    note = StrField(help_text="Why the history was not followed, or not whole; else empty.")
+    history_cut = BoolField(help_text="True when there are older commits than were read.")
     names = OtherName(many=True, help_text="The renames that led to this name, the newest first.")
     deleted = BlameDeletion(allow_null=True, help_text="How the file ended, where it is no more.")
 

@@ -8,7 +8,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from controlplane.api.pages import PAGE_PARAMETERS, page_of
+from controlplane.api.pagination import PAGE_PARAMETERS, paginate
 from controlplane.api.raw_body import JSON_TYPE, read_body
 from traces.api import schema
 from traces.api.views import StreamView, parse_filter, report_error
@@ -27,7 +27,7 @@ class TracesView(StreamView):
         parameters=[*schema.FILTERS, *PAGE_PARAMETERS], responses=schema.answers({200: schema.TracePage}),
     )  # fmt: skip
     def get(self, request: Request) -> Response:
-        page = page_of(traces_of(self.bearer.workspace_id, parse_filter(request)), request)
+        page = paginate(traces_of(self.bearer.workspace_id, parse_filter(request)), request)
         return Response(page | {"results": [trace_answer(one) for one in render_entries(page["results"])]})
 
     @extend_schema(

@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from controlplane.api.errors import ApiError
-from controlplane.api.pages import whole_number
+from controlplane.api.pagination import read_integer
 from controlplane.api.views import WorkspaceView
 from traces.api import schema
 from traces.api.views import StreamView
@@ -96,7 +96,7 @@ class InclusionView(StreamView):
         except ValueError as error:
             raise ApiError(400, "INVALID_INPUT", f"The entry came later: {error}.") from error
         told = proof.document(entry, checkpoints.origin_of(workspace_id))
-        body = _body(entry, shown=entry.kind == Kind.TRACE or self.bearer.may("reviewer"))
+        body = _body(entry, shown=entry.kind == Kind.TRACE or self.bearer.has_role("reviewer"))
         return Response(told | body | {"checkpoint": _note(workspace_id, size)})
 
 
@@ -114,7 +114,7 @@ class ConsistencyView(StreamView):
         new = _size(request, "to", seal(workspace_id).size)
         if not request.query_params.get("from"):
             raise ApiError(400, "INVALID_INPUT", "from is missing: the earlier size.")
-        old = whole_number(request, "from", 0, low=0, high=MAX_SIZE)
+        old = read_integer(request, "from", 0, low=0, high=MAX_SIZE)
         if old > new:
             raise ApiError(400, "INVALID_INPUT", f"from is larger than to ({new}).")
         proof = proofs.prove_consistency(workspace_id, old, new)
@@ -158,7 +158,7 @@ class RedactView(WorkspaceView):
 
 
 def _size(request: Request, name: str, newest: int) -> int:
-    size = whole_number(request, name, newest, low=0, high=MAX_SIZE)
+    size = read_integer(request, name, newest, low=0, high=MAX_SIZE)
     if size > newest:
         raise ApiError(400, "INVALID_INPUT", f"{name} is larger than the ledger ({newest}).")
     return size

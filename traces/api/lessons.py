@@ -15,9 +15,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 
-from controlplane.api.bodies import content_type
+from controlplane.api.bodies import read_media_type
 from controlplane.api.errors import ApiError
-from controlplane.api.pages import PAGE_PARAMETERS, page_of
+from controlplane.api.pagination import PAGE_PARAMETERS, paginate
 from controlplane.api.parsers import parse_json
 from controlplane.api.raw_body import JSON_TYPE, MARKDOWN_TYPES, read_body
 from controlplane.api.views import WorkspaceView
@@ -57,7 +57,7 @@ class LessonsView(StreamView):
         if choose_format(request, "json") == "markdown":
             newest = [lesson for row in rows.order_by("-pk")[:MAX_LESSONS] if (lesson := lesson_of(row))]
             return markdown_response(write_lessons(reversed(newest)), "AGENT.md")
-        page = page_of(rows, request)
+        page = paginate(rows, request)
         found = told(workspace_id, page["results"], retired)
         return Response(page | {"results": [lesson_answer(lesson) for lesson in found]})
 
@@ -75,7 +75,7 @@ class LessonsView(StreamView):
     def post(self, request: Request) -> Response:
         raw = read_body(request, (JSON_TYPE, *MARKDOWN_TYPES))
         by = self.bearer.name
-        learned = _lessons_of(raw) if content_type(request) in MARKDOWN_TYPES else [_new_lesson(raw)]
+        learned = _lessons_of(raw) if read_media_type(request) in MARKDOWN_TYPES else [_new_lesson(raw)]
         with transaction.atomic():
             recorded = sum(
                 record_lesson(self.bearer.workspace_id, replace(one, by=by), self.actor) for one in learned

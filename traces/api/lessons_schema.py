@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rest_framework import serializers as s
 
-from controlplane.api.fields import Text, Whole
+from controlplane.api.fields import IntField, StrField
 from traces.api.schema import Body, query
 from traces.lessons.retire import MAX_REASON_LENGTH
 from traces.lessons.store import Section, Source
@@ -17,48 +17,48 @@ STATE = query("state", "In force, retired by somebody, or both (active).", enum=
 
 class LessonBody(Body):
     section = s.ChoiceField(choices=SECTIONS, required=False, help_text="`lesson` when absent.")
-    file = Text(required=False, allow_blank=True, max_length=1000, help_text="Workspace-relative.")
-    problems = Text(max_length=100_000, help_text="What failed, was decided, or must hold.")
+    file = StrField(required=False, allow_blank=True, max_length=1000, help_text="Workspace-relative.")
+    problems = StrField(max_length=100_000, help_text="What failed, was decided, or must hold.")
     learned_on = s.DateField(required=False, help_text="Today when absent.")
-    session_id = Text(required=False, allow_blank=True, max_length=200)
-    intent_id = Text(required=False, allow_blank=True, max_length=200)
+    session_id = StrField(required=False, allow_blank=True, max_length=200)
+    intent_id = StrField(required=False, allow_blank=True, max_length=200)
 
 
 class RetireBody(Body):
-    reason = Text(max_length=MAX_REASON_LENGTH, help_text="Why it no longer helps.")
+    reason = StrField(max_length=MAX_REASON_LENGTH, help_text="Why it no longer helps.")
 
 
 class RestoreBody(Body):
-    reason = Text(required=False, allow_blank=True, max_length=MAX_REASON_LENGTH)
+    reason = StrField(required=False, allow_blank=True, max_length=MAX_REASON_LENGTH)
 
 
 class RetirementAnswer(Body):
     at = s.DateTimeField()
-    by = Text()
-    reason = Text()
+    by = StrField()
+    reason = StrField()
 
 
 class LessonAnswer(Body):
-    id = Text()
+    id = StrField()
     section = s.ChoiceField(choices=SECTIONS)
     learned_on = s.DateField()
-    file = Text(help_text="The first of its files, empty for none.")
-    files = s.ListField(child=Text(), help_text="All of them.")
-    problems = Text()
+    file = StrField(help_text="The first of its files, empty for none.")
+    files = s.ListField(child=StrField(), help_text="All of them.")
+    problems = StrField()
     source = s.ChoiceField(choices=[source.value for source in Source])  # type: ignore[assignment]  # declared, not the property
-    source_id = Text(help_text="The approval that was rejected.")
-    by = Text(help_text="The person or token that recorded it.")
-    session_id = Text()
-    intent_id = Text()
-    again = Whole(help_text="How often it was learned anew.")
+    source_id = StrField(help_text="The approval that was rejected.")
+    by = StrField(help_text="The person or token that recorded it.")
+    session_id = StrField()
+    intent_id = StrField()
+    again = IntField(help_text="How often it was learned anew.")
     retired = RetirementAnswer(allow_null=True)
 
 
 class LessonPage(Body):
     results = LessonAnswer(many=True)
-    next = Text(allow_null=True)
+    next = StrField(allow_null=True)
 
 
 class LearnedAnswer(Body):
-    recorded = Whole()
-    duplicates = Whole(help_text="Lessons that were known already.")
+    recorded = IntField()
+    duplicates = IntField(help_text="Lessons that were known already.")

@@ -9,57 +9,59 @@ from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiRespo
 from rest_framework import serializers as s
 
 from controlplane.api.errors import ErrorAnswer
-from controlplane.api.fields import Text, Whole, YesNo
+from controlplane.api.fields import BoolField, IntField, StrField
 from controlplane.api.raw_body import JSON_LINES_TYPES, JSON_TYPE
 
 Body = s.Serializer[Any]
 
 
 class RangeBody(Body):
-    start_line = Whole(min_value=0, help_text="From 1; 0 where no line is meant, as for a deleted file.")
-    end_line = Whole(min_value=0, help_text="Inclusive.")
-    content_hash = Text(
+    start_line = IntField(min_value=0, help_text="From 1; 0 where no line is meant, as for a deleted file.")
+    end_line = IntField(min_value=0, help_text="Inclusive.")
+    content_hash = StrField(
         required=False, allow_null=True, help_text="`sha256:…`, or another algorithm's name and value."
     )
 
 
 class RelatedBody(Body):
-    type = Text(help_text="`specification` for an intent.")
-    value = Text()
+    type = StrField(help_text="`specification` for an intent.")
+    value = StrField()
 
 
 class ContributorBody(Body):
-    entity_type = Text(required=False, allow_null=True, help_text="AI, HUMAN, …")
-    model_identifier = Text(required=False, allow_null=True)
+    entity_type = StrField(required=False, allow_null=True, help_text="AI, HUMAN, …")
+    model_identifier = StrField(required=False, allow_null=True)
 
 
 class ConversationBody(Body):
-    url = Text(required=False, allow_null=True, help_text="The session.")
+    url = StrField(required=False, allow_null=True, help_text="The session.")
     contributor = ContributorBody(required=False, allow_null=True)
     ranges = RangeBody(many=True, required=False)
     related = RelatedBody(many=True, required=False)
 
 
 class FileBody(Body):
-    relative_path = Text(help_text="Relative to the workspace, with `/`.")
-    content_hash = Text(
+    relative_path = StrField(help_text="Relative to the workspace, with `/`.")
+    content_hash = StrField(
         required=False, allow_null=True, help_text="Of the whole file, where the ranges do not tell."
     )
     conversations = ConversationBody(many=True, required=False)
 
 
 class VcsBody(Body):
-    revision_id = Text(required=False, allow_null=True)
+    revision_id = StrField(required=False, allow_null=True)
 
 
 class EntryBody(Body):
     """One line of agent_trace.jsonl. Fields that are not named here are kept."""
 
-    id = Text(max_length=200, help_text="The same id with the same content is recorded once.")
-    timestamp = Text(help_text="RFC 3339.")
+    id = StrField(max_length=200, help_text="The same id with the same content is recorded once.")
+    timestamp = StrField(help_text="RFC 3339.")
     vcs = VcsBody(required=False, allow_null=True)
-    mutation_class = Text(required=False, allow_null=True, help_text="AST_REFACTOR, INTENT_EVOLUTION, …")
-    intent_id = Text(required=False, allow_null=True, help_text="For files that name no intent themselves.")
+    mutation_class = StrField(required=False, allow_null=True, help_text="AST_REFACTOR, INTENT_EVOLUTION, …")
+    intent_id = StrField(
+        required=False, allow_null=True, help_text="For files that name no intent themselves."
+    )
     files = FileBody(many=True)
 
 
@@ -71,67 +73,67 @@ COMPUTED_CLASS = (
 
 class PlaceAnswer(Body):
     status = s.ChoiceField(choices=["pending", "sealed"])
-    seq = Whole(allow_null=True, help_text="The place in the ledger, from 0; null while pending.")
-    leaf_hash = Text(help_text="Hex.")
+    seq = IntField(allow_null=True, help_text="The place in the ledger, from 0; null while pending.")
+    leaf_hash = StrField(help_text="Hex.")
     received_at = s.DateTimeField()
-    session_id = Text()
-    intent_id = Text()
-    redacted = YesNo(help_text="True when the body was taken out; only the id is left of the entry.")
-    archived_in = Text(
+    session_id = StrField()
+    intent_id = StrField()
+    redacted = BoolField(help_text="True when the body was taken out; only the id is left of the entry.")
+    archived_in = StrField(
         allow_null=True,
         help_text="The archive that holds the entry as it was recorded; here is an outline of its files.",
     )
-    computed_mutation_class = Text(allow_null=True, help_text=COMPUTED_CLASS)
-    class_disagrees = YesNo(help_text="True when the agent claimed the other class.")
+    computed_mutation_class = StrField(allow_null=True, help_text=COMPUTED_CLASS)
+    class_disagrees = BoolField(help_text="True when the agent claimed the other class.")
 
 
 class TraceAnswer(Body):
     """The entry as it was recorded, with its place in the ledger beside it."""
 
-    id = Text()
-    timestamp = Text(required=False)
+    id = StrField()
+    timestamp = StrField(required=False)
     vcs = s.JSONField(required=False, allow_null=True)
-    mutation_class = Text(required=False, allow_null=True)
+    mutation_class = StrField(required=False, allow_null=True)
     files = s.ListField(child=s.JSONField(), required=False)
     ledger = PlaceAnswer()
 
 
 class TracePage(Body):
     results = TraceAnswer(many=True)
-    next = Text(allow_null=True)
+    next = StrField(allow_null=True)
 
 
 class RemarkAnswer(Body):
-    type = Text()
-    message = Text()
-    line = Whole(allow_null=True, help_text="From 1; null where the matter has no line.")
+    type = StrField()
+    message = StrField()
+    line = IntField(allow_null=True, help_text="From 1; null where the matter has no line.")
 
 
 class ReceiptSignature(Body):
-    key_id = Text()
-    signature = Text(
+    key_id = StrField()
+    signature = StrField(
         help_text="Ed25519, base64, over `receipt`, log, leaf hash and received_at, a line each."
     )
 
 
 class ReceiptAnswer(Body):
-    id = Text()
+    id = StrField()
     status = s.ChoiceField(choices=["pending"])
-    leaf_hash = Text()
+    leaf_hash = StrField()
     received_at = s.DateTimeField()
     receipt = ReceiptSignature()
 
 
 class ForeignChainAnswer(Body):
-    links = Whole(help_text="Records that carry the hash of the one before them.")
-    verified = Whole(help_text="Links that hold.")
-    first_break = Whole(allow_null=True, help_text="The line of the first that does not.")
-    rule = Text(help_text="How a record is hashed; empty where only the links could be compared.")
+    links = IntField(help_text="Records that carry the hash of the one before them.")
+    verified = IntField(help_text="Links that hold.")
+    first_break = IntField(allow_null=True, help_text="The line of the first that does not.")
+    rule = StrField(help_text="How a record is hashed; empty where only the links could be compared.")
 
 
 class ChangedAnswer(Body):
-    count = Whole()
-    ids = s.ListField(child=Text(), help_text="At most 1,000.")
+    count = IntField()
+    ids = s.ListField(child=StrField(), help_text="At most 1,000.")
 
 
 class RewriteAnswer(Body):
@@ -141,9 +143,9 @@ class RewriteAnswer(Body):
 
 
 class TraceReport(Body):
-    valid = YesNo()
-    entries = Whole(help_text="New entries.")
-    duplicates = Whole(help_text="Entries that are there already, with the same content.")
+    valid = BoolField()
+    entries = IntField(help_text="New entries.")
+    duplicates = IntField(help_text="Entries that are there already, with the same content.")
     errors = RemarkAnswer(many=True)  # type: ignore[assignment]  # the metaclass takes fields out
     warnings = RemarkAnswer(many=True)
     foreign_chain = ForeignChainAnswer(allow_null=True, help_text="A hash chain of another tool.")
@@ -159,66 +161,66 @@ class RefusedReport(ErrorAnswer, TraceReport):
 
 
 class HeadAnswer(Body):
-    log = Text(help_text="The name of this workspace's log.")
-    size = Whole(help_text="Sealed entries.")
-    root = Text(help_text="Hex.")  # type: ignore[assignment]  # the metaclass takes fields out
-    waiting = Whole(help_text="Entries that are not sealed yet.")
+    log = StrField(help_text="The name of this workspace's log.")
+    size = IntField(help_text="Sealed entries.")
+    root = StrField(help_text="Hex.")  # type: ignore[assignment]  # the metaclass takes fields out
+    waiting = IntField(help_text="Entries that are not sealed yet.")
     sealed_at = s.DateTimeField(allow_null=True)
-    checkpoint = Text(allow_null=True, help_text="The signed head (C2SP tlog-checkpoint).")
-    verifier_key = Text(help_text="The public key, `name+id+key`, as tools for signed notes take it.")
+    checkpoint = StrField(allow_null=True, help_text="The signed head (C2SP tlog-checkpoint).")
+    verifier_key = StrField(help_text="The public key, `name+id+key`, as tools for signed notes take it.")
 
 
 class LedgerProblem(Body):
-    kind = Text()
-    text = Text()
-    entry_id = Text(allow_null=True)
-    seq = Whole(allow_null=True)
+    kind = StrField()
+    text = StrField()
+    entry_id = StrField(allow_null=True)
+    seq = IntField(allow_null=True)
 
 
 class VerifyAnswer(Body):
-    ok = YesNo()
-    size = Whole()
-    root = Text()  # type: ignore[assignment]  # the metaclass takes fields out
-    checked = Whole(help_text="Sealed entries that were recomputed.")
-    unsealed = Whole()
-    redacted = Whole()
-    archived = Whole(help_text="Entries whose bodies only an archive holds.")
-    checkpoints = Whole()
-    problem_count = Whole()
+    ok = BoolField()
+    size = IntField()
+    root = StrField()  # type: ignore[assignment]  # the metaclass takes fields out
+    checked = IntField(help_text="Sealed entries that were recomputed.")
+    unsealed = IntField()
+    redacted = IntField()
+    archived = IntField(help_text="Entries whose bodies only an archive holds.")
+    checkpoints = IntField()
+    problem_count = IntField()
     problems = LedgerProblem(many=True, help_text="The first hundred.")
 
 
 class InclusionAnswer(Body):
-    log = Text()
-    entry_id = Text()
-    seq = Whole()
-    size = Whole()
-    leaf_hash = Text()
-    root = Text()  # type: ignore[assignment]  # the metaclass takes fields out
-    hashes = s.ListField(child=Text(), help_text="Siblings from leaf to root, hex (RFC 6962).")
-    envelope = Text(help_text="The bytes that the leaf hash is made of: SHA-256(0x00 ‖ envelope).")
-    salt = Text(
+    log = StrField()
+    entry_id = StrField()
+    seq = IntField()
+    size = IntField()
+    leaf_hash = StrField()
+    root = StrField()  # type: ignore[assignment]  # the metaclass takes fields out
+    hashes = s.ListField(child=StrField(), help_text="Siblings from leaf to root, hex (RFC 6962).")
+    envelope = StrField(help_text="The bytes that the leaf hash is made of: SHA-256(0x00 ‖ envelope).")
+    salt = StrField(
         allow_null=True,
         help_text="Hex; null once redacted or archived, and where the token may not read it.",
     )
-    body = Text(allow_null=True, help_text="The envelope's body_digest is SHA-256(salt ‖ body).")
-    archived_in = Text(allow_null=True, help_text="The archive that holds salt and body.")
-    checkpoint = Text(help_text="The signed head of this size.", allow_null=True)
+    body = StrField(allow_null=True, help_text="The envelope's body_digest is SHA-256(salt ‖ body).")
+    archived_in = StrField(allow_null=True, help_text="The archive that holds salt and body.")
+    checkpoint = StrField(help_text="The signed head of this size.", allow_null=True)
 
 
 class ConsistencyAnswer(Body):
-    log = Text()
-    old_size = Whole()
-    new_size = Whole()
-    old_root = Text()
-    new_root = Text()
-    hashes = s.ListField(child=Text())
+    log = StrField()
+    old_size = IntField()
+    new_size = IntField()
+    old_root = StrField()
+    new_root = StrField()
+    hashes = s.ListField(child=StrField())
 
 
 class MapSection(Body):
-    intent_id = Text()
-    name = Text()
-    files = s.ListField(child=Text())
+    intent_id = StrField()
+    name = StrField()
+    files = s.ListField(child=StrField())
 
 
 class MapAnswer(Body):
@@ -226,7 +228,7 @@ class MapAnswer(Body):
 
 
 class RedactBody(Body):
-    reason = Text(
+    reason = StrField(
         max_length=200,
         trim_whitespace=True,
         help_text="It stays readable for good: do not repeat the secret.",
@@ -234,11 +236,11 @@ class RedactBody(Body):
 
 
 class RedactAnswer(Body):
-    entry_id = Text()
-    redacted = YesNo()
-    redaction_id = Text(help_text="The ledger entry that says who took the body out and why.")
+    entry_id = StrField()
+    redacted = BoolField()
+    redaction_id = StrField(help_text="The ledger entry that says who took the body out and why.")
     redacted_at = s.DateTimeField()
-    archived_in = Text(
+    archived_in = StrField(
         allow_null=True,
         help_text="An archive that still holds the body; `archive_ledger --renew` writes it anew without.",
     )

@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from controlplane.api.errors import ApiError
-from controlplane.api.pages import flag
+from controlplane.api.pagination import read_boolean
 from controlplane.api.raw_body import JSON_TYPE, open_body
 from traces.api import schema
 from traces.api.views import StreamView, parse_filter, report_error
@@ -37,8 +37,8 @@ class TraceImportView(StreamView):
         how = ImportOptions(
             self.bearer.workspace_id,
             self.actor,
-            lenient=flag(request, "lenient"),
-            dry_run=flag(request, "dry_run"),
+            lenient=read_boolean(request, "lenient"),
+            dry_run=read_boolean(request, "dry_run"),
             source=_source(request),
         )
         report = import_file(open_body(request, schema.ENTRY_TYPES), how)

@@ -19,7 +19,7 @@ from typing import NamedTuple
 from django.db import connection
 from django.db.models import F, Max
 
-from controlplane.shared.sqlite_lock import writing
+from controlplane.shared.sqlite_lock import write_transaction
 from traces.entry_schema import EVOLUTION
 from traces.ledger import canonical_json
 from traces.ledger.insert_rows import Row, insert_rows
@@ -161,7 +161,7 @@ def countings(entry_ids: Iterable[int]) -> list[Counting]:
 
 
 def _count_batch(workspace_id: int) -> int:
-    with writing():
+    with write_transaction():
         mine = Counted.objects.select_for_update().get(workspace_id=workspace_id)
         leaves = LedgerLeaf.objects.filter(workspace_id=workspace_id, seq__gte=mine.leaves).order_by("seq")
         ids = list(leaves.values_list("entry_id", flat=True)[:BATCH])

@@ -12,7 +12,7 @@ from typing import Any, Generic
 from django.db import IntegrityError, connection, transaction
 
 from controlplane.api.errors import ApiError
-from controlplane.shared.sqlite_lock import writing
+from controlplane.shared.sqlite_lock import write_transaction
 from traces.entries.deduplicate import Beside, Entry, Submitted, sort_out
 from traces.entries.mutation_class_check import FIELD, check_of
 from traces.entries.projections import Recorded, project
@@ -171,7 +171,7 @@ def record_mutation(workspace_id: int, mutation: Mutation, author: Author) -> Re
     entry = trace_entry(mutation, author)
     key = _call_key(mutation, author, entry)
     reading = read_entry(entry)
-    with writing():
+    with write_transaction():
         checked = check_of(mutation.mutation_class, mutation.computed_class)
         new = ledger_entry(workspace_id, Submitted(entry), reading, Storing(author.actor))
         made = append(replace(new, idempotency_key=key, agent=author.agent or new.agent, reason=checked))

@@ -9,7 +9,7 @@ from typing import Any
 
 from controlplane.policy.model import HANDSHAKE_TOOL, ToolCall
 from controlplane.policy.replay import INCOMPLETE, REDACTED, RecordedCall
-from controlplane.shared.masking import MASK, was_cut
+from controlplane.shared.masking import MASK, is_cut
 from traces.ledger.append import body_of
 from traces.ledger.missing_bodies import Absences
 from traces.models import Kind, LedgerEntry
@@ -81,7 +81,7 @@ def recorded(entry: LedgerEntry, absences: Absences | None = None, *, root: str 
 def is_whole(value: Any) -> bool:
     """Whether nothing in a stored input was masked or cut."""
     if isinstance(value, str):
-        return MASK not in value and not was_cut(value)
+        return MASK not in value and not is_cut(value)
     if isinstance(value, dict):
         return all(is_whole(key) and is_whole(item) for key, item in value.items())
     return all(map(is_whole, value)) if isinstance(value, list) else True

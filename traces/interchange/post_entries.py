@@ -7,7 +7,7 @@ from functools import partial
 
 from django.db import transaction
 
-from controlplane.shared.sqlite_lock import writing
+from controlplane.shared.sqlite_lock import write_transaction
 from traces.entries.deduplicate import Submitted
 from traces.entries.record import Storing, retried, store
 from traces.interchange.formats.json_lines import read_lines
@@ -28,7 +28,7 @@ def post_entries(workspace_id: int, raw: bytes, actor: str) -> tuple[ImportRepor
     if not entries and (report.warning_count or not raw.strip()):
         report.error(Remark("INVALID_JSON", "The body holds no whole entry.", None))
     created: list[Appended] = []
-    with writing():
+    with write_transaction():
         for chunk in split_chunks(entries):
             stored = retried(partial(store, workspace_id, chunk, Storing(actor)))
             created += count_stored(stored, report).made

@@ -17,7 +17,7 @@ from django.db import connection
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from controlplane.shared.sqlite_lock import writing
+from controlplane.shared.sqlite_lock import write_transaction
 from traces.ledger import merkle
 from traces.ledger.bulk_insert import form_of, write
 from traces.ledger.checkpoints import sign_checkpoint
@@ -157,7 +157,7 @@ def _unsealed_rows(workspace_id: int, floor: int) -> QuerySet[LedgerEntry]:
 
 def _seal_batch(workspace_id: int, floor: int, *, wait: bool) -> tuple[int, int]:
     """(entries sealed, the row id up to which this search found everything)."""
-    with writing():
+    with write_transaction():
         if not _lock(workspace_id, wait=wait):
             return 0, floor
         waiting = _unsealed(workspace_id, floor, BATCH)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from django.db import transaction
 
 from controlplane.api.errors import ApiError
-from controlplane.shared.masking import storable
+from controlplane.shared.masking import to_storable
 from traces.ledger.append import NewEntry, append
 from traces.lessons.store import TURNS, Lesson, lesson_entries, retirements, told, turn_key
 from traces.models import Kind, LedgerEntry
@@ -62,7 +62,7 @@ def _entry(entry: LedgerEntry, wanted: Retiring, number: int) -> NewEntry:
         kind=Kind.LESSON,
         body={
             "lesson_id": entry.entry_id,
-            "reason": storable(wanted.reason.strip()[:MAX_REASON_LENGTH]),
+            "reason": to_storable(wanted.reason.strip()[:MAX_REASON_LENGTH]),
             "by": wanted.by,
         },
         idempotency_key=turn_key(entry.entry_id, number),

@@ -19,7 +19,7 @@ from typing import Any
 from django.db.models import QuerySet
 
 from controlplane.policy.paths.canonical import CanonicalPath, canonicalize
-from controlplane.shared.masking import storable
+from controlplane.shared.masking import to_storable
 from traces.ledger.append import NewEntry, append, body_of, new_id
 from traces.ledger.canonical_json import encode
 from traces.models import Kind, LedgerEntry
@@ -284,7 +284,7 @@ def _tidy_file(file: str) -> str:
 
 
 def _tidy_text(text: str) -> str:
-    return str(storable("\n".join(line.rstrip() for line in text.strip().splitlines())))
+    return str(to_storable("\n".join(line.rstrip() for line in text.strip().splitlines())))
 
 
 def _signature(section: Section, files: Sequence[str], problems: str) -> str:

@@ -117,7 +117,7 @@ def _post(outlet: Outlet, records: list[OutletRecord], checkpoints: list[Checkpo
     else:
         body, headers = webhook.build_message(outlet, records)
     response = http_post.post(outlet.url, body, headers)
-    if not response.taken:
+    if not response.is_success:
         raise http_post.TargetError(f"It answered {response.status}: {response.text[:300]}")
 
 

@@ -36,10 +36,10 @@ class Command(BaseCommand):
             )
         with transaction.atomic():
             user = User.objects.filter(username=options["username"]).first() or self._create(options)
-            self._give(workspace, user, Role(options["role"]))
+            self._set_role(workspace, user, Role(options["role"]))
         self.stdout.write(f"{user.username} is {options['role']} in {workspace.slug}.")
 
-    def _give(self, workspace: Workspace, user: User, role: Role) -> None:
+    def _set_role(self, workspace: Workspace, user: User, role: Role) -> None:
         try:
             if Membership.objects.filter(workspace=workspace, user=user).exists():
                 members.change_role(workspace, user.pk, role, actor=OPERATOR)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from controlplane.shared.errors import InvalidInputError
-from controlplane.shared.starters import STARTERS, Starter, detected
+from controlplane.shared.starters import STARTERS, Starter, detect_starter
 from controlplane.shared.workspaces import create_workspace
 from intents.recommendations import apply_recommendations, find_missing
 
@@ -36,39 +36,41 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            made = create_workspace(options["slug"], name=options["name"], local_root=options["local_root"])
+            created = create_workspace(
+                options["slug"], name=options["name"], local_root=options["local_root"]
+            )
         except InvalidInputError as error:
             raise CommandError(error.error) from error
         chosen = options["starter"]
         if chosen != "none":
             apply_recommendations(
-                made.workspace, starter_for(made.workspace, chosen), actor="command:create_workspace"
+                created.workspace, choose_starter(created.workspace, chosen), actor="command:create_workspace"
             )
         if options["json"]:
-            self.stdout.write(json.dumps({"workspace": made.workspace.slug, "tokens": made.tokens}))
+            self.stdout.write(json.dumps({"workspace": created.workspace.slug, "tokens": created.tokens}))
             return
-        self.stdout.write(f"Workspace {made.workspace.slug} is made. Its tokens, shown this once:")
-        for role, token in made.tokens.items():
+        self.stdout.write(f"Workspace {created.workspace.slug} is made. Its tokens, shown this once:")
+        for role, token in created.tokens.items():
             self.stdout.write(f"  {role:<9} {token}")
         if chosen == "none":
-            self._recommend(made.workspace)
+            self._recommend(created.workspace)
 
     def _recommend(self, workspace: Workspace) -> None:
-        starter = starter_for(workspace, "auto")
-        found = find_missing(workspace, starter)
+        starter = choose_starter(workspace, "auto")
+        missing_settings = find_missing(workspace, starter)
         self.stdout.write(
             f"Recommended ({starter.label}); the settings page takes it over, nothing is set yet:"
         )
         for name, values in (
-            (".intentignore", found.ignored),
-            ("protected_paths", found.protected_paths),
-            ("safe_commands", found.safe_commands),
+            (".intentignore", missing_settings.ignored),
+            ("protected_paths", missing_settings.protected_paths),
+            ("safe_commands", missing_settings.safe_commands),
         ):
             self.stdout.write(f"  {name:<16}{', '.join(values) or 'nothing more'}")
 
 
-def starter_for(workspace: Workspace, kind: str) -> Starter:
+def choose_starter(workspace: Workspace, kind: str) -> Starter:
     """`auto` looks at the local root; without one nothing tells, so it is generic."""
     if kind != "auto":
         return STARTERS[kind]
-    return detected(Path(workspace.local_root)) if workspace.local_root else STARTERS["generic"]
+    return detect_starter(Path(workspace.local_root)) if workspace.local_root else STARTERS["generic"]

@@ -26,26 +26,32 @@ class Command(BaseCommand):
     def handle(self, *_: Any, **__: Any) -> None:
         try:
             seeded = demo.seed()
-        except demo.NotOursError as error:
+        except demo.DemoConflictError as error:
             raise CommandError(str(error)) from error
-        self.stdout.write(demo.introduction(seeded))
+        self.stdout.write(demo.describe_demo(seeded))
         connections.close_all()
         for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, _leave)  # the server puts its own handlers over these and gives them back
-        agent = AgentBesideServer(seeded)
+            signal.signal(
+                number, exit_on_signal
+            )  # the server puts its own handlers over these and gives them back
+        agent = DemoAgentProcess(seeded)
         try:
             call_command("serve")
         finally:
             agent.stop()
 
 
-class AgentBesideServer:
+class DemoAgentProcess:
     """Starts the agent's process as soon as the server answers, and takes it along when that ends."""
 
-    def __init__(self, seeded: demo.Seeded) -> None:
+    def __init__(self, seeded: demo.SeededDemo) -> None:
         self.url = f"http://127.0.0.1:{settings.ICP_PORT}"
         self.command = [sys.executable, str(demo.EXAMPLE / "agent.py"), str(seeded.repository)]
-        self.environment = {**os.environ, "ICP_URL": self.url, "ICP_TOKEN": seeded.kept.tokens["agent"]}
+        self.environment = {
+            **os.environ,
+            "ICP_URL": self.url,
+            "ICP_TOKEN": seeded.credentials.tokens["agent"],
+        }
         self.process: subprocess.Popen[bytes] | None = None
         self.stopping = threading.Event()
         threading.Thread(target=self._start, name="demo agent", daemon=True).start()
@@ -75,5 +81,5 @@ class AgentBesideServer:
             return False
 
 
-def _leave(*_: object) -> NoReturn:
+def exit_on_signal(*_: object) -> NoReturn:
     sys.exit(0)

@@ -13,6 +13,6 @@ class Command(BaseCommand):
     def handle(self, *_: Any, **__: Any) -> None:
         try:
             seeded = demo.seed()
-        except demo.NotOursError as error:
+        except demo.DemoConflictError as error:
             raise CommandError(str(error)) from error
-        self.stdout.write(demo.introduction(seeded))
+        self.stdout.write(demo.describe_demo(seeded))

@@ -12,7 +12,7 @@ from sessions.live.hub import release_held_calls
 GRACE_SECONDS = 2  # SIGTERM ends cleanly within five seconds
 
 
-class Server(uvicorn.Server):
+class GracefulServer(uvicorn.Server):
     """Answers the calls that wait for a human before it closes their connections."""
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
@@ -43,4 +43,4 @@ class Command(BaseCommand):
             proxy_headers=False,
             ws_max_size=64 * 1024,
         )
-        Server(config).run()
+        GracefulServer(config).run()

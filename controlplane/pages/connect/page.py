@@ -13,12 +13,12 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from controlplane.models import Role, TokenRole
-from controlplane.pages.connect.snippets import AGENTS, NO_TOKEN, snippets
-from controlplane.pages.recent_calls import latest_calls
+from controlplane.pages.connect.snippets import AGENTS, NO_TOKEN, build_snippets
+from controlplane.pages.recent_calls import list_recent_calls
 from controlplane.pages.settings import tokens
-from controlplane.shared.access import MemberRequest, may, member_page, person_name
+from controlplane.shared.access import MemberRequest, display_name, has_role, member_page
 
-CALLS = 8
+MAX_CALLS = 8
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -28,30 +28,30 @@ def connect(request: MemberRequest) -> HttpResponse:
     """A post makes a token for the agent and shows it in the commands, in this answer and never again."""
     key = request.POST.get("agent") or request.GET.get("agent", "")
     key = key if key in AGENTS else next(iter(AGENTS))
-    token = _fresh_token(request, AGENTS[key].name) if request.method == "POST" else NO_TOKEN
+    token = _create_token(request, AGENTS[key].name) if request.method == "POST" else NO_TOKEN
     context = {
         "agents": [
             {"key": one, "name": agent.name, "says": agent.says, "current": one == key}
             for one, agent in AGENTS.items()
         ],
         "agent": {"key": key, "name": AGENTS[key].name, "stays_open": AGENTS[key].stays_open},
-        "snippets": snippets(key, settings.PUBLIC_URL, token),
+        "snippets": build_snippets(key, settings.PUBLIC_URL, token),
         "fresh": token != NO_TOKEN,
-        "may_make": may(request.role, Role.ADMIN),
+        "may_make": has_role(request.role, Role.ADMIN),
         "calls": [
             asdict(call) | {"text": f"{call.text} {call.object}"}
-            for call in latest_calls(request.workspace.pk, CALLS)
+            for call in list_recent_calls(request.workspace.pk, MAX_CALLS)
         ],
     }
     return render(request, "connect/connect.html", context)
 
 
-def _fresh_token(request: MemberRequest, agent: str) -> str:
+def _create_token(request: MemberRequest, agent: str) -> str:
     """It acts for whoever makes it, so somebody else decides on what the agent asks."""
-    if not may(request.role, Role.ADMIN):
+    if not has_role(request.role, Role.ADMIN):
         raise PermissionDenied("Only an admin makes tokens.")
     name = f"{agent}, {timezone.localdate():%Y-%m-%d}"
-    actor = f"person:{request.user.pk}:{person_name(request.user)}"
+    actor = f"person:{request.user.pk}:{display_name(request.user)}"
     _, secret = tokens.issue(
         request.workspace, TokenRole.AGENT, name, acts_for_id=request.user.pk, actor=actor
     )

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 Snippets = list[dict[str, str]]
 
 NO_TOKEN = "icp_…"  # noqa: S105 - what stands where a token belongs
-ONLY_WHAT_ASKS = "Whatever you do not send to the gate."
+ONLY_YOUR_REQUESTS = "Whatever you do not send to the gate."
 
 
 @dataclass(frozen=True, slots=True)
-class Connection:
+class AgentSetup:
     """`says` is a word on how it is enforced, `stays_open` what is not. `snippets` takes our address."""
 
     name: str
@@ -29,13 +29,13 @@ class Connection:
     snippets: Callable[[str], Snippets]
 
 
-def snippets(agent: str, url: str, token: str = NO_TOKEN) -> Snippets:
+def build_snippets(agent: str, url: str, token: str = NO_TOKEN) -> Snippets:
     """The configuration of the agent, then a call that the gate must deny. All of them read ICP_TOKEN."""
     export = {"title": "Shell: the token, role agent", "text": f"export ICP_TOKEN={token}"}
-    return [export, *AGENTS[agent].snippets(url), _canary(url)]
+    return [export, *AGENTS[agent].snippets(url), _canary_snippet(url)]
 
 
-def curl(url: str, path: str, body: Mapping[str, Any]) -> str:
+def to_curl(url: str, path: str, body: Mapping[str, Any]) -> str:
     """A command that works with ICP_TOKEN in the environment. The bodies hold no single quote."""
     return (
         f"curl -sS {url}/api/v1/{path} \\\n"
@@ -44,7 +44,7 @@ def curl(url: str, path: str, body: Mapping[str, Any]) -> str:
     )
 
 
-def _canary(url: str) -> dict[str, str]:
+def _canary_snippet(url: str) -> dict[str, str]:
     """Reading outside the workspace is denied before any intent is asked for, and no human can allow it."""
     call = {
         "session_id": "canary",
@@ -53,13 +53,13 @@ def _canary(url: str) -> dict[str, str]:
         "root": "/srv/repository",
         "cwd": "/srv/repository",
     }
-    return {"title": 'Canary: the answer must say "decision": "deny"', "text": curl(url, "gate", call)}
+    return {"title": 'Canary: the answer must say "decision": "deny"', "text": to_curl(url, "gate", call)}
 
 
-def _by_client(agent: str) -> Callable[[str], Snippets]:
+def _client_snippets(agent: str) -> Callable[[str], Snippets]:
     """The hook client does it; beside it, what it puts where."""
 
-    def made(url: str) -> Snippets:
+    def build(url: str) -> Snippets:
         commands = (
             f"curl -fsS {url}/client/icp.py -o icp.py\n"
             f"python3 icp.py connect {agent} --url {url}\n"
@@ -71,10 +71,10 @@ def _by_client(agent: str) -> Callable[[str], Snippets]:
         added = [{"title": f"What this adds: {name}", "text": text} for name, text in files.items()]
         return [{"title": "Shell, in the repository", "text": commands}, *added]
 
-    return made
+    return build
 
 
-def _roo_code(url: str) -> Snippets:
+def _roo_code_snippets(url: str) -> Snippets:
     """Roo Code runs no hook before its tools: what calls the gate is the build that runs them."""
     write = {
         "session_id": "task-1",
@@ -88,7 +88,7 @@ def _roo_code(url: str) -> Snippets:
     return [
         {
             "title": "In your own build, before each tool (Roo Code itself has no hook)",
-            "text": curl(url, "gate", write),
+            "text": to_curl(url, "gate", write),
         },
         {
             "title": "The section for its system prompt",
@@ -97,7 +97,7 @@ def _roo_code(url: str) -> Snippets:
     ]
 
 
-def _plain(url: str) -> Snippets:
+def _rest_snippets(url: str) -> Snippets:
     opening = {"session_id": "run-1", "agent": {"name": "my-agent"}, "root": "/srv/repository"}
     write = {
         "session_id": "run-1",
@@ -108,17 +108,17 @@ def _plain(url: str) -> Snippets:
     }
     trace = {"path": "src/auth/login.ts", "content": "export {}\n"}
     return [
-        {"title": "Open a session", "text": curl(url, "sessions", opening)},
+        {"title": "Open a session", "text": to_curl(url, "sessions", opening)},
         {
             "title": "Take an intent",
-            "text": curl(url, "sessions/run-1/select-intent", {"intent_id": "INT-001"}),
+            "text": to_curl(url, "sessions/run-1/select-intent", {"intent_id": "INT-001"}),
         },
-        {"title": "Before each tool; run it only on allow", "text": curl(url, "gate", write)},
-        {"title": "After each change", "text": curl(url, "sessions/run-1/traces", trace)},
+        {"title": "Before each tool; run it only on allow", "text": to_curl(url, "gate", write)},
+        {"title": "After each change", "text": to_curl(url, "sessions/run-1/traces", trace)},
     ]
 
 
-def _sdk(url: str) -> Snippets:
+def _sdk_snippets(url: str) -> Snippets:
     code = (
         "import os\n"
         "from icp_sdk import ControlPlane\n\n"
@@ -134,23 +134,23 @@ def _sdk(url: str) -> Snippets:
     ]
 
 
-def _client(agent: str, name: str, says: str) -> Connection:
+def _hook_client_setup(agent: str, name: str, says: str) -> AgentSetup:
     """An agent that the hook client connects; it knows what stays open."""
-    return Connection(name, says, CLIENTS[agent].fails_open, _by_client(agent))
+    return AgentSetup(name, says, CLIENTS[agent].fails_open, _client_snippets(agent))
 
 
-AGENTS: Mapping[str, Connection] = {
-    "claude-code": _client("claude-code", "Claude Code", "fails closed"),
-    "codex": _client("codex", "Codex", "trust its hooks once"),
-    "gemini-cli": _client("gemini-cli", "Gemini CLI", "in a trusted folder"),
-    "qwen-code": _client("qwen-code", "Qwen Code", "in a trusted folder"),
-    "copilot": _client("copilot", "Copilot CLI", "in a trusted folder"),
-    "cursor": _client("cursor", "Cursor", "fails closed"),
-    "opencode": _client("opencode", "OpenCode", "by a plugin"),
-    "kilo": _client("kilo", "Kilo Code", "by a plugin"),
-    "cline": _client("cline", "Cline", "by a plugin"),
-    "windsurf": _client("windsurf", "Windsurf", "not tried yet"),
-    "roo": Connection("Roo Code", "no hook: only in your own build", ONLY_WHAT_ASKS, _roo_code),
-    "sdk": Connection("Your own, in Python", "fails closed", ONLY_WHAT_ASKS, _sdk),
-    "rest": Connection("Plain REST", "as you write it", ONLY_WHAT_ASKS, _plain),
+AGENTS: Mapping[str, AgentSetup] = {
+    "claude-code": _hook_client_setup("claude-code", "Claude Code", "fails closed"),
+    "codex": _hook_client_setup("codex", "Codex", "trust its hooks once"),
+    "gemini-cli": _hook_client_setup("gemini-cli", "Gemini CLI", "in a trusted folder"),
+    "qwen-code": _hook_client_setup("qwen-code", "Qwen Code", "in a trusted folder"),
+    "copilot": _hook_client_setup("copilot", "Copilot CLI", "in a trusted folder"),
+    "cursor": _hook_client_setup("cursor", "Cursor", "fails closed"),
+    "opencode": _hook_client_setup("opencode", "OpenCode", "by a plugin"),
+    "kilo": _hook_client_setup("kilo", "Kilo Code", "by a plugin"),
+    "cline": _hook_client_setup("cline", "Cline", "by a plugin"),
+    "windsurf": _hook_client_setup("windsurf", "Windsurf", "not tried yet"),
+    "roo": AgentSetup("Roo Code", "no hook: only in your own build", ONLY_YOUR_REQUESTS, _roo_code_snippets),
+    "sdk": AgentSetup("Your own, in Python", "fails closed", ONLY_YOUR_REQUESTS, _sdk_snippets),
+    "rest": AgentSetup("Plain REST", "as you write it", ONLY_YOUR_REQUESTS, _rest_snippets),
 }

@@ -8,8 +8,8 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 
 from controlplane.models import Role
-from controlplane.pages.settings.pages import actor_of, changing, posted_id, settings_page, worded
-from controlplane.shared.access import MemberRequest, may, member_page
+from controlplane.pages.settings.pages import get_actor, is_change, read_posted_id, settings_page, to_choices
+from controlplane.shared.access import MemberRequest, has_role, member_page
 from traces.anchors import schedule
 from traces.anchors.rows import anchor_rows
 from traces.anchors.targets import AnchorError
@@ -32,18 +32,18 @@ MAX_ARCHIVES = 200  # nightly ones of more than half a year
 def ledger(request: MemberRequest) -> HttpResponse:
     """Posts action=add (kind, target, minutes), or on, off, retry, remove (anchor_id)."""
     error = ""
-    if changing(request):
+    if is_change(request):
         try:
             _change(request)
         except AnchorError as refused:
             error = str(refused)
         else:
             return redirect("settings:ledger", request.workspace.slug)
-    may_edit = may(request.role, Role.ADMIN)
+    may_edit = has_role(request.role, Role.ADMIN)
     context = {
         "anchors": anchor_rows(request.workspace.pk, secrets=may_edit),
         "archives": newest_archives(request.workspace.pk)[: -MAX_ARCHIVES - 1 : -1],
-        "kinds": worded(KINDS),
+        "kinds": to_choices(KINDS),
         "given": {name: request.POST.get(name, "") for name in ("target", "minutes")},
         "minutes": MINUTES,
         "has_root": bool(request.workspace.local_root),
@@ -54,12 +54,12 @@ def ledger(request: MemberRequest) -> HttpResponse:
 
 
 def _change(request: MemberRequest) -> None:
-    action, actor = request.POST.get("action", ""), actor_of(request)
+    action, actor = request.POST.get("action", ""), get_actor(request)
     if action == "add":
         _add(request, actor)
         return
     known = LedgerAnchor.objects.filter(workspace_id=request.workspace.pk)
-    anchor = known.filter(pk=posted_id(request, "anchor_id")).first()
+    anchor = known.filter(pk=read_posted_id(request, "anchor_id")).first()
     if anchor is None or action not in ACTIONS:
         raise Http404
     ACTIONS[action](anchor, actor)

@@ -29,7 +29,7 @@ def add(workspace: Workspace, username: str, role: Role, *, actor: str) -> Membe
     user = User.objects.filter(username=username, is_active=True).first()
     if user is None:
         raise MemberError(f"There is no account {username!r}. An operator makes one: manage.py add_member.")
-    with _changing(workspace):
+    with _lock_members(workspace):
         membership, created = Membership.objects.get_or_create(
             workspace=workspace, user=user, defaults={"role": role}
         )
@@ -41,12 +41,12 @@ def add(workspace: Workspace, username: str, role: Role, *, actor: str) -> Membe
 
 def change_role(workspace: Workspace, user_id: int, role: Role, *, actor: str) -> None:
     """Raises MemberError when nobody could administer the workspace any more."""
-    with _changing(workspace):
-        membership = _member(workspace, user_id)
+    with _lock_members(workspace):
+        membership = _find_member(workspace, user_id)
         if membership.role == role:
             return
         if membership.role == Role.ADMIN:
-            _refuse_last_admin(membership)
+            _require_other_admin(membership)
         membership.role = role
         membership.save(update_fields=["role"])
         _record(workspace, "role changed", membership, actor)
@@ -54,10 +54,10 @@ def change_role(workspace: Workspace, user_id: int, role: Role, *, actor: str) -
 
 def remove(workspace: Workspace, user_id: int, *, actor: str) -> None:
     """Take somebody out, and revoke the tokens that act in their name. Raises MemberError."""
-    with _changing(workspace):
-        membership = _member(workspace, user_id)
+    with _lock_members(workspace):
+        membership = _find_member(workspace, user_id)
         if membership.role == Role.ADMIN:
-            _refuse_last_admin(membership)
+            _require_other_admin(membership)
         _record(workspace, "removed", membership, actor)
         membership.delete()
         for token in Token.objects.active().acting_for(user_id).filter(workspace=workspace):
@@ -65,14 +65,14 @@ def remove(workspace: Workspace, user_id: int, *, actor: str) -> None:
 
 
 @contextmanager
-def _changing(workspace: Workspace) -> Iterator[None]:
+def _lock_members(workspace: Workspace) -> Iterator[None]:
     """One change of a workspace's people at a time: two admins cannot remove each other at once."""
     with transaction.atomic():
         Workspace.objects.select_for_update().get(pk=workspace.pk)
         yield
 
 
-def _member(workspace: Workspace, user_id: int) -> Membership:
+def _find_member(workspace: Workspace, user_id: int) -> Membership:
     membership = (
         Membership.objects.select_related("user").filter(workspace=workspace, user_id=user_id).first()
     )
@@ -81,7 +81,7 @@ def _member(workspace: Workspace, user_id: int) -> Membership:
     return membership
 
 
-def _refuse_last_admin(membership: Membership) -> None:
+def _require_other_admin(membership: Membership) -> None:
     admins = Membership.objects.admins().filter(workspace=membership.workspace_id)
     if not admins.exclude(pk=membership.pk).exists():
         raise MemberError("A workspace needs an admin: make somebody else one first.")

@@ -10,8 +10,8 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 
 from controlplane.models import Role
-from controlplane.pages.settings.pages import actor_of, changing, posted_id, settings_page
-from controlplane.shared.access import MemberRequest, may, member_page
+from controlplane.pages.settings.pages import get_actor, is_change, read_posted_id, settings_page
+from controlplane.shared.access import MemberRequest, has_role, member_page
 from traces.errors import OutletError
 from traces.ledger import proofs
 from traces.models import Kind, Outlet
@@ -28,24 +28,24 @@ FORMS = (
 @member_page()
 def outlet_list(request: MemberRequest) -> HttpResponse:
     """A webhook's new secret is shown in the answer to the post that made it, and never again."""
-    fresh, error = None, ""
-    if changing(request):
+    new_webhook, error = None, ""
+    if is_change(request):
         action = request.POST.get("action")
         if action != "add":
-            _act(request, _outlet(request), str(action))
+            _apply_action(request, _find_outlet(request), str(action))
             return redirect("settings:outlets", request.workspace.slug)
         try:
-            fresh = _add(request)
+            new_webhook = _add(request)
         except OutletError as refusal:
             error = refusal.error
     outlets = Outlet.objects.filter(workspace_id=request.workspace.pk).order_by("pk")
     head = proofs.head(request.workspace.pk)
     context = {
-        "outlets": [_row(outlet, head.size if head else 0) for outlet in outlets],
+        "outlets": [_to_row(outlet, head.size if head else 0) for outlet in outlets],
         "forms": [{"value": form.value, "label": form.label, "says": says} for form, says in FORMS],
         "kinds": [{"value": kind.value, "label": kind.label} for kind in Kind],
-        "may_edit": may(request.role, Role.ADMIN),
-        "fresh": fresh,
+        "may_edit": has_role(request.role, Role.ADMIN),
+        "fresh": new_webhook,
         "error": error,
         "posted": request.POST if error else {},
     }
@@ -62,22 +62,22 @@ def _add(request: MemberRequest) -> dict[str, str] | None:
         header=post.get("header", "").strip(),
         from_start="from_start" in post,
     )
-    outlet = manage.add_outlet(request.workspace.pk, wanted, actor=actor_of(request))
+    outlet = manage.add_outlet(request.workspace.pk, wanted, actor=get_actor(request))
     webhook = outlet.form == Outlet.Form.WEBHOOK
     return {"url": outlet.url, "secret": outlet.secret} if webhook else None
 
 
-def _outlet(request: MemberRequest) -> Outlet:
-    asked = posted_id(request, "outlet_id")
-    found = Outlet.objects.filter(workspace_id=request.workspace.pk, pk=asked).first()
-    if found is None:
+def _find_outlet(request: MemberRequest) -> Outlet:
+    outlet_id = read_posted_id(request, "outlet_id")
+    outlet = Outlet.objects.filter(workspace_id=request.workspace.pk, pk=outlet_id).first()
+    if outlet is None:
         raise Http404
-    return found
+    return outlet
 
 
-def _act(request: MemberRequest, outlet: Outlet, action: str) -> None:
+def _apply_action(request: MemberRequest, outlet: Outlet, action: str) -> None:
     if action == "remove":
-        manage.remove_outlet(outlet, actor=actor_of(request))
+        manage.remove_outlet(outlet, actor=get_actor(request))
     elif action == "retry":
         manage.retry_now(outlet)
     elif action == "test":
@@ -90,7 +90,7 @@ def _act(request: MemberRequest, outlet: Outlet, action: str) -> None:
         raise Http404
 
 
-def _row(outlet: Outlet, size: int) -> dict[str, Any]:
+def _to_row(outlet: Outlet, size: int) -> dict[str, Any]:
     return {
         "id": outlet.pk,
         "form": outlet.get_form_display(),

@@ -21,15 +21,15 @@ from controlplane.pages.settings import members
 from controlplane.pages.settings import tokens as issued_tokens
 from controlplane.pages.settings.policy_form import PolicyForm
 from controlplane.policy.globs.intentignore import IgnoreRules
-from controlplane.shared.access import MemberRequest, may, member_page, person_name
-from controlplane.shared.starters import STARTERS, detected
+from controlplane.shared.access import MemberRequest, display_name, has_role, member_page
+from controlplane.shared.starters import STARTERS, detect_starter
 from intents import intentignore as ignorefile
 from intents import recommendations
 from intents.errors import InvalidIntentignoreError
 from intents.selectors import list_intent_ids
 from intents.workspace_policy import change_policy, read_policy
 
-CHANGED_MEANWHILE = "Somebody saved this meanwhile. Yours is shown; saving it again replaces theirs."
+CHANGED_BY_OTHERS = "Somebody saved this meanwhile. Yours is shown; saving it again replaces theirs."
 
 ROLES = (
     (Role.ADMIN, "Decides, and changes intents, policy, members and tokens."),
@@ -45,38 +45,38 @@ TOKEN_ROLES = (
 settings_page = require_http_methods(["GET", "HEAD", "POST"])
 
 
-def actor_of(request: MemberRequest) -> str:
+def get_actor(request: MemberRequest) -> str:
     """How the ledger names the signed-in person."""
-    return f"person:{request.user.pk}:{person_name(request.user)}"
+    return f"person:{request.user.pk}:{display_name(request.user)}"
 
 
-def changing(request: MemberRequest) -> bool:
+def is_change(request: MemberRequest) -> bool:
     """Whether the request is to change something. Raises PermissionDenied for everybody but admins."""
     if request.method != "POST":
         return False
-    if not may(request.role, Role.ADMIN):
+    if not has_role(request.role, Role.ADMIN):
         raise PermissionDenied("Only an admin changes settings.")
     return True
 
 
-def fingerprint(value: Any) -> int:
+def compute_version(value: Any) -> int:
     """What a form was drawn from, so that saving can tell whether it is still the same."""
     return zlib.crc32(json.dumps(value, sort_keys=True).encode())
 
 
-def seen(request: MemberRequest, value: Any) -> bool:
-    return request.POST.get("version") == str(fingerprint(value))
+def has_current_version(request: MemberRequest, value: Any) -> bool:
+    return request.POST.get("version") == str(compute_version(value))
 
 
-def locked(workspace: Workspace) -> Workspace:
+def lock_workspace(workspace: Workspace) -> Workspace:
     return Workspace.objects.select_for_update().get(pk=workspace.pk)
 
 
-def worded(roles: Any) -> list[dict[str, str]]:
+def to_choices(roles: Any) -> list[dict[str, str]]:
     return [{"value": role.value, "label": role.label, "says": says} for role, says in roles]
 
 
-def posted_id(request: MemberRequest, name: str) -> int:
+def read_posted_id(request: MemberRequest, name: str) -> int:
     text = request.POST.get(name, "")
     if not (text.isascii() and text.isdigit() and len(text) < 19):
         raise Http404
@@ -86,17 +86,17 @@ def posted_id(request: MemberRequest, name: str) -> int:
 @settings_page
 @member_page()
 def policy(request: MemberRequest) -> HttpResponse:
-    if not changing(request):
+    if not is_change(request):
         return _policy_page(request, PolicyForm(document=read_policy(request.workspace)))
     with transaction.atomic():
-        workspace = locked(request.workspace)
+        workspace = lock_workspace(request.workspace)
         form = PolicyForm(request.POST, document=read_policy(workspace))
-        if not seen(request, form.document):
-            messages.error(request, CHANGED_MEANWHILE)
+        if not has_current_version(request, form.document):
+            messages.error(request, CHANGED_BY_OTHERS)
             return _policy_page(request, form, status=409)
         if not form.is_valid():
             return _policy_page(request, form, status=400)
-        change_policy(workspace, form.changes, actor=actor_of(request))
+        change_policy(workspace, form.changes, actor=get_actor(request))
     messages.success(request, "The policy is saved and takes effect on the next call.")
     return redirect("settings:policy", workspace.slug)
 
@@ -105,20 +105,20 @@ def _policy_page(request: MemberRequest, form: PolicyForm, status: int = 200) ->
     workspace = Workspace.objects.get(pk=request.workspace.pk)
     context = {
         "fieldsets": form.fieldsets(),
-        "version": fingerprint(read_policy(workspace)),
+        "version": compute_version(read_policy(workspace)),
         "revision": workspace.revision,
-        "may_edit": may(request.role, Role.ADMIN),
-        "starters": _starters(workspace),
+        "may_edit": has_role(request.role, Role.ADMIN),
+        "starters": _list_starters(workspace),
     }
     return render(request, "settings/policy.html", context, status=status)
 
 
-def _starters(workspace: Workspace) -> list[dict[str, Any]]:
+def _list_starters(workspace: Workspace) -> list[dict[str, Any]]:
     """What each kind of project is recommended and the workspace lacks; the one its files tell first."""
-    own = detected(Path(workspace.local_root)) if workspace.local_root else None
-    kinds = sorted(STARTERS.values(), key=lambda starter: starter is not own)
+    detected = detect_starter(Path(workspace.local_root)) if workspace.local_root else None
+    kinds = sorted(STARTERS.values(), key=lambda starter: starter is not detected)
     rows = [(starter, recommendations.find_missing(workspace, starter)) for starter in kinds]
-    return [{"starter": one, "missing": lacks, "detected": one is own} for one, lacks in rows if lacks]
+    return [{"starter": one, "missing": lacks, "detected": one is detected} for one, lacks in rows if lacks]
 
 
 @require_POST
@@ -127,7 +127,7 @@ def apply_starter(request: MemberRequest) -> HttpResponse:
     starter = STARTERS.get(request.POST.get("starter", ""))
     if starter is None:
         raise Http404
-    recommendations.apply_recommendations(request.workspace, starter, actor=actor_of(request))
+    recommendations.apply_recommendations(request.workspace, starter, actor=get_actor(request))
     messages.success(request, f"The recommendations for {starter.label} are taken over.")
     return redirect("settings:policy", request.workspace.slug)
 
@@ -136,20 +136,20 @@ def apply_starter(request: MemberRequest) -> HttpResponse:
 @member_page()
 def intentignore(request: MemberRequest) -> HttpResponse:
     """Saving needs an admin; anybody may try a path, an admin also against text that is not saved yet."""
-    stored = request.workspace.intentignore
+    saved = request.workspace.intentignore
     posted = request.POST.get("text", "").replace("\r\n", "\n")
     if request.POST.get("action") == "test":
-        text = posted if may(request.role, Role.ADMIN) else stored
+        text = posted if has_role(request.role, Role.ADMIN) else saved
         return _intentignore_page(request, text, tried=request.POST.get("path", "").strip())
-    if not changing(request):
-        return _intentignore_page(request, stored)
+    if not is_change(request):
+        return _intentignore_page(request, saved)
     with transaction.atomic():
-        workspace = locked(request.workspace)
-        if not seen(request, workspace.intentignore):
-            messages.error(request, CHANGED_MEANWHILE)
+        workspace = lock_workspace(request.workspace)
+        if not has_current_version(request, workspace.intentignore):
+            messages.error(request, CHANGED_BY_OTHERS)
             return _intentignore_page(request, posted, status=409)
         try:
-            ignorefile.save(workspace, ignorefile.decode_text(posted.encode()), actor=actor_of(request))
+            ignorefile.save(workspace, ignorefile.decode_text(posted.encode()), actor=get_actor(request))
         except InvalidIntentignoreError as error:
             messages.error(request, str(error))
             return _intentignore_page(request, posted, status=400)
@@ -164,9 +164,9 @@ def _intentignore_page(
     path = tried.removeprefix("./").strip("/")
     context = {
         "text": text,
-        "version": fingerprint(Workspace.objects.get(pk=request.workspace.pk).intentignore),
+        "version": compute_version(Workspace.objects.get(pk=request.workspace.pk).intentignore),
         "errors": list(ignorefile.find_line_warnings(text, list_intent_ids(request.workspace.pk))),
-        "may_edit": may(request.role, Role.ADMIN),
+        "may_edit": has_role(request.role, Role.ADMIN),
         "test": {"path": tried, "line": rules.find_rule(path, is_dir=tried.endswith("/"))} if path else None,
         "intents": sorted(rules.intents),
     }
@@ -177,7 +177,7 @@ def _intentignore_page(
 @member_page()
 def member_list(request: MemberRequest) -> HttpResponse:
     error = ""
-    if changing(request):
+    if is_change(request):
         try:
             _change_members(request)
         except members.MemberError as refused:
@@ -187,30 +187,30 @@ def member_list(request: MemberRequest) -> HttpResponse:
     rows = Membership.objects.filter(workspace=request.workspace).select_related("user")
     context = {
         "members": [_member_row(request, row) for row in rows.order_by("user__username")],
-        "roles": worded(ROLES),
-        "may_edit": may(request.role, Role.ADMIN),
+        "roles": to_choices(ROLES),
+        "may_edit": has_role(request.role, Role.ADMIN),
         "error": error,
     }
     return render(request, "settings/members.html", context, status=400 if error else 200)
 
 
 def _change_members(request: MemberRequest) -> None:
-    workspace, action, actor = request.workspace, request.POST.get("action"), actor_of(request)
+    workspace, action, actor = request.workspace, request.POST.get("action"), get_actor(request)
     role = request.POST.get("role", "")
     if action != "remove" and role not in Role.values:
         raise members.MemberError("Choose a role.")
     if action == "add":
         members.add(workspace, request.POST.get("username", "").strip(), Role(role), actor=actor)
     elif action == "role":
-        members.change_role(workspace, posted_id(request, "user_id"), Role(role), actor=actor)
+        members.change_role(workspace, read_posted_id(request, "user_id"), Role(role), actor=actor)
     elif action == "remove":
-        members.remove(workspace, posted_id(request, "user_id"), actor=actor)
+        members.remove(workspace, read_posted_id(request, "user_id"), actor=actor)
 
 
 def _member_row(request: MemberRequest, row: Membership) -> dict[str, Any]:
     return {
         "user_id": row.user_id,
-        "name": person_name(row.user),
+        "name": display_name(row.user),
         "username": row.user.get_username(),
         "role": row.role,
         "is_you": row.user_id == request.user.pk,
@@ -223,31 +223,31 @@ def _member_row(request: MemberRequest, row: Membership) -> dict[str, Any]:
 @member_page()
 def token_list(request: MemberRequest) -> HttpResponse:
     """A new token is shown in the answer to the post that made it, and never again."""
-    fresh, error = None, ""
-    if changing(request):
+    new_token, error = None, ""
+    if is_change(request):
         if request.POST.get("action") == "revoke":
-            found = Token.objects.filter(
-                workspace=request.workspace, pk=posted_id(request, "token_id")
+            token = Token.objects.filter(
+                workspace=request.workspace, pk=read_posted_id(request, "token_id")
             ).first()
-            if found is not None:
-                issued_tokens.revoke(found, actor=actor_of(request))
+            if token is not None:
+                issued_tokens.revoke(token, actor=get_actor(request))
             return redirect("settings:tokens", request.workspace.slug)
-        fresh, error = _make_token(request)
+        new_token, error = _create_token(request)
     tokens = Token.objects.filter(workspace=request.workspace).select_related("acts_for")
     context = {
         "tokens": [
             _token_row(token)
             for token in tokens.order_by(F("revoked_at").asc(nulls_first=True), "-created_at")
         ],
-        "roles": worded(TOKEN_ROLES),
-        "may_edit": may(request.role, Role.ADMIN),
+        "roles": to_choices(TOKEN_ROLES),
+        "may_edit": has_role(request.role, Role.ADMIN),
         "error": error,
-        "fresh": fresh,
+        "fresh": new_token,
     }
     return render(request, "settings/tokens.html", context, status=400 if error else 200)
 
 
-def _make_token(request: MemberRequest) -> tuple[dict[str, str] | None, str]:
+def _create_token(request: MemberRequest) -> tuple[dict[str, str] | None, str]:
     """The token to show, or what is wrong. It acts for whoever makes it unless `acts_for` says nobody:
     then it is a service identity, and its maker may decide on what it asks."""
     name, role = request.POST.get("name", "").strip(), request.POST.get("role", "")
@@ -257,7 +257,7 @@ def _make_token(request: MemberRequest) -> tuple[dict[str, str] | None, str]:
         return None, "Choose a role."
     acts_for = None if request.POST.get("acts_for") == "nobody" else request.user.pk
     _, secret = issued_tokens.issue(
-        request.workspace, role, name, acts_for_id=acts_for, actor=actor_of(request)
+        request.workspace, role, name, acts_for_id=acts_for, actor=get_actor(request)
     )
     return {"name": name, "role": role, "text": secret}, ""
 
@@ -268,7 +268,7 @@ def _token_row(token: Token) -> dict[str, Any]:
         "name": token.name,
         "role": token.role,
         "hint": token.hint,
-        "acts_for": person_name(token.acts_for) if token.acts_for else "",
+        "acts_for": display_name(token.acts_for) if token.acts_for else "",
         "created_at": token.created_at,
         "last_used_at": token.last_used_at,
         "revoked_at": token.revoked_at,

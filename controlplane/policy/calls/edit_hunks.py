@@ -1,7 +1,7 @@
-"""What a call would put into a file: replacements, as each tool might read its input.
+"""Parse the edits in a tool's input into replacements: the text that is taken out, and what replaces it.
 
-An input may hold a text under several keys, and a tool listens to some of them only. So every spelling is a
-reading of its own, and none can hide what another one brings.
+An input may hold a text under several keys, and a tool reads some of them only. So every spelling gives an
+interpretation of its own, and none can hide what another one brings.
 """
 
 from __future__ import annotations
@@ -12,9 +12,8 @@ from typing import Any
 
 from controlplane.policy.calls import input_fields, patch_formats
 
-# One replacement: what is taken out, and what takes its place.
-Replacement = tuple[str, str]
-Interpretation = tuple[Replacement, ...]
+Replacement = tuple[str, str]  # (old text, new text)
+Interpretation = tuple[Replacement, ...]  # in the order of the input
 
 _TEXT_KEYS = tuple(key for key in input_fields.CONTENT_KEYS if key not in input_fields.DIFF_KEYS)
 _BLOCK_SIDES = (
@@ -26,34 +25,35 @@ _BLOCK_SIGNS = frozenset("<-=>+")
 
 
 def list_full_texts(data: Mapping[str, Any]) -> list[str]:
-    """Every text that a writing tool could store as the whole file; what is no text, as JSON."""
-    found = [input_fields.to_text(value) for value in input_fields.get_all(data, input_fields.CONTENT_KEYS)]
-    return list(dict.fromkeys(found)) or [""]
+    """Return every text that a writing tool could store as the full file; what is no text, as JSON."""
+    values = input_fields.get_all(data, input_fields.CONTENT_KEYS)
+    return list(dict.fromkeys(map(input_fields.to_text, values))) or [""]
 
 
 def list_interpretations(data: Mapping[str, Any]) -> list[Interpretation]:
-    """The replacements of an editing tool, in order, once for each way to read its input."""
-    found = (reading for parts in _places(data) for reading in _read(parts))
-    return list(dict.fromkeys(filter(None, found))) or [()]
+    """Return the replacements of an editing tool, once for each way to read its input."""
+    interpretations = (each for edits in _list_edits(data) for each in _interpret(edits))
+    return list(dict.fromkeys(filter(None, interpretations))) or [()]
 
 
-def _read(parts: list[Mapping[str, Any]]) -> Iterator[Interpretation]:
-    given = {key for part in parts for key in part}
+def _interpret(edits: list[Mapping[str, Any]]) -> Iterator[Interpretation]:
+    keys = {key for edit in edits for key in edit}
     for old, new in input_fields.REPLACEMENTS:
-        if given.isdisjoint((old, new)):
+        if keys.isdisjoint((old, new)):
             continue
-        named = [part for part in parts if (part.get(old), part.get(new)) != (None, None)]
+        present = [edit for edit in edits if (edit.get(old), edit.get(new)) != (None, None)]
         yield tuple(
-            (input_fields.to_text(part.get(old)), input_fields.to_text(part.get(new))) for part in named
+            (input_fields.to_text(edit.get(old)), input_fields.to_text(edit.get(new))) for edit in present
         )
-    for key in filter(given.__contains__, _TEXT_KEYS):
-        yield tuple(("", input_fields.to_text(part[key])) for part in parts if key in part)
-    for key in filter(given.__contains__, input_fields.DIFF_KEYS):
-        yield tuple(pair for part in parts for pair in parse_diff(input_fields.to_text(part.get(key))))
+    for key in filter(keys.__contains__, _TEXT_KEYS):
+        yield tuple(("", input_fields.to_text(edit[key])) for edit in edits if key in edit)
+    for key in filter(keys.__contains__, input_fields.DIFF_KEYS):
+        diffs = (input_fields.to_text(edit.get(key)) for edit in edits)
+        yield tuple(replacement for diff in diffs for replacement in parse_diff(diff))
 
 
-def _places(data: Mapping[str, Any]) -> Iterator[list[Mapping[str, Any]]]:
-    """The input itself, and each list of edits in it."""
+def _list_edits(data: Mapping[str, Any]) -> Iterator[list[Mapping[str, Any]]]:
+    """Yield the input itself as the only edit, and each list of edits in it."""
     yield [data]
     for key in input_fields.EDIT_LIST_KEYS:
         value = data.get(key)
@@ -62,36 +62,36 @@ def _places(data: Mapping[str, Any]) -> Iterator[list[Mapping[str, Any]]]:
 
 
 def parse_diff(diff: str) -> list[Replacement]:
-    """The pieces of `<<<<<<< SEARCH … ======= … >>>>>>> REPLACE` blocks, or of a unified diff. Any other
-    text counts as new altogether."""
+    """Return the replacements of SEARCH/REPLACE blocks, or of a unified diff.
+
+    Any other text counts as new text.
+    """
     blocks = parse_search_replace_blocks(diff)
     if blocks or not diff:
         return blocks
-    return [piece for file in patch_formats.parse(diff).files for piece in file.replacements] or [("", diff)]
+    files = patch_formats.parse(diff).files
+    return [replacement for file in files for replacement in file.replacements] or [("", diff)]
 
 
 def parse_search_replace_blocks(diff: str) -> list[Replacement]:
-    """The pieces of SEARCH and REPLACE blocks, read line by line; what stands around them is none."""
-    found: list[tuple[list[str], list[str]]] = []
+    """Parse `<<<<<<< SEARCH … ======= … >>>>>>> REPLACE` blocks line by line; text around them is dropped."""
+    blocks: list[tuple[list[str], list[str]]] = []
     side: str | None = None
     for line in diff.splitlines() if "SEARCH" in diff else ():
         sides = _BLOCK_SIDES if line[:1] in _BLOCK_SIGNS else ()
-        turned = next((to for pattern, to in sides if pattern.match(line)), "stays")
-        if turned == "before" or (turned == "after" and not found):
-            found.append(([], []))
-        if turned != "stays":
-            side = turned
+        next_side = next((to for pattern, to in sides if pattern.match(line)), "unchanged")
+        # A divider without a SEARCH line before it: what follows is inserted all the same.
+        if next_side == "before" or (next_side == "after" and not blocks):
+            blocks.append(([], []))
+        if next_side != "unchanged":
+            side = next_side
         elif side is not None:
-            found[-1][side == "after"].append(line)
-    return [("\n".join(before), "\n".join(after)) for before, after in found]
+            blocks[-1][side == "after"].append(line)
+    return [("\n".join(before), "\n".join(after)) for before, after in blocks]
 
 
-def join_sides(reading: Interpretation) -> Replacement:
-    """All that a reading takes out, and all that it puts in."""
-    before, after = ("\n".join(side) for side in _sides(reading))
+def join_sides(interpretation: Interpretation) -> Replacement:
+    """Return all that an interpretation takes out, and all that it puts in."""
+    before = "\n".join(old for old, _ in interpretation if old)
+    after = "\n".join(new for _, new in interpretation if new)
     return before, after
-
-
-def _sides(reading: Interpretation) -> Iterator[list[str]]:
-    for side in (0, 1):
-        yield [piece[side] for piece in reading if piece[side]]

@@ -1,7 +1,7 @@
-"""The files that a patch text would touch: `*** Begin Patch` documents and unified diffs.
+"""Parse unified diffs, git patches and apply_patch documents (`*** Begin Patch`).
 
-Reporting too many files is harmless, one too few is a hole. So a line that may be a header
-counts as one wherever it stands, and a text without any header is unknown.
+A file too many is harmless, a file too few is a hole. So a line that may be a header counts as one
+wherever it stands, and a text without any header is unreadable.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from functools import lru_cache
 _MARKER = re.compile(r"\*\*\* (Add File|Update File|Delete File|Move to): ?(.*)")
 _OPS = {"Add File": "write", "Update File": "write", "Delete File": "delete", "Move to": "write"}
 _GIT = re.compile(r"diff --git (.+)")
-_NAMED = re.compile(r"(rename from|rename to|copy from|copy to|Index:) (.+)")
-_NAMED_OPS = {
+_EXTENDED_HEADER = re.compile(r"(rename from|rename to|copy from|copy to|Index:) (.+)")
+_EXTENDED_HEADER_OPS = {
     "rename from": "move",
     "rename to": "write",
     "copy from": "read",
     "copy to": "write",
     "Index:": "write",
 }
-# What `patch` reads too and this module does not: context diffs, normal diffs, ed scripts. A header that is
-# spelled in another way may be one for the client, and the text of a link is the place that it leads to.
+# What `patch` reads and this module does not: context diffs, normal diffs, ed scripts. A header in another
+# spelling may be one for the client. Mode 120000 is a symlink, its text the destination; 160000 a submodule.
 _FOREIGN = re.compile(
     r"\*\*\*(?! Begin Patch| End Patch| End of File)|\d+(,\d+)?[acd]\d*(,\d+)?$"
     r"|(?:new (?:file )?mode|index \S+) 1[26]0000"
 )
 _ESCAPE = re.compile(r'\\([0-7]{3}|[abfnrtv"\\])')
-_LETTERS = {
+_ESCAPED_CHARACTERS = {
     "a": "\a",
     "b": "\b",
     "f": "\f",
@@ -40,13 +40,13 @@ _LETTERS = {
     '"': '"',
     "\\": "\\",
 }
-_NOTHING = "/dev/null"
+_NO_FILE = "/dev/null"
 
 
 @dataclass(slots=True)
 class FilePatch:
-    """One file of a patch. `before` and `after` are the lines taken out and put in; with `whole`,
-    `after` is all that the new file holds. `hunks` are its places, each with the lines around it."""
+    """One file of a patch. `before` and `after` are the lines removed and added; with `is_full_text`,
+    `after` is all that the new file holds. `hunks` are (old, new) lines with their context."""
 
     path: str
     op: str  # write | delete | move | read
@@ -57,14 +57,14 @@ class FilePatch:
 
     @property
     def replacements(self) -> tuple[tuple[str, str], ...]:
-        """What each hunk finds in the file, and what it leaves there."""
-        sides = (_without_last_blank(found, left) for found, left in self.hunks)
+        """The text that each hunk replaces, context included, and its replacement."""
+        sides = (_drop_last_blank_line(found, left) for found, left in self.hunks)
         return tuple(piece for piece in sides if piece != ("", ""))
 
 
 @dataclass(frozen=True, slots=True)
 class Patch:
-    """`why_unknown` says what could not be read; the files found so far count nevertheless."""
+    """`unreadable_reason` says what could not be read; the files that were found count all the same."""
 
     files: tuple[FilePatch, ...]
     unreadable_reason: str | None = None
@@ -72,20 +72,23 @@ class Patch:
 
 @lru_cache(maxsize=4)
 def parse(text: str) -> Patch:
-    """Read a patch of either form, or a mixture; never raises. Several readers of one call ask for it."""
+    """Parse a patch of any form, or a mixture. Never raises. Cached: several readers of one call need it."""
     lines = text.replace("\r\n", "\n").split("\n")
     files: list[FilePatch] = []
-    foreign = False
+    has_foreign_lines = False
     for line, following in zip(lines, [*lines[1:], ""], strict=True):
-        found = [] if line.startswith("+") else list(_headers(line, following, files))
-        files.extend(found)
-        if not found and files:
-            _collect(files[-1], line)
-        foreign = foreign or (not found and _FOREIGN.match(line) is not None)
-    return Patch(tuple(f for f in _joined(files) if f.path), _why_unknown(files, foreign=foreign))
+        headers = [] if line.startswith("+") else list(_parse_headers(line, following, files))
+        files.extend(headers)
+        if not headers and files:
+            _add_line(files[-1], line)
+        has_foreign_lines = has_foreign_lines or (not headers and _FOREIGN.match(line) is not None)
+    return Patch(
+        tuple(f for f in _merge_files(files) if f.path),
+        _find_unreadable_reason(files, foreign=has_foreign_lines),
+    )
 
 
-def _why_unknown(files: list[FilePatch], *, foreign: bool) -> str | None:
+def _find_unreadable_reason(files: list[FilePatch], *, foreign: bool) -> str | None:
     if not files:
         return "the text names no file in a form that the gate can read"
     if foreign:
@@ -93,53 +96,55 @@ def _why_unknown(files: list[FilePatch], *, foreign: bool) -> str | None:
     return None if all(file.path for file in files) else "a header of the text names no file clearly"
 
 
-def _headers(line: str, following: str, before: list[FilePatch]) -> Iterator[FilePatch]:
+def _parse_headers(line: str, following: str, before: list[FilePatch]) -> Iterator[FilePatch]:
     marker = _MARKER.match(line.strip())
     if marker:
         if marker[1] == "Move to" and before:
             before[-1].op = "move"
         yield FilePatch(marker[2].strip(), _OPS[marker[1]], is_full_text=marker[1] == "Add File")
     elif line.lstrip().startswith("--- ") and following.lstrip().startswith("+++ "):
-        yield from _pair(_name(line.lstrip()[4:]), _name(following.lstrip()[4:]))
+        yield from _parse_name_pair(_parse_name(line.lstrip()[4:]), _parse_name(following.lstrip()[4:]))
     elif git := _GIT.match(line):
-        yield from _git_names(git[1])
-    elif named := _NAMED.match(line):
-        yield FilePatch(_name(named[2]), _NAMED_OPS[named[1]])
+        yield from _parse_git_header(git[1])
+    elif header := _EXTENDED_HEADER.match(line):
+        yield FilePatch(_parse_name(header[2]), _EXTENDED_HEADER_OPS[header[1]])
 
 
-def _pair(old: str, new: str) -> Iterator[FilePatch]:
-    """The two names of a unified diff; `a/` and `b/` are dropped where git put them."""
-    if old in {_NOTHING, f"a/{old[2:]}"} and new in {_NOTHING, f"b/{new[2:]}"}:
-        old, new = (name if name == _NOTHING else name[2:] for name in (old, new))
-    if new == _NOTHING:
+def _parse_name_pair(old: str, new: str) -> Iterator[FilePatch]:
+    """Return the two names of a unified diff; `a/` and `b/` are dropped where git put them."""
+    if old in {_NO_FILE, f"a/{old[2:]}"} and new in {_NO_FILE, f"b/{new[2:]}"}:
+        old, new = (name if name == _NO_FILE else name[2:] for name in (old, new))
+    if new == _NO_FILE:
         yield FilePatch(old, "delete")
-    elif old in {_NOTHING, new}:
-        yield FilePatch(new, "write", is_full_text=old == _NOTHING)
+    elif old in {_NO_FILE, new}:
+        yield FilePatch(new, "write", is_full_text=old == _NO_FILE)
     else:
         yield FilePatch(old, "move")
         yield FilePatch(new, "write")
 
 
-def _git_names(rest: str) -> Iterator[FilePatch]:
-    """The names of a `diff --git a/X b/X` line. Blanks make it ambiguous where the two differ: such a
-    header names no file clearly."""
+def _parse_git_header(rest: str) -> Iterator[FilePatch]:
+    """Return the names of a `diff --git a/X b/X` line.
+
+    Blanks make it ambiguous where the two differ: such a header counts as a file without a name.
+    """
     half = len(rest) // 2
     old, new = rest[:half], rest[half + 1 :]
-    if rest[half : half + 1] != " " or _bare(old, "a/") != _bare(new, "b/"):
+    if rest[half : half + 1] != " " or _strip_prefix(old, "a/") != _strip_prefix(new, "b/"):
         old, _, new = rest.partition(" ")
         if '"' in rest or " " in new:
             yield FilePatch("", "write")
             return
-        yield FilePatch(_bare(old, "a/"), "move")
-    yield FilePatch(_bare(new, "b/"), "write")
+        yield FilePatch(_strip_prefix(old, "a/"), "move")
+    yield FilePatch(_strip_prefix(new, "b/"), "write")
 
 
-def _bare(raw: str, prefix: str) -> str:
-    return _name(raw).removeprefix(prefix)
+def _strip_prefix(raw: str, prefix: str) -> str:
+    return _parse_name(raw).removeprefix(prefix)
 
 
-def _name(raw: str) -> str:
-    """A file name of a header: without time stamp, and unquoted where git quoted it."""
+def _parse_name(raw: str) -> str:
+    """Return the file name of a header, without its time stamp, unquoted where git quoted it (C style)."""
     name = raw.partition("\t")[0].rstrip()
     if not (len(name) > 1 and name.startswith('"') and name.endswith('"')):
         return name
@@ -148,13 +153,13 @@ def _name(raw: str) -> str:
     for escape in _ESCAPE.finditer(name, 1, len(name) - 1):
         octets += name[position : escape.start()].encode("utf-8", "surrogatepass")
         letter = escape[1]
-        octets += bytes([int(letter, 8) & 0xFF]) if len(letter) == 3 else _LETTERS[letter].encode()
+        octets += bytes([int(letter, 8) & 0xFF]) if len(letter) == 3 else _ESCAPED_CHARACTERS[letter].encode()
         position = escape.end()
     octets += name[position:-1].encode("utf-8", "surrogatepass")
     return octets.decode("utf-8", "replace")
 
 
-def _collect(file: FilePatch, line: str) -> None:
+def _add_line(file: FilePatch, line: str) -> None:
     if line.startswith("@@") or not file.hunks:
         file.hunks.append(([], []))
     found, left = file.hunks[-1]
@@ -169,14 +174,14 @@ def _collect(file: FilePatch, line: str) -> None:
         left.append(line[1:])
 
 
-def _without_last_blank(found: list[str], left: list[str]) -> tuple[str, str]:
-    """Both sides of a hunk. An empty line that ends both stands between the hunk and what follows it."""
+def _drop_last_blank_line(found: list[str], left: list[str]) -> tuple[str, str]:
+    """Return both sides of a hunk. An empty line at the end of both separates it from what follows."""
     ends = bool(found and left) and not (found[-1] or left[-1])
     return "\n".join(found[: len(found) - ends]), "\n".join(left[: len(left) - ends])
 
 
-def _joined(files: Iterable[FilePatch]) -> Iterator[FilePatch]:
-    """Headers that speak of one file twice (`diff --git` and `---`), as one."""
+def _merge_files(files: Iterable[FilePatch]) -> Iterator[FilePatch]:
+    """Merge the headers that name one file twice (`diff --git` and `---`)."""
     done: dict[tuple[str, str], FilePatch] = {}
     for file in files:
         known = done.setdefault((file.path, file.op), file)

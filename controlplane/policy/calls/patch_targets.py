@@ -1,4 +1,4 @@
-"""What the texts of patches name, and the patches that come as a shell command."""
+"""Find the files that patches name, and the patches that come as a shell command."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from controlplane.policy.model import Unknown
 from controlplane.policy.paths.canonical import to_printable
 from controlplane.policy.paths.raw_path import RawPath
 
-# Codex takes these for its own tool before any shell sees them.
+# Codex takes a command of these forms for its own patch tool, before any shell sees it.
 _AGENT = "codex"
 _HEREDOC = re.compile(r"\s*apply_patch\s*<<\s*(['\"])(\w+)\1[ \t]*\n(.*)\n\2\s*", re.DOTALL)
 _SHELLS = (["bash", "-lc"], ["bash", "-c"], ["sh", "-c"], ["zsh", "-lc"])
 
 
 def extract_patch(command: Any, agent: str) -> str | None:
-    """The patch that a command of Codex is, as a whole; None for any other command."""
+    """Return the patch where a command of Codex is a patch and nothing else; None for any other command."""
     if agent != _AGENT:
         return None
     if isinstance(command, list) and len(command) == 2 and command[0] == "apply_patch":
@@ -27,27 +27,29 @@ def extract_patch(command: Any, agent: str) -> str | None:
     if isinstance(command, list) and len(command) == 3 and command[:2] in _SHELLS:
         command = command[2]
     match = _HEREDOC.fullmatch(command) if isinstance(command, str) else None
+    # A line that is the delimiter ends the heredoc early, and a shell runs what follows it.
     return None if match is None or match[2] in match[3].split("\n") else match[3]
 
 
-def find_patch_targets(given: Iterable[str], cwd: str | None) -> RawTargets:
-    found = RawTargets()
-    for text in given:
+def find_patch_targets(patches: Iterable[str], cwd: str | None) -> RawTargets:
+    """Return the files of patches, and each patch that cannot be read as unknown."""
+    targets = RawTargets()
+    for text in patches:
         patch = patch_formats.parse(text)
-        moving = False
+        follows_move = False
         for file in patch.files:
-            named = RawPath(
+            raw_path = RawPath(
                 file.path,
                 cwd,
                 op=file.op,
                 before="\n".join(file.before),
                 after="\n".join(file.after),
                 is_full_text=file.is_full_text,
-                is_move_destination=moving,
+                is_move_destination=follows_move,
                 replacements=file.replacements,
             )
-            (found.reads if file.op == "read" else found.writes).append(named)
-            moving = file.op == "move"
+            (targets.reads if file.op == "read" else targets.writes).append(raw_path)
+            follows_move = file.op == "move"
         if patch.unreadable_reason:
-            found.unknown.append(Unknown(to_printable(text), patch.unreadable_reason))
-    return found
+            targets.unknown.append(Unknown(to_printable(text), patch.unreadable_reason))
+    return targets

@@ -10,6 +10,9 @@ from controlplane.policy.model import Policy, ToolCall, Unknown
 from controlplane.policy.paths.filesystem import Filesystem
 from controlplane.policy.paths.raw_path import RawPath
 
+MAX_PATHS = 2000  # of one call: bounds the time that it may take
+TOO_MANY_PATHS = f"The call names more than {MAX_PATHS} paths; make several calls of it."
+
 
 @dataclass(frozen=True, slots=True)
 class ToolInput:

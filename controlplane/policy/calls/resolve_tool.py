@@ -1,7 +1,7 @@
-"""Which tool a call means, and what class it has before its input is looked at.
+"""Resolve the tool that a call means, and its class as far as it goes without the input.
 
-Names match exactly. What no table knows is destructive, MCP tools included. A workspace may
-class tools by name or glob, but never make a file tool or a shell safe, and never touch the handshake.
+Names match exactly. What no table knows is destructive, MCP tools included. A workspace may declare
+the class of tools by name or glob, but never make a file tool or a shell safe, nor change the handshake.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from controlplane.policy.calls.toolsets.kinds import (
 )
 from controlplane.policy.model import Policy, ToolCall, ToolClass
 
-# Tools that only pass a call on to an MCP server: where they keep server, tool and arguments.
+# Tools that only pass a call on to an MCP server: the keys of server, tool and arguments.
 MCP_WRAPPERS = {
     "use_mcp_tool": ("server_name", "tool_name", "arguments"),
     "pre_mcp_tool_use": ("mcp_server_name", "mcp_tool_name", "mcp_tool_arguments"),
@@ -31,7 +31,7 @@ MCP_WRAPPERS = {
 
 @dataclass(frozen=True, slots=True)
 class ResolvedTool:
-    """The tool that a call really means. `tool` is None when no table knows the name."""
+    """The tool that a call means, out of any wrapper. `tool` is None when no table knows the name."""
 
     name: Any
     tool: AgentTool | None
@@ -39,7 +39,7 @@ class ResolvedTool:
 
 
 def resolve_tool(call: ToolCall) -> ResolvedTool:
-    """Look the tool up in its agent's table; a carried MCP call is taken out of its wrapping."""
+    """Look the tool up in its agent's table; an MCP call is taken out of its wrapper first."""
     name, data = call.tool, call.input
     if not isinstance(name, str):
         return ResolvedTool(name, None, data)
@@ -47,55 +47,57 @@ def resolve_tool(call: ToolCall) -> ResolvedTool:
     if carrier and isinstance(data, Mapping):
         server, tool, arguments = (data.get(key) for key in carrier)
         if isinstance(server, str) and isinstance(tool, str):
-            name, data = f"mcp__{server}__{tool}", _decoded(arguments)
+            name, data = f"mcp__{server}__{tool}", _decode_arguments(arguments)
     return ResolvedTool(name, TABLES.get(call.agent, COMMON).get(name), data)
 
 
-def _decoded(arguments: Any) -> Any:
-    """Arguments of a carried call, which some clients send as JSON text."""
+def _decode_arguments(arguments: Any) -> Any:
+    """Return the arguments of a wrapped call, which some clients send as JSON text."""
     if not isinstance(arguments, str):
         return {} if arguments is None else arguments
     try:
         data = json.loads(arguments) if arguments.strip() else {}
-        json.dumps(data, ensure_ascii=False).encode()  # no half characters, which no file can hold
+        json.dumps(data, ensure_ascii=False).encode()  # raises on lone surrogates, which no file can hold
     except (ValueError, RecursionError):
         return arguments
     return data
 
 
 def find_declared_class(name: str, policy: Policy) -> ToolClass | None:
-    """What the workspace says of a tool: its exact name first, then globs, of which the stricter wins
-    (so the answer does not hang on the order of a JSON object)."""
+    """Return the class that the workspace declares for a tool: by its exact name, else by globs.
+
+    Of several globs the stricter class wins: the order of a JSON object must not decide.
+    """
     if not policy.tool_classes:
         return None
-    found = [cls for pattern, cls in policy.tool_classes if pattern == name]
-    found = found or [cls for pattern, cls in policy.tool_classes if fnmatchcase(name, pattern)]
-    return ToolClass.DESTRUCTIVE if ToolClass.DESTRUCTIVE in found else (found[0] if found else None)
+    classes = [cls for pattern, cls in policy.tool_classes if pattern == name]
+    classes = classes or [cls for pattern, cls in policy.tool_classes if fnmatchcase(name, pattern)]
+    return ToolClass.DESTRUCTIVE if ToolClass.DESTRUCTIVE in classes else (classes[0] if classes else None)
 
 
 def classify_without_input(resolved: ResolvedTool, policy: Policy) -> ToolClass | None:
-    """The class of a tool; None when only the input can tell (shells, downloads)."""
+    """Return the class of a tool; None when it depends on the input (shells, downloads)."""
     name, tool = resolved.name, resolved.tool
     if tool and tool.kind is ToolKind.HANDSHAKE:
         return ToolClass.HANDSHAKE
     declared = find_declared_class(name, policy) if isinstance(name, str) else None
-    by_input = tool is not None and tool.kind in INPUT_DECIDES
-    if declared is ToolClass.DESTRUCTIVE or (declared and not by_input and name not in MUTATING_NAMES):
+    input_decides = tool is not None and tool.kind in INPUT_DECIDES
+    if declared is ToolClass.DESTRUCTIVE or (declared and not input_decides and name not in MUTATING_NAMES):
         return declared
     if tool is None:
         return ToolClass.DESTRUCTIVE
     if tool.kind in READING_KINDS:
         return ToolClass.SAFE
-    return None if by_input else ToolClass.DESTRUCTIVE
+    return None if input_decides else ToolClass.DESTRUCTIVE
 
 
 def select_safe_tools(names: Iterable[str], policy: Policy, agent: str = "") -> list[str]:
-    """Of the tools that a client offers, those that may be shown before an intent is selected: the
-    safe ones and the handshake. Shells are left out, they are safe for some commands only."""
-    return [name for name in names if _is_shown(resolve_tool(ToolCall(name, {}, agent=agent)), policy)]
+    """Return those of a client's tools that may be offered before an intent is selected: the safe ones and
+    the handshake. Shells are left out, as they are safe for some commands only."""
+    return [name for name in names if _is_selectable(resolve_tool(ToolCall(name, {}, agent=agent)), policy)]
 
 
-def _is_shown(resolved: ResolvedTool, policy: Policy) -> bool:
+def _is_selectable(resolved: ResolvedTool, policy: Policy) -> bool:
     cls = classify_without_input(resolved, policy)
     if cls is None:
         return resolved.tool is not None and resolved.tool.kind in HARMLESS_WHEN_BARE

@@ -1,4 +1,4 @@
-"""What a shell call would touch: its command lines, and the folder they run in."""
+"""Find what a shell call would touch: its command lines, and the directory they run in."""
 
 from __future__ import annotations
 
@@ -18,54 +18,62 @@ from controlplane.policy.shell.variables import is_harmless
 _LISTS_OF_COMMANDS = frozenset({"commands"})
 _SHELLS = frozenset({"bash", "sh", "dash", "zsh", "ksh"})
 
-# A command line, and the patch that it is as a whole, if it is one.
-_Line = tuple[str, str | None]
+# A command line and, where the command is a patch and nothing else, that patch.
+_CommandLine = tuple[str, str | None]
 
 
-def find_shell_targets(ask: ToolInput) -> RawTargets | str:
-    """What the commands of a call touch, or why there is no command to analyse. A client listens to one of
-    the keys for the folder, and nobody knows to which: each that is given counts."""
-    commands = _command_lines(ask)
+def find_shell_targets(tool_input: ToolInput) -> RawTargets | str:
+    """Return what the commands of a call touch, or why there is no command to analyse."""
+    commands = _list_command_lines(tool_input)
     if isinstance(commands, str):
         return commands
-    found = RawTargets(unknown=list(_strange(ask)))
-    for own in input_fields.get_all(ask.data, input_fields.FOLDER_KEYS) or ["."]:
-        start = canonicalize(own, root=ask.call.root, cwd=ask.call.cwd, writing=False)
+    call = tool_input.call
+    targets = RawTargets(unknown=list(_check_settings(tool_input)))
+    # A client reads the directory from one of these keys, and nobody knows from which: each counts.
+    for directory in input_fields.get_all(tool_input.data, input_fields.DIRECTORY_KEYS) or ["."]:
+        start = canonicalize(directory, root=call.root, cwd=call.cwd, writing=False)
         if isinstance(start, InvalidPath) and start.reason is not Reason.OUTSIDE_WORKSPACE:
             return start.message
-        _run(commands, own, start, ask, found)
-    return found
+        _analyse_commands(commands, directory, start, tool_input, targets)
+    return targets
 
 
-def _run(
-    commands: list[_Line], own: str, start: CanonicalPath | InvalidPath, ask: ToolInput, found: RawTargets
+def _analyse_commands(
+    commands: list[_CommandLine],
+    directory: str,
+    start: CanonicalPath | InvalidPath,
+    tool_input: ToolInput,
+    targets: RawTargets,
 ) -> None:
-    """Add what the commands do when they start in a folder."""
-    analyser = analyse_powershell if _is_powershell(ask) else analyse
-    folder = start.path if isinstance(start, CanonicalPath) else _outside(own, ask.call.cwd)
+    """Add what the commands touch when they start in a directory."""
+    call = tool_input.call
+    analyser = analyse_powershell if _is_powershell(tool_input) else analyse
+    cwd = start.path if isinstance(start, CanonicalPath) else _join_outside(directory, call.cwd)
     for command, patch in commands:
         if patch is not None:
-            _join(found, find_patch_targets([patch], folder))
+            _extend(targets, find_patch_targets([patch], cwd))
             continue
         analysis = analyser(
             command,
-            cwd=folder,
-            root=ask.call.root,
-            safe_commands=ask.policy.safe_commands,
-            filesystem=ask.filesystem,
+            cwd=cwd,
+            root=call.root,
+            safe_commands=tool_input.policy.safe_commands,
+            filesystem=tool_input.filesystem,
         )
-        _add(found, analysis, command)
-    if isinstance(start, InvalidPath):  # looked at like a file that is read, so that the refusal is told
-        found.reads.append(RawPath(own, ask.call.cwd, op="read"))
+        _add_analysis(targets, analysis, command)
+    if isinstance(start, InvalidPath):
+        # Like a file that is read, so that the directory outside the workspace is denied by itself.
+        targets.reads.append(RawPath(directory, call.cwd, op="read"))
 
 
-def _strange(ask: ToolInput) -> Iterator[Unknown]:
-    """Settings of the call itself that decide what its command runs: the shell, and variables for it."""
-    shell, env = ask.data.get("shell"), ask.data.get("env")
+def _check_settings(tool_input: ToolInput) -> Iterator[Unknown]:
+    """Yield the settings of the call that may change what its command runs: the shell, and variables."""
+    shell, env = tool_input.data.get("shell"), tool_input.data.get("env")
     if not (shell is None or isinstance(shell, bool)):
-        known = isinstance(shell, str) and program_name(shell) in _SHELLS
-        if not known and not ask.tool.powershell:
+        is_known = isinstance(shell, str) and program_name(shell) in _SHELLS
+        if not is_known and not tool_input.tool.powershell:
             yield Unknown(to_printable(str(shell)), "the shell that the command runs in is not known")
+    # PATH, LD_PRELOAD, GIT_SSH_COMMAND and the like make a safe command run another program.
     if env is not None and not (
         isinstance(env, dict)
         and all(isinstance(name, str) and is_harmless(name, value) for name, value in env.items())
@@ -73,55 +81,56 @@ def _strange(ask: ToolInput) -> Iterator[Unknown]:
         yield Unknown(to_printable(str(env)), "programs may listen to the variables that the call sets")
 
 
-def _outside(own: str, cwd: str | None) -> str:
-    """A folder outside the workspace as it is spelled, so that what is named in it is found to be
-    outside as well."""
-    return own if own.startswith(("/", "~")) or not cwd else f"{cwd}/{own}"
+def _join_outside(directory: str, cwd: str | None) -> str:
+    """Return a directory outside the workspace as it is spelled, so that what a command names in it is
+    found to be outside as well."""
+    return directory if directory.startswith(("/", "~")) or not cwd else f"{cwd}/{directory}"
 
 
-def _is_powershell(ask: ToolInput) -> bool:
+def _is_powershell(tool_input: ToolInput) -> bool:
     """PowerShell runs under its own name, and on a Windows machine wherever the tool is not bash."""
-    root = ask.call.root or ""
-    windows = root[1:2] == ":" or root.startswith("\\\\")
-    return ask.tool.powershell or (windows and ask.call.tool != "Bash")
+    root = tool_input.call.root or ""
+    is_windows = root[1:2] == ":" or root.startswith("\\\\")
+    return tool_input.tool.powershell or (is_windows and tool_input.call.tool != "Bash")
 
 
-def _join(found: RawTargets, more: RawTargets) -> None:
-    found.writes.extend(more.writes)
-    found.reads.extend(more.reads)
-    found.unknown.extend(more.unknown)
+def _extend(targets: RawTargets, other: RawTargets) -> None:
+    targets.writes.extend(other.writes)
+    targets.reads.extend(other.reads)
+    targets.unknown.extend(other.unknown)
 
 
-def _command_lines(ask: ToolInput) -> list[_Line] | str:
-    """The command lines of a shell call. A list is one command as a vector of arguments, except where
-    the tool takes a list of commands."""
-    lines: list[_Line] = []
-    for key in dict.fromkeys((*ask.tool.command, *input_fields.COMMAND_KEYS)):
-        value = ask.data.get(key)
+def _list_command_lines(tool_input: ToolInput) -> list[_CommandLine] | str:
+    """Return the command lines of a shell call, or what is wrong with them.
+
+    A list is one command as an argument vector, except where the tool takes a list of commands.
+    """
+    lines: list[_CommandLine] = []
+    for key in dict.fromkeys((*tool_input.tool.command, *input_fields.COMMAND_KEYS)):
+        value = tool_input.data.get(key)
         if value is None:
             continue
         texts = input_fields.to_text_list(value)
         if texts is None or not texts[0].strip():
             return "A command must be a text that is not empty."
-        several = not isinstance(value, list) or key in _LISTS_OF_COMMANDS
-        patch = extract_patch(value, ask.call.agent)
-        lines.extend((text, patch) for text in (texts if several else [shlex.join(texts)]))
+        are_commands = not isinstance(value, list) or key in _LISTS_OF_COMMANDS
+        patch = extract_patch(value, tool_input.call.agent)
+        lines.extend((text, patch) for text in (texts if are_commands else [shlex.join(texts)]))
     return lines or "The input holds no command."
 
 
-def _add(found: RawTargets, analysis: ShellAnalysis, command: str) -> None:
-    found.unknown.extend(analysis.unknown)
-    found.writes.extend(_named(path, command) for path in analysis.writes)
+def _add_analysis(targets: RawTargets, analysis: ShellAnalysis, command: str) -> None:
+    targets.unknown.extend(analysis.unknown)
+    targets.writes.extend(_to_raw_path(path, command) for path in analysis.writes)
     for path in analysis.reads:
-        found.reads.append(_named(path, command))
-        aims = input_fields.list_wildcard_names(path.pattern) if path.pattern else ()
-        found.wildcard_names.extend(RawPath(name, path.cwd, op="read") for name in aims)
+        targets.reads.append(_to_raw_path(path, command))
+        names = input_fields.list_wildcard_names(path.pattern) if path.pattern else ()
+        targets.wildcard_names.extend(RawPath(name, path.cwd, op="read") for name in names)
     if not (analysis.safe or analysis.writes or analysis.unknown):
-        found.unknown.append(Unknown(command, "what this command changes is not known"))
+        targets.unknown.append(Unknown(command, "what this command changes is not known"))
 
 
-def _named(path: ShellPath, command: str) -> RawPath:
-    """The command itself stands for the text that it writes: nobody can tell the two apart."""
-    return RawPath(
-        strip_trailing_slash(path.raw), path.cwd, op=path.op, recursive=path.recursive, after=command
-    )
+def _to_raw_path(path: ShellPath, command: str) -> RawPath:
+    # The command stands for the text that it writes: where one ends and the other begins nobody can tell.
+    raw = strip_trailing_slash(path.raw)
+    return RawPath(raw, path.cwd, op=path.op, recursive=path.recursive, after=command)

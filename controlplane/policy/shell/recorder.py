@@ -84,7 +84,7 @@ class Recorder:
         self._commands = 0
 
     def count_command(self) -> None:
-        """Count one simple command; raises UnclearError when there are too many."""
+        """Count one simple command; raises UnclearCommandError when there are too many."""
         self._commands += 1
         if self._commands > MAX_COMMANDS or len(self._writes) + len(self._reads) > MAX_PATHS:
             raise UnclearCommandError("the command is too long to judge as a whole")

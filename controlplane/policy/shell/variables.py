@@ -1,4 +1,4 @@
-"""Which variables may be set without changing what later programs do."""
+"""Variables that a command may set or export without changing what programs do."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import re
 from controlplane.policy.shell.result import Span, UnclearCommandError
 
 LOWER = re.compile(r"[a-z_][a-z0-9_]*")
-# Lower-case names that a shell or a program listens to (zsh ties path to PATH).
-SPECIAL_LOWER_CASE = frozenset(
+# Lower-case names that a shell or a program reads (zsh ties path to PATH).
+READ_LOWER_CASE = frozenset(
     [
         "path",
         "cdpath",
@@ -29,7 +29,7 @@ SPECIAL_LOWER_CASE = frozenset(
         "_",
     ]
 )
-# What only chooses language, time zone and colours, or says that nobody watches.
+# Names that choose language, time zone and colours, or tell that no terminal is there.
 QUIET = frozenset(
     [
         "LANG",
@@ -57,7 +57,7 @@ QUIET = frozenset(
         "GIT_TERMINAL_PROMPT",
     ]
 )
-# Upper-case names that nothing listens to besides.
+# Upper-case names that no common program reads.
 INERT = QUIET | frozenset(
     [
         "A",
@@ -139,28 +139,31 @@ INERT = QUIET | frozenset(
 )
 
 
-# Programs run what these name; naming `cat`, or nothing, is how a pager is kept away.
+# Programs run the value of these; `cat` and the empty value turn the pager off.
 PAGERS = frozenset({"PAGER", "GIT_PAGER", "GH_PAGER", "MANPAGER"})
 NO_PAGER = ("", "cat")
 
 
 def is_quiet(name: str) -> bool:
-    """Whether even a program of the workspace does the same with it: make, say, runs what any other holds."""
+    """Return whether even programs of the workspace behave the same: make may run the value of any other
+    variable."""
     return name in QUIET or name in PAGERS
 
 
 def is_harmless(name: str, value: object) -> bool:
-    """Whether programs do the same with the variable set to this value; None: it is not known."""
+    """Return whether programs behave the same with the variable set to this value; None where it is not
+    known."""
     return is_inert(name) or (name in PAGERS and value in NO_PAGER)
 
 
 def is_inert(name: str) -> bool:
+    """Return whether no program is known to read a variable."""
     return name in INERT or (
-        LOWER.fullmatch(name) is not None and name not in SPECIAL_LOWER_CASE and not name.startswith("npm_")
+        LOWER.fullmatch(name) is not None and name not in READ_LOWER_CASE and not name.startswith("npm_")
     )
 
 
 def check_inert(name: str, span: Span) -> None:
-    """Raises UnclearError for a variable that may change what a program does."""
+    """Raise UnclearCommandError for a variable that may change what a program does."""
     if not is_inert(name):
         raise UnclearCommandError(f"programs may listen to the variable {name}", span)

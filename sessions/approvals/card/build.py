@@ -10,7 +10,8 @@ from django.utils import timezone
 
 from controlplane.api.errors import ApiError
 from controlplane.models import Role, Workspace
-from controlplane.shared.access import may
+from controlplane.shared.access import has_role
+from controlplane.shared.errors import DomainError
 from intents.known_files import KnownFiles, known_files
 from intents.models import Intent
 from sessions.agent_titles import agent_title
@@ -162,9 +163,9 @@ def state_of(approval: Approval, reader: Reader) -> str:
         return approval.status.lower()
     try:
         refuse_own(approval, reader.decider(""))
-    except ApiError:
+    except (DomainError, ApiError):
         return "yours"
-    return "pending" if may(reader.role, Role.REVIEWER) else "reader"
+    return "pending" if has_role(reader.role, Role.REVIEWER) else "reader"
 
 
 def _intent(approval: Approval) -> Intent | None:

@@ -108,7 +108,7 @@ def command_view(resolved: ResolvedTool, setting: Setting) -> CommandView:
 
 def _folder(data: Any, setting: Setting) -> str | None:
     """The workspace-relative folder that it starts in; None when that is outside or not known."""
-    own = input_fields.get_first(data, input_fields.FOLDER_KEYS) if isinstance(data, Mapping) else None
+    own = input_fields.get_first(data, input_fields.DIRECTORY_KEYS) if isinstance(data, Mapping) else None
     start = canonicalize("." if own is None else own, root=setting.root, cwd=setting.cwd, writing=False)
     return start.path if isinstance(start, CanonicalPath) else None
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from controlplane.templatetags.times import since
+from controlplane.templatetags.times import format_since
 from intents.code_owners import code_owners
 from intents.models import Intent
 from sessions.agent_titles import agent_title
@@ -145,7 +145,7 @@ def _alert(bodies: Iterable[tuple[LedgerEntry, dict[str, Any]]], paths: set[str]
             entry.kind == "decision" and entry.outcome == "deny" and now - entry.received_at < ALERT_WITHIN
         )
         if refused and paths.intersection(body.get("targets", [])):
-            return f"Second wording of a call that was denied {since(entry.received_at, now)} ago."
+            return f"Second wording of a call that was denied {format_since(entry.received_at, now)} ago."
     return ""
 
 
@@ -153,7 +153,7 @@ def _others(approval: Approval, owners: list[Owner], paths: list[str]) -> Iterab
     now = timezone.now()
     for owner in owners[:3]:
         for session in owner.sessions[:2]:
-            seen = since(session.last_seen_at, now, " ago")
+            seen = format_since(session.last_seen_at, now, " ago")
             yield Other(agent_title(session.agent_name), f"holds {owner.intent_id}, last seen {seen}")
     rows = TraceFile.objects.filter(workspace_id=approval.workspace_id, path__in=paths[:100])
     files = list(rows.exclude(session_id=approval.session.session_id).order_by("-pk")[:3])
@@ -161,7 +161,7 @@ def _others(approval: Approval, owners: list[Owner], paths: list[str]) -> Iterab
     for file in files:
         under = f"{file.intent_id} wrote" if file.intent_id else "wrote"
         title = agent_title(agents.get(file.session_id, ""))
-        yield Other(title, f"{under} {file.path} {since(file.changed_at, now, ' ago')}")
+        yield Other(title, f"{under} {file.path} {format_since(file.changed_at, now, ' ago')}")
 
 
 def _agents(workspace_id: int, session_ids: list[str]) -> dict[str, str]:

@@ -8,7 +8,7 @@ from typing import Any
 from django.urls import reverse
 from django.utils import timezone
 
-from controlplane.templatetags.times import since
+from controlplane.templatetags.times import format_since
 from sessions.approvals.card.subjects import paths_of
 from sessions.approvals.rejection_lesson import kept_lesson
 from sessions.models import Approval, ApprovalGrant
@@ -65,7 +65,7 @@ def _extent(approval: Approval) -> str:
 def receipt_of(approval: Approval, user: Any) -> Receipt:
     """At most 2 queries."""
     assert approval.decided_at is not None
-    took = f"after {since(approval.requested_at, approval.decided_at)}"
+    took = f"after {format_since(approval.requested_at, approval.decided_at)}"
     detail = f" {took}{': ' if approval.comment else ''}{approval.comment}"
     steps = [Step(approval.status.lower(), outcome_line(approval, user), detail)]
     if approval.status == Approval.Status.APPROVED and approval.kind == Approval.Kind.CALL:
@@ -89,7 +89,9 @@ def _aftermath(approval: Approval) -> list[Step]:
     steps: list[Step] = []
     grant = ApprovalGrant.objects.filter(approval=approval).order_by("-pk").first()
     if grant is not None and grant.revoked_at:
-        steps.append(Step("revoked", "Grant revoked", f" {since(grant.revoked_at, timezone.now())} ago"))
+        steps.append(
+            Step("revoked", "Grant revoked", f" {format_since(grant.revoked_at, timezone.now())} ago")
+        )
     elif grant is not None and grant.kind == ApprovalGrant.Kind.ONCE:
         steps.append(
             Step("override", "The same call came back", " and was let through")

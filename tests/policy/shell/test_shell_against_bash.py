@@ -11,6 +11,8 @@ from controlplane.policy.shell import analyse
 from tests.policy.shell.grammar import COMMANDS
 from tests.policy.shell.scratch import Scratch
 
+pytestmark = pytest.mark.deep
+
 EXAMPLES = int(os.environ.get("SHELL_EXAMPLES", "150"))
 
 

@@ -66,6 +66,7 @@ def is_harmless(command, analysis):
     return not (analysis.unknown or runs or outside or "git" in command)
 
 
+@pytest.mark.deep
 def test_bash_changes_nothing_that_is_not_reported(scratch):
     world = scratch.world()
     missed = {}

@@ -19,6 +19,8 @@ from tests.policy.shell.scratch import Scratch
 from tests.policy.shell.test_shell_examples import EXAMPLES as CASES
 from tests.policy.shell.test_shell_examples import is_harmless
 
+pytestmark = pytest.mark.deep
+
 EXAMPLES = int(os.environ.get("SHELL_EXAMPLES", "100"))
 
 

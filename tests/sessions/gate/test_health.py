@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from controlplane.shared.client_download import program, served_version
+from controlplane.shared.client_download import build_client, client_version
 from sessions.gate.health import UNGATED, GateHealth, health_of, healths, watch
 from sessions.models import AgentSession
 from tests import builders
@@ -108,7 +108,7 @@ def test_the_version_of_the_hook_client_is_known_and_an_old_one_marked(acme, rex
     page = builders.signed_in(rex).get(f"/w/{acme.slug}/sessions/s-2").content.decode()
     assert "0123456789ab" in page
     assert "out of date" in page
-    hook["icp"]["client_version"] = served_version()
+    hook["icp"]["client_version"] = client_version()
     agent.client.post(
         "/hooks/claude-code/SessionStart", hook, content_type="application/json", headers=headers
     )
@@ -116,4 +116,4 @@ def test_the_version_of_the_hook_client_is_known_and_an_old_one_marked(acme, rex
 
 
 def test_the_served_program_tells_its_own_version():
-    assert f'VERSION = "{served_version()}"' in program()
+    assert f'VERSION = "{client_version()}"' in build_client()

@@ -12,7 +12,7 @@ from tests.sessions.mcp.conversing import LEGACY, MODERN, call, claude, client, 
 
 REVOKE = (
     "from controlplane.shared.tokens import *; from controlplane.models import Token; "
-    "revoke_token(Token.objects.get(digest=digest_of('{}'))); print(1)"
+    "revoke_token(Token.objects.get(digest=hash_secret('{}'))); print(1)"
 )
 
 
@@ -102,6 +102,7 @@ async def pending(server, token):
     raise AssertionError("no approval was asked for")
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("action", ["approve", "reject"])
 @pytest.mark.parametrize("mode", [LEGACY, MODERN])
 async def test_held_hooks_hold_no_thread_and_are_answered_when_decided(server, tokens, action, mode):

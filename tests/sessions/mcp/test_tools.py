@@ -7,7 +7,7 @@ import json
 import pytest
 from django.utils import timezone
 
-from controlplane.api.errors import ApiError
+from controlplane.api.errors import get_status_code
 from controlplane.models import Workspace
 from controlplane.shared.errors import DomainError
 from controlplane.shared.tokens import find_bearer
@@ -42,7 +42,7 @@ def caller(speaker, **headers):
 
 
 def refusal(speaker, tool, **arguments):
-    with pytest.raises((ApiError, DomainError)) as refused:
+    with pytest.raises(DomainError) as refused:
         run(speaker if isinstance(speaker, Caller) else caller(speaker), tool, arguments)
     return refused.value
 
@@ -88,7 +88,7 @@ def test_a_decision_is_recorded_as_one(agent, work):
     say(agent, "record_lesson", problems="Money is kept in cents", section="decision")
     [decision] = lessons(work.workspace_id)
     assert (decision.section, decision.session_id) == ("decision", "s-1")
-    with pytest.raises(ApiError):
+    with pytest.raises(DomainError):
         say(agent, "record_lesson", problems="x", section="poem")
     assert len(lessons(work.workspace_id)) == 1
 
@@ -118,7 +118,7 @@ def test_of_several_sessions_the_one_whose_hook_let_the_call_pass_is_meant(agent
     agent.select("INT-002", "s-2")
     lesson = WAYS["record_lesson"]
     ambiguous = refusal(agent, "record_lesson", **lesson)
-    assert (ambiguous.status_code, ambiguous.error_type) == (409, "SESSION_UNKNOWN")
+    assert (get_status_code(ambiguous), ambiguous.error_type) == (409, "SESSION_UNKNOWN")
     assert "s-1" in ambiguous.error
     assert "s-2" in ambiguous.error
     agent.gate("mcp__icp__record_lesson", "s-2", **lesson)
@@ -192,10 +192,10 @@ def test_another_tokens_session_is_never_meant(acme, agent, work, tool):
     agent.select("INT-001", "s-1")
     arguments = {"select_active_intent": {"intent_id": "INT-001"}, "gate_status": {}} | WAYS
     named = refusal(other, tool, session_id="s-1", **arguments[tool])
-    assert named.status_code == 403
+    assert get_status_code(named) == 403
     headed = refusal(caller(other, session="s-1"), tool, **arguments[tool])
-    assert headed.status_code == 403
-    assert refusal(other, tool, **arguments[tool]).status_code == 409
+    assert get_status_code(headed) == 403
+    assert get_status_code(refusal(other, tool, **arguments[tool])) == 409
     assert not Approval.objects.exists()
     assert not lessons(acme.pk)
 
@@ -203,13 +203,13 @@ def test_another_tokens_session_is_never_meant(acme, agent, work, tool):
 def test_a_session_of_the_same_id_elsewhere_is_another_one(agent, work, max_):
     stranger = builders.speaker(Workspace.objects.get(slug="elsewhere"))
     agent.select("INT-001", "s-1")
-    assert refusal(stranger, "gate_status", session_id="s-1").status_code == 404
+    assert get_status_code(refusal(stranger, "gate_status", session_id="s-1")) == 404
     missing = refusal(stranger, "get_intent_context", intent_id="INT-001")
     assert missing.error.endswith("Known intents: none.")
 
 
 def test_an_unknown_session_is_refused_but_opened_by_the_handshake(agent, work):
-    assert refusal(agent, "gate_status", session_id="made-up").status_code == 404
+    assert get_status_code(refusal(agent, "gate_status", session_id="made-up")) == 404
     assert not AgentSession.objects.exists()
     say(agent, "select_active_intent", intent_id="INT-001", session_id="mine")
     assert AgentSession.objects.get().session_id == "mine"

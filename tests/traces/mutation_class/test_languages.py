@@ -67,6 +67,7 @@ def others(word, leaf, names, at):
         yield f"{word}x"
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.name)
 def test_no_replacement_passes_as_a_refactoring(path):
     name, text = sample(path)

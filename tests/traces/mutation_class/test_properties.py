@@ -5,11 +5,14 @@ from __future__ import annotations
 import ast
 import random
 
+import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from tests.traces.mutation_class.programs import COMPARISONS, NAMES, OPERATORS, functions, laid_out, source
 from traces.mutation_class import EVOLUTION, REFACTOR, classify_change
+
+pytestmark = pytest.mark.deep
 
 EXAMPLES = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 FRESH = ("first", "second", "third", "fourth")

@@ -1,7 +1,7 @@
 """The tools of every supported agent, as data.
 
-`TABLES` maps the name of an agent to its tools; an agent that is not in it gets `COMMON`. To
-support another agent, write its table and add one row here.
+`TABLES` maps the name of an agent to its tools; an agent that is not in it gets `COMMON`. To support
+another agent, write its table and add one row here.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _AGENTS: dict[str, Toolset] = {
     "windsurf": WINDSURF,
 }
 
-TABLES: dict[str, Toolset] = {agent: merge((COMMON, own, ICP)) for agent, own in _AGENTS.items()}
+TABLES: dict[str, Toolset] = {agent: merge((COMMON, toolset, ICP)) for agent, toolset in _AGENTS.items()}
 
 # Every name that writes files or runs commands in any agent: none of them can be declared safe.
 MUTATING_NAMES = frozenset(

@@ -1,4 +1,4 @@
-"""Cursor and Windsurf Cascade. Windsurf has no tool names in its hooks, its events stand for them."""
+"""Cursor and Windsurf Cascade. Windsurf sends its hooks no tool names: its event names stand for them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The product's own MCP tools, under every name that a client gives them.
+"""The MCP tools of the product itself, under every name that a client gives them.
 
-The clients build the name of an MCP tool from server and tool in different ways; our server
-is called `icp` in every recipe.
+Clients build the name of an MCP tool from server and tool in different ways; the server is called
+`icp` in every recipe.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ ICP_TOOLS = (
     "wait_for_approval",
 )
 
-# For hooks only, whose calls pass no hook. A model that calls it could report what never happened.
+# For hooks only, whose own calls pass no hook. A model that calls it could report what never happened.
 HOOK_TOOL = "gate_tool_call"
 
 
 def list_spellings(name: str) -> tuple[str, ...]:
-    """Every name that a client may give a tool of ours."""
+    """Return every name that a client may give one of the product's tools."""
     return tuple(form.format(name) for form in SPELLINGS)
 
 

@@ -1,4 +1,4 @@
-"""What a tool does, in the few kinds that the gate tells apart."""
+"""What a tool of an agent does, in the few kinds that the gate tells apart."""
 
 from __future__ import annotations
 
@@ -9,33 +9,33 @@ from enum import StrEnum
 
 class ToolKind(StrEnum):
     HANDSHAKE = "handshake"
-    NO_FILES = "talk"  # safe, and what looks like a path in it is none, but for the address of a file
+    NO_FILES = "no files"  # safe; what looks like a path in its input is none, but for a `file:` URL
     READ = "read"  # safe, needs a path to do anything
     SEARCH = "search"  # safe, the path is optional
     GLOB = "glob"  # safe, its patterns name files too
     WRITE = "write"  # sets the whole text of a file
     EDIT = "edit"  # changes a part of a file
-    EDITOR = "editor"  # safe when its command is to look, else it changes a file
+    EDITOR = "editor"  # safe when its command is `view`, else it changes a file
     DELETE = "delete"
-    DELETE_TREE = "delete tree"  # a folder with all that is in it
+    DELETE_TREE = "delete tree"  # a directory with all that is in it
     MOVE = "move"
-    FOLDER = "folder"  # creates a folder
+    FOLDER = "folder"  # creates a directory
     PATCH = "patch"  # the files are named inside a text
-    DOWNLOAD = "download"  # safe, unless it is told where to store what it gets
-    FINISH = "finish"  # safe, unless it carries a command to run
+    DOWNLOAD = "download"  # safe, unless its input says where to store the file
+    FINISH = "finish"  # safe, unless it holds a command to run
     SHELL = "shell"  # safe or not by its command
-    MONITOR = "monitor"  # a command that goes on in the background: never safe
+    MONITOR = "monitor"  # a command that keeps running in the background: never safe
     OPAQUE = "opaque"  # changes something that its input does not name
     EXTERNAL = "external"  # leaves the machine; a workspace may declare it safe
 
 
 READING_KINDS = frozenset({ToolKind.NO_FILES, ToolKind.READ, ToolKind.SEARCH, ToolKind.GLOB})
 
-# Safe or not by what their input holds; the first two are safe with an input that asks for nothing.
+# The input decides whether they are safe; the first two are with an input that requests nothing.
 HARMLESS_WHEN_BARE = frozenset({ToolKind.FINISH, ToolKind.DOWNLOAD})
 INPUT_DECIDES = HARMLESS_WHEN_BARE | {ToolKind.SHELL, ToolKind.EDITOR}
 
-# The kinds whose class no workspace may lower: file tools, shells, and what hides its effect.
+# The kinds that no workspace may declare safe: file tools, shells, and tools that hide what they change.
 MUTATING_KINDS = (
     frozenset(ToolKind) - READING_KINDS - HARMLESS_WHEN_BARE - {ToolKind.HANDSHAKE, ToolKind.EXTERNAL}
 )
@@ -43,8 +43,11 @@ MUTATING_KINDS = (
 
 @dataclass(frozen=True, slots=True)
 class AgentTool:
-    """One tool of an agent. Path and content keys are the same for all tools (see `fields`),
-    because every recognised key counts, whatever the tool; commands and patches differ."""
+    """One tool of an agent, by its kind and the keys of its command or patch.
+
+    Path and content keys are the same for all tools (see `input_fields`): every known key counts,
+    whatever the tool.
+    """
 
     kind: ToolKind
     command: tuple[str, ...] = ("command",)
@@ -76,10 +79,10 @@ Toolset = dict[str, AgentTool]
 
 
 def tools(tool: AgentTool, names: str) -> Toolset:
-    """The same tool under each of the blank-separated names."""
+    """Return a table with the same tool under each of the blank-separated names."""
     return dict.fromkeys(names.split(), tool)
 
 
 def merge(toolsets: Iterable[Toolset]) -> Toolset:
-    """One table; a later toolset wins."""
+    """Return one table; a later toolset wins."""
     return {name: tool for toolset in toolsets for name, tool in toolset.items()}

@@ -1,4 +1,4 @@
-"""Archives: making one has a known target, listing one reads; unpacking writes what is inside."""
+"""`tar` and `unzip`: creating an archive has a known target, listing reads; unpacking writes any file."""
 
 from __future__ import annotations
 
@@ -19,34 +19,38 @@ TAR = build_spec(
 )
 
 
-def _judge_tar(call: ProgramCall) -> None:
-    """`tar`, with its bundled first word: `tar czf a.tgz src`."""
+def _tar(call: ProgramCall) -> None:
+    """Run `tar`, also with a bundled first word: `tar czf a.tgz src`."""
     args = list(call.args)
     if args and args[0].value and not args[0].value.startswith("-"):
-        args[:1] = _bundled(args[0])
+        args[:1] = _unbundle(args[0])
     parsed = parse_options(args, TAR)
     if parsed.has("-T", "--files-from"):
         raise UnclearCommandError("a list that tar reads may name any file, and options")
     for name in ("-X", "--exclude-from"):
         call.read_all(parsed.values(name))
-    _tar(call, parsed)
+    _record_tar(call, parsed)
 
 
-def _bundled(first: Word) -> list[Word]:
-    """`czf` as `-czf`: only the last letter of the bundle may take a value."""
+def _unbundle(first: Word) -> list[Word]:
+    """Return `-czf` for `czf`; only the last letter of the bundle may take a value."""
     letters = first.value or ""
     if any(TAR.options.get(f"-{letter}", "") for letter in letters[:-1]):
         raise UnclearCommandError("options of tar that are not understood", first.span)
     return [replace(first, value=f"-{letters}", prefix=f"-{letters}")]
 
 
-def _tar(call: ProgramCall, parsed: ParsedOptions) -> None:
+def _record_tar(call: ProgramCall, parsed: ParsedOptions) -> None:
     archives = parsed.values("-f", "--file")
-    folders = parsed.values("-C", "--directory")
-    if parsed.has("-c", "--create") == parsed.has("-t", "--list") or len(archives) > 1 or len(folders) > 1:
+    directories = parsed.values("-C", "--directory")
+    if (
+        parsed.has("-c", "--create") == parsed.has("-t", "--list")
+        or len(archives) > 1
+        or len(directories) > 1
+    ):
         raise UnclearCommandError("what tar does here is not clear")
     for archive in archives:
-        if ":" in archive.prefix:  # tar starts rsh or ssh for it, to read as well
+        if ":" in archive.prefix:  # tar runs rsh or ssh for it, even to read
             raise UnclearCommandError("an archive on another machine", archive.span)
     if parsed.has("-t", "--list"):
         call.read_all(archives)
@@ -55,18 +59,18 @@ def _tar(call: ProgramCall, parsed: ParsedOptions) -> None:
         if archive.value != "-":
             call.write(archive)
     for word in parsed.operands:
-        call.read(_below(folders, word), recursive=True)
+        call.read(_join_directory(directories, word), recursive=True)
 
 
-def _below(folders: list[Word], word: Word) -> Word:
-    """A source of the archive, counted from the folder that -C names."""
-    if not folders or (word.value or "/").startswith("/") or word.has_tilde:
+def _join_directory(directories: list[Word], word: Word) -> Word:
+    """Return a source of the archive relative to the directory that -C names."""
+    if not directories or (word.value or "/").startswith("/") or word.has_tilde:
         return word
-    folder = folders[0]
-    if folder.value is None:
-        raise UnclearCommandError("the folder is not known here", folder.span)
-    value = f"{folder.value}/{word.value}"
-    return replace(word, value=value, prefix=value, has_tilde=folder.has_tilde)
+    directory = directories[0]
+    if directory.value is None:
+        raise UnclearCommandError("the folder is not known here", directory.span)
+    value = f"{directory.value}/{word.value}"
+    return replace(word, value=value, prefix=value, has_tilde=directory.has_tilde)
 
 
 def _unzip(call: ProgramCall, parsed: ParsedOptions) -> None:
@@ -76,7 +80,7 @@ def _unzip(call: ProgramCall, parsed: ParsedOptions) -> None:
 
 
 ARCHIVES: Mapping[str, KnownProgram] = {
-    "tar": CustomProgram(_judge_tar),
+    "tar": CustomProgram(_tar),
     "unzip": Program(build_spec("-ltZvq", "-*"), _unzip),
     "zipinfo": Program(build_spec("-12lmsvhzt")),
 }

@@ -1,8 +1,7 @@
 """`awk` programs that only print.
 
-The text is not parsed. It is refused wherever a character or a name could start a command, open a
-file or load code, even where it stands in a string: awk's grammar cannot be told apart by a scanner
-(a slash divides or opens a regular expression), so nothing is built on telling it apart.
+The program is not parsed: a scanner cannot tell a division from a regular expression. So any character or
+name that could run a command, open a file or load code makes it unclear, even in a string.
 """
 
 from __future__ import annotations
@@ -14,10 +13,10 @@ from controlplane.policy.shell.options import ParsedOptions, build_spec
 from controlplane.policy.shell.result import UnclearCommandError
 from controlplane.policy.shell.word import Word
 
-FORBIDDEN = re.compile(r"system|getline|close|fflush|ARG|ENVIRON|PROCINFO|SYMTAB|FUNCTAB|@")
-# A condition compares. Without quotes, slashes and `#` inside, this text is one wherever it is code at all.
+UNSAFE_NAMES = re.compile(r"system|getline|close|fflush|ARG|ENVIRON|PROCINFO|SYMTAB|FUNCTAB|@")
+# In a condition `>` compares. Without quotes, slashes and `#` this text is a condition wherever it is code.
 CONDITION = re.compile(r"\b(?:if|while)\s*\((?:[^(){}\"/|;#\n\\]|\([^(){}\"/|;#\n\\]*\))*\)")
-SENDS = re.compile(r">|(?<!\|)\|(?!\|)|\|\|\|")  # `||` is an or
+REDIRECTS = re.compile(r">|(?<!\|)\|(?!\|)|\|\|\|")  # but not `||`
 ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 
 
@@ -30,17 +29,17 @@ def _awk(call: ProgramCall, parsed: ParsedOptions) -> None:
 
 
 def check_program(program: Word) -> None:
-    """Raises UnclearError unless the program can only print to standard output.
+    """Raise UnclearCommandError unless the program can only print to standard output.
 
-    In front of the first brace a `>` compares and a `|` stands in a regular expression, for printing
-    needs an action; behind it, they may write or run.
+    Printing needs an action, so in front of the first brace a `>` compares and a `|` belongs to a regular
+    expression; behind it they may write or run something.
     """
     span = program.span
     text = program.value
     if text is None or program.is_file_name:
         raise UnclearCommandError("the awk program is not known", span)
     actions = CONDITION.sub("", text[text.find("{") :] if "{" in text else "")
-    if FORBIDDEN.search(text) or SENDS.search(actions):
+    if UNSAFE_NAMES.search(text) or REDIRECTS.search(actions):
         raise UnclearCommandError("the awk program may write or run something", span)
 
 

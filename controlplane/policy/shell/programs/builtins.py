@@ -1,4 +1,4 @@
-"""Builtins that change the shell itself: its folder, its variables, whether it goes on."""
+"""Shell builtins that change the shell itself: its directory, its variables, whether it goes on."""
 
 from __future__ import annotations
 
@@ -15,82 +15,86 @@ from controlplane.policy.shell.state import CommandOutcome, always
 from controlplane.policy.shell.variables import check_inert
 from controlplane.policy.shell.word import Word
 
-CD = build_spec("-L", "-*", marks="option_safe")
-READ = build_spec("-rs -p= -t= -n= -N= -d= -u= -a=", "-*")
-LINES = build_spec("-t -n= -s= -d= -u=", "-*")
+CD_OPTIONS = build_spec("-L", "-*", marks="option_safe")
+READ_OPTIONS = build_spec("-rs -p= -t= -n= -N= -d= -u= -a=", "-*")
+MAPFILE_OPTIONS = build_spec("-t -n= -s= -d= -u=", "-*")
 NAME = re.compile(r"[A-Za-z_]\w*")
-SET_FLAG = re.compile(r"[-+]([eux]+o?|o)")
-SET_NAMES = frozenset({"pipefail", "errexit", "nounset", "xtrace"})
+SET_FLAGS = re.compile(r"[-+]([eux]+o?|o)")
+SET_OPTION_NAMES = frozenset({"pipefail", "errexit", "nounset", "xtrace"})
 
 
 def _cd(call: ProgramCall) -> CommandOutcome:
-    operands = call.parse_options(CD).operands
+    operands = call.parse_options(CD_OPTIONS).operands
     if len(operands) > 1:
         raise UnclearCommandError("cd with several folders")
     target = operands[0] if operands else Word("~", "~", *call.span, has_tilde=True)
-    folders = _entered(call, target)
-    return CommandOutcome(replace(call.state, directories=folders), call.state, _is_certain(call, folders))
+    directories = _resolve_target(call, target)
+    return CommandOutcome(
+        replace(call.state, directories=directories), call.state, _exist_for_certain(call, directories)
+    )
 
 
-def _entered(call: ProgramCall, target: Word) -> tuple[str, ...] | None:
-    """Where `cd target` leads from every possible folder; None when that cannot be known."""
+def _resolve_target(call: ProgramCall, target: Word) -> tuple[str, ...] | None:
+    """Return where `cd target` leads from every possible directory; None where that is not known."""
     if target.value in (None, "", "-") or target.has_wildcard or call.state.directories is None:
         return None
-    found = (change_directory(folder, target.value, call.recorder.root) for folder in call.state.directories)
-    return tuple(dict.fromkeys(found))
+    targets = (
+        change_directory(directory, target.value, call.recorder.root) for directory in call.state.directories
+    )
+    return tuple(dict.fromkeys(targets))
 
 
-def _is_certain(call: ProgramCall, folders: tuple[str, ...] | None) -> bool:
-    """Whether the folders are there: on disk, and nothing in this command has removed any."""
-    scene = call.recorder
-    if not folders or not scene.on_disk or scene.has_removed or scene.has_unknown:
+def _exist_for_certain(call: ProgramCall, directories: tuple[str, ...] | None) -> bool:
+    """Return whether the directories exist for certain: on disk, and not removed by this command."""
+    recorder = call.recorder
+    if not directories or not recorder.on_disk or recorder.has_removed or recorder.has_unknown:
         return False
-    return all(is_inside(folder) and scene.filesystem.is_dir(folder) for folder in folders)
+    return all(is_inside(directory) and recorder.filesystem.is_dir(directory) for directory in directories)
 
 
 def _pushd(call: ProgramCall) -> CommandOutcome:
-    operands = call.parse_options(CD).operands
+    operands = call.parse_options(CD_OPTIONS).operands
     if len(operands) != 1 or operands[0].prefix.startswith("+"):
         raise UnclearCommandError("the folder stack is not known")
-    old = call.state.directories
-    folders = _entered(call, operands[0])
-    stack = (*call.state.directory_stack, old) if old is not None else ()
-    inside = replace(call.state, directories=folders, directory_stack=stack)
-    return CommandOutcome(inside, call.state, _is_certain(call, folders))
+    current = call.state.directories
+    directories = _resolve_target(call, operands[0])
+    stack = (*call.state.directory_stack, current) if current is not None else ()
+    state = replace(call.state, directories=directories, directory_stack=stack)
+    return CommandOutcome(state, call.state, _exist_for_certain(call, directories))
 
 
 def _popd(call: ProgramCall) -> CommandOutcome:
     if call.args:
         raise UnclearCommandError("the folder stack is not known")
-    *stack, folders = call.state.directory_stack or (None,)
-    outside = replace(call.state, directories=folders, directory_stack=tuple(stack))
-    return CommandOutcome(outside, call.state, cannot_fail=folders is not None)
+    *stack, directories = call.state.directory_stack or (None,)
+    state = replace(call.state, directories=directories, directory_stack=tuple(stack))
+    return CommandOutcome(state, call.state, cannot_fail=directories is not None)
 
 
 def _exit(call: ProgramCall) -> CommandOutcome:
-    """An argument that is not one number may keep the shell alive."""
-    leaves = not call.args or (len(call.args) == 1 and re.fullmatch(r"\d+", call.args[0].value or ""))
-    return always(call.state.after_exit() if leaves else call.state)
+    """Run `exit`. With anything but one number behind it the shell may report an error and go on."""
+    exits = not call.args or (len(call.args) == 1 and re.fullmatch(r"\d+", call.args[0].value or ""))
+    return always(call.state.after_exit() if exits else call.state)
 
 
 def _jump(call: ProgramCall) -> CommandOutcome:
-    """`break` and `continue`: what follows in the loop may be left out."""
+    """Run `break` or `continue`: the rest of the loop may be skipped."""
     call.recorder.jump_count += 1
     return always(call.state)
 
 
 def _read(call: ProgramCall) -> CommandOutcome:
-    """`read 'a[$(cmd)]'` runs cmd, so only plain names will do."""
-    parsed = call.parse_options(READ)
-    return _filled(call, (*parsed.operands, *parsed.values("-a")))
+    """Run `read NAME…`. `read 'a[$(cmd)]'` runs cmd, so only plain names are allowed."""
+    parsed = call.parse_options(READ_OPTIONS)
+    return _fill_variables(call, (*parsed.operands, *parsed.values("-a")))
 
 
 def _mapfile(call: ProgramCall) -> CommandOutcome:
-    """Lines into an array; `-C` runs a command."""
-    return _filled(call, call.parse_options(LINES).operands)
+    """Run `mapfile NAME`; its option `-C`, which runs a command, is not known."""
+    return _fill_variables(call, call.parse_options(MAPFILE_OPTIONS).operands)
 
 
-def _filled(call: ProgramCall, names: Sequence[Word]) -> CommandOutcome:
+def _fill_variables(call: ProgramCall, names: Sequence[Word]) -> CommandOutcome:
     state = call.state
     for word in names:
         if word.value is None or not NAME.fullmatch(word.value):
@@ -102,9 +106,11 @@ def _filled(call: ProgramCall, names: Sequence[Word]) -> CommandOutcome:
 
 
 def _set(call: ProgramCall) -> CommandOutcome:
-    """Only the options that make a script stricter, or tell what it does."""
-    given = [word.value or "?" for word in call.args]
-    if not given or not all(SET_FLAG.fullmatch(one) or one in SET_NAMES for one in given):
+    """Run `set` with the options that make a script stricter or verbose."""
+    arguments = [word.value or "?" for word in call.args]
+    if not arguments or not all(
+        SET_FLAGS.fullmatch(argument) or argument in SET_OPTION_NAMES for argument in arguments
+    ):
         raise UnclearCommandError("changes how the shell works")
     return always(call.state)
 

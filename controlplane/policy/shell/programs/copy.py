@@ -1,4 +1,4 @@
-"""`cp`, `mv`, `ln` and `install`: where a copy ends up depends on what is there already."""
+"""`cp`, `mv`, `ln` and `install`: where a copy ends up depends on what exists at the destination."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KEEPS_LINKS = (*RECURSIVE, "-d", "-P", "--no-dereference")
 
 @dataclass(frozen=True, slots=True)
 class CopyRoute:
-    """Sources and where they go; `into` when the destination is a folder for certain."""
+    """Sources and their destination; `into_directory` where that is a directory for certain."""
 
     sources: tuple[Word, ...]
     destination: Word
@@ -30,10 +30,10 @@ class CopyRoute:
 
 
 def parse_route(call: ProgramCall, parsed: ParsedOptions, op: str = "write") -> CopyRoute:
-    """Read `SOURCE… DESTINATION`, `-t FOLDER SOURCE…` or `-T SOURCE DESTINATION`."""
-    given = parsed.values(*DIRECTORY)
-    if given:
-        return CopyRoute(parsed.operands, given[-1], into_directory=True, exact=False, op=op)
+    """Parse `SOURCE… DESTINATION`, `-t DIRECTORY SOURCE…` or `-T SOURCE DESTINATION`."""
+    targets = parsed.values(*DIRECTORY)
+    if targets:
+        return CopyRoute(parsed.operands, targets[-1], into_directory=True, exact=False, op=op)
     if len(parsed.operands) < 2:
         raise UnclearCommandError("the destination is missing", call.span)
     *sources, destination = parsed.operands
@@ -43,109 +43,109 @@ def parse_route(call: ProgramCall, parsed: ParsedOptions, op: str = "write") -> 
 
 
 def write_destination(
-    call: ProgramCall, way: CopyRoute, source: Word, *, recursive: bool, may_link: bool
+    call: ProgramCall, route: CopyRoute, source: Word, *, recursive: bool, may_link: bool
 ) -> None:
-    """Report where one source ends up: all the places that are possible."""
+    """Record every path at which one source may end up."""
     name = _base_name(source)
-    if way.exact or (not way.into_directory and not _may_be_folder(call, way.destination)):
-        _write_path(call, way, recursive=recursive, may_link=may_link)
+    if route.exact or (not route.into_directory and not _may_be_directory(call, route.destination)):
+        _write_path(call, route, recursive=recursive, may_link=may_link)
         return
-    if name == "":  # `cp -r src/. there` fills the destination itself
-        _write_path(call, way, recursive=True, may_link=may_link)
+    if name == "":  # `cp -r src/. target` copies into the destination itself
+        _write_path(call, route, recursive=True, may_link=may_link)
         return
-    if not way.into_directory and not _is_folder(call, way.destination):
-        _write_path(call, way, recursive=recursive, may_link=may_link)
-    _write_path(call, way, below=name, recursive=recursive, may_link=may_link)
+    if not route.into_directory and not _is_directory(call, route.destination):
+        _write_path(call, route, recursive=recursive, may_link=may_link)
+    _write_path(call, route, below=name, recursive=recursive, may_link=may_link)
 
 
 def _write_path(
-    call: ProgramCall, way: CopyRoute, *, below: str = "", recursive: bool, may_link: bool
+    call: ProgramCall, route: CopyRoute, *, below: str = "", recursive: bool, may_link: bool
 ) -> None:
-    """What arrives at a place; a tree that is copied writes through the links that lie there already."""
-    call.write(way.destination, way.op, below=below, recursive=recursive, may_link=may_link)
-    if recursive and way.op == "write" and call.recorder.on_disk:
-        span = (way.destination.start, way.destination.end)
-        for path in call.resolve(way.destination, below=below):
+    """Record one write. A tree that is copied also writes through the links that exist at its destination."""
+    call.write(route.destination, route.op, below=below, recursive=recursive, may_link=may_link)
+    if recursive and route.op == "write" and call.recorder.on_disk:
+        span = (route.destination.start, route.destination.end)
+        for path in call.resolve(route.destination, below=below):
             for link in call.recorder.find_links(path, span):
                 call.recorder.add_write(link, "write", span)
 
 
 def _base_name(source: Word) -> str:
-    """The name under which a source arrives in a folder, "" for `.` and `..`."""
+    """Return the name of a source in the destination directory, "" for `.` and `..`."""
     if source.value is None or source.has_wildcard:
         raise UnclearCommandError("what is copied is known only when the command runs", source.span)
     name = source.value.rstrip("/").rpartition("/")[2]
     return "" if name in (".", "..") else name
 
 
-def _is_folder(call: ProgramCall, word: Word) -> bool:
+def _is_directory(call: ProgramCall, word: Word) -> bool:
     return all(call.recorder.is_directory(path) for path in call.resolve(word))
 
 
-def _may_be_folder(call: ProgramCall, word: Word) -> bool:
+def _may_be_directory(call: ProgramCall, word: Word) -> bool:
     return any(call.recorder.may_be_directory(path) for path in call.resolve(word))
 
 
 def _add_directories(call: ProgramCall, word: Word) -> None:
-    """What arrived may be a folder, so a later copy may land inside it."""
+    """Remember that the destination may be a directory now, so that a later copy may go below it."""
     call.recorder.created_directories.update(path.key for path in call.resolve(word))
 
 
 def _cp(call: ProgramCall, parsed: ParsedOptions) -> None:
-    way = parse_route(call, parsed)
-    copies_folders = parsed.has(*RECURSIVE)
-    for source in way.sources:
-        recursive = copies_folders and _may_be_folder(call, source)
+    route = parse_route(call, parsed)
+    is_recursive = parsed.has(*RECURSIVE)
+    for source in route.sources:
+        recursive = is_recursive and _may_be_directory(call, source)
         call.read(source, recursive=recursive)
         may_link = parsed.has(*KEEPS_LINKS)
-        write_destination(call, way, source, recursive=recursive, may_link=may_link)
-    if copies_folders:
-        _add_directories(call, way.destination)
+        write_destination(call, route, source, recursive=recursive, may_link=may_link)
+    if is_recursive:
+        _add_directories(call, route.destination)
 
 
 def _mv(call: ProgramCall, parsed: ParsedOptions) -> None:
-    way = parse_route(call, parsed, "move")
-    for source in way.sources:
-        move(call, way, source)
+    route = parse_route(call, parsed, "move")
+    for source in route.sources:
+        move(call, route, source)
 
 
-def move(call: ProgramCall, way: CopyRoute, source: Word) -> None:
-    """Both ends of a move; what is moved may be a folder or a link."""
-    recursive = _may_be_folder(call, source)
-    write_destination(call, way, source, recursive=recursive, may_link=True)
+def move(call: ProgramCall, route: CopyRoute, source: Word) -> None:
+    """Record both ends of a move; what is moved may be a directory or a link."""
+    recursive = _may_be_directory(call, source)
+    write_destination(call, route, source, recursive=recursive, may_link=True)
     call.write(source, "move", recursive=recursive)
     if recursive:
-        _add_directories(call, way.destination)
+        _add_directories(call, route.destination)
 
 
 def _ln(call: ProgramCall, parsed: ParsedOptions) -> None:
     if len(parsed.operands) == 1 and not parsed.has(*DIRECTORY):
-        here = Word(".", ".", *call.span)
-        way = CopyRoute(parsed.operands, here, into_directory=True, exact=False, op="link")
+        current = Word(".", ".", *call.span)
+        route = CopyRoute(parsed.operands, current, into_directory=True, exact=False, op="link")
     else:
-        way = parse_route(call, parsed, "link")
-    for source in way.sources:
+        route = parse_route(call, parsed, "link")
+    for source in route.sources:
         if parsed.has("-s", "--symbolic"):
-            _symbolic(call, way, source)
+            _record_link_target(call, route, source)
         else:
-            call.write(source, "link")  # a second name for the same bytes: whoever writes one writes both
-        write_destination(call, way, source, recursive=False, may_link=True)
-    _add_directories(call, way.destination)
+            call.write(source, "link")  # a hard link: a write to one name changes both
+        write_destination(call, route, source, recursive=False, may_link=True)
+    _add_directories(call, route.destination)
 
 
-def _symbolic(call: ProgramCall, way: CopyRoute, source: Word) -> None:
-    """What a symbolic link leads to.
+def _record_link_target(call: ProgramCall, route: CopyRoute, source: Word) -> None:
+    """Record the target of a symbolic link.
 
-    It is written once somebody writes through the link. Inside a workspace on disk that will be seen
-    when it happens; elsewhere nobody can follow the link later, so it counts now.
+    A later command may write through the link. In a workspace on disk the gate resolves the link then;
+    elsewhere it cannot, so the target counts as written now.
     """
-    folder = way.destination.value or ""
-    if not way.into_directory and not _is_folder(call, way.destination):
-        folder = folder.rpartition("/")[0]
+    directory = route.destination.value or ""
+    if not route.into_directory and not _is_directory(call, route.destination):
+        directory = directory.rpartition("/")[0]
     target = source
-    if source.value and folder and not source.value.startswith("/") and not source.has_tilde:
-        target = replace(source, value=f"{folder}/{source.value}", prefix=f"{folder}/{source.prefix}")
-        target = replace(target, has_tilde=way.destination.has_tilde)
+    if source.value and directory and not source.value.startswith("/") and not source.has_tilde:
+        target = replace(source, value=f"{directory}/{source.value}", prefix=f"{directory}/{source.prefix}")
+        target = replace(target, has_tilde=route.destination.has_tilde)
     if call.recorder.on_disk and all(is_inside(path.key) for path in call.resolve(target)):
         call.read(target)
     else:
@@ -157,12 +157,12 @@ def _install(call: ProgramCall, parsed: ParsedOptions) -> None:
         for word in parsed.operands:
             make_directory(call, word, parents=True)
         return
-    way = parse_route(call, parsed)
+    route = parse_route(call, parsed)
     if parsed.has("-D"):
-        make_parents(call, way.destination)
-    for source in way.sources:
+        make_parents(call, route.destination)
+    for source in route.sources:
         call.read(source)
-        write_destination(call, way, source, recursive=False, may_link=False)
+        write_destination(call, route, source, recursive=False, may_link=False)
 
 
 COPIERS: Mapping[str, Program] = {

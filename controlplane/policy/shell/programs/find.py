@@ -1,4 +1,4 @@
-"""`find`: roots, then an expression of a closed list of tests and actions."""
+"""`find`: roots, then an expression of known tests and actions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from controlplane.policy.shell.result import UnclearCommandError
 from controlplane.policy.shell.state import CommandOutcome, always
 from controlplane.policy.shell.word import Word, to_any_file_name
 
-BARE = frozenset(
+WITHOUT_VALUE = frozenset(
     [
         "-print",
         "-print0",
@@ -47,7 +47,7 @@ BARE = frozenset(
         ",",
     ]
 )
-VALUED = frozenset(
+TESTS_WITH_VALUE = frozenset(
     [
         "-name",
         "-iname",
@@ -86,72 +86,72 @@ VALUED = frozenset(
         "-newerct",
     ]
 )
-REFERENCES = frozenset({"-newer", "-anewer", "-cnewer", "-samefile"})
-OUTPUTS = {"-fprint": 1, "-fprint0": 1, "-fls": 1, "-fprintf": 2}  # how many values follow
-GLOBAL = frozenset({"-H", "-L", "-P"})
-NAME = "{}"
-# Readers with options that decide something, but whose files are named last.
+FILE_TESTS = frozenset({"-newer", "-anewer", "-cnewer", "-samefile"})
+OUTPUT_ACTIONS = {"-fprint": 1, "-fprint0": 1, "-fls": 1, "-fprintf": 2}  # number of values
+GLOBAL_OPTIONS = frozenset({"-H", "-L", "-P"})
+PLACEHOLDER = "{}"
+# Readers that are not `option_safe`, but take their files last, where `{}` stands.
 NAMED_READERS = frozenset({"file", "jq", "awk", "gawk", "mawk", "sed", "diff", "zcat"})
-REMOVING = frozenset({"-f", "-r", "-rf", "-fr", "-v", "--"})
-FOLLOWING = frozenset({"-H", "-L", "-follow"})
+RM_OPTIONS = frozenset({"-f", "-r", "-rf", "-fr", "-v", "--"})
+FOLLOW_OPTIONS = frozenset({"-H", "-L", "-follow"})
 
 
 def find(call: ProgramCall) -> CommandOutcome:
     words = list(call.args)
-    follows = any(word.value in FOLLOWING for word in words)
-    while words and words[0].value in GLOBAL:
+    follows_links = any(word.value in FOLLOW_OPTIONS for word in words)
+    while words and words[0].value in GLOBAL_OPTIONS:
         words.pop(0)
-    roots = _roots(words)
+    roots = _take_roots(words)
     deletes = _expression(call, words[len(roots) :])
-    if deletes and follows:
+    if deletes and follows_links:
         raise UnclearCommandError("deletes what links lead to")
-    here = Word(".", ".", *call.span)
-    for root in roots or [here]:
+    current = Word(".", ".", *call.span)
+    for root in roots or [current]:
         call.read(root, recursive=True)
         if deletes:
             call.write(root, "delete", recursive=True)
     return always(call.state)
 
 
-def _roots(words: list[Word]) -> list[Word]:
-    found: list[Word] = []
+def _take_roots(words: list[Word]) -> list[Word]:
+    roots: list[Word] = []
     for word in words:
         if word.prefix.startswith("-") or word.value in ("!", "(", ")", ","):
             break
         if not word.prefix or (word.has_wildcard and word.prefix[0] in "*?["):
             raise UnclearCommandError("may turn out to be an action", word.span)
-        found.append(word)
-    return found
+        roots.append(word)
+    return roots
 
 
 def _expression(call: ProgramCall, words: list[Word]) -> bool:
-    """Judge tests and actions; returns whether it deletes."""
+    """Record what tests and actions do; returns whether the expression deletes."""
     deletes = False
-    rest = iter(words)
-    for word in rest:
+    remaining = iter(words)
+    for word in remaining:
         if word.value == "-delete":
             deletes = True
         elif word.value == "-exec":
-            command = list(_command(rest, word))
+            command = list(_take_command(remaining, word))
             if _removes(command):
                 deletes = True
             else:
-                _judge_found(call, [*command[:1], *map(_found, command[1:])])
-        elif word.value in REFERENCES:
-            call.read(_value(rest, word))
-        elif word.value in OUTPUTS:
-            call.write(_value(rest, word))
-            for _ in range(OUTPUTS[word.value] - 1):
-                _value(rest, word)
-        elif word.value in VALUED:
-            _harmless(_value(rest, word))
-        elif word.value not in BARE:
+                _run_on_matches(call, [*command[:1], *map(_to_file_name, command[1:])])
+        elif word.value in FILE_TESTS:
+            call.read(_take_value(remaining, word))
+        elif word.value in OUTPUT_ACTIONS:
+            call.write(_take_value(remaining, word))
+            for _ in range(OUTPUT_ACTIONS[word.value] - 1):
+                _take_value(remaining, word)
+        elif word.value in TESTS_WITH_VALUE:
+            _check_value(_take_value(remaining, word))
+        elif word.value not in WITHOUT_VALUE:
             raise UnclearCommandError("find runs something, or an action is not known", word.span)
     return deletes
 
 
-def _judge_found(call: ProgramCall, words: list[Word]) -> None:
-    """Names from find begin with its roots, so they are no options; but what they are may count."""
+def _run_on_matches(call: ProgramCall, words: list[Word]) -> None:
+    """Run `-exec`. The names that find passes begin with a root, so they are never options."""
     name = program_name(words[0].value or "") if words else ""
     if name not in NAMED_READERS:
         run_with_file_names(call, words)
@@ -159,40 +159,44 @@ def _judge_found(call: ProgramCall, words: list[Word]) -> None:
     PROGRAMS[name].record_effects(replace(call, name=name, args=tuple(words[1:])))
 
 
-def _command(rest: Iterator[Word], word: Word) -> Iterator[Word]:
-    """The words up to `;`, or to the `+` behind `{}`."""
+def _take_command(remaining: Iterator[Word], word: Word) -> Iterator[Word]:
+    """Yield the words up to `;`, or to the `+` behind `{}`."""
     before = None
-    for one in rest:
-        if one.value == ";" or (one.value == "+" and before == NAME):
+    for argument in remaining:
+        if argument.value == ";" or (argument.value == "+" and before == PLACEHOLDER):
             return
-        yield one
-        before = one.value
+        yield argument
+        before = argument.value
     raise UnclearCommandError("an action without its end", word.span)
 
 
-def _found(word: Word) -> Word:
-    """`{}` is a file below the folders that are looked through anyway; inside a word it may be any other."""
-    if word.value == NAME:
+def _to_file_name(word: Word) -> Word:
+    """Replace `{}` by a file below the roots, which are recorded as read; `x{}` may be any other."""
+    if word.value == PLACEHOLDER:
         return to_any_file_name(word)
-    if word.value is None or NAME in word.value:
+    if word.value is None or PLACEHOLDER in word.value:
         raise UnclearCommandError("find passes names that are not followed", word.span)
     return word
 
 
 def _removes(command: list[Word]) -> bool:
-    """`rm -rf {}`: as `-delete`, with all that is below what is found."""
-    program, *others = [word.value for word in command] or [None]
-    return program_name(program or "") == "rm" and others[-1:] == [NAME] and REMOVING.issuperset(others[:-1])
+    """Return whether a command is `rm -rf {}`, which deletes the matches with all that is below them."""
+    program, *arguments = [word.value for word in command] or [None]
+    return (
+        program_name(program or "") == "rm"
+        and arguments[-1:] == [PLACEHOLDER]
+        and RM_OPTIONS.issuperset(arguments[:-1])
+    )
 
 
-def _value(rest: Iterator[Word], word: Word) -> Word:
-    value = next(rest, None)
+def _take_value(remaining: Iterator[Word], word: Word) -> Word:
+    value = next(remaining, None)
     if value is None:
         raise UnclearCommandError("an action without its value", word.span)
     return value
 
 
-def _harmless(word: Word) -> None:
-    """A pattern left unquoted may become file names; none with a dot is an action of find."""
+def _check_value(word: Word) -> None:
+    """Require that the value of a test cannot expand to an action. No action has a dot, so `*.py` is fine."""
     if word.may_split or (word.has_wildcard and "." not in word.prefix and word.prefix[:1] in "*?["):
         raise UnclearCommandError("may turn out to be an action", word.span)

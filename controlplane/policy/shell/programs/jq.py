@@ -1,7 +1,7 @@
-"""`jq`: a program, then files. Its options follow rules of their own, some take two values.
+"""`jq`: a filter, then files. Some of its options take two values.
 
-A program may read more files than are named: `import "secret" as $s;` reads `secret.json`. What stands in a
-file of its own (`-f`) nobody has seen.
+A filter may read more files than the arguments name: `import "secret" as $s;` reads `secret.json`. So `-f`,
+which reads the filter from a file, is not known.
 """
 
 from __future__ import annotations
@@ -22,19 +22,17 @@ JQ = build_spec(
 )
 VALUES = frozenset({"--arg", "--argjson"})  # a name and a value
 FILES = frozenset({"--slurpfile", "--rawfile"})  # a name and a file
-# The path may have a format (`import @text "secret"`), `modulemeta` gets it from the program.
+# The path may have a format (`import @text "secret"`); `modulemeta` takes it from the filter.
 IMPORTS = re.compile(r"""(?<![.\w$"'])(?:import|include)\s*["#@]|\bmodulemeta\b""")
 
 
-def judge_jq(call: ProgramCall) -> None:
+def run_jq(call: ProgramCall) -> None:
     if any(word.value == "--" for word in call.args):
         raise UnclearCommandError("what jq takes for files is not clear", call.span)
     parsed = parse_options(list(_without_pairs(call)), JQ)
     program, files = parsed.operands[:1], parsed.operands[1:]
     for word in program:
-        if word.has_wildcard and word.prefix.startswith(
-            "."
-        ):  # `.[]`: what it matches may be a program and files
+        if word.has_wildcard and word.prefix.startswith("."):  # an unquoted `.[0]` may expand to hidden files
             call.read(word)
         elif word.value is None or word.has_wildcard or word.is_file_name or IMPORTS.search(word.value):
             raise UnclearCommandError("a jq program that may read other files", word.span)
@@ -42,17 +40,17 @@ def judge_jq(call: ProgramCall) -> None:
 
 
 def _without_pairs(call: ProgramCall) -> Iterator[Word]:
-    """The arguments but for options that take two values, whose files are read here."""
-    rest = iter(call.args)
-    for word in rest:
+    """Yield the arguments without the options that take two values, and record the files of these."""
+    remaining = iter(call.args)
+    for word in remaining:
         if word.value not in VALUES | FILES:
             yield word
             if word.value == "--indent":
-                yield from islice(rest, 1)  # jq takes even `--arg` for its value
+                yield from islice(remaining, 1)  # its value, even if that looks like `--arg`
             continue
-        pair = [next(rest, None), next(rest, None)]
-        for one in pair:
-            if one is None or one.may_split or one.has_wildcard:
+        pair = [next(remaining, None), next(remaining, None)]
+        for value in pair:
+            if value is None or value.may_split or value.has_wildcard:
                 raise UnclearCommandError("an option without its two values", word.span)
         if word.value in FILES and pair[1] is not None:
             call.read(pair[1])

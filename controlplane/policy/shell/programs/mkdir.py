@@ -1,4 +1,4 @@
-"""Making folders, and the folders on the way to them."""
+"""Create directories, with their parents."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from controlplane.policy.shell.word import Word
 
 
 def make_directory(call: ProgramCall, word: Word, *, parents: bool) -> None:
-    """A folder, and the folders on the way to it that may be missing."""
+    """Record a directory, and with `parents` those above it that may be missing."""
     if parents:
         make_parents(call, word)
     call.write(word, "folder")
@@ -15,7 +15,7 @@ def make_directory(call: ProgramCall, word: Word, *, parents: bool) -> None:
 
 
 def make_parents(call: ProgramCall, word: Word) -> None:
-    """The folders above a path that may be missing."""
+    """Record the directories above a path that may be missing."""
     for parent in list_parents(word):
         for path in call.resolve(parent):
             if call.recorder.may_be_missing(path):
@@ -24,7 +24,7 @@ def make_parents(call: ProgramCall, word: Word) -> None:
 
 
 def list_parents(word: Word) -> list[Word]:
-    """`a/b`, then `a`, for `a/b/c`."""
+    """Return the parents of a path: `a/b`, then `a`, for `a/b/c`."""
     segments = (word.value or "").rstrip("/").split("/")
     texts = ["/".join(segments[:count]) for count in range(len(segments) - 1, 0, -1)]
     return [

@@ -1,8 +1,7 @@
-"""Programs that only read, with every option that is known to keep it so.
+"""Programs that only read, with every option that keeps it so.
 
-An entry is safe with these options and no others. Left out on purpose: options that write or run
-(`sort --compress-program`, `rg --pre`, `file -C`, `date -s`), pagers, programs that read their
-configuration from the workspace and run what it says.
+An entry is safe with these options and no others. Left out on purpose: options that write or run something
+(`rg --pre`, `file -C`, `date -s`), pagers, and programs that run what a file of the workspace says.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from controlplane.policy.shell.command import (
 from controlplane.policy.shell.lexical_path import is_inside
 from controlplane.policy.shell.options import OptionSpec, ParsedOptions, build_spec
 from controlplane.policy.shell.programs.awk import AWK
-from controlplane.policy.shell.programs.jq import judge_jq
+from controlplane.policy.shell.programs.jq import run_jq
 from controlplane.policy.shell.programs.test import check_test_words, read_tested_files
 from controlplane.policy.shell.result import UnclearCommandError
 
@@ -68,7 +67,7 @@ FD = (
 
 
 def _grep(call: ProgramCall, parsed: ParsedOptions) -> None:
-    """The first operand is the pattern, unless an option gave it."""
+    """Run `grep` or `rg`: the first operand is the pattern, unless an option gives it."""
     has_pattern = parsed.has("-e", "-f", "--regexp", "--file", "--files", "--type-list")
     record_operands(call, parsed.operands, "r*" if has_pattern else "-r*")
     files = parsed.operands if has_pattern else parsed.operands[1:]
@@ -76,29 +75,31 @@ def _grep(call: ProgramCall, parsed: ParsedOptions) -> None:
         call.read_cwd()
 
 
-def _search(call: ProgramCall, parsed: ParsedOptions) -> None:
-    """A pattern, then folders; the current one when none is named."""
+def _fd(call: ProgramCall, parsed: ParsedOptions) -> None:
+    """Run `fd`: a pattern, then directories, by default the current one."""
     record_operands(call, parsed.operands, "-r*")
     if len(parsed.operands) < 2:
         call.read_cwd()
 
 
 def _diff(call: ProgramCall, parsed: ParsedOptions) -> None:
-    """A file beside a folder is compared with the file of its name in there."""
+    """Run `diff`: a file and a directory are compared by the file of that name in the directory."""
     record_operands(call, parsed.operands, "r*")
-    texts = [(word, (word.value or "").rstrip("/")) for word in parsed.operands]
-    scene, places = call.recorder, {text: call.resolve(word) for word, text in texts if text}
+    operands = [(word, (word.value or "").rstrip("/")) for word in parsed.operands]
+    recorder, resolved = call.recorder, {path: call.resolve(word) for word, path in operands if path}
     names = {
-        text.rpartition("/")[2] for text, paths in places.items() if not all(map(scene.is_directory, paths))
+        path.rpartition("/")[2]
+        for path, candidates in resolved.items()
+        if not all(map(recorder.is_directory, candidates))
     }
-    for word, text in texts:
-        if any(is_inside(path.key) and scene.may_be_directory(path) for path in places.get(text, ())):
-            for name in names - {"-", text.rpartition("/")[2]}:
-                call.read(replace(word, value=f"{text}/{name}", prefix=f"{text}/{name}"))
+    for word, path in operands:
+        if any(is_inside(path.key) and recorder.may_be_directory(path) for path in resolved.get(path, ())):
+            for name in names - {"-", path.rpartition("/")[2]}:
+                call.read(replace(word, value=f"{path}/{name}", prefix=f"{path}/{name}"))
 
 
 def _lsof(call: ProgramCall, parsed: ParsedOptions) -> None:
-    """`+D folder` and the like are options, too."""
+    """Run `lsof`, where `+D directory` and the like are options too."""
     for word in parsed.operands:
         if word.prefix.startswith("+"):
             raise UnclearCommandError(f"{word.prefix[:2]} is not a known option", word.span)
@@ -106,7 +107,7 @@ def _lsof(call: ProgramCall, parsed: ParsedOptions) -> None:
 
 
 def _date(_call: ProgramCall, parsed: ParsedOptions) -> None:
-    """Operands without a `+` set the clock."""
+    """Run `date`, which sets the clock by an operand without `+`."""
     for word in parsed.operands:
         if not word.prefix.startswith("+"):
             raise UnclearCommandError("sets the clock", word.span)
@@ -118,86 +119,88 @@ def _test(call: ProgramCall) -> None:
 
 
 def _printf(_call: ProgramCall, parsed: ParsedOptions) -> None:
-    """The shell's own `%n` sets the variable that an argument names: PATH, say."""
+    """Run `printf`. Its `%n` sets the variable that an argument names: PATH, say."""
     formats, arguments = parsed.operands[:1], parsed.operands[1:]
     for word in formats:
-        text = "%n" if word.value is None or word.has_wildcard else word.value.replace("%%", "")
-        if word.may_split or (arguments and COUNTS.search(text)):
+        path = "%n" if word.value is None or word.has_wildcard else word.value.replace("%%", "")
+        if word.may_split or (arguments and PRINTF_N.search(path)):
             raise UnclearCommandError("may set a variable", word.span)
 
 
-def _binary(known: OptionSpec) -> Callable[[ProgramCall], None]:
-    """Programs that take `@file` for the options and names in that file, plugins to load among them."""
+def _binutils(spec: OptionSpec) -> Callable[[ProgramCall], None]:
+    """Build an entry for binutils, which read options out of `@file`, plugins to load among them."""
 
-    def judge(call: ProgramCall) -> None:
+    def record(call: ProgramCall) -> None:
         for word in call.args:
             if word.prefix[:1] in ("", "@", "*", "?", "[") and word.value != "":
                 raise UnclearCommandError("may be a file of options", word.span)
-        Program(known).record_effects(call)
+        Program(spec).record_effects(call)
 
-    return judge
-
-
-def _nothing(_call: ProgramCall) -> None:
-    """The arguments do not matter."""
+    return record
 
 
-def _plain(options: str, operands: str = "r*", marks: str = "option_safe") -> Program:
+def _record_nothing(_call: ProgramCall) -> None:
+    """Record nothing, whatever the arguments are."""
+
+
+def _reader(options: str, operands: str = "r*", marks: str = "option_safe") -> Program:
     return Program(build_spec(options, operands, marks=marks))
 
 
-ANYTHING = CustomProgram(_nothing, is_option_safe=True)
-COUNTS = re.compile(r"%[-+ #'0-9*.]*[hlLjtz]*n")
+ANY_ARGUMENTS = CustomProgram(_record_nothing, is_option_safe=True)
+PRINTF_N = re.compile(r"%[-+ #'0-9*.]*[hlLjtz]*n")
 
 READERS: Mapping[str, KnownProgram] = {
-    "ls": _plain(LS, marks="option_safe reads_cwd"),
-    "dir": _plain(LS, marks="option_safe reads_cwd"),
-    "cat": _plain(
+    "ls": _reader(LS, marks="option_safe reads_cwd"),
+    "dir": _reader(LS, marks="option_safe reads_cwd"),
+    "cat": _reader(
         "-AbeEnstTuv --show-all --number --number-nonblank --squeeze-blank --show-ends --show-tabs"
     ),
-    "head": _plain(
+    "head": _reader(
         "-qvz -n= -c= --lines= --bytes= --quiet --silent --verbose", marks="option_safe takes_number"
     ),
-    "tail": _plain(
+    "tail": _reader(
         "-qvzfFr -n= -c= -s= --lines= --bytes= --quiet --silent --verbose --follow? --retry --pid= "
         "--sleep-interval=",
         marks="option_safe takes_number",
     ),
-    "wc": _plain("-clLmw --bytes --chars --lines --max-line-length --words"),
+    "wc": _reader("-clLmw --bytes --chars --lines --max-line-length --words"),
     "grep": Program(build_spec(GREP, marks="option_safe takes_number"), _grep),
     "egrep": Program(build_spec(GREP, marks="option_safe takes_number"), _grep),
     "fgrep": Program(build_spec(GREP, marks="option_safe takes_number"), _grep),
     "rg": Program(build_spec(RG), _grep),
-    "fd": Program(build_spec(FD), _search),
-    "fdfind": Program(build_spec(FD), _search),
-    "cut": _plain(
+    "fd": Program(build_spec(FD), _fd),
+    "fdfind": Program(build_spec(FD), _fd),
+    "cut": _reader(
         "-nsz -b= -c= -d= -f= --bytes= --characters= --delimiter= --fields= --only-delimited "
         "--complement --output-delimiter="
     ),
-    "tr": _plain("-cCdst --complement --delete --squeeze-repeats --truncate-set1", "-*"),
-    "comm": _plain("-123z --check-order --nocheck-order --output-delimiter= --total"),
-    "cmp": _plain("-bls -i= -n= --print-bytes --verbose --silent --quiet --bytes= --ignore-initial=", "rr--"),
+    "tr": _reader("-cCdst --complement --delete --squeeze-repeats --truncate-set1", "-*"),
+    "comm": _reader("-123z --check-order --nocheck-order --output-delimiter= --total"),
+    "cmp": _reader(
+        "-bls -i= -n= --print-bytes --verbose --silent --quiet --bytes= --ignore-initial=", "rr--"
+    ),
     "diff": Program(build_spec(DIFF), _diff),
-    "stat": _plain("-Lfltx -c= --dereference --file-system --format= --printf= --terse"),
-    "du": _plain(
+    "stat": _reader("-Lfltx -c= --dereference --file-system --format= --printf= --terse"),
+    "du": _reader(
         "-0abcDhHklLmPsSx -B= -d= -t= --all --apparent-size --block-size= --bytes --total --max-depth= "
         "--human-readable --summarize --one-file-system --exclude= --si --time?",
         marks="option_safe reads_cwd",
     ),
-    "df": _plain("-ahHiklmPTv -B= -t= -x= --all --human-readable --inodes --print-type --total --type="),
-    "file": _plain(
+    "df": _reader("-ahHiklmPTv -B= -t= -x= --all --human-readable --inodes --print-type --total --type="),
+    "file": _reader(
         "-biLhkNrsvzE0 -F= -P= --brief --mime --mime-type --mime-encoding --dereference", marks=""
     ),
-    "realpath": _plain(
+    "realpath": _reader(
         "-emLPqsz --canonicalize-existing --canonicalize-missing --relative-to=r --relative-base=r "
         "--no-symlinks --quiet"
     ),
-    "readlink": _plain(
+    "readlink": _reader(
         "-femnqsvz --canonicalize --canonicalize-existing --canonicalize-missing --no-newline"
     ),
-    "basename": _plain("-az -s= --multiple --suffix= --zero", "-*"),
-    "dirname": _plain("-z --zero", "-*"),
-    "pwd": _plain("-LP", ""),
+    "basename": _reader("-az -s= --multiple --suffix= --zero", "-*"),
+    "dirname": _reader("-z --zero", "-*"),
+    "pwd": _reader("-LP", ""),
     "date": Program(
         build_spec(
             "-uRn -d= -r=r -v= -I? -j --date= --reference=r --utc --universal --rfc-email --iso-8601? "
@@ -205,78 +208,78 @@ READERS: Mapping[str, KnownProgram] = {
         ),
         _date,
     ),
-    "echo": ANYTHING,
+    "echo": ANY_ARGUMENTS,
     "printf": Program(build_spec("", "-*", marks="stops_at_operand"), _printf),  # `printf -v` runs code
     "test": CustomProgram(_test, is_option_safe=True),
-    "true": ANYTHING,
-    "false": ANYTHING,
-    ":": ANYTHING,
-    "sleep": _plain("", "-*"),
-    "wait": _plain("-nf", "-*"),
-    "seq": _plain("-w -f= -s= --equal-width --format= --separator=", "-*", "option_safe takes_number"),
-    "expr": _plain("", "-*"),
-    "nl": _plain("-p -b= -d= -f= -h= -i= -l= -n= -s= -v= -w=", marks="option_safe"),
-    "tac": _plain("-br -s= --before --regex --separator="),
-    "rev": _plain(""),
-    "paste": _plain("-sz -d= --delimiters= --serial"),
-    "join": _plain("-iz -a= -e= -j= -o= -t= -v= -1= -2= --header --check-order"),
-    "fold": _plain("-bs -w= --bytes --spaces --width=", marks="option_safe takes_number"),
-    "expand": _plain("-i -t= --initial --tabs=", marks="option_safe takes_number"),
-    "column": _plain("-txenJ -s= -o= -c= -N= --table --separator= --output-separator= --json"),
+    "true": ANY_ARGUMENTS,
+    "false": ANY_ARGUMENTS,
+    ":": ANY_ARGUMENTS,
+    "sleep": _reader("", "-*"),
+    "wait": _reader("-nf", "-*"),
+    "seq": _reader("-w -f= -s= --equal-width --format= --separator=", "-*", "option_safe takes_number"),
+    "expr": _reader("", "-*"),
+    "nl": _reader("-p -b= -d= -f= -h= -i= -l= -n= -s= -v= -w=", marks="option_safe"),
+    "tac": _reader("-br -s= --before --regex --separator="),
+    "rev": _reader(""),
+    "paste": _reader("-sz -d= --delimiters= --serial"),
+    "join": _reader("-iz -a= -e= -j= -o= -t= -v= -1= -2= --header --check-order"),
+    "fold": _reader("-bs -w= --bytes --spaces --width=", marks="option_safe takes_number"),
+    "expand": _reader("-i -t= --initial --tabs=", marks="option_safe takes_number"),
+    "column": _reader("-txenJ -s= -o= -c= -N= --table --separator= --output-separator= --json"),
     "strings": CustomProgram(
-        _binary(build_spec("-afow -n= -t= -e= --all --bytes= --radix=", marks="takes_number"))
+        _binutils(build_spec("-afow -n= -t= -e= --all --bytes= --radix=", marks="takes_number"))
     ),
-    "od": _plain("-abcdfiloshxv -A= -j= -N= -t= -w? --address-radix= --skip-bytes= --read-bytes= --format="),
-    "hexdump": _plain("-bcCdovx -e= -n= -s= --canonical"),
-    "zcat": _plain("-fv", marks=""),
-    "base64": _plain("-di -w= --decode --wrap= --ignore-garbage"),
-    "jq": CustomProgram(judge_jq),
-    "tree": _plain(
+    "od": _reader("-abcdfiloshxv -A= -j= -N= -t= -w? --address-radix= --skip-bytes= --read-bytes= --format="),
+    "hexdump": _reader("-bcCdovx -e= -n= -s= --canonical"),
+    "zcat": _reader("-fv", marks=""),
+    "base64": _reader("-di -w= --decode --wrap= --ignore-garbage"),
+    "jq": CustomProgram(run_jq),
+    "tree": _reader(
         "-adfpsuhDFrtUvCnAJXlx -L= -I= -P= --noreport --dirsfirst --prune --gitignore", marks="reads_cwd"
     ),
-    "id": _plain("-gGnru", "-*"),
-    "whoami": _plain("", ""),
-    "uname": _plain("-asnrvmpio --all", ""),
-    "nproc": _plain("--all --ignore=", ""),
-    "uptime": _plain("-ps", ""),
-    "free": _plain("-bkmgh", ""),
-    "factor": _plain("", "-*"),
-    "ps": _plain("-eAfluxwH -p= -u= -o= -C= --forest --sort= --no-headers", "-*"),
-    "printenv": _plain("-0", "-*"),
-    "which": _plain("-as --all", "-*"),
-    "type": _plain("-afptP", "-*"),
-    "tty": _plain("-s", ""),
-    "arch": _plain("", ""),
-    # No names from elsewhere for these: as options or operands, some change a setting or run something.
-    "hostname": _plain("-fsiIdA --fqdn --short --ip-address", "", ""),
-    "umask": _plain("-Sp", "-*", ""),
-    "ulimit": _plain("-aSHcdefilmnpqrstuvx", "-*", ""),
-    "jobs": _plain("-lnprs", "-*", ""),
-    "history": _plain("", "-", ""),
-    "groups": _plain("", "-*", ""),
-    "users": _plain("", "", ""),
-    "who": _plain("-abdHlmpqrsTtuw", "", ""),
-    "w": _plain("-hsfio", "-*", ""),
-    "locale": _plain("-akcm --all-locales", "-*", ""),
-    "getconf": _plain("-a", "-*", ""),
-    "tput": _plain("-T=", "-*", ""),
-    "lscpu": _plain("-abcJ --json --all", "", ""),
-    "lsblk": _plain("-abdfiJlmnOpPrstT -o= --json --output=", "-*", ""),
-    "pgrep": _plain("-aflnoxcvi -u= -P= -t= -g= -d=", "-*", ""),
-    "pidof": _plain("-sx", "-*", ""),
+    "id": _reader("-gGnru", "-*"),
+    "whoami": _reader("", ""),
+    "uname": _reader("-asnrvmpio --all", ""),
+    "nproc": _reader("--all --ignore=", ""),
+    "uptime": _reader("-ps", ""),
+    "free": _reader("-bkmgh", ""),
+    "factor": _reader("", "-*"),
+    "ps": _reader("-eAfluxwH -p= -u= -o= -C= --forest --sort= --no-headers", "-*"),
+    "printenv": _reader("-0", "-*"),
+    "which": _reader("-as --all", "-*"),
+    "type": _reader("-afptP", "-*"),
+    "tty": _reader("-s", ""),
+    "arch": _reader("", ""),
+    # Not `option_safe`: some options or operands of these change a setting or run something.
+    "hostname": _reader("-fsiIdA --fqdn --short --ip-address", "", ""),
+    "umask": _reader("-Sp", "-*", ""),
+    "ulimit": _reader("-aSHcdefilmnpqrstuvx", "-*", ""),
+    "jobs": _reader("-lnprs", "-*", ""),
+    "history": _reader("", "-", ""),
+    "groups": _reader("", "-*", ""),
+    "users": _reader("", "", ""),
+    "who": _reader("-abdHlmpqrsTtuw", "", ""),
+    "w": _reader("-hsfio", "-*", ""),
+    "locale": _reader("-akcm --all-locales", "-*", ""),
+    "getconf": _reader("-a", "-*", ""),
+    "tput": _reader("-T=", "-*", ""),
+    "lscpu": _reader("-abcJ --json --all", "", ""),
+    "lsblk": _reader("-abdfiJlmnOpPrstT -o= --json --output=", "-*", ""),
+    "pgrep": _reader("-aflnoxcvi -u= -P= -t= -g= -d=", "-*", ""),
+    "pidof": _reader("-sx", "-*", ""),
     "lsof": Program(build_spec("-anPltUbRw -i? -s? -p= -u= -c="), _lsof),
-    "ss": _plain(
+    "ss": _reader(
         "-nltuapxwi46sOHemo --listening --tcp --udp --numeric --processes --all --summary", "-*", ""
     ),
-    "netstat": _plain("-nltuapr46sie --listening --tcp --udp --numeric --programs --all --route", "", ""),
-    "dpkg": _plain("-lLsS --list --listfiles --status --search", "-*", ""),
-    "nm": CustomProgram(_binary(build_spec("-aACDgnoprSuv"))),
-    "size": CustomProgram(_binary(build_spec("-ABdotx --format="))),
-    "readelf": CustomProgram(_binary(build_spec("-ahlSegtsnrudVAIW"))),
-    "objdump": CustomProgram(_binary(build_spec("-dDhfptTrRxsCw -j= -M="))),
-    "bc": _plain("-lqs --mathlib --quiet --standard", "r*", ""),
-    **dict.fromkeys(("md5sum", "sha1sum", "sha224sum", "sha256sum", "sha384sum", "sha512sum"), _plain(SUMS)),
-    "b2sum": _plain(SUMS),
-    "cksum": _plain(""),
+    "netstat": _reader("-nltuapr46sie --listening --tcp --udp --numeric --programs --all --route", "", ""),
+    "dpkg": _reader("-lLsS --list --listfiles --status --search", "-*", ""),
+    "nm": CustomProgram(_binutils(build_spec("-aACDgnoprSuv"))),
+    "size": CustomProgram(_binutils(build_spec("-ABdotx --format="))),
+    "readelf": CustomProgram(_binutils(build_spec("-ahlSegtsnrudVAIW"))),
+    "objdump": CustomProgram(_binutils(build_spec("-dDhfptTrRxsCw -j= -M="))),
+    "bc": _reader("-lqs --mathlib --quiet --standard", "r*", ""),
+    **dict.fromkeys(("md5sum", "sha1sum", "sha224sum", "sha256sum", "sha384sum", "sha512sum"), _reader(SUMS)),
+    "b2sum": _reader(SUMS),
+    "cksum": _reader(""),
     **dict.fromkeys(("awk", "gawk", "mawk"), AWK),
 }

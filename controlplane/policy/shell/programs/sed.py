@@ -1,4 +1,4 @@
-"""`sed`: a reader that becomes a writer by -i, or by what its script says."""
+"""`sed`: it reads, but writes with -i, or where its script says so."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SED = build_spec(
 def _sed(call: ProgramCall, parsed: ParsedOptions) -> None:
     scripts, files = _split(parsed)
     for script in scripts:
-        _effects(call, script)
+        _record_script(call, script)
     if not parsed.has(*IN_PLACE):
         call.read_all(files)
         return
@@ -29,11 +29,11 @@ def _sed(call: ProgramCall, parsed: ParsedOptions) -> None:
     for file in files:
         call.write_existing(file, "write")
         for suffix in suffixes:
-            _backup(call, file, suffix)
+            _write_backup(call, file, suffix)
 
 
 def _split(parsed: ParsedOptions) -> tuple[list[Word], list[Word]]:
-    """Scripts and files. BSD's `-i ''` puts an empty word in front of the script."""
+    """Return scripts and files. BSD's `-i ''` puts an empty word in front of the script."""
     scripts = parsed.values("-e", "--expression")
     operands = list(parsed.operands)
     if parsed.has("-i") and operands and operands[0].value == "":
@@ -43,13 +43,13 @@ def _split(parsed: ParsedOptions) -> tuple[list[Word], list[Word]]:
     return scripts, operands
 
 
-def _effects(call: ProgramCall, word: Word) -> None:
+def _record_script(call: ProgramCall, word: Word) -> None:
     script = _scan(word)
     for name in script.writes:
         if name not in DEVICES:
-            call.write(_named(word, name))
+            call.write(_to_word(word, name))
     for name in script.reads:
-        call.read(_named(word, name))
+        call.read(_to_word(word, name))
 
 
 def _scan(word: Word) -> Script:
@@ -62,13 +62,13 @@ def _scan(word: Word) -> Script:
         raise UnclearCommandError(error.reason, span) from None
 
 
-def _named(word: Word, name: str) -> Word:
-    """A file that the script names; sed does not expand anything in it."""
+def _to_word(word: Word, name: str) -> Word:
+    """Return a file that the script names; sed expands nothing in it, so a leading `~` is a plain name."""
     text = f"./{name}" if name.startswith("~") else name
     return Word(text, text, word.start, word.end)
 
 
-def _backup(call: ProgramCall, file: Word, suffix: str | None) -> None:
+def _write_backup(call: ProgramCall, file: Word, suffix: str | None) -> None:
     span = file.span
     if suffix is None or "*" in suffix or "/" in suffix or file.value is None:
         raise UnclearCommandError("where the backup goes is not clear", span)

@@ -1,7 +1,7 @@
-"""Reads sed scripts: which files they write or read, and whether they run anything.
+"""Scan sed scripts for the files that they read or write, and for commands that run something.
 
-A small scanner for the script language of GNU and BSD sed. What either of them could read differently
-(a delimiter inside a bracket expression, a raw newline in a replacement) is refused.
+A small scanner for the script language of GNU and BSD sed. What the two read differently (a delimiter inside
+a bracket expression, a raw newline in a replacement) is unclear.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ SUBSTITUTE_FLAGS = re.compile(r"[gpiIMm0-9]*")
 
 @dataclass(slots=True)
 class Script:
-    """What a script touches besides its input."""
+    """The files that a script names, besides its input."""
 
     writes: list[str] = field(default_factory=list)
     reads: list[str] = field(default_factory=list)
 
 
 def scan_script(text: str) -> Script:
-    """Raises UnclearError for a script that runs something or is not understood."""
+    """Scan a script; raises UnclearCommandError where it runs something or is not understood."""
     scanner = _Scanner(text)
     while scanner.skip(" \t\n;}"):
         scanner.command()
@@ -45,7 +45,7 @@ class _Scanner:
         return self.text[self.at : self.at + 1]
 
     def skip(self, chars: str) -> bool:
-        """Move past `chars`; returns whether anything is left."""
+        """Move past `chars`; returns whether anything follows."""
         while self.at < len(self.text) and self.text[self.at] in chars:
             self.at += 1
         return self.at < len(self.text)
@@ -62,7 +62,7 @@ class _Scanner:
         return bool(found)
 
     def line(self) -> str:
-        """The rest of the line."""
+        """Move to the end of the line; returns what stood before it."""
         end = self.text.find("\n", self.at)
         end = len(self.text) if end < 0 else end
         found, self.at = self.text[self.at : end], end
@@ -139,7 +139,7 @@ class _Scanner:
         self.ends()
 
     def appended(self) -> None:
-        """Text up to the first line that does not end in a backslash."""
+        """Move past text that ends with the first line without a backslash at its end."""
         if re.compile(r"[ \t]*\\[ \t]+(\n|$)").match(self.text, self.at):
             raise UnclearCommandError("sed text that is not understood")
         while (char := self.take()) not in ("", "\n"):
@@ -153,7 +153,7 @@ class _Scanner:
 
 
 def _opens_bracket(regex: str) -> bool:
-    """Whether a bracket expression is still open at the end, so that its delimiter was literal."""
+    """Return whether a bracket expression is open at the end, so that the delimiter in it was literal."""
     bare = re.sub(r"\\.", "", regex, flags=re.DOTALL)
     closed = re.sub(r"\[\^?\]?(?:\[[:.=][^\]]*[:.=]\]|[^\]\[]|\[)*\]", "", bare)
     return "[" in closed

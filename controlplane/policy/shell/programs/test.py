@@ -1,7 +1,7 @@
-"""The words of `test` and `[`: which files they ask about, and which of them could turn it into a command.
+"""`test` and `[`: the files that they check, and the words that could make them run code.
 
-`test -v 'a[$(cmd)]'` runs cmd, for bash evaluates the subscript. A word that is not known may turn out to be
-that `-v`, and an unquoted one several words at once.
+`test -v 'a[$(cmd)]'` runs cmd, as bash evaluates the subscript. A word that is not known may turn out to be
+that `-v`, and an unquoted one to be several words.
 """
 
 from __future__ import annotations
@@ -18,27 +18,28 @@ RUNNING = ("-v", "-R")
 
 
 def check_test_words(words: Sequence[Word]) -> None:
-    """Raises UnclearError where what is not known may become `-v` and a subscript."""
-    for at, word in enumerate(words):
-        turns = any(name.startswith(word.prefix) for name in RUNNING)
+    """Raise UnclearCommandError where words that are not known may become `-v` and a subscript."""
+    for index, word in enumerate(words):
+        may_be_option = any(name.startswith(word.prefix) for name in RUNNING)
         if word.may_split or (word.has_wildcard and word.prefix[:1] in ("*", "?", "[", "-")):
             raise UnclearCommandError("may become a test that runs code", word.span)
-        if word.value is None and turns and _may_run(words[at + 1 : at + 2]):
+        if word.value is None and may_be_option and _may_run(words[index + 1 : index + 2]):
             raise UnclearCommandError("may become a test that runs code", word.span)
 
 
-def _may_run(follower: Sequence[Word]) -> bool:
-    """Whether what follows may hold a subscript: a known operator or name does not."""
-    return any(word.value is None or "[" in word.value for word in follower)
+def _may_run(next_word: Sequence[Word]) -> bool:
+    """Return whether the next word may hold a subscript."""
+    return any(word.value is None or "[" in word.value for word in next_word)
 
 
 def read_tested_files(call: ProgramCall, words: Sequence[Word]) -> None:
-    """The files that `test` asks about. Whether a file that is not known exists tells little."""
-    for at, word in enumerate(words):
-        follower = words[at + 1] if at + 1 < len(words) else None
-        if word.value in RUNNING and follower is not None:
+    """Record the files that are checked; one whose name is not known may be left out, as its existence says
+    little."""
+    for index, word in enumerate(words):
+        next_word = words[index + 1] if index + 1 < len(words) else None
+        if word.value in RUNNING and next_word is not None:
             raise UnclearCommandError("a variable test may run code", word.span)
-        if word.value in FILE_TESTS | PAIR_TESTS and follower is not None and follower.value:
-            call.read(follower)
-        if word.value in PAIR_TESTS and at and words[at - 1].value:
-            call.read(words[at - 1])
+        if word.value in FILE_TESTS | PAIR_TESTS and next_word is not None and next_word.value:
+            call.read(next_word)
+        if word.value in PAIR_TESTS and index and words[index - 1].value:
+            call.read(words[index - 1])

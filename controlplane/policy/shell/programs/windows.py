@@ -1,7 +1,7 @@
-"""PowerShell and cmd: a small set of commands that only look.
+"""PowerShell and cmd.exe: a small set of read-only commands.
 
-There is no parser behind this. Text with any character that could start something else is unknown
-as a whole; what is left is split into words and compared with a table.
+There is no parser behind this. Text with any character that could start something else is unknown as a
+whole; the rest is split into words and compared with a table.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from controlplane.policy.shell.result import Span, UnclearCommandError
 from controlplane.policy.shell.word import Word
 
 FLAG, VALUE, FILE = "flag", "value", "file"
-# Parameters in lower case; the first word of an entry says what bare words are.
+# Parameters in lower case; the word behind the name is the role of arguments without a parameter.
 TABLE = """
 get-content      file  -path=file -literalpath=file -totalcount=value -head=value -tail=value
                        -encoding=value -raw
@@ -50,60 +50,62 @@ ALIASES = {
     },
     "cmd": {"type": "get-content", "dir": "get-childitem", "echo": "write-output"},
 }
-READS_HERE = frozenset({"get-childitem"})
-# Letters, digits and marks that no Windows shell gives a meaning inside or outside of quotes.
+READS_CWD = frozenset({"get-childitem"})
+# Characters without a meaning of their own in either shell, in quotes or not.
 TOKEN = re.compile(r"""'([\w .,:/\\=+*?-]*)'|"([\w .,:/\\=+*?-]*)"|([\w.,:/\\=+*?-]+)""")
-BORDER = re.compile(r"[ \t]*[|][ \t]*|[ \t]+")
+SEPARATOR = re.compile(r"[ \t]*[|][ \t]*|[ \t]+")
 
 
-def _parameters() -> dict[str, dict[str, str]]:
-    found: dict[str, dict[str, str]] = {}
+def _parse_table() -> dict[str, dict[str, str]]:
+    table: dict[str, dict[str, str]] = {}
     for entry in re.split(r"\n(?=\S)", TABLE.strip()):
-        name, bare, *parameters = entry.split()
+        name, unquoted, *parameters = entry.split()
         pairs = (parameter.partition("=") for parameter in parameters)
-        found[name] = {"": bare} | {key: role or FLAG for key, _, role in pairs}
-    return found
+        table[name] = {"": unquoted} | {key: role or FLAG for key, _, role in pairs}
+    return table
 
 
-PARAMETERS: Mapping[str, Mapping[str, str]] = _parameters()
+PARAMETERS: Mapping[str, Mapping[str, str]] = _parse_table()
 
 
-def _cmdlet(call: ProgramCall) -> None:
+def _run_cmdlet(call: ProgramCall) -> None:
     name = call.name.lower()
-    known = PARAMETERS[name]
-    rest = iter(call.args)
-    named_file = False
-    for word in rest:
+    parameters = PARAMETERS[name]
+    remaining = iter(call.args)
+    has_file = False
+    for word in remaining:
         parameter = word.prefix.lower() if word.prefix.startswith("-") else ""
-        role = known.get(parameter)
-        value = next(rest, None) if parameter and role != FLAG else word
+        role = parameters.get(parameter)
+        value = next(remaining, None) if parameter and role != FLAG else word
         if value is None or role not in (FLAG, VALUE, FILE):
             raise UnclearCommandError(f"{word.prefix} is not a known parameter", word.span)
         if role == FILE:
-            named_file = True
+            has_file = True
             call.read(value)
-    if name in READS_HERE and not named_file:
+    if name in READS_CWD and not has_file:
         call.read_cwd()
 
 
-CMDLETS: Mapping[str, KnownProgram] = dict.fromkeys(PARAMETERS, CustomProgram(_cmdlet))
+CMDLETS: Mapping[str, KnownProgram] = dict.fromkeys(PARAMETERS, CustomProgram(_run_cmdlet))
 
 
-def _words(match: re.Match[str], span: Span) -> list[Word]:
-    """The words of a token: without quotes, a comma parts them in both shells, and in cmd `=` does so too.
-    A wildcard is one in quotes as well: the commands themselves match it against names."""
-    bare = match[3]
-    if bare is None:
+def _split_token(match: re.Match[str], span: Span) -> list[Word]:
+    """Return the words of a token. Without quotes a comma separates words in both shells, and `=` in cmd.
+
+    A wildcard counts in quotes too, as the commands themselves match it against names.
+    """
+    unquoted = match[3]
+    if unquoted is None:
         names = [match[1] if match[1] is not None else match[2]]
     else:
-        names = [name for name in dict.fromkeys((*bare.split(","), *re.split("[,=]", bare))) if name]
+        names = [name for name in dict.fromkeys((*unquoted.split(","), *re.split("[,=]", unquoted))) if name]
     if not names:
         raise UnclearCommandError("more than a plain Windows command")
     return [Word(name, name, *span, has_wildcard=bool(re.search("[*?]", name))) for name in names]
 
 
 def split_pipeline(text: str) -> list[list[Word]]:
-    """The commands of a pipeline, as words with byte spans; raises UnclearError."""
+    """Split a pipeline into commands, and these into words; raises UnclearCommandError."""
     commands: list[list[Word]] = [[]]
     at = 0
     while at < len(text):
@@ -111,12 +113,12 @@ def split_pipeline(text: str) -> list[list[Word]]:
         if match is None:
             raise UnclearCommandError("more than a plain Windows command")
         span = len(text[:at].encode()), len(text[: match.end()].encode())
-        commands[-1].extend(_words(match, span))
-        border = BORDER.match(text, match.end())
-        at = border.end() if border else match.end()
-        if border is None and at < len(text):
+        commands[-1].extend(_split_token(match, span))
+        separator = SEPARATOR.match(text, match.end())
+        at = separator.end() if separator else match.end()
+        if separator is None and at < len(text):
             raise UnclearCommandError("more than a plain Windows command")
-        if border and "|" in border.group():
+        if separator and "|" in separator.group():
             commands.append([])
     if not all(commands):
         raise UnclearCommandError("more than a plain Windows command")
@@ -124,6 +126,6 @@ def split_pipeline(text: str) -> list[list[Word]]:
 
 
 def resolve_alias(name: str, dialect: str) -> str:
-    """The long name of a command in this dialect; case does not matter on Windows."""
-    lower = name.lower()
-    return ALIASES.get(dialect, {}).get(lower, lower)
+    """Return the long name of a command in this dialect, in lower case."""
+    lower_name = name.lower()
+    return ALIASES.get(dialect, {}).get(lower_name, lower_name)

@@ -1,4 +1,4 @@
-"""Programs that run another command."""
+"""Programs that run another command: `env`, `timeout`, `xargs`, `bash -c`."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ ShellCommand = Callable[[ProgramCall], CommandOutcome]
 ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=")
 
 
-def _stopping(options: str) -> OptionSpec:
+def _wrapper_spec(options: str) -> OptionSpec:
     return build_spec(options, "-*", marks="stops_at_operand takes_number")
 
 
-ENV = _stopping("-i0 -u= --ignore-environment --unset= --null")
-EXEC = _stopping("-cl -a=")
-COMMAND = _stopping("-pvV")
-PLACE = re.compile(r"\{\w*\}|[%@_+]+")
+ENV = _wrapper_spec("-i0 -u= --ignore-environment --unset= --null")
+EXEC = _wrapper_spec("-cl -a=")
+COMMAND = _wrapper_spec("-pvV")
+PLACEHOLDER = re.compile(r"\{\w*\}|[%@_+]+")
 XARGS = build_spec(
     "-0rtx -n= -P= -L= -I= -d= -s= -a=r --null --no-run-if-empty --max-args= --max-procs= --max-lines? "
     "--delimiter= --max-chars= --arg-file=r --verbose --exit",
@@ -35,30 +35,30 @@ XARGS = build_spec(
 )
 
 
-def _prefixed(options: str, skip: int = 0) -> ShellCommand:
-    """A program such as `nice` or `timeout 5`: options, `skip` operands, then a command."""
-    known = _stopping(options)
+def _wrapper(options: str, skip: int = 0) -> ShellCommand:
+    """Build a wrapper such as `nice` or `timeout 5`: options, `skip` operands, then a command."""
+    spec = _wrapper_spec(options)
 
     def run(call: ProgramCall) -> CommandOutcome:
-        return call.run_nested(call.parse_options(known).operands[skip:])
+        return call.run_nested(call.parse_options(spec).operands[skip:])
 
     return run
 
 
-def _untrusted(why: str, options: str = "") -> ShellCommand:
-    """The inner command is judged, so that a refusal still counts, but never trusted."""
-    known = _stopping(options)
+def _untrusted_wrapper(reason: str, options: str = "") -> ShellCommand:
+    """Build a wrapper that is always unknown; the writes of its command are recorded all the same."""
+    spec = _wrapper_spec(options)
 
     def run(call: ProgramCall) -> CommandOutcome:
-        call.add_unknown(why)
-        call.run_nested(call.parse_options(known).operands)
+        call.add_unknown(reason)
+        call.run_nested(call.parse_options(spec).operands)
         return always(call.state)
 
     return run
 
 
-def _beside(call: ProgramCall) -> CommandOutcome:
-    """A coprocess: when it runs, and what of the shell it sees and changes, cannot be said."""
+def _coproc(call: ProgramCall) -> CommandOutcome:
+    """Run `coproc`: when it runs, and what it shares with the shell, is not known."""
     call.add_unknown("runs beside the shell")
     return always(call.state)
 
@@ -74,7 +74,7 @@ def _env(call: ProgramCall) -> CommandOutcome:
 
 
 def _exec(call: ProgramCall) -> CommandOutcome:
-    """`exec cmd`, or `exec > file`, behind which every later command may write to the file."""
+    """Run `exec cmd`, or `exec > file`, behind which every later command may write to the file."""
     words = call.parse_options(EXEC).operands
     call.recorder.exec_redirects += not words
     if not words and call.redirects_to_file:
@@ -83,83 +83,98 @@ def _exec(call: ProgramCall) -> CommandOutcome:
 
 
 def _command(call: ProgramCall) -> CommandOutcome:
-    """`command -v x` only asks; `command x` runs x."""
+    """Run `command x`, or `command -v x`, which only looks x up."""
     parsed = call.parse_options(COMMAND)
     return always(call.state) if parsed.has("-v", "-V") else call.run_nested(parsed.operands)
 
 
 def _xargs(call: ProgramCall) -> CommandOutcome:
-    """Arguments come from elsewhere, so the program must be one that no option can turn; and it must not
-    read what they name, unless they are names of files that are looked through anyway."""
+    """Run `xargs`, whose arguments come from standard input.
+
+    The program must be `option_safe`, and it may read what they name only where the input holds nothing but
+    names of files that are recorded as read.
+    """
     parsed = call.parse_options(XARGS)
-    places = parsed.values("-I")
+    placeholders = parsed.values("-I")
     call.read_all(parsed.values("-a", "--arg-file"))
-    _vet_places(call, parsed, places)
-    call = replace(call, stdin=_names(call, parsed))
+    _check_placeholders(call, parsed, placeholders)
+    call = replace(call, stdin=_classify_stdin(call, parsed))
     program, words = parsed.operands[:1], parsed.operands[1:]
-    if any(place.value and place.value in word.prefix for place in places for word in program):
+    if any(
+        placeholder.value and placeholder.value in word.prefix
+        for placeholder in placeholders
+        for word in program
+    ):
         raise UnclearCommandError("the program is not known", call.span)
-    given = [_given(call, places, word) for word in words]
-    if not places and call.stdin is StreamContent.ANYTHING:
-        given.append(_unknown(call))
+    arguments = [_fill_placeholder(call, placeholders, word) for word in words]
+    if not placeholders and call.stdin is StreamContent.ANYTHING:
+        arguments.append(_unknown_word(call))
     try:
-        run_with_file_names(call, [*program, *given] if program else [])
+        run_with_file_names(call, [*program, *arguments] if program else [])
     except UnclearCommandError as error:
-        why = "xargs is given names that are not followed" if error.span == call.span else error.reason
-        raise UnclearCommandError(why, error.span) from None
+        reason = "xargs is given names that are not followed" if error.span == call.span else error.reason
+        raise UnclearCommandError(reason, error.span) from None
     return always(call.state)
 
 
-def _names(call: ProgramCall, parsed: ParsedOptions) -> StreamContent:
-    """What names come in, split as they are separated: elsewhere cut, one may become any other."""
-    is_cut = any(word.value not in ("\n", "\\n") for word in parsed.values("-d", "--delimiter"))
+def _classify_stdin(call: ProgramCall, parsed: ParsedOptions) -> StreamContent:
+    """Return what standard input holds for xargs: names that it splits elsewhere may become any other."""
+    is_split_elsewhere = any(word.value not in ("\n", "\\n") for word in parsed.values("-d", "--delimiter"))
     is_joined = call.stdin is StreamContent.NAMES_BY_NUL and not parsed.has("-0", "--null")
-    return StreamContent.ANYTHING if is_cut or is_joined or parsed.has("-a", "--arg-file") else call.stdin
+    return (
+        StreamContent.ANYTHING
+        if is_split_elsewhere or is_joined or parsed.has("-a", "--arg-file")
+        else call.stdin
+    )
 
 
-def _vet_places(call: ProgramCall, parsed: ParsedOptions, places: Sequence[Word]) -> None:
-    """A placeholder that a later option takes back, or that counts in some arguments only, stays what it is:
-    it must not be the name of a file."""
-    others = parsed.has("-n", "-L", "--max-args", "--max-lines")
-    if len(places) > 1 or (places and others):
+def _check_placeholders(call: ProgramCall, parsed: ParsedOptions, placeholders: Sequence[Word]) -> None:
+    """Require one placeholder that is no file name: where xargs does not replace it, it is passed as it is.
+
+    A later `-I`, `-n` or `-L` disables the placeholder of an earlier one.
+    """
+    has_batches = parsed.has("-n", "-L", "--max-args", "--max-lines")
+    if len(placeholders) > 1 or (placeholders and has_batches):
         raise UnclearCommandError("which placeholder of xargs counts is not clear", call.span)
-    for place in places:
-        if not PLACE.fullmatch(place.value or ""):
-            raise UnclearCommandError("a placeholder that may be a name", place.span)
+    for placeholder in placeholders:
+        if not PLACEHOLDER.fullmatch(placeholder.value or ""):
+            raise UnclearCommandError("a placeholder that may be a name", placeholder.span)
 
 
-def _given(call: ProgramCall, places: Sequence[Word], word: Word) -> Word:
-    """The word, or what stands for it where it comes from standard input: all that is below its folder."""
-    for place in places:
-        text = place.value or ""
+def _fill_placeholder(call: ProgramCall, placeholders: Sequence[Word], word: Word) -> Word:
+    """Return a word with placeholders for names, and record the directory in front of the name as read."""
+    for placeholder in placeholders:
+        text = placeholder.value or ""
         if text not in word.prefix:
             continue
-        before, _, behind = word.prefix.partition(text)
-        folder, slash, start = before.rpartition("/")
+        before, _, after = word.prefix.partition(text)
+        directory, slash, start = before.rpartition("/")
         if before.startswith("-"):
             raise UnclearCommandError("an option that is not known", word.span)
-        if call.stdin is StreamContent.ANYTHING or not _stays(start, behind, text):
-            return _unknown(call)
+        if call.stdin is StreamContent.ANYTHING or not _stays_below(start, after, text):
+            return _unknown_word(call)
         if slash:
-            call.read(replace(word, value=folder or slash, prefix=folder or slash), recursive=True)
+            call.read(replace(word, value=directory or slash, prefix=directory or slash), recursive=True)
         return to_any_file_name(word)
     return word
 
 
-def _stays(before: str, behind: str, text: str) -> bool:
-    """Whether a name between these two stays below its folder: `.` and `./x` become `../x`,
-    and so do `.` and `.`, with which names may end."""
-    is_dots = before in (".", "..") or (behind != "" and not behind.strip("."))
-    return not (is_dots or "/" in behind or text in behind)
+def _stays_below(before: str, after: str, text: str) -> bool:
+    """Return whether a name between these two stays below its directory.
+
+    `.` in front of the name `./x` gives `../x`; `.` behind a name that ends in a dot gives `..`.
+    """
+    is_dots = before in (".", "..") or (after != "" and not after.strip("."))
+    return not (is_dots or "/" in after or text in after)
 
 
-def _unknown(call: ProgramCall) -> Word:
-    """A name of which nothing is known, marked with the whole call."""
+def _unknown_word(call: ProgramCall) -> Word:
+    """Return a word of which nothing is known, with the span of the call."""
     return Word(None, "", *call.span)
 
 
 def _string(call: ProgramCall) -> CommandOutcome:
-    """`bash -c '…'` and `eval …`: judged for what it names, never trusted."""
+    """Run `bash -c '…'` or `eval …`: always unknown, but what the string writes is recorded."""
     call.add_unknown("a string is run as a command")
     words = call.args if call.name == "eval" else _command_string(call.args)
     if words and all(word.value is not None for word in words):
@@ -169,31 +184,31 @@ def _string(call: ProgramCall) -> CommandOutcome:
 
 
 def _command_string(args: Sequence[Word]) -> Sequence[Word]:
-    for at, word in enumerate(args):
+    for index, word in enumerate(args):
         if re.fullmatch(r"-[a-z]*c", word.prefix):
-            return args[at + 1 : at + 2]
+            return args[index + 1 : index + 2]
     return ()
 
 
 WRAPPERS: Mapping[str, ShellCommand] = {
     "env": _env,
     "command": _command,
-    "builtin": _prefixed(""),
+    "builtin": _wrapper(""),
     "exec": _exec,
-    "time": _prefixed("-p"),
-    "nice": _prefixed("-n= --adjustment="),
-    "ionice": _prefixed("-t -c= -n="),
-    "timeout": _prefixed(
+    "time": _wrapper("-p"),
+    "nice": _wrapper("-n= --adjustment="),
+    "ionice": _wrapper("-t -c= -n="),
+    "timeout": _wrapper(
         "-v -k= -s= --foreground --kill-after= --preserve-status --signal= --verbose", skip=1
     ),
-    "setsid": _prefixed("-cfw --ctty --fork --wait"),
-    "stdbuf": _prefixed("-i= -o= -e= --input= --output= --error="),
-    "nohup": _untrusted("nohup may write nohup.out"),
-    "sudo": _untrusted(
+    "setsid": _wrapper("-cfw --ctty --fork --wait"),
+    "stdbuf": _wrapper("-i= -o= -e= --input= --output= --error="),
+    "nohup": _untrusted_wrapper("nohup may write nohup.out"),
+    "sudo": _untrusted_wrapper(
         "runs as another user", "-EHnSk -u= -g= --user= --group= --preserve-env? --non-interactive"
     ),
-    "doas": _untrusted("runs as another user", "-n -u="),
-    "coproc": _beside,
+    "doas": _untrusted_wrapper("runs as another user", "-n -u="),
+    "coproc": _coproc,
     "xargs": _xargs,
     "find": find,
     **dict.fromkeys(("bash", "sh", "dash", "zsh", "ksh", "eval"), _string),

@@ -1,4 +1,4 @@
-"""Programs whose targets stand in their arguments."""
+"""Programs that write the files which their arguments name."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from controlplane.policy.shell.word import Word
 DD_KEYS = frozenset(
     ["bs", "cbs", "conv", "count", "ibs", "iflag", "iseek", "obs", "oflag", "oseek", "seek", "skip", "status"]
 )
-MODE_LETTERS = tuple(f"-{letter}" for letter in "rwxXst")
-SPLIT_SAMPLE = ("aa", "ab", "zz")
-CSPLIT_SAMPLE = ("00", "01", "99")
+MODE_OPTIONS = tuple(f"-{letter}" for letter in "rwxXst")
+SPLIT_SUFFIXES = ("aa", "ab", "zz")
+CSPLIT_SUFFIXES = ("00", "01", "99")
 
 
 def _rm(call: ProgramCall, parsed: ParsedOptions) -> None:
@@ -26,7 +26,7 @@ def _rm(call: ProgramCall, parsed: ParsedOptions) -> None:
 
 
 def _rmdir(call: ProgramCall, parsed: ParsedOptions) -> None:
-    """With -p the parents go as well, as far as they are empty."""
+    """Run `rmdir`; with -p it removes the parents too, as far as they are empty."""
     for word in parsed.operands:
         call.write(word, "delete")
         if parsed.has("-p", "--parents"):
@@ -40,14 +40,14 @@ def _mkdir(call: ProgramCall, parsed: ParsedOptions) -> None:
 
 
 def _change_mode(call: ProgramCall, parsed: ParsedOptions) -> None:
-    """The first operand is the mode or the owner, unless an option gives it (`chmod -x f`)."""
+    """Run `chmod`, `chown` or `chgrp`: the first operand is a mode or owner, unless an option is (`-x`)."""
     if parsed.has("-H", "-L"):
         raise UnclearCommandError("changes what links lead to")
-    given = parsed.has("--reference", *MODE_LETTERS)
-    for mode in parsed.operands[: 0 if given else 1]:
-        if mode.has_wildcard or mode.may_split:  # the words that it becomes would be files, but for the first
+    has_mode = parsed.has("--reference", *MODE_OPTIONS)
+    for mode in parsed.operands[: 0 if has_mode else 1]:
+        if mode.has_wildcard or mode.may_split:  # only its first word would be the mode
             raise UnclearCommandError("may become several arguments", mode.span)
-    for word in parsed.operands if given else parsed.operands[1:]:
+    for word in parsed.operands if has_mode else parsed.operands[1:]:
         call.write_existing(word, "mode", recursive=parsed.has("-R", "--recursive"))
 
 
@@ -68,50 +68,49 @@ def _shuf(call: ProgramCall, parsed: ParsedOptions) -> None:
 
 
 def _split(call: ProgramCall, parsed: ParsedOptions) -> None:
-    """Pieces are `PREFIXaa`, `PREFIXab`, …; three of them stand for all."""
+    """Run `split`, which writes `PREFIXaa`, `PREFIXab` …; three samples stand for all."""
     record_operands(call, parsed.operands[:1], "r")
-    here = Word("x", "x", *call.span)
-    prefix = parsed.operands[1] if len(parsed.operands) > 1 else here
-    _numbered(call, prefix, SPLIT_SAMPLE)
+    prefix = parsed.operands[1] if len(parsed.operands) > 1 else Word("x", "x", *call.span)
+    _write_samples(call, prefix, SPLIT_SUFFIXES)
 
 
 def _csplit(call: ProgramCall, parsed: ParsedOptions) -> None:
     record_operands(call, parsed.operands[:1], "r")
-    given = parsed.values("-f", "--prefix")
-    _numbered(call, given[-1] if given else Word("xx", "xx", *call.span), CSPLIT_SAMPLE)
+    prefixes = parsed.values("-f", "--prefix")
+    _write_samples(call, prefixes[-1] if prefixes else Word("xx", "xx", *call.span), CSPLIT_SUFFIXES)
 
 
-def _numbered(call: ProgramCall, prefix: Word, endings: tuple[str, ...]) -> None:
-    for ending in endings:
-        value = None if prefix.value is None else prefix.value + ending
+def _write_samples(call: ProgramCall, prefix: Word, suffixes: tuple[str, ...]) -> None:
+    for suffix in suffixes:
+        value = None if prefix.value is None else prefix.value + suffix
         call.write(
             Word(value, prefix.prefix, prefix.start, prefix.end, prefix.has_wildcard, prefix.has_tilde)
         )
 
 
 def _compress(call: ProgramCall, parsed: ParsedOptions) -> None:
-    """The file goes, another one comes; which of the names is which does not matter."""
+    """Run `gzip` and the like: the file is replaced by one of another name."""
     if parsed.has("-c", "--stdout", "--to-stdout", "-t", "-l", "--test", "--list"):
         call.read_all(parsed.operands)
         return
-    unpacks = parsed.has("-d", "--decompress") or call.name.startswith(("gun", "bun", "un"))
-    ending = COMPRESSED[call.name]
+    decompresses = parsed.has("-d", "--decompress") or call.name.startswith(("gun", "bun", "un"))
+    suffix = SUFFIXES[call.name]
     for word in parsed.operands:
-        if unpacks and not (word.value or "").endswith(ending):  # of x.tgz comes x.tar
+        if decompresses and not (word.value or "").endswith(suffix):  # x.tgz gives x.tar
             raise UnclearCommandError("what comes out of this file is not known", word.span)
         call.write(word, "delete")
-        call.write(_other_name(word, ending))
+        call.write(_toggle_suffix(word, suffix))
 
 
-def _other_name(word: Word, ending: str) -> Word:
+def _toggle_suffix(word: Word, suffix: str) -> Word:
     name = word.value or ""
-    text = name.removesuffix(ending) if name.endswith(ending) else name + ending
+    text = name.removesuffix(suffix) if name.endswith(suffix) else name + suffix
     return Word(text, text, word.start, word.end, word.has_wildcard, word.has_tilde)
 
 
-COMPRESSED = {
-    name: ending
-    for ending, names in {
+SUFFIXES = {
+    name: suffix
+    for suffix, names in {
         ".gz": "gzip gunzip",
         ".bz2": "bzip2 bunzip2",
         ".xz": "xz unxz",
@@ -184,6 +183,6 @@ WRITERS: Mapping[str, Program] = {
         _csplit,
     ),
     "sed": SED_PROGRAM,
-    **dict.fromkeys(COMPRESSED, Program(build_spec(COMPRESS, "-*"), _compress)),
+    **dict.fromkeys(SUFFIXES, Program(build_spec(COMPRESS, "-*"), _compress)),
     **COPIERS,
 }

@@ -13,7 +13,7 @@ from controlplane.policy.calls.resolve_tool import ResolvedTool
 from controlplane.policy.calls.toolsets.kinds import ToolKind
 from controlplane.policy.model import Policy
 from controlplane.policy.paths.canonical import CanonicalPath, canonicalize
-from controlplane.shared.masking import MASK, was_cut
+from controlplane.shared.masking import MASK, is_cut
 from sessions.approvals.card.command import Setting, command_view
 from sessions.approvals.card.file_texts import FileTexts
 from sessions.approvals.card.previews import edits, patches
@@ -78,7 +78,7 @@ def _has_several_texts(resolved: ResolvedTool) -> bool:
 def _honest(preview: Preview, desk: Desk) -> Preview:
     """With what storing took away, and with what the gate could not know."""
     notes: list[str] = []
-    if any(map(was_cut, _texts(desk.call.get("input")))):
+    if any(map(is_cut, _texts(desk.call.get("input")))):
         notes.append(CUT)
     if preview.complete and desk.call.get("unknown"):
         notes.extend(dict.fromkeys(_sentence(part["why"]) for part in desk.call["unknown"]))

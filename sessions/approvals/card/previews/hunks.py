@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 
-from controlplane.templatetags.diffs import Hunk, Line, Part
-from controlplane.templatetags.diffs import hunks as compared
+from controlplane.templatetags.diffs import DiffLine, DiffPart, Hunk
+from controlplane.templatetags.diffs import compute_hunks as compared
 
 MAX_PAIRS = 40_000  # equal pairs of lines that the comparison would have to weigh
 MAX_MARKS = 12_000_000  # pairs of words that marking the changed ones may weigh, at the very worst
@@ -62,10 +62,10 @@ def _shared_ends(old: list[str], new: list[str]) -> tuple[int, int]:
 def _as_a_whole(gone: list[str], come: list[str], start: int, end: int) -> Hunk:
     """All between the `start` first and the `end` last lines as removed and added."""
     last, shift = len(gone) - end, len(come) - len(gone)
-    lines = [Line(" ", i + 1, i + 1, (Part(gone[i]),)) for i in range(start)]
-    lines += [Line("-", i + 1, None, (Part(gone[i]),)) for i in range(start, last)]
-    lines += [Line("+", None, i + 1, (Part(come[i]),)) for i in range(start, len(come) - end)]
-    lines += [Line(" ", i + 1, i + 1 + shift, (Part(gone[i]),)) for i in range(last, len(gone))]
+    lines = [DiffLine(" ", i + 1, i + 1, (DiffPart(gone[i]),)) for i in range(start)]
+    lines += [DiffLine("-", i + 1, None, (DiffPart(gone[i]),)) for i in range(start, last)]
+    lines += [DiffLine("+", None, i + 1, (DiffPart(come[i]),)) for i in range(start, len(come) - end)]
+    lines += [DiffLine(" ", i + 1, i + 1 + shift, (DiffPart(gone[i]),)) for i in range(last, len(gone))]
     return Hunk("", tuple(lines))
 
 
@@ -81,7 +81,7 @@ def _shifted(hunk: Hunk, old: int, new: int) -> Hunk:
     return Hunk(_header(lines), lines)
 
 
-def _header(lines: tuple[Line, ...]) -> str:
+def _header(lines: tuple[DiffLine, ...]) -> str:
     olds = [line.old for line in lines if line.old is not None]
     news = [line.new for line in lines if line.new is not None]
     return f"@@ -{olds[0] if olds else 0},{len(olds)} +{news[0] if news else 0},{len(news)} @@"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from controlplane.templatetags.diffs import Hunk, totals
+from controlplane.templatetags.diffs import Hunk, count_changes
 from sessions.approvals.card.command import CommandView
 
 
@@ -53,4 +53,4 @@ class Preview:
         return self._totals()[1] if self.files else None
 
     def _totals(self) -> tuple[int, int]:
-        return totals(hunk for file in self.files for hunk in file.hunks)
+        return count_changes(hunk for file in self.files for hunk in file.hunks)

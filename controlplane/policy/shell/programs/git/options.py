@@ -1,4 +1,4 @@
-"""Options of git's subcommands that neither run a program nor choose one."""
+"""Options of git's subcommands, without those that run or choose a program."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from controlplane.policy.shell.options import OptionSpec, build_spec
 
-DIFFING = (
+DIFF_OPTIONS = (
     "-purszwbaRWq -U= -M? -C? -B? -X? -l= -S= -G= --output=w --patch --no-patch --raw --unified= --minimal "
     "--patience --histogram --diff-algorithm= --stat? --numstat --shortstat --dirstat? --summary "
     "--name-only --name-status --compact-summary --submodule? --color? --no-color --color-moved? "
@@ -17,8 +17,9 @@ DIFFING = (
     "--no-prefix --cached --staged --merge-base --no-index --cc --combined-all-paths --patch-with-stat "
     "--no-relative --root -mct"
 )
-LOGGING = (
-    DIFFING + " -n= -L= -gEiF --max-count= --skip= --since= --after= --until= --before= --since-as-filter= "
+LOG_OPTIONS = (
+    DIFF_OPTIONS
+    + " -n= -L= -gEiF --max-count= --skip= --since= --after= --until= --before= --since-as-filter= "
     "--author= --committer= --grep= --all-match --invert-grep --regexp-ignore-case --extended-regexp "
     "--fixed-strings --perl-regexp --oneline --graph --decorate? --no-decorate --all --branches? --tags? "
     "--remotes? --glob= --exclude= --merges --no-merges --first-parent --follow --reverse --format= "
@@ -29,7 +30,7 @@ LOGGING = (
     "--log-size"
 )
 
-LISTED = (
+LIST_OPTIONS = (
     "--list -l --sort= --format= --column? --contains= --no-contains= --merged? --no-merged? --points-at="
 )
 
@@ -38,22 +39,26 @@ READING: Mapping[str, OptionSpec] = {
         "-sbzv -u? --short --branch --porcelain? --long --verbose --untracked-files? --ignored? --no-renames "
         "--ahead-behind --no-ahead-behind --show-stash --column? --find-renames? --ignore-submodules?"
     ),
-    "diff": build_spec(DIFFING, marks="takes_number"),
-    "diff-tree": build_spec(DIFFING + " --stdin --no-commit-id -v --always --pretty? --format="),
-    "diff-index": build_spec(DIFFING),
-    "diff-files": build_spec(DIFFING),
-    "log": build_spec(LOGGING, marks="takes_number"),
-    "whatchanged": build_spec(LOGGING, marks="takes_number"),
-    "show": build_spec(LOGGING, marks="takes_number"),
-    "rev-list": build_spec(LOGGING + " --objects --disk-usage? --timestamp --header", marks="takes_number"),
-    "reflog": build_spec(LOGGING, marks="takes_number"),
-    "shortlog": build_spec(LOGGING + " -nse -w? --numbered --summary --email --group=", marks="takes_number"),
-    "cherry": build_spec("-v --abbrev?"),
-    "range-diff": build_spec(DIFFING),
-    "branch": build_spec(
-        "-arvq --all --remotes --verbose --show-current --abbrev= --no-abbrev --color? " + LISTED
+    "diff": build_spec(DIFF_OPTIONS, marks="takes_number"),
+    "diff-tree": build_spec(DIFF_OPTIONS + " --stdin --no-commit-id -v --always --pretty? --format="),
+    "diff-index": build_spec(DIFF_OPTIONS),
+    "diff-files": build_spec(DIFF_OPTIONS),
+    "log": build_spec(LOG_OPTIONS, marks="takes_number"),
+    "whatchanged": build_spec(LOG_OPTIONS, marks="takes_number"),
+    "show": build_spec(LOG_OPTIONS, marks="takes_number"),
+    "rev-list": build_spec(
+        LOG_OPTIONS + " --objects --disk-usage? --timestamp --header", marks="takes_number"
     ),
-    "tag": build_spec("-n? --color? " + LISTED, marks="takes_number"),
+    "reflog": build_spec(LOG_OPTIONS, marks="takes_number"),
+    "shortlog": build_spec(
+        LOG_OPTIONS + " -nse -w? --numbered --summary --email --group=", marks="takes_number"
+    ),
+    "cherry": build_spec("-v --abbrev?"),
+    "range-diff": build_spec(DIFF_OPTIONS),
+    "branch": build_spec(
+        "-arvq --all --remotes --verbose --show-current --abbrev= --no-abbrev --color? " + LIST_OPTIONS
+    ),
+    "tag": build_spec("-n? --color? " + LIST_OPTIONS, marks="takes_number"),
     "rev-parse": build_spec(
         "-q --abbrev-ref? --verify --short? --symbolic --symbolic-full-name --show-toplevel --show-prefix "
         "--show-cdup --git-dir --git-common-dir --absolute-git-dir --is-inside-work-tree "
@@ -110,7 +115,7 @@ READING: Mapping[str, OptionSpec] = {
     "var": build_spec("-l", "-*"),
     "version": build_spec("--build-options", ""),
     "remote": build_spec("-vn --verbose --all --push", "-*"),
-    "stash": build_spec(LOGGING + " --include-untracked --only-untracked", marks="takes_number"),
+    "stash": build_spec(LOG_OPTIONS + " --include-untracked --only-untracked", marks="takes_number"),
     "worktree": build_spec("-vz --verbose --porcelain", "-*"),
     "submodule": build_spec("-q --quiet --cached --recursive", "-*"),
     "notes": build_spec("--ref=", "-*"),

@@ -19,20 +19,20 @@ PAGE_PARAMETERS = [
 ]
 
 
-def page_of(
+def paginate(
     rows: QuerySet[Any], request: Request, *, limit_default: int = 50, limit_max: int = 200
 ) -> dict[str, Any]:
     """One page, newest first (by descending primary key). 1 query."""
-    limit = whole_number(request, "limit", limit_default, low=1, high=limit_max)
+    limit = read_integer(request, "limit", limit_default, low=1, high=limit_max)
     cursor = request.query_params.get("cursor")
     if cursor:
         rows = rows.filter(pk__lt=_decode(cursor))
-    found = list(rows.order_by("-pk")[: limit + 1])
-    following = _encode(found[limit - 1].pk) if len(found) > limit else None
-    return {"results": found[:limit], "next": following}
+    results = list(rows.order_by("-pk")[: limit + 1])
+    next_cursor = _encode(results[limit - 1].pk) if len(results) > limit else None
+    return {"results": results[:limit], "next": next_cursor}
 
 
-def whole_number(request: Request, name: str, default: int, *, low: int, high: int) -> int:
+def read_integer(request: Request, name: str, default: int, *, low: int, high: int) -> int:
     text = request.query_params.get(name, "")
     if not text:
         return default
@@ -41,7 +41,7 @@ def whole_number(request: Request, name: str, default: int, *, low: int, high: i
     return int(text)
 
 
-def flag(request: Request, name: str) -> bool:
+def read_boolean(request: Request, name: str) -> bool:
     """A query parameter that is on (`1`, `true`) or off (absent, empty, `0`, `false`)."""
     text = request.query_params.get(name, "").lower()
     if text not in {"", "0", "1", "true", "false"}:

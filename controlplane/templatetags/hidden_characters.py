@@ -10,23 +10,23 @@ from django.utils.safestring import SafeString
 
 # What changes how text reads without being seen: controls but tab and newline, format and bidirectional
 # characters, surrogates, private use, line and paragraph separators.
-_HOSTILE = re.compile(
+_HIDDEN = re.compile(
     "([\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u0600-\u0605\u061c\u06dd\u070f\u08e2\u180e\u200b-\u200f"
     "\u2028-\u202e\u2060-\u206f\ud800-\udfff\ue000-\uf8ff\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff])"
 )
 
 
-def marked(text: str) -> SafeString:
+def escape_hidden(text: str) -> SafeString:
     """Escaped text with each hidden character as its code point."""
-    if not _HOSTILE.search(text):
+    if not _HIDDEN.search(text):
         return conditional_escape(text)
-    pieces = ((_mark(piece) if _HOSTILE.fullmatch(piece) else piece,) for piece in _HOSTILE.split(text))
+    pieces = ((_mark(piece) if _HIDDEN.fullmatch(piece) else piece,) for piece in _HIDDEN.split(text))
     return format_html_join("", "{}", pieces)
 
 
-def legible(text: str) -> str:
+def spell_hidden(text: str) -> str:
     """The same where no markup can stand, such as titles and labels: `[U+202E]` for a hidden character."""
-    return _HOSTILE.sub(lambda match: f"[U+{ord(match[0]):04X}]", text)
+    return _HIDDEN.sub(lambda match: f"[U+{ord(match[0]):04X}]", text)
 
 
 def _mark(character: str) -> SafeString:
