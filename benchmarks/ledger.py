@@ -34,7 +34,7 @@ from django.db import connection, transaction  # noqa: E402
 
 from traces.entries.deduplicate import Submitted  # noqa: E402
 from traces.entries.record import Storing, store  # noqa: E402
-from traces.interchange.imports.import_file import ImportOptions, import_file  # noqa: E402
+from traces.interchange.imports.import_file import TraceImportOptions, import_file  # noqa: E402
 from traces.ledger import proofs  # noqa: E402
 from traces.ledger.append import NewEntry, append, append_many  # noqa: E402
 from traces.ledger.sealing import seal  # noqa: E402
@@ -206,7 +206,7 @@ def importing(lines: int) -> bool:
     A second process prepares what this one writes, so the bar is about two processors that are free. The
     processor time of each is told beside: it says the same on a machine that has other things to do.
     """
-    how = ImportOptions(IMPORTED, "bench", source="small", commit_every=COMMIT_EVERY, use_worker=True)
+    how = TraceImportOptions(IMPORTED, "bench", source="small", commit_every=COMMIT_EVERY, use_worker=True)
     small, large = _ledger_file(FIRST), _ledger_file(lines)
     with small.open("rb") as file:
         import_file(file.read, how)

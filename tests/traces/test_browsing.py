@@ -150,7 +150,7 @@ def test_list_facets_and_density_agree_with_a_look_at_every_entry(past, monkeypa
 def test_the_way_from_frequent_paths_finds_the_same(past, monkeypatch):
     seal(HOME)
     count_sealed(HOME)
-    monkeypatch.setattr(search, "MAX_RARE", 0)
+    monkeypatch.setattr(search, "MAX_INDEXED_ENTRIES", 0)
     for query in ("path=src/auth/", "q=auth/", "folder=src/auth"):
         assert found(query) == expected(QUERIES[query]), query
     assert build_branches(HOME, wanted("path=src/"), [])[0].scans
@@ -159,7 +159,7 @@ def test_the_way_from_frequent_paths_finds_the_same(past, monkeypatch):
 def test_what_is_only_looked_at_so_far_says_so(past, monkeypatch):
     seal(HOME)
     count_sealed(HOME)
-    monkeypatch.setattr(search, "MAX_RARE", 0)
+    monkeypatch.setattr(search, "MAX_INDEXED_ENTRIES", 0)
     monkeypatch.setattr(entry_counts, "MAX_SCANNED", 10)
     told = numbers("path=src")
     assert told.capped

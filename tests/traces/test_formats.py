@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from traces import entry_schema
 from traces.interchange.formats.agent_trace import is_record, to_entry, to_record
-from traces.interchange.formats.intent_map import MapSection, parse_intent_map, render_intent_map
+from traces.interchange.formats.intent_map import IntentSection, parse_intent_map, render_intent_map
 from traces.interchange.imports.repairs import repair_record
 from traces.lessons.agent_md import read_lessons, write_lessons
 from traces.lessons.store import Lesson, Source
@@ -226,22 +226,22 @@ def test_models_get_their_provider_where_it_can_be_told():
 
 def test_the_map_is_stable_and_read_back():
     sections = [
-        MapSection("INT-002", "", ("b`c.ts", "a b.ts", "a b.ts")),
-        MapSection("INT-001", "Two\nlines", ("src/a.ts",)),
-        MapSection("INT-003", "Empty"),
+        IntentSection("INT-002", "", ("b`c.ts", "a b.ts", "a b.ts")),
+        IntentSection("INT-001", "Two\nlines", ("src/a.ts",)),
+        IntentSection("INT-003", "Empty"),
     ]
     text = render_intent_map(sections)
     assert text == render_intent_map(reversed(sections))
     assert parse_intent_map(text) == [
-        MapSection("INT-001", "Two lines", ("src/a.ts",)),
-        MapSection("INT-002", "", ("a b.ts", "b`c.ts")),
-        MapSection("INT-003", "Empty"),
+        IntentSection("INT-001", "Two lines", ("src/a.ts",)),
+        IntentSection("INT-002", "", ("a b.ts", "b`c.ts")),
+        IntentSection("INT-003", "Empty"),
     ]
 
 
 def test_maps_as_people_write_them_are_read():
     text = "# Map\r\n- `before.ts`\r\n## INT-001: A: b\r\n| `a.ts` | x |\r\n* `b.ts` and `c.ts`\r\nprose `d.ts`\r\n"
-    assert parse_intent_map(text) == [MapSection("INT-001", "A: b", ("a.ts", "b.ts", "c.ts"))]
+    assert parse_intent_map(text) == [IntentSection("INT-001", "A: b", ("a.ts", "b.ts", "c.ts"))]
 
 
 LINES = st.text(st.characters(exclude_characters="\x00\r", exclude_categories=("Cs",)), max_size=30)

@@ -11,7 +11,7 @@ import pytest
 
 from tests.traces.builders import HOME
 from traces.interchange.formats.foreign_chain import ForeignChain, describe_chain
-from traces.interchange.imports.import_file import ImportOptions, import_file
+from traces.interchange.imports.import_file import TraceImportOptions, import_file
 from traces.ledger.append import body_of
 from traces.ledger.verify import verify
 from traces.models import Kind, LedgerEntry
@@ -33,7 +33,9 @@ def lines(*values):
 
 
 def bring(raw, **how):
-    return import_file(io.BytesIO(raw).read, ImportOptions(HOME, "token:1:Ada", **{"lenient": True, **how}))
+    return import_file(
+        io.BytesIO(raw).read, TraceImportOptions(HOME, "token:1:Ada", **{"lenient": True, **how})
+    )
 
 
 def changes(report):

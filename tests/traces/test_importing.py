@@ -12,7 +12,7 @@ from django.db import IntegrityError
 from tests.traces.builders import HOME
 from traces.interchange import post_entries as posting
 from traces.interchange.formats import json_lines
-from traces.interchange.imports.import_file import ImportOptions, import_file
+from traces.interchange.imports.import_file import TraceImportOptions, import_file
 from traces.interchange.post_entries import post_entries
 from traces.ledger.append import body_of
 from traces.ledger.verify import verify
@@ -40,7 +40,7 @@ def line_of(*values):
 
 
 def bring(raw, **how):
-    return import_file(io.BytesIO(raw).read, ImportOptions(HOME, "token:1:Max", **how))
+    return import_file(io.BytesIO(raw).read, TraceImportOptions(HOME, "token:1:Max", **how))
 
 
 def traces():

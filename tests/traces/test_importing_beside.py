@@ -22,7 +22,7 @@ from tests.live import ROOT, LiveServer
 from tests.traces.builders import AWAY, HOME, append, decision
 from traces.interchange.imports import import_file as importing
 from traces.interchange.imports import worker_process
-from traces.interchange.imports.import_file import ImportOptions, import_file
+from traces.interchange.imports.import_file import TraceImportOptions, import_file
 from traces.interchange.post_entries import post_entries
 from traces.ledger import bulk_insert
 from traces.ledger.append import body_of
@@ -71,7 +71,7 @@ def line_of(*values):
 
 def bring(raw, workspace_id=HOME, **how):
     return import_file(
-        io.BytesIO(raw).read, ImportOptions(workspace_id, "Max", **{"use_worker": True, **how})
+        io.BytesIO(raw).read, TraceImportOptions(workspace_id, "Max", **{"use_worker": True, **how})
     )
 
 
@@ -250,13 +250,13 @@ def endless(after, do):
 
 def test_a_killed_process_is_an_error_and_what_was_committed_stays(monkeypatch, started):
     monkeypatch.setattr(importing, "BATCH_SIZE", 50)
-    whole = ImportOptions(HOME, "Max", use_worker=True)
+    whole = TraceImportOptions(HOME, "Max", use_worker=True)
     with pytest.raises(worker_process.WorkerStoppedError, match="status -9"):
         import_file(endless(20, kill(started, 0)), whole)
     assert not LedgerEntry.objects.exists()
     with pytest.raises(worker_process.WorkerStoppedError, match="status -9"):
         import_file(
-            endless(60, kill(started, 1)), ImportOptions(HOME, "Max", use_worker=True, commit_every=100)
+            endless(60, kill(started, 1)), TraceImportOptions(HOME, "Max", use_worker=True, commit_every=100)
         )
     kept = LedgerEntry.objects.count()
     assert kept > 0
@@ -271,7 +271,7 @@ def test_a_file_that_cannot_be_read_on_is_no_file_that_ends(started):
         raise OSError(5, "Input/output error")
 
     with pytest.raises(OSError, match="Input/output"):
-        import_file(endless(20, fail), ImportOptions(HOME, "Max", use_worker=True, lenient=True))
+        import_file(endless(20, fail), TraceImportOptions(HOME, "Max", use_worker=True, lenient=True))
     assert not LedgerEntry.objects.exists()
     assert started[0].returncode is not None
 
@@ -282,7 +282,7 @@ def test_an_error_while_storing_stops_the_other_process(monkeypatch, started):
 
     monkeypatch.setattr(importing, "store_batch", full)
     with pytest.raises(MemoryError):
-        import_file(endless(-1, full), ImportOptions(HOME, "Max", use_worker=True))
+        import_file(endless(-1, full), TraceImportOptions(HOME, "Max", use_worker=True))
     assert started[0].returncode is not None
 
 

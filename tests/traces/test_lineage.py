@@ -7,7 +7,7 @@ import hashlib
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from traces.ranges.lineage import IN_PLACE, MOVED, UNCLAIMED, Claim, LineRange, trace_lines
+from traces.ranges.lineage import IN_PLACE, MOVED, UNCLAIMED, Claim, OriginRange, trace_lines
 
 
 def sha(text):
@@ -16,15 +16,15 @@ def sha(text):
 
 def test_a_range_that_was_pushed_down_is_moved():
     found = trace_lines(b"new\na\nb\n", [Claim(1, 1, 2, sha("a\nb\n"))])
-    assert found.ranges == (LineRange(1, 1, UNCLAIMED, None), LineRange(2, 3, MOVED, 1))
+    assert found.ranges == (OriginRange(1, 1, UNCLAIMED, None), OriginRange(2, 3, MOVED, 1))
 
 
 def test_a_hash_of_the_whole_file_leaves_a_range_in_place():
     found = trace_lines(b"a\nb\nc\n", [Claim(1, 2, 2, sha("a\nb\nc\n"))])
     assert found.ranges == (
-        LineRange(1, 1, UNCLAIMED, None),
-        LineRange(2, 2, IN_PLACE, 1),
-        LineRange(3, 3, UNCLAIMED, None),
+        OriginRange(1, 1, UNCLAIMED, None),
+        OriginRange(2, 2, IN_PLACE, 1),
+        OriginRange(3, 3, UNCLAIMED, None),
     )
 
 
@@ -35,7 +35,7 @@ def test_the_first_claim_has_the_line_and_the_older_keeps_the_rest():
 
 def test_changed_lines_are_nobodys():
     found = trace_lines(b"a\nX\n", [Claim(1, 1, 2, sha("a\nb\n"))])
-    assert found.ranges == (LineRange(1, 2, UNCLAIMED, None),)
+    assert found.ranges == (OriginRange(1, 2, UNCLAIMED, None),)
     assert found.changed == (1,)
 
 
@@ -57,7 +57,7 @@ def test_a_file_that_an_entry_emptied_is_still_as_recorded():
 
 def test_a_carriage_return_alone_ends_no_line():
     found = trace_lines(b"a\rb\r\nc", [Claim(1, 1, 1, sha("a\rb"))])
-    assert found.ranges == (LineRange(1, 1, IN_PLACE, 1), LineRange(2, 2, UNCLAIMED, None))
+    assert found.ranges == (OriginRange(1, 1, IN_PLACE, 1), OriginRange(2, 2, UNCLAIMED, None))
 
 
 def test_many_claims_on_many_lines_stay_cheap():
@@ -65,7 +65,7 @@ def test_many_claims_on_many_lines_stay_cheap():
     claims = [Claim(key, 1, 50_000, sha(text)) for key in range(2000)]
     moved = [Claim(2000 + key, 1, 1 + key, sha(str(key))) for key in range(2000)]
     found = trace_lines(text.encode(), [*claims, *moved])
-    assert found.ranges == (LineRange(1, 50_000, IN_PLACE, 0),)
+    assert found.ranges == (OriginRange(1, 50_000, IN_PLACE, 0),)
     assert len(found.changed) + len(found.unchecked) == 2000
 
 

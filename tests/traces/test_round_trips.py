@@ -14,7 +14,7 @@ from tests.traces.builders import AWAY, HOME
 from tests.traces.test_formats import RECORD
 from traces.entries.filters import TraceFilter, traces_of
 from traces.interchange.export import stream_agent_trace, stream_orchestration
-from traces.interchange.imports.import_file import ImportOptions, import_file
+from traces.interchange.imports.import_file import TraceImportOptions, import_file
 from traces.models import Kind, LedgerEntry
 
 pytestmark = pytest.mark.django_db
@@ -41,7 +41,7 @@ def readme_rules():
 
 
 def bring(raw, workspace_id, **how):
-    return import_file(io.BytesIO(raw).read, ImportOptions(workspace_id, "token:1:Ada", **how))
+    return import_file(io.BytesIO(raw).read, TraceImportOptions(workspace_id, "token:1:Ada", **how))
 
 
 def out(workspace_id, form):

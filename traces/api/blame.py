@@ -21,7 +21,7 @@ from traces.blame.blame import MAX_CONTENT, Author, Blame, Deletion, blame, blam
 from traces.entry_schema import canonical_path
 from traces.ranges.file_history import FileHistory, PathChange, read_file_history
 from traces.ranges.git_reader import Commit
-from traces.ranges.lineage import IN_PLACE, MOVED, REFORMATTED, UNCLAIMED, Lineage, LineRange
+from traces.ranges.lineage import IN_PLACE, MOVED, REFORMATTED, UNCLAIMED, Lineage, OriginRange
 
 MAX_CHANGED = 100
 DISK, HEAD = "disk", "head"
@@ -163,7 +163,7 @@ def _answer(path: str, found: Blame) -> dict[str, Any]:
     }
 
 
-def _span(span: LineRange, found: Blame) -> dict[str, Any]:
+def _span(span: OriginRange, found: Blame) -> dict[str, Any]:
     commit = _commit(found.commit(span.version))
     by = (
         {"commit": commit, "origin": _origin(span.reformatted_by, found)}

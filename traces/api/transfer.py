@@ -16,7 +16,7 @@ from traces.api.views import StreamView, parse_filter, report_error
 from traces.entries.filters import traces_of
 from traces.entries.mutation_class_check import RESERVED
 from traces.interchange.export import stream_agent_trace, stream_orchestration
-from traces.interchange.imports.import_file import ImportOptions, import_file
+from traces.interchange.imports.import_file import TraceImportOptions, import_file
 from traces.interchange.imports.rewrite_check import DEFAULT_SOURCE, MAX_SOURCE_LENGTH
 
 FORMATS = {"orchestration": "agent_trace.jsonl", "agent-trace": "traces.jsonl"}
@@ -34,7 +34,7 @@ class TraceImportView(StreamView):
         responses=schema.answers({200: schema.TraceReport}, 413, 415),
     )  # fmt: skip
     def post(self, request: Request) -> Response:
-        how = ImportOptions(
+        how = TraceImportOptions(
             self.bearer.workspace_id,
             self.actor,
             lenient=read_boolean(request, "lenient"),

@@ -8,7 +8,7 @@ from controlplane.models import Workspace
 from traces.blame.blame import Blame, blame_with, deletion, find_on_disk, on_disk
 from traces.entry_schema import canonical_path
 from traces.ranges.file_history import FileHistory, read_file_history
-from traces.ranges.lineage import LineRange
+from traces.ranges.lineage import OriginRange
 
 SPANS_SHOWN = 200
 
@@ -49,7 +49,7 @@ def _lines(found: Blame) -> dict[str, Any]:
     }
 
 
-def _span(span: LineRange, found: Blame) -> dict[str, Any]:
+def _span(span: OriginRange, found: Blame) -> dict[str, Any]:
     return {
         "start": span.start,
         "end": span.end,

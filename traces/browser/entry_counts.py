@@ -73,7 +73,7 @@ def count_entries(
     if filters.is_precounted:
         return _count_from_sums(workspace_id, filters, uncounted)
     floor = _find_scan_floor(workspace_id) if any(branch.scans for branch in branches) else 0
-    rows = load_newest_countings(branches, MAX_COUNTED + 1, floor)
+    rows = load_newest_rows(branches, MAX_COUNTED + 1, floor)
     result = _count_rows(filters, rows)
     result.capped |= floor > 0
     return result
@@ -84,13 +84,13 @@ def refine_buckets(
 ) -> EntryCounts:
     """Replace hourly buckets by finer ones when all entries lie within a few hours. 1 query per branch."""
     indexes = [index for index, bar in enumerate(counts.buckets) if bar.counts]
-    few = indexes and counts.buckets[0].seconds == HOUR and indexes[-1] - indexes[0] < MAX_FINE_HOURS
-    if not few or filters.since or filters.until or not 0 < counts.total <= MAX_COUNTED:
+    is_narrow = indexes and counts.buckets[0].seconds == HOUR and indexes[-1] - indexes[0] < MAX_FINE_HOURS
+    if not is_narrow or filters.since or filters.until or not 0 < counts.total <= MAX_COUNTED:
         return counts
-    return replace(counts, buckets=_count_rows(filters, load_newest_countings(branches, MAX_COUNTED)).buckets)
+    return replace(counts, buckets=_count_rows(filters, load_newest_rows(branches, MAX_COUNTED)).buckets)
 
 
-def load_newest_countings(branches: Iterable[QueryBranch], limit: int, floor: int = 0) -> list[Counting]:
+def load_newest_rows(branches: Iterable[QueryBranch], limit: int, floor: int = 0) -> list[Counting]:
     """Return what is counted of the newest matching entries, from row id `floor` on. 1 query per branch."""
     entry_files = TraceFile.objects.filter(entry=OuterRef("pk")).exclude(lead_folder="")
     folder = Coalesce(Subquery(entry_files.values("lead_folder")[:1]), Value(""))

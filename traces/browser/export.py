@@ -31,18 +31,18 @@ def stream_json_lines(branches: Sequence[QueryBranch], workspace_id: int) -> Ite
 
     Where the body is missing it is null, and the summary says why.
     """
-    absences = Absences(workspace_id)
+    missing_bodies = Absences(workspace_id)
     for entry in _iterate_entries(branches):
-        row = _build_row(entry, absences) | {"body": body_of(entry)}
+        row = _build_row(entry, missing_bodies) | {"body": body_of(entry)}
         yield json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode(errors="replace") + b"\n"
 
 
 def stream_csv(branches: Sequence[QueryBranch], workspace_id: int) -> Iterator[bytes]:
     """Yield RFC 4180 with a header line, formulas defused."""
     yield _encode_csv_row(COLUMNS)
-    absences = Absences(workspace_id)
+    missing_bodies = Absences(workspace_id)
     for entry in _iterate_entries(branches):
-        row = _build_row(entry, absences)
+        row = _build_row(entry, missing_bodies)
         yield _encode_csv_row(
             [escape_formula("; ".join(row["paths"]) if name == "paths" else row[name]) for name in COLUMNS]
         )
@@ -62,8 +62,8 @@ def _iterate_entries(branches: Sequence[QueryBranch]) -> Iterator[LedgerEntry]:
         before = ids[-1]
 
 
-def _build_row(entry: LedgerEntry, absences: Absences) -> dict[str, Any]:
-    row = describe(entry, absences)
+def _build_row(entry: LedgerEntry, missing_bodies: Absences) -> dict[str, Any]:
+    row = describe(entry, missing_bodies)
     columns = {
         name: getattr(entry, name) for name in ("kind", "outcome", "agent", "tool", "intent_id", "session_id")
     }

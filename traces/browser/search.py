@@ -24,7 +24,7 @@ from traces.models import EntryCount, FileCount, Kind, LedgerEntry, TraceFile
 
 COLUMN_NAMES = {"intent": "intent_id"}  # the others are called as in the query string
 ENTRY_FIELDS = ("kind", "outcome", "agent", "intent", "tool", "reason")
-MAX_RARE = 10_000  # entries; up to here, going from files to entries is fast
+MAX_INDEXED_ENTRIES = 10_000  # entries; up to here, going from files to entries is fast
 MAX_PATHS = 2_000
 Entries = QuerySet[LedgerEntry]
 Condition = Q | Exists | IsNull
@@ -64,7 +64,9 @@ def build_branches(
         base = base.filter(
             DISAGREES, kind=Kind.TRACE
         )  # implied, but the planner needs it to use the partial index
-    base = _filter_by_folder(workspace_id, base, filters, rare=matching is not None and matching <= MAX_RARE)
+    base = _filter_by_folder(
+        workspace_id, base, filters, is_small=matching is not None and matching <= MAX_INDEXED_ENTRIES
+    )
     if filters.session:
         base = base.filter(session_id=filters.session)
     base = _filter_by_time(workspace_id, base, filters)
@@ -77,8 +79,8 @@ def build_branches(
         base = base.filter(condition)
     if not filters.text:
         return [QueryBranch(base, scans)]
-    mentions = _find_mentions(workspace_id, filters.text, uncounted)
-    return [QueryBranch(base.filter(condition), scans or many) for condition, many in mentions]
+    text_conditions = _find_mentions(workspace_id, filters.text, uncounted)
+    return [QueryBranch(base.filter(condition), scans or many) for condition, many in text_conditions]
 
 
 def load_page(
@@ -129,7 +131,7 @@ class PathCondition:
         counts = FileCount.objects.filter(workspace_id=workspace_id).alias(**self.annotations)
         # An EXISTS would be quicker to write, but PostgreSQL turns it into a walk through all files.
         rows = list(counts.filter(self.condition).values_list("path", "entries")[: MAX_PATHS + 1])
-        if len(rows) > MAX_PATHS or sum(entries for _, entries in rows) > MAX_RARE:
+        if len(rows) > MAX_PATHS or sum(entries for _, entries in rows) > MAX_INDEXED_ENTRIES:
             files = TraceFile.objects.filter(entry=OuterRef("pk")).alias(**self.annotations)
             return IsNull(Subquery(files.filter(self.condition).values("pk")[:1]), False), True
         new_files = (
@@ -155,11 +157,13 @@ def build_value_condition(filters: EntryFilters, fields: Iterable[str]) -> Q:
     return condition
 
 
-def _filter_by_folder(workspace_id: int, entries: Entries, filters: EntryFilters, *, rare: bool) -> Entries:
+def _filter_by_folder(
+    workspace_id: int, entries: Entries, filters: EntryFilters, *, is_small: bool
+) -> Entries:
     """Filter by the directory of the first file; "" stands for entries without files."""
     entry_files = TraceFile.objects.filter(entry=OuterRef("pk"))
     if values := filters.values("folder"):
-        if rare and "" not in values:
+        if is_small and "" not in values:
             files = TraceFile.objects.filter(workspace_id=workspace_id, lead_folder__in=values)
             entries = entries.filter(pk__in=files.values("entry_id"))
         else:

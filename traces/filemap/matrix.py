@@ -72,7 +72,7 @@ class Overlap:
 
 
 @dataclass(slots=True)
-class OwnerLookup:
+class OwnerFinder:
     """Find the owners of a path in one set of scopes. Results are cached: they depend on nothing else."""
 
     scopes: tuple[tuple[str, Scope], ...]
@@ -88,9 +88,9 @@ class OwnerLookup:
         return owners
 
 
-def build_owner_lookup(intents: Iterable[KnownIntent]) -> OwnerLookup:
+def build_owner_finder(intents: Iterable[KnownIntent]) -> OwnerFinder:
     """Build the lookup for open intents; closed ones own nothing."""
-    return _cached_owner_lookup(
+    return _cached_owner_finder(
         tuple((intent.intent_id, intent.owned_scope) for intent in intents if is_open(intent))
     )
 
@@ -99,7 +99,7 @@ def build_map_files(
     touches: Iterable[Touch], intents: Sequence[KnownIntent], untouched: Iterable[str] = ()
 ) -> list[MapFile]:
     """Return every touched file and the `untouched` ones, by path. Touches of closed intents are included."""
-    owners, intents_by_id = build_owner_lookup(intents), {intent.intent_id: intent for intent in intents}
+    owners, intents_by_id = build_owner_finder(intents), {intent.intent_id: intent for intent in intents}
     grouped = groupby(sorted(touches), key=attrgetter("path"))
     files = [_build_map_file(path, list(group), owners(path), intents_by_id) for path, group in grouped]
     others = set(untouched) - {file.path for file in files}
@@ -146,8 +146,8 @@ def get_cell(state: str, entries: int) -> MatrixCell:
 
 
 @lru_cache(maxsize=8)
-def _cached_owner_lookup(scopes: tuple[tuple[str, tuple[str, ...]], ...]) -> OwnerLookup:
-    return OwnerLookup(tuple((intent_id, Scope.from_patterns(patterns)) for intent_id, patterns in scopes))
+def _cached_owner_finder(scopes: tuple[tuple[str, tuple[str, ...]], ...]) -> OwnerFinder:
+    return OwnerFinder(tuple((intent_id, Scope.from_patterns(patterns)) for intent_id, patterns in scopes))
 
 
 def _build_overlap(a: KnownIntent, b: KnownIntent, path: str, files: Sequence[MapFile]) -> Overlap:

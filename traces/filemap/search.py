@@ -58,7 +58,7 @@ STOP_WORDS = frozenset(
         "with",
     ]
 )
-PATH, NAME, GOAL, LESSON = 8, 4, 2, 1
+PATH, NAME, DESCRIPTION, LESSON = 8, 4, 2, 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +84,13 @@ class FileMatch:
 
 
 def search_files(
-    question: str, files: Iterable[MapFile], intents: Sequence[KnownIntent], lessons: Iterable[Lesson]
+    query: str, files: Iterable[MapFile], intents: Sequence[KnownIntent], lessons: Iterable[Lesson]
 ) -> list[SearchResult]:
     """Return the best matches first: those of most terms, then of most weight.
 
     Terms may match in different places: one in the path, another in a lesson.
     """
-    terms = extract_terms(question)
+    terms = extract_terms(query)
     if not terms:
         return []
     by_intent = {intent.intent_id: _match_intent(intent, terms) for intent in intents}
@@ -104,15 +104,15 @@ def search_files(
     return _group_by_directory(best, {one.intent_id: one for one in intents})[:MAX_RESULTS]
 
 
-def extract_terms(question: str) -> list[str]:
+def extract_terms(query: str) -> list[str]:
     """Return the words without stop words; all of them if nothing else is left."""
-    words = [word for word in re.split(r"[^\w./-]+", question.casefold().strip(" ?!.")) if word]
+    words = [word for word in re.split(r"[^\w./-]+", query.casefold().strip(" ?!.")) if word]
     return (list(dict.fromkeys(word for word in words if word not in STOP_WORDS)) or words)[:MAX_TERMS]
 
 
 def _match_intent(intent: KnownIntent, terms: Sequence[str]) -> dict[str, int]:
-    name, goal = f"{intent.intent_id} {intent.name}".casefold(), intent.description.casefold()
-    weights = {term: GOAL for term in terms if term in goal}
+    name, description = f"{intent.intent_id} {intent.name}".casefold(), intent.description.casefold()
+    weights = {term: DESCRIPTION for term in terms if term in description}
     return weights | {term: NAME for term in terms if term in name}
 
 
@@ -139,7 +139,7 @@ def _match_file(
     weights |= {term: PATH for term in terms if term in path}
     if not weights:
         return None
-    labels = {PATH: "path", NAME: "intent", GOAL: "goal", LESSON: "lesson"}
+    labels = {PATH: "path", NAME: "intent", DESCRIPTION: "goal", LESSON: "lesson"}
     matched_in = tuple(label for weight, label in labels.items() if weight in weights.values())
     return FileMatch(file, len(weights), sum(weights.values()), matched_in)
 

@@ -11,7 +11,7 @@ from django.db.models import Count, Max, Q
 from traces.counts.counters import EPOCH, microseconds, path_hash, uncounted
 from traces.entries.known_intents import known_intents
 from traces.entry_schema import EVOLUTION
-from traces.interchange.formats.intent_map import MapSection
+from traces.interchange.formats.intent_map import IntentSection
 from traces.models import FileCount, TraceFile
 
 MAX_UNCOUNTED = 10_000  # entries that are not counted yet
@@ -63,7 +63,7 @@ def list_file_touches(workspace_id: int, path: str) -> list[Touch]:
     return load_touches(workspace_id, path=path)
 
 
-def build_map_sections(workspace_id: int) -> list[MapSection]:
+def build_map_sections(workspace_id: int) -> list[IntentSection]:
     """Return the sections of `intent_map.md`: files with entries of class INTENT_EVOLUTION. 5 queries."""
     names = known_intents(workspace_id)
     paths: dict[str, list[str]] = {}
@@ -71,7 +71,7 @@ def build_map_sections(workspace_id: int) -> list[MapSection]:
         if touch.intent_id and touch.evolved:
             paths.setdefault(touch.intent_id, []).append(touch.path)
     return [
-        MapSection(intent_id, names[intent_id].name if intent_id in names else "", tuple(sorted(found)))
+        IntentSection(intent_id, names[intent_id].name if intent_id in names else "", tuple(sorted(found)))
         for intent_id, found in sorted(paths.items())
     ]
 

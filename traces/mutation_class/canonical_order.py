@@ -58,21 +58,21 @@ def _sort_items(
     """Yield items topologically: always the smallest digest that no earlier item blocks."""
     successors: list[list[int]] = [[] for _ in items]
     blocker_counts = [0] * len(items)
-    for later, item in enumerate(items):
-        cpu_limit.count_steps(later + 1)
-        for earlier in range(later):
+    for follower, item in enumerate(items):
+        cpu_limit.count_steps(follower + 1)
+        for earlier in range(follower):
             if not _may_swap(items[earlier], item, container):
-                successors[earlier].append(later)
-                blocker_counts[later] += 1
+                successors[earlier].append(follower)
+                blocker_counts[follower] += 1
     ready = [_sort_key(items[index], index) for index, count in enumerate(blocker_counts) if count == 0]
     heapq.heapify(ready)
     while ready:
         *_, index = heapq.heappop(ready)
         yield items[index]
-        for later in successors[index]:
-            blocker_counts[later] -= 1
-            if blocker_counts[later] == 0:
-                heapq.heappush(ready, _sort_key(items[later], later))
+        for follower in successors[index]:
+            blocker_counts[follower] -= 1
+            if blocker_counts[follower] == 0:
+                heapq.heappush(ready, _sort_key(items[follower], follower))
 
 
 def _sort_key(item: SortableItem, index: int) -> tuple[int, tuple[str, ...], int]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from tree_sitter import Node, TreeCursor
 
-from traces.mutation_class.languages.grammar import NO_KINDS, Binds, Grammar, Kinds, Role, ScopeKind
+from traces.mutation_class.languages.grammar import NO_KINDS, Binds, Grammar, Kinds, NameRole, ScopeKind
 from traces.mutation_class.parse import CpuLimit, UnclassifiableError, parse
 
 MAX_DEPTH = 150
@@ -146,7 +146,7 @@ class _Normalizer:
         if role and not self.naming.property_modifiers.get(
             (context.parent, context.field), NO_KINDS
         ).isdisjoint(context.sibling_kinds):
-            role = Role.NAME_AND_MEMBER
+            role = NameRole.NAME_AND_MEMBER
             self._add_member(text, context.scope.find_enclosing(ScopeKind.CLASS))
         leaf = NormalNode(kind, text, role, field=context.field)
         if not role:
@@ -154,7 +154,7 @@ class _Normalizer:
         leaf.lookup_scope = (
             context.scope.parent or context.scope if context.binding == Binds.ENCLOSING else context.scope
         )
-        if context.binding and role != Role.MEMBER:
+        if context.binding and role != NameRole.MEMBER:
             self._declare(leaf, context)
         if (context.parent, context.field) in self.naming.member_positions:
             self._add_member(text, context.scope.find_enclosing(ScopeKind.CLASS))
@@ -257,7 +257,7 @@ class _Normalizer:
             return
         if any(child.field == object_field and (child.text or child.kind) in spellings for child in children):
             for child in children:
-                if child.role == Role.MEMBER:
+                if child.role == NameRole.MEMBER:
                     self._add_member(child.text, context.scope.find_enclosing(ScopeKind.CLASS))
 
     def _add_implicit_parent(self, child: NormalNode, inner: _Context) -> NormalNode:

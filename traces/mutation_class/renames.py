@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 
-from traces.mutation_class.languages.grammar import Naming, Role, ScopeKind
+from traces.mutation_class.languages.grammar import NameRole, Naming, ScopeKind
 from traces.mutation_class.normal_form import LexicalScope, NormalForm, NormalNode
 from traces.mutation_class.parse import CpuLimit
 
@@ -61,7 +61,7 @@ def _compare_structure(before: NormalNode, after: NormalNode, cpu_limit: CpuLimi
         left, right, function = pending.pop()
         cpu_limit.count_steps()
         is_alike = (left.kind, left.role, len(left.children)) == (right.kind, right.role, len(right.children))
-        if not is_alike or (left.text != right.text and left.role in {"", Role.EXTERNAL}):
+        if not is_alike or (left.text != right.text and left.role in {"", NameRole.EXTERNAL}):
             return None
         if left.scope and right.scope:
             comparison.scope_pairs[left.scope] = right.scope
@@ -111,11 +111,11 @@ class _RenamingCheck:
 
     def _add_pair(self, old_leaf: NormalNode, new_leaf: NormalNode) -> bool:
         """Record a pair; return False if the two names resolve to scopes that are not partners."""
-        if old_leaf.role == Role.KEYWORD:
+        if old_leaf.role == NameRole.KEYWORD:
             self.keywords.add((old_leaf.text, new_leaf.text))
-        if old_leaf.role in {Role.MEMBER, Role.NAME_AND_MEMBER}:
+        if old_leaf.role in {NameRole.MEMBER, NameRole.NAME_AND_MEMBER}:
             self.members.add((old_leaf.text, new_leaf.text))
-        if old_leaf.role in {Role.MEMBER, Role.KEYWORD}:
+        if old_leaf.role in {NameRole.MEMBER, NameRole.KEYWORD}:
             return True
         old_scope, new_scope = self._resolve(old_leaf), self._resolve(new_leaf)
         if old_scope is None or new_scope is None:

@@ -44,7 +44,7 @@ class CommonRun:
 
 
 @dataclass(frozen=True, slots=True)
-class Hunk:
+class DiffHunk:
     """What differs between two runs: lines [a0, a1) of the text before, [b0, b1) of the text after."""
 
     a0: int
@@ -56,7 +56,7 @@ class Hunk:
 def find_common_runs(before: Sequence[Line], after: Sequence[Line], work_limit: WorkLimit) -> list[CommonRun]:
     """Return runs of common lines, ascending in both texts."""
     runs: list[CommonRun] = []
-    pending = [Hunk(0, len(before), 0, len(after))]
+    pending = [DiffHunk(0, len(before), 0, len(after))]
     while pending:
         hunk = _trim_common_ends(before, after, pending.pop(), runs)
         size = hunk.a1 - hunk.a0 + hunk.b1 - hunk.b0
@@ -71,11 +71,11 @@ def find_common_runs(before: Sequence[Line], after: Sequence[Line], work_limit: 
     return sorted(runs, key=lambda run: run.before)
 
 
-def list_hunks(runs: Sequence[CommonRun], before: int, after: int) -> Iterator[Hunk]:
+def list_hunks(runs: Sequence[CommonRun], before: int, after: int) -> Iterator[DiffHunk]:
     """Yield the hunks before, between and after runs of texts of so many lines."""
     edges = [CommonRun(0, 0, 0), *runs, CommonRun(before, after, 0)]
     for previous, following in pairwise(edges):
-        hunk = Hunk(
+        hunk = DiffHunk(
             previous.before + previous.length,
             following.before,
             previous.after + previous.length,
@@ -86,8 +86,8 @@ def list_hunks(runs: Sequence[CommonRun], before: int, after: int) -> Iterator[H
 
 
 def _trim_common_ends(
-    before: Sequence[Line], after: Sequence[Line], hunk: Hunk, runs: list[CommonRun]
-) -> Hunk:
+    before: Sequence[Line], after: Sequence[Line], hunk: DiffHunk, runs: list[CommonRun]
+) -> DiffHunk:
     """Return the hunk without common lines at its start and end; add these to `runs`."""
     head, limit = 0, min(hunk.a1 - hunk.a0, hunk.b1 - hunk.b0)
     while head < limit and before[hunk.a0 + head] == after[hunk.b0 + head]:
@@ -99,10 +99,10 @@ def _trim_common_ends(
         runs.append(CommonRun(hunk.a0, hunk.b0, head))
     if tail:
         runs.append(CommonRun(hunk.a1 - tail, hunk.b1 - tail, tail))
-    return Hunk(hunk.a0 + head, hunk.a1 - tail, hunk.b0 + head, hunk.b1 - tail)
+    return DiffHunk(hunk.a0 + head, hunk.a1 - tail, hunk.b0 + head, hunk.b1 - tail)
 
 
-def _find_anchors(before: Sequence[Line], after: Sequence[Line], hunk: Hunk) -> list[CommonRun]:
+def _find_anchors(before: Sequence[Line], after: Sequence[Line], hunk: DiffHunk) -> list[CommonRun]:
     """Return the unique common lines that keep their order, extended by equal lines after them."""
     positions = _find_unique_lines(after, hunk.b0, hunk.b1)
     pairs = [
@@ -145,17 +145,17 @@ def _longest_increasing(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int
     return chain[::-1]
 
 
-def _split_hunk(hunk: Hunk, anchors: Sequence[CommonRun]) -> Iterator[Hunk]:
+def _split_hunk(hunk: DiffHunk, anchors: Sequence[CommonRun]) -> Iterator[DiffHunk]:
     """Yield the hunks around anchors that have lines on both sides."""
     a0, b0 = hunk.a0, hunk.b0
     for run in [*anchors, CommonRun(hunk.a1, hunk.b1, 0)]:
         if a0 < run.before and b0 < run.after:
-            yield Hunk(a0, run.before, b0, run.after)
+            yield DiffHunk(a0, run.before, b0, run.after)
         a0, b0 = run.before + run.length, run.after + run.length
 
 
 def _diff_by_table(
-    before: Sequence[Line], after: Sequence[Line], hunk: Hunk, work_limit: WorkLimit
+    before: Sequence[Line], after: Sequence[Line], hunk: DiffHunk, work_limit: WorkLimit
 ) -> Iterator[CommonRun]:
     """Yield the longest common subsequence of a small hunk; nothing for a large one."""
     cells = (hunk.a1 - hunk.a0) * (hunk.b1 - hunk.b0)

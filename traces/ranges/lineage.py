@@ -41,7 +41,7 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
-class LineRange:
+class OriginRange:
     """Consecutive lines of one origin. `key` is None, and the state UNCLAIMED, where no claim is proven.
 
     With a history, `version` is the index of the one that made the lines what they are, and `reformatted_by`
@@ -65,7 +65,7 @@ class Lineage:
     """
 
     lines: int
-    ranges: tuple[LineRange, ...]
+    ranges: tuple[OriginRange, ...]
     changed: tuple[int, ...]
     unchecked: tuple[int, ...]
 
@@ -212,7 +212,7 @@ def is_checkable(claim: Claim) -> bool:
     return 1 <= claim.start <= claim.end and bool(_SHA256.fullmatch(claim.content_hash))
 
 
-def _group_lines(origins: list[Origin]) -> Iterator[LineRange]:
+def _group_lines(origins: list[Origin]) -> Iterator[OriginRange]:
     for (state, key), run in groupby(enumerate(origins, start=1), key=lambda pair: pair[1]):
         numbers = [number for number, _ in run]
-        yield LineRange(numbers[0], numbers[-1], state, key)
+        yield OriginRange(numbers[0], numbers[-1], state, key)

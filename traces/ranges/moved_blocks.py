@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from traces.ranges.line_diff import CommonRun, Hunk, WorkLimit
+from traces.ranges.line_diff import CommonRun, DiffHunk, WorkLimit
 
 MIN_BLOCK_LETTERS = 20  # of a block, as in git: less than that is found in many places by chance
 MAX_POSITIONS = 16  # a line that was taken out of more places than that begins no block
@@ -16,7 +16,7 @@ _LETTER = re.compile(rb"[0-9A-Za-z\x80-\xff]")
 def find_moved_blocks(
     before: Sequence[int],
     after: Sequence[int],
-    hunks: Sequence[Hunk],
+    hunks: Sequence[DiffHunk],
     lines: Sequence[bytes],
     work_limit: WorkLimit,
 ) -> Iterator[CommonRun]:

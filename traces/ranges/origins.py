@@ -17,7 +17,7 @@ from traces.ranges.lineage import (
     UNCLAIMED,
     Claim,
     Lineage,
-    LineRange,
+    OriginRange,
     claims_empty_file,
 )
 from traces.ranges.track_lines import FileVersion, LineHistory, track_lines
@@ -63,13 +63,13 @@ def trace_history(
     )
 
 
-def _group_lines(history: LineHistory, attribution: Attribution) -> Iterator[LineRange]:
+def _group_lines(history: LineHistory, attribution: Attribution) -> Iterator[OriginRange]:
     origins = [_find_origin(history, attribution, index) for index in range(len(history.present))]
     for (state, key, version, reformatted_by), run in groupby(
         enumerate(origins, start=1), key=lambda pair: pair[1]
     ):
         numbers = [number for number, _ in run]
-        yield LineRange(numbers[0], numbers[-1], state, key, version, reformatted_by)
+        yield OriginRange(numbers[0], numbers[-1], state, key, version, reformatted_by)
 
 
 def _find_origin(

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
-from traces.ranges.line_diff import Hunk, WorkLimit, find_common_runs, list_hunks
+from traces.ranges.line_diff import DiffHunk, WorkLimit, find_common_runs, list_hunks
 
 EQUAL_QUOTES_SUFFIXES = frozenset(
     {".py", ".pyi", ".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".css", ".scss", ".less"}
@@ -81,7 +81,7 @@ class TokenizedLines:
 
 
 def match_reformatted(
-    before: TokenizedLines, after: TokenizedLines, hunk: Hunk, work_limit: WorkLimit
+    before: TokenizedLines, after: TokenizedLines, hunk: DiffHunk, work_limit: WorkLimit
 ) -> Iterator[tuple[int, int]]:
     """Yield (line after, line before) for each line of a hunk that reformats one before."""
     new_tokens = [after.tokens(at) for at in range(hunk.b0, hunk.b1)]
@@ -91,14 +91,14 @@ def match_reformatted(
         for step in range(run.length):
             yield hunk.b0 + run.after + step, hunk.a0 + run.before + step
     for unmatched in list_hunks(runs, len(old_tokens), len(new_tokens)):
-        inner_hunk = Hunk(
+        inner_hunk = DiffHunk(
             hunk.a0 + unmatched.a0, hunk.a0 + unmatched.a1, hunk.b0 + unmatched.b0, hunk.b0 + unmatched.b1
         )
         yield from _match_rewrapped(before, after, inner_hunk, work_limit)
 
 
 def _match_rewrapped(
-    before: TokenizedLines, after: TokenizedLines, hunk: Hunk, work_limit: WorkLimit
+    before: TokenizedLines, after: TokenizedLines, hunk: DiffHunk, work_limit: WorkLimit
 ) -> Iterator[tuple[int, int]]:
     """Match sequences of lines with the same tokens, first come first served."""
     a, b = hunk.a0, hunk.b0

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from traces.ranges.line_diff import Hunk, WorkLimit, find_common_runs
+from traces.ranges.line_diff import DiffHunk, WorkLimit, find_common_runs
 from traces.ranges.reformatting import TokenizedLines, match_reformatted
 
 
 def same(before, after, path="a.py", *, budget=10_000):
     """(line after, line before), from 1, of the lines that are variants."""
     one, two = before.encode().split(b"\n"), after.encode().split(b"\n")
-    gap = Hunk(0, len(one), 0, len(two))
+    gap = DiffHunk(0, len(one), 0, len(two))
     found = match_reformatted(TokenizedLines(one, path), TokenizedLines(two, path), gap, WorkLimit(budget))
     return sorted((after + 1, before + 1) for after, before in found)
 
@@ -66,7 +66,7 @@ def test_a_comma_that_makes_a_tuple_is_not(opener):
 
 def test_a_comma_added_in_a_list_with_one_element_a_line_is_a_formatters():
     before, after = [b"    a,", b"    b", b")"], [b"    a,", b"    b,", b")"]
-    gap = Hunk(1, 2, 1, 2)
+    gap = DiffHunk(1, 2, 1, 2)
     assert list(
         match_reformatted(TokenizedLines(before, "a.py"), TokenizedLines(after, "a.py"), gap, WorkLimit(100))
     ) == [(1, 1)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from traces.ranges.line_diff import CommonRun, Hunk, WorkLimit, find_common_runs, list_hunks
+from traces.ranges.line_diff import CommonRun, DiffHunk, WorkLimit, find_common_runs, list_hunks
 
 TEXTS = st.lists(st.sampled_from("abcdefgh"), max_size=25)
 
@@ -52,5 +52,5 @@ def test_a_small_gap_without_anchors_loses_nothing_beyond_its_ends(one, two):
 
 def test_gaps_lie_before_between_and_behind():
     assert list(list_hunks([CommonRun(1, 0, 2), CommonRun(4, 2, 1)], 5, 4)) == [
-        Hunk(0, 1, 0, 0), Hunk(3, 4, 2, 2), Hunk(5, 5, 3, 4),
+        DiffHunk(0, 1, 0, 0), DiffHunk(3, 4, 2, 2), DiffHunk(5, 5, 3, 4),
     ]  # fmt: skip

@@ -16,13 +16,13 @@ _CODE = re.compile(r"(`+)(?P<path>.+?)\1")
 
 
 @dataclass(frozen=True, slots=True)
-class MapSection:
+class IntentSection:
     intent_id: str
     name: str = ""
     paths: tuple[str, ...] = ()
 
 
-def render_intent_map(sections: Iterable[MapSection]) -> str:
+def render_intent_map(sections: Iterable[IntentSection]) -> str:
     """Render Markdown, sections by id and paths in order."""
     parts = [TITLE]
     for section in sorted(sections, key=lambda section: section.intent_id):
@@ -32,16 +32,18 @@ def render_intent_map(sections: Iterable[MapSection]) -> str:
     return "".join(parts)
 
 
-def parse_intent_map(text: str) -> list[MapSection]:
+def parse_intent_map(text: str) -> list[IntentSection]:
     """Parse sections, and the back-quoted paths of list and table rows below their headings."""
-    sections: list[MapSection] = []
+    sections: list[IntentSection] = []
     for line in text.replace("\r\n", "\n").split("\n"):
         heading = _SECTION.match(line.strip())
         if heading:
-            sections.append(MapSection(heading["id"], (heading["name"] or "").strip()))
+            sections.append(IntentSection(heading["id"], (heading["name"] or "").strip()))
         elif sections and line.strip().startswith(("-", "*", "+", "|")):
             paths = tuple(code["path"].strip() for code in _CODE.finditer(line))
-            sections[-1] = MapSection(sections[-1].intent_id, sections[-1].name, sections[-1].paths + paths)
+            sections[-1] = IntentSection(
+                sections[-1].intent_id, sections[-1].name, sections[-1].paths + paths
+            )
     return sections
 
 

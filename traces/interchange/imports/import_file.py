@@ -35,7 +35,7 @@ BATCH_SIZE = 500  # entries
 
 
 @dataclass(frozen=True, slots=True)
-class ImportOptions:
+class TraceImportOptions:
     """How to import. `dry_run` reports what would happen and changes nothing.
 
     `source` names the file, so that a later version is compared with this one. With `commit_every` so many
@@ -52,7 +52,7 @@ class ImportOptions:
     is_ordered: bool = True  # False: the source has no order, so that a later version need not begin the same
     use_worker: bool = False
 
-    def in_one_commit(self) -> ImportOptions:
+    def in_one_commit(self) -> TraceImportOptions:
         return replace(self, commit_every=None)
 
     @property
@@ -91,7 +91,7 @@ class ImportSealer:
     However long a transaction was, its row ids are above those that existed when it began.
     """
 
-    options: ImportOptions
+    options: TraceImportOptions
     _sealed_to: int = 0
 
     def __post_init__(self) -> None:
@@ -105,7 +105,7 @@ class ImportSealer:
             self._sealed_to = seal(self.options.workspace_id, after=self._sealed_to).through
 
 
-def import_file(read: ReadFunction, options: ImportOptions) -> ImportReport:
+def import_file(read: ReadFunction, options: TraceImportOptions) -> ImportReport:
     """Import what `read(size)` returns. Memory does not grow with the file.
 
     Raises WorkerStoppedError when a second process was stopped: what was committed is kept.
@@ -114,7 +114,7 @@ def import_file(read: ReadFunction, options: ImportOptions) -> ImportReport:
         return _import_batches(batches, options)
 
 
-def check_file(read: ReadFunction, options: ImportOptions) -> ImportReport:
+def check_file(read: ReadFunction, options: TraceImportOptions) -> ImportReport:
     """Report what a strict import would refuse, without storing anything.
 
     Conflicts with the ledger are found only if it holds traces already; 1 query per chunk then.
@@ -131,12 +131,12 @@ def check_file(read: ReadFunction, options: ImportOptions) -> ImportReport:
     return report
 
 
-def import_entries(source: EntrySource, options: ImportOptions) -> ImportReport:
+def import_entries(source: EntrySource, options: TraceImportOptions) -> ImportReport:
     """Import what a source returns; it may add to the report while it is read."""
     return _import_batches(prepare_batches(source, options.prepare_options), options)
 
 
-def _import_batches(batches: Iterator[PreparedBatch], options: ImportOptions) -> ImportReport:
+def _import_batches(batches: Iterator[PreparedBatch], options: TraceImportOptions) -> ImportReport:
     """Store the batches and seal them. The first batch is ready before a transaction begins."""
     report = ImportReport()
     checks = FileChecks(RewriteDetector(options.workspace_id, options.source, ordered=options.is_ordered))
@@ -152,7 +152,7 @@ def _import_batches(batches: Iterator[PreparedBatch], options: ImportOptions) ->
 
 def _apply_incrementally(
     batches: Iterator[PreparedBatch],
-    options: ImportOptions,
+    options: TraceImportOptions,
     report: ImportReport,
     checks: FileChecks,
     sealer: ImportSealer,
@@ -168,7 +168,7 @@ def _apply_incrementally(
 
 
 def _apply_at_once(
-    batches: Iterator[PreparedBatch], options: ImportOptions, report: ImportReport, checks: FileChecks
+    batches: Iterator[PreparedBatch], options: TraceImportOptions, report: ImportReport, checks: FileChecks
 ) -> None:
     with transaction.atomic():
         _apply_batches(batches, options, report, checks)
@@ -178,7 +178,7 @@ def _apply_at_once(
 
 
 def _apply_batches(
-    batches: Iterable[PreparedBatch], options: ImportOptions, report: ImportReport, checks: FileChecks
+    batches: Iterable[PreparedBatch], options: TraceImportOptions, report: ImportReport, checks: FileChecks
 ) -> None:
     """Store batches that belong together: all of them, or none where one entry is in error.
 
@@ -216,14 +216,14 @@ def _iterate_commit(first: PreparedBatch, rest: Iterator[PreparedBatch]) -> Iter
 
 
 def _store_batch(
-    batch: PreparedBatch, options: ImportOptions, report: ImportReport, checks: FileChecks
+    batch: PreparedBatch, options: TraceImportOptions, report: ImportReport, checks: FileChecks
 ) -> None:
     stored = store_batch(options.workspace_id, batch.batch, options.store_options)
     for rival in count_stored(stored, report, lenient=options.lenient).rivals:
         checks.rewrites.add_conflict(rival, is_stored=options.lenient)
 
 
-def _finish(options: ImportOptions, report: ImportReport, checks: FileChecks) -> None:
+def _finish(options: TraceImportOptions, report: ImportReport, checks: FileChecks) -> None:
     """Report what the complete file shows, and record the import.
 
     A file with other errors shows no history.
@@ -239,7 +239,7 @@ def _finish(options: ImportOptions, report: ImportReport, checks: FileChecks) ->
         _record_import(options, report, checks.rewrites)
 
 
-def _record_import(options: ImportOptions, report: ImportReport, rewrites: RewriteDetector) -> None:
+def _record_import(options: TraceImportOptions, report: ImportReport, rewrites: RewriteDetector) -> None:
     body: dict[str, Any] = {
         "what": "traces",
         "source": options.source,

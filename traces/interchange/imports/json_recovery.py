@@ -65,7 +65,7 @@ class _OpenObject:
 def recover_documents(lines: Iterable[RawLine], report: ImportReport) -> Iterator[Document]:
     """Yield the JSON objects of the file; report a warning with its line for what cannot be read."""
     pending: _OpenObject | None = None
-    off_line_count = 0
+    misplaced = 0
     for line in lines:
         text = _decode_line(line, report)
         record = _parse_record(text)
@@ -79,7 +79,7 @@ def recover_documents(lines: Iterable[RawLine], report: ImportReport) -> Iterato
             report.warn(Remark("COMMENT", "A comment was left out.", line.number))
             continue
         documents, pending = _scan_line(text + "\n", line.number, pending, report)
-        off_line_count += len(documents)
+        misplaced += len(documents)
         yield from documents
         if pending and pending.size > MAX_LINE_LENGTH:
             report.warn(Remark("LINE_TOO_LONG", "An object of more than 1 MiB was left out.", pending.line))
@@ -88,10 +88,8 @@ def recover_documents(lines: Iterable[RawLine], report: ImportReport) -> Iterato
         report.warn(
             Remark("TRUNCATED_LAST_LINE", "The last object breaks off; it was left out.", pending.line)
         )
-    if off_line_count:
-        report.warn(
-            Remark("NOT_JSON_LINES", f"{off_line_count} objects do not stand on one line each.", None)
-        )
+    if misplaced:
+        report.warn(Remark("NOT_JSON_LINES", f"{misplaced} objects do not stand on one line each.", None))
 
 
 def _decode_line(line: RawLine, report: ImportReport) -> str:

@@ -20,7 +20,7 @@ DEFAULT_SOURCE = (
     "agent_trace.jsonl"  # what an import is called that names no source: a workspace has one such file
 )
 MAX_SOURCE_LENGTH = 200
-MAX_LISTED_IDS = 1000
+MAX_IDS = 1000
 MAX_RECORDED_IDS = 100  # ids of each sort in the ledger's own record
 CHUNK_SIZE = 2000
 
@@ -34,10 +34,10 @@ class ChangedRecords:
 
     def add(self, entry_id: str) -> None:
         self.count += 1
-        if len(self.ids) < MAX_LISTED_IDS:
+        if len(self.ids) < MAX_IDS:
             self.ids.append(entry_id)
 
-    def to_dict(self, limit: int = MAX_LISTED_IDS) -> dict[str, Any]:
+    def to_dict(self, limit: int = MAX_IDS) -> dict[str, Any]:
         return {"count": self.count, "ids": self.ids[:limit]}
 
 
@@ -49,7 +49,7 @@ class Rewrite:
     removed: ChangedRecords = field(default_factory=ChangedRecords)
     reordered: ChangedRecords = field(default_factory=ChangedRecords)
 
-    def to_dict(self, limit: int = MAX_LISTED_IDS) -> dict[str, Any]:
+    def to_dict(self, limit: int = MAX_IDS) -> dict[str, Any]:
         return {
             "altered": self.altered.to_dict(limit),
             "removed": self.removed.to_dict(limit),
@@ -130,15 +130,15 @@ class RewriteDetector:
         if self._positions is None:
             return self.to_altered()
         rewrite = Rewrite(self.altered)
-        furthest = 0
+        last_position = 0
         for entry_id in self._iterate_stored_ids():
             position = self._positions.get(hash(entry_id))
             if position is None:
                 rewrite.removed.add(entry_id)
-            elif position < furthest:
+            elif position < last_position:
                 rewrite.reordered.add(entry_id)
             else:
-                furthest = position
+                last_position = position
         return rewrite
 
     def _iterate_stored_ids(self) -> Iterator[str]:

@@ -13,7 +13,7 @@ from django.core.management.base import BaseCommand, CommandError
 from traces.entries.mutation_class_check import RESERVED
 from traces.interchange.formats import foreign_chain
 from traces.interchange.imports import rewrite_check
-from traces.interchange.imports.import_file import ImportOptions, check_file, import_entries, import_file
+from traces.interchange.imports.import_file import TraceImportOptions, check_file, import_entries, import_file
 from traces.interchange.imports.report import ImportReport
 from traces.interchange.imports.rewrite_check import MAX_SOURCE_LENGTH
 from traces.interchange.imports.worker_process import WorkerStoppedError
@@ -62,7 +62,7 @@ class Command(BaseCommand):
             raise CommandError("Name a file, or a repository with --repository.")
         [workspace] = chosen_workspaces(options["workspace"])
         name = options["file"] or f"repository {options['repository'].resolve().name}"
-        how = ImportOptions(
+        how = TraceImportOptions(
             workspace.pk,
             "command import_traces",
             lenient=options["lenient"],
@@ -78,7 +78,7 @@ class Command(BaseCommand):
             report = _imported(options["file"], how)
         self._tell(report, how, as_json=options["json"])
 
-    def _tell(self, report: ImportReport, how: ImportOptions, *, as_json: bool) -> None:
+    def _tell(self, report: ImportReport, how: TraceImportOptions, *, as_json: bool) -> None:
         if as_json:
             self.stdout.write(json.dumps(report.to_dict(), ensure_ascii=False))
         else:
@@ -94,7 +94,7 @@ class Command(BaseCommand):
             raise CommandError(_rewritten(how), returncode=REWRITTEN)
 
 
-def _imported(name: str, how: ImportOptions) -> ImportReport:
+def _imported(name: str, how: TraceImportOptions) -> ImportReport:
     """A file on disk is read through once before anything is stored; a stream is stored as a whole."""
     try:
         if name == "-":
@@ -114,13 +114,13 @@ def _imported(name: str, how: ImportOptions) -> ImportReport:
         raise CommandError(f"{error} Started again, the import goes on where it stopped.") from error
 
 
-def _rewritten(how: ImportOptions) -> str:
+def _rewritten(how: TraceImportOptions) -> str:
     """Two files of one name look like one that was rewritten; only whoever imports them knows."""
     told = f"The file's past was rewritten since {how.source} was imported before; both versions are kept."
     return f"{told} If it is another file, give it a name of its own with --source."
 
 
-def _from_repository(path: Path, refs: list[str] | None, how: ImportOptions) -> ImportReport:
+def _from_repository(path: Path, refs: list[str] | None, how: TraceImportOptions) -> ImportReport:
     repository = Repository(path)
     try:
         wanted = repository.require_refs(refs) if refs else repository.list_note_refs()

@@ -5,9 +5,9 @@ from __future__ import annotations
 from traces.mutation_class.languages.grammar import (
     Container,
     Grammar,
+    NameRole,
     Naming,
     Ordering,
-    Role,
     ScopeKind,
     parse_kinds,
     parse_positions,
@@ -15,7 +15,7 @@ from traces.mutation_class.languages.grammar import (
 
 C_NAMES = dict.fromkeys(
     ("identifier", "type_identifier", "field_identifier", "statement_identifier", "namespace_identifier"),
-    Role.NAME,
+    NameRole.NAME,
 )
 C_NAMING = Naming(
     roles=C_NAMES,

@@ -8,9 +8,9 @@ from traces.mutation_class.languages.grammar import (
     Binds,
     Container,
     Grammar,
+    NameRole,
     Naming,
     Ordering,
-    Role,
     ScopeKind,
     parse_kinds,
     parse_positions,
@@ -32,16 +32,16 @@ BLOCKS = (
 
 NAMING = Naming(
     roles={
-        "identifier": Role.NAME,
-        "type_identifier": Role.NAME,
-        "package_identifier": Role.NAME,
-        "field_identifier": Role.MEMBER,
-        "label_name": Role.EXTERNAL,
+        "identifier": NameRole.NAME,
+        "type_identifier": NameRole.NAME,
+        "package_identifier": NameRole.NAME,
+        "field_identifier": NameRole.MEMBER,
+        "label_name": NameRole.EXTERNAL,
     },
     roles_by_position={
-        ("package_clause", None): Role.EXTERNAL,
-        ("literal_key", None): Role.NAME_AND_MEMBER,
-        ("qualified_type", "name"): Role.EXTERNAL,
+        ("package_clause", None): NameRole.EXTERNAL,
+        ("literal_key", None): NameRole.NAME_AND_MEMBER,
+        ("qualified_type", "name"): NameRole.EXTERNAL,
     },
     bindings={
         ("function_declaration", "name"): Binds.ENCLOSING,

@@ -1,5 +1,4 @@
-"""Describe what is needed to compare two texts of a language. Values only; one module per language has
-them.
+"""Define what is needed to compare two texts of a language; one module per language has the values.
 
 `(kind, field)` is the position of a child: the kind of its parent node and the field it is in (None for
 none), both as named by the language's tree-sitter grammar.
@@ -31,7 +30,7 @@ def parse_positions(text: str) -> frozenset[NodePosition]:
     return frozenset((kind, name) for kind, _, name in (item.partition(".") for item in text.split()))
 
 
-class Role(StrEnum):
+class NameRole(StrEnum):
     """What a leaf that is a name stands for."""
 
     NAME = "name"  # resolved by walking outwards through scopes
@@ -69,31 +68,24 @@ class Naming:
     is_complete: bool = True
     roles_by_position: Mapping[NodePosition, str] = field(default_factory=dict)
     bindings: Mapping[NodePosition, str] = field(default_factory=dict)
-    required_siblings: Mapping[NodePosition, Kinds] = field(
-        default_factory=dict
-    )  # declares only beside one of these tokens
-    patterns: Kinds = NO_KINDS  # a declaration goes through them, to all children
-    pattern_fields: Mapping[str, str] = field(default_factory=dict)  # or to those in one field
-    scopes: Mapping[str, str] = field(default_factory=dict)  # FUNCTION, CLASS or BLOCK
-    rebinding: Kinds = NO_KINDS  # `global x`: x is not of this scope after all
-    parameters: Kinds = NO_KINDS  # what is declared below them can be named in a call
+    # A position binds only next to one of these tokens: Go's `:=` in `range`, JavaScript's `const` in `for`.
+    required_siblings: Mapping[NodePosition, Kinds] = field(default_factory=dict)
+    patterns: Kinds = NO_KINDS  # a declaration reaches all of their children
+    pattern_fields: Mapping[str, str] = field(default_factory=dict)  # or those in one field
+    scopes: Mapping[str, str] = field(default_factory=dict)  # a ScopeKind by node kind
+    rebinding: Kinds = NO_KINDS  # `global x`: x is not declared in this scope
+    parameters: Kinds = NO_KINDS  # names declared in them can be passed as keywords
     member_positions: frozenset[NodePosition] = frozenset()  # where members of a class are defined
-    property_modifiers: Mapping[NodePosition, Kinds] = field(
-        default_factory=dict
-    )  # BOTH, and defined, beside one of these
-    base_class_children: frozenset[tuple[str, str]] = (
-        frozenset()
-    )  # (class, child): its members may be somebody else's
-    self_attribute: tuple[str, str, Kinds] = (
-        "",
-        "",
-        NO_KINDS,
-    )  # kind of `self.x`, field of `self`, its spellings
-    assignments: Kinds = NO_KINDS  # on whose left side `self.x` defines a member
-    hides_class_scope: bool = False  # whether functions see the names of the class around them only by `self`
-    name_patterns: re.Pattern[str] = re.compile(
-        ""
-    )  # named groups: a name keeps its form, one that is `fixed` its all
+    # TypeScript's `constructor(private x)`: next to one of these a parameter is a member as well.
+    property_modifiers: Mapping[NodePosition, Kinds] = field(default_factory=dict)
+    # (class, child): a class with such a child has bases, so its members may override others.
+    base_class_children: frozenset[tuple[str, str]] = frozenset()
+    # Kind of `self.x`, the field of `self`, its spellings.
+    self_attribute: tuple[str, str, Kinds] = ("", "", NO_KINDS)
+    assignments: Kinds = NO_KINDS  # `self.x` on their left side defines a member
+    hides_class_scope: bool = False  # functions see the names of their class only through `self`
+    # Named groups: a renamed name must match the same group; a name in the group `fixed` must not change.
+    name_patterns: re.Pattern[str] = re.compile("")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +101,7 @@ class Container:
     imports: Kinds = NO_KINDS
     values: Kinds = NO_KINDS
     is_unordered: bool = False
-    keeps_value_order: bool = False  # fields: their order can be seen from outside
+    keeps_value_order: bool = False  # fields: their order is observable
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,15 +109,15 @@ class Ordering:
     """Containers by (own kind, parent's kind or ""), and what keeps their children in place."""
 
     containers: Mapping[tuple[str, str], Container] = field(default_factory=dict)
-    wrappers: Kinds = NO_KINDS  # `export` and the like: what counts is what they hold
-    deferred: frozenset[NodePosition] = frozenset()  # runs when it is called, not where it stands
-    executing: Kinds = NO_KINDS  # a value that holds one of these runs something
-    order_free_decorators: re.Pattern[str] = re.compile("(?!)")  # decorators that keep nothing of their order
+    wrappers: Kinds = NO_KINDS  # `export` and the like: what they contain is categorized
+    deferred: frozenset[NodePosition] = frozenset()  # runs when it is called, not where it is written
+    executing: Kinds = NO_KINDS  # a value that contains one of these has side effects
+    order_free_decorators: re.Pattern[str] = re.compile("(?!)")
     decorators: Kinds = NO_KINDS
-    attached: Kinds = NO_KINDS  # stand before what they belong to, and move with it
-    attached_is_fixed: bool = False  # and hold it in its place
-    binding_imports: Kinds = NO_KINDS  # an import that holds none of these runs something and no more
-    wildcard_imports: Kinds = NO_KINDS  # an import that holds one of these brings names that nobody can list
+    attached: Kinds = NO_KINDS  # belong to the next sibling and move with it
+    attached_is_fixed: bool = False  # and keep it in place
+    binding_imports: Kinds = NO_KINDS  # an import without one of these is there for its side effects
+    wildcard_imports: Kinds = NO_KINDS  # an import with one of these defines names that nobody can list
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,21 +130,19 @@ class Grammar:
     ordering: Ordering = Ordering()
     comments: Kinds = frozenset({"comment"})
     directives: re.Pattern[str] = re.compile("(?!)")  # comments that a compiler or a loader obeys
-    verbatim: Kinds = NO_KINDS  # their text counts as it stands, whatever they hold
-    aliases: Mapping[str, str] = field(default_factory=dict)  # kinds that differ in spelling alone
-    kinds_by_position: Mapping[NodePosition, str] = field(
+    verbatim: Kinds = NO_KINDS  # their text counts as written, whatever they contain
+    aliases: Mapping[str, str] = field(default_factory=dict)  # kinds that differ only in spelling
+    kinds_by_position: Mapping[NodePosition, str] = field(default_factory=dict)
+    transparent: Kinds = NO_KINDS  # parentheses: the tree shows already what belongs together
+    keeps_parentheses: Kinds = NO_KINDS  # unless they contain one of these, or are directly in one
+    without_parentheses: Kinds = NO_KINDS  # their own parentheses do not count
+    trailing: Kinds = NO_KINDS  # a trailing comma in them does not count
+    separators: Mapping[str, Kinds] = field(
         default_factory=dict
-    )  # kinds told apart by where they stand
-    transparent: Kinds = NO_KINDS  # parentheses: the tree says already what belongs together
-    keeps_parentheses: Kinds = NO_KINDS  # unless they hold one of these, or stand right in one of them
-    without_parentheses: Kinds = NO_KINDS  # whose parentheses say nothing
-    trailing: Kinds = NO_KINDS  # in which a last comma says nothing
-    separators: Mapping[str, Kinds] = field(default_factory=dict)  # tokens that say nothing, by parent; "*"
+    )  # tokens that do not count, by parent or "*"
     implicit_parents: Mapping[NodePosition, str] = field(default_factory=dict)  # a lone child as if in this
-    dropped_when_empty: Kinds = NO_KINDS  # say nothing while they hold nothing
-    docstring_parents: Mapping[str, Kinds] = field(
-        default_factory=dict
-    )  # kind: parents in which a first text is a comment
+    dropped_when_empty: Kinds = NO_KINDS
+    docstring_parents: Mapping[str, Kinds] = field(default_factory=dict)  # by kind: parents with docstrings
     converters: Mapping[str, Callable[[Node, str], str | None]] = field(default_factory=dict)
 
 

@@ -12,9 +12,9 @@ from traces.mutation_class.languages.grammar import (
     Binds,
     Container,
     Grammar,
+    NameRole,
     Naming,
     Ordering,
-    Role,
     ScopeKind,
     parse_kinds,
     parse_positions,
@@ -23,12 +23,12 @@ from traces.mutation_class.languages.grammar import (
 MAX_LITERAL_LENGTH = 20_000  # characters of a text or number that is worked out
 
 NAMING = Naming(
-    roles={"identifier": Role.NAME},
+    roles={"identifier": NameRole.NAME},
     roles_by_position={
-        ("attribute", "attribute"): Role.MEMBER,
-        ("keyword_argument", "name"): Role.KEYWORD,
-        ("keyword_pattern", None): Role.EXTERNAL,
-        ("dotted_name", None): Role.EXTERNAL,
+        ("attribute", "attribute"): NameRole.MEMBER,
+        ("keyword_argument", "name"): NameRole.KEYWORD,
+        ("keyword_pattern", None): NameRole.EXTERNAL,
+        ("dotted_name", None): NameRole.EXTERNAL,
     },
     bindings={
         ("function_definition", "name"): Binds.ENCLOSING,

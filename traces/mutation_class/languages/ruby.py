@@ -7,9 +7,9 @@ import re
 from traces.mutation_class.languages.grammar import (
     Container,
     Grammar,
+    NameRole,
     Naming,
     Ordering,
-    Role,
     ScopeKind,
     parse_kinds,
     parse_positions,
@@ -18,7 +18,7 @@ from traces.mutation_class.languages.grammar import (
 RUBY = Grammar(
     "tree_sitter_ruby",
     Naming(
-        roles=dict.fromkeys(("identifier", "constant", "instance_variable"), Role.NAME),
+        roles=dict.fromkeys(("identifier", "constant", "instance_variable"), NameRole.NAME),
         is_complete=False,
         scopes={"method": ScopeKind.FUNCTION, "singleton_method": ScopeKind.FUNCTION},
     ),

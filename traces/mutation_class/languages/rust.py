@@ -5,9 +5,9 @@ from __future__ import annotations
 from traces.mutation_class.languages.grammar import (
     Container,
     Grammar,
+    NameRole,
     Naming,
     Ordering,
-    Role,
     ScopeKind,
     parse_kinds,
     parse_positions,
@@ -23,7 +23,7 @@ RUST = Grammar(
     "tree_sitter_rust",
     Naming(
         roles=dict.fromkeys(
-            ("identifier", "type_identifier", "field_identifier", "shorthand_field_identifier"), Role.NAME
+            ("identifier", "type_identifier", "field_identifier", "shorthand_field_identifier"), NameRole.NAME
         ),
         is_complete=False,
         scopes={"function_item": ScopeKind.FUNCTION, "closure_expression": ScopeKind.FUNCTION},
