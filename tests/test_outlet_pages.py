@@ -66,7 +66,7 @@ def test_a_test_is_posted_at_once_and_its_failure_told(acme, ada, address, recei
     act = {"action": "test", "outlet_id": outlet.pk}
     assert "The test was taken" in signed_in(ada).post(address, act, follow=True).content.decode()
     receiver.answers = [(500, {})]
-    assert "It answered 500" in signed_in(ada).post(address, act, follow=True).content.decode()
+    assert "The outlet answered 500" in signed_in(ada).post(address, act, follow=True).content.decode()
     assert len(receiver.posts) == 2
 
 
@@ -82,7 +82,7 @@ def test_loading_the_answer_again_adds_no_second_outlet(ada, address):
     assert signed_in(ada).post(address, posted).status_code == 200
     again = signed_in(ada).post(address, posted)
     assert again.status_code == 400
-    assert "is told of these entries already" in again.content.decode()
+    assert "exists already. Remove it first" in again.content.decode()
     assert signed_in(ada).post(address, HOOK | {"kinds": ["trace"]}).status_code == 200
     assert signed_in(ada).post(address, HOOK | {"form": "otlp"}).status_code == 200
     assert Outlet.objects.count() == 3

@@ -244,7 +244,7 @@ def test_when_the_repository_takes_too_long_the_page_says_so_and_shows_what_hash
     assert spans(found) == [(1, 2, "in_place", entry)]
     assert (found["followed"], found["note"]) == (False, file_history.TOO_SLOW)
     page = builders.signed_in(ivy).get(f"{PAGE}?fragment=lines").content.decode()
-    assert "could not be read within 2 seconds" in page
+    assert "took longer than 2 seconds" in page
 
 
 def _no_time(made):

@@ -189,7 +189,7 @@ def test_other_rules_are_found_and_without_one_the_links_are_compared(write, rul
         chain.add(record, line)
     summary = chain.summary()
     assert (summary["links"], summary["verified"], summary["rule"]) == (5, 5, rule)
-    assert ("could not be found out" in describe_chain(summary)) is (rule == "")
+    assert ("the hashing rule is unknown" in describe_chain(summary)) is (rule == "")
 
 
 @pytest.mark.parametrize(

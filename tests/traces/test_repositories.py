@@ -118,10 +118,10 @@ def test_a_note_of_git_ai_says_what_it_says_and_nothing_more(bring, clone):
     ("note", "text"),
     [
         ("nonsense", "no line ---"),
-        ("  s_0123456789abcd 1\n---\n{}", "before any file"),
-        ("a.ts\n  s_0123456789abcd x\n---\n{}", "no claim"),
-        ("a.ts\n  not-a-key 1\n---\n{}", "no claim"),
-        ("a.ts\n---\n[]", "no JSON object"),
+        ("  s_0123456789abcd 1\n---\n{}", "before the first file"),
+        ("a.ts\n  s_0123456789abcd x\n---\n{}", "not a claim"),
+        ("a.ts\n  not-a-key 1\n---\n{}", "not a claim"),
+        ("a.ts\n---\n[]", "must be a JSON object"),
         ("../../etc/passwd\n  s_0123456789abcd 1\n---\n{}", "relative_path"),
         ("a.ts\n  s_0123456789abcd 9-2\n---\n{}", "before start_line"),
     ],
@@ -196,6 +196,6 @@ def test_what_is_no_repository_is_an_error(home, tmp_path):
 
 def test_notes_that_are_not_there_are_named(bring, clone):
     clone.note("refs/notes/ai", NOTE)
-    with pytest.raises(CommandError, match=r"it has no refs/notes/ia \(a whole name"):
+    with pytest.raises(CommandError, match=r"ref refs/notes/ia does not exist; give its full name"):
         bring(ref=["refs/notes/ai", "refs/notes/ia"])
     assert bodies() == []

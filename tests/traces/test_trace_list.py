@@ -75,7 +75,7 @@ def test_an_entry_that_is_not_there_is_told(busy, ivys):
     for name in ("999999", "no-such-id", "%00"):
         answer = get(ivys, f"?entry={name}")
         assert answer.context["drawer"] is None
-    assert "There is no entry" in get(ivys, "?entry=no-such-id").content.decode()
+    assert "does not exist in this workspace" in get(ivys, "?entry=no-such-id").content.decode()
 
 
 def test_a_link_to_an_old_entry_shows_the_page_that_it_stands_on(busy, agent, ivys, monkeypatch):

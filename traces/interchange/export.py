@@ -14,8 +14,8 @@ from traces.ledger.checkpoints import origin_of
 from traces.models import LedgerEntry
 
 CHUNK_SIZE = 500
-# The order in which the seeds and real ledgers write the fields; others follow in the order of the alphabet.
-# Hash chains of other tools depend on it: a ledger that went out must verify as the one that came in.
+# The field order of existing agent_trace.jsonl files; other fields follow alphabetically. Hash chains of
+# other tools depend on it: an exported ledger must verify like the imported one.
 FIELD_ORDER = (
     "id",
     "timestamp",

@@ -26,7 +26,7 @@ def post_entries(workspace_id: int, raw: bytes, actor: str) -> tuple[ImportRepor
     report = ImportReport()
     entries = list(_parse_body(raw, report))
     if not entries and (report.warning_count or not raw.strip()):
-        report.error(Remark("INVALID_JSON", "The body holds no whole entry.", None))
+        report.error(Remark("INVALID_JSON", "The body has no complete entry.", None))
     created: list[Appended] = []
     with write_transaction():
         for chunk in split_chunks(entries):

@@ -72,7 +72,7 @@ class Repository:
         """Return the refs. Raises RepositoryError for a missing one: a misspelt name would read nothing."""
         for ref in refs:
             if not self.has_ref(ref):
-                raise RepositoryError(f"it has no {ref} (a whole name, such as {NOTES_REF})")
+                raise RepositoryError(f"ref {ref} does not exist; give its full name, such as {NOTES_REF}")
         return refs
 
     def has_ref(self, ref: str) -> bool:
@@ -110,7 +110,7 @@ def read_note_entries(repository: Repository, ref: str, report: ImportReport) ->
     for commit, note in repository.read_notes(ref):
         note_report = ImportReport()
         if len(note) > MAX_LINE_LENGTH:
-            note_report.warn(Remark("LINE_TOO_LONG", "A note of more than 1 MiB was left out."))
+            note_report.warn(Remark("LINE_TOO_LONG", "Skipped a note larger than 1 MiB."))
         elif note.lstrip().startswith((b"{", b"[")):
             yield from (
                 _with_revision(commit, entry) for entry in read_entries(_make_reader(note), True, note_report)
@@ -181,11 +181,11 @@ def _read_authorship_log(
         entry = Submitted(git_ai.to_entry(note.decode(), commit, repository.get_commit_time(commit)))
         canonical_json.check(entry.value)
     except (ValueError, RepositoryError) as error:
-        report.warn(Remark("INVALID_NOTE", f"It was left out: {error}."))
+        report.warn(Remark("INVALID_NOTE", f"Skipped: {error}."))
         return
     errors = field_errors(entry)
     for error_found in errors:
-        report.warn(Remark("INVALID_NOTE", f"It was left out: {error_found.message}."))
+        report.warn(Remark("INVALID_NOTE", f"Skipped: {error_found.message}."))
     if not errors:
         yield entry
 

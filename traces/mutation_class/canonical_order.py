@@ -14,7 +14,7 @@ from traces.mutation_class.languages.grammar import Container, Grammar, Ordering
 from traces.mutation_class.normal_form import LexicalScope, NormalNode
 from traces.mutation_class.parse import CpuLimit
 
-MAX_ITEMS = 400  # every pair is looked at
+MAX_ITEMS = 400  # every pair is compared
 
 IMPORT, DEFINITION, VALUE, PINNED = "import", "definition", "value", "fixture"
 
@@ -47,6 +47,7 @@ def _sort_children(
         items = list(_group_items(node.children, container, rules))
         node.children = [child for item in _sort_items(items, container, cpu_limit) for child in item.nodes]
         digests = [child.digest for child in node.children]
+    # Blind to names, a renamed definition still sorts to the place of its counterpart.
     text = "" if node.role and not with_names else node.text
     node.digest = hash((node.kind, text, tuple(digests)))
     return node.digest
@@ -64,6 +65,7 @@ def _sort_items(
             if not _may_swap(items[earlier], item, container):
                 successors[earlier].append(follower)
                 blocker_counts[follower] += 1
+    # Kahn's algorithm with a heap: among the items that may come next, content decides, not position.
     ready = [_sort_key(items[index], index) for index, count in enumerate(blocker_counts) if count == 0]
     heapq.heapify(ready)
     while ready:

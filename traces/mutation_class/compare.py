@@ -12,7 +12,7 @@ from traces.mutation_class.renames import Equivalence, compare
 
 REFACTOR = "AST_REFACTOR"
 MAX_BYTES = 128 * 1024
-CPU_SECONDS = 1.0  # for both texts together
+CPU_SECONDS = 1.0  # for both texts
 
 
 def classify_change(path: str, before: str, after: str, *, seconds: float = CPU_SECONDS) -> str | None:
@@ -45,7 +45,8 @@ def _compare_forms(
             sort_children(form.root, grammar, cpu_limit, with_names=with_names) for form in (before, after)
         ]
         if not with_names and digests[0] != digests[1]:
-            break  # more than order and names
+            break  # they differ in more than order and names
         results.append(compare(before, after, grammar.naming, cpu_limit))
+    # Any way of sorting that makes the texts equal proves a refactoring.
     best = (Equivalence.SAME, Equivalence.UNCLEAR, Equivalence.DIFFERENT)
     return next(result for result in best if result in results)

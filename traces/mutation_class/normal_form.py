@@ -95,7 +95,7 @@ class _Context:
     scope: LexicalScope
     depth: int
     in_parameters: bool = False
-    sibling_kinds: Kinds = NO_KINDS  # kinds of the children, where somebody asks
+    sibling_kinds: Kinds = NO_KINDS  # computed only for kinds that need them
 
 
 class _Normalizer:
@@ -122,14 +122,15 @@ class _Normalizer:
             return NormalNode("", node.type, field=context.field)
         if node.type in self.grammar.comments:
             text = self._text(node)
+            # A directive comment (`# coding`, `//go:build`) changes what the program does.
             return NormalNode("order", text) if self.grammar.directives.search(text) else None
         if context.depth > MAX_DEPTH:
             raise UnclassifiableError("nested too deeply")
         kind = self.grammar.kinds_by_position.get((context.parent, context.field), node.type)
-        special = self.grammar.converters.get(kind)
-        text_of_node = special(node, self._text(node)) if special else None
-        if text_of_node is not None:
-            return NormalNode(self.grammar.aliases.get(kind, kind), text_of_node, field=context.field)
+        converter = self.grammar.converters.get(kind)
+        converted = converter(node, self._text(node)) if converter else None
+        if converted is not None:
+            return NormalNode(self.grammar.aliases.get(kind, kind), converted, field=context.field)
         if node.child_count == 0 or kind in self.grammar.verbatim:
             return self._build_leaf(kind, self._text(node), context)
         return self._build_inner(cursor, node, kind, context)
@@ -173,7 +174,7 @@ class _Normalizer:
         if owner is None or not owner.has_bases:
             self.members.add(text)
 
-    # --- the rest ---------------------------------------------------------------------------------
+    # --- inner nodes ---------------------------------------------------------------------------------
 
     def _build_inner(self, cursor: TreeCursor, node: Node, kind: str, context: _Context) -> NormalNode | None:
         own_scope = self._open_scope(node, kind, context.scope)

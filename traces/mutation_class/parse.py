@@ -15,8 +15,8 @@ from tree_sitter import Node, Parser, Point
 from traces.mutation_class.languages.grammar import Grammar, load_language
 
 MAX_NODES = 80_000
-STEPS_PER_CHECK = 256  # nodes between two looks at the clock
-CHUNK_SIZE = 65_536  # bytes handed to the parser at once
+STEPS_PER_CHECK = 256  # nodes between two checks of the clock
+CHUNK_SIZE = 65_536  # bytes passed to the parser at once
 
 
 class UnclassifiableError(Exception):
@@ -54,7 +54,7 @@ def parse(grammar: Grammar, data: bytes, cpu_limit: CpuLimit) -> Node:
     parser = Parser(load_language(grammar.package, grammar.function))
     try:
         root = parser.parse(read, progress_callback=lambda _offset, _error: cpu_limit.is_exceeded()).root_node
-    except ValueError:  # how the binding reports that the callback stopped it
+    except ValueError:  # how the binding reports that the callback stopped the parser
         raise UnclassifiableError("too slow to parse") from None
     if root.has_error:
         raise UnclassifiableError("does not parse")

@@ -96,13 +96,15 @@ class _RenamingCheck:
     def __init__(
         self, before: NormalForm, after: NormalForm, naming: Naming, comparison: _Comparison
     ) -> None:
-        self.before, self.after, self.naming, self.seen = before, after, naming, comparison
+        self.before, self.after, self.naming, self.comparison = before, after, naming, comparison
         self.names: dict[LexicalScope, Pairs] = {}
         self.members: Pairs = set()
         self.keywords: Pairs = set()
 
     def is_consistent(self) -> bool:
-        if not all(self._add_pair(old_leaf, new_leaf) for old_leaf, new_leaf, _ in self.seen.name_pairs):
+        if not all(
+            self._add_pair(old_leaf, new_leaf) for old_leaf, new_leaf, _ in self.comparison.name_pairs
+        ):
             return False
         are_scopes_consistent = all(
             self._is_consistent_in(scope, pairs) for scope, pairs in self.names.items()
@@ -119,11 +121,12 @@ class _RenamingCheck:
             return True
         old_scope, new_scope = self._resolve(old_leaf), self._resolve(new_leaf)
         if old_scope is None or new_scope is None:
+            # Declared outside of the file: the other code does not follow a rename.
             return old_scope is new_scope and old_leaf.text == new_leaf.text
         self.names.setdefault(old_scope, set()).add((old_leaf.text, new_leaf.text))
         if old_scope.kind == ScopeKind.CLASS:
             self.members.add((old_leaf.text, new_leaf.text))
-        return self.seen.scope_pairs.get(old_scope) is new_scope
+        return self.comparison.scope_pairs.get(old_scope) is new_scope
 
     def _resolve(self, leaf: NormalNode) -> LexicalScope | None:
         """Return the scope that declares the name of a leaf."""
@@ -138,6 +141,7 @@ class _RenamingCheck:
     def _is_consistent_in(self, scope: LexicalScope, pairs: Pairs) -> bool:
         """Whether names map one to one, and no new name was taken in the same scope."""
         changed = list(_select_changed(pairs))
+        # A name that was taken before would silently capture other uses.
         are_unused = all(new not in scope.names for _, new in changed)
         return _is_bijection(pairs) and are_unused and all(self._keeps_pattern(*pair) for pair in changed)
 

@@ -10,9 +10,9 @@ import sys
 
 from traces.mutation_class.compare import classify_change
 
-CPU_SECONDS = 3  # for one request; beyond it the system ends this process, whatever it is doing
+CPU_SECONDS = 3  # for one request; beyond it the kernel kills this process, even inside of the parser
 MAX_MEMORY = 1024**3  # bytes
-NICENESS = 5  # whoever waits at the gate goes first
+NICENESS = 5  # requests to the gate go first
 
 
 def main() -> None:
@@ -28,6 +28,7 @@ def main() -> None:
 
 
 def _limit_cpu_time() -> None:
+    # RLIMIT_CPU counts from the start of the process, so each request moves it.
     usage = resource.getrusage(resource.RUSAGE_SELF)
     spent = int(usage.ru_utime + usage.ru_stime) + 1
     resource.setrlimit(resource.RLIMIT_CPU, (spent + CPU_SECONDS, resource.RLIM_INFINITY))

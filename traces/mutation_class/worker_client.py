@@ -21,8 +21,8 @@ from pathlib import Path
 from traces.mutation_class.compare import MAX_BYTES
 from traces.mutation_class.languages import find_grammar
 
-TIMEOUT = 4.0  # from the question to its answer, waiting for one's turn included
-MAX_CALLERS = 4  # callers at once: whoever has others to answer, as the gate's threads, is not kept by more
+TIMEOUT = 4.0  # seconds from request to answer, waiting for the lock included
+MAX_CALLERS = 4  # at once; more of the gate's threads must not block on this
 PROJECT_ROOT = Path(__file__).parents[2]
 COMMAND = (sys.executable, "-m", "traces.mutation_class.worker")
 
@@ -76,6 +76,7 @@ class _Worker:
             self._process = subprocess.Popen(  # noqa: S603 - our own module
                 COMMAND,
                 cwd=PROJECT_ROOT,
+                # No secrets: the environment of the server stays out of a process that parses hostile text.
                 env={"PATH": os.defpath, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -88,7 +89,7 @@ class _Worker:
             self._process.kill()
             self._process.wait()
             for pipe in (self._process.stdin, self._process.stdout):
-                with contextlib.suppress(OSError):  # what was not sent any more
+                with contextlib.suppress(OSError):  # data that was not sent any more
                     assert pipe is not None
                     pipe.close()
             self._process = None
@@ -104,7 +105,7 @@ def _read_line(process: subprocess.Popen[bytes], deadline: float) -> bytes:
             raise TimeoutError
         chunk = os.read(process.stdout.fileno(), 4096)
         if not chunk:
-            raise ConnectionError("the worker has ended")
+            raise ConnectionError("the worker has exited")
         line += chunk
     return line
 
@@ -116,7 +117,7 @@ def _replace_worker() -> None:
 
 
 def _stop_worker() -> None:
-    _worker.stop()  # looked up then: after a fork it is another one
+    _worker.stop()  # looked up at exit: after a fork it is another one
 
 
 _worker = _Worker()

@@ -20,8 +20,8 @@ from traces.outlets.records import OutletRecord, load_records
 
 log = logging.getLogger(__name__)
 
-BATCH = 100  # entries looked at for one post
-MAX_POST_BYTES = 1024 * 1024  # bytes of bodies that go along in one
+BATCH = 100  # entries scanned for one post
+MAX_POST_BYTES = 1024 * 1024  # of bodies in one post
 MAX_POSTS_PER_ROUND = 20  # so that no outlet starves the others
 LEASE = timedelta(seconds=60)
 MIN_RETRY_DELAY, MAX_RETRY_DELAY = timedelta(seconds=5), timedelta(hours=1)
@@ -48,6 +48,7 @@ def _has_pending_entries(outlet: Outlet) -> bool:
 def _claim(outlet: Outlet) -> bool:
     """Take the lease of an outlet. It expires, so a process that died blocks nobody for longer."""
     lease_end = timezone.now() + LEASE
+    # Compare and swap on the time that was read: of two processes only one matches the row.
     unclaimed = Outlet.objects.filter(pk=outlet.pk, next_try_at=outlet.next_try_at)
     return bool(unclaimed.update(next_try_at=lease_end))
 
@@ -86,6 +87,7 @@ def _post_next(outlet: Outlet) -> bool:
     if batch or checkpoints:
         _post(outlet, batch, checkpoints)
         Outlet.objects.filter(pk=outlet.pk).update(delivered_at=timezone.now(), failures=0, last_error="")
+    # Only after the post was accepted (at least once), and never backwards if the lease was lost meanwhile.
     Outlet.objects.filter(pk=outlet.pk, next_seq=outlet.next_seq).update(
         next_seq=next_seq, next_try_at=timezone.now() + LEASE
     )
@@ -118,12 +120,12 @@ def _post(outlet: Outlet, records: list[OutletRecord], checkpoints: list[Checkpo
         body, headers = webhook.build_message(outlet, records)
     response = http_post.post(outlet.url, body, headers)
     if not response.is_success:
-        raise http_post.TargetError(f"It answered {response.status}: {response.text[:300]}")
+        raise http_post.TargetError(f"The outlet answered {response.status}: {response.text[:300]}")
 
 
 def _record_failure(outlet: Outlet, reason: str) -> None:
     delay = min(MAX_RETRY_DELAY, MIN_RETRY_DELAY * 2 ** min(outlet.failures, 12))
-    log.warning("outlet %s was not served, next try in %s: %s", outlet.pk, delay, reason)
+    log.warning("delivery to outlet %s failed, next attempt in %s: %s", outlet.pk, delay, reason)
     Outlet.objects.filter(pk=outlet.pk).update(
         failures=F("failures") + 1, last_error=reason[:500], next_try_at=timezone.now() + delay
     )

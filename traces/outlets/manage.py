@@ -31,7 +31,7 @@ class OutletSettings:
     kinds: Sequence[str] = ()
     include_bodies: bool = False
     header: str = ""
-    from_start: bool = False  # of the ledger, instead of from now on
+    from_start: bool = False  # deliver the ledger from its first entry instead of from now on
 
 
 def add_outlet(workspace_id: int, settings: OutletSettings, *, actor: str) -> Outlet:
@@ -61,15 +61,16 @@ def _validate(workspace_id: int, settings: OutletSettings) -> None:
     if not set(settings.kinds) <= set(Kind.values):
         raise OutletError("Choose kinds of entries from the list.")
     if len(header) > MAX_HEADER_LENGTH or not header.isprintable() or not header.isascii():
-        raise OutletError(f"The header has at most {MAX_HEADER_LENGTH} ASCII characters on one line.")
+        raise OutletError(f"The header must be one line of at most {MAX_HEADER_LENGTH} ASCII characters.")
     try:
         http_post.check_url(settings.url)
     except http_post.TargetError as error:
         raise OutletError(str(error)) from error
+    # The same entries twice to one address would look like a faulty retry to the receiver.
     existing = Outlet.objects.filter(workspace_id=workspace_id)
     same_target = existing.filter(form=settings.form, url=settings.url, whole=settings.include_bodies)
     if same_target.filter(kinds=sorted(set(settings.kinds))).exists():
-        raise OutletError("That address is told of these entries already. Remove that outlet first.")
+        raise OutletError("An outlet with this URL and these kinds exists already. Remove it first.")
     if existing.count() >= MAX_OUTLETS:
         raise OutletError(f"A workspace has at most {MAX_OUTLETS} outlets; remove one first.")
 

@@ -188,7 +188,7 @@ def _encode_value(value: Any) -> dict[str, Any]:
     if isinstance(value, bool):
         return {"boolValue": value}
     if isinstance(value, int):
-        return {"intValue": str(value)}  # 64 bits are text in the JSON of protocol buffers
+        return {"intValue": str(value)}  # protobuf encodes 64-bit integers as strings in JSON
     if isinstance(value, list):
         return {"arrayValue": {"values": [_encode_value(item) for item in value]}}
     return {"stringValue": str(value)}

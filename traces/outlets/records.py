@@ -14,7 +14,7 @@ from traces.models import LedgerEntry, LedgerLeaf, Outlet
 
 COLUMNS = ("session_id", "intent_id", "outcome", "agent", "tool", "error_type", "reason")
 
-# Of a body, what says where to look, and nothing that an agent wrote at length.
+# Fields of a body that identify things; nothing that an agent wrote at length.
 POINTERS = (
     "event",
     "status",

@@ -46,5 +46,6 @@ def build_message(outlet: Outlet, records: Sequence[OutletRecord]) -> tuple[byte
 
 def sign(secret: str, message_id: str, timestamp: str, body: bytes) -> str:
     key = base64.b64decode(secret.removeprefix(SECRET_PREFIX))
+    # The id and the time are signed too, so that a receiver can reject replays.
     digest = hmac.digest(key, f"{message_id}.{timestamp}.".encode() + body, hashlib.sha256)
     return base64.b64encode(digest).decode()

@@ -27,9 +27,9 @@ from traces.ranges.lineage import (
 from traces.ranges.moved_blocks import count_letters
 from traces.ranges.track_lines import FileVersion, LineHistory
 
-CLOCK_PRECISION = 2  # a commit's time has no fractions
-MAX_SEARCHED_VERSIONS = 4  # versions since the entry in which its lines are looked for elsewhere in the file
-MIN_DISTINCTIVE_LETTERS = 6  # letters of a range that is found in another place: a lone bracket is everywhere
+CLOCK_PRECISION = 2  # seconds; a commit's time has no fractions
+MAX_SEARCHED_VERSIONS = 4  # versions since the entry in which its lines are searched elsewhere in the file
+MIN_DISTINCTIVE_LETTERS = 6  # of a range found elsewhere: a lone bracket is everywhere
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +62,7 @@ def attribute_lines(
             _assign(attribution, texts, claim, *match)
         else:
             remaining.append(claim)
+    # The present text before older versions: what still holds now needs no guess about clocks.
     present = trace_lines(b"".join(versions[-1].lines), remaining, max_hashed=MAX_HASHED_BYTES // 4)
     unmatched = {*present.changed, *present.unchecked}
     for claim in remaining:
@@ -80,7 +81,7 @@ class _AddedLines:
     """The text of a version, and the ids of the lines that it added, by index."""
 
     def __init__(self, version: FileVersion, added: dict[int, int]) -> None:
-        self.timestamp = version.seconds
+        self.timestamp = version.timestamp
         self.added = added
         self._version = version
         self._indexes = sorted(added)
@@ -189,6 +190,7 @@ def _assign(
     for offset in range(claim.end - claim.start + 1):
         line_id = added.get(first + offset)
         if line_id is not None:
+            # Only lines that this version added: those it kept belong to whoever wrote them.
             attribution.owners.setdefault(line_id, LineOwner(claim.key, claim.start + offset))
 
 

@@ -15,12 +15,12 @@ MAX_BYTES = 8 * 1024 * 1024
 MAX_LINES = 120_000
 MAX_RENAMES = 5
 
-HASHES_ONLY = "lines are held against hashes alone."
-TOO_SLOW = f"The repository's history could not be read within {SECONDS:g} seconds: {HASHES_ONLY}"
-NOT_COMMITTED = f"The repository's history does not hold this file: {HASHES_ONLY}"
-NO_REPOSITORY = f"There is no git repository with a commit around this workspace: {HASHES_ONLY}"
-UNSUPPORTED_NAME = f"git cannot be asked for a name with a line break: {HASHES_ONLY}"
-BINARY = "The file is binary: it is held against hashes alone."
+HASHES_ONLY = "lines are compared by hash only."
+TOO_SLOW = f"Reading the git history took longer than {SECONDS:g} seconds: {HASHES_ONLY}"
+NOT_COMMITTED = f"The file is not in the git history: {HASHES_ONLY}"
+NO_REPOSITORY = f"The workspace is not in a git repository with commits: {HASHES_ONLY}"
+UNSUPPORTED_NAME = f"git cannot look up names with line breaks: {HASHES_ONLY}"
+BINARY = "The file is binary: it is compared by hash only."
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,7 @@ class _HistoryReader:
         except GitLimitError:
             raise
         except GitReadError:
-            return []  # the first commit of all has none before it
+            return []  # the root commit has no parent to compare with
 
     def _find_removal(self, last: _KnownCommit) -> PathChange:
         return PathChange(last.commit, last.path, dict(self._find_renames(last.commit)).get(last.path, ""))

@@ -16,7 +16,7 @@ from traces.safe_git import GIT, git_environment
 
 SECONDS = 2.0
 MAX_OUTPUT = 16 * 1024 * 1024
-MAX_TIMESTAMP = 253_402_300_799  # the last second of the year 9999: a commit may tell any time
+MAX_TIMESTAMP = 253_402_300_799  # the last second of the year 9999: a commit may state any time
 LOG_OPTIONS = (
     "--parents",
     "--topo-order",
@@ -104,7 +104,9 @@ class GitReader:
         seconds_left = self._deadline - time.monotonic()
         if seconds_left <= 0:
             raise GitLimitError
-        with tempfile.TemporaryFile() as stdin_file:  # a pipe could fill while git waits to be read
+        with (
+            tempfile.TemporaryFile() as stdin_file
+        ):  # a pipe could fill up while git waits for its output to be read
             stdin_file.write(stdin)
             stdin_file.seek(0)
             try:

@@ -12,8 +12,8 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-LINES_PER_COMPARISON = 4  # lines that are counted in the time that one comparison takes
-MAX_TABLE_CELLS = 10_000  # of the table for a gap without a line that is there once
+LINES_PER_COMPARISON = 4  # counting four lines takes as long as one comparison
+MAX_TABLE_CELLS = 10_000  # of the table for a hunk without unique lines
 
 Line = Hashable
 
@@ -26,6 +26,7 @@ class WorkLimit:
 
     def consume(self, cost: int) -> bool:
         """Take some work; return False when too little is left, and from then on always."""
+        # Stays exhausted, so that a result never depends on which later step happened to be cheap.
         self.remaining = self.remaining - cost if cost <= self.remaining else -1
         return self.remaining >= 0
 
@@ -62,6 +63,7 @@ def find_common_runs(before: Sequence[Line], after: Sequence[Line], work_limit: 
         size = hunk.a1 - hunk.a0 + hunk.b1 - hunk.b0
         if hunk.a0 == hunk.a1 or hunk.b0 == hunk.b1 or not work_limit.consume(size // LINES_PER_COMPARISON):
             continue
+        # Unique lines first (patience): a brace that occurs everywhere must not decide what matches.
         anchors = _find_anchors(before, after, hunk)
         if anchors:
             pending.extend(_split_hunk(hunk, anchors))
@@ -113,7 +115,7 @@ def _find_anchors(before: Sequence[Line], after: Sequence[Line], hunk: DiffHunk)
     anchors: list[CommonRun] = []
     end = hunk.a0
     for a, b in _longest_increasing(sorted(pairs)):
-        if a < end:  # behind an anchor already: it is the same pair, as the line is there once
+        if a < end:  # inside of the previous run: the line is unique, so it is the same pair
             continue
         limit = min(hunk.a1 - a, hunk.b1 - b)
         length = next((step for step in range(1, limit) if before[a + step] != after[b + step]), limit)

@@ -19,7 +19,7 @@ MOVED = "moved"
 REFORMATTED = "reformatted"
 UNCLAIMED = "unclaimed"
 MAX_HASHED_BYTES = 64 * 1024 * 1024
-WINDOW_COST = 512  # what looking at one window costs beside its bytes, in bytes
+WINDOW_COST = 512  # overhead of one window, in bytes
 
 EMPTY_HASH = f"sha256:{hashlib.sha256(b'').hexdigest()}"
 _NOT_FOUND = -1
@@ -182,7 +182,7 @@ class _SearchableText(HashedText):
 
     def _hash_windows(self, length: int) -> dict[str, int] | None:
         starts = range(self.line_count - length + 1)
-        self._bytes_left -= WINDOW_COST * len(starts)  # before the sum below, which takes its time as well
+        self._bytes_left -= WINDOW_COST * len(starts)  # before the sum below, which takes time as well
         if self._bytes_left < 0:
             return None
         cost = 2 * sum(self.offsets[first + length] - self.offsets[first] for first in starts)

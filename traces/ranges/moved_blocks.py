@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from traces.ranges.line_diff import CommonRun, DiffHunk, WorkLimit
 
-MIN_BLOCK_LETTERS = 20  # of a block, as in git: less than that is found in many places by chance
-MAX_POSITIONS = 16  # a line that was taken out of more places than that begins no block
+MIN_BLOCK_LETTERS = 20  # per block, as in git: shorter ones occur in many places by chance
+MAX_POSITIONS = 16  # a line removed in more places than that starts no block
 
 _LETTER = re.compile(rb"[0-9A-Za-z\x80-\xff]")
 

@@ -15,8 +15,8 @@ from traces.ranges.line_diff import WorkLimit
 from traces.ranges.lineage import split_lines
 from traces.ranges.track_lines import FileVersion
 
-MAX_NEIGHBOUR_EDITS = 4  # edits before and after a text that are tried on it
-MAX_POSITIONS = 8  # where the text that an edit put in may stand more than once
+MAX_NEIGHBOUR_EDITS = 4  # edits tried on a text, before and after its time
+MAX_POSITIONS = 8  # where the replacement of an edit may occur
 MAX_BYTES = 32 * 1024 * 1024
 
 
@@ -45,8 +45,10 @@ def insert_rebuilt_versions(
     positions: list[int] = []
     for version in versions:
         parents = tuple(positions[parent] for parent in version.parents)
-        after = versions[version.parents[0]].seconds or 0 if version.parents else float("-inf")
-        until = float("inf") if version.seconds is None else version.seconds + 1  # commits tell whole seconds
+        after = versions[version.parents[0]].timestamp or 0 if version.parents else float("-inf")
+        until = (
+            float("inf") if version.timestamp is None else version.timestamp + 1
+        )  # commits have whole seconds
         has_gap = not version.is_truncated and len(parents) < 2
         for seconds in [timestamp for timestamp in sorted(rebuilt) if has_gap and after < timestamp < until]:
             between = FileVersion("", split_lines(rebuilt.pop(seconds)), version.path, parents, int(seconds))
@@ -61,13 +63,14 @@ def _rebuild_texts(
     versions: Sequence[FileVersion], edits: Sequence[Edit], recorded_hashes: Mapping[str, float]
 ) -> dict[float, bytes]:
     """Return the rebuilt texts by the time of their entry; none that is a version already."""
-    texts = [(b"".join(version.lines), version.seconds) for version in versions]
+    texts = [(b"".join(version.lines), version.timestamp) for version in versions]
     hashes = {_hash(text) for text, _ in texts}
     missing = {
         text_hash: seconds for text_hash, seconds in recorded_hashes.items() if text_hash not in hashes
     }
     pending = [
-        (text, float("inf") if at is None else recorded_hashes.get(_hash(text), at)) for text, at in texts
+        (text, float("inf") if recorded_at is None else recorded_hashes.get(_hash(text), recorded_at))
+        for text, recorded_at in texts
     ]
     pending += [
         (edit.after, edit.timestamp)
@@ -81,10 +84,11 @@ def _rebuild_texts(
         for candidate in [text, *_apply_edits(text, seconds, edits)]:
             if not work_limit.consume(len(candidate)):
                 return texts_by_time
-            at = missing.pop(_hash(candidate), None)
-            if at is not None:
-                texts_by_time[at] = candidate
-                pending.append((candidate, at))
+            # A wrong guess cannot get in: its hash was never recorded.
+            recorded_at = missing.pop(_hash(candidate), None)
+            if recorded_at is not None:
+                texts_by_time[recorded_at] = candidate
+                pending.append((candidate, recorded_at))
     return texts_by_time
 
 

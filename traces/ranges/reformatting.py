@@ -16,8 +16,8 @@ from traces.ranges.line_diff import DiffHunk, WorkLimit, find_common_runs, list_
 EQUAL_QUOTES_SUFFIXES = frozenset(
     {".py", ".pyi", ".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".css", ".scss", ".less"}
 )
-MAX_LINE_LENGTH = 4000  # bytes; a longer one is no formatter's
-MAX_STATEMENT_LINES = 40  # of one statement before and after
+MAX_LINE_LENGTH = 4000  # bytes; no formatter leaves longer ones
+MAX_STATEMENT_LINES = 40  # of one statement, before and after together
 
 Tokens = tuple[bytes, ...]
 

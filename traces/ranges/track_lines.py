@@ -26,7 +26,7 @@ class FileVersion:
     lines: tuple[bytes, ...]
     path: str
     parents: tuple[int, ...] = ()
-    seconds: int | None = None
+    timestamp: int | None = None
     is_truncated: bool = False
 
 
@@ -92,6 +92,7 @@ class _LineTracker:
         runs = find_common_runs(before, after, self.work_limit)
         hunks = list(list_hunks(runs, len(before), len(after)))
         moved = find_moved_blocks(before, after, hunks, self.versions[version].lines, self.work_limit)
+        # Lines in place win over moved ones, and moved ones over reformatted ones.
         for run in [*runs, *moved]:
             _fill_unset(line_ids, run.after, parent_ids[run.before : run.before + run.length])
         for hunk in hunks:
@@ -99,6 +100,7 @@ class _LineTracker:
                 for b, a in match_reformatted(
                     self._tokenized[parent], self._tokenized[version], hunk, self.work_limit
                 ):
+                    # Equal text in a rewrapped statement is still the same line.
                     if line_ids[b] is None and before[a] == after[b]:
                         line_ids[b] = parent_ids[a]
                     reformatted_from.setdefault(b, parent_ids[a])

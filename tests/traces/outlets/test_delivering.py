@@ -128,7 +128,7 @@ def test_what_was_not_taken_is_sent_again_after_a_pause(receiver, status):
     outlet = hook(receiver)
     assert deliver_all() == 0
     assert again(outlet).failures == 1
-    assert f"It answered {status}" in outlet.last_error
+    assert f"The outlet answered {status}" in outlet.last_error
     assert outlet.next_try_at > timezone.now() + timedelta(seconds=3)
     assert deliver_all() == 0
     assert len(receiver.posts) == 1

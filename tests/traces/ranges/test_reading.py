@@ -35,7 +35,7 @@ def test_each_commit_that_changed_the_file_is_a_version_with_its_parent(repo):
         "",
         False,
     )
-    assert (found.commits[0].author, found.versions[0].seconds) == ("pat", 1767229200)
+    assert (found.commits[0].author, found.versions[0].timestamp) == ("pat", 1767229200)
 
 
 def test_a_workspace_may_be_a_folder_of_the_repository(repo):

@@ -36,7 +36,7 @@ def test_the_texts_between_two_commits_are_found_from_the_later_one_back():
     )
     assert texts(found) == [one, two, three, three]
     assert [one.parents for one in found] == [(), (0,), (1,), (2,)]
-    assert (found[1].revision, found[1].seconds, places) == ("", 11, [0, 2, 3])
+    assert (found[1].revision, found[1].timestamp, places) == ("", 11, [0, 2, 3])
 
 
 def test_a_text_whose_hash_nobody_recorded_is_not_made_up():

@@ -20,7 +20,7 @@ COMPUTED_CLASS_FIELD = "computed_mutation_class"
 MAX_MODEL_LENGTH = 250
 INTENT_URN = "urn:icp:intent:"
 SESSION_URN = "urn:icp:session:"
-# The reference implementation files events under these names; they are no files of the workspace.
+# The reference implementation files events under these names; they are not files of the workspace.
 PSEUDO_FILES = frozenset({".shell-history", ".sessions", ".unknown"})
 CONTRIBUTOR_TYPES = frozenset({"human", "ai", "mixed", "unknown"})
 PROVIDER_PATTERNS = (
@@ -47,6 +47,7 @@ def is_record(value: dict[str, Any]) -> bool:
 def to_entry(record: dict[str, Any]) -> dict[str, Any]:
     """Convert a record. Fields of a wrong type are left for the validation of the entry to report."""
     embedded = _find_embedded_entry(record)
+    # Anybody may have edited the record since: the embedded entry counts only if it still gives this record.
     if embedded is not None and to_record(embedded, str(_get_metadata(record).get("log", ""))) == record:
         return embedded
     entry = {

@@ -49,7 +49,9 @@ class ForeignChain:
     first_break: int | None = None
     _matching_rules: list[str] = field(default_factory=list)
     _broken: int = 0
-    _before_rule: list[int] = field(default_factory=lambda: [0, 0])  # records before the rule, first line
+    _before_rule: list[int] = field(
+        default_factory=lambda: [0, 0]
+    )  # records that no rule had matched yet, first line
     _previous_hash: str = ""
 
     def add(self, record: Object, line: int | None) -> None:
@@ -92,6 +94,7 @@ class ForeignChain:
             name for name in self._matching_rules or _RULES if _RULES[name](record, link) == link.hash
         ]
         if matching:
+            # Every record narrows the rules; a rule that once failed must not come back.
             self._matching_rules = matching
         elif not has_rule:
             self._before_rule = [self._before_rule[0] + 1, self._before_rule[1] or line or 0]
@@ -107,7 +110,7 @@ def describe_chain(summary: Object) -> str:
     text = f"foreign chain: {summary['verified']} of {summary['links']} links verify"
     if summary["first_break"]:
         text += f", first break at line {summary['first_break']}"
-    return text if summary["rule"] else f"{text}; how a record was hashed could not be found out"
+    return text if summary["rule"] else f"{text}; only links were checked, the hashing rule is unknown"
 
 
 def _find_link(record: Object) -> Link | None:

@@ -40,10 +40,10 @@ def to_entry(note: str, commit: str, committed_at: str) -> Object:
     """Convert a note. Raises ValueError with what is wrong with it."""
     attestation, divider, metadata_text = f"\n{note}".partition(DIVIDER)
     if not divider:
-        raise ValueError("it has no line --- between attestation and metadata")
+        raise ValueError("there is no line --- between attestation and metadata")
     metadata = canonical_json.parse(metadata_text)
     if not isinstance(metadata, dict):
-        raise ValueError("its metadata are no JSON object")  # noqa: TRY004 - the note is wrong, not a type
+        raise ValueError("its metadata must be a JSON object")  # noqa: TRY004 - the note is wrong, not a type
     return {
         "id": f"{FORMAT}-{commit}",
         "timestamp": committed_at,
@@ -70,7 +70,7 @@ def _parse_attestation(attestation: str) -> Iterator[_AttestedFile]:
                 yield file
             file = _AttestedFile(_unquote_path(line))
         elif file is None:
-            raise ValueError("a claim stands before any file")
+            raise ValueError("a claim comes before the first file")
         else:
             file.claims.append(_parse_claim(line.strip()))
     if file:
@@ -85,7 +85,7 @@ def _parse_claim(line: str) -> tuple[str, list[Object]]:
     key, _, ranges_text = line.partition(" ")
     matches = [_RANGE.fullmatch(item) for item in ranges_text.strip().split(",")]
     if not _CLAIM_KEY.fullmatch(key) or not all(matches):
-        raise ValueError(f"{line[:80]!r} is no claim of lines")
+        raise ValueError(f"{line[:80]!r} is not a claim of lines")
     return key, [
         {"start_line": int(match[1]), "end_line": int(match[2] or match[1])}
         for match in matches

@@ -17,7 +17,7 @@ def count_stored(stored: Stored, report: ImportReport, *, lenient: bool = False)
     for rival in stored.rivals:
         error = rival.error()
         if lenient:
-            message = f"{error.message}; this one is kept beside it as {rival.beside_id}."
+            message = f"{error.message}; both are stored, this one as {rival.beside_id}."
             report.warn(Remark(error.type, message, error.line))
         else:
             report.error(Remark(error.type, error.message, error.line))

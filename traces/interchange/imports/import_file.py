@@ -49,7 +49,7 @@ class TraceImportOptions:
     dry_run: bool = False
     source: str = DEFAULT_SOURCE
     commit_every: int | None = None
-    is_ordered: bool = True  # False: the source has no order, so that a later version need not begin the same
+    is_ordered: bool = True  # False: a later version of the source may start differently
     use_worker: bool = False
 
     def in_one_commit(self) -> TraceImportOptions:
@@ -96,6 +96,7 @@ class ImportSealer:
 
     def __post_init__(self) -> None:
         if not self.options.dry_run:
+            # Read before sealing: a row that is committed meanwhile must not fall below the mark.
             newest = LedgerEntry.objects.highest_row_id()
             seal(self.options.workspace_id)
             self._sealed_to = newest
@@ -141,6 +142,7 @@ def _import_batches(batches: Iterator[PreparedBatch], options: TraceImportOption
     report = ImportReport()
     checks = FileChecks(RewriteDetector(options.workspace_id, options.source, ordered=options.is_ordered))
     sealer = ImportSealer(options)
+    # Wait for the worker here: an open transaction would hold the write lock while it starts.
     batches = chain([next(batches)], batches)
     if options.is_incremental:
         _apply_incrementally(batches, options, report, checks, sealer)
@@ -192,7 +194,7 @@ def _apply_batches(
             checks.add(batch)
             _store_batch(batch, options, report, checks)
             if checks.rewrites.records == BATCH_SIZE:
-                learn(LedgerEntry._meta.db_table)
+                learn(LedgerEntry._meta.db_table)  # the planner knew an empty table until now
         if not report.is_valid and options.is_incremental:
             transaction.set_rollback(True)
     if not report.is_valid:
@@ -231,8 +233,9 @@ def _finish(options: TraceImportOptions, report: ImportReport, checks: FileCheck
     report.foreign_chain = checks.chain_summary
     if report.foreign_chain and report.foreign_chain["first_break"]:
         message = foreign_chain.describe_chain(report.foreign_chain)
-        message = f"{message}. Fields that were put in another order since they were hashed look the same."
+        message = f"{message}. Reordering fields after they were hashed has the same effect."
         report.warn(Remark("FOREIGN_CHAIN_BROKEN", message, report.foreign_chain["first_break"]))
+    # After any other error records are missing from the comparison, and would look removed.
     if all(error.type == "DUPLICATE_ID" for error in report.errors):
         report.rewrite = checks.rewrites.find_rewrite()
     if report.is_valid and not options.dry_run and (report.entries or not checks.rewrites.is_unchanged):

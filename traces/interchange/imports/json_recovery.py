@@ -16,7 +16,7 @@ from traces.interchange.formats.json_lines import MAX_LINE_LENGTH, RawLine
 from traces.interchange.imports.report import ImportReport, Remark
 from traces.ledger import canonical_json
 
-SEPARATORS = " \t\r\n,[]"  # what may stand between objects
+SEPARATORS = " \t\r\n,[]"  # between objects
 COMMENT_PREFIXES = ("#", "//")
 RECORD_KEYS = frozenset({"id", "timestamp", "files", "intent_id", "intentId"})
 NOT_JSON = object()
@@ -69,6 +69,7 @@ def recover_documents(lines: Iterable[RawLine], report: ImportReport) -> Iterato
     for line in lines:
         text = _decode_line(line, report)
         record = _parse_record(text)
+        # Inside of an object that never closes, a line that is a record shows where to resume.
         if record is not None and (pending is None or RECORD_KEYS & record.keys()):
             if pending:
                 _warn_broken(pending, line.number - 1, report)
@@ -76,30 +77,28 @@ def recover_documents(lines: Iterable[RawLine], report: ImportReport) -> Iterato
             yield Document(record, line.number)
             continue
         if pending is None and text.lstrip().startswith(COMMENT_PREFIXES):
-            report.warn(Remark("COMMENT", "A comment was left out.", line.number))
+            report.warn(Remark("COMMENT", "Skipped a comment.", line.number))
             continue
         documents, pending = _scan_line(text + "\n", line.number, pending, report)
         misplaced += len(documents)
         yield from documents
         if pending and pending.size > MAX_LINE_LENGTH:
-            report.warn(Remark("LINE_TOO_LONG", "An object of more than 1 MiB was left out.", pending.line))
+            report.warn(Remark("LINE_TOO_LONG", "Skipped an object larger than 1 MiB.", pending.line))
             pending = None
     if pending:
-        report.warn(
-            Remark("TRUNCATED_LAST_LINE", "The last object breaks off; it was left out.", pending.line)
-        )
+        report.warn(Remark("TRUNCATED_LAST_LINE", "Skipped the last object: it is truncated.", pending.line))
     if misplaced:
-        report.warn(Remark("NOT_JSON_LINES", f"{misplaced} objects do not stand on one line each.", None))
+        report.warn(Remark("NOT_JSON_LINES", f"{misplaced} objects are not on a line of their own.", None))
 
 
 def _decode_line(line: RawLine, report: ImportReport) -> str:
     if line.is_too_long:
-        report.warn(Remark("LINE_TOO_LONG", "A line of more than 1 MiB was left out.", line.number))
+        report.warn(Remark("LINE_TOO_LONG", "Skipped a line longer than 1 MiB.", line.number))
         return ""
     try:
         return line.raw.decode("utf-8")
     except UnicodeDecodeError:
-        report.warn(Remark("INVALID_UTF8", "Bytes that are not UTF-8 became \ufffd.", line.number))
+        report.warn(Remark("INVALID_UTF8", "Replaced bytes that are not UTF-8 by \ufffd.", line.number))
         return line.raw.decode("utf-8", errors="replace")
 
 
@@ -123,7 +122,7 @@ def _scan_line(
                 return documents, None
             if text[position] != "{":
                 kind = "NOT_AN_OBJECT" if _parse(text[position:]) is not NOT_JSON else "INVALID_JSON"
-                report.warn(Remark(kind, "What is no object was left out.", number))
+                report.warn(Remark(kind, "Skipped text that is not a JSON object.", number))
                 return documents, None
             pending = _OpenObject(line=number)
         end = pending.feed(text, position)
@@ -153,6 +152,4 @@ def _parse(text: str) -> Any:
 
 def _warn_broken(pending: _OpenObject, last_line: int, report: ImportReport) -> None:
     lines = f"line {pending.line}" if last_line <= pending.line else f"lines {pending.line} to {last_line}"
-    report.warn(
-        Remark("INVALID_JSON", f"What stands on {lines} is no JSON object and was left out.", pending.line)
-    )
+    report.warn(Remark("INVALID_JSON", f"Skipped {lines}: not a JSON object.", pending.line))

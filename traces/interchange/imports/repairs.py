@@ -60,10 +60,10 @@ def repair_record(record: dict[str, Any]) -> Repair:
     intent = _find_intent(record)
     entry |= {"intent_id": intent} if intent else {}
     if not problems(record) and read_entry(record) == read_entry(entry):
-        return Repair(record)  # it says the same as it stands
+        return Repair(record)  # the original means the same
     repair.entry = entry | {"original": record}
     repair.add_remark(
-        "REPAIRED", "Fields were renamed or moved to the form of an entry; the original is kept."
+        "REPAIRED", "Renamed or moved fields to build an entry; the original is stored with it."
     )
     return repair
 
@@ -73,7 +73,9 @@ def _repair_id(record: dict[str, Any], repair: Repair) -> str:
     if value and value.isprintable() and len(value) <= 200:
         return value
     derived = f"imported-{hashlib.sha256(canonical_json.encode(record)).hexdigest()[:32]}"
-    repair.add_remark("ID_ASSIGNED", f"It had no usable id and got {derived}, made from its content.")
+    repair.add_remark(
+        "ID_ASSIGNED", f"Assigned the id {derived}, derived from the content: there was no usable one."
+    )
     return derived
 
 
@@ -85,9 +87,9 @@ def _repair_timestamp(record: dict[str, Any], repair: Repair) -> str:
         except (ValueError, OverflowError):
             continue
         if candidate != value:
-            repair.add_remark("TIME_ZONE_ASSUMED", f"{value} names no zone and was taken as UTC.")
+            repair.add_remark("TIME_ZONE_ASSUMED", f"Read {value} as UTC: it has no time zone.")
         return candidate
-    repair.add_remark("TIME_UNKNOWN", f"It had no usable time; {UNKNOWN_TIME} stands for that.")
+    repair.add_remark("TIME_UNKNOWN", f"Set the time to {UNKNOWN_TIME}: there was no usable one.")
     return UNKNOWN_TIME
 
 
@@ -142,15 +144,15 @@ def _repair_file(file: dict[str, Any], record: dict[str, Any], repair: Repair) -
     value = _first_text(file, PATH_FIELDS)
     path = value.replace("\\", "/")
     if _WINDOWS_DRIVE.match(path) or path.startswith("/"):
-        repair.add_remark("FILE_LEFT_OUT", f"{value!r} is an absolute path.")
+        repair.add_remark("FILE_LEFT_OUT", f"Skipped {value!r}: the path is absolute.")
         return None
     try:
         canonical_path(path)
     except ValueError as error:
-        repair.add_remark("FILE_LEFT_OUT", f"{value!r}: {error}")
+        repair.add_remark("FILE_LEFT_OUT", f"Skipped {value!r}: {error}")
         return None
     if path != value:
-        repair.add_remark("PATH_FORM", f"{value!r} became {path!r}.")
+        repair.add_remark("PATH_FORM", f"Changed {value!r} to {path!r}.")
     conversations = _dicts_in(file.get("conversations")) or [file]
     return {
         "relative_path": path,
@@ -186,7 +188,7 @@ def _repair_ranges(value: Any, repair: Repair) -> Iterable[dict[str, Any]]:
         if isinstance(start, int) and isinstance(end, int) and 0 <= start <= end:
             yield line_range | _find_hash(item)
         elif any(value is not None for value in line_range.values()):
-            repair.add_remark("RANGE_LEFT_OUT", f"Lines {start} to {end} are no range.")
+            repair.add_remark("RANGE_LEFT_OUT", f"Skipped lines {start} to {end}: not a valid range.")
 
 
 def _repair_related(sources: list[dict[str, Any]]) -> list[dict[str, str]]:

@@ -16,12 +16,10 @@ from traces.entries.deduplicate import Beside
 from traces.ledger.append import body_of
 from traces.models import Kind, LedgerEntry
 
-DEFAULT_SOURCE = (
-    "agent_trace.jsonl"  # what an import is called that names no source: a workspace has one such file
-)
+DEFAULT_SOURCE = "agent_trace.jsonl"  # a workspace has one such file
 MAX_SOURCE_LENGTH = 200
 MAX_IDS = 1000
-MAX_RECORDED_IDS = 100  # ids of each sort in the ledger's own record
+MAX_RECORDED_IDS = 100  # of each change, in the ledger's own record
 CHUNK_SIZE = 2000
 
 
@@ -102,9 +100,10 @@ class RewriteDetector:
         for entry_id, source in zip(ids, sources, strict=True):
             self._hash(source)
             if self._positions is not None:
+                # A hash instead of the id bounds memory; collisions of 64 bits are negligible.
                 self._positions.setdefault(hash(entry_id), self.records)
                 if self.records == self._previous[0] and self.is_unchanged:
-                    self._positions = None
+                    self._positions = None  # the same beginning: the file has only grown
 
     def _hash(self, *sources: bytes) -> None:
         self._hasher.update(b"".join([source + b"\n" for source in sources]))

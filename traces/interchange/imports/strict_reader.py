@@ -34,7 +34,7 @@ def check_value(value: object, line: int | None, report: ImportReport) -> Submit
     An Agent Trace record is converted first.
     """
     if not isinstance(value, dict):
-        report.error(Remark("NOT_AN_OBJECT", "An entry is a JSON object.", line))
+        report.error(Remark("NOT_AN_OBJECT", "An entry must be a JSON object.", line))
         return None
     return _check_entry(agent_trace.to_entry(value) if agent_trace.is_record(value) else value, line, report)
 
@@ -53,8 +53,9 @@ def _check_entry(
 
 def _read_entry(line: RawLine, report: ImportReport) -> Submitted | None:
     if line.is_too_long:
-        report.error(Remark("LINE_TOO_LONG", "A line has at most 1 MiB.", line.number))
+        report.error(Remark("LINE_TOO_LONG", "A line must not be longer than 1 MiB.", line.number))
         return None
+    # Most lines are plain: parsed and canonically encoded in one pass.
     fast_parsed = canonical_json.read_plain(line.raw)
     if fast_parsed and not agent_trace.is_record(fast_parsed[0]):
         return _check_entry(fast_parsed[0], line.number, report, fast_parsed[1])
@@ -64,9 +65,11 @@ def _read_entry(line: RawLine, report: ImportReport) -> Submitted | None:
         report.error(Remark("INVALID_JSON", str(error), line.number))
     except ValueError as error:
         if not line.has_newline:
-            report.warn(Remark(TRUNCATED_LINE, "The last line breaks off; it was set aside.", line.number))
+            report.warn(Remark(TRUNCATED_LINE, "Skipped the last line: it is truncated.", line.number))
         elif isinstance(error, UnicodeDecodeError):
-            report.error(Remark("INVALID_UTF8", f"Byte {error.start} of the line is not UTF-8.", line.number))
+            report.error(
+                Remark("INVALID_UTF8", f"Byte {error.start} of the line is not valid UTF-8.", line.number)
+            )
         else:
             report.error(Remark("INVALID_JSON", _describe_json_error(error), line.number))
     else:

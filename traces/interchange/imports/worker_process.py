@@ -38,10 +38,10 @@ from traces.interchange.imports.prepare import (
     read_entries,
 )
 
-MIN_WORKER_FILE_SIZE = 8 * 1024 * 1024  # bytes from which on a second process is worth its start
-PIPE_SIZE = 1024 * 1024  # what Linux allows everybody: about two batches
-MAX_QUEUED_BATCHES = 24  # batches beyond the pipe, made while the other process commits and seals
-GC_THRESHOLD = 100_000  # between searches for cycles, of which batches have none
+MIN_WORKER_FILE_SIZE = 8 * 1024 * 1024  # bytes from which a second process is worth its start
+PIPE_SIZE = 1024 * 1024  # the limit for unprivileged users on Linux: about two batches
+MAX_QUEUED_BATCHES = 24  # batches beyond the pipe, prepared while the other process commits and seals
+GC_THRESHOLD = 100_000  # allocations between searches for cycles: batches have none
 WORKER_CODE = f"import django; django.setup(); from {__name__} import run_worker; run_worker()"
 
 
@@ -71,9 +71,9 @@ def count_processors() -> int:
 
 def run_worker() -> None:
     """Run in the worker: the file on standard input, batches on standard output, options as the argument."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # for the one that started this
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the importing process, which kills this one
     writer = QueueWriter(os.fdopen(os.dup(1), "wb"))
-    os.dup2(2, 1)  # whatever prints does not meet the parts
+    os.dup2(2, 1)  # a stray print must not end up between the batches
     arguments = json.loads(sys.argv[1])
     options = PrepareOptions(**arguments | {"store_options": Storing(**arguments["store_options"])})
     gc.freeze()
@@ -101,7 +101,7 @@ class QueueWriter(threading.Thread):
                 self._out.write(batch)
                 self._out.flush()
         except BrokenPipeError:
-            os._exit(0)
+            os._exit(0)  # the main thread may wait for queue space for ever
 
 
 def _check_size(read: ReadFunction) -> tuple[ReadFunction, bool]:
@@ -124,9 +124,9 @@ def _run_producer(read: ReadFunction, options: PrepareOptions) -> Iterator[Itera
     try:
         yield _receive_batches(process, process.stdout, feeder)
     finally:
-        process.kill()
+        process.kill()  # first, so that the feeder gets a broken pipe instead of blocking
         process.wait()
-        feeder.join(timeout=1)  # it may wait for standard input, and then ends with this process
+        feeder.join(timeout=1)  # it may block on standard input; as a daemon it ends with this process
         process.stdout.close()
 
 
@@ -143,7 +143,7 @@ def _start_worker(options: PrepareOptions) -> subprocess.Popen[bytes]:
         env=environment,
     )
     if hasattr(fcntl, "F_SETPIPE_SZ"):
-        with suppress(OSError):  # less than the usual limit is allowed here
+        with suppress(OSError):  # the limit is lower here; the default size works too
             fcntl.fcntl(process.stdout, fcntl.F_SETPIPE_SZ, PIPE_SIZE)  # type: ignore[arg-type]  # it is a pipe
     return process
 
@@ -164,8 +164,8 @@ class PipeFeeder(threading.Thread):
             while chunk := self._read(CHUNK_SIZE):
                 self._out.write(chunk)
         except BrokenPipeError:
-            pass  # the other process is gone, as whoever waits for its parts will see
-        except BaseException as error:  # noqa: BLE001 - raised where the parts are awaited
+            pass  # the worker has died, as the reader of its batches will see
+        except BaseException as error:  # noqa: BLE001 - raised where the batches are read
             self.error = error
             self._stop()
         with suppress(BrokenPipeError):
@@ -181,7 +181,7 @@ def _receive_batches(
         except (EOFError, pickle.UnpicklingError) as error:
             if feeder.error:
                 raise feeder.error from None
-            message = f"The process that prepares the entries ended with status {process.wait()}."
+            message = f"The worker process that prepares entries exited with status {process.wait()}."
             raise WorkerStoppedError(message) from error
         yield batch
         if batch.is_last:
