@@ -15,6 +15,18 @@ CASES = {
     "input": (errors.GateInputError("No."), 400, "HOOK_BLOCKED", {"reason": "invalid_input"}),
     "busy": (errors.GateBusyError(), 503, "HOOK_BLOCKED", {"reason": "internal_error"}),
     "revoked": (errors.TokenRevokedError(), 401, "UNAUTHENTICATED", {"reason": "unauthenticated"}),
+    "own_request": (errors.OwnRequestError(), 403, "PERMISSION_DENIED", {}),
+    "decided": (
+        errors.AlreadyDecidedError("No.", approval_status="REJECTED", decided_by="Rex"),
+        409,
+        "ALREADY_DECIDED",
+        {"approval_status": "REJECTED", "decided_by": "Rex"},
+    ),
+    "extended": (errors.AlreadyExtendedError(), 409, "ALREADY_EXTENDED", {}),
+    "grant": (errors.InvalidGrantError("No."), 400, "INVALID_INPUT", {}),
+    "intent_gone": (errors.IntentGoneError("INT-001"), 409, "INTENT_GONE", {}),
+    "intent_changed": (errors.IntentChangedError("No."), 409, "INTENT_CHANGED", {}),
+    "lesson": (errors.LessonNotPossibleError("No."), 400, "INVALID_INPUT", {}),
 }
 
 
