@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from controlplane.api.errors import handle
+from controlplane.api.errors import handle_exception
 from sessions import errors
 
 CASES = {
@@ -32,7 +32,7 @@ CASES = {
 
 @pytest.mark.parametrize(("error", "status", "error_type", "details"), CASES.values(), ids=CASES)
 def test_an_error_has_one_answer(error, status, error_type, details):
-    response = handle(error, {})
+    response = handle_exception(error, {})
     assert response.status_code == status
     text = {"status": "error", "error_type": error_type, "error": error.error}
     assert response.data == text | details
