@@ -16,9 +16,9 @@ from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 from channels.security.websocket import AllowedHostsOriginValidator  # noqa: E402
 
 from controlplane.server.background import Lifespan  # noqa: E402
-from sessions.live.hold_open import App, HoldOpen  # noqa: E402
+from sessions.live.hold_open import App, HoldMiddleware  # noqa: E402
 from sessions.live.routing import websocket_urlpatterns  # noqa: E402
-from sessions.mcp.http import BesidePages  # noqa: E402
+from sessions.mcp.http import McpMiddleware  # noqa: E402
 
 WORKER_THREADS = 8
 worker_threads: App = WSGIMiddleware(cast("Any", django_application), workers=WORKER_THREADS)  # type: ignore[assignment]  # the same protocol, typed closer
@@ -26,7 +26,7 @@ worker_threads: App = WSGIMiddleware(cast("Any", django_application), workers=WO
 application = Lifespan(
     ProtocolTypeRouter(
         {
-            "http": BesidePages(HoldOpen(worker_threads)),
+            "http": McpMiddleware(HoldMiddleware(worker_threads)),
             "websocket": AllowedHostsOriginValidator(AuthMiddlewareStack(URLRouter(websocket_urlpatterns))),
         }
     )

@@ -9,7 +9,7 @@ from django.utils.functional import SimpleLazyObject
 
 from controlplane.models import Membership, Workspace
 from controlplane.pages.sign_in import THEME_COOKIE, THEMES
-from sessions.live.events import newest_seq
+from sessions.live.events import find_newest_seq
 from sessions.models import Approval
 
 
@@ -25,7 +25,7 @@ def page_frame(request: HttpRequest) -> dict[str, Any]:
         "role": request.role,  # type: ignore[attr-defined]  # set by member_page beside the workspace
         "workspaces": SimpleLazyObject(lambda: _list_workspaces(request.user)),
         "pending_count": _count_pending(workspace),
-        "live_seq": newest_seq(workspace.pk),
+        "live_seq": find_newest_seq(workspace.pk),
     }
 
 
