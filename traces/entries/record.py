@@ -20,17 +20,18 @@ from traces.errors import DuplicateIdError, MutationFieldError
 from traces.ledger import canonical_json
 from traces.ledger.append import Appended, NewEntry, append, append_many, body_of, find
 from traces.lessons.store import NewLesson, record_lesson
-from traces.models import Kind
+from traces.models import Kind, TraceFile
 
 MAX_PATHS = 500  # paths a query: SQLite allows a limited number of parameters
-NEWEST_HASHES = """
-    WITH wanted(path) AS (VALUES {paths})
+NEWEST_HASHES = f"""
+    WITH wanted(path) AS (VALUES {{paths}})
     SELECT wanted.path, (
-        SELECT CASE WHEN file.deleted THEN 'gone' ELSE file.content_hash END FROM traces_tracefile file
+        SELECT CASE WHEN file.deleted THEN 'gone' ELSE file.content_hash END
+        FROM {TraceFile._meta.db_table} file
         WHERE file.workspace_id = %s AND file.path = wanted.path
         ORDER BY file.imported, file.id DESC LIMIT 1
     ) FROM wanted
-"""
+"""  # noqa: S608 - names of tables
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ from traces.interchange.imports.report import ImportReport, Remark
 from traces.interchange.imports.rewrite_check import DEFAULT_SOURCE, MAX_RECORDED_IDS, RewriteDetector
 from traces.interchange.imports.worker_process import open_batches
 from traces.ledger.append import NewEntry, append
-from traces.ledger.bulk_insert import learn, room
+from traces.ledger.bulk_insert import analyze_once, bulk_settings
 from traces.ledger.sealing import seal
 from traces.models import Kind, LedgerEntry
 
@@ -158,7 +158,7 @@ def _apply_incrementally(
     sealer: ImportSealer,
 ) -> None:
     """Each portion is sealed while the next one is prepared."""
-    with room():
+    with bulk_settings():
         for commit_batches in _group_by_commit(batches):
             _apply_batches(commit_batches, options, report, checks)
             if not report.is_valid:
@@ -192,7 +192,7 @@ def _apply_batches(
             checks.add(batch)
             _store_batch(batch, options, report, checks)
             if checks.rewrites.records == BATCH_SIZE:
-                learn(LedgerEntry._meta.db_table)
+                analyze_once(LedgerEntry)
         if not report.is_valid and options.is_incremental:
             transaction.set_rollback(True)
     if not report.is_valid:
