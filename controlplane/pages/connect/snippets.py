@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from controlplane.client.agents import CLIENTS
-from controlplane.client.config.hook_entries import configured
-from controlplane.client.config.mcp_servers import SERVERS, with_server
+from controlplane.client.config.hook_entries import configure_hooks
+from controlplane.client.config.mcp_servers import SERVERS, configure_server
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -65,9 +65,9 @@ def _client_snippets(agent: str) -> Callable[[str], Snippets]:
             f"python3 icp.py connect {agent} --url {url}\n"
             "python3 icp.py doctor"
         )
-        files = {CLIENTS[agent].file: configured(agent, "", connected=True)}
+        files = {CLIENTS[agent].file: configure_hooks(agent, "", connected=True)}
         name = SERVERS[agent].files.split()[0]
-        files[name] = with_server(agent, name, files.get(name, ""), connected=True)
+        files[name] = configure_server(agent, name, files.get(name, ""), connected=True)
         added = [{"title": f"What this adds: {name}", "text": text} for name, text in files.items()]
         return [{"title": "Shell, in the repository", "text": commands}, *added]
 
