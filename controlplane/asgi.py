@@ -1,4 +1,4 @@
-"""One process for everything: REST and pages as WSGI on a pool of threads, sockets and waits on the loop."""
+"""One process for everything: WSGI for REST and pages in threads, websockets and held calls on the loop."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from sessions.live.routing import websocket_urlpatterns  # noqa: E402
 from sessions.mcp.http import McpMiddleware  # noqa: E402
 
 WORKER_THREADS = 8
-worker_threads: App = WSGIMiddleware(cast("Any", django_application), workers=WORKER_THREADS)  # type: ignore[assignment]  # the same protocol, typed closer
+worker_threads: App = WSGIMiddleware(cast("Any", django_application), workers=WORKER_THREADS)  # type: ignore[assignment]  # the same protocol, typed more strictly
 
 application = Lifespan(
     ProtocolTypeRouter(

@@ -13,7 +13,7 @@ GRACE_SECONDS = 2  # SIGTERM ends cleanly within five seconds
 
 
 class GracefulServer(uvicorn.Server):
-    """Answers the calls that wait for a human before it closes their connections."""
+    """Answer held calls before closing their connections."""
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         await release_waiting_calls()
