@@ -1,4 +1,4 @@
-"""One process for everything: REST and pages as WSGI on a pool of threads, sockets and waits on the loop."""
+"""One process for everything: WSGI for REST and pages in threads, websockets and held calls on the loop."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 from channels.security.websocket import AllowedHostsOriginValidator  # noqa: E402
 
 from controlplane.server.background import Lifespan  # noqa: E402
-from sessions.live.hold_open import App, HoldOpen  # noqa: E402
+from sessions.live.hold_open import App, HoldMiddleware  # noqa: E402
 from sessions.live.routing import websocket_urlpatterns  # noqa: E402
-from sessions.mcp.http import BesidePages  # noqa: E402
+from sessions.mcp.http import McpMiddleware  # noqa: E402
 
 WORKER_THREADS = 8
-worker_threads: App = WSGIMiddleware(cast("Any", django_application), workers=WORKER_THREADS)  # type: ignore[assignment]  # the same protocol, typed closer
+worker_threads: App = WSGIMiddleware(cast("Any", django_application), workers=WORKER_THREADS)  # type: ignore[assignment]  # the same protocol, typed more strictly
 
 application = Lifespan(
     ProtocolTypeRouter(
         {
-            "http": BesidePages(HoldOpen(worker_threads)),
+            "http": McpMiddleware(HoldMiddleware(worker_threads)),
             "websocket": AllowedHostsOriginValidator(AuthMiddlewareStack(URLRouter(websocket_urlpatterns))),
         }
     )

@@ -1,7 +1,7 @@
-"""The environment variables of the product, read once and checked.
+"""Read and validate the product's environment variables.
 
-A wrong value stops the start with the variable's name, because a control plane that runs
-with half of its configuration is worse than one that does not run.
+A wrong value stops the start with the variable's name: a control plane that runs with half of its
+configuration is worse than one that does not run.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def read_environment(base_dir: Path) -> Environment:
 
 
 def read_or_create_secret(path: Path) -> str:
-    """The secret in `path`, made on first use; `O_EXCL` so that two processes agree on one."""
+    """Return the secret in `path`, created on first use. `O_EXCL` makes two processes agree on one."""
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
@@ -77,9 +77,9 @@ def _read_data_dir(base_dir: Path) -> Path:
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        stop("ICP_DATA_DIR", f"cannot make the folder {path}: {error.strerror}")
+        stop("ICP_DATA_DIR", f"cannot create the directory {path}: {error.strerror}")
     if not os.access(path, os.W_OK):
-        stop("ICP_DATA_DIR", f"the folder {path} is not writable")
+        stop("ICP_DATA_DIR", f"the directory {path} is not writable")
     return path
 
 
@@ -104,7 +104,9 @@ def _read_database(data_dir: Path) -> dict[str, object]:
     try:
         database = dict(dj_database_url.parse(url))
     except (ValueError, KeyError) as error:
-        stop("ICP_DATABASE_URL", f"cannot be read ({error}); wanted postgres://user:password@host:port/name")
+        stop(
+            "ICP_DATABASE_URL", f"not a database URL ({error}); write postgres://user:password@host:port/name"
+        )
     engine = database.get("ENGINE")
     if engine not in {"django.db.backends.postgresql", "django.db.backends.sqlite3"} or not database.get(
         "NAME"
@@ -119,7 +121,7 @@ def _read_redis_url() -> str | None:
         return None
     parts = urlsplit(url)
     if parts.scheme not in {"redis", "rediss", "unix"} or not (parts.hostname or parts.path):
-        stop("ICP_REDIS_URL", "wanted redis://host:port/number")
+        stop("ICP_REDIS_URL", "not a Redis URL; write redis://host:port/number")
     return url
 
 
@@ -127,7 +129,7 @@ def _read_public_url(port: int) -> str:
     url = (os.environ.get("ICP_PUBLIC_URL") or f"http://127.0.0.1:{port}").rstrip("/")
     parts = urlsplit(url)
     if parts.scheme not in {"http", "https"} or not parts.hostname or parts.path or parts.query:
-        stop("ICP_PUBLIC_URL", f"{url!r} is not of the form https://host[:port]")
+        stop("ICP_PUBLIC_URL", f"{url!r} is not a URL of the form https://host[:port]")
     return url
 
 

@@ -1,4 +1,4 @@
-"""All routes. `/api/v1/` and `/hooks/` speak tokens, everything else speaks signed-in people."""
+"""All routes. `/api/v1/` and `/hooks/` authenticate tokens; pages authenticate signed-in users."""
 
 from django.contrib import admin
 from django.urls import include, path
@@ -12,7 +12,9 @@ from sessions.rest.hooks import HookView
 handler404 = "controlplane.api.errors.not_found"
 
 urlpatterns = [
-    path("api/v1/", include("sessions.rest.urls")),  # the gate's first: it is asked before every tool use
+    path(
+        "api/v1/", include("sessions.rest.urls")
+    ),  # first, for the gate: agents ask it before every tool use
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
     path("metrics", health.metrics, name="metrics"),

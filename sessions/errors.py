@@ -62,3 +62,51 @@ class TokenRevokedError(UnauthenticatedError):
 
     def __init__(self) -> None:
         super().__init__("This token is unknown or was revoked.", reason="unauthenticated")
+
+
+class OwnRequestError(NotPermittedError):
+    """The decider's own session made the request."""
+
+    def __init__(self) -> None:
+        super().__init__("Your own session asked for this; somebody else decides.")
+
+
+class AlreadyDecidedError(ConflictError):
+    """The approval has ended: decided, expired or cancelled. The details say how and by whom."""
+
+    error_type = "ALREADY_DECIDED"
+
+    def __init__(self, error: str, *, approval_status: str, decided_by: str) -> None:
+        super().__init__(error, approval_status=approval_status, decided_by=decided_by)
+
+
+class AlreadyExtendedError(ConflictError):
+    """An approval's deadline moves once only."""
+
+    error_type = "ALREADY_EXTENDED"
+
+    def __init__(self) -> None:
+        super().__init__("This approval was given five more minutes before.")
+
+
+class InvalidGrantError(InvalidInputError):
+    """The approval cannot give this kind of grant, or not with these patterns or minutes."""
+
+
+class IntentGoneError(ConflictError):
+    """The approval's intent has left the registry since it was requested."""
+
+    error_type = "INTENT_GONE"
+
+    def __init__(self, intent_id: str) -> None:
+        super().__init__(f"{intent_id} is no longer in the registry.")
+
+
+class IntentChangedError(ConflictError):
+    """The registry refuses what the approval would change of its intent."""
+
+    error_type = "INTENT_CHANGED"
+
+
+class LessonNotPossibleError(InvalidInputError):
+    """A decision gives nothing that a lesson could hold."""

@@ -23,7 +23,7 @@ def record_trace(
     """The answer, and whether the mutation is new. `told` is what a hook knows of its call beside `data`.
     Without `classed` the class is left unknown, for whoever has no time to compute it.
 
-    Raise `DomainError` where the mutation cannot be recorded.
+    Raise `MutationFieldError` or `DuplicateIdError`.
     """
     problems = data.get("problems")
     if isinstance(problems, list):

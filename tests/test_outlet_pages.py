@@ -42,7 +42,7 @@ def test_a_refused_address_is_kept_in_the_form_with_the_reason(ada, address):
     answer = signed_in(ada).post(address, HOOK | {"url": "http://intranet/"})
     assert answer.status_code == 400
     assert 'value="http://intranet/"' in answer.content.decode()
-    assert "The address must begin with https://" in answer.content.decode()
+    assert "The URL must begin with https://" in answer.content.decode()
 
 
 def test_others_read_and_change_nothing(rex, ivy, max_, address):

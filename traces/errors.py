@@ -2,8 +2,40 @@
 
 from __future__ import annotations
 
-from controlplane.shared.errors import InvalidInputError
+from controlplane.shared.errors import ConflictError, InvalidInputError
 
 
 class OutletError(InvalidInputError):
     """The settings of an outlet are not usable."""
+
+
+class AnchorError(InvalidInputError):
+    """A place is not usable as an anchor."""
+
+
+class RedactionError(InvalidInputError):
+    """The entry's body must stay readable."""
+
+
+class MutationFieldError(InvalidInputError):
+    """A field of a reported mutation is missing or wrong."""
+
+    error_type = "INVALID_FIELD"
+
+
+class DuplicateIdError(ConflictError):
+    """The id, or the tool call, was recorded before with other content."""
+
+    error_type = "DUPLICATE_ID"
+
+
+class AlreadyRetiredError(ConflictError):
+    """The lesson is retired, maybe by somebody else just now."""
+
+    error_type = "ALREADY_RETIRED"
+
+
+class NotRetiredError(ConflictError):
+    """The lesson is in force, so there is no retirement to take back."""
+
+    error_type = "NOT_RETIRED"

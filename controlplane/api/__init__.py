@@ -1,1 +1,1 @@
-"""What every REST view of the product shares: tokens, roles, errors, pages, parsing."""
+"""Shared parts of the REST views: tokens, roles, errors, pagination, parsing."""

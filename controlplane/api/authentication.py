@@ -1,4 +1,4 @@
-"""Bearer tokens, the only way into the REST API. Session cookies count for nothing here."""
+"""Bearer tokens, the only credentials of the REST API. Session cookies are ignored."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SCHEME = "bearer "
 
 
 def read_bearer_secret(request: Request) -> str | None:
-    """The token's text from the Authorization header; None when there is no such header."""
+    """Return the token in the Authorization header, None without the header. Raise AuthenticationFailed."""
     header = request.META.get("HTTP_AUTHORIZATION", "")
     if not header:
         return None
@@ -26,7 +26,7 @@ def read_bearer_secret(request: Request) -> str | None:
 
 
 class TokenAuthentication(BaseAuthentication):
-    """`request.auth` becomes a `Bearer`; `request.user` stays empty, as people sign in on pages."""
+    """Set `request.auth` to a `Bearer`. `request.user` stays None: users sign in on pages only."""
 
     def __init__(self, find: Callable[[str], Bearer | None] = find_bearer) -> None:
         self.find = find

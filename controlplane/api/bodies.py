@@ -1,4 +1,4 @@
-"""Requests and answers that are not one JSON value."""
+"""Content negotiation and media types."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rest_framework.request import Request
 
 
 class SingleRenderer(DefaultContentNegotiation):
-    """Each view has one form of answer, whatever the client says it takes; `?format=` belongs to the view."""
+    """Answer in a view's one format whatever the Accept header says; `?format=` belongs to the view."""
 
     def select_renderer(
         self, request: Request, renderers: Any, format_suffix: str | None = None
@@ -19,5 +19,5 @@ class SingleRenderer(DefaultContentNegotiation):
 
 
 def read_media_type(request: Request) -> str:
-    """The media type without its parameters, lower case; "" when there is none."""
+    """Return the request's media type in lower case, without parameters; "" without one."""
     return (request.content_type or "").partition(";")[0].strip().lower()

@@ -1,4 +1,4 @@
-"""The OpenAPI document, and a page to browse it. Both are open: they describe, they reveal nothing."""
+"""The OpenAPI document and a page to browse it; public, because they contain no data."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class SchemaView(SpectacularAPIView):
     authentication_classes = ()
     permission_classes = ()
     throttle_classes = ()
-    content_negotiation_class = DefaultContentNegotiation  # YAML or JSON, as the reader likes
+    content_negotiation_class = DefaultContentNegotiation  # YAML or JSON
 
 
 @require_safe

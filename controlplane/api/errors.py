@@ -70,7 +70,7 @@ def error_body(error_type: str, error: str, **extra: Any) -> dict[str, Any]:
 
 
 def handle_exception(error: Exception, context: dict[str, Any]) -> Response | None:
-    """DRF's exception handler. Unknown exceptions become a 500 that reveals nothing."""
+    """Handle exceptions for DRF. Unknown ones are logged and become a 500 without details."""
     view = context.get("view")
     shape = getattr(view, "error_body", error_body)
     status_code, error_type, text, extra = _describe(error)
@@ -95,7 +95,7 @@ def _describe(error: Exception) -> tuple[int, str, str, dict[str, Any]]:
     if isinstance(error, exceptions.APIException):
         return error.status_code, str(error.default_code).upper(), str(error.detail), {}
     if isinstance(error, Http404):
-        return 404, "NOT_FOUND", "There is no such thing in this workspace.", {}
+        return 404, "NOT_FOUND", "Not found.", {}
     if isinstance(error, PermissionDenied):
         return 403, "PERMISSION_DENIED", "Not permitted.", {}
     log.error("request failed", exc_info=error)
@@ -113,7 +113,7 @@ def _sentence(detail: Any) -> str:
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponseBase:
-    """The project's 404: JSON below `/api/`, where only programs read, else the page."""
+    """Answer 404 in JSON below `/api/`, with the page elsewhere."""
     if request.path.startswith("/api/"):
-        return JsonResponse(error_body("NOT_FOUND", f"There is no {request.path} in this API."), status=404)
+        return JsonResponse(error_body("NOT_FOUND", f"Not found: {request.path}."), status=404)
     return page_not_found(request, exception)

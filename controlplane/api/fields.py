@@ -1,4 +1,4 @@
-"""Serializer fields that take JSON's own types only: `"5"` is no number and `5` is no text."""
+"""Serializer fields without DRF's coercions: `"5"` is not a number, `5` is not a string."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How views become OpenAPI: `extend_schema` says what an operation means, docstrings are for developers."""
+"""OpenAPI generation: descriptions come from `extend_schema`; docstrings are for developers."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from drf_spectacular.openapi import AutoSchema
 
 
 class Schema(AutoSchema):
-    def get_description(self) -> str:  # type: ignore[override]  # as drf-spectacular has it
+    def get_description(self) -> str:  # type: ignore[override]  # drf-spectacular's signature
         return ""

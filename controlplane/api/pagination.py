@@ -1,4 +1,4 @@
-"""Keyset pages: `{"results": […], "next": cursor}`. A cursor stays right while rows are added."""
+"""Keyset pagination: `{"results": […], "next": cursor}`. A cursor stays valid while rows are added."""
 
 from __future__ import annotations
 
@@ -22,11 +22,12 @@ PAGE_PARAMETERS = [
 def paginate(
     rows: QuerySet[Any], request: Request, *, limit_default: int = 50, limit_max: int = 200
 ) -> dict[str, Any]:
-    """One page, newest first (by descending primary key). 1 query."""
+    """Return one page, newest first (by descending primary key). 1 query."""
     limit = read_integer(request, "limit", limit_default, low=1, high=limit_max)
     cursor = request.query_params.get("cursor")
     if cursor:
         rows = rows.filter(pk__lt=_decode(cursor))
+    # One row more than the page tells whether there is a next one, without a second query.
     results = list(rows.order_by("-pk")[: limit + 1])
     next_cursor = _encode(results[limit - 1].pk) if len(results) > limit else None
     return {"results": results[:limit], "next": next_cursor}
@@ -42,7 +43,7 @@ def read_integer(request: Request, name: str, default: int, *, low: int, high: i
 
 
 def read_boolean(request: Request, name: str) -> bool:
-    """A query parameter that is on (`1`, `true`) or off (absent, empty, `0`, `false`)."""
+    """Return whether a query parameter is `1` or `true`; absent, empty, `0` and `false` are off."""
     text = request.query_params.get(name, "").lower()
     if text not in {"", "0", "1", "true", "false"}:
         raise ApiError(400, "INVALID_INPUT", f"{name} must be true or false.")

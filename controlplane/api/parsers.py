@@ -1,4 +1,4 @@
-"""Strict JSON: what two parsers could read differently is refused."""
+"""Strict JSON: reject what two parsers could read differently."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MAX_DEPTH = 64
 
 
 class StrictJSONParser(BaseParser):
-    """UTF-8 JSON without duplicate keys, NaN, lone surrogates, U+0000 or nesting over 64 levels."""
+    """Parse UTF-8 JSON without duplicate keys, NaN, lone surrogates, U+0000 or nesting over 64 levels."""
 
     media_type = "application/json"
 
@@ -25,7 +25,7 @@ class StrictJSONParser(BaseParser):
 
 
 def parse_json(raw: bytes) -> Any:
-    """Raises `ParseError` with words for the caller."""
+    """Return the JSON value of `raw`. Raise ParseError."""
     try:
         value = _decoder.decode(raw.decode("utf-8"))
         check_text(value)
@@ -39,7 +39,7 @@ def parse_json(raw: bytes) -> Any:
 
 
 def check_text(value: Any, depth: int = 0) -> None:
-    """Refuse what a database or a ledger could not keep as it is."""
+    """Raise ValueError for text that PostgreSQL or canonical JSON cannot represent, or for deep nesting."""
     if depth > MAX_DEPTH:
         raise ValueError(f"nested deeper than {MAX_DEPTH} levels")
     if isinstance(value, str):

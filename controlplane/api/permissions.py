@@ -1,4 +1,4 @@
-"""Roles of tokens. A view says which role it needs; saying nothing means admin."""
+"""Roles of tokens. A view names the role it requires; the default is admin."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class HasRole(BasePermission):
-    """Reads the view's `required_role`: a role, or a mapping from HTTP method to role."""
+    """Check the view's `required_role`: a role, or a mapping from HTTP method to role."""
 
     message = "This token's role does not permit that."
 

@@ -1,4 +1,4 @@
-"""A limit on requests per token."""
+"""Rate limit per token."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ request_buckets = TokenBuckets()
 
 
 class TokenThrottle(BaseThrottle):
-    """ICP_RATE_PER_MINUTE requests a minute, ten seconds' worth at once."""
+    """Allow ICP_RATE_PER_MINUTE requests per minute, in bursts of ten seconds' worth."""
 
     wait_seconds = 0.0
 

@@ -1,4 +1,4 @@
-"""The base of every REST view: it knows the caller's workspace, and nothing outside of it."""
+"""The base class of REST views, bound to the token's workspace."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from controlplane.shared.tokens import Bearer
 class WorkspaceView(APIView):
     """Set `required_role` to `agent`, `reviewer` or `admin`, or to a mapping from method to role.
 
-    `bearer` is who asks; `workspace` is read when first used (1 query).
+    `bearer` is the caller; `workspace` is read on first use (1 query).
     """
 
     required_role: str | dict[str, str] = "admin"
@@ -20,7 +20,7 @@ class WorkspaceView(APIView):
     @property
     def bearer(self) -> Bearer:
         bearer = self.request.auth
-        assert isinstance(bearer, Bearer)  # HasRole let nobody else in
+        assert isinstance(bearer, Bearer)  # HasRole rejected everybody else
         return bearer
 
     @cached_property
@@ -29,5 +29,5 @@ class WorkspaceView(APIView):
 
     @property
     def actor(self) -> str:
-        """How the ledger names the caller."""
+        """The caller's name in ledger entries."""
         return self.bearer.actor

@@ -13,13 +13,13 @@ ON_FAILURE = {"onFailure": "block"}
 PLUGIN_OPEN = "The client says nothing when a plugin does not load, and runs the tools."
 
 
-def nested(event: str, reason: str) -> dict[str, Any]:
+def nested_denial(event: str, reason: str) -> dict[str, Any]:
     decision = {"permissionDecision": "deny", "permissionDecisionReason": reason}
     return {"hookSpecificOutput": {"hookEventName": event, **decision}}
 
 
-def in_groups(command: str, seconds: int, **more: Any) -> dict[str, Any]:
-    return {"hooks": [{"type": "command", "command": command, "timeout": seconds, **more}]}
+def grouped_entry(command: str, seconds: int, **options: Any) -> dict[str, Any]:
+    return {"hooks": [{"type": "command", "command": command, "timeout": seconds, **options}]}
 
 
 # `gates` and `others` are events; `refuse` makes the client's own denial, said with exit status `status`: 0
@@ -31,24 +31,25 @@ Client = namedtuple(  # noqa: PYI024  typing costs 5 ms at every call
 )
 CLIENTS = {
     "claude-code": Client(
-        "PreToolUse", AFTER, nested, 2, 60, 50, ".claude/settings.json",
-        lambda command, seconds, gate: in_groups(command, seconds, **(ON_FAILURE if gate else {})),
+        "PreToolUse", AFTER, nested_denial, 2, 60, 50, ".claude/settings.json",
+        lambda command, seconds, gate: grouped_entry(command, seconds, **(ON_FAILURE if gate else {})),
         "Before 2.1.295 a hook that is killed or too late; --bare, --safe-mode, disableAllHooks.",
     ),
     "codex": Client(
-        "PreToolUse", AFTER, nested, 2, 60, 50, ".codex/hooks.json",
-        lambda command, seconds, _: in_groups(command, 3 if "SessionEnd" in command else seconds),  # its most
+        "PreToolUse", AFTER, nested_denial, 2, 60, 50, ".codex/hooks.json",
+        # Codex allows three seconds at most at the end of a session.
+        lambda command, seconds, _: grouped_entry(command, 3 if "SessionEnd" in command else seconds),
         "Hooks that are not trusted are skipped silently: `doctor` tells. A hook that is killed.",
     ),
     "gemini-cli": Client(
         "BeforeTool", "AfterTool BeforeAgent SessionStart SessionEnd PreCompress",
         lambda _, reason: {"decision": "deny", "reason": reason}, 2, 60, 50, ".gemini/settings.json",
-        lambda command, seconds, _: {"matcher": "*", **in_groups(command, seconds * 1000, name="icp")},
+        lambda command, seconds, _: {"matcher": "*", **grouped_entry(command, seconds * 1000, name="icp")},
         "Hooks of a folder that is not trusted are not loaded. A hook that is killed.",
     ),
     "qwen-code": Client(
-        "PreToolUse", AFTER, nested, 2, 60, 50, ".qwen/settings.json",
-        lambda command, seconds, _: in_groups(command, seconds),
+        "PreToolUse", AFTER, nested_denial, 2, 60, 50, ".qwen/settings.json",
+        lambda command, seconds, _: grouped_entry(command, seconds),
         "Hooks of a folder that is not trusted are not loaded; --bare, --safe-mode. A hook that is killed.",
     ),
     "copilot": Client(
@@ -86,12 +87,12 @@ CLIENTS = {
 }  # fmt: skip
 
 
-def reason_in(answer: dict[str, Any]) -> str:
+def find_refusal(answer: dict[str, Any]) -> str:
     """Why an answer in any client's form refuses; "" where it does not."""
-    said = answer.get("hookSpecificOutput") or answer
-    refuses = "deny" in {said.get(key) for key in ("permissionDecision", "decision", "permission")}
-    if refuses or said.get("skip") is True or said.get("exit_status") == 2:
+    output = answer.get("hookSpecificOutput") or answer
+    is_denied = "deny" in {output.get(key) for key in ("permissionDecision", "decision", "permission")}
+    if is_denied or output.get("skip") is True or output.get("exit_status") == 2:
         for key in ("permissionDecisionReason", "reason", "user_message", "stderr"):
-            if said.get(key):
-                return str(said[key])
-    return str(said.get("throw") or "")
+            if output.get(key):
+                return str(output[key])
+    return str(output.get("throw") or "")

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 VERSION = "source"  # of the program as it is served: a digest of all of it
-FOLDER = os.path.join(os.path.expanduser("~"), ".config", "icp")
-CONNECTIONS = f"{FOLDER}/connections.json"
+CONFIG_DIR = os.path.join(os.path.expanduser("~"), ".config", "icp")
+CONNECTIONS = f"{CONFIG_DIR}/connections.json"
 MAX_HASHED = 8 * 1024 * 1024  # bytes of a file that is hashed at a tool call
-SMALL = 512 * 1024  # bytes
+MAX_WITHOUT_OPENSSL = 512 * 1024  # bytes
 PATH_KEYS = frozenset(
     {
         "path", "file_path", "filePath", "filename", "file", "absolute_path", "target_file", "notebook_path",
@@ -24,8 +24,8 @@ PATH_KEYS = frozenset(
 )  # fmt: skip
 PATCH_LINES = ("*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ")
 COMMAND_KEYS = frozenset({"command", "cmd", "commands", "script", "command_line"})
-BORDERS = "'\"`;|&<>()={}"
-MAX_LOOKED_AT = 500  # words of one call
+SHELL_DELIMITERS = "'\"`;|&<>()={}"
+MAX_NAMES = 500  # words of one call
 MAX_WORD_LENGTH = 1024  # characters
 ROOT_VARIABLES = (
     "CLAUDE_PROJECT_DIR",
@@ -36,127 +36,129 @@ ROOT_VARIABLES = (
 )
 
 
-class CannotAskError(Exception):
+class ControlPlaneError(Exception):
     """The gate gave no decision; the message says why, to a model."""
 
 
-def connection(payload: dict[str, Any]) -> dict[str, Any]:
+def find_connection(payload: dict[str, Any]) -> dict[str, Any]:
     """`url`, `token`, `wait` of the repository that the client works in; its `root` as the client spells it.
 
     What the client says of itself comes before the payload's `cwd`, which follows the agent around.
     """
     roots = payload.get("workspace_roots") or payload.get("workspaceRoots") or []
-    places = [os.environ.get(name) for name in ROOT_VARIABLES]
-    places += [os.getcwd(), *roots[:1], payload.get("directory"), payload.get("cwd")]
+    candidates = [os.environ.get(name) for name in ROOT_VARIABLES]
+    candidates += [os.getcwd(), *roots[:1], payload.get("directory"), payload.get("cwd")]
     url, token = os.environ.get("ICP_URL"), os.environ.get("ICP_TOKEN")
     if url and token:
-        root = next(repository(place) for place in places if place)
+        root = next(find_repository(place) for place in candidates if place)
         return {"url": url.rstrip("/"), "token": token, "wait": 0, "root": root}
-    known = connections()
-    for place in places:
-        for folder in above(place) if isinstance(place, str) else ():
-            if os.path.realpath(folder) in known:
-                return {**known[os.path.realpath(folder)], "root": folder}
-    raise CannotAskError(f"No connection is kept for {os.getcwd()}: run `icp.py connect` there.")
+    saved = read_connections()
+    for place in candidates:
+        for folder in list_parents(place) if isinstance(place, str) else ():
+            if os.path.realpath(folder) in saved:
+                return {**saved[os.path.realpath(folder)], "root": folder}
+    raise ControlPlaneError(f"No connection is kept for {os.getcwd()}: run `icp.py connect` there.")
 
 
-def repository(place: str) -> str:
+def find_repository(path: str) -> str:
     """The git repository that a folder is in, else the folder."""
-    return next((one for one in above(place) if os.path.exists(f"{one}/.git")), os.path.abspath(place))
+    return next((one for one in list_parents(path) if os.path.exists(f"{one}/.git")), os.path.abspath(path))
 
 
-def above(place: str) -> list[str]:
+def list_parents(path: str) -> list[str]:
     """The folder and all above it."""
-    folders = [os.path.abspath(place)]
-    while (parent := os.path.dirname(folders[-1])) != folders[-1]:
-        folders.append(parent)
-    return folders
+    directories = [os.path.abspath(path)]
+    while (parent := os.path.dirname(directories[-1])) != directories[-1]:
+        directories.append(parent)
+    return directories
 
 
-def connections() -> dict[str, Any]:
+def read_connections() -> dict[str, Any]:
     try:
         with open(CONNECTIONS, encoding="utf-8") as file:
-            known: dict[str, Any] = json.load(file)
+            saved: dict[str, Any] = json.load(file)
     except FileNotFoundError:
         return {}
-    return known
+    return saved
 
 
-def revision(root: str) -> str:
+def read_revision(root: str) -> str:
     """The commit that HEAD names, read from git's own files; "" before the first one or without git."""
-    folder = f"{root}/.git"
+    git_dir = f"{root}/.git"
     try:
-        if os.path.isfile(folder):
-            folder = os.path.join(root, line_of(folder)[len("gitdir: ") :])
-        head = line_of(f"{folder}/HEAD")
+        if os.path.isfile(git_dir):
+            git_dir = os.path.join(root, read_first_line(git_dir)[len("gitdir: ") :])
+        head = read_first_line(f"{git_dir}/HEAD")
         if not head.startswith("ref: "):
             return head
         name = head[len("ref: ") :]
-        common = folder
-        if os.path.isfile(f"{folder}/commondir"):
-            common = os.path.join(folder, line_of(f"{folder}/commondir"))
+        common = git_dir
+        if os.path.isfile(f"{git_dir}/commondir"):
+            common = os.path.join(git_dir, read_first_line(f"{git_dir}/commondir"))
         if os.path.isfile(f"{common}/{name}"):
-            return line_of(f"{common}/{name}")
+            return read_first_line(f"{common}/{name}")
         with open(f"{common}/packed-refs", encoding="utf-8") as packed:
             return next((line.split()[0] for line in packed if line.rstrip().endswith(f" {name}")), "")
     except OSError:
         return ""
 
 
-def line_of(path: str) -> str:
+def read_first_line(path: str) -> str:
     with open(path, encoding="utf-8") as file:
         return file.readline().strip()
 
 
-def hashes(payload: dict[str, Any], root: str) -> dict[str, str | None]:
+def compute_hashes(payload: dict[str, Any], root: str) -> dict[str, str | None]:
     """`sha256:…` of each file that the payload names and that lies in the repository; None for no file."""
     base = payload.get("cwd")
     base = base if isinstance(base, str) else root
-    found: dict[str, str | None] = {}
+    hashes_by_path: dict[str, str | None] = {}
     top = os.path.realpath(root)
-    for name in named(payload):
+    for name in list_named_paths(payload):
         path = os.path.realpath(os.path.join(base, name))
         if path.startswith(top + os.sep) and not os.path.isdir(path):
-            found[os.path.relpath(path, top)] = hash_of(path)
-    return {path: told for path, told in found.items() if told != ""}
+            hashes_by_path[os.path.relpath(path, top)] = hash_file(path)
+    return {path: told for path, told in hashes_by_path.items() if told != ""}
 
 
-def links(payload: dict[str, Any], root: str) -> dict[str, str]:
+def resolve_links(payload: dict[str, Any], root: str) -> dict[str, str]:
     """The paths that a call names, in fields or in a command, whose real place is another one: relative to
     the repository, absolute where they lead out of it. The server cannot follow the links of this machine."""
     base = payload.get("cwd")
     base = base if isinstance(base, str) else root
-    found: dict[str, str] = {}
-    spelled, top = os.path.abspath(root), os.path.realpath(root)
-    for name in [*named(payload), *words(payload)][:MAX_LOOKED_AT]:
+    links_by_path: dict[str, str] = {}
+    given_root, real_root = os.path.abspath(root), os.path.realpath(root)
+    for name in [*list_named_paths(payload), *list_command_words(payload)][:MAX_NAMES]:
         path = os.path.abspath(os.path.join(base, name))
         real = os.path.realpath(os.path.join(base, name))
-        inside = os.path.relpath(path, top if path.startswith(top + os.sep) else spelled)
-        place = os.path.relpath(real, top) if f"{real}{os.sep}".startswith(top + os.sep) else real
-        if not inside.startswith("..") and place != inside:
-            found[inside] = place
-    return found
+        relative = os.path.relpath(path, real_root if path.startswith(real_root + os.sep) else given_root)
+        target = (
+            os.path.relpath(real, real_root) if f"{real}{os.sep}".startswith(real_root + os.sep) else real
+        )
+        if not relative.startswith("..") and target != relative:
+            links_by_path[relative] = target
+    return links_by_path
 
 
-def words(value: Any, key: str = "") -> list[str]:
+def list_command_words(value: Any, key: str = "") -> list[str]:
     """The pieces of commands that may be paths."""
     if isinstance(value, dict):
-        return [word for name, inner in value.items() for word in words(inner, name)]
+        return [word for name, inner in value.items() for word in list_command_words(inner, name)]
     if isinstance(value, list):
-        return [word for inner in value for word in words(inner, key)]
+        return [word for inner in value for word in list_command_words(inner, key)]
     if not isinstance(value, str) or "\0" in value or key not in COMMAND_KEYS:
         return []
-    for border in BORDERS:
+    for border in SHELL_DELIMITERS:
         value = value.replace(border, " ")
     return [word for word in value.split() if len(word) <= MAX_WORD_LENGTH]
 
 
-def named(value: Any, key: str = "") -> list[str]:
+def list_named_paths(value: Any, key: str = "") -> list[str]:
     """The texts under the keys that hold paths, and the files of patches, wherever they stand."""
     if isinstance(value, dict):
-        return [path for name, inner in value.items() for path in named(inner, name)]
+        return [path for name, inner in value.items() for path in list_named_paths(inner, name)]
     if isinstance(value, list):
-        return [path for inner in value for path in named(inner, key)]
+        return [path for inner in value for path in list_named_paths(inner, key)]
     if not isinstance(value, str) or "\0" in value:
         return []
     if "*** " in value:
@@ -165,24 +167,24 @@ def named(value: Any, key: str = "") -> list[str]:
     return [value] if key in PATH_KEYS and value else []
 
 
-def hash_of(path: str) -> str | None:
+def hash_file(path: str) -> str | None:
     """None where there is nothing, "" where it is not known: too large, unreadable, no ordinary file."""
     try:
-        told = os.stat(path)
-        if not stat.S_ISREG(told.st_mode) or told.st_size > MAX_HASHED:
+        status = os.stat(path)
+        if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_HASHED:
             return ""
         with open(path, "rb") as file:
-            return f"sha256:{sha256_of(file.read())}"
+            return f"sha256:{sha256_hex(file.read())}"
     except FileNotFoundError:
         return None
     except OSError:
         return ""
 
 
-def sha256_of(data: bytes) -> str:
+def sha256_hex(data: bytes) -> str:
     """Hex digits. Small ones without OpenSSL, whose loading takes longer (3 ms) than they do."""
     try:
-        if len(data) < SMALL:
+        if len(data) < MAX_WITHOUT_OPENSSL:
             return str(
                 __import__("_sha2" if sys.version_info >= (3, 12) else "_sha256").sha256(data).hexdigest()
             )

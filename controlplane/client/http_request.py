@@ -5,17 +5,17 @@ from __future__ import annotations
 import json
 import os
 
-from controlplane.client.call_context import CannotAskError, connection
+from controlplane.client.call_context import ControlPlaneError, find_connection
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from http.client import HTTPResponse
     from typing import Any
 
-ANSWER_SECONDS = 120
+RESPONSE_SECONDS = 120
 
 
-class RefusedError(CannotAskError):
+class ResponseStatusError(ControlPlaneError):
     """The control plane answered, and not with what was asked for. `status` is its own."""
 
     def __init__(self, status: int, text: str) -> None:
@@ -23,49 +23,51 @@ class RefusedError(CannotAskError):
         self.status = status
 
 
-def reach() -> dict[str, Any]:
+def load_connection() -> dict[str, Any]:
     """`url` and `token` of the repository; ICP_TOKEN wins over the one that is kept."""
-    told = connection({})
-    return {**told, "token": os.environ.get("ICP_TOKEN") or told["token"]}
+    connection = find_connection({})
+    return {**connection, "token": os.environ.get("ICP_TOKEN") or connection["token"]}
 
 
 def request(
-    told: dict[str, Any], method: str, path: str, body: bytes = b"", kind: str = "application/json"
+    connection: dict[str, Any], method: str, path: str, body: bytes = b"", kind: str = "application/json"
 ) -> HTTPResponse:
     """The open answer of a 2xx; redirects are not followed, so the token goes nowhere else."""
     import http.client
     from urllib.parse import urlsplit
 
-    address = urlsplit(told["url"])
-    line = http.client.HTTPSConnection if address.scheme == "https" else http.client.HTTPConnection
-    headers = {"Authorization": f"Bearer {told['token']}", "Content-Type": kind}
+    address = urlsplit(connection["url"])
+    connection_class = (
+        http.client.HTTPSConnection if address.scheme == "https" else http.client.HTTPConnection
+    )
+    headers = {"Authorization": f"Bearer {connection['token']}", "Content-Type": kind}
     try:
-        opened = line(address.netloc, timeout=ANSWER_SECONDS)
-        opened.request(method, f"{address.path}/api/v1/{path}", body or None, headers)
-        answer = opened.getresponse()
-        if answer.status >= 300:
-            raise RefusedError(answer.status, said_in(answer.read()))
+        http_connection = connection_class(address.netloc, timeout=RESPONSE_SECONDS)
+        http_connection.request(method, f"{address.path}/api/v1/{path}", body or None, headers)
+        response = http_connection.getresponse()
+        if response.status >= 300:
+            raise ResponseStatusError(response.status, read_error(response.read()))
     except (OSError, ValueError, http.client.HTTPException) as problem:
-        raise CannotAskError(
+        raise ControlPlaneError(
             f"The control plane at {address.netloc} cannot be reached ({problem})."
         ) from problem
-    return answer
+    return response
 
 
-def said_in(content: bytes) -> str:
+def read_error(content: bytes) -> str:
     try:
         return str(json.loads(content)["error"])
     except (ValueError, KeyError, TypeError):
         return ""
 
 
-def request_json(told: dict[str, Any], method: str, path: str, value: Any = None) -> dict[str, Any]:
+def request_json(connection: dict[str, Any], method: str, path: str, value: Any = None) -> dict[str, Any]:
     """The object that is answered. Anything else comes from somebody else: `CannotAskError`."""
     body = b"" if value is None else json.dumps(value).encode()
     try:
-        answer = json.loads(request(told, method, path, body).read())
+        answer = json.loads(request(connection, method, path, body).read())
     except ValueError as problem:
-        raise CannotAskError(f"What answers at {told['url']} is not the control plane.") from problem
+        raise ControlPlaneError(f"What answers at {connection['url']} is not the control plane.") from problem
     if not isinstance(answer, dict):
-        raise CannotAskError(f"What answers at {told['url']} is not the control plane.")
+        raise ControlPlaneError(f"What answers at {connection['url']} is not the control plane.")
     return answer

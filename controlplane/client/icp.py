@@ -21,22 +21,22 @@ import os
 import sys
 
 from controlplane.client.agents import CLIENTS
-from controlplane.client.call_context import repository
-from controlplane.client.commands.doctor import doctor, untrusting
+from controlplane.client.call_context import find_repository
+from controlplane.client.commands.doctor import doctor, explain_distrust
 from controlplane.client.commands.hook import hook
 from controlplane.client.commands.mcp_bridge import serve_mcp
-from controlplane.client.commands.reconcile import add_reconcile
-from controlplane.client.commands.sync import add_sync
-from controlplane.client.config.hook_entries import NotOursError
+from controlplane.client.commands.reconcile import add_reconcile_arguments
+from controlplane.client.commands.sync import add_sync_arguments
+from controlplane.client.config.hook_entries import ForeignConfigError
 from controlplane.client.config.install import (
-    changes,
-    install,
-    installed_in,
-    place_of,
-    remember,
-    replace,
-    show,
-    without_server,
+    config_path,
+    install_client,
+    list_agents_without_server,
+    list_installed_agents,
+    plan_changes,
+    print_diff,
+    replace_file,
+    save_connection,
 )
 
 TYPE_CHECKING = False
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 def main(arguments: list[str]) -> int:
     if arguments[:1] != ["hook"]:
-        return manage(arguments)
+        return run_command(arguments)
     try:
         return serve_mcp(*arguments[2:]) if arguments[1:2] == ["mcp"] else hook(*arguments[1:])
     except Exception as error:  # noqa: BLE001  a mistake in the configuration must not let the tool run
@@ -54,7 +54,7 @@ def main(arguments: list[str]) -> int:
         return 2
 
 
-def manage(arguments: list[str]) -> int:
+def run_command(arguments: list[str]) -> int:
     import argparse
 
     parser = argparse.ArgumentParser(
@@ -71,8 +71,8 @@ def manage(arguments: list[str]) -> int:
             command.add_argument("--wait", type=float, default=0, help="seconds to wait for a human (0)")
             command.add_argument("--no-mcp", action="store_true", help="leave its MCP servers as they are")
             command.add_argument("--token", default=os.environ.get("ICP_TOKEN"), help="else ICP_TOKEN")
-    add_reconcile(commands.add_parser("reconcile"))
-    add_sync(commands.add_parser("sync"))
+    add_reconcile_arguments(commands.add_parser("reconcile"))
+    add_sync_arguments(commands.add_parser("sync"))
     commands.add_parser("doctor").set_defaults(run=doctor)
     options = parser.parse_args(arguments)
     try:
@@ -86,40 +86,44 @@ def connect(options: argparse.Namespace) -> int:
     if not options.token:
         print("Give a token of role agent: ICP_TOKEN or --token.", file=sys.stderr)
         return 1
-    root, agent = repository(os.getcwd()), options.agent
-    if not change(root, agent, hooks=True, server=not options.no_mcp, dry_run=options.dry_run):
+    root, agent = find_repository(os.getcwd()), options.agent
+    if not apply_changes(root, agent, hooks=True, server=not options.no_mcp, dry_run=options.dry_run):
         return 1
     if not options.dry_run:
-        install()
-        told = {"url": options.url.rstrip("/"), "token": options.token, "wait": options.wait}
-        left = {*without_server(root), agent} if options.no_mcp else {*without_server(root)} - {agent}
-        remember(root, {**told, "without_mcp": sorted(left)})
+        install_client()
+        connection = {"url": options.url.rstrip("/"), "token": options.token, "wait": options.wait}
+        without_mcp = (
+            {*list_agents_without_server(root), agent}
+            if options.no_mcp
+            else {*list_agents_without_server(root)} - {agent}
+        )
+        save_connection(root, {**connection, "without_mcp": sorted(without_mcp)})
         print(f"Connected {root}. Now: icp.py doctor\nWhat stays open: {CLIENTS[agent].fails_open}")
-        if problem := untrusting(root, agent, trust=True):
+        if problem := explain_distrust(root, agent, trust=True):
             print(f"NOT ENFORCED YET. {problem}", file=sys.stderr)
     return 0
 
 
 def disconnect(options: argparse.Namespace) -> int:
-    root = repository(os.getcwd())
-    if not change(root, options.agent, hooks=False, server=False, dry_run=options.dry_run):
+    root = find_repository(os.getcwd())
+    if not apply_changes(root, options.agent, hooks=False, server=False, dry_run=options.dry_run):
         return 1
-    if not options.dry_run and not installed_in(root):
-        remember(root, None)
+    if not options.dry_run and not list_installed_agents(root):
+        save_connection(root, None)
     return 0
 
 
-def change(root: str, agent: str, *, hooks: bool, server: bool, dry_run: bool) -> bool:
+def apply_changes(root: str, agent: str, *, hooks: bool, server: bool, dry_run: bool) -> bool:
     """Show the differences and write them, all or none. False where one of the files may not be changed."""
     try:
-        found = changes(root, agent, hooks=hooks, server=server)
-    except NotOursError as problem:
+        planned = plan_changes(root, agent, hooks=hooks, server=server)
+    except ForeignConfigError as problem:
         print(problem, file=sys.stderr)
         return False
-    for name, text, wanted in found:
-        show(name, text, wanted)
-    for name, text, wanted in () if dry_run else found:
-        replace(place_of(root, name), text, wanted)
+    for name, text, wanted in planned:
+        print_diff(name, text, wanted)
+    for name, text, wanted in () if dry_run else planned:
+        replace_file(config_path(root, name), text, wanted)
     return True
 
 

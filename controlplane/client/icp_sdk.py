@@ -33,8 +33,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
 
-LONGEST_WAIT = 50.0  # seconds that the control plane is asked to hold one call; a longer wait asks again
-PATIENCE = 15.0  # seconds for the network and the server on top of that
+MAX_WAIT = 50.0  # seconds that the control plane is asked to hold one call; a longer wait asks again
+TIMEOUT_MARGIN = 15.0  # seconds for the network and the server on top of that
 UNREACHABLE = "The gate did not answer, so the tool must not run: {}. Try again later, or tell a person."
 
 
@@ -127,7 +127,7 @@ class ControlPlane:
 
         `wait`: seconds in which a person may decide, if one has to.
         """
-        ends = time.monotonic() + wait
+        deadline = time.monotonic() + wait
         call = {
             "session_id": self.session_id,
             "agent": self._agent,
@@ -137,10 +137,10 @@ class ControlPlane:
             "tool_use_id": call_id or str(uuid.uuid4()),
         }
         while True:
-            left = max(0.0, ends - time.monotonic())
-            held = min(LONGEST_WAIT, left)
-            decision = self._decide({**call, "wait_seconds": held}, held)
-            if decision.verdict != "ask" or left <= LONGEST_WAIT:
+            remaining = max(0.0, deadline - time.monotonic())
+            wait_seconds = min(MAX_WAIT, remaining)
+            decision = self._decide({**call, "wait_seconds": wait_seconds}, wait_seconds)
+            if decision.verdict != "ask" or remaining <= MAX_WAIT:
                 return decision
 
     def require(self, tool: str, data: dict[str, Any], *, call_id: str = "", wait: float = 0) -> Decision:
@@ -162,14 +162,14 @@ class ControlPlane:
         def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
             @functools.wraps(function)
             def gated(*args: Any, **kwargs: Any) -> Any:
-                data, call_id = bound(function, args, kwargs), str(uuid.uuid4())
+                data, call_id = bind_arguments(function, args, kwargs), str(uuid.uuid4())
                 decision = self.check(name or function.__name__, data, call_id=call_id, wait=wait)
                 if not decision.allowed:
                     return refusal(decision, tells)
-                done = function(*args, **kwargs)
+                result = function(*args, **kwargs)
                 if records:
                     self.report(str(data[records]), call_id)
-                return done
+                return result
 
             return gated
 
@@ -180,10 +180,10 @@ class ControlPlane:
     def record(self, path: str, *, call_id: str = "", **more: Any) -> dict[str, Any]:
         """Report that a file was changed, with the hash of what it holds now. `more`: fields of the REST
         call, as `start_line`, `end_line`, `mutation_class`, `revision_id`. Raises Refused."""
-        told = {"path": path, **({"tool_use_id": call_id} if call_id else {}), **more}
-        if "content" not in told and "content_hash" not in told:
-            told["content_hash"] = file_hash(os.path.join(self.root, path))
-        return self._session("traces", told)
+        body = {"path": path, **({"tool_use_id": call_id} if call_id else {}), **more}
+        if "content" not in body and "content_hash" not in body:
+            body["content_hash"] = file_hash(os.path.join(self.root, path))
+        return self._session("traces", body)
 
     def report(self, path: str, call_id: str) -> None:
         """The change is made: that it could not be reported must not look as if it had failed."""
@@ -200,12 +200,12 @@ class ControlPlane:
         except Refused as refused:
             answer = refused.answer
             if answer.get("decision") != "deny":
-                return _unasked(refused)
+                return _deny_unasked(refused)
         except Exception as error:  # an input that is no JSON, and whatever else: it was not asked
-            return _unasked(error)
+            return _deny_unasked(error)
         verdict = answer.get("decision")
         if verdict not in ("allow", "deny", "ask"):
-            return _unasked("its answer is none")
+            return _deny_unasked("its answer is none")
         return Decision(
             verdict,
             str(answer.get("error") or ""),
@@ -226,10 +226,10 @@ class ControlPlane:
             method=method,
         )
         try:
-            with _OPENER.open(request, timeout=held + PATIENCE) as reply:
+            with _OPENER.open(request, timeout=held + TIMEOUT_MARGIN) as reply:
                 answer = json.loads(reply.read())
         except urllib.error.HTTPError as error:
-            raise _refused(error) from error
+            raise _to_refused(error) from error
         except (OSError, ValueError, http.client.HTTPException) as error:
             raise Refused(0, str(error), {}) from error
         if not isinstance(answer, dict):
@@ -279,37 +279,39 @@ class AsyncControlPlane:
         def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
             @functools.wraps(function)
             async def gated(*args: Any, **kwargs: Any) -> Any:
-                data, call_id = bound(function, args, kwargs), str(uuid.uuid4())
+                data, call_id = bind_arguments(function, args, kwargs), str(uuid.uuid4())
                 decision = await self.check(name or function.__name__, data, call_id=call_id, wait=wait)
                 if not decision.allowed:
                     return refusal(decision, tells)
-                done = await function(*args, **kwargs)
+                result = await function(*args, **kwargs)
                 if records:
                     await asyncio.to_thread(self.sync.report, str(data[records]), call_id)
-                return done
+                return result
 
             return gated
 
         return decorate
 
 
-def _unasked(why: object) -> Decision:
-    return Decision("deny", UNREACHABLE.format(why), "HOOK_BLOCKED", "unreachable")
+def _deny_unasked(problem: object) -> Decision:
+    return Decision("deny", UNREACHABLE.format(problem), "HOOK_BLOCKED", "unreachable")
 
 
-def bound(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+def bind_arguments(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> dict[str, Any]:
     """The arguments of a call by name, as the gate sees them: all of them, or one could hide a path."""
     signature = inspect.signature(function)
-    given = signature.bind(*args, **kwargs)
-    given.apply_defaults()
+    arguments = signature.bind(*args, **kwargs)
+    arguments.apply_defaults()
     named: dict[str, Any] = {}
     for name, parameter in signature.parameters.items():
-        value = given.arguments[name]
+        value = arguments.arguments[name]
         named.update(value if parameter.kind is parameter.VAR_KEYWORD else {name: value})
-    return {name: _plain(value) for name, value in named.items() if name not in ("self", "cls")}
+    return {name: _to_json_value(value) for name, value in named.items() if name not in ("self", "cls")}
 
 
-def _plain(value: Any) -> Any:
+def _to_json_value(value: Any) -> Any:
     """A value as JSON holds it; what it cannot hold, as text."""
     try:
         return json.loads(json.dumps(value, allow_nan=False, default=str))
@@ -333,7 +335,7 @@ def file_hash(path: str) -> str:
         return "DELETED"
 
 
-def _refused(error: urllib.error.HTTPError) -> Refused:
+def _to_refused(error: urllib.error.HTTPError) -> Refused:
     try:
         answer = json.loads(error.read())
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""What the frame of every page needs: workspaces, what waits, the theme, where pushes begin."""
+"""Template context of every page's frame: workspaces, pending count, theme, live sequence number."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from django.utils.functional import SimpleLazyObject
 
 from controlplane.models import Membership, Workspace
 from controlplane.pages.sign_in import THEME_COOKIE, THEMES
-from sessions.live.events import newest_seq
+from sessions.live.events import find_newest_seq
 from sessions.models import Approval
 
 
 def page_frame(request: HttpRequest) -> dict[str, Any]:
-    """A context processor; its queries run only where a template asks (3 on a page of a workspace)."""
+    """Return the frame's variables. 3 queries on a page of a workspace; lazy ones run when rendered."""
     theme = request.COOKIES.get(THEME_COOKIE, "")
     values: dict[str, Any] = {"theme": theme if theme in THEMES else "system", "workspace": None}
     workspace: Workspace | None = getattr(request, "workspace", None)
@@ -22,10 +22,10 @@ def page_frame(request: HttpRequest) -> dict[str, Any]:
         return values
     return values | {
         "workspace": workspace,
-        "role": request.role,  # type: ignore[attr-defined]  # set by member_page beside the workspace
+        "role": request.role,  # type: ignore[attr-defined]  # set by member_page, as the workspace is
         "workspaces": SimpleLazyObject(lambda: _list_workspaces(request.user)),
         "pending_count": _count_pending(workspace),
-        "live_seq": newest_seq(workspace.pk),
+        "live_seq": find_newest_seq(workspace.pk),
     }
 
 

@@ -1,4 +1,4 @@
-"""The overview of a workspace: what waits, what was decided in a day, which agents are under the gate."""
+"""The overview page: pending approvals, decisions of a day, agents under the gate."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ WEEK = timedelta(days=7)
 MAX_ROWS = 8  # rows of each list
 OPEN = (IntentStatus.PENDING, IntentStatus.IN_PROGRESS, IntentStatus.BLOCKED)
 
-# Reasons of the gate as a heading of a list; what is not here reads well with its underscores taken out.
+# Labels of the gate's reasons; others read well with their underscores replaced.
 REASONS = {
     "none_selected": "No intent selected",
     "not_in_scope": "Outside the intent's scope",
     "outside_workspace": "Outside the workspace",
-    "unknown_target": "Targets cannot be known",
-    "empty_scope": "The intent owns nothing",
+    "unknown_target": "Unknown target",
+    "empty_scope": "Intent without scope",
     "hash_mismatch": "File changed since it was read",
-    "hash_required": "No content hash given",
-    "intentignore": "Kept out by .intentignore",
-    "mutation_class_required": "No mutation class given",
+    "hash_required": "Content hash missing",
+    "intentignore": "Ignored by .intentignore",
+    "mutation_class_required": "Mutation class missing",
 }
 
 
@@ -63,7 +63,7 @@ class CallCount:
 @require_safe
 @member_page()
 def overview(request: MemberRequest) -> HttpResponse:
-    """8 queries of its own, whatever the workspace holds."""
+    """Render the overview. 8 queries in addition to the frame's."""
     workspace = request.workspace
     now = timezone.now()
     calls = count_calls_since(workspace.pk, now - DAY)
@@ -82,7 +82,7 @@ def overview(request: MemberRequest) -> HttpResponse:
 
 
 def count_calls_since(workspace_id: int, since: datetime) -> list[CallCount]:
-    """One grouped query."""
+    """Count decisions by agent, outcome and reason. 1 grouped query."""
     rows = LedgerEntry.objects.filter(
         workspace_id=workspace_id, kind=Kind.DECISION, received_at__gte=since
     ).order_by()
@@ -91,7 +91,7 @@ def count_calls_since(workspace_id: int, since: datetime) -> list[CallCount]:
 
 
 def list_top_denials(calls: Iterable[CallCount]) -> list[dict[str, Any]]:
-    """Why calls were denied or held, most frequent first, in words."""
+    """Return the reasons of denials and held calls, most frequent first."""
     counts: Counter[str] = Counter()
     for one in calls:
         if one.outcome != "allow":
@@ -151,7 +151,7 @@ def _waiting_row(approval: Approval) -> dict[str, Any]:
 def _list_agents(
     workspace: Workspace, calls: list[CallCount], enforcement: str, now: datetime
 ) -> Iterator[dict[str, Any]]:
-    """Agents seen within a week. Silent: a session is open, and the gate was asked nothing for a day."""
+    """Yield agents seen within a week. Silent: a session is open, but a day passed without a gate call."""
     recent_sessions = AgentSession.objects.filter(workspace=workspace, last_seen_at__gt=now - WEEK).order_by()
     grouped = recent_sessions.values("agent_name").annotate(
         version=Max("agent_version"),

@@ -1,4 +1,4 @@
-"""Decisions of the gate in a line each, for pages that show what happened lately."""
+"""Recent gate decisions as one-line rows."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ VERBS = {**WORDS, **READ_VERBS}
 
 @dataclass(frozen=True, slots=True)
 class RecentCall:
-    """`text` says what was to be done to `object`, which is a path, a command or a text."""
+    """`text` is a verb, `object` what the call acts on; `object_is` path, command or text."""
 
     at: datetime
     outcome: str
@@ -42,7 +42,7 @@ class RecentCall:
 
 
 def list_recent_calls(workspace_id: int, limit: int) -> list[RecentCall]:
-    """Newest first. 1 query."""
+    """Return the newest decisions first. 1 query."""
     entries = LedgerEntry.objects.filter(workspace_id=workspace_id, kind=Kind.DECISION)
     return [_to_recent_call(entry) for entry in entries.select_related("body").order_by("-pk")[:limit]]
 
@@ -62,7 +62,7 @@ def _to_recent_call(entry: LedgerEntry) -> RecentCall:
 
 
 def _describe_call(entry: LedgerEntry, body: dict[str, Any]) -> tuple[str, str, str]:
-    """Verb, object and what the object is. The object of a call without targets is what it looks at."""
+    """Return verb, object and kind of object. A call without targets shows what it reads."""
     resolved = resolve_tool(ToolCall(tool=entry.tool, input=body.get("input"), agent=entry.agent))
     kind, verb = VERBS.get(resolved.tool.kind, OTHER) if resolved.tool else OTHER
     if kind == "shell":

@@ -1,4 +1,4 @@
-"""Signing in and out, and a person's own choice of light or dark."""
+"""Sign in, sign out, and the theme of a user."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ YEAR_SECONDS = 365 * 24 * 3600
 TOO_OFTEN = "Too many wrong passwords for this name. Wait {seconds} seconds, then try again."
 
 
-# After ten guesses at one name from one address: one more every half minute.
+# After ten wrong passwords for one user name from one address: one attempt every half minute.
 MAX_GUESSES, SECONDS_PER_GUESS = 10, 30
 guess_buckets = TokenBuckets()
 
 
 class ThrottledAuthenticationForm(AuthenticationForm):
-    """Sign-in that slows a guesser down. A person who gets it right is let in as often as they like."""
+    """Slow down password guessing. A right password resets the count."""
 
     def clean(self) -> dict[str, Any]:
         key = self._guess_key()
@@ -52,7 +52,7 @@ class SignIn(LoginView):
     authentication_form = ThrottledAuthenticationForm
 
     def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
-        """Whoever guesses too often is told so in HTTP's words as well."""
+        """Answer 429 to throttled attempts."""
         response = super().form_invalid(form)
         if form.has_error(NON_FIELD_ERRORS, "too_often"):
             response.status_code = HTTPStatus.TOO_MANY_REQUESTS
@@ -66,8 +66,8 @@ class SignOut(LogoutView):
 @require_safe
 @login_required
 def home(request: HttpRequest) -> HttpResponse:
-    """The first workspace of the signed-in person; a page that says what to do when there is none."""
-    assert request.user.pk is not None  # login_required let nobody else in
+    """Redirect to the user's first workspace, or explain what to do without one."""
+    assert request.user.pk is not None  # login_required rejected everybody else
     first = Membership.objects.with_workspace().filter(user_id=request.user.pk).first()
     if first is None:
         return render(request, "no_workspace.html", status=200)

@@ -1,7 +1,4 @@
-"""What the server does by itself: seal ledgers, count and tell what was sealed, anchor, expire approvals.
-
-Started with the first worker loop.
-"""
+"""Background loops: seal, count, deliver to outlets, anchor, expire approvals, watch sessions."""
 
 from __future__ import annotations
 
@@ -22,7 +19,7 @@ from traces.outlets.delivery import deliver_all
 
 log = logging.getLogger(__name__)
 
-LOOPS: tuple[tuple[str, float, Callable[[], Any]], ...] = (  # what, seconds between rounds
+LOOPS: tuple[tuple[str, float, Callable[[], Any]], ...] = (  # name, seconds between runs, task
     ("seal ledgers", 1.0, seal_all),
     ("count entries", 1.0, count_all),
     ("expire approvals", 1.0, expire_due),
@@ -33,7 +30,7 @@ LOOPS: tuple[tuple[str, float, Callable[[], Any]], ...] = (  # what, seconds bet
 
 
 class BackgroundLoops:
-    """One daemon thread a task; a failing task is logged and tried again at the next tick."""
+    """One daemon thread per task; a failing task is logged and tried again at its next run."""
 
     def __init__(self) -> None:
         self._stopping = threading.Event()
@@ -55,7 +52,7 @@ class BackgroundLoops:
             try:
                 close_old_connections()
                 task()
-            except Exception:  # the loop must outlive any fault of one round
+            except Exception:  # the loop must survive any fault of one run
                 log.exception("could not %s; trying again", name)
         close_old_connections()
 

@@ -1,7 +1,7 @@
-"""The example workspace of `make demo`: made once, found again by every later run.
+"""Create the example workspace of `make demo`, or find it again.
 
-What the tokens and passwords are is kept in the data folder, readable by its owner only, so that a second
-run prints the same. Real installations never call this.
+Its tokens and passwords are stored in the data directory, readable by its owner only, so that a second run
+prints the same. Real installations never call this.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ GIT = ("git", "-c", "user.name=Acme", "-c", "user.email=demo@acme.example", "-c"
 
 
 class DemoConflictError(Exception):
-    """Something of the same name is there already, and it is not the demo's."""
+    """An object with a name of the demo exists, and the demo did not create it."""
 
 
 @dataclass(frozen=True, slots=True)
 class DemoCredentials:
-    """Secrets of the demo in readable form: user name to password, token role to token."""
+    """Secrets of the demo in plain text: passwords by user name, tokens by role."""
 
     passwords: dict[str, str] = field(default_factory=dict)
     tokens: dict[str, str] = field(default_factory=dict)
@@ -60,7 +60,7 @@ class SeededDemo:
 
 
 def seed() -> SeededDemo:
-    """Make what is missing of the demo. Raises `NotOursError` rather than touch what somebody else made."""
+    """Create what is missing. Raise DemoConflictError rather than change what the demo did not create."""
     file = settings.DATA_DIR / "demo.json"
     saved = read_credentials(file)
     repository = create_repository(settings.DATA_DIR / "demo-repo")
@@ -83,7 +83,7 @@ def read_credentials(file: Path) -> DemoCredentials:
 
 
 def write_credentials(file: Path, saved: DemoCredentials) -> None:
-    """Whole or not at all, and never readable by others in between."""
+    """Write atomically, and never readable by other users in between."""
     new_file = file.with_suffix(".new")
     descriptor = os.open(new_file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
@@ -92,7 +92,7 @@ def write_credentials(file: Path, saved: DemoCredentials) -> None:
 
 
 def create_repository(repository: Path) -> Path:
-    """A small Git repository that fits the four intents; one that is there is left as it is."""
+    """Create the example repository for the four intents; leave an existing one unchanged."""
     if not (repository / ".git").exists():
         shutil.copytree(EXAMPLE / "repository", repository, dirs_exist_ok=True)
         for command in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "-m", "Begin"]):
@@ -101,7 +101,7 @@ def create_repository(repository: Path) -> Path:
 
 
 def end_earlier_sessions(workspace: Workspace) -> None:
-    """Sessions of a run that was stopped: what they hold and ask for would stand in the way of this one."""
+    """End sessions of an earlier run, whose intents and pending approvals would block this one."""
     sessions = AgentSession.objects.filter(workspace=workspace, session_id__startswith="demo-")
     for session in sessions.exclude(state=SessionState.ENDED):
         end_session(session, ACTOR)
@@ -111,9 +111,7 @@ def _get_or_create_workspace(repository: Path, saved: DemoCredentials) -> Worksp
     workspace = Workspace.objects.filter(slug=SLUG).first()
     if workspace is not None:
         if workspace.name != NAME:
-            raise DemoConflictError(
-                f"There is a workspace {SLUG} that the demo has not made; it is left alone."
-            )
+            raise DemoConflictError(f"A workspace {SLUG} exists that is not the demo's; nothing was changed.")
         Workspace.objects.filter(pk=workspace.pk).update(local_root=str(repository))
         return workspace
     created = create_workspace(SLUG, name=NAME, local_root=str(repository))
@@ -126,12 +124,10 @@ def _get_or_create_workspace(repository: Path, saved: DemoCredentials) -> Worksp
 
 
 def _update_or_create_person(workspace: Workspace, username: str, role: Role, saved: DemoCredentials) -> None:
-    """A person with the kept password. Whoever belongs to another workspace too is not the demo's."""
+    """Create or update a user with the saved password. One of another workspace too is not the demo's."""
     user, _ = User.objects.get_or_create(username=username, defaults={"first_name": username.title()})
     if user.is_staff or user.memberships.exclude(workspace=workspace).exists():
-        raise DemoConflictError(
-            f"There is a person {username} who is not only in the demo; nothing is changed."
-        )
+        raise DemoConflictError(f"A user {username} exists that is not only the demo's; nothing was changed.")
     password = saved.passwords.setdefault(username, secrets.token_urlsafe(9))
     if not user.check_password(password):
         user.set_password(password)
@@ -140,14 +136,14 @@ def _update_or_create_person(workspace: Workspace, username: str, role: Role, sa
 
 
 def _replace_lost_token(workspace: Workspace, role: str, saved: DemoCredentials) -> None:
-    """The kept token where it still holds, a new one otherwise."""
+    """Keep the saved token while it is active, else create another."""
     digest = hash_secret(saved.tokens.get(role, ""))
     if not Token.objects.active().by_digest(digest).filter(workspace=workspace, role=role).exists():
         _, saved.tokens[role] = create_token(workspace, role, f"demo {role}")
 
 
 def describe_demo(seeded: SeededDemo) -> str:
-    """What a person needs to begin: where, as whom, with which tokens, and what to click."""
+    """Return what a reader needs to begin: address, accounts, tokens, and what to click."""
     people = [
         f"  {name:<5} {PEOPLE[name].label:<9} {word}" for name, word in seeded.credentials.passwords.items()
     ]

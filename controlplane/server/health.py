@@ -12,13 +12,13 @@ from controlplane.shared.metrics import CONTENT_TYPE, render_metrics
 
 @require_safe
 def healthz(request: HttpRequest) -> HttpResponse:
-    """The process answers. Says nothing about the database, so that a database outage restarts nobody."""
+    """Answer while the process lives. Ignores the database, so that an outage of it restarts no process."""
     return JsonResponse({"status": "ok"})
 
 
 @require_safe
 def readyz(request: HttpRequest) -> HttpResponse:
-    """The database answers and knows every migration; 503 otherwise."""
+    """Answer 200 if the database responds and is migrated, else 503."""
     try:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
@@ -35,5 +35,5 @@ def readyz(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
-    """What this process counted, in Prometheus' text format. Numbers only: no workspace is named."""
+    """Expose this process's metrics in Prometheus' text format. No metric names a workspace."""
     return HttpResponse(render_metrics(), content_type=CONTENT_TYPE)

@@ -1,4 +1,4 @@
-"""Who may see which page. A stranger learns nothing, not even that a workspace exists."""
+"""Access to pages by membership. A stranger learns nothing, not even that a workspace exists."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ROLE_LEVELS = {Role.AUDITOR: 1, Role.REVIEWER: 2, Role.ADMIN: 3}
 
 
 class MemberRequest(HttpRequest):
-    """A request that `member_page` has let in."""
+    """A request that passed `member_page`."""
 
     workspace: Workspace
     role: Role
@@ -27,7 +27,7 @@ def has_role(role: Role | str, required: Role | str) -> bool:
 
 
 def find_membership(user: Any, slug: str) -> Membership | None:
-    """The user's membership in the workspace `slug` (1 query); None for strangers and inactive people."""
+    """Return the user's membership in a workspace; None for strangers and inactive users. 1 query."""
     if not (user.is_authenticated and user.is_active):
         return None
     return Membership.objects.with_workspace().filter(user=user, workspace__slug=slug).first()
@@ -36,9 +36,9 @@ def find_membership(user: Any, slug: str) -> Membership | None:
 def member_page(
     role: Role = Role.AUDITOR,
 ) -> Callable[[Callable[..., HttpResponseBase]], Callable[..., HttpResponseBase]]:
-    """For pages below `/w/<slug>/`: sign-in, then membership (404), then the role (403).
+    """Guard a view below `/w/<slug>/`: sign-in, then membership (404), then the role (403).
 
-    The view is called without `slug`; it finds `request.workspace` and `request.role`.
+    The view is called without `slug`, with `request.workspace` and `request.role` set.
     """
 
     def decorate(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
@@ -47,7 +47,7 @@ def member_page(
         def wrapper(request: MemberRequest, slug: str, *args: Any, **kwargs: Any) -> HttpResponseBase:
             membership = find_membership(request.user, slug)
             if membership is None:
-                raise Http404
+                raise Http404  # 403 would confirm that the workspace exists
             request.workspace, request.role = membership.workspace, Role(membership.role)
             if not has_role(request.role, role):
                 raise PermissionDenied(f"This needs the role {role.label}.")
@@ -59,5 +59,5 @@ def member_page(
 
 
 def display_name(user: Any) -> str:
-    """How people are called on pages and in the ledger."""
+    """Return the name that pages and the ledger show for a user."""
     return str(user.get_full_name() or user.get_username())

@@ -1,7 +1,4 @@
-"""What runs on the machines of agents: the hook client, put together from its modules, and the SDK.
-
-Neither holds a secret.
-"""
+"""Serve the hook client as one file, and the SDK. Neither contains a secret."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ from django.views.decorators.http import require_safe
 from controlplane.client.call_context import VERSION
 
 CLIENT_DIR = Path(__file__).parents[1] / "client"
-MODULES = (  # whoever is imported comes first
+MODULES = (  # in the order of their imports
     "call_context", "http_post", "agents", "commands/hook", "commands/mcp_bridge", "config/json_edit",
     "config/hook_entries", "config/mcp_servers", "config/codex_trust", "config/folder_trust",
     "config/atomic_write", "config/install", "commands/canaries", "commands/doctor", "http_request",
@@ -35,13 +32,13 @@ def client_program(_: HttpRequest) -> HttpResponse:
 
 @require_safe
 def sdk_module(_: HttpRequest) -> HttpResponse:
-    """The module for agents that people write themselves, as it is."""
+    """Serve the SDK module unchanged."""
     return HttpResponse((CLIENT_DIR / "icp_sdk.py").read_text("utf-8"), content_type=PYTHON)
 
 
 @cache
 def build_client() -> str:
-    """The modules below each other in one namespace, without imports between them and a linter's marks."""
+    """Concatenate the client's modules, without the imports between them and `noqa` marks."""
     texts = [(CLIENT_DIR / f"{part}.py").read_text(encoding="utf-8") for part in MODULES]
     docstring = ast.get_docstring(ast.parse(texts[-1]), clean=False)
     body = "\n\n".join(_module_source(text) for text in texts)
@@ -52,14 +49,14 @@ def build_client() -> str:
 
 @cache
 def client_version() -> str:
-    """What the program that is served now calls itself."""
+    """Return the version in the client that is served now."""
     match = re.search(r'^VERSION = "([0-9a-f]+)"', build_client(), re.MULTILINE)
-    assert match is not None  # call_context.py names it
+    assert match is not None  # call_context.py defines it
     return match[1]
 
 
 def _module_source(text: str) -> str:
-    """A module's own lines. Its docstring becomes a comment, because only the program has one."""
+    """Return a module's source without package imports; its docstring becomes a comment."""
     lines, tree = text.splitlines(), ast.parse(text)
     for node in tree.body:
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith((PACKAGE, "__future__")):

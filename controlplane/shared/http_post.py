@@ -1,7 +1,7 @@
-"""Posting to addresses that people typed in, without becoming a way into the network the server stands in.
+"""POST to URLs that users configured, without server-side request forgery.
 
-A name is looked up once and the connection goes to the very address that was judged, so a name that
-answers differently the second time gains nothing. Redirects are answers like any other.
+A host name is resolved once, and the connection goes to the address that was checked, so DNS rebinding gains
+nothing. Redirects are not followed.
 """
 
 from __future__ import annotations
@@ -19,15 +19,16 @@ from urllib.parse import SplitResult, urlsplit
 
 from django.conf import settings
 
-TIMEOUT_SECONDS = 10.0  # for each step
-TOTAL_SECONDS = 20.0  # for all of it
-MAX_RESPONSE_BYTES = 2_000  # bytes of an answer that are read: enough to show what went wrong
+TIMEOUT_SECONDS = 10.0  # for each socket operation
+TOTAL_SECONDS = 20.0  # for the complete exchange
+MAX_RESPONSE_BYTES = 2_000  # enough of a response to show what went wrong
 MAX_URL_LENGTH = 500
+# A NAT64 gateway forwards these to the IPv4 address in their last 32 bits (RFC 6052).
 NAT64 = ipaddress.ip_network("64:ff9b::/96")
 
 
 class TargetError(Exception):
-    """Why nothing was posted, or no answer came; the text is for the people who set the target."""
+    """Nothing was posted, or no response came; the message is for whoever configured the target."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,25 +42,25 @@ class PostResponse:
 
 
 def check_url(url: str) -> SplitResult:
-    """The parts of an address that may be posted to. Raises TargetError; looks nothing up."""
+    """Return the parts of a URL that may be posted to. Raise TargetError. Makes no DNS query."""
     if len(url) > MAX_URL_LENGTH or not url.isascii() or not url.isprintable() or " " in url:
-        raise TargetError(f"An address has at most {MAX_URL_LENGTH} characters, ASCII without blanks.")
+        raise TargetError(f"A URL has at most {MAX_URL_LENGTH} ASCII characters and no spaces.")
     try:
         parts = urlsplit(url)
         port_is_readable = parts.port != 0
     except ValueError:
         port_is_readable = False
     if not port_is_readable or not parts.hostname:
-        raise TargetError("This is no address; it looks like https://hooks.example.org/path.")
+        raise TargetError("Not a URL. Write one like https://hooks.example.org/path.")
     if parts.username is not None or parts.password is not None:
-        raise TargetError("Leave name and password out of the address.")
+        raise TargetError("Remove the user name and password from the URL.")
     if parts.scheme != "https" and not (parts.scheme == "http" and settings.PRIVATE_TARGETS):
-        raise TargetError("The address must begin with https:// (ICP_PRIVATE_TARGETS permits http://).")
+        raise TargetError("The URL must begin with https:// (ICP_PRIVATE_TARGETS permits http://).")
     return parts
 
 
 def post(url: str, body: bytes, headers: Mapping[str, str]) -> PostResponse:
-    """Post once and read the beginning of the answer, whatever its status. Raises TargetError."""
+    """Post once and read the beginning of the response, whatever its status. Raise TargetError."""
     parts = check_url(url)
     connection = _create_connection(parts)
     path = parts.path or "/"
@@ -71,7 +72,7 @@ def post(url: str, body: bytes, headers: Mapping[str, str]) -> PostResponse:
             connection.request("POST", f"{path}?{parts.query}" if parts.query else path, body, dict(headers))
             response = connection.getresponse()
             text = response.read(MAX_RESPONSE_BYTES).decode("utf-8", "replace")
-        if expired.is_set():  # headers that end where the line was cut look whole
+        if expired.is_set():  # cut-off headers still parse as a response
             raise TimeoutError(f"it took longer than {TOTAL_SECONDS:.0f} seconds")
         return PostResponse(response.status, text)
     except (OSError, http.client.HTTPException) as error:
@@ -82,13 +83,13 @@ def post(url: str, body: bytes, headers: Mapping[str, str]) -> PostResponse:
 
 @contextmanager
 def _deadline(sock: socket.socket) -> Iterator[threading.Event]:
-    """Hang up on whoever answers a byte at a time: each would come within the socket's own timeout."""
+    """Close the socket after TOTAL_SECONDS: a server that sends a byte at a time never meets its timeout."""
     expired = threading.Event()
 
     def hang_up() -> None:
         expired.set()
         with suppress(OSError):
-            socket.socket.shutdown(sock, socket.SHUT_RDWR)  # TLS has its own, which waits for the other side
+            socket.socket.shutdown(sock, socket.SHUT_RDWR)  # SSLSocket.shutdown would wait for the peer
 
     timer = threading.Timer(TOTAL_SECONDS, hang_up)
     timer.daemon = True
@@ -117,21 +118,19 @@ def _create_connection(parts: SplitResult) -> http.client.HTTPConnection:
 
 
 def _connect(host: str, port: int) -> socket.socket:
-    """A connection to the first address of a name that is permitted. Raises OSError or TargetError."""
+    """Connect to the first permitted address of a host name. Raise OSError or TargetError."""
     addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     permitted = [where for *_, where in addresses if settings.PRIVATE_TARGETS or is_public(str(where[0]))]
     if not permitted:
-        raise TargetError(
-            f"{host} is an address inside a private network; ICP_PRIVATE_TARGETS=1 permits such."
-        )
+        raise TargetError(f"{host} is in a private network; ICP_PRIVATE_TARGETS=1 permits such targets.")
     return socket.create_connection((str(permitted[0][0]), port), timeout=TIMEOUT_SECONDS)
 
 
 def is_public(address: str) -> bool:
-    """Whether an IP address is one of the open internet.
+    """Return whether an IP address is public, and so is any IPv4 address that it embeds.
 
-    6to4 (2002::/16) counts as none: it was given up (RFC 7526), may lead to any IPv4 address, and versions of
-    Python differ on it.
+    6to4 (2002::/16) is not: it is deprecated (RFC 7526), may lead to any IPv4 address, and Python versions
+    disagree on it.
     """
     ip = ipaddress.ip_address(address.split("%", maxsplit=1)[0])
     if isinstance(ip, ipaddress.IPv6Address) and ip.sixtofour is not None:
@@ -140,7 +139,7 @@ def is_public(address: str) -> bool:
 
 
 def _reachable_addresses(ip: ipaddress.IPv4Address | ipaddress.IPv6Address) -> list[Any]:
-    """The address, and the IPv4 address that a gateway would make of an IPv6 one."""
+    """Return the address, or the IPv4 address that an IPv6 one stands for, or both behind NAT64."""
     if isinstance(ip, ipaddress.IPv4Address):
         return [ip]
     if ip.ipv4_mapped is not None:  # ::ffff:10.0.0.1 is 10.0.0.1

@@ -1,4 +1,4 @@
-"""One log record is one line, whatever an agent wrote into it (CVE-2025-48432 is the source of the rule)."""
+"""Log one line per record, whatever an agent wrote into it (log injection, as in CVE-2025-48432)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ class LineFormatter(logging.Formatter):
     def __init__(self) -> None:
         super().__init__("{asctime} {levelname} {name}: {message}", style="{")
 
-    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  logging's own name
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  logging calls it so
         record.message = "".join(
             char if char.isprintable() else char.encode("unicode_escape").decode("ascii")
             for char in record.message

@@ -1,6 +1,6 @@
-"""Secrets are masked and long texts cut before anything from an agent is stored.
+"""Mask secrets and cut long texts before anything from an agent is stored.
 
-Known forms of credentials only: a mask that guesses hides the change that a reviewer must see.
+Only known formats of credentials are masked: a guess could hide the change that a reviewer must see.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ MAX_TEXT_LENGTH = 200_000  # characters of one field
 _MAX_NUMBER = 2**53 - 1
 CUT_MARK = "… [cut: {left} more characters are not stored]"
 
-# Signs that every match of a form holds, in lower case; the form; what takes its place. Looking for a
-# sign costs next to nothing, and most texts hold none: the gate masks every input.
+# Lower-case hints (every match contains one), pattern, replacement. The gate masks every input: looking for a
+# hint is much cheaper than matching the pattern, and most texts contain none.
 _SECRET_PATTERNS: tuple[tuple[tuple[str, ...], re.Pattern[str], str], ...] = tuple(
     (signs, re.compile(form), place)
     for signs, form, place in (
@@ -55,7 +55,7 @@ _SECRET_PATTERNS: tuple[tuple[tuple[str, ...], re.Pattern[str], str], ...] = tup
 
 
 def mask_text(text: str) -> str:
-    """`text` without known forms of secrets."""
+    """Return `text` with known secrets replaced by MASK."""
     lowered = text.lower()
     for hints, pattern, replacement in _SECRET_PATTERNS:
         if any(sign in lowered for sign in hints):
@@ -74,8 +74,11 @@ def is_cut(text: str) -> bool:
 
 
 def to_storable(value: Any) -> Any:
-    """The same JSON value with every text in it masked and cut; a number that readers of JSON do not agree
-    on (RFC 8259, section 6) as its text, because a record that cannot be kept would refuse the call."""
+    """Return a JSON value with every text in it masked and cut.
+
+    A number that JSON readers disagree on (RFC 8259, section 6) becomes text: an entry that canonical JSON
+    cannot represent would make the gate deny the call.
+    """
     if isinstance(value, str):
         return mask_text(cut_text(value)) if len(value) > 7 else value
     if isinstance(value, int | float) and not -_MAX_NUMBER <= value <= _MAX_NUMBER:

@@ -1,4 +1,4 @@
-"""Headers that every answer carries."""
+"""Security headers of every response."""
 
 from __future__ import annotations
 

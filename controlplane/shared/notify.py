@@ -1,7 +1,7 @@
-"""Telling every process that a workspace's ledger has news.
+"""Notify every process that a workspace's ledger has new entries.
 
-The news itself is in the ledger; what travels is only "look again". Losing it costs nothing but the
-half second until listeners look by themselves. Calls are cheap and never fail: the gate makes them.
+A message only says "read the ledger": listeners also poll every half second, so a lost one costs no more than
+that. Calls are cheap and never fail, because the gate makes them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _sender: threading.Thread | None = None
 
 
 def add_listener(callback: Callable[[int], None]) -> None:
-    """Have `wake(workspace_id)` called, from any thread, for news made in this process."""
+    """Call `callback(workspace_id)`, from any thread, for entries that this process writes."""
     _listeners.append(callback)
 
 
@@ -50,7 +50,7 @@ def _start_sender() -> None:
     if _sender is None or not _sender.is_alive():
         with _lock:
             if _sender is None or not _sender.is_alive():
-                _sender = threading.Thread(target=_run_sender, name="news-courier", daemon=True)
+                _sender = threading.Thread(target=_run_sender, name="news-sender", daemon=True)
                 _sender.start()
 
 
@@ -70,5 +70,5 @@ async def _send_forever() -> None:
             if count:
                 await layer.group_send(GROUP, {"type": "news", "workspaces": workspaces})
         except Exception:
-            log.warning("news for other processes were not sent; they will look by themselves", exc_info=True)
+            log.warning("could not notify other processes; they poll the ledger", exc_info=True)
         await asyncio.sleep(PAUSE_SECONDS)

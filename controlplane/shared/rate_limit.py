@@ -1,4 +1,4 @@
-"""A limit on how often somebody may do a thing: a bucket that fills evenly and holds a burst."""
+"""Token buckets: limit a rate, allow a burst."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ _MAX_KEYS = 10_000
 
 
 class TokenBuckets:
-    """One bucket a key. Counts in this process only: a guard against runaways and guessers, no accounting."""
+    """One bucket per key, in this process only: a guard against runaway agents and password guessing."""
 
     def __init__(self) -> None:
-        self._levels: dict[Hashable, tuple[float, float]] = {}  # key -> (left, at)
+        self._levels: dict[Hashable, tuple[float, float]] = {}  # key -> (available, updated_at)
 
     def take(self, key: Hashable, *, per_second: float, burst: float) -> float:
-        """Seconds until the next one is free; 0 when this one was, and is taken now."""
+        """Take one token. Return 0, or the seconds until the next one if none is available."""
         now = time.monotonic()
         available, updated_at = self._levels.get(key, (burst, now))
         available = min(burst, available + (now - updated_at) * per_second)

@@ -1,8 +1,8 @@
-"""Writers of one process take turns on SQLite, instead of asking again and again for its lock.
+"""Serialize the writers of one process on SQLite with a lock of our own.
 
-SQLite lets one transaction write at a time. Whoever finds its lock taken sleeps and asks again, ever more
-rarely, so that under load callers wait for sleeps and not for each other. What writes often begins its
-transaction here; the rest, and other processes, still meet at SQLite's own lock.
+SQLite allows one write transaction at a time, and a writer that finds its lock held polls with growing
+sleeps, so that under load callers wait for sleeps instead of each other. Frequent writers begin their
+transaction here; others, and other processes, still meet SQLite's own lock.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ _no_lock = nullcontext()
 
 @contextmanager
 def write_transaction() -> Iterator[None]:
-    """As `transaction.atomic()`. Within a transaction no turn is waited for: its lock is held already."""
+    """Begin a transaction as `transaction.atomic()` does, after waiting for this process's other writers."""
+    # Inside of a transaction SQLite's lock is held already: waiting for another writer would deadlock.
     needs_lock = connection.vendor == "sqlite" and not connection.in_atomic_block
     with _write_lock if needs_lock else _no_lock, transaction.atomic():
         yield

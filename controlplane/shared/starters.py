@@ -1,7 +1,7 @@
-"""What a new workspace is recommended for its kind of project: files to hold off, paths to protect, commands
-that count as safe. Recommendations only: nothing is set until somebody says so.
+"""Recommended settings for a new workspace by kind of project: ignored files, protected paths, safe commands.
 
-A safe command is listed word for word: with a `*` behind it `pytest` would write wherever its options say.
+Nothing is set until somebody applies them. Safe commands are complete: `pytest *` would allow options that
+write anywhere.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-# Secrets: neither read nor written. The rules of gitignore; examples without secrets stay readable.
+# Secrets, in .gitignore syntax: neither read nor written. Examples without secrets stay readable.
 SECRETS = (
     "# Secrets: agents neither read nor change them.",
     ".env",
@@ -39,7 +39,7 @@ SECRETS = (
     "*.tfstate.*",
 )
 
-# What runs elsewhere with rights of its own: readable, and changed only by an intent that names it.
+# Files that CI runs with its own permissions: readable, changed only by an intent that names them.
 PIPELINES = (
     ".github/workflows/**",
     ".github/actions/**",
@@ -55,7 +55,7 @@ PIPELINES = (
 
 @dataclass(frozen=True, slots=True)
 class Starter:
-    """Recommendations for one kind of project. `marks` are files at the top of a repository that tell it."""
+    """Recommendations for one kind of project, recognised by `marker_files` at the top of a repository."""
 
     kind: str
     label: str
@@ -66,16 +66,16 @@ class Starter:
 
     @property
     def intentignore(self) -> str:
-        """The text of a `.intentignore`."""
+        """The recommended text of `.intentignore`."""
         return "\n".join((*SECRETS, *self.secrets)) + "\n"
 
     @property
     def all_protected_paths(self) -> tuple[str, ...]:
-        """Paths to protect beside the product's own."""
+        """Paths to protect in addition to the product's defaults."""
         return (*PIPELINES, *self.protected_paths)
 
 
-# Most specific first: a repository with several marks is of the first kind that fits.
+# Most specific first: a repository with several marker files is of the first kind that matches.
 _ALL = (
     Starter(
         "rust",
@@ -152,9 +152,10 @@ STARTERS: Mapping[str, Starter] = {starter.kind: starter for starter in _ALL}
 
 
 def detect_starter(root: Path) -> Starter:
-    """The starter for a repository on this machine, by the files at its top; generic where none tells."""
+    """Return the starter for a local repository by the files at its top, else the generic one."""
     try:
         names = {entry.name for entry in root.iterdir()}
     except OSError:
         names = set()
-    return next((one for one in _ALL if names.intersection(one.marker_files)), STARTERS["generic"])
+    matches = (starter for starter in _ALL if names.intersection(starter.marker_files))
+    return next(matches, STARTERS["generic"])

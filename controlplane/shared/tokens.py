@@ -1,4 +1,4 @@
-"""Making, reading and revoking tokens."""
+"""Create, authenticate and revoke tokens."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ROLE_LEVELS = {"agent": 1, "reviewer": 2, "admin": 3}
 
 @dataclass(frozen=True, slots=True)
 class Bearer:
-    """Whom a token speaks for, as plain values."""
+    """An authenticated token as plain values, without its database row."""
 
     token_id: int
     name: str
@@ -30,14 +30,14 @@ class Bearer:
 
     @property
     def actor(self) -> str:
-        """How the ledger names whoever used this token."""
+        """The name of this token's user in ledger entries."""
         return f"token:{self.token_id}:{self.name}"
 
     def has_role(self, role: str) -> bool:
         return ROLE_LEVELS[self.role] >= ROLE_LEVELS[role]
 
     def is_active(self) -> bool:
-        """Asks the database (1 query): the gate's memory may be stale."""
+        """Ask the database, because a cached bearer may be stale. 1 query."""
         return Token.objects.active().filter(pk=self.token_id).exists()
 
 
@@ -48,7 +48,7 @@ def hash_secret(secret: str) -> str:
 def create_token(
     workspace: Workspace, role: str, name: str, *, acts_for_id: int | None = None
 ) -> tuple[Token, str]:
-    """Make a token; the second value is its text, which nobody can read again."""
+    """Create a token. Return it with its text, which is stored nowhere."""
     secret = PREFIX + secrets.token_urlsafe(32)
     token = Token.objects.create(
         workspace=workspace,
@@ -67,7 +67,10 @@ def revoke_token(token: Token) -> None:
 
 
 def find_bearer(secret: str) -> Bearer | None:
-    """The bearer of a live token (1 query; one more when `last_used_at` is over a minute old)."""
+    """Return the bearer of an active token, else None.
+
+    1 query; one more when `last_used_at` is over a minute old.
+    """
     token = Token.objects.active().by_digest(hash_secret(secret)).first()
     if token is None:
         return None
@@ -84,14 +87,14 @@ def find_bearer(secret: str) -> Bearer | None:
     )
 
 
-# The gate's own memory of tokens. It may be stale, so the gate appends a decision only while
-# `token_holds` is true in the same statement; nothing else may use it.
+# The gate's cache of bearers. It may be stale after a revocation in another process, so the gate appends a
+# decision only if the same SQL statement finds the token still active. Nothing else may use it.
 _cached_bearers: dict[str, Bearer] = {}
 _MAX_CACHED = 10_000
 
 
 def find_cached_bearer(secret: str) -> Bearer | None:
-    """As `find_bearer`, from memory where possible (0 queries)."""
+    """Return what `find_bearer` returns, from the cache where possible (0 queries)."""
     digest = hash_secret(secret)
     bearer = _cached_bearers.get(digest)
     if bearer is None:
@@ -108,6 +111,6 @@ def forget_digest(digest: str) -> None:
 
 
 def forget_token(token_id: int) -> None:
-    """Drop a token from the gate's memory after the database said that it no longer holds."""
+    """Remove a token from the cache after the database reported it revoked."""
     for digest in [digest for digest, bearer in _cached_bearers.items() if bearer.token_id == token_id]:
         _cached_bearers.pop(digest, None)

@@ -1,4 +1,4 @@
-"""Checks between intents: ids that occur twice, dependencies, circles, scopes that share a file."""
+"""Check intents against each other: duplicate ids, dependencies, cycles, overlapping scopes."""
 
 from __future__ import annotations
 
@@ -24,157 +24,159 @@ _NOT_READY = frozenset({IntentStatus.PENDING, IntentStatus.BLOCKED, IntentStatus
 
 
 def find_errors(parsed: Sequence[LocatedIntent], others: Sequence[IntentValues] = ()) -> list[Diagnostic]:
-    """Errors among the intents of a document; `kept` are those that are registered and stay beside it."""
-    return [*_duplicates(parsed), *_unknown_dependencies(parsed, others), *_circles(parsed, others)]
+    """Find errors between the intents of a document; `others` are registered and stay next to them."""
+    return [*_duplicates(parsed), *_unknown_dependencies(parsed, others), *_cycles(parsed, others)]
 
 
 def find_warnings(
     parsed: Sequence[LocatedIntent], others: Sequence[IntentValues] = (), *, ignore_case: bool = False
 ) -> list[Diagnostic]:
-    """Doubts among the sound intents of a document and those that stay beside it."""
-    sound = _first_of_each_id(item for item in parsed if item.is_valid)
-    found = [*_not_ready(sound, others), *_overlaps(sound, others, ignore_case=ignore_case)]
+    """Find doubtful relations between the valid intents of a document and the others."""
+    valid = _first_of_each_id(item for item in parsed if item.is_valid)
+    warnings = [*_not_ready(valid, others), *_scope_overlaps(valid, others, ignore_case=ignore_case)]
     if len(parsed) > LARGE_REGISTRY:
-        found.append(Diagnostic(DiagnosticType.LARGE_FILE, f"The file holds {len(parsed):,} intents."))
-    return found
+        warnings.append(Diagnostic(DiagnosticType.LARGE_FILE, f"The file holds {len(parsed):,} intents."))
+    return warnings
 
 
-def _duplicates(read: Sequence[LocatedIntent]) -> Iterator[Diagnostic]:
+def _duplicates(parsed: Sequence[LocatedIntent]) -> Iterator[Diagnostic]:
     first: dict[str, LocatedIntent] = {}
-    for item in read:
+    for item in parsed:
         intent_id = item.values.intent_id
-        earlier = first.setdefault(intent_id, item)
-        if earlier is not item and intent_id:
-            message = f"{intent_id} stands in the file already, at line {earlier.line}."
+        previous = first.setdefault(intent_id, item)
+        if previous is not item and intent_id:
+            message = f"{intent_id} is in the file already, at line {previous.line}."
             yield Diagnostic(DiagnosticType.DUPLICATE_ID, message, intent_id, "id", item.line)
 
 
 def _unknown_dependencies(
-    read: Sequence[LocatedIntent], kept: Sequence[IntentValues]
+    parsed: Sequence[LocatedIntent], others: Sequence[IntentValues]
 ) -> Iterator[Diagnostic]:
-    known = {item.values.intent_id for item in read} | {values.intent_id for values in kept}
-    for item in read:
-        for wanted in item.values.dependencies:
-            if wanted and wanted not in known:
-                yield _dependency_problem(
-                    DiagnosticType.INVALID_DEPENDENCY,
-                    f"It depends on {wanted}, which is not registered.",
-                    item,
-                )
+    known = {item.values.intent_id for item in parsed} | {values.intent_id for values in others}
+    for item in parsed:
+        for dependency in item.values.dependencies:
+            if dependency and dependency not in known:
+                message = f"It depends on {dependency}, which is not registered."
+                yield _dependency_diagnostic(DiagnosticType.INVALID_DEPENDENCY, message, item)
 
 
-def _circles(read: Sequence[LocatedIntent], kept: Sequence[IntentValues]) -> Iterator[Diagnostic]:
-    """One problem a circle: each that is found is cut open before the next is looked for."""
-    waits = {values.intent_id: set(values.dependencies) for values in kept}
-    waits |= {item.values.intent_id: set(item.values.dependencies) for item in read}
-    by_id = {item.values.intent_id: item for item in read}
+def _cycles(parsed: Sequence[LocatedIntent], others: Sequence[IntentValues]) -> Iterator[Diagnostic]:
+    graph = {values.intent_id: set(values.dependencies) for values in others}
+    graph |= {item.values.intent_id: set(item.values.dependencies) for item in parsed}
+    by_id = {item.values.intent_id: item for item in parsed}
     for _ in range(MAX_CYCLES):
-        circle = _circle(waits)
-        if not circle:
+        cycle = _find_cycle(graph)
+        if not cycle:
             return
-        waits[circle[0]].discard(circle[1])
-        member = next((by_id[name] for name in circle if name in by_id), None)
-        message = f"The dependencies run in a circle: {' → '.join(circle)}."
+        # TopologicalSorter reports one cycle: cut it open, so that the next search finds another.
+        graph[cycle[0]].discard(cycle[1])
+        member = next((by_id[intent_id] for intent_id in cycle if intent_id in by_id), None)
+        message = f"The dependencies run in a circle: {' → '.join(cycle)}."
         if member:
-            yield _dependency_problem(DiagnosticType.CIRCULAR_DEPENDENCY, message, member)
+            yield _dependency_diagnostic(DiagnosticType.CIRCULAR_DEPENDENCY, message, member)
 
 
-def _circle(waits: Mapping[str, set[str]]) -> list[str]:
-    """Ids from one that waits to what it waits for, and back to the first; empty when there is none."""
+def _find_cycle(graph: Mapping[str, set[str]]) -> list[str]:
+    """Return ids, each depending on the next, with the first again at the end; empty without a cycle."""
     try:
-        TopologicalSorter(waits).prepare()
+        TopologicalSorter(graph).prepare()
     except CycleError as error:
         return list(reversed(error.args[1]))
     return []
 
 
-def _not_ready(read: Sequence[LocatedIntent], kept: Sequence[IntentValues]) -> Iterator[Diagnostic]:
-    status = {values.intent_id: values.status for values in kept}
-    status |= {item.values.intent_id: item.values.status for item in read}
-    for item in read:
+def _not_ready(parsed: Sequence[LocatedIntent], others: Sequence[IntentValues]) -> Iterator[Diagnostic]:
+    status = {values.intent_id: values.status for values in others}
+    status |= {item.values.intent_id: item.values.status for item in parsed}
+    for item in parsed:
         if item.values.status is not IntentStatus.IN_PROGRESS:
             continue
-        for wanted in item.values.dependencies:
-            if status.get(wanted) in _NOT_READY:
-                message = f"It is in progress and depends on {wanted}, which is {status[wanted].value}."
-                yield _dependency_problem(DiagnosticType.DEPENDENCY_NOT_READY, message, item)
+        for dependency in item.values.dependencies:
+            if status.get(dependency) in _NOT_READY:
+                message = (
+                    f"It is in progress and depends on {dependency}, which is {status[dependency].value}."
+                )
+                yield _dependency_diagnostic(DiagnosticType.DEPENDENCY_NOT_READY, message, item)
 
 
-def _overlaps(
-    read: Sequence[LocatedIntent], kept: Sequence[IntentValues], *, ignore_case: bool
+def _scope_overlaps(
+    parsed: Sequence[LocatedIntent], others: Sequence[IntentValues], *, ignore_case: bool
 ) -> Iterator[Diagnostic]:
-    lines = {item.values.intent_id: item.field_lines.get("owned_scope") for item in read}
-    running = [item.values for item in read] + [values for values in kept if values.intent_id not in lines]
-    running = [values for values in running if values.status is IntentStatus.IN_PROGRESS]
-    shared = find_scope_overlaps(running, ignore_case=ignore_case)
-    for one, other, path in shared.pairs:
-        if one.intent_id in lines:
-            yield _overlap_problem(one, other, path, lines[one.intent_id])
-    if not shared.complete:
-        message = "Scopes are too many or too tangled to compare all: more of them may overlap."
+    lines = {item.values.intent_id: item.field_lines.get("owned_scope") for item in parsed}
+    candidates = [item.values for item in parsed]
+    candidates += [values for values in others if values.intent_id not in lines]
+    in_progress = [values for values in candidates if values.status is IntentStatus.IN_PROGRESS]
+    overlaps = find_scope_overlaps(in_progress, ignore_case=ignore_case)
+    for first, second, path in overlaps.pairs:
+        if first.intent_id in lines:
+            yield _overlap_diagnostic(first, second, path, lines[first.intent_id])
+    if not overlaps.complete:
+        message = "Too many or too complex scopes to compare all: there may be more overlaps."
         yield Diagnostic(DiagnosticType.LARGE_FILE, message)
 
 
-def _overlap_problem(one: IntentValues, other: IntentValues, path: str, line: int | None) -> Diagnostic:
+def _overlap_diagnostic(first: IntentValues, second: IntentValues, path: str, line: int | None) -> Diagnostic:
     return Diagnostic(
         DiagnosticType.SCOPE_OVERLAP,
-        f"{one.intent_id} and {other.intent_id} are both in progress and both own {path}",
-        one.intent_id,
+        f"{first.intent_id} and {second.intent_id} are both in progress and both own {path}",
+        first.intent_id,
         "owned_scope",
         line,
         path=path,
-        other_intent_id=other.intent_id,
+        other_intent_id=second.intent_id,
     )
 
 
 @dataclass(frozen=True, slots=True)
 class ScopeOverlaps:
-    """Pairs of intents with a path that both own. Not `complete`: there may be more."""
+    """Pairs of intents, each with a path that both own. There may be more where not `complete`."""
 
     pairs: tuple[tuple[IntentValues, IntentValues, str], ...]
     complete: bool
 
 
 def find_scope_overlaps(intents: Sequence[IntentValues], *, ignore_case: bool = False) -> ScopeOverlaps:
-    """The pairs whose scopes meet as the workspace compares paths, in the order of the file, within limits on
-    their number and on time.
+    """Find the pairs whose scopes share a path, in the order of `intents`.
 
-    Inclusions alone are compared fast. Exclusions can make a pair costly, so only pairs that meet without
-    theirs are decided with them, one by one, where the path found first is excluded.
+    Stops at `MAX_PAIRS` pairs or after `MAX_SECONDS`.
     """
     scopes = [Scope.from_patterns(values.owned_scope, case_insensitive=ignore_case) for values in intents]
+    # Exclusions can make a pair costly, and many pairs share nothing even without them. So the index compares
+    # inclusions alone, and only the pairs that it finds are decided with their exclusions.
     inclusions = [
         Scope.from_patterns(
-            (part for part in scope.patterns if part[:1] != "!"), case_insensitive=ignore_case
+            (pattern for pattern in scope.patterns if pattern[:1] != "!"), case_insensitive=ignore_case
         )
         for scope in scopes
     ]
-    ends = monotonic() + MAX_SECONDS
-    decided: dict[tuple[int, int], str | None] = {}
+    deadline = monotonic() + MAX_SECONDS
+    shared_paths: dict[tuple[int, int], str | None] = {}
     complete = True
-    for one, other, path in find_overlaps(inclusions):
-        if (one, other) not in decided:
-            decided[one, other] = _witness(scopes[one], scopes[other], path)
-        if len(decided) >= MAX_PAIRS or monotonic() > ends:
+    for first, second, path in find_overlaps(inclusions):
+        if (first, second) not in shared_paths:
+            shared_paths[first, second] = _find_shared_path(scopes[first], scopes[second], path)
+        if len(shared_paths) >= MAX_PAIRS or monotonic() > deadline:
             complete = False
             break
-    found = sorted((pair, path) for pair, path in decided.items() if path is not None)
-    return ScopeOverlaps(
-        tuple((intents[one], intents[other], path) for (one, other), path in found), complete
-    )
+    overlaps = sorted((pair, path) for pair, path in shared_paths.items() if path is not None)
+    pairs = tuple((intents[first], intents[second], path) for (first, second), path in overlaps)
+    return ScopeOverlaps(pairs, complete)
 
 
-def _witness(one: Scope, other: Scope, path: str) -> str | None:
-    return path if one.matches(path) and other.matches(path) else find_overlap(one, other)
+def _find_shared_path(first: Scope, second: Scope, candidate: str) -> str | None:
+    """Return `candidate` where no exclusion takes it away, else another path that both own, or None."""
+    if first.matches(candidate) and second.matches(candidate):
+        return candidate
+    return find_overlap(first, second)
 
 
-def _first_of_each_id(read: Iterable[LocatedIntent]) -> list[LocatedIntent]:
+def _first_of_each_id(parsed: Iterable[LocatedIntent]) -> list[LocatedIntent]:
     first: dict[str, LocatedIntent] = {}
-    for item in read:
+    for item in parsed:
         first.setdefault(item.values.intent_id, item)
     return list(first.values())
 
 
-def _dependency_problem(kind: DiagnosticType, message: str, item: LocatedIntent) -> Diagnostic:
+def _dependency_diagnostic(kind: DiagnosticType, message: str, item: LocatedIntent) -> Diagnostic:
     line = item.field_lines.get("dependencies", item.line)
     return Diagnostic(kind, message, item.values.intent_id, "dependencies", line)

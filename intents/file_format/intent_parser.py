@@ -1,4 +1,4 @@
-"""One mapping of a registry file to one intent, with every problem found on the way."""
+"""Parse one mapping of a registry file to an intent, with every error and warning found on the way."""
 
 from __future__ import annotations
 
@@ -10,14 +10,18 @@ from controlplane.policy.globs import parse
 from controlplane.policy.model import IntentStatus
 from intents.file_format import field_rules
 from intents.file_format.report import Diagnostic, DiagnosticType
-from intents.file_format.values import IntentValues, is_null, to_json
+from intents.file_format.values import IntentValues
+from intents.file_format.yaml_json import is_null, to_json
 from intents.file_format.yaml_tree import MappingEntry, YamlList, YamlMapping, YamlNode, YamlScalar
 from intents.statuses import parse_status
 
 
 @dataclass(frozen=True, slots=True)
 class LocatedIntent:
-    """`lines` names the line of each field that the mapping has. `sound`: no error was found in it."""
+    """An intent with the line of its mapping and of each field that the mapping has.
+
+    `is_valid` where the mapping alone has no error; `cross_checks` look at the others.
+    """
 
     values: IntentValues
     is_valid: bool
@@ -26,10 +30,10 @@ class LocatedIntent:
 
 
 class IntentParser:
-    """Reads one mapping; afterwards `errors` and `warnings` say what was found.
+    """Parse one mapping with `parse()`; then `errors` and `warnings` hold what was found.
 
-    `lenient` repairs what real files hold and lists each repair as a warning. `registered` is what the
-    registry says about this intent so far: an id of another form and an empty scope may stay as they are.
+    `lenient` repairs what real files hold and reports each repair as a warning. `current` are the registered
+    values of this intent, if it has any: an id of another form and an empty scope may stay as they are.
     """
 
     def __init__(
@@ -61,7 +65,7 @@ class IntentParser:
             updated_at=self._timestamp("updated_at"),
             owned_scope=self._scope(),
             constraints=self._constraints(),
-            acceptance_criteria=self._sentences("acceptance_criteria"),
+            acceptance_criteria=self._text_list("acceptance_criteria"),
             dependencies=self._dependencies(),
             references=self._all_references(),
             extra=self._extra,
@@ -70,15 +74,14 @@ class IntentParser:
         lines = {name: entry.line for name, entry in self._fields.items()}
         return LocatedIntent(values, not self.errors, self._mapping.line, lines)
 
-    # Which field a key is
+    # Names of fields
 
     def _add_field(self, key: str, entry: MappingEntry) -> None:
         name = key if key in field_rules.KNOWN_FIELDS else self._resolve_alias(key, entry)
         if name is None:
             self._extra[key] = to_json(entry.value)
-            self._warn(
-                DiagnosticType.UNKNOWN_FIELD, f"The field {key!r} is unknown; it is kept.", key, entry.line
-            )
+            message = f"The field {key!r} is unknown; it is kept."
+            self._warn(DiagnosticType.UNKNOWN_FIELD, message, key, entry.line)
         elif name in field_rules.REFERENCE_FIELDS:
             self._references.append(entry)
         else:
@@ -98,42 +101,40 @@ class IntentParser:
     def _id(self) -> str:
         text = self._intent_id
         if text is None:
-            self._error(
-                DiagnosticType.INVALID_ID_FORMAT, "The intent has no id; it needs one like INT-001.", "id"
-            )
+            message = "The intent has no id; it needs one like INT-001."
+            self._error(DiagnosticType.INVALID_ID_FORMAT, message, "id")
             return ""
         if self._current or field_rules.ID_PATTERN.fullmatch(text):
             return text
-        kept = text.strip()
-        if self._lenient and kept.isprintable() and 0 < len(kept) <= field_rules.MAX_ID_LENGTH:
-            self._warn(
-                DiagnosticType.ID_FORMAT, f"The id {text!r} has not the form INT-001; it is kept.", "id"
-            )
-            return kept
-        self._error(
-            DiagnosticType.INVALID_ID_FORMAT,
-            f"The id {text[:200]!r} has not the form INT-001 (ASCII digits).",
-            "id",
-        )
+        stripped = text.strip()
+        if self._lenient and stripped.isprintable() and 0 < len(stripped) <= field_rules.MAX_ID_LENGTH:
+            message = f"The id {text!r} is not of the form INT-001; it is kept."
+            self._warn(DiagnosticType.ID_FORMAT, message, "id")
+            return stripped
+        message = f"The id {text[:200]!r} is not of the form INT-001 (ASCII digits)."
+        self._error(DiagnosticType.INVALID_ID_FORMAT, message, "id")
         return text
 
     def _status(self) -> tuple[IntentStatus, str]:
+        """Return the status and the document's own word where that differs, else ""."""
         entry = self._fields.get("status")
         if self._lenient and (entry is None or is_null(entry.value)):
-            self._warn(DiagnosticType.STATUS_ALIAS, "There is no status; it is read as PENDING.", "status")
+            message = "There is no status; it is read as PENDING."
+            self._warn(DiagnosticType.STATUS_ALIAS, message, "status")
             return IntentStatus.PENDING, ""
         word = _text_or_none(entry)
         status = parse_status(word, lenient=self._lenient) if word else None
         if status is None:
-            words = ", ".join(IntentStatus)
-            found = (
+            subject = (
                 "There is no status" if entry is None else f"The status {to_json(entry.value)!r} is unknown"
             )
-            self._error(DiagnosticType.INVALID_STATUS, f"{found}; it must be one of {words}.", "status")
+            message = f"{subject}; it must be one of {', '.join(IntentStatus)}."
+            self._error(DiagnosticType.INVALID_STATUS, message, "status")
             return IntentStatus.PENDING, ""
         if word == status.value:
             return status, ""
-        self._warn(DiagnosticType.STATUS_ALIAS, f"The status {word!r} is read as {status.value}.", "status")
+        message = f"The status {word!r} is read as {status.value}."
+        self._warn(DiagnosticType.STATUS_ALIAS, message, "status")
         return status, word or ""
 
     def _text(self, name: str) -> str:
@@ -142,7 +143,7 @@ class IntentParser:
             return ""
         if isinstance(entry.value, YamlScalar):
             return entry.value.value
-        self._error(DiagnosticType.INVALID_FIELD, f"{name} must be a text.", name)
+        self._error(DiagnosticType.INVALID_FIELD, f"{name} must be a string.", name)
         return ""
 
     def _timestamp(self, name: str) -> str:
@@ -151,11 +152,8 @@ class IntentParser:
             return ""
         text = _text_or_none(entry)
         if text is None or field_rules.parse_timestamp(text) is None:
-            self._error(
-                DiagnosticType.INVALID_TIMESTAMP_FORMAT,
-                f"{name} is not an ISO 8601 time such as 2026-01-31T09:30:00Z.",
-                name,
-            )
+            message = f"{name} is not an ISO 8601 time such as 2026-01-31T09:30:00Z."
+            self._error(DiagnosticType.INVALID_TIMESTAMP_FORMAT, message, name)
             return ""
         return text
 
@@ -167,25 +165,23 @@ class IntentParser:
         return tuple(self._pattern(item) for item in items)
 
     def _report_missing_scope(self) -> None:
-        """An error; a doubt only where real files are taken as they are, or nothing is lost by saving."""
-        message = (
-            "owned_scope needs at least one pattern, such as src/**; without one nothing may be changed."
-        )
+        message = "owned_scope needs at least one pattern, such as src/**; an empty scope matches nothing."
+        # An intent that was imported leniently without a scope must stay editable in its other fields.
         may_stay = self._lenient or (self._current is not None and not self._current.owned_scope)
-        note = self._warn if may_stay else self._error
-        note(DiagnosticType.EMPTY_SCOPE, message, "owned_scope")
+        report = self._warn if may_stay else self._error
+        report(DiagnosticType.EMPTY_SCOPE, message, "owned_scope")
 
     def _pattern(self, item: YamlNode) -> str:
         if not isinstance(item, YamlScalar):
-            self._error(DiagnosticType.INVALID_FIELD, "A pattern must be a text.", "owned_scope", item.line)
+            self._error(DiagnosticType.INVALID_FIELD, "A pattern must be a string.", "owned_scope", item.line)
             return ""
-        found = parse.find_problem(item.value)
-        if found is None:
+        problem = parse.find_problem(item.value)
+        if problem is None:
             return item.value
         repaired = field_rules.repair_pattern(item.value) if self._lenient else None
         if repaired is None:
-            message = f"{found.message} {found.suggestion or ''}".strip()
-            self._error(DiagnosticType(found.kind), message, "owned_scope", item.line)
+            message = f"{problem.message} {problem.suggestion or ''}".strip()
+            self._error(DiagnosticType(problem.kind), message, "owned_scope", item.line)
             return item.value
         message = f"The pattern {item.value!r} is read as {repaired!r}."
         self._warn(DiagnosticType.SCOPE_ALIAS, message, "owned_scope", item.line)
@@ -205,20 +201,21 @@ class IntentParser:
             kind = item.entries.get("type")
             if kind is not None and _text_or_none(kind):
                 return {**to_json(item), "type": _text_or_none(kind)}
-        return self._sentence("constraints", item, "a text, or a mapping with a type")
+        return self._list_text("constraints", item, "a string, or a mapping with a type")
 
-    def _sentences(self, name: str) -> tuple[str, ...]:
+    def _text_list(self, name: str) -> tuple[str, ...]:
         items = self._items(name, self._fields.get(name))
-        return tuple(self._sentence(name, item, "a text") for item in items)
+        return tuple(self._list_text(name, item, "a string") for item in items)
 
-    def _sentence(self, name: str, item: YamlNode, wanted: str) -> str:
+    def _list_text(self, name: str, item: YamlNode, expected: str) -> str:
         if isinstance(item, YamlScalar) and item.value.strip():
             return item.value
         joined = field_rules.join_single_pair(item) if self._lenient else None
         if joined is not None:
             self._repair(f"The mapping is read as the text {joined!r}.", name, item.line)
             return joined
-        self._error(DiagnosticType.INVALID_FIELD, f"An item of {name} must be {wanted}.", name, item.line)
+        message = f"An item of {name} must be {expected}."
+        self._error(DiagnosticType.INVALID_FIELD, message, name, item.line)
         return ""
 
     def _dependencies(self) -> tuple[str, ...]:
@@ -226,25 +223,24 @@ class IntentParser:
         return tuple(self._dependency(item) for item in items)
 
     def _dependency(self, item: YamlNode) -> str:
-        found = field_rules.find_dependency_id(item) if self._lenient else None
-        if found is None:
-            return self._sentence("dependencies", item, "the id of an intent")
-        self._repair(
-            f"The mapping is read as the id {found!r}; the rest is left out.", "dependencies", item.line
-        )
-        return found
+        intent_id = field_rules.find_dependency_id(item) if self._lenient else None
+        if intent_id is None:
+            return self._list_text("dependencies", item, "the id of an intent")
+        message = f"The mapping is read as the id {intent_id!r}; the rest is left out."
+        self._repair(message, "dependencies", item.line)
+        return intent_id
 
     def _all_references(self) -> tuple[Any, ...]:
-        found: list[Any] = []
+        references: list[Any] = []
         for entry in self._references:
             for item in self._items("references", entry):
                 value = item.value if isinstance(item, YamlScalar) else to_json(item)
-                if value not in found:
-                    found.append(value)
-        return tuple(found)
+                if value not in references:
+                    references.append(value)
+        return tuple(references)
 
     def _items(self, name: str, entry: MappingEntry | None) -> tuple[YamlNode, ...]:
-        """The items of a list. A lenient read takes one text for a list of one."""
+        """Return the items of a list. A lenient parse takes one text for a list of one."""
         if entry is None or is_null(entry.value):
             return ()
         if isinstance(entry.value, YamlList):
@@ -258,7 +254,7 @@ class IntentParser:
         self._error(DiagnosticType.INVALID_FIELD, f"{name} must be a list.", name, entry.line)
         return ()
 
-    # What is valid but doubtful
+    # Valid but doubtful
 
     def _check_doubtful(self, values: IntentValues) -> None:
         for name, kind in (
@@ -267,17 +263,16 @@ class IntentParser:
         ):
             if not getattr(values, name) and not self._has_error(name):
                 self._warn(kind, f"The intent has no {name.replace('_', ' ')}.", name)
-        created, updated = (
-            field_rules.parse_timestamp(values.created_at),
-            field_rules.parse_timestamp(values.updated_at),
-        )
+        created = field_rules.parse_timestamp(values.created_at)
+        updated = field_rules.parse_timestamp(values.updated_at)
         if created and updated and updated < created:
-            self._warn(DiagnosticType.INVALID_TIMESTAMP, "updated_at is before created_at.", "updated_at")
+            message = "updated_at is before created_at."
+            self._warn(DiagnosticType.INVALID_TIMESTAMP, message, "updated_at")
 
-    # Noting problems
+    # Diagnostics
 
     def _has_error(self, name: str) -> bool:
-        return any(problem.field == name for problem in self.errors)
+        return any(error.field == name for error in self.errors)
 
     def _error(self, kind: DiagnosticType, message: str, name: str, line: int | None = None) -> None:
         self.errors.append(self._diagnostic(kind, message, name, line))

@@ -1,4 +1,4 @@
-"""`active_intents.yaml`: reading, checking and writing it. Text in, values and a report out."""
+"""Parse and check `active_intents.yaml`, or one intent that arrived as JSON, to values and a report."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import Any
 from intents.file_format import cross_checks
 from intents.file_format.intent_parser import IntentParser, LocatedIntent
 from intents.file_format.report import Diagnostic, DiagnosticType, ValidationReport
-from intents.file_format.values import IntentValues, RegistryValues, is_null, to_json
+from intents.file_format.values import IntentValues, RegistryValues
+from intents.file_format.yaml_json import is_null, to_json
 from intents.file_format.yaml_tree import (
     InvalidYamlError,
     MappingEntry,
@@ -22,6 +23,9 @@ from intents.file_format.yaml_tree import (
 )
 
 ROOT_KEY = "active_intents"
+MAX_BRACE_PATTERNS = 200
+"""Patterns with braces in one file: each can expand to hundreds."""
+
 _METADATA_TEXTS = frozenset({"version", "last_updated", "schema_version"})
 
 
@@ -35,44 +39,55 @@ class ParsedRegistry:
 
 @dataclass(frozen=True, slots=True)
 class ParsedIntent:
+    """`values` is None where the report holds an error."""
+
     report: ValidationReport
     values: IntentValues | None = None
 
 
-MAX_BRACE_PATTERNS = 200
-"""Patterns with braces in one file: each can stand for hundreds."""
-
-
 class _ReportBuilder:
     def __init__(self) -> None:
-        self.braces = 0
+        self.brace_patterns = 0
         self.errors: list[Diagnostic] = []
         self.warnings: list[Diagnostic] = []
 
-    def report(self) -> ValidationReport:
+    def error(
+        self, kind: DiagnosticType, message: str, *, line: int | None = None, field: str | None = None
+    ) -> None:
+        self.errors.append(Diagnostic(kind, message, line=line, field=field))
+
+    def warn(
+        self, kind: DiagnosticType, message: str, *, line: int | None = None, field: str | None = None
+    ) -> None:
+        self.warnings.append(Diagnostic(kind, message, line=line, field=field))
+
+    def build(self) -> ValidationReport:
         return ValidationReport(tuple(self.errors), tuple(self.warnings))
 
 
 def parse_registry(
     data: bytes, *, lenient: bool = False, others: Sequence[IntentValues] = (), ignore_case: bool = False
 ) -> ParsedRegistry:
-    """Read and check a whole file. `kept` are registered intents that will stand beside those of the file;
-    `ignore_case` says how the workspace compares paths."""
-    found = _ReportBuilder()
+    """Parse and check a complete file.
+
+    `others` are registered intents that stay next to those of the file. `ignore_case` is how the workspace
+    compares paths.
+    """
+    report = _ReportBuilder()
     try:
-        tree = parse_yaml(data, lenient=lenient)
+        document = parse_yaml(data, lenient=lenient)
     except InvalidYamlError as error:
-        found.errors.append(Diagnostic(DiagnosticType.YAML_PARSE_ERROR, error.message, line=error.line))
-        return ParsedRegistry(found.report())
-    found.warnings.extend(tree.repairs)
-    root = _root(tree.root, lenient, found)
-    listing = _listing(root, found)
-    read = [_one(item, lenient, found) for item in listing.items] if listing else []
-    intents = [item for item in read if item is not None]
-    found.errors.extend(cross_checks.find_errors(intents, others))
-    found.warnings.extend(cross_checks.find_warnings(intents, others, ignore_case=ignore_case))
-    report = found.report()
-    return ParsedRegistry(report, _registry(root, intents) if report.valid else None)
+        report.error(DiagnosticType.YAML_PARSE_ERROR, error.message, line=error.line)
+        return ParsedRegistry(report.build())
+    report.warnings.extend(document.repairs)
+    root = _find_root(document.root, lenient, report)
+    intent_list = _find_intent_list(root, report)
+    items = intent_list.items if intent_list else ()
+    parsed = [intent for item in items if (intent := _parse_item(item, lenient, report)) is not None]
+    report.errors.extend(cross_checks.find_errors(parsed, others))
+    report.warnings.extend(cross_checks.find_warnings(parsed, others, ignore_case=ignore_case))
+    result = report.build()
+    return ParsedRegistry(result, _to_registry(root, parsed) if result.valid else None)
 
 
 def parse_intent(
@@ -81,25 +96,29 @@ def parse_intent(
     current: IntentValues | None = None,
     others: Sequence[IntentValues] = (),
 ) -> ParsedIntent:
-    """Read and check one intent that arrived as JSON; `registered` is what it was before, if it was."""
-    found = _ReportBuilder()
+    """Parse and check one intent that arrived as JSON; `current` are its registered values, if it has any."""
+    report = _ReportBuilder()
     try:
-        table = tree_from_json(document)
+        mapping = tree_from_json(document)
     except InvalidYamlError as error:
-        return ParsedIntent(ValidationReport((Diagnostic(DiagnosticType.INVALID_FIELD, error.message),)))
-    assert isinstance(table, YamlMapping)  # a mapping becomes a table
-    read = _read(IntentParser(table, current=current), found)
-    found.errors.extend(cross_checks.find_errors([read], others))
-    found.warnings.extend(cross_checks.find_warnings([read], others))
-    report = found.report()
-    return ParsedIntent(report, read.values if report.valid else None)
+        report.error(DiagnosticType.INVALID_FIELD, error.message)
+        return ParsedIntent(report.build())
+    assert isinstance(mapping, YamlMapping)  # the tree of a JSON object
+    parsed = _run(IntentParser(mapping, current=current), report)
+    report.errors.extend(cross_checks.find_errors([parsed], others))
+    report.warnings.extend(cross_checks.find_warnings([parsed], others))
+    result = report.build()
+    return ParsedIntent(result, parsed.values if result.valid else None)
 
 
-def _root(root: YamlNode | None, lenient: bool, found: _ReportBuilder) -> YamlMapping | None:
-    """The top mapping, under its proper key. A lenient read also takes `intents`, or a bare list."""
+def _find_root(root: YamlNode | None, lenient: bool, report: _ReportBuilder) -> YamlMapping | None:
+    """Return the top mapping with the list under `ROOT_KEY`.
+
+    A lenient parse also accepts the key `intents`, or a bare list.
+    """
     if lenient and isinstance(root, YamlList):
         message = "The list at the top is read as active_intents."
-        found.warnings.append(Diagnostic(DiagnosticType.KEY_ALIAS, message, line=root.line))
+        report.warn(DiagnosticType.KEY_ALIAS, message, line=root.line)
         return YamlMapping({ROOT_KEY: MappingEntry(root, root.line)}, root.line)
     if not isinstance(root, YamlMapping):
         return None
@@ -107,85 +126,79 @@ def _root(root: YamlNode | None, lenient: bool, found: _ReportBuilder) -> YamlMa
     if entry is None:
         return root
     message = "The key 'intents' is read as 'active_intents'."
-    found.warnings.append(Diagnostic(DiagnosticType.KEY_ALIAS, message, line=entry.line))
-    others = {name: value for name, value in root.entries.items() if name != "intents"}
-    return YamlMapping({ROOT_KEY: entry, **others}, root.line)
+    report.warn(DiagnosticType.KEY_ALIAS, message, line=entry.line)
+    other_entries = {name: value for name, value in root.entries.items() if name != "intents"}
+    return YamlMapping({ROOT_KEY: entry, **other_entries}, root.line)
 
 
-def _listing(root: YamlMapping | None, found: _ReportBuilder) -> YamlList | None:
+def _find_intent_list(root: YamlMapping | None, report: _ReportBuilder) -> YamlList | None:
     entry = root.entries.get(ROOT_KEY) if root else None
-    if entry is None or not isinstance(entry.value, YamlList):
+    if root is None or entry is None or not isinstance(entry.value, YamlList):
         line = entry.line if entry else None
         message = "The file needs the key active_intents with a list of intents."
-        found.errors.append(Diagnostic(DiagnosticType.MISSING_ACTIVE_INTENTS, message, line=line))
+        report.error(DiagnosticType.MISSING_ACTIVE_INTENTS, message, line=line)
         return None
-    _look_beside(root, found)
+    _check_other_keys(root, report)
     return entry.value
 
 
-def _look_beside(root: YamlMapping | None, found: _ReportBuilder) -> None:
-    for name, entry in root.entries.items() if root else ():
+def _check_other_keys(root: YamlMapping, report: _ReportBuilder) -> None:
+    for name, entry in root.entries.items():
         if name == "metadata":
             if not (isinstance(entry.value, YamlMapping) or is_null(entry.value)):
                 message = "metadata must be a mapping."
-                found.errors.append(
-                    Diagnostic(DiagnosticType.INVALID_FIELD, message, field="metadata", line=entry.line)
-                )
+                report.error(DiagnosticType.INVALID_FIELD, message, field="metadata", line=entry.line)
         elif name != ROOT_KEY:
             message = f"The key {name!r} is unknown; it is kept."
-            found.warnings.append(
-                Diagnostic(DiagnosticType.UNKNOWN_FIELD, message, field=name, line=entry.line)
-            )
+            report.warn(DiagnosticType.UNKNOWN_FIELD, message, field=name, line=entry.line)
 
 
-def _one(item: YamlNode, lenient: bool, found: _ReportBuilder) -> LocatedIntent | None:
+def _parse_item(item: YamlNode, lenient: bool, report: _ReportBuilder) -> LocatedIntent | None:
     if not isinstance(item, YamlMapping):
         message = "An intent must be a mapping of fields."
-        found.errors.append(Diagnostic(DiagnosticType.INVALID_FIELD, message, line=item.line))
+        report.error(DiagnosticType.INVALID_FIELD, message, line=item.line)
         return None
-    found.braces += _braces(item)
-    if found.braces > MAX_BRACE_PATTERNS:
+    # Counted before the patterns are parsed: expanding their braces is the cost to bound.
+    report.brace_patterns += _count_brace_patterns(item)
+    if report.brace_patterns > MAX_BRACE_PATTERNS:
         message = f"The file holds more than {MAX_BRACE_PATTERNS:,} patterns with braces."
-        found.errors.append(Diagnostic(DiagnosticType.INVALID_GLOB, message, line=item.line))
+        report.error(DiagnosticType.INVALID_GLOB, message, line=item.line)
         return None
-    return _read(IntentParser(item, lenient=lenient), found)
+    return _run(IntentParser(item, lenient=lenient), report)
 
 
-def _braces(table: YamlMapping) -> int:
-    lists = [entry.value for entry in table.entries.values() if isinstance(entry.value, YamlList)]
-    return sum(
-        isinstance(item, YamlScalar) and "{" in item.value for listing in lists for item in listing.items
-    )
+def _count_brace_patterns(mapping: YamlMapping) -> int:
+    lists = [entry.value for entry in mapping.entries.values() if isinstance(entry.value, YamlList)]
+    return sum(isinstance(item, YamlScalar) and "{" in item.value for each in lists for item in each.items)
 
 
-def _read(reader: IntentParser, found: _ReportBuilder) -> LocatedIntent:
-    read = reader.parse()
-    found.errors.extend(reader.errors)
-    found.warnings.extend(reader.warnings)
-    return read
+def _run(parser: IntentParser, report: _ReportBuilder) -> LocatedIntent:
+    parsed = parser.parse()
+    report.errors.extend(parser.errors)
+    report.warnings.extend(parser.warnings)
+    return parsed
 
 
-def _registry(root: YamlMapping | None, intents: Sequence[LocatedIntent]) -> RegistryValues:
+def _to_registry(root: YamlMapping | None, parsed: Sequence[LocatedIntent]) -> RegistryValues:
     entries = dict(root.entries) if root else {}
     metadata = entries.pop("metadata", None)
     entries.pop(ROOT_KEY, None)
     return RegistryValues(
-        tuple(item.values for item in intents),
-        _metadata(metadata.value) if metadata else {},
+        tuple(item.values for item in parsed),
+        _metadata_to_json(metadata.value) if metadata else {},
         {name: to_json(entry.value) for name, entry in entries.items()},
     )
 
 
-def _metadata(node: YamlNode) -> dict[str, Any]:
-    """Its three known fields are texts; anything else keeps its JSON value."""
+def _metadata_to_json(node: YamlNode) -> dict[str, Any]:
+    """Keep the known fields as texts, so that a version `1.10` does not become a number."""
     if not isinstance(node, YamlMapping):
         return {}
     return {
-        name: _written(entry.value) if name in _METADATA_TEXTS else to_json(entry.value)
+        name: _to_text(entry.value) if name in _METADATA_TEXTS else to_json(entry.value)
         for name, entry in node.entries.items()
     }
 
 
-def _written(node: YamlNode) -> Any:
-    value = getattr(node, "value", None)
-    return value if isinstance(value, str) and not is_null(node) else to_json(node)
+def _to_text(node: YamlNode) -> Any:
+    return node.value if isinstance(node, YamlScalar) and not is_null(node) else to_json(node)

@@ -1,4 +1,4 @@
-"""What reading or checking intents can find, in the words of the import report."""
+"""The report of an import or a check: errors and warnings, each with its type, field and line."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class DiagnosticType(StrEnum):
-    """Errors first, then warnings, then the repairs of a lenient import (warnings too)."""
+    """Errors first, then warnings, then repairs of a lenient import (which are warnings too)."""
 
     YAML_PARSE_ERROR = "YAML_PARSE_ERROR"
     MISSING_ACTIVE_INTENTS = "MISSING_ACTIVE_INTENTS"
@@ -40,8 +40,10 @@ class DiagnosticType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One finding. `line` counts from 1; None where there is no file. `path` and `other_intent_id` belong
-    to `SCOPE_OVERLAP`: a path that both intents own, and the second of the two."""
+    """One error or warning. `line` counts from 1; None where there is no file.
+
+    `path` and `other_intent_id` belong to `SCOPE_OVERLAP`: a path that both intents own, and the second one.
+    """
 
     type: DiagnosticType
     message: str
@@ -52,8 +54,8 @@ class Diagnostic:
     other_intent_id: str | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """The fields that are known, as the import report shows them."""
-        facts = {
+        """Return the fields that have a value."""
+        fields = {
             "type": self.type.value,
             "message": self.message,
             "intent_id": self.intent_id,
@@ -62,7 +64,7 @@ class Diagnostic:
             "path": self.path,
             "other_intent_id": self.other_intent_id,
         }
-        return {name: value for name, value in facts.items() if value is not None}
+        return {name: value for name, value in fields.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,6 @@ class ValidationReport:
     def to_json(self) -> dict[str, Any]:
         return {
             "valid": self.valid,
-            "errors": [problem.to_json() for problem in self.errors],
-            "warnings": [problem.to_json() for problem in self.warnings],
+            "errors": [diagnostic.to_json() for diagnostic in self.errors],
+            "warnings": [diagnostic.to_json() for diagnostic in self.warnings],
         }

@@ -1,6 +1,6 @@
-"""Values to `active_intents.yaml`, so that reading it again gives the same values.
+"""Write `active_intents.yaml` such that parsing it gives the same values again.
 
-Every text is quoted: no parser, of whatever version of YAML, can take it for a number or a truth value.
+Every string is quoted: no parser of any YAML version can read it as a number or a boolean.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from intents.file_format.values import RegistryValues
 
 _TAG = "tag:yaml.org,2002:"
 _WIDTH = 1_000_000  # no folding: a line of the file is a line of the value
-_BREAKS_LITERALS = frozenset("\r\x85\u2028\u2029\ufeff")
+_NOT_IN_BLOCKS = frozenset("\r\x85\u2028\u2029\ufeff")
 
 
 def write_registry(registry: RegistryValues) -> str:
-    """The whole file: intents in their order, then the file's own metadata and unknown keys."""
+    """Return the file: intents in their order, then metadata and unknown keys."""
     document: dict[str, Any] = {"active_intents": [values.to_document() for values in registry.intents]}
     if registry.metadata:
         document["metadata"] = dict(registry.metadata)
@@ -26,7 +26,7 @@ def write_registry(registry: RegistryValues) -> str:
 
 
 def write_mapping(document: dict[str, Any]) -> str:
-    """A whole file as a mapping of JSON values, written as `write_document` does."""
+    """Return the file of a mapping of JSON values, in the same style as `write_registry`."""
     return str(
         yaml.serialize(_node(document), Dumper=yaml.CSafeDumper, allow_unicode=True, width=_WIDTH, indent=2)
     )
@@ -52,11 +52,11 @@ def _plain(value: bool | float | None) -> yaml.ScalarNode:
 
 
 def _is_block(text: str) -> bool:
-    """Whether a text reads better, and comes back the same, as a literal block."""
+    """Return whether a literal block (`|`) suits a text and a parser gives it back unchanged."""
     lines = text.split("\n")
     return (
         len(lines) > 1
         and text[0] not in " \n\t"
-        and not _BREAKS_LITERALS.intersection(text)
+        and not _NOT_IN_BLOCKS.intersection(text)
         and not any(line.endswith((" ", "\t")) for line in lines)
     )

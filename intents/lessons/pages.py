@@ -13,10 +13,10 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from controlplane.api.errors import ApiError
 from controlplane.models import Role
 from controlplane.shared.access import MemberRequest, display_name, has_role, member_page
 from controlplane.shared.downloads import text_download
+from controlplane.shared.errors import DomainError, NotFoundError
 from intents.lessons.lesson_list import build_list_context, find_list_url
 from traces.cursors import cursor_in
 from traces.lessons import retire
@@ -85,10 +85,10 @@ def _turn(
     wanted = retire.Retiring(lesson_id, reason, display_name(request.user), _actor(request))
     try:
         turn(request.workspace.pk, wanted)
-    except ApiError as refused:
-        if refused.status_code == 404:
-            raise Http404 from refused
-        messages.error(request, refused.error)
+    except NotFoundError as error:
+        raise Http404 from error
+    except DomainError as error:
+        messages.error(request, error.error)
     else:
         messages.success(request, done)
     shown = reverse("lessons:list", args=[request.workspace.slug])

@@ -8,7 +8,6 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from controlplane.api.errors import ApiError
 from controlplane.policy.globs import parse
 from controlplane.policy.globs.scope import Scope
 from intents import registry
@@ -17,6 +16,7 @@ from intents.models import Intent
 from intents.selectors import find_intent
 from sessions.approvals.choices import Choice, Decider, Grant
 from sessions.core_values import load_policy
+from sessions.errors import IntentChangedError, IntentGoneError, InvalidGrantError
 from sessions.models import AgentSession, Approval, ApprovalGrant
 from traces.ledger.append import NewEntry, append
 
@@ -27,19 +27,19 @@ NO_PATTERN = "What else the call would change is not known, so no pattern can co
 
 
 def check_grant(approval: Approval, choice: Choice) -> Grant:
-    """The grant as it would be given. Raises `ApiError` 400 with the reason when it cannot be."""
+    """The grant as it would be given. Raise InvalidGrantError with the reason when it cannot be."""
     if approval.kind == Approval.Kind.COMPLETION:
         return Grant("once")
     kind = "scope" if approval.kind == Approval.Kind.SCOPE else choice.grant
     why_not = refusal(approval, kind)
     if why_not:
-        raise ApiError(400, "INVALID_INPUT", why_not)
+        raise InvalidGrantError(why_not)
     if kind == "once":
         return Grant("once")
     patterns = choice.patterns or default_patterns(approval)
     _check_patterns(approval, patterns)
     if kind == "scope" and choice.minutes:
-        raise ApiError(400, "INVALID_INPUT", "A wider scope has no end; minutes go with the grant session.")
+        raise InvalidGrantError("A wider scope has no end; minutes go with the grant session.")
     return Grant(kind, patterns, choice.minutes)
 
 
@@ -77,17 +77,17 @@ def escape(path: str) -> str:
 
 
 def give(approval: Approval, grant: Grant, decider: Decider) -> None:
-    """Make the grant hold, in the approving transaction. Raises `ApiError` 409 when the intent moved on."""
+    """Make the grant hold, in the approving transaction. Raise IntentGoneError or IntentChangedError."""
     if approval.kind != Approval.Kind.COMPLETION and grant.kind != "scope":
         _create(approval, grant)
         return
     intent = find_intent(approval.workspace_id, approval.intent_id)
     if intent is None:
-        raise ApiError(409, "INTENT_GONE", f"{approval.intent_id} is no longer in the registry.")
+        raise IntentGoneError(approval.intent_id)
     try:
         _change_intent(intent, approval, grant, decider)
     except (StatusMoveRefusedError, InvalidIntentError) as error:
-        raise ApiError(409, "INTENT_CHANGED", str(error)) from error
+        raise IntentChangedError(str(error)) from error
 
 
 def _change_intent(intent: Intent, approval: Approval, grant: Grant, decider: Decider) -> None:
@@ -138,15 +138,15 @@ def revoke(grant: ApprovalGrant, actor: str) -> bool:
 
 def _check_patterns(approval: Approval, patterns: tuple[str, ...]) -> None:
     if patterns and approval.call.get("unknown"):
-        raise ApiError(400, "INVALID_INPUT", f"patterns: {NO_PATTERN}")
+        raise InvalidGrantError(f"patterns: {NO_PATTERN}")
     for pattern in patterns:
         problem = parse.find_problem(pattern)
         if problem is not None:
-            raise ApiError(400, "INVALID_INPUT", f"patterns: {problem.message}")
+            raise InvalidGrantError(f"patterns: {problem.message}")
         if pattern.startswith("!"):
-            raise ApiError(400, "INVALID_INPUT", "patterns: a grant cannot exclude; leave out the leading !.")
+            raise InvalidGrantError("patterns: a grant cannot exclude; leave out the leading !.")
     ignore_case = load_policy(approval.workspace).case_insensitive_paths
     scope = Scope.from_patterns(patterns, case_insensitive=ignore_case)
     left = [path for path in approval.call.get("offending", ()) if not scope.matches(path)]
     if approval.kind == Approval.Kind.CALL and left and not approval.call.get("unknown"):
-        raise ApiError(400, "INVALID_INPUT", f"These patterns would still not let {left[0]} through.")
+        raise InvalidGrantError(f"These patterns would still not let {left[0]} through.")

@@ -9,12 +9,12 @@ from django.db import IntegrityError, transaction
 from django.db.models import F
 from django.utils import timezone
 
-from controlplane.api.errors import ApiError
 from controlplane.shared.masking import to_storable
 from sessions.approvals.choices import Choice, Decider, Grant
 from sessions.approvals.grants import check_grant, give
 from sessions.approvals.reach import Reach
 from sessions.approvals.rejection_lesson import check_lesson, keep_lesson
+from sessions.errors import AlreadyDecidedError, AlreadyExtendedError, OwnRequestError
 from sessions.models import AgentSession, Approval
 from traces.ledger.append import NewEntry, append
 
@@ -64,7 +64,7 @@ def new_approval(session: AgentSession, *, timeout_minutes: int, reach: Reach, *
 
 
 def decide(approval: Approval, decider: Decider, choice: Choice) -> Approval:
-    """End a pending approval. Raises `ApiError`: 403 for one's own, 409 when over, 400 for a wrong grant."""
+    """End a pending approval. Raise OwnRequestError, AlreadyDecidedError or InvalidGrantError."""
     refuse_own(approval, decider)
     check_lesson(choice)
     if approval.status == Approval.Status.PENDING and approval.expires_at <= timezone.now():
@@ -100,11 +100,11 @@ def refuse_own(approval: Approval, decider: Decider) -> None:
         decider.user_id is not None and decider.user_id == token.acts_for_id
     )
     if own:
-        raise ApiError(403, "PERMISSION_DENIED", "Your own session asked for this; somebody else decides.")
+        raise OwnRequestError
 
 
 def extend(approval: Approval, decider: Decider) -> Approval:
-    """Five more minutes, once. Raises `ApiError` 409 when it is over or was extended before."""
+    """Five more minutes, once. Raise OwnRequestError, AlreadyDecidedError or AlreadyExtendedError."""
     refuse_own(approval, decider)
     with transaction.atomic():
         extended = (
@@ -115,7 +115,7 @@ def extend(approval: Approval, decider: Decider) -> Approval:
         approval.refresh_from_db()
         if not extended:
             _refuse_over(approval)
-            raise ApiError(409, "ALREADY_EXTENDED", "This approval was given five more minutes before.")
+            raise AlreadyExtendedError
         record(approval, "extended", decider.actor)
     return approval
 
@@ -187,7 +187,7 @@ def _refuse_over(approval: Approval) -> None:
     text = endings.get(
         Approval.Status(approval.status), f"{approval.decider} was first: {approval.status.lower()}."
     )
-    raise ApiError(409, "ALREADY_DECIDED", text, approval_status=approval.status, decided_by=approval.decider)
+    raise AlreadyDecidedError(text, approval_status=approval.status, decided_by=approval.decider)
 
 
 def _end(approval: Approval, status: Approval.Status, decider: Decider, choice: Choice, grant: Grant) -> bool:

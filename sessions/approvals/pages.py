@@ -17,10 +17,9 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from controlplane.api.errors import ApiError
 from controlplane.models import Role
 from controlplane.shared.access import MemberRequest, display_name, member_page
-from controlplane.shared.errors import DomainError
+from controlplane.shared.errors import DomainError, InvalidInputError
 from sessions.approvals import lifecycle
 from sessions.approvals.card.build import NO_DRAFT, Card, Draft, Reader, card_of
 from sessions.approvals.card.receipts import outcome_line
@@ -47,10 +46,10 @@ class DecideForm(forms.Form):
     lesson = forms.BooleanField(required=False)
 
     def choice(self, patterns: list[str]) -> Choice:
-        """Raises `ApiError` 400 for a form that no page of ours sends."""
+        """Read the choice. Raise InvalidInputError for a form that no page sends."""
         if not self.is_valid():
             name, texts = next(iter(self.errors.items()))
-            raise ApiError(400, "INVALID_INPUT", f"{name}: {texts[0]}")
+            raise InvalidInputError(f"{name}: {texts[0]}")
         data = self.cleaned_data
         lasting = data["grant"] == "minutes"
         return Choice(
@@ -132,20 +131,20 @@ def _act(
     request: MemberRequest, approval_id: str, act: Callable[[Approval], object], draft: Draft
 ) -> HttpResponse:
     """Do it, and show what became of the card."""
-    error = ""
+    message = ""
     try:
         act(_approval(request, approval_id))
-    except (DomainError, ApiError) as refused:
-        error = refused.error
+    except DomainError as error:
+        message = error.error
     approval = _approval(request, approval_id)
     if request.htmx:  # type: ignore[attr-defined]  # set by django_htmx's middleware
-        card = _card(request, approval, draft if error else NO_DRAFT)
-        context = {"approval": card, "error": error}
+        card = _card(request, approval, draft if message else NO_DRAFT)
+        context = {"approval": card, "error": message}
         response = render(request, "approvals/_card.html", context)
         response.headers["HX-Trigger"] = REFRESH_QUEUE
         return response
-    if error:
-        return _page(request, approval, draft, error)
+    if message:
+        return _page(request, approval, draft, message)
     return _onward(request, approval)
 
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from controlplane.api.errors import ApiError
 from sessions.approvals.card.subjects import paths_of
 from sessions.approvals.choices import Choice, Decider
+from sessions.errors import LessonNotPossibleError
 from sessions.models import Approval
 from traces.lessons.store import NewLesson, Source, brought_by, record_lesson
 
 
 def check_lesson(choice: Choice) -> None:
-    """Raises `ApiError` 400 where there is nothing to remember."""
+    """Raise LessonNotPossibleError where there is nothing to remember."""
     if choice.lesson and choice.action != "reject":
-        raise ApiError(400, "INVALID_INPUT", "Only a rejection becomes a lesson.")
+        raise LessonNotPossibleError("Only a rejection becomes a lesson.")
     if choice.lesson and not choice.comment.strip():
-        raise ApiError(400, "INVALID_INPUT", "A lesson needs your words: say in `comment` what was wrong.")
+        raise LessonNotPossibleError("A lesson needs your words: say in `comment` what was wrong.")
 
 
 def keep_lesson(approval: Approval, decider: Decider, choice: Choice) -> None:

@@ -1,4 +1,4 @@
-"""The socket of a workspace: it pushes events to signed-in members, and hears which card they look at."""
+"""The WebSocket of a workspace: push events to signed-in members, receive which card they have open."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from django.contrib.sessions.backends.db import SessionStore
 
 from controlplane.models import Membership
 from controlplane.shared.access import find_membership
-from sessions.live.events import MAX_EVENTS, Event, events_since
+from sessions.live.events import MAX_EVENTS, LiveEvent, list_events_since
 from sessions.live.hub import hub
-from sessions.live.presence import Presence, person_of
+from sessions.live.presence import Presence, viewer_from
 
 log = logging.getLogger(__name__)
 
@@ -40,15 +40,15 @@ class WorkspaceConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # ch
             await self.close(code=NOT_PERMITTED)
             return
         self.workspace_id = membership.workspace_id
-        self.queue: asyncio.Queue[Event] = asyncio.Queue(MAX_QUEUE)
+        self.queue: asyncio.Queue[LiveEvent] = asyncio.Queue(MAX_QUEUE)
         self.sent: set[int] = set()
         await self.accept()
         seq = await hub().subscribe(membership.workspace_id, self._receive_events)
         await self.send_json({"type": "hello", "seq": seq})
         self.presence = Presence(
-            self.channel_layer, self.channel_name, membership.workspace_id, person_of(membership)
+            self.channel_layer, self.channel_name, membership.workspace_id, viewer_from(membership)
         )
-        work = (self._push(self._since()), self._recheck(), self.presence.tell_when_due())
+        work = (self._push(self._since()), self._recheck(), self.presence.announce_when_due())
         self.tasks = tuple(map(asyncio.create_task, work))
         await self.presence.join()
 
@@ -63,22 +63,22 @@ class WorkspaceConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # ch
     async def receive(
         self, text_data: str | None = None, bytes_data: bytes | None = None, **kwargs: Any
     ) -> None:
-        """All that a client may say is which card it shows: writing goes over HTTP, with its own checks."""
+        """Take the card that the client shows and nothing else: writes go over HTTP with its checks."""
         if self.presence is not None:
-            self.presence.hear(text_data)
+            self.presence.receive(text_data)
 
     async def presence_seen(self, event: dict[str, Any]) -> None:
-        """From the channel layer: somebody has another card open, or still the same, or none."""
-        message = self.presence.message_of(event) if self.presence else None
+        """Handle a channel-layer message: somebody has a card open, or none."""
+        message = self.presence.to_message(event) if self.presence else None
         if message is not None:
             await self.send_json(message)
 
     async def presence_asked(self, _event: dict[str, Any]) -> None:
-        """From the channel layer: somebody has just come."""
+        """Handle a channel-layer message: a new socket asks who has which card open."""
         if self.presence is not None:
-            self.presence.asked()
+            self.presence.announce_again()
 
-    def _receive_events(self, events: list[Event]) -> None:
+    def _receive_events(self, events: list[LiveEvent]) -> None:
         for event in events:
             try:
                 self.queue.put_nowait(event)
@@ -95,23 +95,23 @@ class WorkspaceConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # ch
     async def _catch_up(self, since: int) -> None:
         assert self.workspace_id is not None
         while True:
-            events = await database_sync_to_async(events_since)(self.workspace_id, since)
+            events = await database_sync_to_async(list_events_since)(self.workspace_id, since)
             for event in events:
                 await self._send(event)
                 since = event.seq
             if len(events) < MAX_EVENTS:
                 return
 
-    async def _send(self, event: Event) -> None:
+    async def _send(self, event: LiveEvent) -> None:
         if event.seq in self.sent:
             return
         self.sent.add(event.seq)
         if len(self.sent) > 4 * MAX_QUEUE:
             self.sent = set(sorted(self.sent)[-MAX_QUEUE:])
-        await self.send_json(event.message())
+        await self.send_json(event.to_message())
 
     async def _recheck(self) -> None:
-        """Someone who signed out or was removed stops receiving."""
+        """Close the socket of somebody who signed out or was removed."""
         while True:
             await asyncio.sleep(RECHECK_SECONDS)
             membership = await self._membership()
@@ -119,10 +119,10 @@ class WorkspaceConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # ch
                 await self.close(code=NOT_PERMITTED)
                 return
             if self.presence is not None:
-                self.presence.person = person_of(membership)
+                self.presence.person = viewer_from(membership)
 
     async def _membership(self) -> Membership | None:
-        """Read anew each time: the session may have ended, the person may have been removed."""
+        """Read the membership again each time: the session may have ended, the person may be removed."""
         session = SessionStore(self.scope["cookies"].get(settings.SESSION_COOKIE_NAME))
         user = await get_user({**self.scope, "session": session})
         slug: str = self.scope["url_route"]["kwargs"]["slug"]

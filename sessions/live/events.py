@@ -18,7 +18,7 @@ from django.utils import timezone
 from traces.ledger.append import body_of, instant
 from traces.models import LedgerEntry
 
-LATE = timedelta(seconds=5)
+VISIBILITY_DELAY = timedelta(seconds=5)
 MAX_EVENTS = 500
 
 APPROVAL_EVENTS = {
@@ -33,44 +33,44 @@ KINDS = {"decision": "decision.made", "session": "session.changed", "trace": "tr
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class LiveEvent:
     seq: int
     type: str
     at: str
     data: dict[str, Any]
 
-    def message(self) -> dict[str, Any]:
+    def to_message(self) -> dict[str, Any]:
         return {"seq": self.seq, "type": self.type, "at": self.at, "data": self.data}
 
 
-def newest_seq(workspace_id: int) -> int:
-    """By kind, so that the index serves it however large the ledger is (1 query)."""
+def find_newest_seq(workspace_id: int) -> int:
+    """Return the newest number. It filters by kind so that an index serves it on a large ledger (1 query)."""
     entries = LedgerEntry.objects.filter(workspace_id=workspace_id, kind__in=["approval", *KINDS])
     return entries.aggregate(newest=Max("pk"))["newest"] or 0
 
 
-def events_since(workspace_id: int, seq: int, *, with_late: bool = False) -> list[Event]:
-    """At most `MAX_EVENTS` events after `seq`, oldest first (1 query)."""
-    later = Q(pk__gt=seq)
-    if with_late:
-        later |= Q(pk__gt=seq - MAX_EVENTS, received_at__gt=timezone.now() - LATE)
+def list_events_since(workspace_id: int, seq: int, *, include_recent: bool = False) -> list[LiveEvent]:
+    """Return at most `MAX_EVENTS` events after `seq`, oldest first (1 query)."""
+    is_new = Q(pk__gt=seq)
+    if include_recent:
+        is_new |= Q(pk__gt=seq - MAX_EVENTS, received_at__gt=timezone.now() - VISIBILITY_DELAY)
     entries = (
-        LedgerEntry.objects.filter(later, workspace_id=workspace_id, kind__in=["approval", *KINDS])
+        LedgerEntry.objects.filter(is_new, workspace_id=workspace_id, kind__in=["approval", *KINDS])
         .select_related("body")
         .order_by("pk")
     )
     return list(_events(entries[:MAX_EVENTS]))
 
 
-def _events(entries: Iterable[LedgerEntry]) -> Iterable[Event]:
+def _events(entries: Iterable[LedgerEntry]) -> Iterable[LiveEvent]:
     for entry in entries:
         kind = APPROVAL_EVENTS.get(entry.outcome, "") if entry.kind == "approval" else KINDS[entry.kind]
         if kind:
-            yield Event(entry.pk, kind, instant(entry.received_at), _data(entry))
+            yield LiveEvent(entry.pk, kind, instant(entry.received_at), _data(entry))
 
 
 def _data(entry: LedgerEntry) -> dict[str, Any]:
-    """Ids and words that say what to fetch; never the input of a call."""
+    """Return ids and words that say what to fetch, never the input of a call."""
     data: dict[str, Any] = {
         "id": entry.entry_id,
         "session_id": entry.session_id,

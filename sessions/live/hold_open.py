@@ -1,8 +1,8 @@
-"""Waiting for a human without holding a worker thread.
+"""Hold a request open until a person has decided, without holding a worker thread.
 
-The WSGI application answers at once. Where the caller is willing to wait and the answer is a pending
-approval, the view says so in the header `X-ICP-Hold: <approval>;<seconds>`; this ASGI middleware then keeps
-the connection on the event loop, and asks the application again when the approval has been decided.
+The WSGI application answers at once. Where the caller is willing to wait for a pending approval, the view
+asks for it in the header `X-ICP-Hold: <approval>;<seconds>`. This ASGI middleware then keeps the connection
+on the event loop and calls the application again once the approval is decided.
 """
 
 from __future__ import annotations
@@ -31,33 +31,33 @@ MAX_BODY = 2 * 1024 * 1024  # more than the gate takes, so that the gate itself 
 
 
 @dataclass
-class Answer:
-    """A whole answer of the application, kept until it is known whether it is the last word."""
+class BufferedResponse:
+    """A response of the application, buffered until it is known whether to send it or to wait."""
 
     start: Message = field(default_factory=dict)
     body: list[bytes] = field(default_factory=list)
 
-    async def take(self, message: Message) -> None:
+    async def add(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.start = message
         else:
             self.body.append(message.get("body", b""))
 
-    def hold(self) -> tuple[str, float] | None:
-        """The approval to wait for and for how long, in seconds."""
+    def requested_hold(self) -> tuple[str, float] | None:
+        """Return the id of the approval to wait for and the seconds; None to send the response now."""
         for name, value in self.start.get("headers", ()):
             if name.lower() == HOLD_NAME:
                 approval, _, seconds = value.decode("ascii").partition(";")
                 return approval, float(seconds)
         return None
 
-    async def give(self, send: Send) -> None:
+    async def send_to(self, send: Send) -> None:
         headers = [(name, value) for name, value in self.start["headers"] if name.lower() != HOLD_NAME]
         await send({**self.start, "headers": headers})
         await send({"type": "http.response.body", "body": b"".join(self.body)})
 
 
-class HoldOpen:
+class HoldMiddleware:
     def __init__(self, app: App) -> None:
         self.app = app
 
@@ -68,30 +68,30 @@ class HoldOpen:
         body = await _read_body(receive)
         if body is None:
             return
-        answer = await self._ask(scope, body)
-        hold = answer.hold()
+        answer = await self._call_app(scope, body)
+        hold = answer.requested_hold()
         if hold is not None:
-            decided = await _wait(receive, *hold)
+            decided = await _wait_for_decision(receive, *hold)
             if decided is None:
                 return  # the client went away: the approval stays, the same call may be sent again
             if decided:
                 resumed = {**scope, "headers": [*scope["headers"], (RESUMED_HEADER, hold[0].encode())]}
-                answer = await self._ask(resumed, body)
-        await answer.give(send)
+                answer = await self._call_app(resumed, body)
+        await answer.send_to(send)
 
-    async def _ask(self, scope: Scope, body: bytes) -> Answer:
-        answer = Answer()
-        unread = [{"type": "http.request", "body": body, "more_body": False}]
+    async def _call_app(self, scope: Scope, body: bytes) -> BufferedResponse:
+        answer = BufferedResponse()
+        messages = [{"type": "http.request", "body": body, "more_body": False}]
 
         async def receive() -> Message:
-            return unread.pop() if unread else {"type": "http.disconnect"}
+            return messages.pop() if messages else {"type": "http.disconnect"}
 
-        await self.app(scope, receive, answer.take)
+        await self.app(scope, receive, answer.add)
         return answer
 
 
 async def _read_body(receive: Receive) -> bytes | None:
-    """The whole body, at most a little over what the gate takes; None when the client went away."""
+    """Return the body, cut a little above the gate's limit; None when the client disconnects."""
     chunks, size = [], 0
     while True:
         message = await receive()
@@ -104,10 +104,10 @@ async def _read_body(receive: Receive) -> bytes | None:
             return b"".join(chunks)
 
 
-async def _wait(receive: Receive, approval: str, seconds: float) -> bool | None:
-    """True when decided, False when the time is over, None when the client went away."""
+async def _wait_for_decision(receive: Receive, approval: str, seconds: float) -> bool | None:
+    """Return True when decided, False when the time is over, None when the client disconnects."""
     gone = asyncio.ensure_future(_until_disconnect(receive))
-    decided = asyncio.ensure_future(hub().until_decided(approval, seconds))
+    decided = asyncio.ensure_future(hub().wait_for_decision(approval, seconds))
     try:
         await asyncio.wait({gone, decided}, return_when=asyncio.FIRST_COMPLETED)
         return decided.result() if decided.done() else None

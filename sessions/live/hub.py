@@ -1,6 +1,6 @@
-"""The part of a process that watches the ledger for everybody who waits on its event loop.
+"""Watch the ledger for all pages and held calls of one event loop.
 
-Woken by `announce` at once, and by itself twice a second: a lost message costs half a second, never an event.
+`notify` wakes the hub at once. It also polls twice a second, so a lost message costs half a second, no event.
 """
 
 from __future__ import annotations
@@ -16,54 +16,54 @@ from channels.layers import get_channel_layer
 from django.conf import settings
 
 from controlplane.shared import notify
-from sessions.live.events import Event, events_since, newest_seq
+from sessions.live.events import LiveEvent, find_newest_seq, list_events_since
 from sessions.models import Approval
 
 log = logging.getLogger(__name__)
 
 TICK_SECONDS = 0.5
 MAX_SEEN = 2_000
-Receiver = Callable[[list[Event]], None]
+Receiver = Callable[[list[LiveEvent]], None]
 
 
 class Hub:
-    """One per event loop. Does nothing at all while nobody is subscribed and no call is held."""
+    """One hub an event loop. It reads nothing while nobody is subscribed and no call is held."""
 
     def __init__(self) -> None:
         self._receivers: defaultdict[int, set[Receiver]] = defaultdict(set)
         self._cursors: dict[int, int] = {}
         self._seen: defaultdict[int, dict[int, None]] = defaultdict(dict)
-        self._held: dict[str, set[asyncio.Future[None]]] = {}
+        self._waiting: dict[str, set[asyncio.Future[None]]] = {}
         self._wake = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
         self._loop = asyncio.get_running_loop()
 
-    def _news(self, _: int) -> None:
+    def _on_notify(self, _: int) -> None:
         self._loop.call_soon_threadsafe(self._wake.set)
 
     def start(self) -> None:
-        notify.add_listener(self._news)
+        notify.add_listener(self._on_notify)
         self._tasks.append(asyncio.create_task(self._watch()))
         if settings.REDIS_URL:
-            self._tasks.append(asyncio.create_task(self._hear()))
+            self._tasks.append(asyncio.create_task(self._listen_to_other_processes()))
 
     async def stop(self) -> None:
-        notify.remove_listener(self._news)
+        notify.remove_listener(self._on_notify)
         for task in self._tasks:
             task.cancel()
-        self.release()
+        self.release_waiting()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    def release(self) -> None:
-        """Let every held call go on with the answer that it has."""
-        for futures in self._held.values():
+    def release_waiting(self) -> None:
+        """Answer every held call with the answer that it already has."""
+        for futures in self._waiting.values():
             for future in futures:
                 future.cancel()
 
     async def subscribe(self, workspace_id: int, receiver: Receiver) -> int:
-        """Have events delivered from now on; returns the sequence number before the first of them."""
+        """Deliver events from now on; return the sequence number before the first of them."""
         if workspace_id not in self._cursors:
-            newest, recent = await database_sync_to_async(_news_so_far)(workspace_id)
+            newest, recent = await database_sync_to_async(_read_recent_seqs)(workspace_id)
             self._cursors.setdefault(workspace_id, newest)
             self._seen[workspace_id].update(dict.fromkeys(recent))
         self._receivers[workspace_id].add(receiver)
@@ -76,30 +76,30 @@ class Hub:
             self._cursors.pop(workspace_id, None)
             self._seen.pop(workspace_id, None)
 
-    async def until_decided(self, approval_id: str, seconds: float) -> bool:
-        """Wait until the approval is no longer pending; False when the time is over first."""
+    async def wait_for_decision(self, approval_id: str, seconds: float) -> bool:
+        """Wait until the approval is no longer pending; return False when the time is over first."""
         future: asyncio.Future[None] = self._loop.create_future()
-        self._held.setdefault(approval_id, set()).add(future)
+        self._waiting.setdefault(approval_id, set()).add(future)
         self._wake.set()
         try:
             await asyncio.wait_for(future, seconds)
         except TimeoutError:
             return False
         except asyncio.CancelledError:
-            if future.cancelled() and not _being_cancelled():
+            if future.cancelled() and not _is_cancelling():
                 return False  # released: the server is stopping
             raise
         finally:
-            self._held[approval_id].discard(future)
-            if not self._held[approval_id]:
-                del self._held[approval_id]
+            self._waiting[approval_id].discard(future)
+            if not self._waiting[approval_id]:
+                del self._waiting[approval_id]
         return True
 
     async def _watch(self) -> None:
         while True:
-            if self._receivers or self._held:
+            if self._receivers or self._waiting:
                 try:
-                    await self._look()
+                    await self._poll()
                 except Exception:
                     log.warning("the ledger could not be read for open pages", exc_info=True)
                     await asyncio.sleep(TICK_SECONDS)
@@ -109,18 +109,20 @@ class Hub:
                 continue
             self._wake.clear()
 
-    async def _look(self) -> None:
+    async def _poll(self) -> None:
         for workspace_id in list(self._receivers):
             await self._deliver(workspace_id)
-        if self._held:
-            over = await database_sync_to_async(_over)(list(self._held))
-            for approval_id in over:
-                for future in self._held.get(approval_id, ()):
+        if self._waiting:
+            decided = await database_sync_to_async(_find_decided)(list(self._waiting))
+            for approval_id in decided:
+                for future in self._waiting.get(approval_id, ()):
                     if not future.done():
                         future.set_result(None)
 
     async def _deliver(self, workspace_id: int) -> None:
-        read = partial(events_since, workspace_id, self._cursors.get(workspace_id, 0), with_late=True)
+        read = partial(
+            list_events_since, workspace_id, self._cursors.get(workspace_id, 0), include_recent=True
+        )
         seen = self._seen[workspace_id]
         events = [event for event in await database_sync_to_async(read)() if event.seq not in seen]
         if not events or workspace_id not in self._cursors:
@@ -132,8 +134,8 @@ class Hub:
         for receiver in list(self._receivers.get(workspace_id, ())):
             receiver(events)
 
-    async def _hear(self) -> None:
-        """News from other processes."""
+    async def _listen_to_other_processes(self) -> None:
+        """Wake up on messages of other processes, which come by the channel layer."""
         layer = get_channel_layer()
         assert layer is not None
         while True:
@@ -144,17 +146,17 @@ class Hub:
                     await layer.receive(channel)
                     self._wake.set()
             except Exception:
-                log.warning("no news from other processes; looking by itself", exc_info=True)
+                log.warning("no messages from other processes; polling only", exc_info=True)
                 await asyncio.sleep(2)
 
 
-def _news_so_far(workspace_id: int) -> tuple[int, list[int]]:
-    """The newest number, and those of the last seconds: nobody who comes now is told of them again."""
-    newest = newest_seq(workspace_id)
-    return newest, [event.seq for event in events_since(workspace_id, newest, with_late=True)]
+def _read_recent_seqs(workspace_id: int) -> tuple[int, list[int]]:
+    """Return the newest sequence number and those of the last seconds, which a new subscriber skips."""
+    newest = find_newest_seq(workspace_id)
+    return newest, [event.seq for event in list_events_since(workspace_id, newest, include_recent=True)]
 
 
-def _over(approval_ids: list[str]) -> list[str]:
+def _find_decided(approval_ids: list[str]) -> list[str]:
     ended = Approval.objects.ended().filter(public_id__in=approval_ids)
     return list(ended.values_list("public_id", flat=True))
 
@@ -163,7 +165,7 @@ _hubs: dict[asyncio.AbstractEventLoop, Hub] = {}
 
 
 def hub() -> Hub:
-    """The hub of the running loop, started on first use."""
+    """Return the hub of the running loop, started on first use."""
     loop = asyncio.get_running_loop()
     if loop not in _hubs:
         for closed in [old for old in _hubs if old.is_closed()]:
@@ -173,20 +175,20 @@ def hub() -> Hub:
     return _hubs[loop]
 
 
-def _being_cancelled() -> bool:
+def _is_cancelling() -> bool:
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
 
 
-async def release_held_calls() -> None:
-    """Before the server closes connections: a held call is better answered than cut off."""
-    found = _hubs.get(asyncio.get_running_loop())
-    if found is not None:
-        found.release()
+async def release_waiting_calls() -> None:
+    """Answer held calls before the server closes connections, which would cut them off."""
+    running_hub = _hubs.get(asyncio.get_running_loop())
+    if running_hub is not None:
+        running_hub.release_waiting()
         await asyncio.sleep(0)
 
 
 async def stop_hub() -> None:
-    found = _hubs.pop(asyncio.get_running_loop(), None)
-    if found is not None:
-        await found.stop()
+    running_hub = _hubs.pop(asyncio.get_running_loop(), None)
+    if running_hub is not None:
+        await running_hub.stop()

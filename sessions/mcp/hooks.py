@@ -1,8 +1,7 @@
-"""`gate_tool_call`: the hooks of clients that can call an MCP tool from a hook, through the same adapters as
-`POST /hooks/{agent}/{event}`.
+"""Answer `gate_tool_call`, for clients whose hooks can call an MCP tool, by the adapters of `POST /hooks`.
 
-The answer is hook JSON. What goes wrong before a tool is a denial and never an error, on which Codex
-would run the tool.
+The answer is hook JSON. Any failure before a tool is a denial and never an error, on which Codex would run
+the tool.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ INPUT_SCHEMA: dict[str, Any] = {
 
 
 async def answer_hook(caller: Caller | ApiError, arguments: Mapping[str, Any]) -> Body:
-    """Answer one hook. Raise `DomainError` or `ApiError` only where a failure lets no tool through."""
+    """Return the hook's answer. Raise `ApiError` only for events whose failure lets no tool through."""
     agent = arguments.get("agent")
     event = arguments.get("hook_event_name") or BEFORE_TOOL
     client = CLIENTS[agent if agent in AGENTS else AGENTS[0]]
@@ -94,8 +93,8 @@ async def _handle(
 
 
 async def _wait_for_decision(request: HookRequest, result: HookResult, seconds: float) -> HookResult:
-    """Held on the event loop: no thread waits for a person."""
-    if not await hub().until_decided(result.approval, seconds):
+    """Wait on the event loop, so that no thread waits for a person."""
+    if not await hub().wait_for_decision(result.approval, seconds):
         return result
     return await in_thread(
         handle_hook, replace(request, gate_request=replace(request.gate_request, resumed=result.approval))
@@ -114,7 +113,7 @@ def _answer_failure(
 
 
 def _build_payload(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """As the client would give it to a hook command. An empty text is a placeholder without a value.
+    """Rebuild the payload of a hook command. An empty text stands for a placeholder without a value.
 
     Claude Code sends objects as JSON text, and numbers and truth as text too; Codex sends them as they are.
     """
@@ -133,7 +132,7 @@ def _build_payload(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _decode_object(name: str, value: Any) -> Any:
-    """The result of a tool may be any text; its input is an object."""
+    """Decode an object sent as JSON text. A tool's result may be any text, its input is an object."""
     if name not in OBJECTS or not isinstance(value, str) or not value.startswith("{"):
         return value
     try:

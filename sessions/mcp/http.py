@@ -1,7 +1,7 @@
-"""Streamable HTTP at /mcp: a bearer token, one request, one answer. Nothing is kept in between.
+"""Serve MCP by Streamable HTTP at /mcp: a bearer token, one request, one answer, no state in between.
 
-A request that is not admitted gets the status that REST would give it, except one for `gate_tool_call`: there
-clients let the tool run on an error (Codex always), so it is carried to the hook's own answer, a denial.
+An unauthenticated request gets the status that REST would give it. `gate_tool_call` is the exception: clients
+let the tool run on an error (Codex always), so the error becomes the hook's own answer, a denial.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from controlplane.shared.errors import DomainError
 from controlplane.shared.tokens import Bearer, find_bearer
 from sessions.live.hold_open import MAX_BODY, App, Message, Receive, Scope, Send
 from sessions.mcp.server import CALLER, server
-from sessions.mcp.session_binding import Caller, caller_of
+from sessions.mcp.session_binding import Caller, read_caller
 from sessions.mcp.threads import in_thread
 
 PATHS = frozenset({"/mcp", "/mcp/"})
@@ -36,27 +36,27 @@ for talkative in ("mcp.server.streamable_http_manager", "mcp.server.streamable_h
     logging.getLogger(talkative).setLevel(logging.WARNING)  # at INFO they tell of every request
 
 
-class BesidePages:
-    """Takes what goes to /mcp, and leaves the rest to the application."""
+class McpMiddleware:
+    """Handle requests to /mcp; pass all others to the application."""
 
     def __init__(self, app: App) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        app = answer if scope["path"] in PATHS else self.app
+        app = handle if scope["path"] in PATHS else self.app
         await app(scope, receive, send)
 
 
-async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+async def handle(scope: Scope, receive: Receive, send: Send) -> None:
     headers = {name.decode("latin-1").lower(): text.decode("latin-1") for name, text in scope["headers"]}
     try:
-        caller: Caller | ApiError = await in_thread(admitted, scope["method"], headers)
+        caller: Caller | ApiError = await in_thread(authenticate, scope["method"], headers)
     except ApiError as error:
         body = await _read(receive) if scope["method"] == "POST" else b""
-        if not _asks_the_gate(body):
-            await _refuse(send, error)
+        if not _is_gate_call(body):
+            await _send_error(send, error)
             return
-        caller, receive = error, _replayed(body, receive)
+        caller, receive = error, _replay(body, receive)
     manager = StreamableHTTPSessionManager(
         server,
         stateless=True,
@@ -67,8 +67,8 @@ async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         await manager.handle_request({**scope, CALLER: caller}, receive, send)
 
 
-def admitted(method: str, headers: Mapping[str, str]) -> Caller:
-    """The same checks as before a view, as `ApiError`. 2 queries."""
+def authenticate(method: str, headers: Mapping[str, str]) -> Caller:
+    """Make the checks that a view makes before it runs; raise `ApiError`. 2 queries."""
     _require_address(headers)
     if method != "POST":
         error = "Send POST: there is no stream to listen to, and no session to delete."
@@ -84,7 +84,7 @@ def admitted(method: str, headers: Mapping[str, str]) -> Caller:
         error_text = f"Too many requests with this token. Wait {wait} seconds."
         raise ApiError(429, "THROTTLED", error_text, header=("retry-after", wait))
     try:
-        return caller_of(bearer, headers)
+        return read_caller(bearer, headers)
     except DomainError as error:
         raise ApiError(get_status_code(error), error.error_type, error.error, **error.details) from error
 
@@ -99,7 +99,7 @@ def _bearer(header: str) -> Bearer:
 
 
 def _require_address(headers: Mapping[str, str]) -> None:
-    """Host as Django holds it, Origin as sockets do (DNS rebinding), https where the site has it."""
+    """Check Host as Django does, Origin as sockets do (DNS rebinding), and https where the site uses it."""
     if not _allowed(headers.get("host", "")):
         raise ApiError(400, "INVALID_HOST", "This server does not answer under that name: ICP_ALLOWED_HOSTS.")
     origin = headers.get("origin")
@@ -115,7 +115,7 @@ def _allowed(netloc: str) -> bool:
 
 
 async def _read(receive: Receive) -> bytes:
-    """The body, or b"" for one that is too long or was not sent to its end."""
+    """Return the body; b"" for one that is too long or incomplete."""
     body = bytearray()
     while True:
         message = await receive()
@@ -126,7 +126,7 @@ async def _read(receive: Receive) -> bytes:
             return bytes(body)
 
 
-def _asks_the_gate(body: bytes) -> bool:
+def _is_gate_call(body: bytes) -> bool:
     try:
         call = json.loads(body)
         return bool(call["method"] == "tools/call" and call["params"]["name"] == HOOK_TOOL)
@@ -134,16 +134,16 @@ def _asks_the_gate(body: bytes) -> bool:
         return False
 
 
-def _replayed(body: bytes, receive: Receive) -> Receive:
-    unread: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+def _replay(body: bytes, receive: Receive) -> Receive:
+    messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
-    async def again() -> Message:
-        return unread.pop() if unread else await receive()
+    async def receive_again() -> Message:
+        return messages.pop() if messages else await receive()
 
-    return again
+    return receive_again
 
 
-async def _refuse(send: Send, error: ApiError) -> None:
+async def _send_error(send: Send, error: ApiError) -> None:
     name, value = error.extra.get("header", ("cache-control", "no-store"))
     headers = [(b"content-type", b"application/json"), (name.encode(), value.encode())]
     await send({"type": "http.response.start", "status": error.status_code, "headers": headers})

@@ -21,9 +21,9 @@ from controlplane.policy.model import HANDSHAKE_TOOL
 from controlplane.shared.errors import DomainError, InvalidInputError, NotFoundError
 from controlplane.shared.masking import mask_text
 from sessions.mcp import hooks
-from sessions.mcp.session_binding import Caller, works_on_intent
+from sessions.mcp.session_binding import Caller, has_intent
 from sessions.mcp.threads import in_thread
-from sessions.mcp.tools import TOOLS, Call, Tool
+from sessions.mcp.tools import TOOLS, McpCall, McpTool
 
 log = logging.getLogger(__name__)
 
@@ -48,10 +48,10 @@ async def list_tools(context: Context, _: types.PaginatedRequestParams | None) -
     """Before the handshake: it, and what changes nothing that counts. `X-ICP-Tools: all` lists all."""
     caller = _caller(context)
     assert isinstance(caller, Caller)  # anything else comes as far as `call_tool` only
-    everything = caller.everything or await in_thread(works_on_intent, caller)
-    offered = {name: tool for name, tool in TOOLS.items() if everything or not tool.needs_intent}
-    listed = [_listed(name, tool.description, tool.input_schema) for name, tool in offered.items()]
-    listed.append(_listed(HOOK_TOOL, hooks.DESCRIPTION, hooks.INPUT_SCHEMA))
+    show_all = caller.lists_all_tools or await in_thread(has_intent, caller)
+    names = {name: tool for name, tool in TOOLS.items() if show_all or not tool.needs_intent}
+    listed = [_to_mcp_tool(name, tool.description, tool.input_schema) for name, tool in names.items()]
+    listed.append(_to_mcp_tool(HOOK_TOOL, hooks.DESCRIPTION, hooks.INPUT_SCHEMA))
     return types.ListToolsResult(tools=listed, ttl_ms=0, cache_scope="private")
 
 
@@ -62,15 +62,15 @@ async def call_tool(context: Context, params: types.CallToolRequestParams) -> ty
         if params.name == HOOK_TOOL:
             return _hook_result(await hooks.answer_hook(caller, arguments))
         assert isinstance(caller, Caller)
-        said = await in_thread(run, caller, params.name, arguments)
-    except (DomainError, ApiError) as error:
+        answer = await in_thread(run, caller, params.name, arguments)
+    except (ApiError, DomainError) as error:
         return _result(f"{error.error_type}: {error.error}", is_error=True)
     except Exception:
         log.exception("a tool failed")
         return _result(FAILED, is_error=True)
     if params.name == HANDSHAKE_TOOL:
         await _tell_of_new_tools(context)
-    return _result(said)
+    return _result(answer)
 
 
 def run(caller: Caller, name: str, arguments: Mapping[str, Any]) -> str:
@@ -79,14 +79,14 @@ def run(caller: Caller, name: str, arguments: Mapping[str, Any]) -> str:
     if tool is None:
         raise NotFoundError(f"There is no tool {name[:100]!r}. Tools: {', '.join(TOOLS)}.")
     _require_valid(tool, arguments)
-    return tool.run(Call(caller, name, arguments))
+    return tool.run(McpCall(caller, name, arguments))
 
 
-def schema_of(name: str) -> dict[str, Any] | None:
+def build_schema(name: str) -> dict[str, Any] | None:
     return hooks.INPUT_SCHEMA if name == HOOK_TOOL else getattr(TOOLS.get(name), "input_schema", None)
 
 
-def _require_valid(tool: Tool, arguments: Mapping[str, Any]) -> None:
+def _require_valid(tool: McpTool, arguments: Mapping[str, Any]) -> None:
     try:
         check_text(dict(arguments))
     except ValueError as error:
@@ -110,7 +110,7 @@ def _caller(context: Context) -> Caller | ApiError:
     return caller
 
 
-def _listed(name: str, description: str, schema: dict[str, Any]) -> types.Tool:
+def _to_mcp_tool(name: str, description: str, schema: dict[str, Any]) -> types.Tool:
     return types.Tool(name=name, description=description, input_schema=schema)
 
 
@@ -128,7 +128,7 @@ server = ControlPlaneServer(
     "icp",
     title="Intent Control Plane",
     instructions=INSTRUCTIONS,
-    get_tool_input_schema=schema_of,
+    get_tool_input_schema=build_schema,
     on_list_tools=list_tools,
     on_call_tool=call_tool,
 )

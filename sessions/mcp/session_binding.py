@@ -1,13 +1,13 @@
-"""Which agent session an MCP call belongs to.
+"""Find the agent session that an MCP call belongs to.
 
-Most clients open a connection to an MCP server without saying in which conversation. So a call is tied by the
-first of these that holds, among the sessions of its own token only:
+Most clients open a connection to an MCP server without naming a conversation. A call is bound by the first of
+these rules that holds, among the sessions of its own token only:
 
-1. it says so: the argument `session_id`, or the header `X-ICP-Session` of the connection;
-2. the client's hook has just let this very call pass: the gate recorded it, with the conversation's id;
-3. the token (and the agent of `X-ICP-Agent`, where that is sent) has one live session.
+1. it names the session: the argument `session_id`, or the header `X-ICP-Session` of the connection;
+2. the client's hook has just sent this very call to the gate, which recorded it with the conversation's id;
+3. the token (and the agent of `X-ICP-Agent`, where sent) has exactly one live session.
 
-What is left is refused with the ids to choose from, never guessed.
+Anything else is refused with the ids to choose from, never guessed.
 """
 
 from __future__ import annotations
@@ -36,23 +36,26 @@ from traces.models import Kind, LedgerEntry
 
 # From the hook's answer to the call itself: at once, or after the client's own prompt to its user. The first
 # that holds one session decides.
-JUST_NOW = (timedelta(seconds=3), timedelta(minutes=2))
-MAX_LOOK_BACK = 50  # decisions on this tool
-UNFILLED = ("$", "{")  # how a variable begins that the client did not fill in: all its conversations share it
+RECENT = (timedelta(seconds=3), timedelta(minutes=2))
+MAX_DECISIONS = 50  # decisions on this tool
+PLACEHOLDER_PREFIXES = (
+    "$",
+    "{",
+)  # how a variable begins that the client did not fill in: all its conversations share it
 MAX_IDS = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who calls, and what the connection's headers say: the session, the agent, "" for neither."""
+    """The bearer of a call, and the session and agent that the headers name ("" for none)."""
 
     bearer: Bearer
     session_id: str = ""
     agent: str = ""
-    everything: bool = False  # list every tool, for a client that lists once
+    lists_all_tools: bool = False  # list every tool, for a client that lists once
 
 
-def tied_session(caller: Caller, tool: str, arguments: Mapping[str, Any]) -> AgentSession | None:
+def find_bound_session(caller: Caller, tool: str, arguments: Mapping[str, Any]) -> AgentSession | None:
     """None when there is no live session to mean. At most 5 queries.
 
     Raise ForeignSessionError, NotFoundError for an unknown session, ConflictError when several may be meant.
@@ -60,97 +63,100 @@ def tied_session(caller: Caller, tool: str, arguments: Mapping[str, Any]) -> Age
     """
     if "session_id" in arguments:
         named = text_field(dict(arguments), "session_id", MAX_ID_LENGTH, required=True)
-        return _opened(caller, named) if tool == HANDSHAKE_TOOL else _found(caller, named)
+        return _open_session(caller, named) if tool == HANDSHAKE_TOOL else _require_session(caller, named)
     if caller.session_id:
-        return _opened(caller, _filled(caller.session_id))
-    live = sessions_of(caller)
+        return _open_session(caller, _require_filled(caller.session_id))
+    live = list_live_sessions(caller)
     if len(live) > 1:
-        passed = _let_pass(caller.bearer, tool, arguments, live)
+        passed = _find_gated_sessions(caller.bearer, tool, arguments, live)
         if len(passed) != 1:
-            raise ConflictError(_choose(live), error_type="SESSION_UNKNOWN")
+            raise ConflictError(_describe_choices(live), error_type="SESSION_UNKNOWN")
         live = [session for session in live if session.session_id in passed]
     return find_session(caller.bearer.workspace_id, live[0].session_id) if live else None
 
 
 def begin_session(caller: Caller) -> AgentSession:
-    """A new session for a client that has none and names none."""
+    """Open a session for a client that has none and names none."""
     return open_session(caller.bearer, Opening(agent_name=caller.agent))[0]
 
 
-def sessions_of(caller: Caller) -> list[AgentSession]:
-    """The caller's live sessions, the one that was heard of last first. 2 queries."""
+def list_live_sessions(caller: Caller) -> list[AgentSession]:
+    """Return the caller's live sessions, the most recently seen first. 2 queries."""
     workspace = Workspace.objects.get(pk=caller.bearer.workspace_id)
-    own = live_sessions(workspace.pk, load_policy(workspace)).filter(token_id=caller.bearer.token_id)
+    rows = live_sessions(workspace.pk, load_policy(workspace)).filter(token_id=caller.bearer.token_id)
     if caller.agent:
-        own = own.filter(agent_name=caller.agent)
-    return list(own.order_by("-last_seen_at"))
+        rows = rows.filter(agent_name=caller.agent)
+    return list(rows.order_by("-last_seen_at"))
 
 
-def works_on_intent(caller: Caller) -> bool:
-    """Whether a session that may be the caller's has made the handshake; nothing is opened. 2 queries."""
-    live = sessions_of(caller)
+def has_intent(caller: Caller) -> bool:
+    """Tell whether a session that may be the caller's has an intent; opens nothing. 2 queries."""
+    live = list_live_sessions(caller)
     if caller.session_id:
         live = [session for session in live if session.session_id == caller.session_id]
     return any(session.selected_intent_id for session in live)
 
 
-def caller_of(bearer: Bearer, headers: Mapping[str, str]) -> Caller:
-    """From the request's headers, by lower-case names. Raise GateInputError for a malformed one."""
-    told = {"session": headers.get("x-icp-session", ""), "agent": headers.get("x-icp-agent", "")}
-    for name, most in (("session", MAX_ID_LENGTH), ("agent", AGENT_FIELDS["name"])):
-        text_field(told, name, most, required=bool(told[name]))
-    return Caller(bearer, told["session"], told["agent"], headers.get("x-icp-tools") == "all")
+def read_caller(bearer: Bearer, headers: Mapping[str, str]) -> Caller:
+    """Read the headers, by lower-case names. Raise GateInputError for a malformed one."""
+    values = {"session": headers.get("x-icp-session", ""), "agent": headers.get("x-icp-agent", "")}
+    for name, max_length in (("session", MAX_ID_LENGTH), ("agent", AGENT_FIELDS["name"])):
+        text_field(values, name, max_length, required=bool(values[name]))
+    return Caller(bearer, values["session"], values["agent"], headers.get("x-icp-tools") == "all")
 
 
-def _found(caller: Caller, session_id: str) -> AgentSession:
+def _require_session(caller: Caller, session_id: str) -> AgentSession:
     session = find_session(caller.bearer.workspace_id, session_id)
     if session is None:
-        error = f"There is no session {session_id!r}. {_choose(sessions_of(caller))}"
+        error = f"There is no session {session_id!r}. {_describe_choices(list_live_sessions(caller))}"
         raise NotFoundError(error, error_type="SESSION_UNKNOWN")
     require_owner(session, caller.bearer)
     return session
 
 
-def _opened(caller: Caller, session_id: str) -> AgentSession:
+def _open_session(caller: Caller, session_id: str) -> AgentSession:
     return open_session(caller.bearer, Opening(session_id=session_id, agent_name=caller.agent))[0]
 
 
-def _filled(session_id: str) -> str:
-    if session_id.startswith(UNFILLED):
+def _require_filled(session_id: str) -> str:
+    if session_id.startswith(PLACEHOLDER_PREFIXES):
         error = f"X-ICP-Session holds {session_id!r}: the client left the variable as is. Remove the header."
         raise InvalidInputError(error)
     return session_id
 
 
-def _choose(live: list[AgentSession]) -> str:
+def _describe_choices(live: list[AgentSession]) -> str:
     if not live:
         return "No session is open with this token: call select_active_intent first, without session_id."
     ids = ", ".join(session.session_id for session in live[:MAX_IDS])
     return f"Open with this token: {ids}. Name the one of this conversation in session_id."
 
 
-def _let_pass(bearer: Bearer, tool: str, arguments: Mapping[str, Any], live: list[AgentSession]) -> set[str]:
+def _find_gated_sessions(
+    bearer: Bearer, tool: str, arguments: Mapping[str, Any], live: list[AgentSession]
+) -> set[str]:
     """Ids of the live sessions whose hook asked for this call a moment ago. 1 query."""
-    wanted, now = to_storable(dict(arguments)), timezone.now()
+    call_input, now = to_storable(dict(arguments)), timezone.now()
     entries = LedgerEntry.objects.filter(
         workspace_id=bearer.workspace_id,
         kind=Kind.DECISION,
         session_id__in=[session.session_id for session in live],
         outcome="allow",
         tool__in=[tool, *list_spellings(tool), *MCP_WRAPPERS],
-        received_at__gt=now - JUST_NOW[-1],
+        received_at__gt=now - RECENT[-1],
     )
-    newest = entries.select_related("body").order_by("-pk")[:MAX_LOOK_BACK]
-    found = [
+    newest = entries.select_related("body").order_by("-pk")[:MAX_DECISIONS]
+    matches = [
         entry
         for entry in newest
-        if (body := body_of(entry)) is not None and _is_call(entry.tool, body.get("input"), tool, wanted)
+        if (body := body_of(entry)) is not None
+        and _is_same_call(entry.tool, body.get("input"), tool, call_input)
     ]
-    tiers = [{one.session_id for one in found if one.received_at > now - since} for since in JUST_NOW]
-    return next((ids for ids in tiers if len(ids) == 1), tiers[-1])
+    candidates = [{one.session_id for one in matches if one.received_at > now - since} for since in RECENT]
+    return next((ids for ids in candidates if len(ids) == 1), candidates[-1])
 
 
-def _is_call(recorded: str, data: Any, tool: str, wanted: Any) -> bool:
-    """Whether the recorded call is this one, out of any wrapping."""
-    found = resolve_tool(ToolCall(recorded, data))
-    return found.name in (tool, *list_spellings(tool)) and to_storable(found.input) == wanted
+def _is_same_call(recorded: str, data: Any, tool: str, call_input: Any) -> bool:
+    """Tell whether a recorded call is this one, without the wrapper of a client."""
+    resolved = resolve_tool(ToolCall(recorded, data))
+    return resolved.name in (tool, *list_spellings(tool)) and to_storable(resolved.input) == call_input

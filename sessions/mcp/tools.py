@@ -22,8 +22,8 @@ from sessions.lifecycle.complete import complete_intent
 from sessions.lifecycle.guidance import prompt_of
 from sessions.lifecycle.handshake import select_intent
 from sessions.lifecycle.request_scope import request_scope
-from sessions.mcp.schemas import INTENT_ID, PROPOSAL, SESSION_ID, choice, text, texts
-from sessions.mcp.session_binding import Caller, begin_session, tied_session
+from sessions.mcp.schemas import INTENT_ID, PROPOSAL_FIELDS, SESSION_ID, choice, text, texts
+from sessions.mcp.session_binding import Caller, begin_session, find_bound_session
 from sessions.models import AgentSession, Approval
 from sessions.representations import represent_session
 from traces.lessons.store import NewLesson, Section, record_lesson
@@ -34,7 +34,7 @@ APPROVALS_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class McpCall:
     """A call with checked arguments. Each of the three finds its session anew: ask once."""
 
     caller: Caller
@@ -49,18 +49,18 @@ class Call:
     def actor(self) -> str:
         return self.caller.bearer.actor
 
-    def tied(self) -> AgentSession | None:
-        return tied_session(self.caller, self.tool, self.arguments)
+    def bound_session(self) -> AgentSession | None:
+        return find_bound_session(self.caller, self.tool, self.arguments)
 
-    def known(self) -> AgentSession:
-        session = self.tied()
+    def require_session(self) -> AgentSession:
+        session = self.bound_session()
         if session is None:
             raise ConflictError(NO_SESSION, error_type="SESSION_UNKNOWN")
         return session
 
-    def working(self) -> AgentSession:
+    def require_intent(self) -> AgentSession:
         """With an intent; whether it still holds is the service's to say."""
-        session = self.tied()
+        session = self.bound_session()
         if session is None or not session.selected_intent_id:
             error = f"You must cite a valid active Intent ID. Call select_active_intent before {self.tool}."
             raise ConflictError(error, error_type="MISSING_OR_INVALID_INTENT")
@@ -68,11 +68,11 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Tool:
+class McpTool:
     """`needs_intent`: offered only to a session that has taken one; its `run` asks for `working()`."""
 
     description: str
-    run: Callable[[Call], str]
+    run: Callable[[McpCall], str]
     properties: Mapping[str, Any] = field(default_factory=dict)
     required: tuple[str, ...] = ()
     needs_intent: bool = False
@@ -87,32 +87,32 @@ class Tool:
         }
 
 
-def list_active(call: Call) -> str:
-    found = list_selectable_intents(call.workspace_id)
-    if found:
-        return "\n".join(f"{one.intent_id} [{one.status}] {one.name}: {one.description}" for one in found)
+def list_active_intents(call: McpCall) -> str:
+    intents = list_selectable_intents(call.workspace_id)
+    if intents:
+        return "\n".join(f"{one.intent_id} [{one.status}] {one.name}: {one.description}" for one in intents)
     state = find_registry_state(call.workspace_id)
     return NO_INTENT if state == "ok" else describe_unavailable(state)
 
 
-def select(call: Call) -> str:
-    """The handshake. The hook may have made it already, with the same call: then the context comes again."""
-    opened, session = "", call.tied()
+def select_active_intent(call: McpCall) -> str:
+    """Make the handshake. Where the hook has made it with the same call already, return the context again."""
+    opened, session = "", call.bound_session()
     if session is None:
         session = begin_session(call.caller)
         opened = f"Your session_id is {session.session_id}: pass it with every later call.\n"
-    handed = select_intent(session, call.arguments["intent_id"], call.actor)
-    again = handed.get("error_type") == ErrorType.INTENT_LOCKED and handed["context"]
-    if not handed["success"] and not again:
-        raise ConflictError(f"{handed['error']} {opened}".strip(), error_type=handed["error_type"])
-    return f"{opened}{handed['context']}"
+    answer = select_intent(session, call.arguments["intent_id"], call.actor)
+    already_selected = answer.get("error_type") == ErrorType.INTENT_LOCKED and answer["context"]
+    if not answer["success"] and not already_selected:
+        raise ConflictError(f"{answer['error']} {opened}".strip(), error_type=answer["error_type"])
+    return f"{opened}{answer['context']}"
 
 
-def context(call: Call) -> str:
-    """Of the intent that is named, else of the session's; without either, the governance section."""
+def get_intent_context(call: McpCall) -> str:
+    """Return the context of the named intent, else of the session's, else the governance section."""
     intent_id = call.arguments.get("intent_id")
     if not intent_id:
-        session = call.known()
+        session = call.require_session()
         intent_id = session.selected_intent_id
         if not intent_id:
             return prompt_of(session)
@@ -123,32 +123,34 @@ def context(call: Call) -> str:
     return str(build_intent_context(intent)["context"])
 
 
-def status(call: Call) -> str:
-    """State of the session and its newest approvals, or the one that is named."""
-    session = call.known()
-    own = Approval.objects.select_related("workspace", "session").filter(session=session)
+def gate_status(call: McpCall) -> str:
+    """Return the session's state and newest approvals, or the named approval."""
+    session = call.require_session()
+    approvals = Approval.objects.select_related("workspace", "session").filter(session=session)
     if call.arguments.get("approval_id"):
-        found = own.filter(public_id=call.arguments["approval_id"]).first()
-        if found is None:
+        approval = approvals.filter(public_id=call.arguments["approval_id"]).first()
+        if approval is None:
             raise NotFoundError("This session has no such approval.")
-        return _json(represent_approval(found))
-    newest = [represent_approval(one) for one in own.order_by("-pk")[:APPROVALS_SHOWN]]
+        return _json(represent_approval(approval))
+    newest = [represent_approval(one) for one in approvals.order_by("-pk")[:APPROVALS_SHOWN]]
     return _json({"session": represent_session(session), "newest_approvals": newest})
 
 
-def ask_for_scope(call: Call) -> str:
-    return _waits(request_scope(call.working(), list(call.arguments["patterns"]), call.arguments["reason"]))
+def request_scope_expansion(call: McpCall) -> str:
+    return _describe_pending(
+        request_scope(call.require_intent(), list(call.arguments["patterns"]), call.arguments["reason"])
+    )
 
 
-def complete(call: Call) -> str:
-    approval = complete_intent(call.working(), call.arguments["verification_notes"], call.actor)
-    return "The intent is completed." if approval is None else _waits(approval)
+def complete_session_intent(call: McpCall) -> str:
+    approval = complete_intent(call.require_intent(), call.arguments["verification_notes"], call.actor)
+    return "The intent is completed." if approval is None else _describe_pending(approval)
 
 
-def learn(call: Call) -> str:
-    session = call.working()
+def record_session_lesson(call: McpCall) -> str:
+    session = call.require_intent()
     lesson = NewLesson(
-        _placed(session, call.arguments.get("file", "")),
+        _workspace_path(session, call.arguments.get("file", "")),
         call.arguments["problems"],
         session_id=session.session_id,
         intent_id=session.selected_intent_id,
@@ -159,16 +161,16 @@ def learn(call: Call) -> str:
     return "The lesson is recorded." if new else "This lesson was known already, or says nothing."
 
 
-def _placed(session: AgentSession, file: str) -> str:
-    """Relative to the workspace, as far as the session's root tells; else as it was sent."""
+def _workspace_path(session: AgentSession, file: str) -> str:
+    """Return the path relative to the workspace where the session's root allows it; else as sent."""
     root = session.root or session.workspace.local_root or None
-    placed = canonicalize(file, root=root, cwd=session.cwd or None, writing=False)
-    return placed.path if isinstance(placed, CanonicalPath) else file
+    resolved = canonicalize(file, root=root, cwd=session.cwd or None, writing=False)
+    return resolved.path if isinstance(resolved, CanonicalPath) else file
 
 
-def propose_one(call: Call) -> str:
-    fields = {name: value for name, value in call.arguments.items() if name in PROPOSAL}
-    session = call.tied()
+def propose_intent(call: McpCall) -> str:
+    fields = {name: value for name, value in call.arguments.items() if name in PROPOSAL_FIELDS}
+    session = call.bound_session()
     agent = (session.agent_name if session else "") or call.caller.agent or call.caller.bearer.name
     proposer = Proposer(agent, call.actor, session.session_id if session else "")
     intent = propose(call.workspace_id, fields, proposer)
@@ -178,11 +180,11 @@ def propose_one(call: Call) -> str:
     )
 
 
-def _waits(approval: Approval) -> str:
-    shown = represent_approval(approval)
+def _describe_pending(approval: Approval) -> str:
+    fields = represent_approval(approval)
     return (
-        f"A human must decide this first, until {shown['expires_at']}: {shown['url']}\n"
-        f"Tell the user. Ask gate_status with approval_id {shown['id']} how it went."
+        f"A human must decide this first, until {fields['expires_at']}: {fields['url']}\n"
+        f"Tell the user. Ask gate_status with approval_id {fields['id']} how it went."
     )
 
 
@@ -190,46 +192,48 @@ def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, indent=1)
 
 
-TOOLS: Mapping[str, Tool] = {
-    "list_active_intents": Tool("List the intents that work can be done under.", list_active),
-    "select_active_intent": Tool(
+TOOLS: Mapping[str, McpTool] = {
+    "list_active_intents": McpTool("List the intents that work can be done under.", list_active_intents),
+    "select_active_intent": McpTool(
         "Take the intent that this session's work belongs to, for the whole session, and get its scope, "
         "constraints and history. Must be called before anything is changed.",
-        select,
+        select_active_intent,
         {"intent_id": INTENT_ID},
         ("intent_id",),
     ),
-    "get_intent_context": Tool(
+    "get_intent_context": McpTool(
         "Read an intent's scope, constraints, criteria and history; this session's when none is named.",
-        context,
+        get_intent_context,
         {"intent_id": INTENT_ID},
     ),
-    "gate_status": Tool(
-        "The state of this session and of its approvals.", status, {"approval_id": text("One approval", 32)}
+    "gate_status": McpTool(
+        "The state of this session and of its approvals.",
+        gate_status,
+        {"approval_id": text("One approval", 32)},
     ),
-    "propose_intent": Tool(
+    "propose_intent": McpTool(
         "Propose an intent for work that none covers. It stays blocked until an admin accepts it.",
-        propose_one,
-        PROPOSAL,
+        propose_intent,
+        PROPOSAL_FIELDS,
         ("name", "description", "owned_scope"),
     ),
-    "request_scope_expansion": Tool(
+    "request_scope_expansion": McpTool(
         "Ask a human to widen this session's intent by patterns.",
-        ask_for_scope,
+        request_scope_expansion,
         {"patterns": texts("Globs to add", 1), "reason": text("Why the work needs them")},
         ("patterns", "reason"),
         needs_intent=True,
     ),
-    "complete_intent": Tool(
+    "complete_intent": McpTool(
         "Say that the work of this session's intent is done; a human may have to confirm.",
-        complete,
+        complete_session_intent,
         {"verification_notes": text("How each acceptance criterion was verified", 20_000)},
         ("verification_notes",),
         needs_intent=True,
     ),
-    "record_lesson": Tool(
+    "record_lesson": McpTool(
         "Remember a failed verification, a decision or a constraint, so that later sessions know it.",
-        learn,
+        record_session_lesson,
         {
             "file": text("The file it is about", 1000),
             "problems": text("What failed and how to avoid it, what was decided and why, or what must hold"),

@@ -12,8 +12,8 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from controlplane.client.agents import CLIENTS, reason_in
-from controlplane.client.config.hook_entries import entries
+from controlplane.client.agents import CLIENTS, find_refusal
+from controlplane.client.config.hook_entries import build_entries
 from tests.client.machine import FAULTS, Machine, Stub
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "fail-closed.md"
@@ -47,7 +47,7 @@ Rule = Callable[[int, dict, str], str]
 
 def by_json(status: int, answer: dict, stderr: str, *, others: str) -> str:
     """Deny JSON counts whatever the status; `others` is what becomes of a status other than 0 and 2."""
-    if reason_in(answer):
+    if find_refusal(answer):
         return TOLD
     if status == 2 and stderr:
         return TOLD
@@ -55,19 +55,19 @@ def by_json(status: int, answer: dict, stderr: str, *, others: str) -> str:
 
 
 def codex(status: int, answer: dict, stderr: str) -> str:
-    return TOLD if (status == 2 and stderr) or (status == 0 and reason_in(answer)) else RUNS
+    return TOLD if (status == 2 and stderr) or (status == 0 and find_refusal(answer)) else RUNS
 
 
 def copilot(status: int, answer: dict, stderr: str) -> str:
     """Any failure refuses, but only JSON with status 0 reaches the model."""
     if status:
         return SILENT
-    return TOLD if reason_in(answer) else RUNS
+    return TOLD if find_refusal(answer) else RUNS
 
 
 def cursor(status: int, answer: dict, stderr: str) -> str:
     """With `failClosed` whatever is no answer refuses."""
-    return TOLD if status == 0 and reason_in(answer) else RUNS if status == 0 and answer else SILENT
+    return TOLD if status == 0 and find_refusal(answer) else RUNS if status == 0 and answer else SILENT
 
 
 def windsurf(status: int, answer: dict, stderr: str) -> str:
@@ -76,7 +76,7 @@ def windsurf(status: int, answer: dict, stderr: str) -> str:
 
 def plugin(status: int, answer: dict, stderr: str) -> str:
     """It throws where the hook fails or says nothing, and the error's text is the tool's result."""
-    return TOLD if status or not answer or reason_in(answer) else RUNS
+    return TOLD if status or not answer or find_refusal(answer) else RUNS
 
 
 RULES: dict[str, Rule] = {
@@ -112,7 +112,7 @@ def command_of(agent: str) -> str:
     gate = CLIENTS[agent].gates.split()[0]
     if CLIENTS[agent].entry is None:
         return f'"$HOME/.config/icp/hook" {agent} {gate}'
-    entry = entries(agent)[gate]
+    entry = build_entries(agent)[gate]
     inner = entry["hooks"][0] if "hooks" in entry else entry
     return inner.get("command") or inner["bash"]
 

@@ -8,7 +8,7 @@ import stat
 import pytest
 
 from controlplane.client.agents import CLIENTS
-from controlplane.client.config.hook_entries import MARK, TAKE_COMMENTS
+from controlplane.client.config.hook_entries import ALLOW_COMMENTS, MARK
 
 JSON_AGENTS = [agent for agent, client in CLIENTS.items() if client.entry]
 PLUGIN_AGENTS = [agent for agent, client in CLIENTS.items() if not client.entry]
@@ -109,7 +109,7 @@ class TestSettingsOfOthers:
         )
         file = given(machine, agent, text)
         done = machine.icp("connect", agent, "--url", "http://x", "--token", "icp_x")
-        if agent not in TAKE_COMMENTS:
+        if agent not in ALLOW_COMMENTS:
             assert (done.returncode, file.read_text(encoding="utf-8")) == (1, text)
             return
         assert '\n    // mine\n    "model": "x",\n' in file.read_text(encoding="utf-8")

@@ -7,7 +7,12 @@ import hashlib
 import pytest
 
 from controlplane.client.commands import git_changes
-from controlplane.client.commands.git_changes import CannotCheckError, changed_files, empty_tree, span
+from controlplane.client.commands.git_changes import (
+    GitRangeError,
+    empty_tree,
+    list_changed_files,
+    resolve_range,
+)
 from tests.client.gits import IDENTITY, Repository
 
 HOSTILE = [
@@ -34,7 +39,7 @@ def sha(data):
 
 
 def between(ada, base, head="HEAD"):
-    return {file["path"]: file for file in changed_files(str(ada.root), base, head)}
+    return {file["path"]: file for file in list_changed_files(str(ada.root), base, head)}
 
 
 def test_hostile_names_come_through_whole(ada):
@@ -54,7 +59,7 @@ def test_a_name_that_is_no_utf_8_is_told_as_unreadable(ada):
     ada.write(b"caf\xe9.txt", "x")
     ada.write("caf\\xe9.txt", "x")  # spelled as the other one is shown
     ada.commit()
-    files = changed_files(str(ada.root), first, "HEAD")
+    files = list_changed_files(str(ada.root), first, "HEAD")
     assert sorted(file["readable"] for file in files) == [False, True]
 
 
@@ -115,12 +120,12 @@ def forked(ada):
 def test_ranges_are_read_as_git_reads_them(ada, forked):
     parted, main, branch = forked
     root = str(ada.root)
-    assert span(root, "main..branch", "", "") == (main, branch)
-    assert span(root, "main...branch", "", "") == (parted, branch)
-    assert span(root, "", "main", "branch") == (parted, branch)
-    assert span(root, parted, "", "") == (parted, main)
-    assert span(root, "branch..", "", "") == (branch, main)
-    assert span(root, "", "0" * 40, "branch") == (empty_tree(root), branch)
+    assert resolve_range(root, "main..branch", "", "") == (main, branch)
+    assert resolve_range(root, "main...branch", "", "") == (parted, branch)
+    assert resolve_range(root, "", "main", "branch") == (parted, branch)
+    assert resolve_range(root, parted, "", "") == (parted, main)
+    assert resolve_range(root, "branch..", "", "") == (branch, main)
+    assert resolve_range(root, "", "0" * 40, "branch") == (empty_tree(root), branch)
 
 
 def test_a_merge_is_what_it_adds_to_the_branch_that_it_is_merged_into(ada, forked):
@@ -129,22 +134,22 @@ def test_a_merge_is_what_it_adds_to_the_branch_that_it_is_merged_into(ada, forke
     ada.write("sneaked", "in")
     ada.git("add", "-A")
     ada.git("commit", "-q", "--amend", "--no-edit")
-    assert set(between(ada, *span(str(ada.root), f"{main}..HEAD", "", ""))) == {"b", "sneaked"}
+    assert set(between(ada, *resolve_range(str(ada.root), f"{main}..HEAD", "", ""))) == {"b", "sneaked"}
 
 
 @pytest.mark.parametrize("name", ["nowhere", "--output=/tmp/x", "a b", "", "-"])
 def test_names_that_are_no_commit_are_refused(ada, name):
     ada.commit()
-    with pytest.raises(CannotCheckError):
-        span(str(ada.root), f"{name}..HEAD" if name else "", "", "")
+    with pytest.raises(GitRangeError):
+        resolve_range(str(ada.root), f"{name}..HEAD" if name else "", "", "")
 
 
 def test_a_shallow_clone_says_what_to_do(ada, tmp_path):
     first = ada.commit()
     ada.commit()
     ada.git("clone", "-q", "--depth", "1", f"file://{ada.root}", str(tmp_path / "shallow"))
-    with pytest.raises(CannotCheckError, match="fetch --unshallow"):
-        span(str(tmp_path / "shallow"), f"{first}..HEAD", "", "")
+    with pytest.raises(GitRangeError, match="fetch --unshallow"):
+        resolve_range(str(tmp_path / "shallow"), f"{first}..HEAD", "", "")
 
 
 def test_histories_without_a_common_commit_cannot_be_told(ada):
@@ -152,8 +157,8 @@ def test_histories_without_a_common_commit_cannot_be_told(ada):
     ada.git("checkout", "-q", "--orphan", "other")
     ada.write("x", "x")
     ada.commit()
-    with pytest.raises(CannotCheckError, match="no commit in common"):
-        span(str(ada.root), "", "main", "other")
+    with pytest.raises(GitRangeError, match="no commit in common"):
+        resolve_range(str(ada.root), "", "main", "other")
 
 
 def test_a_content_that_is_not_here_cannot_be_told(ada):
@@ -162,8 +167,8 @@ def test_a_content_that_is_not_here_cannot_be_told(ada):
     ada.commit()
     blob = ada.git("rev-parse", "HEAD:a")
     (ada.root / ".git/objects" / blob[:2] / blob[2:]).unlink()
-    with pytest.raises(CannotCheckError, match="not in this clone"):
-        changed_files(str(ada.root), first, "HEAD")
+    with pytest.raises(GitRangeError, match="not in this clone"):
+        list_changed_files(str(ada.root), first, "HEAD")
 
 
 def test_too_many_files_cannot_be_told(ada, monkeypatch):
@@ -172,5 +177,5 @@ def test_too_many_files_cannot_be_told(ada, monkeypatch):
     for name in "ab":
         ada.write(name, name)
     ada.commit()
-    with pytest.raises(CannotCheckError, match="shorter range"):
-        changed_files(str(ada.root), first, "HEAD")
+    with pytest.raises(GitRangeError, match="shorter range"):
+        list_changed_files(str(ada.root), first, "HEAD")

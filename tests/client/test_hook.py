@@ -175,13 +175,13 @@ class TestAnswers:
         assert claude.hook("claude-code").returncode == 2
 
     def test_chunks_of_a_proxy_are_put_together(self):
-        from controlplane.client.http_post import read_answer  # noqa: PLC0415  the one part tested by itself
+        from controlplane.client.http_post import parse_response  # noqa: PLC0415  the one part tested by itself
 
         head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
-        assert read_answer(head + b"1\r\n{\r\n1;x=y\r\n}\r\n0\r\n\r\n")[2] == b"{}"
+        assert parse_response(head + b"1\r\n{\r\n1;x=y\r\n}\r\n0\r\n\r\n")[2] == b"{}"
         for cut in (b"", b"1\r\n{\r\n", b"5\r\n{}"):
             with pytest.raises(ValueError):
-                read_answer(head + cut)
+                parse_response(head + cut)
 
     def test_the_reason_tells_the_model_what_failed(self, machine):
         machine.connect("gemini-cli")

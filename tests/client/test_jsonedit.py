@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from controlplane.client.config.json_edit import read_json, with_value, without_values
+from controlplane.client.config.json_edit import read_json, remove_values, set_value
 
 SETTINGS = """\
 {
@@ -63,7 +63,7 @@ class TestReading:
 
 class TestPuttingIn:
     def test_it_comes_last_in_the_layout_of_the_file(self):
-        new = with_value(SETTINGS, ["servers", "ours"], {"command": "y"})
+        new = set_value(SETTINGS, ["servers", "ours"], {"command": "y"})
         assert lines_added(SETTINGS, new) == [
             '        "mine": {"command": "x"}, // mine, not yours',
             '        "ours": {',
@@ -72,26 +72,24 @@ class TestPuttingIn:
         ]
 
     def test_what_is_missing_on_the_way_is_made(self):
-        assert json.loads(with_value("", ["a", "b"], 1)) == {"a": {"b": 1}}
-        assert json.loads(with_value('{"a": {}}', ["a", "b", "c"], 1, listed=True)) == {
-            "a": {"b": {"c": [1]}}
-        }
+        assert json.loads(set_value("", ["a", "b"], 1)) == {"a": {"b": 1}}
+        assert json.loads(set_value('{"a": {}}', ["a", "b", "c"], 1, listed=True)) == {"a": {"b": {"c": [1]}}}
 
     def test_a_list_gets_one_more(self):
-        assert read_json(with_value(SETTINGS, ["list"], 3, listed=True)).value["list"] == [1, 2, 3]
+        assert read_json(set_value(SETTINGS, ["list"], 3, listed=True)).value["list"] == [1, 2, 3]
 
     @pytest.mark.parametrize("path", [["theme"], ["theme", "x"], ["servers", "mine"], ["list", "x"]])
     def test_what_stands_there_is_not_replaced(self, path):
         with pytest.raises(ValueError, match="something else"):
-            with_value(SETTINGS, path, 1)
+            set_value(SETTINGS, path, 1)
 
     def test_line_ends_are_those_of_the_file(self):
-        new = with_value('{\r\n  "a": 1\r\n}\r\n', ["b"], {"c": 2})
+        new = set_value('{\r\n  "a": 1\r\n}\r\n', ["b"], {"c": 2})
         assert new.count("\n") == new.count("\r\n") == 6
 
     @pytest.mark.parametrize("text", ["{}", "{ }", "{\n}", "{ // why\n}", "{/* why */}", '{"a": 1 }'])
     def test_what_holds_nothing_yet_keeps_its_comment(self, text):
-        new = with_value(text, ["b"], 2)
+        new = set_value(text, ["b"], 2)
         assert read_json(new).value["b"] == 2
         assert ("why" in new) == ("why" in text)
 
@@ -109,13 +107,13 @@ class TestTakingOut:
         ],
     )
     def test_commas_fit_what_is_left(self, text, left):
-        assert json.loads(without_values(text, is_ours)) == json.loads(left)
+        assert json.loads(remove_values(text, is_ours)) == json.loads(left)
 
     @pytest.mark.parametrize(
         "text", ['[ // one\n"ours", 1]', '[1, // one\n"ours", 2]', '[1, // one\n"ours"]']
     )
     def test_no_comment_swallows_what_comes_after_it(self, text):
-        left = without_values(text, is_ours)
+        left = remove_values(text, is_ours)
         assert "// one" in left
         assert read_json(left).value == [one for one in read_json(text).value if one != "ours"]
 
@@ -123,9 +121,9 @@ class TestTakingOut:
     def test_what_was_put_in_is_taken_out_to_the_byte(self, value, indent):
         value.pop("icp", None)
         text = json.dumps(value, indent=indent)
-        new = with_value(text, ["icp", "x"], "ours", listed=True)
+        new = set_value(text, ["icp", "x"], "ours", listed=True)
         assert json.loads(new) == value | {"icp": {"x": ["ours"]}}
-        without = without_values(
+        without = remove_values(
             new, lambda before, after: before == ["ours"] or (not after and before != after)
         )
         assert json.loads(without) == value
@@ -133,6 +131,6 @@ class TestTakingOut:
 
     def test_comments_stay_to_the_byte(self):
         for path in (["ours"], ["servers", "ours"], ["new", "ours"]):
-            new = with_value(SETTINGS, path, "ours")
-            assert without_values(new, is_ours) == SETTINGS
-        assert without_values(with_value(SETTINGS, ["list"], "ours", listed=True), is_ours) == SETTINGS
+            new = set_value(SETTINGS, path, "ours")
+            assert remove_values(new, is_ours) == SETTINGS
+        assert remove_values(set_value(SETTINGS, ["list"], "ours", listed=True), is_ours) == SETTINGS

@@ -125,7 +125,7 @@ def test_a_wait_ends_with_a_persons_decision(icp, server, tokens):
 
 
 def test_a_wait_outlasts_what_one_call_may_be_held(icp, sdk, server, tokens, monkeypatch):
-    monkeypatch.setattr(sdk, "LONGEST_WAIT", 0.5)
+    monkeypatch.setattr(sdk, "MAX_WAIT", 0.5)
     icp.select_intent("INT-001")
     timer = threading.Timer(1.5, approve_all, (server, tokens))
     timer.start()
@@ -138,7 +138,7 @@ def test_every_argument_is_shown_to_the_gate(icp, sdk):
             pass
 
     tools = Tools()
-    assert sdk.bound(Tools.move, (tools, Path("a"), 1), {"note": {2}, "n": float("nan")}) == {
+    assert sdk.bind_arguments(Tools.move, (tools, Path("a"), 1), {"note": {2}, "n": float("nan")}) == {
         "source": "a", "more": [1], "target": "b", "note": "{2}", "n": "nan",
     }  # fmt: skip
 

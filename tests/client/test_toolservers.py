@@ -8,9 +8,9 @@ import tomllib
 import pytest
 
 from controlplane.client.agents import CLIENTS
-from controlplane.client.config.hook_entries import TAKE_COMMENTS
+from controlplane.client.config.hook_entries import ALLOW_COMMENTS
 from controlplane.client.config.json_edit import read_json
-from controlplane.client.config.mcp_servers import SERVERS, bridge_words
+from controlplane.client.config.mcp_servers import SERVERS, bridge_command
 from tests.client.machine import Machine
 
 JSON_AGENTS = [agent for agent, server in SERVERS.items() if server.key]
@@ -36,7 +36,7 @@ def foreign(agent: str) -> str:
     """Of the user's own: a server, comments where the client takes them."""
     if not SERVERS[agent].key:
         return TOML
-    comment = "    // mine\n" if agent in TAKE_COMMENTS else ""
+    comment = "    // mine\n" if agent in ALLOW_COMMENTS else ""
     return f'{{\n{comment}    "{SERVERS[agent].key}": {{"mine": {json.dumps(MINE)}}},\n    "x": [ 1 ]\n}}'
 
 
@@ -60,7 +60,7 @@ class TestEveryClient:
         connect(machine, agent)
         entry = servers(machine, agent)["icp"]
         words = entry["command"] if isinstance(entry["command"], list) else [entry["command"], *entry["args"]]
-        assert words == bridge_words(agent)
+        assert words == bridge_command(agent)
         machine.icp("disconnect", agent)
         assert not file_of(machine, agent).exists()
 

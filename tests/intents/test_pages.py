@@ -190,7 +190,7 @@ def test_ada_registers_an_intent(page, acme):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"id": "int-7"}, "has not the form"),
+        ({"id": "int-7"}, "is not of the form"),
         ({"scope": "src/"}, "src/**"),
         ({"constraints": "{broken"}, "Line 1 begins as JSON"),
         ({"dependencies": "INT-404"}, "not registered"),

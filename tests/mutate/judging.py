@@ -34,9 +34,9 @@ ARGUMENTS = (
     "tests/policy",
     "-m",
     "not slow",
-    "--ignore=tests/policy/shell/test_shell_against_bash.py",
-    "--ignore=tests/policy/shell/test_shell_traced.py",
-    "--deselect=tests/policy/shell/test_shell_examples.py::test_bash_changes_nothing_that_is_not_reported",
+    "--ignore=tests/policy/shell/test_against_bash.py",
+    "--ignore=tests/policy/shell/test_against_strace.py",
+    "--deselect=tests/policy/shell/test_examples.py::test_bash_changes_nothing_that_is_not_reported",
     "--hypothesis-profile=mutants",
     "--assert=plain",
     "--tb=native",
@@ -44,7 +44,7 @@ ARGUMENTS = (
 )
 # What runs on import makes tables, of which these hold the most.
 TABLES = (
-    "tests/policy/shell/test_shell_examples.py",
+    "tests/policy/shell/test_examples.py",
     "tests/policy/test_tools.py",
     "tests/policy/test_constraints.py",
 )

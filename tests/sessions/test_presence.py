@@ -17,7 +17,7 @@ from django.db import connections
 from controlplane.models import Membership, Role
 from sessions.live import presence
 from sessions.live.hub import stop_hub
-from sessions.live.presence import Person, Presence
+from sessions.live.presence import Presence, Viewer
 from sessions.live.routing import websocket_urlpatterns
 from tests import builders
 
@@ -163,24 +163,24 @@ class Broken:
 
 async def test_a_layer_that_fails_costs_presence_alone(caplog):
     with caplog.at_level(logging.WARNING, presence.__name__):
-        rexs = Presence(Broken(), "channel", 1, Person(1, "Rex", decides=True))
+        rexs = Presence(Broken(), "channel", 1, Viewer(1, "Rex", may_decide=True))
         await rexs.join()
-        rexs.hear(json.dumps({"reviewing": CARD}))
-        task = asyncio.create_task(rexs.tell_when_due())
+        rexs.receive(json.dumps({"reviewing": CARD}))
+        task = asyncio.create_task(rexs.announce_when_due())
         await asyncio.sleep(0.05)
         assert not task.done()
         task.cancel()
         await rexs.leave()
-    assert "nobody could be told who reviews what" in caplog.text
+    assert "presence could not be sent" in caplog.text
 
 
 async def test_the_layer_is_told_no_more_than_it_needs():
     layer = get_channel_layer()
     channel = await layer.new_channel()
     await layer.group_add("presence.77", channel)
-    rexs = Presence(layer, await layer.new_channel(), 77, Person(5, "Rex", decides=True))
-    rexs.hear(json.dumps({"reviewing": CARD}))
-    task = asyncio.create_task(rexs.tell_when_due())
+    rexs = Presence(layer, await layer.new_channel(), 77, Viewer(5, "Rex", may_decide=True))
+    rexs.receive(json.dumps({"reviewing": CARD}))
+    task = asyncio.create_task(rexs.announce_when_due())
     message = await asyncio.wait_for(layer.receive(channel), SOON)
     task.cancel()
     assert set(message) <= {"type", "who", "user_id", "name", "approval_id", "__asgi_channel__"}

@@ -22,7 +22,7 @@ from traces.entry_schema import read_entry
 from traces.ledger.append import NewEntry, prepare
 from traces.ledger.insert_rows import insert_rows
 from traces.ledger.sealing import seal
-from traces.models import Counted, EntryCount, FileCount, LedgerEntry, TraceFile
+from traces.models import Counted, EntryCount, FileCount, LedgerBody, LedgerEntry, TraceFile
 
 pytestmark = pytest.mark.django_db
 
@@ -33,8 +33,8 @@ PATHS = ("src/auth/a.ts", "src/auth/deep/b.ts", "src/billing/c.ts", "README.md")
 def record(entry, at):
     """One entry, received at a given moment, with its projections."""
     made = prepare(entry, at)
-    (row_id,) = insert_rows("traces_ledgerentry", [made.row], returning=True)
-    insert_rows("traces_ledgerbody", [{"entry_id": row_id, "salt": made.salt, "body": made.body}])
+    (row_id,) = insert_rows(LedgerEntry, [made.row], returning=True)
+    insert_rows(LedgerBody, [{"entry_id": row_id, "salt": made.salt, "body": made.body}])
     if entry.kind == "trace":
         project([Recorded(row_id, entry.workspace_id, read_entry(entry.body))])
     return row_id

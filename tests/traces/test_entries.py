@@ -8,7 +8,8 @@ import json
 import pytest
 from django.db import transaction
 
-from controlplane.api.errors import ApiError
+from controlplane.api.errors import status_of
+from controlplane.shared.errors import DomainError
 from tests.traces.builders import AWAY, HOME
 from traces.entries import deduplicate, projections
 from traces.entries.deduplicate import Submitted
@@ -162,9 +163,9 @@ def test_lines_are_those_meant(fields, lines):
     ],
 )
 def test_what_cannot_be_recorded_is_refused_with_the_field(fields, word):
-    with pytest.raises(ApiError) as refused:
+    with pytest.raises(DomainError) as refused:
         record(**fields)
-    assert (refused.value.status_code, refused.value.error_type) == (400, "INVALID_FIELD")
+    assert (status_of(refused.value), refused.value.error_type) == (400, "INVALID_FIELD")
     assert word in refused.value.error
     assert not LedgerEntry.objects.exists()
 
@@ -174,9 +175,9 @@ def test_the_same_call_is_recorded_once():
     again = record(content="x", tool_use_id="call-1")
     assert (again.id, again.entry, again.new) == (first.id, first.entry, False)
     assert record(content="x", path="src/b.ts", tool_use_id="call-1").new
-    with pytest.raises(ApiError) as refused:
+    with pytest.raises(DomainError) as refused:
         record(content="y", tool_use_id="call-1")
-    assert (refused.value.status_code, refused.value.error_type) == (409, "DUPLICATE_ID")
+    assert (status_of(refused.value), refused.value.error_type) == (409, "DUPLICATE_ID")
 
 
 def test_without_an_intent_nothing_is_related():

@@ -182,7 +182,7 @@ def test_contradictions_inside_a_batch_and_with_what_is_there(monkeypatch):
 
 
 def test_one_known_entry_among_the_last_of_a_batch_leaves_nothing_half_written(monkeypatch):
-    monkeypatch.setattr(bulk_insert, "ROWS", 3)
+    monkeypatch.setattr(bulk_insert, "STATEMENT_ROWS", 3)
     bring(line_of(entry(7)))
     report = bring(line_of(*map(entry, range(9))))
     assert (report.entries, report.duplicates) == (8, 1)

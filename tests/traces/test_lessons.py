@@ -8,7 +8,8 @@ from dataclasses import replace
 import pytest
 from django.db import transaction
 
-from controlplane.api.errors import ApiError
+from controlplane.api.errors import status_of
+from controlplane.shared.errors import DomainError
 from tests.traces.builders import AWAY, HOME, lesson_book
 from traces.ledger.append import body_of
 from traces.ledger.redaction import redact
@@ -37,9 +38,9 @@ def the_lesson():
 
 
 def refusal(act, *args):
-    with pytest.raises(ApiError) as refused:
+    with pytest.raises(DomainError) as refused:
         act(*args)
-    return refused.value.status_code, refused.value.error_type
+    return status_of(refused.value), refused.value.error_type
 
 
 @pytest.mark.parametrize(

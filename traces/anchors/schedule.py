@@ -17,7 +17,8 @@ from django.utils import timezone
 
 from controlplane.models import Workspace
 from controlplane.shared.metrics import ANCHORS, set_gauge
-from traces.anchors.targets import CHECKS, FAULTS, READERS, SENDERS, AnchorError
+from traces.anchors.targets import CHECKS, FAULTS, READERS, SENDERS
+from traces.errors import AnchorError
 from traces.ledger import proofs
 from traces.ledger.append import NewEntry, append
 from traces.models import AnchorKind, Checkpoint, Kind, LedgerAnchor

@@ -11,15 +11,12 @@ from django.utils.crypto import salted_hmac
 from controlplane.models import Workspace
 from controlplane.shared import http_post
 from traces.anchors import anchor_file, git_notes
+from traces.errors import AnchorError
 from traces.ledger.checkpoints import NoteError, encoded
 from traces.models import AnchorKind, Checkpoint, LedgerAnchor
 from traces.outlets.webhook import SECRET_PREFIX, sign
 
 FAULTS = (OSError, NoteError, git_notes.GitError, http_post.TargetError)  # what a place may answer with
-
-
-class AnchorError(ValueError):
-    """A place that cannot be an anchor; the message is for whoever names it."""
 
 
 def webhook_secret(anchor: LedgerAnchor) -> str:

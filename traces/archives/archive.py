@@ -299,5 +299,5 @@ def _put_back(workspace_id: int, tile: Sequence[Archived]) -> int:
             for one, entry in zip(tile, entries, strict=True)
             if one.body is not None and entry.pk not in redacted | present
         ]
-        insert_rows("traces_ledgerbody", back)
+        insert_rows(LedgerBody, back)
     return len(back)

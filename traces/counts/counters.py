@@ -22,7 +22,7 @@ from django.db.models import F, Max
 from controlplane.shared.sqlite_lock import write_transaction
 from traces.entry_schema import EVOLUTION
 from traces.ledger import canonical_json
-from traces.ledger.insert_rows import Row, insert_rows
+from traces.ledger.insert_rows import RowValues, insert_rows
 from traces.ledger.sealing import search_from
 from traces.models import Counted, EntryCount, FileCount, LedgerEntry, LedgerLeaf, TraceFile
 
@@ -38,19 +38,21 @@ COUNTED_COLUMNS = ("pk", "received_at", "kind", "outcome", "agent", "intent_id",
 FOLDER_LEVELS = 2
 MAX_FOLDER_LENGTH = 200  # characters
 ROOT_FOLDER = "./"
-ADD_ENTRIES = """ON CONFLICT (workspace_id, span, bucket, digest)
-    DO UPDATE SET entries = traces_entrycount.entries + excluded.entries"""
-ADD_FILES = """ON CONFLICT (workspace_id, path_hash, intent_id)
-    DO UPDATE SET entries = traces_filecount.entries + excluded.entries,
-        evolved = traces_filecount.evolved + excluded.evolved,
-        last_changed = CASE WHEN excluded.last_changed > traces_filecount.last_changed
-            THEN excluded.last_changed ELSE traces_filecount.last_changed END"""
-UNCOUNTED = """SELECT leaf.entry_id FROM traces_ledgerleaf leaf
+_ENTRY_COUNTS, _FILE_COUNTS = EntryCount._meta.db_table, FileCount._meta.db_table
+_ENTRIES, _LEAVES = LedgerEntry._meta.db_table, LedgerLeaf._meta.db_table
+ADD_ENTRIES = f"""ON CONFLICT (workspace_id, span, bucket, digest)
+    DO UPDATE SET entries = {_ENTRY_COUNTS}.entries + excluded.entries"""
+ADD_FILES = f"""ON CONFLICT (workspace_id, path_hash, intent_id)
+    DO UPDATE SET entries = {_FILE_COUNTS}.entries + excluded.entries,
+        evolved = {_FILE_COUNTS}.evolved + excluded.evolved,
+        last_changed = CASE WHEN excluded.last_changed > {_FILE_COUNTS}.last_changed
+            THEN excluded.last_changed ELSE {_FILE_COUNTS}.last_changed END"""
+UNCOUNTED = f"""SELECT leaf.entry_id FROM {_LEAVES} leaf
     WHERE leaf.workspace_id = %s AND leaf.seq >= %s
-    UNION ALL SELECT entry.id FROM traces_ledgerentry entry
+    UNION ALL SELECT entry.id FROM {_ENTRIES} entry
     WHERE entry.workspace_id = %s AND entry.id > %s
-      AND NOT EXISTS (SELECT 1 FROM traces_ledgerleaf leaf WHERE leaf.entry_id = entry.id)
-    ORDER BY 1 DESC LIMIT %s"""
+      AND NOT EXISTS (SELECT 1 FROM {_LEAVES} leaf WHERE leaf.entry_id = entry.id)
+    ORDER BY 1 DESC LIMIT %s"""  # noqa: S608 - names of tables
 
 
 class Values(NamedTuple):
@@ -166,13 +168,13 @@ def _count_batch(workspace_id: int) -> int:
         leaves = LedgerLeaf.objects.filter(workspace_id=workspace_id, seq__gte=mine.leaves).order_by("seq")
         ids = list(leaves.values_list("entry_id", flat=True)[:BATCH])
         if ids:
-            insert_rows("traces_entrycount", _entry_rows(workspace_id, ids), on_conflict=ADD_ENTRIES)
-            insert_rows("traces_filecount", _file_rows(workspace_id, ids), on_conflict=ADD_FILES)
+            insert_rows(EntryCount, _entry_rows(workspace_id, ids), on_conflict=ADD_ENTRIES)
+            insert_rows(FileCount, _file_rows(workspace_id, ids), on_conflict=ADD_FILES)
             Counted.objects.filter(pk=workspace_id).update(leaves=F("leaves") + len(ids))
     return len(ids)
 
 
-def _entry_rows(workspace_id: int, ids: list[int]) -> list[Row]:
+def _entry_rows(workspace_id: int, ids: list[int]) -> list[RowValues]:
     counted: Counter[tuple[int, int, Values]] = Counter()
     for one in countings(ids):
         second = int(one.received_at.timestamp())
@@ -186,8 +188,8 @@ def _entry_rows(workspace_id: int, ids: list[int]) -> list[Row]:
     ]
 
 
-def _file_rows(workspace_id: int, ids: list[int]) -> list[Row]:
-    found: dict[tuple[str, str], Row] = {}
+def _file_rows(workspace_id: int, ids: list[int]) -> list[RowValues]:
+    found: dict[tuple[str, str], RowValues] = {}
     names = ("entry_id", "path", "intent_id", "changed_at", "mutation_class")
     seen: set[tuple[int, str, str]] = set()
     for entry_id, path, intent_id, changed_at, mutation_class in TraceFile.objects.filter(
@@ -202,7 +204,7 @@ def _file_rows(workspace_id: int, ids: list[int]) -> list[Row]:
     return list(found.values())
 
 
-def _file_row(workspace_id: int, path: str, intent_id: str) -> Row:
+def _file_row(workspace_id: int, path: str, intent_id: str) -> RowValues:
     return {
         "workspace_id": workspace_id,
         "path_hash": path_hash(path),

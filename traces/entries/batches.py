@@ -18,26 +18,14 @@ from traces.entries.deduplicate import Submitted
 from traces.entries.projections import rows_of
 from traces.entries.record import Stored, Storing, ledger_entry, retried, settle
 from traces.ledger.append import COLUMNS, prepare
-from traces.ledger.bulk_insert import Packed, form_of, fresh_ids, write
+from traces.ledger.bulk_insert import PackedRow, column_names, insert_packed, reserve_ids, row_format
+from traces.models import LedgerBody, LedgerEntry, TraceEntry, TraceFile, TraceRange
 
-BODY_COLUMNS = ("entry_id", "salt", "body")
-TRACE_COLUMNS = ("entry_id", "workspace_id", "changed_at", "revision_id", "imported")
-FILE_COLUMNS = (
-    "id",
-    "entry_id",
-    "workspace_id",
-    "path",
-    "session_id",
-    "intent_id",
-    "changed_at",
-    "mutation_class",
-    "content_hash",
-    "deleted",
-    "imported",
-    "lead_folder",
-)
-RANGE_COLUMNS = ("file_id", "start_line", "end_line", "content_hash", "contributor", "model")
-
+ENTRY_COLUMNS = ("id", *COLUMNS)
+BODY_COLUMNS = column_names(LedgerBody)
+TRACE_COLUMNS = column_names(TraceEntry)
+FILE_COLUMNS = column_names(TraceFile)
+RANGE_COLUMNS = column_names(TraceRange, without_id=True)
 _in_order = itemgetter(*COLUMNS)
 
 
@@ -51,12 +39,12 @@ class Batch:
     lines: list[int | None]
     ids: list[str]
     bodies: list[bytes]
-    entries: list[Packed]
-    contents: list[Packed]
-    traces: list[Packed]
-    files: list[Packed]
+    entries: list[PackedRow]
+    contents: list[PackedRow]
+    traces: list[PackedRow]
+    files: list[PackedRow]
     file_of: list[int]
-    ranges: list[Packed]
+    ranges: list[PackedRow]
     range_of: list[int]
 
     def told(self) -> list[Waiting]:
@@ -108,13 +96,13 @@ class Waiting:
 
 def batch_of(workspace_id: int, entries: Sequence[Submitted], how: Storing, vendor: str) -> Batch:
     """The batch of these entries, received now, for a database of this vendor. No queries."""
-    form, received_at = form_of(vendor), datetime.now(UTC)
-    pack, received = form.pack, {"received_at": form.moment(received_at)}
+    form, received_at = row_format(vendor), datetime.now(UTC)
+    pack, received = form.pack, {"received_at": form.format_time(received_at)}
     made = Batch([], [], [], [], [], [], [], [], [], [])
     for place, one in enumerate(entries):
         reading = one.read()
         ready = prepare(ledger_entry(workspace_id, one, reading, how), received_at)
-        rows = rows_of(workspace_id, reading, form.moment(reading.changed_at), imported=how.imported)
+        rows = rows_of(workspace_id, reading, form.format_time(reading.changed_at), imported=how.imported)
         made.lines.append(one.line)
         made.ids.append(ready.row["entry_id"])
         made.bodies.append(ready.body)
@@ -133,7 +121,7 @@ def store_batch(workspace_id: int, batch: Batch, how: Storing) -> Stored:
     """As `entries.store`, for a batch, inside the caller's transaction.
 
     Most batches hold nothing that is known, and the unique index says so by itself: they are written without
-    asking, in 2 queries and the statements of `bulk.write` for 5 tables. Others are compared first.
+    asking, in 2 queries and the statements of `insert_packed` for 5 tables. Others are compared first.
     """
     ids = _unless_known(batch)
     if ids is None:
@@ -169,14 +157,14 @@ def _unless_known(batch: Batch) -> Sequence[int] | None:
 
 
 def _write_entries(batch: Batch) -> Sequence[int]:
-    ids = fresh_ids("traces_ledgerentry", len(batch.ids))
-    write("traces_ledgerentry", ("id", *COLUMNS), batch.entries, ids)
+    ids = reserve_ids(LedgerEntry, len(batch.ids))
+    insert_packed(LedgerEntry, ENTRY_COLUMNS, batch.entries, ids)
     return ids
 
 
 def _write_rest(batch: Batch, ids: Sequence[int]) -> None:
-    write("traces_ledgerbody", BODY_COLUMNS, batch.contents, ids)
-    write("traces_traceentry", TRACE_COLUMNS, batch.traces, ids)
-    file_ids = fresh_ids("traces_tracefile", len(batch.files))
-    write("traces_tracefile", FILE_COLUMNS, batch.files, file_ids, [ids[at] for at in batch.file_of])
-    write("traces_tracerange", RANGE_COLUMNS, batch.ranges, [file_ids[at] for at in batch.range_of])
+    insert_packed(LedgerBody, BODY_COLUMNS, batch.contents, ids)
+    insert_packed(TraceEntry, TRACE_COLUMNS, batch.traces, ids)
+    file_ids = reserve_ids(TraceFile, len(batch.files))
+    insert_packed(TraceFile, FILE_COLUMNS, batch.files, file_ids, [ids[at] for at in batch.file_of])
+    insert_packed(TraceRange, RANGE_COLUMNS, batch.ranges, [file_ids[at] for at in batch.range_of])

@@ -12,13 +12,13 @@ from django.db import connection
 
 from traces.entry_schema import MAX_ID_LENGTH, Reading, problems, read_entry
 from traces.ledger import canonical_json
-from traces.models import Kind
+from traces.models import Kind, LedgerBody, LedgerEntry
 
-RECORDED_BEFORE = """
-    SELECT entry.id, entry.entry_id, body.body FROM traces_ledgerentry entry
-    LEFT JOIN traces_ledgerbody body ON body.entry_id = entry.id
-    WHERE entry.workspace_id = %s AND entry.kind = %s AND entry.entry_id IN ({ids})
-"""
+RECORDED_BEFORE = f"""
+    SELECT entry.id, entry.entry_id, body.body FROM {LedgerEntry._meta.db_table} entry
+    LEFT JOIN {LedgerBody._meta.db_table} body ON body.entry_id = entry.id
+    WHERE entry.workspace_id = %s AND entry.kind = %s AND entry.entry_id IN ({{ids}})
+"""  # noqa: S608 - names of tables
 
 
 class Told(Protocol):

@@ -11,8 +11,8 @@ from django.db import transaction
 from traces.counts.counters import recount, top_folder
 from traces.entry_schema import Reading, read_entry
 from traces.ledger.append import body_of
-from traces.ledger.insert_rows import Row, insert_rows
-from traces.models import Kind, LedgerEntry, TraceEntry, TraceFile
+from traces.ledger.insert_rows import RowValues, insert_rows
+from traces.models import Kind, LedgerEntry, TraceEntry, TraceFile, TraceRange
 
 BATCH = 250
 
@@ -31,25 +31,25 @@ class Recorded:
 class Rows:
     """Of one entry: its own row, and those of its files under each of their intents, with their ranges."""
 
-    entry: Row
-    files: list[tuple[Row, list[Row]]]
+    entry: RowValues
+    files: list[tuple[RowValues, list[RowValues]]]
 
 
 def project(recorded: Iterable[Recorded]) -> None:
     """Write the rows of these entries, inside the caller's transaction. 3 statements a batch."""
-    entries: list[Row] = []
-    files: list[Row] = []
-    ranges: list[list[Row]] = []
+    entries: list[RowValues] = []
+    files: list[RowValues] = []
+    ranges: list[list[RowValues]] = []
     for one in recorded:
         mine = rows_of(one.workspace_id, one.reading, one.reading.changed_at, imported=one.imported)
         entries.append({"entry_id": one.id} | mine.entry)
         for file, of_it in mine.files:
             files.append({"entry_id": one.id} | file)
             ranges.append(of_it)
-    insert_rows("traces_traceentry", entries)
-    ids = insert_rows("traces_tracefile", files, returning=True)
+    insert_rows(TraceEntry, entries)
+    ids = insert_rows(TraceFile, files, returning=True)
     claimed = [{"file_id": row_id} | row for row_id, of_it in zip(ids, ranges, strict=True) for row in of_it]
-    insert_rows("traces_tracerange", claimed)
+    insert_rows(TraceRange, claimed)
 
 
 def rows_of(workspace_id: int, reading: Reading, changed_at: datetime | str, *, imported: bool) -> Rows:
@@ -57,14 +57,14 @@ def rows_of(workspace_id: int, reading: Reading, changed_at: datetime | str, *, 
 
     `changed_at` is the reading's own, in the form in which it is to be written.
     """
-    entry: Row = {
+    entry: RowValues = {
         "workspace_id": workspace_id,
         "changed_at": changed_at,
         "revision_id": reading.revision_id,
         "imported": imported,
     }
     told = [(file, intent) for file in reading.files for intent in file.intents or ("",)]
-    files: list[tuple[Row, list[Row]]] = []
+    files: list[tuple[RowValues, list[RowValues]]] = []
     for file, intent in told:
         row = {
             "workspace_id": workspace_id,

@@ -11,26 +11,27 @@ from typing import Any, Generic
 
 from django.db import IntegrityError, connection, transaction
 
-from controlplane.api.errors import ApiError
 from controlplane.shared.sqlite_lock import write_transaction
 from traces.entries.deduplicate import Beside, Entry, Submitted, sort_out
 from traces.entries.mutation_class_check import FIELD, check_of
 from traces.entries.projections import Recorded, project
 from traces.entry_schema import DELETED, INTENT_TYPE, Reading, canonical_path, comparable_hash, read_entry
+from traces.errors import DuplicateIdError, MutationFieldError
 from traces.ledger import canonical_json
 from traces.ledger.append import Appended, NewEntry, append, append_many, body_of, find
 from traces.lessons.store import NewLesson, record_lesson
-from traces.models import Kind
+from traces.models import Kind, TraceFile
 
 MAX_PATHS = 500  # paths a query: SQLite allows a limited number of parameters
-NEWEST_HASHES = """
-    WITH wanted(path) AS (VALUES {paths})
+NEWEST_HASHES = f"""
+    WITH wanted(path) AS (VALUES {{paths}})
     SELECT wanted.path, (
-        SELECT CASE WHEN file.deleted THEN 'gone' ELSE file.content_hash END FROM traces_tracefile file
+        SELECT CASE WHEN file.deleted THEN 'gone' ELSE file.content_hash END
+        FROM {TraceFile._meta.db_table} file
         WHERE file.workspace_id = %s AND file.path = wanted.path
         ORDER BY file.imported, file.id DESC LIMIT 1
     ) FROM wanted
-"""
+"""  # noqa: S608 - names of tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,8 +166,8 @@ def _append_all(workspace_id: int, fresh: Sequence[Submitted], how: Storing) -> 
 def record_mutation(workspace_id: int, mutation: Mutation, author: Author) -> RecordedMutation:
     """Record one mutation in the seeds' entry shape, once for each (session, tool_use_id, path).
 
-    `problems` become a lesson. Raises ApiError: 400 INVALID_FIELD, 409 DUPLICATE_ID when the same call
-    was reported with other content.
+    `problems` become a lesson. Raise `MutationFieldError`, or `DuplicateIdError` when the same call was
+    reported with other content.
     """
     entry = trace_entry(mutation, author)
     key = _call_key(mutation, author, entry)
@@ -186,11 +187,11 @@ def record_mutation(workspace_id: int, mutation: Mutation, author: Author) -> Re
 
 
 def trace_entry(mutation: Mutation, author: Author) -> dict[str, Any]:
-    """The entry for a mutation. Raises ApiError 400 INVALID_FIELD."""
+    """Return the trace entry for a mutation. Raise `MutationFieldError`."""
     try:
         path = canonical_path(mutation.path)
     except ValueError as error:
-        raise ApiError(400, "INVALID_FIELD", f"path: {error}") from error
+        raise MutationFieldError(f"path: {error}") from error
     start, end = _lines(mutation)
     entry: dict[str, Any] = {
         "id": str(uuid.uuid4()),
@@ -257,7 +258,7 @@ def _reported_before(workspace_id: int, key: str, entry: dict[str, Any]) -> Reco
     made = ("id", "timestamp", FIELD)  # here, so they differ in every report
     if stored is not None and _without(entry, made) != _without(stored, made):
         text = "This tool_use_id was reported for this path before, with other content."
-        raise ApiError(409, "DUPLICATE_ID", text, id=before.entry_id)
+        raise DuplicateIdError(text, id=before.entry_id)
     return RecordedMutation(before.pk, stored or {}, before.received_at, bytes(before.leaf_hash), new=False)
 
 
@@ -280,13 +281,11 @@ def _content_hash(mutation: Mutation) -> str:
         told = (mutation.content_hash or "").strip()
         found = DELETED if told.upper() == DELETED else comparable_hash(told)
         if not found:
-            raise ApiError(
-                400, "INVALID_FIELD", "Send content, or content_hash as sha256:… (DELETED: it is gone)."
-            )
+            raise MutationFieldError("Send content, or content_hash as sha256:… (DELETED: it is gone).")
         return found
     computed = f"sha256:{hashlib.sha256(mutation.content.encode()).hexdigest()}"
     if mutation.content_hash and comparable_hash(mutation.content_hash) != computed:
-        raise ApiError(400, "INVALID_FIELD", f"content_hash: the content that came along has {computed}.")
+        raise MutationFieldError(f"content_hash: the content that came along has {computed}.")
     return computed
 
 
@@ -298,7 +297,5 @@ def _lines(mutation: Mutation) -> tuple[int, int]:
     start = mutation.start_line or 1
     end = mutation.end_line or max(start, whole)
     if not 1 <= start <= end:
-        raise ApiError(
-            400, "INVALID_FIELD", "end_line: lines count from 1, and end_line is not before start_line."
-        )
+        raise MutationFieldError("end_line: lines count from 1, and end_line is not before start_line.")
     return start, end

@@ -22,6 +22,7 @@ from typing import Any
 from django.db import connection
 
 from traces.ledger import canonical_json
+from traces.ledger.bulk_insert import column_names
 from traces.ledger.insert_rows import insert_rows
 from traces.ledger.merkle import leaf_hash
 from traces.models import LedgerBody, LedgerEntry
@@ -40,22 +41,13 @@ TEXTS = {
     "reason": 200,
     "actor": 200,
 }
-COLUMNS = (
-    "workspace_id",
-    "kind",
-    "entry_id",
-    "idempotency_key",
-    "received_at",
-    *(name for name in TEXTS if name != "actor"),
-    "envelope",
-    "leaf_hash",
-    "body_digest",
-)
+ENTRY_TABLE, BODY_TABLE = LedgerEntry._meta.db_table, LedgerBody._meta.db_table
+COLUMNS = column_names(LedgerEntry, without_id=True)
 INSERT_ENTRY = (
-    f"INSERT INTO traces_ledgerentry ({', '.join(COLUMNS)}) SELECT {', '.join(['%s'] * len(COLUMNS))} WHERE "
+    f"INSERT INTO {ENTRY_TABLE} ({', '.join(COLUMNS)}) SELECT {', '.join(['%s'] * len(COLUMNS))} WHERE "
 )
 RETURN_ID = " ON CONFLICT DO NOTHING RETURNING id"
-INSERT_BODY = "INSERT INTO traces_ledgerbody (entry_id, salt, body) "
+INSERT_BODY = f"INSERT INTO {BODY_TABLE} ({', '.join(column_names(LedgerBody))}) "
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,12 +132,12 @@ def append_many(entries: Iterable[NewEntry]) -> list[Appended]:
     """
     received_at = datetime.now(UTC)
     made = [prepare(entry, received_at) for entry in entries]
-    ids = insert_rows("traces_ledgerentry", [one.row for one in made], returning=True)
+    ids = insert_rows(LedgerEntry, [one.row for one in made], returning=True)
     bodies = [
         {"entry_id": row_id, "salt": one.salt, "body": one.body}
         for row_id, one in zip(ids, made, strict=True)
     ]
-    insert_rows("traces_ledgerbody", bodies)
+    insert_rows(LedgerBody, bodies)
     return [one.appended(row_id) for row_id, one in zip(ids, made, strict=True)]
 
 

@@ -16,11 +16,11 @@ from traces.models import Checkpoint, LedgerEntry, LedgerLeaf, LedgerTile
 
 TILE_BITS = 8
 TILE_WIDTH = 1 << TILE_BITS
-FULL_TILES = """
-    WITH wanted(level, place) AS (VALUES {places})
-    SELECT tile.level, tile."index", tile.hashes FROM wanted JOIN traces_ledgertile tile
+FULL_TILES = f"""
+    WITH wanted(level, place) AS (VALUES {{places}})
+    SELECT tile.level, tile."index", tile.hashes FROM wanted JOIN {LedgerTile._meta.db_table} tile
     ON tile.workspace_id = %s AND tile.level = wanted.level AND tile."index" = wanted.place
-"""
+"""  # noqa: S608 - names of tables
 
 
 @dataclass(frozen=True, slots=True)

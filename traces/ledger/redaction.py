@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from django.db import transaction
 
+from traces.errors import RedactionError
 from traces.ledger.append import Appended, NewEntry, append, find
 from traces.models import Kind, LedgerBody, LedgerEntry, TraceFile
 
@@ -17,10 +18,10 @@ REDACTION = "redaction:"  # the idempotency key of a redaction goes on with the 
 def redact(entry: LedgerEntry, *, reason: str, actor: str) -> Appended | None:
     """Delete the body of `entry`; None when that was done before.
 
-    Raises ValueError for a redaction: it cannot be redacted.
+    Raise `RedactionError` for a redaction, which is never redacted itself.
     """
     if entry.kind == Kind.REDACTION:
-        raise ValueError("A redaction stays readable: it says who took what out.")
+        raise RedactionError("A redaction stays readable: it says who took what out.")
     with transaction.atomic():
         # Whoever restores an archive holds the same lock: a body that is taken out does not come back.
         LedgerEntry.objects.select_for_update().get(pk=entry.pk)

@@ -19,10 +19,10 @@ from django.utils import timezone
 
 from controlplane.shared.sqlite_lock import write_transaction
 from traces.ledger import merkle
-from traces.ledger.bulk_insert import form_of, write
+from traces.ledger.bulk_insert import insert_packed, row_format
 from traces.ledger.checkpoints import sign_checkpoint
 from traces.ledger.proofs import TILE_WIDTH, head, leaf_hashes, split, tile_roots
-from traces.models import Checkpoint, Kind, LedgerEntry, LedgerTile
+from traces.models import Checkpoint, Kind, LedgerEntry, LedgerLeaf, LedgerTile
 
 log = logging.getLogger(__name__)
 
@@ -33,12 +33,13 @@ LOCK_SPACE = 0x1CF0 << 40
 # One index has the entries of a workspace and kind in order: asked for the oldest of all kinds at once, a
 # database reads and sorts all that wait, again for every batch. OFFSET keeps PostgreSQL at looking for the
 # leaf of one entry after another, where it would read all leaves to compare them with all entries.
-_OLDEST_UNSEALED = """SELECT * FROM (
-    SELECT entry.id, entry.leaf_hash FROM traces_ledgerentry entry
+_ENTRIES, _LEAVES = LedgerEntry._meta.db_table, LedgerLeaf._meta.db_table
+_OLDEST_UNSEALED = f"""SELECT * FROM (
+    SELECT entry.id, entry.leaf_hash FROM {_ENTRIES} entry
     WHERE entry.workspace_id = %s AND entry.kind = %s AND entry.id > %s
-      AND NOT EXISTS (SELECT 1 FROM traces_ledgerleaf leaf WHERE leaf.entry_id = entry.id LIMIT 1 OFFSET 0)
+      AND NOT EXISTS (SELECT 1 FROM {_LEAVES} leaf WHERE leaf.entry_id = entry.id LIMIT 1 OFFSET 0)
     ORDER BY entry.id LIMIT %s
-) waiting"""
+) waiting"""  # noqa: S608 - names of tables
 
 # PostgreSQL gives ids before it commits, so a row may appear below ids that are sealed already. No
 # transaction that appends one entry is open for a minute; whoever appends more seals it by its own ids.
@@ -187,9 +188,9 @@ def _extend(workspace_id: int, waiting: list[tuple[int, bytes]]) -> None:
     hashes = [leaf for _, leaf in waiting]
     for place, leaf in enumerate(hashes, start=size):
         merkle.extend_frontier(frontier, place, leaf)
-    pack = form_of(connection.vendor).pack
+    pack = row_format(connection.vendor).pack
     places = [pack((workspace_id, seq)) for seq in range(size, size + len(waiting))]
-    write("traces_ledgerleaf", ("entry_id", "workspace_id", "seq"), places, [row_id for row_id, _ in waiting])
+    insert_packed(LedgerLeaf, ("entry_id", "workspace_id", "seq"), places, [row_id for row_id, _ in waiting])
     LedgerTile.objects.bulk_create(_full_tiles(workspace_id, size, hashes), batch_size=INSERTS)
     root = merkle.fold(frontier)
     Checkpoint.objects.create(

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from django.db import transaction
 
-from controlplane.api.errors import ApiError
+from controlplane.shared.errors import InvalidInputError, NotFoundError
 from controlplane.shared.masking import to_storable
+from traces.errors import AlreadyRetiredError, NotRetiredError
 from traces.ledger.append import NewEntry, append
 from traces.lessons.store import TURNS, Lesson, lesson_entries, retirements, told, turn_key
 from traces.models import Kind, LedgerEntry
@@ -26,14 +27,17 @@ class Retiring:
 
 
 def retire(workspace_id: int, wanted: Retiring) -> Lesson:
-    """Prompts and `AGENT.md` no longer carry it. Raises ApiError: 400 without reason, 404, 409."""
+    """Take a lesson out of prompts and `AGENT.md`.
+
+    Raise `InvalidInputError` without a reason, `NotFoundError`, or `AlreadyRetiredError`.
+    """
     if not wanted.reason.strip():
-        raise ApiError(400, "INVALID_INPUT", "Say why this is retired.")
+        raise InvalidInputError("Say why this is retired.")
     return _turn(workspace_id, wanted, retired=True)
 
 
 def restore(workspace_id: int, wanted: Retiring) -> Lesson:
-    """Take a retirement back; a reason is welcome. Raises ApiError: 404, 409 when it is not retired."""
+    """Take a retirement back. The reason is optional. Raise `NotFoundError` or `NotRetiredError`."""
     return _turn(workspace_id, wanted, retired=False)
 
 
@@ -41,7 +45,7 @@ def _turn(workspace_id: int, wanted: Retiring, *, retired: bool) -> Lesson:
     with transaction.atomic():
         entry = lesson_entries(workspace_id).filter(entry_id=wanted.lesson_id).first()
         if entry is None:
-            raise ApiError(404, "NOT_FOUND", f"There is no lesson {wanted.lesson_id} in this workspace.")
+            raise NotFoundError(f"There is no lesson {wanted.lesson_id} in this workspace.")
         number = _turns(entry) + 1
         turns_right = (number % 2 == 1) == retired
         if not turns_right or not append(_entry(entry, wanted, number)):
@@ -77,5 +81,5 @@ def _refuse(workspace_id: int, entry: LedgerEntry, *, retired: bool) -> None:
     if retired:
         found = retirements(workspace_id).get(entry.entry_id)
         who = f" by {found.by}" if found and found.by else ""
-        raise ApiError(409, "ALREADY_RETIRED", f"This is retired already{who}.")
-    raise ApiError(409, "NOT_RETIRED", "This is not retired, so there is nothing to take back.")
+        raise AlreadyRetiredError(f"This is retired already{who}.")
+    raise NotRetiredError("This is not retired, so there is nothing to take back.")

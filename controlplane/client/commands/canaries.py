@@ -7,42 +7,45 @@ from __future__ import annotations
 
 import json
 
-from controlplane.client.agents import CLIENTS, reason_in
-from controlplane.client.call_context import CannotAskError, connections
+from controlplane.client.agents import CLIENTS, find_refusal
+from controlplane.client.call_context import ControlPlaneError, read_connections
 from controlplane.client.http_post import post
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-AGENT, HELPER, OUTSIDE = "canary", "canary-helper", "../canary"
+AGENT, SUBAGENT, OUTSIDE = "canary", "canary-helper", "../canary"
 CANARY_SECONDS = 10
 
 
-def as_claude(tool: str, field: str, value: str = OUTSIDE) -> dict[str, Any]:
+def claude_payload(tool: str, field: str, value: str = OUTSIDE) -> dict[str, Any]:
     return {"session_id": AGENT, "tool_name": tool, "tool_input": {field: value}}
 
 
-def as_plugin(session: dict[str, Any]) -> dict[str, Any]:
-    given = {"tool": "read", "sessionID": HELPER, "callID": AGENT}
-    return {"input": given, "output": {"args": {"filePath": OUTSIDE}}, **session}
+def plugin_payload(session: dict[str, Any]) -> dict[str, Any]:
+    call = {"tool": "read", "sessionID": SUBAGENT, "callID": AGENT}
+    return {"input": call, "output": {"args": {"filePath": OUTSIDE}}, **session}
 
 
 COMMAND = f"cat {OUTSIDE}"
-OF_HELPER = {"agent_id": HELPER, "agent_type": "general-purpose"}  # Claude Code's mark, and of those like it
+SUBAGENT_FIELDS = {
+    "agent_id": SUBAGENT,
+    "agent_type": "general-purpose",
+}  # Claude Code's mark, and of those like it
 # The payload of the agent's call, and what is another in that of its sub-agent; None where they look alike.
 CANARIES: dict[str, tuple[dict[str, Any], dict[str, Any] | None]] = {
-    "claude-code": (as_claude("Read", "file_path"), OF_HELPER),
-    "codex": (as_claude("Bash", "command", COMMAND), OF_HELPER),
-    "gemini-cli": (as_claude("read_file", "file_path"), None),
-    "qwen-code": (as_claude("read_file", "file_path"), OF_HELPER),
+    "claude-code": (claude_payload("Read", "file_path"), SUBAGENT_FIELDS),
+    "codex": (claude_payload("Bash", "command", COMMAND), SUBAGENT_FIELDS),
+    "gemini-cli": (claude_payload("read_file", "file_path"), None),
+    "qwen-code": (claude_payload("read_file", "file_path"), SUBAGENT_FIELDS),
     "copilot": (
         {"sessionId": AGENT, "toolName": "view", "toolArgs": {"path": OUTSIDE}},
-        {"sessionId": HELPER, "parentAgentId": AGENT},
+        {"sessionId": SUBAGENT, "parentAgentId": AGENT},
     ),
     "cursor": (
-        as_claude("Read", "file_path") | {"conversation_id": AGENT},
-        {"conversation_id": HELPER},
+        claude_payload("Read", "file_path") | {"conversation_id": AGENT},
+        {"conversation_id": SUBAGENT},
     ),
     "windsurf": (
         {
@@ -52,44 +55,44 @@ CANARIES: dict[str, tuple[dict[str, Any], dict[str, Any] | None]] = {
         },
         None,
     ),
-    "opencode": (as_plugin({"rootSessionID": HELPER}), {"rootSessionID": AGENT}),
-    "kilo": (as_plugin({"rootSessionID": HELPER}), {"rootSessionID": AGENT}),
+    "opencode": (plugin_payload({"rootSessionID": SUBAGENT}), {"rootSessionID": AGENT}),
+    "kilo": (plugin_payload({"rootSessionID": SUBAGENT}), {"rootSessionID": AGENT}),
     "cline": (
         {
             "toolCall": {"toolName": "read_files", "input": {"files": [{"path": OUTSIDE}]}},
             "sessionContext": {"rootSessionId": AGENT},
         },
-        {"sessionContext": {"rootSessionId": AGENT, "agentId": HELPER}},
+        {"sessionContext": {"rootSessionId": AGENT, "agentId": SUBAGENT}},
     ),
 }
 
 
-def undenied(root: str) -> str:
+def check_gate_canary(root: str) -> str:
     """Why the gate itself does not deny a canary; "" where it does. A token that does not hold shows here."""
     call: dict[str, Any] = {"session_id": AGENT, "tool": "read_file", "input": {"path": OUTSIDE}}
-    return unlike_a_denial(root, "api/v1/gate", {**call, "root": root, "cwd": root, "dry_run": True})
+    return send_canary(root, "api/v1/gate", {**call, "root": root, "cwd": root, "dry_run": True})
 
 
-def canaries(root: str, agent: str) -> list[tuple[str, str]]:
+def check_canaries(root: str, agent: str) -> list[tuple[str, str]]:
     """(what is checked, the problem or "") for this client in this repository."""
-    payload, helper = CANARIES[agent]
+    payload, subagent_fields = CANARIES[agent]
     calls = [("its call is denied in its own form", payload)]
-    if helper is not None:
-        calls.append(("so is its sub-agent's call", payload | helper))
+    if subagent_fields is not None:
+        calls.append(("so is its sub-agent's call", payload | subagent_fields))
     event = CLIENTS[agent].gates.split()[0]
-    told = {"cwd": root, "hook_event_name": event, "icp": {"root": root, "dry_run": True}}
+    common = {"cwd": root, "hook_event_name": event, "icp": {"root": root, "dry_run": True}}
     address = f"hooks/{agent}/{event}"
-    return [(title, unlike_a_denial(root, address, told | call)) for title, call in calls]
+    return [(title, send_canary(root, address, common | call)) for title, call in calls]
 
 
-def unlike_a_denial(root: str, address: str, asked: dict[str, Any]) -> str:
-    told = connections().get(root)
-    if told is None:
+def send_canary(root: str, address: str, payload: dict[str, Any]) -> str:
+    connection = read_connections().get(root)
+    if connection is None:
         return f"no connection is kept for {root}"
-    body = json.dumps(asked).encode()
+    body = json.dumps(payload).encode()
     try:
-        answer, decision = post(f"{told['url']}/{address}", told["token"], body, CANARY_SECONDS)
-    except CannotAskError as problem:
+        answer, decision = post(f"{connection['url']}/{address}", connection["token"], body, CANARY_SECONDS)
+    except ControlPlaneError as problem:
         return str(problem)
-    denied = reason_in(answer) if decision else answer.get("decision") == "deny"
-    return "" if denied else f"it answered a canary with {json.dumps(answer)[:200]}"
+    is_denied = find_refusal(answer) if decision else answer.get("decision") == "deny"
+    return "" if is_denied else f"it answered a canary with {json.dumps(answer)[:200]}"

@@ -6,20 +6,25 @@ import json
 import os
 
 from controlplane.client.agents import CLIENTS
-from controlplane.client.call_context import CONNECTIONS, repository
-from controlplane.client.commands.canaries import canaries, undenied
-from controlplane.client.config.codex_trust import untrusted
-from controlplane.client.config.folder_trust import TRUSTING, distrusted
-from controlplane.client.config.hook_entries import NotOursError
-from controlplane.client.config.install import LAUNCHER, changes, installed_in, without_server
-from controlplane.client.config.mcp_servers import bridge_words
+from controlplane.client.call_context import CONNECTIONS, find_repository
+from controlplane.client.commands.canaries import check_canaries, check_gate_canary
+from controlplane.client.config.codex_trust import explain_codex_distrust
+from controlplane.client.config.folder_trust import TRUST_RULES, explain_folder_distrust
+from controlplane.client.config.hook_entries import ForeignConfigError
+from controlplane.client.config.install import (
+    LAUNCHER,
+    list_agents_without_server,
+    list_installed_agents,
+    plan_changes,
+)
+from controlplane.client.config.mcp_servers import bridge_command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
 
-SERVER_ANSWERS_SECONDS = 30
-HANDSHAKE = {
+MCP_SERVER_SECONDS = 30
+MCP_INITIALIZE = {
     "protocolVersion": "2025-06-18",
     "capabilities": {},
     "clientInfo": {"name": "icp-doctor", "version": "1"},
@@ -28,102 +33,108 @@ HANDSHAKE = {
 
 def doctor(_: argparse.Namespace) -> int:
     """Exit status 1 where a check fails."""
-    root = repository(os.getcwd())
-    agents = installed_in(root)
+    root = find_repository(os.getcwd())
+    agents = list_installed_agents(root)
     checks = [("an agent is connected here", "" if agents else "none is: icp.py connect AGENT --url …")]
-    checks += [("the tokens are yours alone", exposed()), ("the gate denies what it must", undenied(root))]
+    checks += [
+        ("the tokens are yours alone", check_token_file()),
+        ("the gate denies what it must", check_gate_canary(root)),
+    ]
     for agent in agents:
-        checks += [(f"{agent}: {title}", problem) for title, problem in examined(root, agent)]
+        checks += [(f"{agent}: {title}", problem) for title, problem in check_agent(root, agent)]
     for title, problem in checks:
         print(f"{'FAIL' if problem else 'ok  '} {title}{': ' if problem else ''}{problem}")
     for agent in agents:
         print(f"note {agent}: what stays open: {CLIENTS[agent].fails_open}")
-        if agent in without_server(root):
+        if agent in list_agents_without_server(root):
             print(f"note {agent}: its MCP server is left to you (--no-mcp)")
     return 1 if any(problem for _, problem in checks) else 0
 
 
-def examined(root: str, agent: str) -> list[tuple[str, str]]:
-    server = agent not in without_server(root)
+def check_agent(root: str, agent: str) -> list[tuple[str, str]]:
+    server = agent not in list_agents_without_server(root)
     checks = [
-        ("every entry is in place", incomplete(root, agent, server=server)),
-        *canaries(root, agent),
-        ("without a server nothing runs", open_without_server(root, agent)),
+        ("every entry is in place", check_entries(root, agent, server=server)),
+        *check_canaries(root, agent),
+        ("without a server nothing runs", check_fails_closed(root, agent)),
     ]
     if server:
-        checks.append(("its MCP server lists its tools", unserved(root, agent)))
-    problem = untrusting(root, agent)
+        checks.append(("its MCP server lists its tools", check_mcp_server(root, agent)))
+    problem = explain_distrust(root, agent)
     return checks if problem is None else [*checks, ("it runs our hooks", problem)]
 
 
-def untrusting(root: str, agent: str, *, trust: bool = False) -> str | None:
+def explain_distrust(root: str, agent: str, *, trust: bool = False) -> str | None:
     """Why the client would not run our hooks in this folder, "" when it would, None where nobody can tell."""
     if agent == "codex":
-        return untrusted(root, trust=trust)
-    return distrusted(agent, root) if agent in TRUSTING else None
+        return explain_codex_distrust(root, trust=trust)
+    return explain_folder_distrust(agent, root) if agent in TRUST_RULES else None
 
 
-def exposed() -> str:
+def check_token_file() -> str:
     if not os.path.exists(CONNECTIONS):
         return f"{CONNECTIONS} does not exist"
     mode = os.stat(CONNECTIONS).st_mode & 0o777
     return f"{CONNECTIONS} has mode {mode:o}, not 600" if mode & 0o077 else ""
 
 
-def incomplete(root: str, agent: str, *, server: bool) -> str:
+def check_entries(root: str, agent: str, *, server: bool) -> str:
     try:
-        found = changes(root, agent, hooks=True, server=server)
-    except (NotOursError, OSError) as problem:
+        planned = plan_changes(root, agent, hooks=True, server=server)
+    except (ForeignConfigError, OSError) as problem:
         return str(problem)
-    differing = [name for name, text, wanted in found if text != wanted]
-    return f"{', '.join(differing)}: not what this version writes, connect again" if differing else ""
+    outdated = [name for name, text, wanted in planned if text != wanted]
+    return f"{', '.join(outdated)}: not what this version writes, connect again" if outdated else ""
 
 
-def open_without_server(root: str, agent: str) -> str:
+def check_fails_closed(root: str, agent: str) -> str:
     """The installed hook itself, run as the client runs it, with an address where nobody listens."""
     import subprocess
 
     client = CLIENTS[agent]
     gate = client.gates.split()[0]
-    dead = os.environ | {"ICP_URL": "http://127.0.0.1:9", "ICP_TOKEN": "icp_canary"}
+    environment = os.environ | {"ICP_URL": "http://127.0.0.1:9", "ICP_TOKEN": "icp_canary"}
     command = [LAUNCHER, agent, gate]
     try:
-        done = subprocess.run(  # noqa: S603  our own launcher
-            command, input="{}", cwd=root, env=dead, capture_output=True, text=True, check=False
+        completed = subprocess.run(  # noqa: S603  our own launcher
+            command, input="{}", cwd=root, env=environment, capture_output=True, text=True, check=False
         )
     except OSError as error:
         return f"{LAUNCHER} cannot be run ({error.strerror})"
-    refused = done.returncode == client.status and "must not run" in done.stdout
+    is_refused = completed.returncode == client.status and "must not run" in completed.stdout
     return (
-        "" if refused else f"{LAUNCHER} ended with {done.returncode} and said {done.stdout or done.stderr!r}"
+        ""
+        if is_refused
+        else f"{LAUNCHER} ended with {completed.returncode} and said {completed.stdout or completed.stderr!r}"
     )
 
 
-def unserved(root: str, agent: str) -> str:
+def check_mcp_server(root: str, agent: str) -> str:
     """The configured command itself, started as the client starts it: the handshake and the list of tools.
 
     Without ICP_URL and ICP_TOKEN, which a client need not hand on.
     """
     import subprocess
 
-    asked = [("initialize", HANDSHAKE), ("tools/list", {})]
+    calls = [("initialize", MCP_INITIALIZE), ("tools/list", {})]
     lines = [
         json.dumps({"jsonrpc": "2.0", "id": method, "method": method, "params": params})
-        for method, params in asked
+        for method, params in calls
     ]
-    env = {name: text for name, text in os.environ.items() if name not in {"ICP_URL", "ICP_TOKEN"}}
+    environment = {name: text for name, text in os.environ.items() if name not in {"ICP_URL", "ICP_TOKEN"}}
     try:
-        done = subprocess.run(  # noqa: S603  our own words
-            bridge_words(agent), input="\n".join(lines) + "\n", cwd=root, env=env,
-            capture_output=True, text=True, check=False, timeout=SERVER_ANSWERS_SECONDS,
+        completed = subprocess.run(  # noqa: S603  our own words
+            bridge_command(agent), input="\n".join(lines) + "\n", cwd=root, env=environment,
+            capture_output=True, text=True, check=False, timeout=MCP_SERVER_SECONDS,
         )  # fmt: skip
-        told = {one["id"]: one for one in map(json.loads, done.stdout.splitlines())}
-        failed = [one["error"]["message"] for one in told.values() if "error" in one]
+        responses = {one["id"]: one for one in map(json.loads, completed.stdout.splitlines())}
+        failed = [one["error"]["message"] for one in responses.values() if "error" in one]
         if failed:
             return str(failed[0])
-        names = [tool["name"] for tool in told["tools/list"]["result"]["tools"]]
+        names = [tool["name"] for tool in responses["tools/list"]["result"]["tools"]]
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"it cannot be run ({error})"
     except (ValueError, LookupError, TypeError):
-        return f"it ended with {done.returncode} and said {done.stdout[-200:] or done.stderr[-200:]!r}"
+        output = completed.stdout[-200:] or completed.stderr[-200:]
+        return f"it ended with {completed.returncode} and said {output!r}"
     return "" if "select_active_intent" in names else f"it offers no handshake, only {', '.join(names)}"

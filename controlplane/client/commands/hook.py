@@ -8,8 +8,15 @@ import os
 import sys
 import time
 
-from controlplane.client.agents import CLIENTS, reason_in
-from controlplane.client.call_context import VERSION, CannotAskError, connection, hashes, links, revision
+from controlplane.client.agents import CLIENTS, find_refusal
+from controlplane.client.call_context import (
+    VERSION,
+    ControlPlaneError,
+    compute_hashes,
+    find_connection,
+    read_revision,
+    resolve_links,
+)
 from controlplane.client.http_post import post
 
 TYPE_CHECKING = False
@@ -30,69 +37,74 @@ def hook(agent: str, event: str) -> int:
         raise LookupError(f"{agent} has no event {event}")
     seconds = client.seconds if gate else min(SIDE_SECONDS, client.seconds)
     seconds = min(seconds, float(os.environ.get("ICP_DEADLINE_SECONDS") or seconds))
-    spoken = _thread.allocate_lock()
+    answer_lock = _thread.allocate_lock()
 
-    def in_time() -> None:
+    def enforce_deadline() -> None:
         time.sleep(seconds)
-        if spoken.acquire(blocking=False):
+        if answer_lock.acquire(blocking=False):
             problem = f"The control plane did not answer within {seconds:g} s."
-            status = refuse(agent, event, problem) if gate else pass_over(problem)
+            status = refuse(agent, event, problem) if gate else report_failure(problem)
             sys.stdout.flush()
             os._exit(status)
 
-    _thread.start_new_thread(in_time, ())
+    _thread.start_new_thread(enforce_deadline, ())
     try:
-        answer, decision = asked(agent, event, seconds)
-        refused = gate and (decision != "allow" or reason_in(answer))
+        answer, decision = ask_control_plane(agent, event, seconds)
+        refused = gate and (decision != "allow" or find_refusal(answer))
         problem = f"The gate answered {decision!r}." if refused else ""
     except Exception as error:  # noqa: BLE001  whatever it is, the tool must not run
         answer, problem = {}, str(error) or type(error).__name__
-    spoken.acquire()
+    answer_lock.acquire()
     if not problem:
-        return say(answer)
-    return refuse(agent, event, problem, answer) if gate else pass_over(problem)
+        return print_answer(answer)
+    return refuse(agent, event, problem, answer) if gate else report_failure(problem)
 
 
-def pass_over(problem: str) -> int:
+def report_failure(problem: str) -> int:
     """An event that refuses nothing must not disturb the client's work."""
     sys.stderr.write(f"icp: {problem}\n")
-    return say({})
+    return print_answer({})
 
 
 def refuse(agent: str, event: str, problem: str, answer: dict[str, Any] | None = None) -> int:
     """The denial that the control plane worded, or one of our own where it worded none."""
     client = CLIENTS[agent]
-    reason = reason_in(answer or {})
+    reason = find_refusal(answer or {})
     if not reason:
         reason = f"{problem} Without a decision of the gate the tool must not run. Next: tell the user."
         answer = client.refuse(event, reason)
-    say(answer or {})
+    print_answer(answer or {})
     if client.status:
         sys.stderr.write(reason + "\n")
     return int(client.status)
 
 
-def say(answer: dict[str, Any]) -> int:
+def print_answer(answer: dict[str, Any]) -> int:
     sys.stdout.write(json.dumps(answer) + "\n")
     return 0
 
 
-def asked(agent: str, event: str, seconds: float) -> tuple[dict[str, Any], str]:
+def ask_control_plane(agent: str, event: str, seconds: float) -> tuple[dict[str, Any], str]:
     """The control plane's answer to the payload on stdin, and the decision its header names."""
     try:
         payload = json.loads(sys.stdin.buffer.read())
     except ValueError as error:
-        raise CannotAskError(f"The hook was given no JSON ({error}).") from error
+        raise ControlPlaneError(f"The hook was given no JSON ({error}).") from error
     if not isinstance(payload, dict):
-        raise CannotAskError("The hook was not given a JSON object.")
-    told = connection(payload)
-    root = told["root"]
+        raise ControlPlaneError("The hook was not given a JSON object.")
+    connection = find_connection(payload)
+    root = connection["root"]
     payload["icp"] = {
         "root": root,
-        "revision_id": revision(root),
+        "revision_id": read_revision(root),
         "client_version": VERSION,
-        "current_content_hashes": hashes(payload, root),
-        "links": links(payload, root),
-        "wait_seconds": max(0, min(told["wait"], CLIENTS[agent].wait, seconds - 1)),
+        "current_content_hashes": compute_hashes(payload, root),
+        "links": resolve_links(payload, root),
+        "wait_seconds": max(0, min(connection["wait"], CLIENTS[agent].wait, seconds - 1)),
     }
-    return post(f"{told['url']}/hooks/{agent}/{event}", told["token"], json.dumps(payload).encode(), seconds)
+    return post(
+        f"{connection['url']}/hooks/{agent}/{event}",
+        connection["token"],
+        json.dumps(payload).encode(),
+        seconds,
+    )

@@ -5,27 +5,27 @@ from __future__ import annotations
 import json
 import sys
 
-from controlplane.client.call_context import CannotAskError
+from controlplane.client.call_context import ControlPlaneError
 from controlplane.client.commands.git_changes import (
-    CannotCheckError,
-    changed_files,
-    current_repository,
-    only_text,
-    span,
+    GitRangeError,
+    escape_unprintable,
+    find_worktree_root,
+    list_changed_files,
+    resolve_range,
 )
 from controlplane.client.commands.git_notes import write_notes
-from controlplane.client.http_request import reach, request_json
+from controlplane.client.http_request import load_connection, request_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
     from typing import Any
 
-CANNOT_TELL = 2
-WORDS = {"explained": "explained", "unexplained": "UNEXPLAINED", "out_of_scope": "OUT OF SCOPE"}
+EXIT_ERROR = 2
+OUTCOME_LABELS = {"explained": "explained", "unexplained": "UNEXPLAINED", "out_of_scope": "OUT OF SCOPE"}
 
 
-def add_reconcile(command: argparse.ArgumentParser) -> None:
+def add_reconcile_arguments(command: argparse.ArgumentParser) -> None:
     import argparse as lib
 
     command.add_argument("range", nargs="?", default="", help="A..B, A...B or A; else since the upstream")
@@ -42,44 +42,50 @@ def add_reconcile(command: argparse.ArgumentParser) -> None:
 def reconcile(options: argparse.Namespace) -> int:
     try:
         sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # a TextIOWrapper
-        root = current_repository()
-        base, head = span(root, options.range, options.base, options.head)
-        told = reach()
-        body: dict[str, Any] = {"base": base, "head": head, "files": changed_files(root, base, head)}
+        root = find_worktree_root()
+        base, head = resolve_range(root, options.range, options.base, options.head)
+        connection = load_connection()
+        body: dict[str, Any] = {"base": base, "head": head, "files": list_changed_files(root, base, head)}
         body |= {"session_id": options.session, "intent_id": options.intent}
-        answer = ask_about(told, body, keep=options.post)
-        print(json.dumps(answer, indent=2) if options.json else table(answer))
+        answer = post_reconciliation(connection, body, keep=options.post)
+        print(json.dumps(answer, indent=2) if options.json else render_table(answer))
         if options.notes:
-            for line in write_notes(root, told, base, head):
+            for line in write_notes(root, connection, base, head):
                 print(line, file=sys.stderr)
-    except (CannotAskError, CannotCheckError) as problem:
-        print(f"icp reconcile: {only_text(str(problem))}", file=sys.stderr)
-        return CANNOT_TELL
+    except (ControlPlaneError, GitRangeError) as problem:
+        print(f"icp reconcile: {escape_unprintable(str(problem))}", file=sys.stderr)
+        return EXIT_ERROR
     except Exception as error:  # noqa: BLE001  whatever it is, nothing was shown to be explained
         print(f"icp reconcile: {error!r}", file=sys.stderr)
-        return CANNOT_TELL
+        return EXIT_ERROR
     return 1 if answer["findings"] else 0
 
 
-def ask_about(told: dict[str, Any], body: dict[str, Any], *, keep: bool) -> dict[str, Any]:
+def post_reconciliation(connection: dict[str, Any], body: dict[str, Any], *, keep: bool) -> dict[str, Any]:
     """The control plane's answer, which must speak of just these files."""
-    answer = request_json(told, "POST", f"reconciliations{'' if keep else '?dry_run=true'}", body)
+    answer = request_json(connection, "POST", f"reconciliations{'' if keep else '?dry_run=true'}", body)
     try:
-        judged = len(answer["findings"]) + len(answer["explained"])
+        answered = len(answer["findings"]) + len(answer["explained"])
     except (KeyError, TypeError) as problem:
-        raise CannotAskError("What answers is not the control plane.") from problem
-    if judged != len(body["files"]):
-        raise CannotAskError(f"The control plane spoke of {judged} files, of {len(body['files'])} asked.")
+        raise ControlPlaneError("What answers is not the control plane.") from problem
+    if answered != len(body["files"]):
+        raise ControlPlaneError(
+            f"The control plane spoke of {answered} files, of {len(body['files'])} asked."
+        )
     return answer
 
 
-def table(answer: dict[str, Any]) -> str:
+def render_table(answer: dict[str, Any]) -> str:
     lines = []
-    for one in [*answer["findings"], *answer["explained"]]:
-        about = " ".join(one[name] for name in ("intent_id", "session_id") if one[name])
-        lines.append(f"{WORDS[one['outcome']]:<12} {one['status']} {only_text(one['path'])}")
-        if one["outcome"] != "explained":
-            lines.append(f"{'':<15}{only_text(one['text'])}{f' ({only_text(about)})' if about else ''}")
+    for file in [*answer["findings"], *answer["explained"]]:
+        ids = " ".join(file[name] for name in ("intent_id", "session_id") if file[name])
+        lines.append(
+            f"{OUTCOME_LABELS[file['outcome']]:<12} {file['status']} {escape_unprintable(file['path'])}"
+        )
+        if file["outcome"] != "explained":
+            lines.append(
+                f"{'':<15}{escape_unprintable(file['text'])}{f' ({escape_unprintable(ids)})' if ids else ''}"
+            )
     counts = answer["counts"]
     lines.append(
         f"{counts['files']} files: {counts['explained']} explained, {counts['unexplained']} unexplained, "

@@ -11,10 +11,10 @@ import os
 import re
 import sys
 
-from controlplane.client.call_context import CannotAskError, sha256_of
-from controlplane.client.commands.git_changes import only_text
-from controlplane.client.config.atomic_write import mode_of, write_whole
-from controlplane.client.http_request import reach, request, request_json
+from controlplane.client.call_context import ControlPlaneError, sha256_hex
+from controlplane.client.commands.git_changes import escape_unprintable
+from controlplane.client.config.atomic_write import read_mode, write_atomically
+from controlplane.client.http_request import load_connection, request, request_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,48 +32,48 @@ LESSON = re.compile(
 )
 
 
-class CannotSyncError(Exception):
+class SyncError(Exception):
     """Nothing more was changed; the message says why."""
 
 
-class Syncing:
+class SyncRun:
     """One run: the folder, the control plane, what is remembered, and the conflicts that were met."""
 
-    def __init__(self, options: argparse.Namespace, told: dict[str, Any]) -> None:
-        self.folder, self.told = os.path.abspath(options.dir), told
+    def __init__(self, options: argparse.Namespace, connection: dict[str, Any]) -> None:
+        self.directory, self.connection = os.path.abspath(options.dir), connection
         self.dry_run, self.prefer = options.dry_run, options.prefer
         self.conflicts = 0
-        self.state = self._remembered()
+        self.state = self._read_state()
 
-    def _remembered(self) -> dict[str, Any]:
+    def _read_state(self) -> dict[str, Any]:
         raw = self.read(STATE)
         try:
-            found = json.loads(raw or b"{}")
+            state = json.loads(raw or b"{}")
         except ValueError as problem:
-            raise CannotSyncError(f"{STATE} is not JSON: mend it, or remove it to compare anew.") from problem
-        if not isinstance(found, dict) or found.get("url", self.told["url"]) != self.told["url"]:
-            raise CannotSyncError(f"{STATE} speaks of another control plane: remove it to compare anew.")
-        return {"url": self.told["url"], "intents": {}, "digests": {}, **found}
+            raise SyncError(f"{STATE} is not JSON: mend it, or remove it to compare anew.") from problem
+        if not isinstance(state, dict) or state.get("url", self.connection["url"]) != self.connection["url"]:
+            raise SyncError(f"{STATE} speaks of another control plane: remove it to compare anew.")
+        return {"url": self.connection["url"], "intents": {}, "digests": {}, **state}
 
-    def place(self, name: str) -> str:
+    def resolve(self, name: str) -> str:
         """Where a file really is: in the repository, whatever links say."""
-        inside = os.path.join(self.folder, name)
-        root = os.path.realpath(os.path.dirname(self.folder))
-        if name == IGNORE and not os.path.exists(inside):
-            inside = os.path.join(root, IGNORE)
-        real = os.path.realpath(inside)
-        if os.path.commonpath([root, real]) != root:
-            raise CannotSyncError(f"{inside} leads out of the repository.")
-        return real
+        path = os.path.join(self.directory, name)
+        root = os.path.realpath(os.path.dirname(self.directory))
+        if name == IGNORE and not os.path.exists(path):
+            path = os.path.join(root, IGNORE)
+        real_path = os.path.realpath(path)
+        if os.path.commonpath([root, real_path]) != root:
+            raise SyncError(f"{path} leads out of the repository.")
+        return real_path
 
     def read(self, name: str) -> bytes | None:
         try:
-            with open(self.place(name), "rb") as file:
+            with open(self.resolve(name), "rb") as file:
                 return file.read()
         except FileNotFoundError:
             return None
 
-    def keep(self, name: str, data: bytes) -> None:
+    def write(self, name: str, data: bytes) -> None:
         """Write a file where it differs, through a new one beside it."""
         if self.read(name) == data:
             return
@@ -81,23 +81,23 @@ class Syncing:
             print(f"{name}: {'would be written' if self.dry_run else 'written'}")
         if self.dry_run:
             return
-        path = self.place(name)
+        path = self.resolve(name)
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        write_whole(path, data, mode_of(path, 0o644))
+        write_atomically(path, data, read_mode(path, 0o644))
 
-    def conflict(self, name: str, text: str) -> None:
+    def report_conflict(self, name: str, text: str) -> None:
         self.conflicts += 1
-        print(f"CONFLICT {only_text(name)}: {only_text(text)}")
+        print(f"CONFLICT {escape_unprintable(name)}: {escape_unprintable(text)}")
 
     def get(self, path: str) -> bytes:
-        return request(self.told, "GET", path).read()
+        return request(self.connection, "GET", path).read()
 
     def send(self, method: str, path: str, data: bytes, kind: str) -> None:
         if not self.dry_run:
-            request(self.told, method, path, data, kind).read()
+            request(self.connection, method, path, data, kind).read()
 
 
-def add_sync(command: argparse.ArgumentParser) -> None:
+def add_sync_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--dir", default=".orchestration", help="the folder (.orchestration)")
     command.add_argument("--dry-run", action="store_true", help="say what would be done, do nothing")
     command.add_argument("--prefer", choices=("registry", "folder"), help="who wins where both changed")
@@ -107,36 +107,36 @@ def add_sync(command: argparse.ArgumentParser) -> None:
 def sync(options: argparse.Namespace) -> int:
     """0 in agreement, 1 with conflicts, 2 where something could not be synced."""
     try:
-        run = Syncing(options, reach())
+        run = SyncRun(options, load_connection())
         for part in (sync_intents, sync_ignore, sync_traces, sync_lessons, sync_map):
             part(run)
-            run.keep(STATE, (json.dumps(run.state, indent=1, sort_keys=True) + "\n").encode())
-    except (CannotAskError, CannotSyncError, OSError, ValueError) as problem:
-        print(f"icp sync: {only_text(str(problem))}", file=sys.stderr)
+            run.write(STATE, (json.dumps(run.state, indent=1, sort_keys=True) + "\n").encode())
+    except (ControlPlaneError, SyncError, OSError, ValueError) as problem:
+        print(f"icp sync: {escape_unprintable(str(problem))}", file=sys.stderr)
         return 2
     print(f"{run.conflicts} conflicts; nothing of them was changed" if run.conflicts else "in agreement")
     return 1 if run.conflicts else 0
 
 
-def sync_intents(run: Syncing) -> None:
+def sync_intents(run: SyncRun) -> None:
     name = "active_intents.yaml"
     raw = run.read(name)
     body = {"file": None if raw is None else raw.decode(), "base": run.state["intents"]}
     body |= {"dry_run": run.dry_run} | ({"prefer": run.prefer} if run.prefer else {})
-    found = request_json(run.told, "POST", "intents/sync", body)
-    for one in found["conflicts"]:
-        sides = (f"{side}: {json.dumps(one[side])}" for side in ("base", "registry", "folder"))
-        run.conflict(f"{one['intent_id'] or name} {one['field']}", "; ".join(sides))
-    for what in ("added", "changed", "removed"):
-        for intent in found["plan"][what]:
-            told = intent if isinstance(intent, str) else intent["intent_id"]
-            print(f"registry: {only_text(told)} {what}")
-    if found["file"] is not None:
-        run.keep(name, found["file"].encode())
-    run.state["intents"] = found["base"]
+    answer = request_json(run.connection, "POST", "intents/sync", body)
+    for conflict in answer["conflicts"]:
+        sides = (f"{side}: {json.dumps(conflict[side])}" for side in ("base", "registry", "folder"))
+        run.report_conflict(f"{conflict['intent_id'] or name} {conflict['field']}", "; ".join(sides))
+    for change in ("added", "changed", "removed"):
+        for intent in answer["plan"][change]:
+            intent_id = intent if isinstance(intent, str) else intent["intent_id"]
+            print(f"registry: {escape_unprintable(intent_id)} {change}")
+    if answer["file"] is not None:
+        run.write(name, answer["file"].encode())
+    run.state["intents"] = answer["base"]
 
 
-def sync_ignore(run: Syncing) -> None:
+def sync_ignore(run: SyncRun) -> None:
     def put(data: bytes) -> None:
         print(f"registry: {IGNORE} {'would be' if run.dry_run else 'is'} replaced")
         run.send("PUT", "intentignore", data, "text/plain")
@@ -144,62 +144,70 @@ def sync_ignore(run: Syncing) -> None:
     sync_text(run, IGNORE, run.get("intentignore"), put)
 
 
-def sync_map(run: Syncing) -> None:
+def sync_map(run: SyncRun) -> None:
     """The registry alone makes it; what somebody wrote into the file is not lost."""
     sync_text(run, "intent_map.md", run.get("intent-map"), None)
 
 
-def sync_text(run: Syncing, name: str, theirs: bytes, put: Callable[[bytes], None] | None) -> None:
+def sync_text(run: SyncRun, name: str, registry_text: bytes, put: Callable[[bytes], None] | None) -> None:
     """A text without parts: the side that changed wins. Without `put` the registry cannot take it."""
-    ours, agreed = run.read(name), run.state["digests"].get(name)
-    if ours is None or ours == theirs or sha256_of(ours) == agreed:
-        if ours is not None or theirs:
-            run.keep(name, theirs)
-    elif put and (sha256_of(theirs) == agreed or run.prefer == "folder" or (agreed is None and not theirs)):
-        put(ours)
-        theirs = ours
+    file_text, last_digest = run.read(name), run.state["digests"].get(name)
+    if file_text is None or file_text == registry_text or sha256_hex(file_text) == last_digest:
+        if file_text is not None or registry_text:
+            run.write(name, registry_text)
+    elif put and (
+        sha256_hex(registry_text) == last_digest
+        or run.prefer == "folder"
+        or (last_digest is None and not registry_text)
+    ):
+        put(file_text)
+        registry_text = file_text
     elif run.prefer == "registry":
-        run.keep(name, theirs)
+        run.write(name, registry_text)
     else:
-        run.conflict(name, "both sides differ from what they agreed on; --prefer says who wins")
+        run.report_conflict(name, "both sides differ from what they agreed on; --prefer says who wins")
         return
-    run.state["digests"][name] = sha256_of(theirs)
+    run.state["digests"][name] = sha256_hex(registry_text)
 
 
-def sync_traces(run: Syncing) -> None:
+def sync_traces(run: SyncRun) -> None:
     """Entries never change, so both sides get what they lack, by id. Lines of the file stay as they are."""
     name = "agent_trace.jsonl"
-    ours, theirs = run.read(name) or b"", run.get("traces/export?format=orchestration")
-    if ours.strip():
-        run.send("POST", "traces/import", ours, "application/x-ndjson")
-    known = {json.loads(line)["id"] for line in ours.splitlines() if line.strip()}
-    new = [line for line in theirs.splitlines() if line.strip() and json.loads(line)["id"] not in known]
-    if new:
-        gap = b"" if not ours or ours.endswith(b"\n") else b"\n"
-        run.keep(name, ours + gap + b"\n".join(new) + b"\n")
+    file_lines, registry_lines = run.read(name) or b"", run.get("traces/export?format=orchestration")
+    if file_lines.strip():
+        run.send("POST", "traces/import", file_lines, "application/x-ndjson")
+    known_ids = {json.loads(line)["id"] for line in file_lines.splitlines() if line.strip()}
+    missing = [
+        line
+        for line in registry_lines.splitlines()
+        if line.strip() and json.loads(line)["id"] not in known_ids
+    ]
+    if missing:
+        separator = b"" if not file_lines or file_lines.endswith(b"\n") else b"\n"
+        run.write(name, file_lines + separator + b"\n".join(missing) + b"\n")
 
 
-def sync_lessons(run: Syncing) -> None:
+def sync_lessons(run: SyncRun) -> None:
     """Lessons of the file are recorded, those that it lacks stand at its end, retired ones leave it."""
     name = "AGENT.md"
-    ours = run.read(name) or b""
-    if ours.strip():
-        run.send("POST", "lessons", ours, MARKDOWN)
-    gone = _blocks(run.get("lessons?format=markdown&state=retired"))
-    kept = LESSON.sub(lambda block: b"" if _words(block[0]) in gone else block[0], ours)
-    known, theirs = _blocks(kept), _blocks(run.get("lessons?format=markdown"))
-    new = [theirs[words] for words in theirs if words not in known]
-    if new:
-        head = kept.rstrip(b"\n") + b"\n\n" if kept.strip() else b""
-        kept = head + b"\n\n".join(new) + b"\n"
-    if kept != ours:
-        run.keep(name, kept)
+    file_text = run.read(name) or b""
+    if file_text.strip():
+        run.send("POST", "lessons", file_text, MARKDOWN)
+    retired = _parse_blocks(run.get("lessons?format=markdown&state=retired"))
+    text = LESSON.sub(lambda block: b"" if _normalize_space(block[0]) in retired else block[0], file_text)
+    file_blocks, registry_blocks = _parse_blocks(text), _parse_blocks(run.get("lessons?format=markdown"))
+    missing = [registry_blocks[words] for words in registry_blocks if words not in file_blocks]
+    if missing:
+        head = text.rstrip(b"\n") + b"\n\n" if text.strip() else b""
+        text = head + b"\n\n".join(missing) + b"\n"
+    if text != file_text:
+        run.write(name, text)
 
 
-def _blocks(text: bytes) -> dict[bytes, bytes]:
+def _parse_blocks(text: bytes) -> dict[bytes, bytes]:
     """The blocks of a file by their words, so that white space makes no difference."""
-    return {_words(block): block.strip() for block in LESSON.findall(text)}
+    return {_normalize_space(block): block.strip() for block in LESSON.findall(text)}
 
 
-def _words(block: bytes) -> bytes:
+def _normalize_space(block: bytes) -> bytes:
     return b" ".join(block.split())

@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 SERVER = ("codex", "app-server")  # speaks JSON-RPC, one message a line
 SERVER_SECONDS = 20
-NOT_YET = "Until then Codex runs every tool without asking the gate."
-THIS = {"name": "icp", "version": "1"}
+NOT_ENFORCED = "Until then Codex runs every tool without asking the gate."
+CLIENT_INFO = {"name": "icp", "version": "1"}
 
 
-def untrusted(root: str, *, trust: bool = False) -> str:
+def explain_codex_distrust(root: str, *, trust: bool = False) -> str:
     """Why Codex would not run our hooks of this repository, "" when it would. `trust`: trust them first."""
     import subprocess
     import threading
@@ -27,16 +27,24 @@ def untrusted(root: str, *, trust: bool = False) -> str:
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
         )  # fmt: skip
     except OSError as error:
-        return f"`codex` cannot be run ({error.strerror}), so trust the hooks yourself in /hooks. {NOT_YET}"
+        return f"`codex` cannot be run ({error.strerror}): trust the hooks yourself in /hooks. {NOT_ENFORCED}"
     timer = threading.Timer(SERVER_SECONDS, server.kill)
     timer.start()
     try:
-        rpc(server, "initialize", {"clientInfo": THIS})
-        if trust and (left := [hook for hook in ours(server, root) if hook["trustStatus"] != "trusted"]):
-            rpc(server, "config/batchWrite", {"edits": [trusting(left)], "reloadUserConfig": True})
-        return verdict(ours(server, root))
+        rpc(server, "initialize", {"clientInfo": CLIENT_INFO})
+        if trust and (
+            untrusted_hooks := [
+                hook for hook in list_our_hooks(server, root) if hook["trustStatus"] != "trusted"
+            ]
+        ):
+            rpc(
+                server,
+                "config/batchWrite",
+                {"edits": [build_trust_edit(untrusted_hooks)], "reloadUserConfig": True},
+            )
+        return explain_hook_states(list_our_hooks(server, root))
     except (OSError, ValueError, LookupError, TypeError) as error:
-        return f"Codex does not tell whether it trusts the hooks ({error}): look in /hooks. {NOT_YET}"
+        return f"Codex does not tell whether it trusts the hooks ({error}): look in /hooks. {NOT_ENFORCED}"
     finally:
         timer.cancel()
         server.kill()
@@ -56,20 +64,22 @@ def rpc(server: Any, method: str, params: dict[str, Any]) -> dict[str, Any]:
     raise LookupError(f"no answer to {method}")
 
 
-def ours(server: Any, root: str) -> list[dict[str, Any]]:
-    listed = rpc(server, "hooks/list", {"cwds": [root]})["data"]
-    return [hook for place in listed for hook in place["hooks"] if MARK in (hook.get("command") or "")]
+def list_our_hooks(server: Any, root: str) -> list[dict[str, Any]]:
+    groups = rpc(server, "hooks/list", {"cwds": [root]})["data"]
+    return [hook for place in groups for hook in place["hooks"] if MARK in (hook.get("command") or "")]
 
 
-def trusting(hooks: list[dict[str, Any]]) -> dict[str, Any]:
+def build_trust_edit(hooks: list[dict[str, Any]]) -> dict[str, Any]:
     """The edit of the user's config.toml that /hooks makes too: each definition's own hash."""
     state = {hook["key"]: {"trusted_hash": hook["currentHash"]} for hook in hooks}
     return {"keyPath": "hooks.state", "value": state, "mergeStrategy": "upsert"}
 
 
-def verdict(hooks: list[dict[str, Any]]) -> str:
+def explain_hook_states(hooks: list[dict[str, Any]]) -> str:
     if not hooks:
-        return f"Codex does not trust this folder: start `codex` here, say yes, and connect again. {NOT_YET}"
+        return (
+            f"Codex does not trust this folder: start `codex` here, trust it, connect again. {NOT_ENFORCED}"
+        )
     if all(hook["trustStatus"] == "trusted" and hook.get("enabled", True) for hook in hooks):
         return ""
-    return f"Codex does not trust the hooks, or they are switched off: open /hooks in it. {NOT_YET}"
+    return f"Codex does not trust the hooks, or they are switched off: open /hooks in it. {NOT_ENFORCED}"

@@ -6,19 +6,19 @@ import json
 import re
 
 from controlplane.client.agents import CLIENTS
-from controlplane.client.config.json_edit import read_json, with_value, without_values
+from controlplane.client.config.json_edit import read_json, remove_values, set_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
 MARK = ".config/icp/hook"  # stands in every entry of ours, and in nobody else's
-TAKE_COMMENTS = frozenset({"gemini-cli", "qwen-code", "opencode", "kilo"})  # in their configuration
+ALLOW_COMMENTS = frozenset({"gemini-cli", "qwen-code", "opencode", "kilo"})  # in their configuration
 VERSIONED = frozenset({"copilot", "cursor"})
 GRACE_SECONDS = 10  # the client's own limit is that much longer than the hook's
 
 # Both plugins run the hook and do what it answers; no answer is a refusal.
-ASK = """// Made by `icp.py connect`, taken out by `icp.py disconnect`: runs ~/.config/icp/hook
+PLUGIN_ASK = """// Made by `icp.py connect`, taken out by `icp.py disconnect`: runs ~/.config/icp/hook
 import { execFile } from "node:child_process"
 
 const HOOK = `${process.env.HOME}/.config/icp/hook`
@@ -95,78 +95,80 @@ export default {
 PLUGINS = {"opencode": OPENCODE, "kilo": OPENCODE, "cline": CLINE}
 
 
-class NotOursError(Exception):
+class ForeignConfigError(Exception):
     """A file that cannot be changed without harm to what is in it; the message says why."""
 
 
-def configured(agent: str, text: str, *, connected: bool) -> str:
+def configure_hooks(agent: str, text: str, *, connected: bool) -> str:
     """The file's whole text with our hooks, or without them. "" for a file that holds nothing then."""
     client = CLIENTS[agent]
     if client.entry is None:
         if text and MARK not in text:
-            raise NotOursError(f"{client.file} is a plugin of somebody else.")
-        return plugin(agent) if connected else ""
+            raise ForeignConfigError(f"{client.file} is a plugin of somebody else.")
+        return render_plugin(agent) if connected else ""
     document = read_document(agent, client.file, text)
-    listed = document.get("hooks", {})
-    if not isinstance(listed, dict) or not all(isinstance(one, list) for one in listed.values()):
-        raise NotOursError(f"{client.file} holds no hooks as this client reads them: put it right first.")
-    kept = without_values(text, is_spent) if text else ""
+    hooks = document.get("hooks", {})
+    if not isinstance(hooks, dict) or not all(isinstance(one, list) for one in hooks.values()):
+        raise ForeignConfigError(
+            f"{client.file} holds no hooks as this client reads them: put it right first."
+        )
+    result = remove_values(text, is_removable_hook) if text else ""
     if connected:
-        for event, entry in entries(agent).items():
-            kept = with_value(kept, ["hooks", event], entry, listed=True)
+        for event, entry in build_entries(agent).items():
+            result = set_value(result, ["hooks", event], entry, listed=True)
         if agent in VERSIONED and "version" not in document:
-            kept = with_value(kept, ["version"], 1)
-    return changed(text, kept)
+            result = set_value(result, ["version"], 1)
+    return prefer_unchanged(text, result)
 
 
 def read_document(agent: str, name: str, text: str) -> dict[str, Any]:
     """As the client reads it: with comments only where it takes them."""
     try:
         document = read_json(text or "{}").value
-        if agent not in TAKE_COMMENTS:
+        if agent not in ALLOW_COMMENTS:
             json.loads(text or "{}")
     except (ValueError, RecursionError) as error:
-        kind = "JSON" if agent in TAKE_COMMENTS else "plain JSON"
-        raise NotOursError(f"{name} is not {kind} ({error}): put it right first.") from error
+        kind = "JSON" if agent in ALLOW_COMMENTS else "plain JSON"
+        raise ForeignConfigError(f"{name} is not {kind} ({error}): put it right first.") from error
     if not isinstance(document, dict):
-        raise NotOursError(f"{name} does not hold an object: put it right first.")
+        raise ForeignConfigError(f"{name} does not hold an object: put it right first.")
     return document
 
 
-def changed(text: str, new: str) -> str:
+def prefer_unchanged(text: str, new: str) -> str:
     """The new text; the old one where both say the same, "" where nothing but a form is left."""
-    left = read_json(new or "{}").value
-    if left == read_json(text or "{}").value:
+    remaining = read_json(new or "{}").value
+    if remaining == read_json(text or "{}").value:
         return text
-    return "" if set(left) <= {"version"} and not re.search(r"//|/\*", new) else new
+    return "" if set(remaining) <= {"version"} and not re.search(r"//|/\*", new) else new
 
 
-def entries(agent: str) -> dict[str, Any]:
+def build_entries(agent: str) -> dict[str, Any]:
     """One entry an event. A shell that cannot run the hook at all refuses too, and says why on stderr."""
     client = CLIENTS[agent]
-    made = {}
+    result = {}
     for event in f"{client.gates} {client.others}".split():
         gate = event in client.gates.split()
         command = f'"$HOME/{MARK}" {agent} {event}'
         if gate and agent != "cursor":  # which appends a here-document, and has `failClosed`
             command += " || exit 2"
-        made[event] = client.entry(command, int(client.seconds) + GRACE_SECONDS, gate)
-    return made
+        result[event] = client.entry(command, int(client.seconds) + GRACE_SECONDS, gate)
+    return result
 
 
-def is_spent(before: Any, after: Any) -> bool:
+def is_removable_hook(before: Any, after: Any) -> bool:
     """A hook of ours, or what held nothing else; a group may have a matcher, and is nothing without hooks."""
-    if is_ours(before):
+    if is_our_hook(before):
         return True
     lost = isinstance(before, dict) and "hooks" in before and "hooks" not in after
     return bool(after != before and (not after or lost))
 
 
-def is_ours(value: Any) -> bool:
+def is_our_hook(value: Any) -> bool:
     """A hook of ours is an object one of whose own texts is our command."""
     return isinstance(value, dict) and any(isinstance(text, str) and MARK in text for text in value.values())
 
 
-def plugin(agent: str) -> str:
+def render_plugin(agent: str) -> str:
     milliseconds = int(CLIENTS[agent].seconds * 1000) + 300
-    return ASK % {"agent": agent, "milliseconds": milliseconds} + PLUGINS[agent]
+    return PLUGIN_ASK % {"agent": agent, "milliseconds": milliseconds} + PLUGINS[agent]

@@ -18,71 +18,73 @@ SCALARS = json.JSONDecoder()
 INDENT = "  "
 
 
-class Node:
+class JsonNode:
     """A value and where it stands: `text[start:end]`. `members` are those of an object or a list."""
 
     __slots__ = ("end", "members", "start", "value")
 
-    def __init__(self, value: Any, start: int, end: int, members: list[Member]) -> None:
+    def __init__(self, value: Any, start: int, end: int, members: list[JsonMember]) -> None:
         self.value, self.start, self.end, self.members = value, start, end, members
 
 
-class Member:
+class JsonMember:
     """`at` is where its key or its value begins, `comma` where the comma behind it stands, -1 without one."""
 
     __slots__ = ("at", "comma", "key", "node")
 
-    def __init__(self, key: Any, at: int, node: Node, comma: int) -> None:
+    def __init__(self, key: Any, at: int, node: JsonNode, comma: int) -> None:
         self.key, self.at, self.node, self.comma = key, at, node, comma
 
 
-def read_json(text: str) -> Node:
+def read_json(text: str) -> JsonNode:
     """The whole text. ValueError for one that is no JSON, deep nesting too."""
     try:
-        node = read_value(text, after_blank(text, 0))
+        node = read_value(text, skip_blank(text, 0))
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
-    if (rest := after_blank(text, node.end)) != len(text):
+    if (rest := skip_blank(text, node.end)) != len(text):
         raise json.JSONDecodeError("Extra data", text, rest)
     return node
 
 
-def after_blank(text: str, at: int) -> int:
-    found = re.compile(BLANK).match(text, at)
-    return found.end() if found else at
+def skip_blank(text: str, at: int) -> int:
+    match = re.compile(BLANK).match(text, at)
+    return match.end() if match else at
 
 
-def read_value(text: str, at: int) -> Node:
+def read_value(text: str, at: int) -> JsonNode:
     closing = {"{": "}", "[": "]"}.get(text[at : at + 1])
     if closing is None:
         value, end = SCALARS.raw_decode(text, at)
-        return Node(value, at, end, [])
-    members: list[Member] = []
-    place = after_blank(text, at + 1)
-    while text[place : place + 1] != closing:
+        return JsonNode(value, at, end, [])
+    members: list[JsonMember] = []
+    position = skip_blank(text, at + 1)
+    while text[position : position + 1] != closing:
         if members and members[-1].comma < 0:
-            raise json.JSONDecodeError("Expecting ',' delimiter", text, place)
-        members.append(read_member(text, place, len(members) if closing == "]" else None))
-        place = after_blank(text, max(members[-1].node.end, members[-1].comma + 1))
-    named = [(one.key, one.node.value) for one in members]
-    return Node(dict(named) if closing == "}" else [value for _, value in named], at, place + 1, members)
+            raise json.JSONDecodeError("Expecting ',' delimiter", text, position)
+        members.append(read_member(text, position, len(members) if closing == "]" else None))
+        position = skip_blank(text, max(members[-1].node.end, members[-1].comma + 1))
+    pairs = [(one.key, one.node.value) for one in members]
+    return JsonNode(
+        dict(pairs) if closing == "}" else [value for _, value in pairs], at, position + 1, members
+    )
 
 
-def read_member(text: str, at: int, key: Any) -> Member:
+def read_member(text: str, at: int, key: Any) -> JsonMember:
     """An element of a list, whose `key` is its number, or with None a pair of an object."""
-    place = at
+    position = at
     if key is None:
-        key, place = SCALARS.raw_decode(text, at)
-        place = after_blank(text, place)
-        if not isinstance(key, str) or text[place : place + 1] != ":":
-            raise json.JSONDecodeError("Expecting a name and ':'", text, place)
-        place = after_blank(text, place + 1)
-    node = read_value(text, place)
-    comma = after_blank(text, node.end)
-    return Member(key, at, node, comma if text[comma : comma + 1] == "," else -1)
+        key, position = SCALARS.raw_decode(text, at)
+        position = skip_blank(text, position)
+        if not isinstance(key, str) or text[position : position + 1] != ":":
+            raise json.JSONDecodeError("Expecting a name and ':'", text, position)
+        position = skip_blank(text, position + 1)
+    node = read_value(text, position)
+    comma = skip_blank(text, node.end)
+    return JsonMember(key, at, node, comma if text[comma : comma + 1] == "," else -1)
 
 
-def with_value(text: str, path: list[str], value: Any, *, listed: bool = False) -> str:
+def set_value(text: str, path: list[str], value: Any, *, listed: bool = False) -> str:
     """The text with `value` under the last name of the path, where nothing may be, or with `listed` at the
     end of the list there. What is missing on the way is made.
 
@@ -100,19 +102,19 @@ def with_value(text: str, path: list[str], value: Any, *, listed: bool = False) 
         value = [value]
     for name in reversed(names[1:]):
         value = {name: value}
-    return inserted(text, node, json.dumps(names[0]) + ": " if names else "", value, unit or INDENT)
+    return insert_member(text, node, json.dumps(names[0]) + ": " if names else "", value, unit or INDENT)
 
 
-def inserted(text: str, node: Node, name: str, value: Any, unit: str) -> str:
+def insert_member(text: str, node: JsonNode, name: str, value: Any, unit: str) -> str:
     """After what an object or a list holds, on a line of its own. `unit` is one step of indentation."""
     line_end = "\r\n" if "\r\n" in text else "\n"
     base = line_indent(text, node.start)
     pad = line_indent(text, node.members[0].at) if node.members else base
     pad = pad if len(pad) > len(base) else base + unit
-    told = json.dumps(value, indent=unit, ensure_ascii=False).replace("\n", line_end + pad)
-    inside = text[node.start : node.end - 1].rstrip()  # up to the last word or comment in it
-    place = node.start + len(inside)
-    before, tail = text[:place], text[place:]
+    rendered = json.dumps(value, indent=unit, ensure_ascii=False).replace("\n", line_end + pad)
+    content = text[node.start : node.end - 1].rstrip()  # up to the last word or comment in it
+    position = node.start + len(content)
+    before, tail = text[:position], text[position:]
     between = ""
     if not node.members:
         between = "" if tail[:1].isspace() else line_end + base
@@ -120,8 +122,8 @@ def inserted(text: str, node: Node, name: str, value: Any, unit: str) -> str:
         between = ","
     else:
         end = node.members[-1].node.end
-        before = f"{text[:end]},{text[end:place]}"
-    return f"{before}{line_end}{pad}{name}{told}{between}{tail}"
+        before = f"{text[:end]},{text[end:position]}"
+    return f"{before}{line_end}{pad}{name}{rendered}{between}{tail}"
 
 
 def line_indent(text: str, at: int) -> str:
@@ -130,40 +132,42 @@ def line_indent(text: str, at: int) -> str:
     return line[: len(line) - len(line.lstrip())]
 
 
-def without_values(text: str, is_cut: Callable[[Any, Any], bool]) -> str:
+def remove_values(text: str, is_cut: Callable[[Any, Any], bool]) -> str:
     """The text without the members for which `is_cut(value before, value after)` holds; the innermost first.
 
     The value after is what is left of it then.
     """
     cuts: list[tuple[int, int]] = []
-    cut_inside(text, read_json(text), is_cut, cuts)
+    collect_cuts(text, read_json(text), is_cut, cuts)
     for start, end in sorted(cuts, reverse=True):
         text = text[:start] + text[end:]
     return text
 
 
-def cut_inside(text: str, node: Node, is_cut: Callable[[Any, Any], bool], cuts: list[tuple[int, int]]) -> Any:
+def collect_cuts(
+    text: str, node: JsonNode, is_cut: Callable[[Any, Any], bool], cuts: list[tuple[int, int]]
+) -> Any:
     """What is left of the value; adds the stretches to be cut, none inside another."""
-    left: list[tuple[Any, Any]] = []
+    remaining: list[tuple[Any, Any]] = []
     comma = -1  # the one behind the last member that stays
     for member in node.members:
-        inner: list[tuple[int, int]] = []
-        after = cut_inside(text, member.node, is_cut, inner)
+        inner_cuts: list[tuple[int, int]] = []
+        after = collect_cuts(text, member.node, is_cut, inner_cuts)
         if not is_cut(member.node.value, after):
-            cuts += inner
-            left.append((member.key, after))
+            cuts += inner_cuts
+            remaining.append((member.key, after))
             comma = member.comma
             continue
         end = max(member.node.end, member.comma + 1)
-        cuts.append((cut_start(text, member.at, end), end))
+        cuts.append((find_cut_start(text, member.at, end), end))
         if member.comma < 0 and comma >= 0:
             cuts.append((comma, comma + 1))
     if isinstance(node.value, dict):
-        return dict(left)
-    return [value for _, value in left] if isinstance(node.value, list) else node.value
+        return dict(remaining)
+    return [value for _, value in remaining] if isinstance(node.value, list) else node.value
 
 
-def cut_start(text: str, at: int, end: int) -> int:
+def find_cut_start(text: str, at: int, end: int) -> int:
     """From where to cut, white space included, unless what follows would come to stand behind a comment."""
     start = len(text[:at].rstrip())
     commented = "//" in text[text.rfind("\n", 0, start) + 1 : start]

@@ -32,7 +32,7 @@ class Command(BaseCommand):
         workspace = Workspace.objects.filter(slug=options["workspace"]).first()
         if workspace is None:
             raise CommandError(
-                f"There is no workspace {options['workspace']}; make it with create_workspace."
+                f"There is no workspace {options['workspace']}; create it with create_workspace."
             )
         with transaction.atomic():
             user = User.objects.filter(username=options["username"]).first() or self._create(options)

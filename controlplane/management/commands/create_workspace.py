@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Command(BaseCommand):
-    help = "Make a workspace and one token a role. The tokens are printed once and kept nowhere."
+    help = "Create a workspace and one token per role. The tokens are shown only once."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("slug", help="Its name in addresses: lower-case letters, digits and hyphens.")
@@ -24,13 +24,13 @@ class Command(BaseCommand):
         parser.add_argument(
             "--local-root",
             default="",
-            help="The folder of the repository on this machine: symlinks and hashes are then read from it.",
+            help="The repository's directory on this machine; symlinks and file hashes are read from it.",
         )
         parser.add_argument(
             "--starter",
             default="none",
             choices=["none", "auto", *STARTERS],
-            help="Take over what is recommended for this kind of project; auto: told by its files.",
+            help="Apply the recommended settings for this kind of project; auto: recognised by its files.",
         )
         parser.add_argument("--json", action="store_true", help="Print one JSON object.")
 
@@ -49,7 +49,7 @@ class Command(BaseCommand):
         if options["json"]:
             self.stdout.write(json.dumps({"workspace": created.workspace.slug, "tokens": created.tokens}))
             return
-        self.stdout.write(f"Workspace {created.workspace.slug} is made. Its tokens, shown this once:")
+        self.stdout.write(f"Workspace {created.workspace.slug} is created. Its tokens, shown only once:")
         for role, token in created.tokens.items():
             self.stdout.write(f"  {role:<9} {token}")
         if chosen == "none":
@@ -59,7 +59,7 @@ class Command(BaseCommand):
         starter = choose_starter(workspace, "auto")
         missing_settings = find_missing(workspace, starter)
         self.stdout.write(
-            f"Recommended ({starter.label}); the settings page takes it over, nothing is set yet:"
+            f"Recommended ({starter.label}); apply it on the settings page; nothing is set yet:"
         )
         for name, values in (
             (".intentignore", missing_settings.ignored),
@@ -70,7 +70,7 @@ class Command(BaseCommand):
 
 
 def choose_starter(workspace: Workspace, kind: str) -> Starter:
-    """`auto` looks at the local root; without one nothing tells, so it is generic."""
+    """Return the starter of a kind; `auto` recognises it in the local root, and is generic without one."""
     if kind != "auto":
         return STARTERS[kind]
     return detect_starter(Path(workspace.local_root)) if workspace.local_root else STARTERS["generic"]

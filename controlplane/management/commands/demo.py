@@ -17,11 +17,11 @@ from django.db import connections
 
 from controlplane.server import demo
 
-AGENT_SECONDS = 2  # how long the agent may take to end; the server has had its own time before
+AGENT_SECONDS = 2  # for the agent to end after the server
 
 
 class Command(BaseCommand):
-    help = "Make the example workspace, serve it, and let a scripted agent work in it through the REST API."
+    help = "Create the example workspace, serve it, and run a scripted agent in it through the REST API."
 
     def handle(self, *_: Any, **__: Any) -> None:
         try:
@@ -42,7 +42,7 @@ class Command(BaseCommand):
 
 
 class DemoAgentProcess:
-    """Starts the agent's process as soon as the server answers, and takes it along when that ends."""
+    """Start the agent's process once the server answers; stop it with the server."""
 
     def __init__(self, seeded: demo.SeededDemo) -> None:
         self.url = f"http://127.0.0.1:{settings.ICP_PORT}"

@@ -8,7 +8,7 @@ from controlplane.server import demo
 
 
 class Command(BaseCommand):
-    help = "Make the example workspace acme with people, tokens and intents, or find it again."
+    help = "Create the example workspace acme with users, tokens and intents, or find it again."
 
     def handle(self, *_: Any, **__: Any) -> None:
         try:

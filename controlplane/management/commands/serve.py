@@ -7,16 +7,16 @@ import uvicorn
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 
-from sessions.live.hub import release_held_calls
+from sessions.live.hub import release_waiting_calls
 
 GRACE_SECONDS = 2  # SIGTERM ends cleanly within five seconds
 
 
 class GracefulServer(uvicorn.Server):
-    """Answers the calls that wait for a human before it closes their connections."""
+    """Answer held calls before closing their connections."""
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        await release_held_calls()
+        await release_waiting_calls()
         await super().shutdown(sockets)
 
 

@@ -1,4 +1,4 @@
-"""How to put an agent under the gate: pick it, take its configuration and a token, watch its first calls."""
+"""The page that connects an agent: pick it, copy its configuration and a token, watch its first calls."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MAX_CALLS = 8
 @never_cache
 @member_page()
 def connect(request: MemberRequest) -> HttpResponse:
-    """A post makes a token for the agent and shows it in the commands, in this answer and never again."""
+    """Render the page. A POST creates a token, which appears in the snippets of this response only."""
     key = request.POST.get("agent") or request.GET.get("agent", "")
     key = key if key in AGENTS else next(iter(AGENTS))
     token = _create_token(request, AGENTS[key].name) if request.method == "POST" else NO_TOKEN
@@ -47,9 +47,9 @@ def connect(request: MemberRequest) -> HttpResponse:
 
 
 def _create_token(request: MemberRequest, agent: str) -> str:
-    """It acts for whoever makes it, so somebody else decides on what the agent asks."""
+    """Create a token that acts for this admin, so that somebody else decides on the agent's requests."""
     if not has_role(request.role, Role.ADMIN):
-        raise PermissionDenied("Only an admin makes tokens.")
+        raise PermissionDenied("Only an admin can create tokens.")
     name = f"{agent}, {timezone.localdate():%Y-%m-%d}"
     actor = f"person:{request.user.pk}:{display_name(request.user)}"
     _, secret = tokens.issue(

@@ -1,4 +1,4 @@
-"""What to put into a repository so that an agent asks the gate. One row in `AGENTS` for each agent."""
+"""Configuration snippets per agent: what to put into a repository so that the agent asks the gate."""
 
 from __future__ import annotations
 
@@ -7,21 +7,24 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from controlplane.client.agents import CLIENTS
-from controlplane.client.config.hook_entries import configured
-from controlplane.client.config.mcp_servers import SERVERS, with_server
+from controlplane.client.config.hook_entries import configure_hooks
+from controlplane.client.config.mcp_servers import SERVERS, configure_server
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 Snippets = list[dict[str, str]]
 
-NO_TOKEN = "icp_…"  # noqa: S105 - what stands where a token belongs
-ONLY_YOUR_REQUESTS = "Whatever you do not send to the gate."
+NO_TOKEN = "icp_…"  # noqa: S105  a placeholder
+ONLY_YOUR_REQUESTS = "Every call that you do not send to the gate."
 
 
 @dataclass(frozen=True, slots=True)
 class AgentSetup:
-    """`says` is a word on how it is enforced, `stays_open` what is not. `snippets` takes our address."""
+    """How to connect one agent.
+
+    `says` is how denials are enforced, `stays_open` what is not; `snippets` takes the server's URL.
+    """
 
     name: str
     says: str
@@ -30,13 +33,13 @@ class AgentSetup:
 
 
 def build_snippets(agent: str, url: str, token: str = NO_TOKEN) -> Snippets:
-    """The configuration of the agent, then a call that the gate must deny. All of them read ICP_TOKEN."""
+    """Return the agent's configuration, then a call that the gate must deny. All read ICP_TOKEN."""
     export = {"title": "Shell: the token, role agent", "text": f"export ICP_TOKEN={token}"}
     return [export, *AGENTS[agent].snippets(url), _canary_snippet(url)]
 
 
 def to_curl(url: str, path: str, body: Mapping[str, Any]) -> str:
-    """A command that works with ICP_TOKEN in the environment. The bodies hold no single quote."""
+    """Return a curl command that reads ICP_TOKEN. `body` must not contain single quotes."""
     return (
         f"curl -sS {url}/api/v1/{path} \\\n"
         '  -H "Authorization: Bearer $ICP_TOKEN" -H "Content-Type: application/json" \\\n'
@@ -45,7 +48,7 @@ def to_curl(url: str, path: str, body: Mapping[str, Any]) -> str:
 
 
 def _canary_snippet(url: str) -> dict[str, str]:
-    """Reading outside the workspace is denied before any intent is asked for, and no human can allow it."""
+    """Return a call that reads outside the workspace: denied without an intent, and not approvable."""
     call = {
         "session_id": "canary",
         "tool": "read_file",
@@ -57,7 +60,7 @@ def _canary_snippet(url: str) -> dict[str, str]:
 
 
 def _client_snippets(agent: str) -> Callable[[str], Snippets]:
-    """The hook client does it; beside it, what it puts where."""
+    """Snippets for an agent that the hook client connects, with the files that it writes."""
 
     def build(url: str) -> Snippets:
         commands = (
@@ -65,9 +68,9 @@ def _client_snippets(agent: str) -> Callable[[str], Snippets]:
             f"python3 icp.py connect {agent} --url {url}\n"
             "python3 icp.py doctor"
         )
-        files = {CLIENTS[agent].file: configured(agent, "", connected=True)}
+        files = {CLIENTS[agent].file: configure_hooks(agent, "", connected=True)}
         name = SERVERS[agent].files.split()[0]
-        files[name] = with_server(agent, name, files.get(name, ""), connected=True)
+        files[name] = configure_server(agent, name, files.get(name, ""), connected=True)
         added = [{"title": f"What this adds: {name}", "text": text} for name, text in files.items()]
         return [{"title": "Shell, in the repository", "text": commands}, *added]
 
@@ -75,7 +78,7 @@ def _client_snippets(agent: str) -> Callable[[str], Snippets]:
 
 
 def _roo_code_snippets(url: str) -> Snippets:
-    """Roo Code runs no hook before its tools: what calls the gate is the build that runs them."""
+    """Snippets for Roo Code, which has no hooks: a build of it has to call the gate."""
     write = {
         "session_id": "task-1",
         "tool": "write_to_file",
@@ -135,7 +138,7 @@ def _sdk_snippets(url: str) -> Snippets:
 
 
 def _hook_client_setup(agent: str, name: str, says: str) -> AgentSetup:
-    """An agent that the hook client connects; it knows what stays open."""
+    """Describe an agent that the hook client connects."""
     return AgentSetup(name, says, CLIENTS[agent].fails_open, _client_snippets(agent))
 
 

@@ -12,8 +12,8 @@ from controlplane.pages.settings.pages import get_actor, is_change, read_posted_
 from controlplane.shared.access import MemberRequest, has_role, member_page
 from traces.anchors import schedule
 from traces.anchors.rows import anchor_rows
-from traces.anchors.targets import AnchorError
 from traces.archives.archive import newest_archives
+from traces.errors import AnchorError
 from traces.models import AnchorKind, LedgerAnchor
 
 if TYPE_CHECKING:

@@ -1,11 +1,11 @@
-"""Exact questions about sets of paths, answered with a path as the witness.
+"""Decide inclusion and intersection of globs exactly, with a path as the witness.
 
-Patterns become one automaton that reads a path character by character; a set of its states is an
-integer with a bit for each. `find` looks for a path that one automaton after the other accepts and
-that the last one does not, over the characters that they tell apart, among the paths that can
-exist (see `paths`). It walks breadth first, so the witness is a shortest one. Where two walks meet
-with different states of the automaton to avoid, only the smaller set is followed (an antichain):
-that keeps the walk small where a product of deterministic automata would explode.
+Patterns become one nondeterministic automaton that reads a path character by character; a set of its
+states is an integer with a bit for each. `find_path` searches for a path that every wanted automaton
+accepts and the avoided one does not, over the characters that they distinguish, among the paths that
+can exist (see `paths.canonical`). The search is breadth first, so the witness is a shortest one. Where
+two searches meet with different states of the avoided automaton, only the smaller set is followed (an
+antichain): that keeps the search small where a product of deterministic automata would explode.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from itertools import pairwise, product
 from controlplane.policy.globs.syntax import Alternative, CharClass, Wildcard
 from controlplane.policy.paths.canonical import find_character_problem
 
-MAX_STEPS = 50_000  # walks of one question; bounds its time to about a second
-_Place = tuple[int, tuple[int, ...]]  # where in a path, and the state of each wanted automaton
+MAX_STEPS = 50_000  # of one search; bounds its time to about a second
+_Position = tuple[int, tuple[int, ...]]  # in a path (see below), and the state of each wanted automaton
 
-_START, _NEXT, _NAMED, _UNENDED = range(4)  # of a path, of a segment; a segment may or may not end here
-_NICE = "xabcdefghijklmnopqrstuvwyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+_AT_START, _AT_SEGMENT, _MAY_END, _MAY_NOT_END = range(4)  # of a path, of a segment; in a segment
+_READABLE = "xabcdefghijklmnopqrstuvwyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 
 
 class TooComplexError(Exception):
-    """The question needs more than MAX_STEPS walks."""
+    """The search needs more than MAX_STEPS."""
 
 
 class Automaton:
@@ -45,36 +45,36 @@ class Automaton:
         self._literals: dict[str, int] = {}
         self._classes: list[tuple[CharClass, int]] = []
         self._star = self._between = self._inside = self._tail = 0
-        self._reading: dict[str, int] = {}
+        self._states_by_char: dict[str, int] = {}
         for alternative in alternatives:
             self._add(alternative)
-        self.start = self._closed(self.start)
+        self.start = self._close(self.start)
 
     def _add(self, alternative: Alternative) -> None:
         self.start |= 1 << self._size
         for index, part in enumerate(alternative):
             last = index == len(alternative) - 1
             if isinstance(part, Wildcard):
-                self._add_globstar(last=last)
+                self._add_globstar(is_last=last)
                 continue
             for atom in part if last else (*part, "/"):
                 for each in atom if isinstance(atom, str) else (atom,):
                     self._add_atom(each)
-        self.accept |= self._state()
+        self.accept |= self._new_state()
 
-    def _state(self) -> int:
+    def _new_state(self) -> int:
         self._size += 1
         return 1 << (self._size - 1)
 
-    def _add_globstar(self, *, last: bool) -> None:
-        if last:
-            self._tail |= self._state()
+    def _add_globstar(self, *, is_last: bool) -> None:
+        if is_last:
+            self._tail |= self._new_state()
         else:
-            self._between |= self._state()
-            self._inside |= self._state()
+            self._between |= self._new_state()
+            self._inside |= self._new_state()
 
     def _add_atom(self, atom: str | CharClass | Wildcard) -> None:
-        state = self._state()
+        state = self._new_state()
         if isinstance(atom, str):
             self._literals[atom] = self._literals.get(atom, 0) | state
             self.edges |= {ord(atom), ord(atom) + 1}
@@ -84,8 +84,8 @@ class Automaton:
         else:
             self._star |= state
 
-    def _closed(self, states: int) -> int:
-        """The states and those that can be reached from them without reading."""
+    def _close(self, states: int) -> int:
+        """Return the states and those that can be reached from them without reading (epsilon closure)."""
         while True:
             more = states | (states & (self._star | self._tail)) << 1 | (states & self._between) << 2
             if more == states:
@@ -93,15 +93,15 @@ class Automaton:
             states = more
 
     def step(self, states: int, char: str) -> int:
-        """The states after reading one character."""
-        reading = self._reading.get(char)
-        if reading is None:
-            fitting = (state for class_, state in self._classes if char in class_)
-            reading = self._reading[char] = self._literals.get(char, 0) | sum(fitting)
+        """Return the states after reading one character."""
+        readable = self._states_by_char.get(char)
+        if readable is None:
+            matching = (state for class_, state in self._classes if char in class_)
+            readable = self._states_by_char[char] = self._literals.get(char, 0) | sum(matching)
         if char == "/":
-            return self._closed((states & reading) << 1 | (states & self._inside) >> 1 | states & self._tail)
-        moved = (states & (reading | self._between)) << 1
-        return self._closed(moved | states & (self._star | self._inside | self._tail))
+            return self._close((states & readable) << 1 | (states & self._inside) >> 1 | states & self._tail)
+        moved = (states & (readable | self._between)) << 1
+        return self._close(moved | states & (self._star | self._inside | self._tail))
 
 
 NOTHING = Automaton(())
@@ -113,57 +113,62 @@ def build_automaton(alternatives: tuple[Alternative, ...]) -> Automaton:
 
 
 def find_path(wanted: Sequence[Automaton], avoided: Automaton = NOTHING, *, top: bool = True) -> str | None:
-    """A shortest path that all `wanted` accept and `avoided` does not; None when there is none.
+    """Return a shortest path that all `wanted` accept and `avoided` does not, or None.
 
-    Not `top`: the rest of a path below some folder, where a name may begin with `~`.
+    Not `top`: the rest of a path below some directory, where a name may begin with `~`.
 
-    Raises TooTangledError when the search was given up.
+    Raise TooComplexError when the search was given up.
     """
-    walker = _Walker(wanted, _alphabet([*wanted, avoided]))
-    seen: dict[_Place, list[int]] = {}
+    walker = _Walker(wanted, _build_alphabet([*wanted, avoided]))
+    seen: dict[_Position, list[int]] = {}
     queue: deque[tuple[int, tuple[int, ...], int, str]] = deque()
-    for states in product(*(_bits(each.start) for each in wanted)):
-        queue.append((_START if top else _NEXT, states, avoided.start, ""))
+    for states in product(*(_split_bits(each.start) for each in wanted)):
+        queue.append((_AT_START if top else _AT_SEGMENT, states, avoided.start, ""))
     for _ in range(MAX_STEPS):
         if not queue:
             return None
-        where, states, shadow, path = queue.popleft()
-        if where == _NAMED and walker.accepts(states) and not shadow & avoided.accept:
+        position, states, avoided_states, path = queue.popleft()
+        if position == _MAY_END and walker.accepts(states) and not avoided_states & avoided.accept:
             return path
         for char, after in walker.moves(states):
-            then = _walk(where, char)
-            if then is not None:
-                left = avoided.step(shadow, char)
-                queue.extend((then, s, left, path + char) for s in after if _is_new(seen, (then, s), left))
+            next_position = _advance(position, char)
+            if next_position is not None:
+                next_avoided = avoided.step(avoided_states, char)
+                queue.extend(
+                    (next_position, s, next_avoided, path + char)
+                    for s in after
+                    if _is_new(seen, (next_position, s), next_avoided)
+                )
     raise TooComplexError
 
 
-def _is_new(seen: dict[_Place, list[int]], key: _Place, shadow: int) -> bool:
-    """Whether no walk came here with as little or less of what is to be avoided; notes it if so."""
-    shadows = seen.setdefault(key, [])
-    if any(not smaller & ~shadow for smaller in shadows):
+def _is_new(seen: dict[_Position, list[int]], key: _Position, avoided_states: int) -> bool:
+    """Return whether no search came here with a subset of these avoided states; if so, remember them."""
+    known = seen.setdefault(key, [])
+    if any(not smaller & ~avoided_states for smaller in known):
         return False
-    shadows[:] = [each for each in shadows if shadow & ~each]
-    shadows.append(shadow)
+    known[:] = [each for each in known if avoided_states & ~each]
+    known.append(avoided_states)
     return True
 
 
-def _walk(where: int, char: str) -> int | None:
-    """How a path that can exist goes on: names are not empty and end in no dot or blank."""
+def _advance(position: int, char: str) -> int | None:
+    """Return the position after a character of a path that can exist: names are not empty and end in no dot
+    or blank. None where no such path goes on like this."""
     if char == "/":
-        return _NEXT if where == _NAMED else None
-    if where == _START and char == "~":
+        return _AT_SEGMENT if position == _MAY_END else None
+    if position == _AT_START and char == "~":
         return None
-    return _UNENDED if char == "." or char.isspace() else _NAMED
+    return _MAY_NOT_END if char == "." or char.isspace() else _MAY_END
 
 
 class _Walker:
-    """The moves of single states of the wanted automata, remembered for one search."""
+    """The moves of single states of the wanted automata, cached for one search."""
 
     def __init__(self, wanted: Sequence[Automaton], alphabet: list[str]) -> None:
         self._wanted = wanted
         self._alphabet = alphabet
-        self._known: list[dict[int, dict[str, list[int]]]] = [{} for _ in wanted]
+        self._tables: list[dict[int, dict[str, list[int]]]] = [{} for _ in wanted]
 
     def accepts(self, states: tuple[int, ...]) -> bool:
         return all(each.accept & state for each, state in zip(self._wanted, states, strict=True))
@@ -175,14 +180,14 @@ class _Walker:
                 yield char, product(*(table[char] for table in tables))
 
     def _table(self, index: int, state: int) -> dict[str, list[int]]:
-        known = self._known[index]
+        known = self._tables[index]
         if state not in known:
             reached = {char: self._wanted[index].step(state, char) for char in self._alphabet}
-            known[state] = {char: _bits(states) for char, states in reached.items() if states}
+            known[state] = {char: _split_bits(states) for char, states in reached.items() if states}
         return known[state]
 
 
-def _bits(states: int) -> list[int]:
+def _split_bits(states: int) -> list[int]:
     bits = []
     while states:
         bit = states & -states
@@ -191,22 +196,22 @@ def _bits(states: int) -> list[int]:
     return bits
 
 
-def _alphabet(automata: Iterable[Automaton]) -> list[str]:
-    """One character for each interval that no state of any automaton divides."""
+def _build_alphabet(automata: Iterable[Automaton]) -> list[str]:
+    """Return one character for each interval that no state of any automaton divides."""
     edges = {0, ord("/"), ord("/") + 1, 0x110000}.union(*(each.edges for each in automata))
-    found = (_example(low, high) for low, high in pairwise(sorted(edges)))
-    return sorted((char for char in found if char), key=lambda c: (_NICE + "/").find(c) % 99)
+    characters = (_choose_character(low, high) for low, high in pairwise(sorted(edges)))
+    return sorted((char for char in characters if char), key=lambda c: (_READABLE + "/").find(c) % 99)
 
 
 @lru_cache(maxsize=4096)
-def _example(low: int, high: int) -> str | None:
-    """A character from `low` up to before `high` that a path may hold, a readable one if there is."""
+def _choose_character(low: int, high: int) -> str | None:
+    """Return a character from `low` up to before `high` that a path may hold, a readable one if possible."""
     if low == ord("/"):
         return "/"
-    nice = next((char for char in _NICE if low <= ord(char) < high), None)
-    if nice:
-        return nice
-    near = map(chr, range(low, min(high, low + 4096)))  # no run of unusable characters is as long
-    usable = [char for char in near if char not in "*?/" and not find_character_problem(char)]
-    whole = (c for c in usable if c != "." and not c.isspace() and unicodedata.category(c)[0] != "M")
-    return next(whole, usable[0] if usable else None)
+    readable = next((char for char in _READABLE if low <= ord(char) < high), None)
+    if readable:
+        return readable
+    candidates = map(chr, range(low, min(high, low + 4096)))  # no run of unusable characters is as long
+    usable = [char for char in candidates if char not in "*?/" and not find_character_problem(char)]
+    preferred = (c for c in usable if c != "." and not c.isspace() and unicodedata.category(c)[0] != "M")
+    return next(preferred, usable[0] if usable else None)

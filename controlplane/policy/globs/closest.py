@@ -1,4 +1,4 @@
-"""The pattern that comes closest to a path: what a refusal points at for its reader to look at."""
+"""Find the pattern that comes closest to a path, for a denial to point at."""
 
 from __future__ import annotations
 
@@ -9,27 +9,30 @@ from controlplane.policy.globs.match import Matcher, build_matcher
 from controlplane.policy.globs.parse import Glob
 from controlplane.policy.globs.syntax import Alternative, Part, Wildcard, to_literal_name
 
-# One segment of an alternative, ready to be compared: a name, a matcher, or None for `**`.
+# One segment of an alternative, compiled: a name, a matcher, or None for `**`.
 SegmentPattern = str | Matcher | None
 
-# How well a pattern fits: segments shared from the left, then from the right; the first written wins a tie.
-Fit = tuple[int, int, int]
+# How close a pattern is: segments shared from the left, from the right, minus its position (first wins ties).
+Score = tuple[int, int, int]
 
 
 class ClosestPattern:
-    """The patterns of a scope, taken apart once: an agent that is refused tries again, and most scopes are
-    lists of folders, which need no walk through all of them."""
+    """The patterns of a scope, compiled once: a denied agent tries again.
 
-    __slots__ = ("_excluding", "_folders", "_others", "_patterns")
+    Most scopes are lists of directories, which are looked up and not walked through.
+    """
+
+    __slots__ = ("_directories", "_exclusions", "_other_patterns", "_patterns")
 
     def __init__(self, patterns: Iterable[tuple[str, Glob | None]]) -> None:
         self._patterns: list[str] = []
-        self._excluding: list[tuple[str, Matcher | None]] = []
-        self._folders: dict[str, int] = {}  # each folder on the way to a `folder/**`: the first such pattern
-        self._others: list[tuple[int, list[SegmentPattern]]] = []
+        self._exclusions: list[tuple[str, Matcher | None]] = []
+        # Each prefix of the directory of a `directory/**`, with the position of the first such pattern.
+        self._directories: dict[str, int] = {}
+        self._other_patterns: list[tuple[int, list[SegmentPattern]]] = []
         for pattern, glob in patterns:
             if pattern.startswith("!"):
-                self._excluding.append((pattern, build_matcher(glob.alternatives) if glob else None))
+                self._exclusions.append((pattern, build_matcher(glob.alternatives) if glob else None))
             elif glob is not None:
                 self._include(pattern, glob.alternatives)
 
@@ -37,54 +40,54 @@ class ClosestPattern:
         order = len(self._patterns)
         self._patterns.append(pattern)
         for alternative in alternatives:
-            steps = [_step(part) for part in alternative]
+            steps = [_to_segment_pattern(part) for part in alternative]
             names = [step for step in steps[:-1] if isinstance(step, str)]
             if steps[-1] is None and len(names) == len(steps) - 1:
-                for folder in accumulate(names, "{}/{}".format):
-                    self._folders.setdefault(folder, order)
+                for directory in accumulate(names, "{}/{}".format):
+                    self._directories.setdefault(directory, order)
             else:
-                self._others.append((order, steps))
+                self._other_patterns.append((order, steps))
 
     def find(self, path: str) -> str | None:
-        """The exclusion that holds a path, or one that nobody can read; else the inclusion that shares most
-        of the path from the left, then from the right. None when no inclusion shares anything."""
-        for pattern, excluded in self._excluding:
+        """Return the exclusion that matches a path, or one that cannot be parsed; else the inclusion that
+        shares most segments from the left, then from the right. None when no inclusion shares any."""
+        for pattern, excluded in self._exclusions:
             if excluded is None or excluded.matches(path):
                 return pattern
         names = path.split("/")
         left, right, order = max(
-            (*self._folder_fits(path, names), *self._other_fits(names)), default=(0, 0, 0)
+            (*self._score_directories(path, names), *self._score_others(names)), default=(0, 0, 0)
         )
         return self._patterns[-order] if left or right else None
 
-    def _folder_fits(self, path: str, names: Sequence[str]) -> Iterator[Fit]:
-        at = path
+    def _score_directories(self, path: str, names: Sequence[str]) -> Iterator[Score]:
+        prefix = path
         for depth in range(len(names), 0, -1):
-            order = self._folders.get(at)
+            order = self._directories.get(prefix)
             if order is not None:
                 yield depth, 0, -order
                 return
-            at = at[: -len(names[depth - 1]) - 1]
+            prefix = prefix[: -len(names[depth - 1]) - 1]
 
-    def _other_fits(self, names: Sequence[str]) -> Iterator[Fit]:
-        for order, steps in self._others:
-            left = _run(steps, names)
-            yield left, _from_the_right(steps[left:], names[left:]), -order
+    def _score_others(self, names: Sequence[str]) -> Iterator[Score]:
+        for order, steps in self._other_patterns:
+            left = _count_from_left(steps, names)
+            yield left, _count_from_right(steps[left:], names[left:]), -order
 
 
-def _step(part: Part) -> SegmentPattern:
+def _to_segment_pattern(part: Part) -> SegmentPattern:
     if isinstance(part, Wildcard):
         return None
     name = to_literal_name(part)
     return build_matcher(((part,),)) if name is None else name
 
 
-def _from_the_right(steps: Sequence[SegmentPattern], names: Sequence[str]) -> int:
-    return _run(steps[::-1], names[::-1]) if steps and names and steps[-1] is not None else 0
+def _count_from_right(steps: Sequence[SegmentPattern], names: Sequence[str]) -> int:
+    return _count_from_left(steps[::-1], names[::-1]) if steps and names and steps[-1] is not None else 0
 
 
-def _run(steps: Sequence[SegmentPattern], names: Sequence[str]) -> int:
-    """How many segments of a path fit, from the first."""
+def _count_from_left(steps: Sequence[SegmentPattern], names: Sequence[str]) -> int:
+    """Return how many segments of a path match, from the first on."""
     count = 0
     for step, name in zip(steps, names, strict=False):
         if step != name and (not isinstance(step, Matcher) or not step.matches(name)):

@@ -1,4 +1,4 @@
-"""Which of many patterns share a path, and a path that they share."""
+"""Intersect globs: which of many patterns share a path, and one such path as the witness."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from controlplane.policy.globs.match import build_matcher
 from controlplane.policy.globs.syntax import Alternative, Part, Segment, Wildcard, to_literal_name
 
 _ANY_NAME: Segment = (Wildcard.STAR,)
-_SPAN: Alternative = (Wildcard.GLOBSTAR,)
+_GLOBSTAR: Alternative = (Wildcard.GLOBSTAR,)
 
 
 @dataclass(slots=True)
 class _Node:
     """The alternatives that begin with the same segments, by their numbers."""
 
-    head: str = ""  # of its segment, see `_alike`; the head is kept backwards
+    head: str = ""  # literal start of its segment, reversed, see `_are_compatible`
     tail: str = ""
     children: dict[Part, _Node] = field(default_factory=dict)
     wild: list[_Node] = field(default_factory=list)  # the children under a segment with wildcards
@@ -27,35 +27,35 @@ class _Node:
 
 
 class PatternTree:
-    """A tree of alternatives by segment, to find the few that one of them can meet."""
+    """A tree of alternatives by segment, to find the few that may share a path with one of them."""
 
     def __init__(self, alternatives: Sequence[Alternative]) -> None:
         self._alternatives = alternatives
-        self._tails = [_tail(each[-1]) for each in alternatives]
+        self._tails = [_literal_tail(each[-1]) for each in alternatives]
         self._top = _Node()
         for number, alternative in enumerate(alternatives):
             self._insert(number, alternative)
 
-    def partners(self, number: int) -> Iterator[int]:
-        """Who of this and the later alternatives may share a path with this one.
+    def list_partners(self, number: int) -> Iterator[int]:
+        """Yield this and the later alternatives that may share a path with this one.
 
-        Whoever is left out shares none: a segment before a `**` begins or ends with other text, or
-        the last segment ends with other text.
+        Those left out share none: a segment before a `**` begins or ends with other text, or the last
+        segment ends with other text.
         """
         alternative, tail = self._alternatives[number], self._tails[number]
-        waiting = [(self._top, 0)]
-        while waiting:
-            node, at = waiting.pop()
-            if at == len(alternative):
-                found = node.ending
-            elif alternative[at] is Wildcard.GLOBSTAR:
-                found = node.below
+        stack = [(self._top, 0)]
+        while stack:
+            node, depth = stack.pop()
+            if depth == len(alternative):
+                candidates = node.ending
+            elif alternative[depth] is Wildcard.GLOBSTAR:
+                candidates = node.below
             else:
-                spanning = node.children.get(Wildcard.GLOBSTAR)
-                found = spanning.below if spanning else []
-                waiting += [(child, at + 1) for child in _next_nodes(node, alternative[at])]
-            for other in found:
-                if other >= number and _alike(tail, self._tails[other]):
+                globstar = node.children.get(Wildcard.GLOBSTAR)
+                candidates = globstar.below if globstar else []
+                stack += [(child, depth + 1) for child in _list_next_nodes(node, alternative[depth])]
+            for other in candidates:
+                if other >= number and _are_compatible(tail, self._tails[other]):
                     yield other
 
     def _insert(self, number: int, alternative: Alternative) -> None:
@@ -64,7 +64,7 @@ class PatternTree:
         for part in alternative:
             child = node.children.get(part)
             if child is None:
-                child = node.children[part] = _Node(_head(part), _tail(part))
+                child = node.children[part] = _Node(_literal_head(part), _literal_tail(part))
                 if to_literal_name(part) is None and part is not Wildcard.GLOBSTAR:
                     node.wild.append(child)
             node = child
@@ -72,81 +72,90 @@ class PatternTree:
         node.ending.append(number)
 
 
-def find_common_path(one: Alternative, other: Alternative) -> str | None:
-    """A path that both match; None when there is none. Errs towards one where names are too tangled to tell.
+def find_common_path(first: Alternative, second: Alternative) -> str | None:
+    """Return a path that both match, or None. Where names are too complex to compare, errs towards a path.
 
-    Where one ends in `**` and the other begins with it, they meet one behind the other. Else both
-    are walked segment by segment: a `**` may be passed over or take one more segment, whatever
-    else stands there must share a name.
+    Where one ends in `**` and the other begins with it, a path of the one followed by a path of the other
+    will do. Else both are walked segment by segment: a `**` may be passed over or take one more segment,
+    and other segments must share a name.
     """
-    for first, second in ((one, other), (other, one)):
-        if len(first) > 1 and first[-1] is Wildcard.GLOBSTAR and second[0] is Wildcard.GLOBSTAR:
-            start, rest = _example(first[:-1]), _example(second)
+    for one, other in ((first, second), (second, first)):
+        if len(one) > 1 and one[-1] is Wildcard.GLOBSTAR and other[0] is Wildcard.GLOBSTAR:
+            start, rest = _find_example(one[:-1]), _find_example(other)
             return f"{start}/{rest}" if start and rest else None
-    ours, theirs = _spelled(one), _spelled(other)
+    left, right = _spell_out_tail(first), _spell_out_tail(second)
     seen = set()
-    waiting = [(0, 0, "")]
-    while waiting:
-        i, j, path = waiting.pop()
+    stack = [(0, 0, "")]
+    while stack:
+        i, j, path = stack.pop()
         if (i, j) in seen:
             continue
         seen.add((i, j))
-        if i == len(ours) and j == len(theirs):
-            return path[1:] if path[1] != "~" else _common(one, other)
-        waiting += _steps(ours[i : i + 1], theirs[j : j + 1], (i, j, path))
+        if i == len(left) and j == len(right):
+            return path[1:] if path[1] != "~" else _search_common_path(first, second)
+        stack += _list_next_states(left[i : i + 1], right[j : j + 1], (i, j, path))
     return None
 
 
-def _spelled(alternative: Alternative) -> Alternative:
-    """With the one segment that a `**` at the end asks for."""
+def _spell_out_tail(alternative: Alternative) -> Alternative:
+    """Add the one segment that a `**` at the end requires."""
     return (*alternative, _ANY_NAME) if alternative[-1] is Wildcard.GLOBSTAR else alternative
 
 
-def _steps(mine: Alternative, yours: Alternative, at: tuple[int, int, str]) -> Iterator[tuple[int, int, str]]:
-    """How two patterns can go on from their next parts (none at the end), the best way last."""
-    i, j, path = at
-    my_name = _ANY_NAME if mine == _SPAN else mine[0] if mine else None
-    your_name = _ANY_NAME if yours == _SPAN else yours[0] if yours else None
-    if isinstance(my_name, tuple) and isinstance(your_name, tuple):
-        name = _shared_name(my_name, your_name)
+def _list_next_states(
+    left: Alternative, right: Alternative, state: tuple[int, int, str]
+) -> Iterator[tuple[int, int, str]]:
+    """Yield how a walk can go on from the next part of each pattern (none at its end), the best way last."""
+    i, j, path = state
+    left_name = _ANY_NAME if left == _GLOBSTAR else left[0] if left else None
+    right_name = _ANY_NAME if right == _GLOBSTAR else right[0] if right else None
+    if isinstance(left_name, tuple) and isinstance(right_name, tuple):
+        name = _find_common_name(left_name, right_name)
         if name is not None:
-            yield i + (mine != _SPAN), j + (yours != _SPAN), f"{path}/{name}"
-    if mine == _SPAN:
+            yield i + (left != _GLOBSTAR), j + (right != _GLOBSTAR), f"{path}/{name}"
+    if left == _GLOBSTAR:
         yield i + 1, j, path
-    if yours == _SPAN:
+    if right == _GLOBSTAR:
         yield i, j + 1, path
 
 
 @lru_cache(maxsize=32_768)
-def _shared_name(one: Segment, other: Segment) -> str | None:
-    """A name that both segments match."""
-    names = [name for name in (to_literal_name(one), to_literal_name(other)) if name is not None]
+def _find_common_name(first: Segment, second: Segment) -> str | None:
+    """Return a name that both segments match, or None."""
+    names = [name for name in (to_literal_name(first), to_literal_name(second)) if name is not None]
     if names:
-        fits = all(_fits(segment, names[0]) for segment in (one, other))
+        fits = all(_matches_name(segment, names[0]) for segment in (first, second))
         return names[0] if fits and _can_exist(names[0]) else None
-    if not _alike(_tail(one), _tail(other)) or not _alike(_head(one), _head(other)):
+    if not _are_compatible(_literal_tail(first), _literal_tail(second)) or not _are_compatible(
+        _literal_head(first), _literal_head(second)
+    ):
         return None
-    name = _common((one,), (other,), top=False)
+    name = _search_common_path((first,), (second,), top=False)
     readable = f"x{name}"
-    wanted = name is not None and name.startswith(".") and _fits(one, readable) and _fits(other, readable)
-    return readable if wanted else name
+    prefer_readable = (
+        name is not None
+        and name.startswith(".")
+        and _matches_name(first, readable)
+        and _matches_name(second, readable)
+    )
+    return readable if prefer_readable else name
 
 
-def _common(one: Alternative, other: Alternative, *, top: bool = True) -> str | None:
-    """A path that both match; one that `one` matches when that is too hard to tell."""
+def _search_common_path(first: Alternative, second: Alternative, *, top: bool = True) -> str | None:
+    """Return a path that both match, or None; one that `first` matches where that is too complex."""
     try:
-        return find_path([build_automaton((one,)), build_automaton((other,))], top=top)
+        return find_path([build_automaton((first,)), build_automaton((second,))], top=top)
     except TooComplexError:
-        return find_path([build_automaton((one,))], top=top)
+        return find_path([build_automaton((first,))], top=top)
 
 
-def _fits(segment: Segment, name: str) -> bool:
+def _matches_name(segment: Segment, name: str) -> bool:
     known = to_literal_name(segment)
     return known == name if known is not None else build_matcher(((segment,),)).matches(name)
 
 
 @lru_cache(maxsize=32_768)
-def _example(alternative: Alternative) -> str | None:
+def _find_example(alternative: Alternative) -> str | None:
     return find_path([build_automaton((alternative,))])
 
 
@@ -155,29 +164,29 @@ def _can_exist(name: str) -> bool:
     return find_path([build_automaton((((name,),),))], top=False) is not None
 
 
-def _next_nodes(node: _Node, part: Part) -> list[_Node]:
-    """The children that a segment may share; a `**` among them is taken care of elsewhere."""
+def _list_next_nodes(node: _Node, part: Part) -> list[_Node]:
+    """Return the children that may share a name with a segment; the caller handles a `**` among them."""
     same = node.children.get(part)
     if to_literal_name(part) is None:
         nodes = [child for key, child in node.children.items() if key is not Wildcard.GLOBSTAR]
     else:
         nodes = [*node.wild, same] if same else node.wild
-    head, tail = _head(part), _tail(part)
-    return [each for each in nodes if _alike(tail, each.tail) and _alike(head, each.head)]
+    head, tail = _literal_head(part), _literal_tail(part)
+    return [each for each in nodes if _are_compatible(tail, each.tail) and _are_compatible(head, each.head)]
 
 
-def _head(part: Part) -> str:
-    """The literal text that every match of a segment begins with, backwards."""
+def _literal_head(part: Part) -> str:
+    """Return the literal text that every match of a segment begins with, reversed."""
     atom = part[0] if isinstance(part, tuple) else None
     return atom[::-1] if isinstance(atom, str) else ""
 
 
-def _tail(part: Part) -> str:
-    """The literal text that every match of a segment ends with."""
+def _literal_tail(part: Part) -> str:
+    """Return the literal text that every match of a segment ends with."""
     atom = part[-1] if isinstance(part, tuple) else None
     return atom if isinstance(atom, str) else ""
 
 
-def _alike(end: str, other: str) -> bool:
-    """Whether one name can have both ends."""
-    return end.endswith(other) or other.endswith(end)
+def _are_compatible(first: str, second: str) -> bool:
+    """Return whether one name can have both ends."""
+    return first.endswith(second) or second.endswith(first)

@@ -1,4 +1,4 @@
-"""Whether a path matches any of several alternatives, in about a microsecond."""
+"""Match a path against many alternatives at once, in about a microsecond."""
 
 from __future__ import annotations
 
@@ -9,24 +9,26 @@ from controlplane.policy.globs.syntax import Alternative, Wildcard, to_literal_p
 
 
 class Matcher:
-    """Alternatives by what it takes to match them: whole names, folders (`a/b/**`), the rest.
+    """Alternatives by what it takes to match them: literal paths, directories (`a/b/**`), the rest.
 
-    The regular expression for the rest is compiled when it is first needed: most of a thousand
-    intents are never asked.
+    The regular expression for the rest is compiled when it is first needed: of a thousand intents most
+    never match a path.
     """
 
-    __slots__ = ("_folders", "_names", "_others", "_regex")
+    __slots__ = ("_directories", "_names", "_others", "_regex")
 
     def __init__(self, alternatives: tuple[Alternative, ...]) -> None:
         names = {each: to_literal_path(each) for each in alternatives}
-        folders = {each: to_literal_path(each[:-1]) for each in alternatives if each[-1] is Wildcard.GLOBSTAR}
+        directories = {
+            each: to_literal_path(each[:-1]) for each in alternatives if each[-1] is Wildcard.GLOBSTAR
+        }
         self._names = frozenset(name for name in names.values() if name)
-        self._folders = tuple(f"{folder}/" for folder in folders.values() if folder)
-        self._others = [each for each in alternatives if not names[each] and not folders.get(each)]
+        self._directories = tuple(f"{folder}/" for folder in directories.values() if folder)
+        self._others = [each for each in alternatives if not names[each] and not directories.get(each)]
         self._regex: re.Pattern[str] | None = None
 
     def matches(self, path: str) -> bool:
-        if path in self._names or path.startswith(self._folders):
+        if path in self._names or path.startswith(self._directories):
             return True
         if not self._others or not path:
             return False

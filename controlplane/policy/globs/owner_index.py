@@ -1,4 +1,4 @@
-"""Which of many intents own a path, found by the folders on the way to it and not by asking all of them."""
+"""Index scopes by directory, to find the intents that own a path without asking all of them."""
 
 from __future__ import annotations
 
@@ -12,35 +12,35 @@ from controlplane.policy.paths.canonical import fold_case
 
 
 class OwnerIndex:
-    """The scopes of a workspace's live intents. A scope is asked only where one of its patterns begins."""
+    """The scopes of a workspace's live intents, by the literal start of each of their patterns."""
 
-    __slots__ = ("_at", "_fold")
+    __slots__ = ("_ignore_case", "_scopes_by_head")
 
     def __init__(self, scopes: Iterable[tuple[str, Scope]]) -> None:
-        at: defaultdict[str, dict[str, Scope]] = defaultdict(dict)
-        self._fold = False
+        by_head: defaultdict[str, dict[str, Scope]] = defaultdict(dict)
+        self._ignore_case = False
         for intent_id, scope in scopes:
-            self._fold |= scope.case_insensitive
+            self._ignore_case |= scope.case_insensitive
             for alternative in scope.inclusions:
-                at[_head(alternative)][intent_id] = scope
-        self._at = dict(at)
+                by_head[_find_literal_head(alternative)][intent_id] = scope
+        self._scopes_by_head = dict(by_head)
 
     def find_owners(self, path: str, *, exclude: str | None) -> tuple[str, ...]:
-        """The ids of the intents whose scope matches a canonical path, without the intent `but`."""
-        found = {
+        """Return the ids of the intents whose scope matches a canonical path, all but `exclude`."""
+        owners = {
             intent_id: None
-            for head in self._ways(path)
-            for intent_id, scope in self._at.get(head, {}).items()
+            for head in self._list_prefixes(path)
+            for intent_id, scope in self._scopes_by_head.get(head, {}).items()
             if intent_id != exclude and scope.matches(path)
         }
-        return tuple(found)
+        return tuple(owners)
 
-    def _ways(self, path: str) -> Iterator[str]:
-        own = fold_case(path) if self._fold else path
+    def _list_prefixes(self, path: str) -> Iterator[str]:
+        folded = fold_case(path) if self._ignore_case else path
         yield ""
-        yield from accumulate(own.split("/"), "{}/{}".format)
+        yield from accumulate(folded.split("/"), "{}/{}".format)
 
 
-def _head(alternative: Alternative) -> str:
-    """The path that an alternative names before its first wildcard."""
+def _find_literal_head(alternative: Alternative) -> str:
+    """Return the path that an alternative names before its first wildcard."""
     return "/".join(name for name in takewhile(bool, map(to_literal_name, alternative)) if name)

@@ -1,7 +1,7 @@
-"""The globs of `owned_scope` and `protected_paths`, exactly as the contract words them.
+"""Parse the globs of `owned_scope` and `protected_paths`, exactly as the contract defines them.
 
-Workspace-relative POSIX; `*` and `?` stay within a segment, `**` as a whole segment spans any
-number of them; `[…]` classes, `{a,b}` braces, `\\` escapes; nothing matches a basename or prefix
+Workspace-relative POSIX; `*` and `?` stay within a segment, `**` as a whole segment matches
+any number of them; `[…]` classes, `{a,b}` braces, `\\` escapes; nothing matches a basename or prefix
 by itself; dotfiles are ordinary; a leading `!` excludes. Braces are expanded first, as a shell
 does, so a brace without a comma is plain text and a comma in a class still divides a brace.
 """
@@ -31,12 +31,12 @@ MAX_ALTERNATIVES = 256
 MAX_EXPANDED = 16_384  # characters of all alternatives together: bounds the time to compile
 MAX_GLOBSTARS = 32
 
-_ANOTHER_PLACE = re.compile(r"/|~|\\\\|[A-Za-z]:|[a-z][a-z0-9+.-]*://", re.IGNORECASE)
+_ABSOLUTE = re.compile(r"/|~|\\\\|[A-Za-z]:|[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class GlobProblem:
-    """Why a pattern is not accepted. `kind` is INVALID_GLOB or ABSOLUTE_PATH, as import reports it."""
+    """Why a pattern is rejected. `kind` is INVALID_GLOB or ABSOLUTE_PATH, as the import report has it."""
 
     kind: str
     message: str
@@ -45,7 +45,7 @@ class GlobProblem:
 
 @dataclass(frozen=True, slots=True)
 class Glob:
-    """A readable pattern. `alternatives` are its brace expansions, each cut into segments.
+    """A valid pattern. `alternatives` are its brace expansions, each split into segments.
 
     `exact` is the one path that a pattern without wildcards and braces names.
     """
@@ -57,7 +57,7 @@ class Glob:
 
 
 def find_problem(pattern: object) -> GlobProblem | None:
-    """What is wrong with a pattern; None when a scope may hold it."""
+    """Return what is wrong with a pattern; None when a scope may hold it."""
     if not isinstance(pattern, str):
         return GlobProblem("INVALID_GLOB", "A pattern must be text.")
     parsed = parse(pattern)
@@ -65,7 +65,7 @@ def find_problem(pattern: object) -> GlobProblem | None:
 
 
 def parse(pattern: str) -> Glob | GlobProblem:
-    """Read a pattern, or say why it cannot be read."""
+    """Parse a pattern, or return why it cannot be parsed."""
     if len(pattern) > MAX_LENGTH:
         return GlobProblem("INVALID_GLOB", f"The pattern is longer than {MAX_LENGTH} characters.")
     return _parse(pattern)
@@ -77,62 +77,62 @@ def _parse(pattern: str) -> Glob | GlobProblem:
     body = unicodedata.normalize("NFC", pattern[excludes:])
     while body.startswith("./"):
         body = body[2:]
-    found = _text_problem(pattern, body)
-    if found:
-        return found
+    problem = _find_text_problem(pattern, body)
+    if problem:
+        return problem
     try:
         texts = expand_braces(body)
-        alternatives = tuple(_alternative(text) for text in texts)
+        alternatives = tuple(_parse_alternative(text) for text in texts)
     except GlobSyntaxError as error:
         return GlobProblem("INVALID_GLOB", f"[{pattern}] cannot be read: {error}.")
-    found = next(filter(None, map(_segments_problem, alternatives)), None)
-    if found:
-        return found
+    problem = next(filter(None, map(_find_segment_problem, alternatives)), None)
+    if problem:
+        return problem
     return Glob(
         pattern, excludes, alternatives, to_literal_path(alternatives[0]) if texts == [body] else None
     )
 
 
 def expand_braces(text: str) -> list[str]:
-    """The brace expansions of a pattern, in order, escapes kept.
+    """Return the brace expansions of a pattern, in order, with their escapes.
 
     Raises GlobSyntaxError above 256 alternatives or 16,384 characters.
     """
-    done: list[str] = []
-    waiting = [text]
-    while waiting:
-        current = waiting.pop()
-        group = _first_group(current)
+    expanded: list[str] = []
+    pending = [text]
+    while pending:
+        current = pending.pop()
+        group = _split_first_brace(current)
         if group is None:
-            done.append(current)
+            expanded.append(current)
         else:
             head, choices, tail = group
-            waiting += [head + choice + tail for choice in reversed(choices)]
-        if len(done) + len(waiting) > MAX_ALTERNATIVES:
+            pending += [head + choice + tail for choice in reversed(choices)]
+        if len(expanded) + len(pending) > MAX_ALTERNATIVES:
             raise GlobSyntaxError(f"its braces make more than {MAX_ALTERNATIVES} alternatives")
-    if sum(map(len, done)) > MAX_EXPANDED:
+    if sum(map(len, expanded)) > MAX_EXPANDED:
         raise GlobSyntaxError(f"its braces make more than {MAX_EXPANDED} characters")
-    return done
+    return expanded
 
 
-def _first_group(text: str) -> tuple[str, list[str], str] | None:
-    """What stands before, in and after the first brace; a brace without a comma comes escaped."""
-    opened: list[tuple[int, list[int]]] = []  # open braces with the places of their commas
-    closed: list[tuple[int, int, list[int]]] = []
+def _split_first_brace(text: str) -> tuple[str, list[str], str] | None:
+    """Return what is before, in and after the first brace; a brace without a comma comes escaped."""
+    open_braces: list[tuple[int, list[int]]] = []  # open braces with the positions of their commas
+    groups: list[tuple[int, int, list[int]]] = []
     escaped = False
-    for at, char in enumerate(text):
+    for index, char in enumerate(text):
         if escaped or char == "\\":
             escaped = not escaped
         elif char == "{":
-            opened.append((at, []))
-        elif char == "," and opened:
-            opened[-1][1].append(at)
-        elif char == "}" and opened:
-            start, commas = opened.pop()
-            closed.append((start, at, commas))
-    if not closed:
+            open_braces.append((index, []))
+        elif char == "," and open_braces:
+            open_braces[-1][1].append(index)
+        elif char == "}" and open_braces:
+            start, commas = open_braces.pop()
+            groups.append((start, index, commas))
+    if not groups:
         return None
-    start, end, commas = min(closed)
+    start, end, commas = min(groups)
     if not commas:
         return text[:start], [f"\\{text[start:end]}\\}}"], text[end + 1 :]
     edges = [start, *commas, end]
@@ -140,41 +140,43 @@ def _first_group(text: str) -> tuple[str, list[str], str] | None:
     return text[:start], choices, text[end + 1 :]
 
 
-def _alternative(text: str) -> Alternative:
-    cut = split_segments(tokenize(text, strict=True), long_stars=False)
-    if cut.count(Wildcard.GLOBSTAR) > MAX_GLOBSTARS:
+def _parse_alternative(text: str) -> Alternative:
+    segments = split_segments(tokenize(text, strict=True), long_stars=False)
+    if segments.count(Wildcard.GLOBSTAR) > MAX_GLOBSTARS:
         raise GlobSyntaxError(f"it holds more than {MAX_GLOBSTARS} separate `**`")
-    return cut
+    return segments
 
 
-def _text_problem(pattern: str, body: str) -> GlobProblem | None:
-    """What is wrong with the text before it is taken apart."""
+def _find_text_problem(pattern: str, body: str) -> GlobProblem | None:
+    """Return what is wrong with the text before it is split."""
     if not body or body.isspace():
         return GlobProblem("INVALID_GLOB", "The pattern is empty.", "**")
-    hidden = next((c for c in body if c not in "\\:" and find_character_problem(c)), None)
-    if hidden:
+    invisible = next((c for c in body if c not in "\\:" and find_character_problem(c)), None)
+    if invisible:
         return GlobProblem(
-            "INVALID_GLOB", f"No path can hold the character U+{ord(hidden):04X} of the pattern."
+            "INVALID_GLOB", f"No path can hold the character U+{ord(invisible):04X} of the pattern."
         )
-    repaired = pattern[: pattern.startswith("!")] + _repaired(body)
-    if _ANOTHER_PLACE.match(body):
+    suggestion = pattern[: pattern.startswith("!")] + _suggest_repair(body)
+    if _ABSOLUTE.match(body):
         message = f"[{pattern}] leaves the workspace; patterns are relative to its root."
-        return GlobProblem("ABSOLUTE_PATH", message, repaired if body.startswith("/") else None)
+        return GlobProblem("ABSOLUTE_PATH", message, suggestion if body.startswith("/") else None)
     if body.endswith("/"):
-        return GlobProblem("INVALID_GLOB", f"[{pattern}] ends in a slash and would match nothing.", repaired)
+        return GlobProblem(
+            "INVALID_GLOB", f"[{pattern}] ends in a slash and would match nothing.", suggestion
+        )
     if body != body.strip():
-        return GlobProblem("INVALID_GLOB", f"[{pattern}] begins or ends with a blank.", repaired)
+        return GlobProblem("INVALID_GLOB", f"[{pattern}] begins or ends with a blank.", suggestion)
     return None
 
 
-def _repaired(body: str) -> str:
-    """What a pattern that begins or ends with a slash or a blank was most likely meant to be."""
-    inside = body.strip().lstrip("/")
-    return f"{inside.rstrip('/')}/**".lstrip("/") if inside.endswith("/") or not inside else inside
+def _suggest_repair(body: str) -> str:
+    """Return what a pattern that begins or ends with a slash or a blank most likely means."""
+    stripped = body.strip().lstrip("/")
+    return f"{stripped.rstrip('/')}/**".lstrip("/") if stripped.endswith("/") or not stripped else stripped
 
 
-def _segments_problem(alternative: Alternative) -> GlobProblem | None:
-    """What is wrong with one brace expansion: segments that no canonical path has."""
+def _find_segment_problem(alternative: Alternative) -> GlobProblem | None:
+    """Return what is wrong with one brace expansion: segments that no canonical path has."""
     names = [to_literal_name(part) for part in alternative]
     named = zip(names, alternative, strict=True)
     steps = ({"..": -1, None: part is not Wildcard.GLOBSTAR}.get(name, 1) for name, part in named)

@@ -1,7 +1,7 @@
-"""What a glob is made of, and the regular expression that matches it in bounded time.
+"""The syntax of globs: tokenize a pattern, and compile it to a regular expression of bounded time.
 
-Shared by `owned_scope` globs and `.intentignore` lines: both are segments of characters, classes
-and stars, divided by slashes; they differ only in how a line is read before it comes here.
+Shared by `owned_scope` globs and `.intentignore` lines: both are segments of characters, classes and
+stars, divided by slashes; they differ only in how a line is parsed before it comes here.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 _SLASH = ord("/")
-_LAST = 0x10FFFF
+_MAX_CODE_POINT = 0x10FFFF
 _POSIX_CLASSES = {
     "alnum": ((48, 57), (65, 90), (97, 122)),
     "alpha": ((65, 90), (97, 122)),
@@ -29,13 +29,13 @@ _POSIX_CLASSES = {
 
 
 class GlobSyntaxError(ValueError):
-    """A pattern that cannot be read; the message says where it goes wrong."""
+    """A pattern that cannot be parsed; the message says what is wrong."""
 
 
 class Wildcard(Enum):
     STAR = "*"  # any characters of one segment
     GLOBSTAR = "**"  # as a whole segment: any number of segments, none too
-    SOME = "**\\/"  # git's reading of `**` before an escaped slash: at least one segment
+    GLOBSTAR_ESCAPED = "**\\/"  # git's reading of `**` before an escaped slash: at least one segment
     SLASH = "/"
     ESCAPED_SLASH = "\\/"
 
@@ -59,13 +59,13 @@ Alternative = tuple[Part, ...]  # a pattern without braces
 
 
 def to_literal_path(alternative: Alternative) -> str | None:
-    """The path that an alternative without wildcards is."""
+    """Return the path of an alternative without wildcards, or None."""
     names = [to_literal_name(part) for part in alternative]
     return None if None in names else "/".join(filter(None, names))
 
 
 def to_literal_name(part: Part) -> str | None:
-    """The name that a segment without wildcards is."""
+    """Return the name of a segment without wildcards, or None."""
     if isinstance(part, Wildcard):
         return None
     texts = [atom for atom in part if isinstance(atom, str)]
@@ -73,7 +73,7 @@ def to_literal_name(part: Part) -> str | None:
 
 
 def build_char_class(ranges: list[tuple[int, int]], *, negated: bool = False) -> CharClass:
-    """Sorted, disjoint ranges without the slash; `negated` takes all the other characters."""
+    """Build a class of sorted, disjoint ranges without the slash; `negated` takes all other characters."""
     merged: list[tuple[int, int]] = []
     for low, high in sorted([*ranges, (_SLASH, _SLASH)] if negated else ranges):
         if merged and low <= merged[-1][1] + 1:
@@ -81,43 +81,43 @@ def build_char_class(ranges: list[tuple[int, int]], *, negated: bool = False) ->
         elif low <= high:
             merged.append((low, high))
     if negated:
-        edges = [-1, *(edge for pair in merged for edge in pair), _LAST + 1]
+        edges = [-1, *(edge for pair in merged for edge in pair), _MAX_CODE_POINT + 1]
         return CharClass(
             tuple((a + 1, b - 1) for a, b in zip(edges[::2], edges[1::2], strict=True) if a + 1 < b)
         )
-    cut = [(max(low, start), min(high, end)) for low, high in merged for start, end in _AROUND_SLASH]
-    return CharClass(tuple((low, high) for low, high in cut if low <= high))
+    clipped = [(max(low, start), min(high, end)) for low, high in merged for start, end in _AROUND_SLASH]
+    return CharClass(tuple((low, high) for low, high in clipped if low <= high))
 
 
-_AROUND_SLASH = ((0, _SLASH - 1), (_SLASH + 1, _LAST))
+_AROUND_SLASH = ((0, _SLASH - 1), (_SLASH + 1, _MAX_CODE_POINT))
 ANY = build_char_class([], negated=True)
 _PLAIN = re.compile(r"[^\\*?\[/{]+")
 _SPECIAL: dict[str, Atom] = {"*": Wildcard.STAR, "?": ANY, "/": Wildcard.SLASH}
 
 
 def tokenize(text: str, *, strict: bool) -> list[Atom]:
-    """The atoms of a pattern, with its slashes and every single star among them.
+    """Return the atoms of a pattern, with its slashes and every single star among them.
 
-    `strict` refuses what a writer of `owned_scope` cannot have meant: a range from high to low, and
-    a brace that is neither escaped nor in a class (braces are expanded before, so its partner is
-    missing). git takes both: only the first character of the range, an ordinary character.
+    `strict` rejects what an author of `owned_scope` cannot have meant: a range from high to low, and a
+    brace that is neither escaped nor in a class (braces are expanded before, so its partner is missing).
+    git accepts both: it takes only the first character of the range, and an ordinary brace.
     """
     atoms: list[Atom] = []
-    at = 0
-    while at < len(text):
-        run = _PLAIN.match(text, at)
-        if run:
-            atoms.append(run[0])
-            at = run.end()
+    position = 0
+    while position < len(text):
+        plain = _PLAIN.match(text, position)
+        if plain:
+            atoms.append(plain[0])
+            position = plain.end()
             continue
-        char = text[at]
-        at += 1
+        char = text[position]
+        position += 1
         if char == "[":
-            atom, at = _read_class(text, at, strict=strict)
+            atom, position = _tokenize_class(text, position, strict=strict)
             atoms.append(atom)
         elif char == "\\":
-            atoms.append(_escaped(text, at))
-            at += 1
+            atoms.append(_parse_escape(text, position))
+            position += 1
         elif char == "{" and strict:
             raise GlobSyntaxError("a brace `{` is never closed")
         else:
@@ -125,14 +125,14 @@ def tokenize(text: str, *, strict: bool) -> list[Atom]:
     return atoms
 
 
-def _escaped(text: str, at: int) -> Atom:
+def _parse_escape(text: str, at: int) -> Atom:
     if at == len(text):
         raise GlobSyntaxError("it ends in a backslash that escapes nothing")
     return Wildcard.ESCAPED_SLASH if text[at] == "/" else text[at]
 
 
-def _read_class(text: str, at: int, *, strict: bool) -> tuple[CharClass, int]:
-    """The class that begins after `[` at `at`, and where the text goes on after its `]`."""
+def _tokenize_class(text: str, at: int, *, strict: bool) -> tuple[CharClass, int]:
+    """Return the class that begins after the `[` before `at`, and the position after its `]`."""
     negated = text[at : at + 1] in {"!", "^"}
     at += negated
     ranges: list[tuple[int, int]] = []
@@ -140,39 +140,39 @@ def _read_class(text: str, at: int, *, strict: bool) -> tuple[CharClass, int]:
     while at == first or text[at : at + 1] != "]":
         name = re.compile(r"\[:([^\]]*):\]").match(text, at)
         if name:
-            ranges += _posix(name[1])
+            ranges += _get_posix_class(name[1])
             at = name.end()
             continue
-        low, at = _class_char(text, at)
+        low, at = _read_class_char(text, at)
         high = low
         if text[at : at + 1] == "-" and text[at + 1 : at + 2] not in {"]", ""}:
-            high, at = _class_char(text, at + 1)
+            high, at = _read_class_char(text, at + 1)
         if strict and high < low:
             raise GlobSyntaxError("a range in a class goes from high to low")
         ranges += [(low, low), (low, high)]
     return build_char_class(ranges, negated=negated), at + 1
 
 
-def _class_char(text: str, at: int) -> tuple[int, int]:
+def _read_class_char(text: str, at: int) -> tuple[int, int]:
     at += text[at : at + 1] == "\\"
     if at >= len(text):
         raise GlobSyntaxError("a class `[` is never closed")
     return ord(text[at]), at + 1
 
 
-def _posix(name: str) -> tuple[tuple[int, int], ...]:
+def _get_posix_class(name: str) -> tuple[tuple[int, int], ...]:
     if name not in _POSIX_CLASSES:
         raise GlobSyntaxError(f"[:{name}:] is not the name of a class")
     return _POSIX_CLASSES[name]
 
 
 def split_segments(atoms: list[Atom], *, long_stars: bool) -> Alternative:
-    """Cut atoms at the slashes; a segment that is just `**` spans any number of segments.
+    """Split atoms at the slashes; a segment that is just `**` matches any number of segments.
 
-    `long_stars` lets longer runs of stars do so too, as git has it. Neighbouring globstars are
-    one, and so are neighbouring stars.
+    `long_stars` lets longer runs of stars do so too, as in git. Neighbouring globstars become one, and so
+    do neighbouring stars.
     """
-    cut: list[Part] = []
+    segments: list[Part] = []
     segment: list[Atom] = []
     stars = 0  # how many atoms of the segment are stars, each one counted
     for atom in [*atoms, Wildcard.SLASH]:
@@ -181,56 +181,60 @@ def split_segments(atoms: list[Atom], *, long_stars: bool) -> Alternative:
             if segment[-1:] != [atom]:
                 segment.append(atom)
         elif atom is not Wildcard.SLASH and atom is not Wildcard.ESCAPED_SLASH:
-            before = segment[-1] if segment else None
-            if isinstance(atom, str) and isinstance(before, str):
-                segment[-1] = before + atom
+            previous = segment[-1] if segment else None
+            if isinstance(atom, str) and isinstance(previous, str):
+                segment[-1] = previous + atom
             else:
                 segment.append(atom)
         else:
-            spans = segment == [Wildcard.STAR] and (stars == 2 or (stars > 2 and long_stars))
-            wild = Wildcard.SOME if atom is Wildcard.ESCAPED_SLASH and long_stars else Wildcard.GLOBSTAR
-            if not spans:
-                cut.append(tuple(segment))
-            elif wild is Wildcard.SOME or cut[-1:] != [wild]:
-                cut.append(wild)
+            is_globstar = segment == [Wildcard.STAR] and (stars == 2 or (stars > 2 and long_stars))
+            globstar = (
+                Wildcard.GLOBSTAR_ESCAPED
+                if atom is Wildcard.ESCAPED_SLASH and long_stars
+                else Wildcard.GLOBSTAR
+            )
+            if not is_globstar:
+                segments.append(tuple(segment))
+            elif globstar is Wildcard.GLOBSTAR_ESCAPED or segments[-1:] != [globstar]:
+                segments.append(globstar)
             segment, stars = [], 0
-    return tuple(cut)
+    return tuple(segments)
 
 
 def to_regex(pattern: Alternative) -> str:
-    """A regular expression for `fullmatch` on a canonical path, with the flag DOTALL.
+    """Return a regular expression for `fullmatch` on a canonical path, with the flag DOTALL.
 
-    What stands between two globstars (or two stars) is taken at its first place by an atomic
-    group: an earlier end can only leave more to the rest, so nothing is ever tried twice and the
-    time is at most the product of both lengths.
+    What is between two globstars (or two stars) is matched at its first position by an atomic group: an
+    earlier end can only leave more to the rest, so nothing is tried twice, and the time is at most the
+    product of both lengths.
     """
-    text = ""
-    at = 0
-    while at < len(pattern):
-        head = pattern[at]
-        wild = head if isinstance(head, Wildcard) else None
-        at += wild is not None
+    expression = ""
+    index = 0
+    while index < len(pattern):
+        first = pattern[index]
+        globstar = first if isinstance(first, Wildcard) else None
+        index += globstar is not None
         run: list[str] = []
-        while at < len(pattern) and not isinstance(pattern[at], Wildcard):
-            run.append(_segment_regex(pattern[at]))
-            at += 1
-        text += _run_regex(wild, run, last=at == len(pattern))
-    return text
+        while index < len(pattern) and not isinstance(pattern[index], Wildcard):
+            run.append(_segment_regex(pattern[index]))
+            index += 1
+        expression += _run_regex(globstar, run, last=index == len(pattern))
+    return expression
 
 
-def _run_regex(wild: Wildcard | None, run: list[str], *, last: bool) -> str:
-    """Segments up to the next globstar, after the globstar (or none) that stands before them."""
-    body = "/".join(run) + ("" if last else "/")
-    if wild is None:
+def _run_regex(globstar: Wildcard | None, segments: list[str], *, last: bool) -> str:
+    """Compile the segments up to the next globstar, with the globstar (or none) before them."""
+    body = "/".join(segments) + ("" if last else "/")
+    if globstar is None:
         return body
-    if not run:  # at the end, or before another globstar, which takes all but what this one needs
-        return ".*" if last else {Wildcard.GLOBSTAR: "", Wildcard.SOME: "[^/]*/"}[wild]
-    times = "*" if wild is Wildcard.GLOBSTAR else "+"
+    if not segments:  # at the end, or before another globstar, which takes all but what this one needs
+        return ".*" if last else {Wildcard.GLOBSTAR: "", Wildcard.GLOBSTAR_ESCAPED: "[^/]*/"}[globstar]
+    quantifier = "*" if globstar is Wildcard.GLOBSTAR else "+"
     if not last:
-        return f"(?>(?:[^/]*/){times}?{body})"
-    # At the end only one place is left: as many segments from the end as the run is long.
-    ahead = rf"(?=(?:[^/]*/){{{len(run) - 1}}}[^/]*\Z)" if len(run) > 1 else ""
-    return f"(?>(?:[^/]*/){times}{ahead}){body}"
+        return f"(?>(?:[^/]*/){quantifier}?{body})"
+    # At the end only one position is left: as many segments from the end as there are here.
+    lookahead = rf"(?=(?:[^/]*/){{{len(segments) - 1}}}[^/]*\Z)" if len(segments) > 1 else ""
+    return f"(?>(?:[^/]*/){quantifier}{lookahead}){body}"
 
 
 def _segment_regex(segment: Part) -> str:
@@ -251,5 +255,5 @@ def _atom_regex(atom: Atom) -> str:
     if atom is ANY:
         return "[^/]"
     ranges = atom.ranges if isinstance(atom, CharClass) else ()
-    inside = "".join(f"\\U{low:08x}-\\U{high:08x}" for low, high in ranges)
-    return f"[{inside}]" if inside else "(?!)"
+    members = "".join(f"\\U{low:08x}-\\U{high:08x}" for low, high in ranges)
+    return f"[{members}]" if members else "(?!)"

@@ -1,8 +1,8 @@
-"""Any spelling of a path that an agent may send, made into one canonical path or refused.
+"""Make one canonical path of any spelling that an agent may send, or reject it.
 
-A canonical path is workspace-relative, POSIX, NFC, without `.`, `..` and empty segments; "" is
-the workspace root itself. What could mean one thing to us and another to the program that acts on
-it later (look-alikes, residual escapes, home folders, streams) is refused, never guessed at.
+A canonical path is workspace-relative, POSIX, NFC, without `.`, `..` and empty segments; "" is the
+workspace root itself. What could mean one thing here and another to the program that acts on it later
+(look-alikes, leftover escapes, home directories, streams) is rejected, never guessed at.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ _GIT_SHORT_NAME = re.compile(r"git~[0-9]+", re.IGNORECASE)  # `.git` under its 8
 _WINDOWS_NAME = re.compile(
     r".*~[0-9]|(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³]) *(?:\.|$)", re.IGNORECASE
 )
-_HIDDEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}  # control, format, surrogate, line and paragraph separator
+_INVISIBLE = {"Cc", "Cf", "Cs", "Zl", "Zp"}  # control, format, surrogate, line and paragraph separator
 
 
 @dataclass(frozen=True, slots=True)
 class CanonicalPath:
-    """A placed path. `dotted` is the same path before `..` was applied, for following links."""
+    """A canonical path. `dotted` is the same path before `..` was applied, for following links."""
 
     path: str
     dotted: str
@@ -42,7 +42,7 @@ class CanonicalPath:
 
 @dataclass(frozen=True, slots=True)
 class InvalidPath:
-    """Why a spelling is not accepted: invalid_input, invalid_path or outside_workspace."""
+    """Why a spelling is rejected: invalid_input, invalid_path or outside_workspace."""
 
     reason: Reason
     message: str
@@ -50,7 +50,7 @@ class InvalidPath:
 
 @dataclass(frozen=True, slots=True)
 class _Root:
-    """The segments of the session's root folder; None where the agent never told it."""
+    """The segments of the session's root directory; None where the agent never sent it."""
 
     segments: list[str] | None
     windows: bool = False
@@ -63,33 +63,34 @@ class _Root:
 def canonicalize(
     raw: object, *, root: str | None, cwd: str | None, writing: bool
 ) -> CanonicalPath | InvalidPath:
-    """Place `raw` in the workspace.
+    """Return the canonical path of `raw` in the workspace, or why it has none.
 
-    `root` is the absolute folder that the workspace stands for on the agent's machine, POSIX or
-    Windows; without it absolute paths cannot be placed. `cwd` is absolute or relative to `root`;
-    None is the root. `writing` also refuses wildcards and a trailing slash.
+    `root` is the absolute directory of the workspace on the agent's machine, POSIX or Windows; without
+    it absolute paths are outside. `cwd` is absolute or relative to `root`; None is the root. `writing`
+    also rejects wildcards and a trailing slash.
     """
     if not isinstance(raw, str) or not raw:
         return InvalidPath(Reason.INVALID_INPUT, "A path must be a non-empty string.")
-    where = _root(root)
-    if where is None:
+    parsed_root = _parse_root(root)
+    if parsed_root is None:
         return _invalid(root or "", "the session's root must be an absolute folder without `..`")
-    problem = _spelling_problem(raw, windows=where.windows) or (_writing_problem(raw) if writing else None)
+    problem = _find_spelling_problem(raw, windows=parsed_root.windows)
+    problem = problem or (_find_writing_problem(raw) if writing else None)
     if problem:
         return _invalid(raw, problem)
-    segments = _absolute(raw, cwd or "", where)
-    dotted = None if segments is None else _below(segments, where.segments or [])
+    segments = _to_absolute(raw, cwd or "", parsed_root)
+    dotted = None if segments is None else _make_relative(segments, parsed_root.segments or [])
     if dotted is None:
         return _outside(raw)
-    problem = _name_problem(dotted, windows=where.on_windows)
-    return _invalid(raw, problem) if problem else _placed(raw, dotted)
+    problem = _find_name_problem(dotted, windows=parsed_root.on_windows)
+    return _invalid(raw, problem) if problem else _apply_dots(raw, dotted)
 
 
 def fold_case(path: str) -> str:
-    """The form in which two paths are the same on a file system that ignores case.
+    """Return the form in which two paths are the same on a file system that ignores case.
 
-    Full Unicode case folding on the decomposed text: wider than any one file system folds,
-    because it serves the side that denies.
+    Full Unicode case folding on the decomposed text: wider than any one file system folds, because it
+    serves the side that denies.
     """
     if path.isascii():
         return path.lower()
@@ -98,28 +99,30 @@ def fold_case(path: str) -> str:
 
 
 def to_printable(raw: str) -> str:
-    """A hostile path as text for people: escapes visible, cut after 120 characters."""
+    """Return a hostile path as text for people: escapes visible, cut after 120 characters."""
     visible = (c if c.isprintable() else c.encode("unicode_escape").decode() for c in raw[:120])
     return "".join(visible) + ("…" if len(raw) > 120 else "")
 
 
 @lru_cache(maxsize=4096)
 def find_character_problem(char: str) -> str | None:
-    """Why a character may not stand in a path; None when it may."""
-    if unicodedata.category(char) in _HIDDEN:
+    """Return why a path may not hold a character; None when it may."""
+    if unicodedata.category(char) in _INVISIBLE:
         return f"it holds the invisible or control character U+{ord(char):04X}"
     if char in "\\:":
         return f"it holds `{char}` (a separator, a drive or a stream elsewhere)"
+    # A program that normalises (NFKC) would turn it into a separator after the check.
     if not char.isascii() and any(special in unicodedata.normalize("NFKC", char) for special in "/\\.:"):
         return f"it holds U+{ord(char):04X}, which only looks like a separator or a dot"
     return None
 
 
-def _invalid(raw: str, why: str) -> InvalidPath:
-    text = (
-        f"The path [{to_printable(raw)}] is refused: {why}. Send the plain path of a file in the workspace."
+def _invalid(raw: str, problem: str) -> InvalidPath:
+    message = (
+        f"The path [{to_printable(raw)}] is refused: {problem}."
+        " Send the plain path of a file in the workspace."
     )
-    return InvalidPath(Reason.INVALID_PATH, text)
+    return InvalidPath(Reason.INVALID_PATH, message)
 
 
 def _outside(raw: str) -> InvalidPath:
@@ -131,47 +134,48 @@ def _outside(raw: str) -> InvalidPath:
 
 
 @lru_cache(maxsize=1024)
-def _root(root: str | None) -> _Root | None:
+def _parse_root(root: str | None) -> _Root | None:
     if root is None:
         return _Root(None)
     windows = bool(_WINDOWS_ROOT.match(root))
     on_windows = windows or bool(_WINDOWS_DISK.match(root))
-    where = _Root(_segments(root, windows=windows), windows, on_windows)
-    usable = where.is_absolute(root) and where.segments is not None and ".." not in where.segments
-    return where if usable else None
+    parsed = _Root(_split(root, windows=windows), windows, on_windows)
+    usable = parsed.is_absolute(root) and parsed.segments is not None and ".." not in parsed.segments
+    return parsed if usable else None
 
 
-def _segments(path: str, *, windows: bool) -> list[str]:
-    """The segments of a path. On Windows its drive, or its server and share, come in lower case."""
-    plain = path.replace("\\", "/") if windows else path
-    segments = [s for s in unicodedata.normalize("NFC", plain).split("/") if s not in {"", "."}]
-    if windows and plain.startswith("//"):
+def _split(path: str, *, windows: bool) -> list[str]:
+    """Return the segments of a path. On Windows its drive, or its server and share, are lower-cased."""
+    posix = path.replace("\\", "/") if windows else path
+    segments = [s for s in unicodedata.normalize("NFC", posix).split("/") if s not in {"", "."}]
+    if windows and posix.startswith("//"):
         return ["//", *(s.lower() for s in segments[:2]), *segments[2:]]
-    if windows and _DRIVE.match(plain):
+    if windows and _DRIVE.match(posix):
         return [segments[0].lower(), *segments[1:]]
     return segments
 
 
-def _absolute(raw: str, cwd: str, where: _Root) -> list[str] | None:
-    """All segments from the top of the disk, or from the root when that is not known."""
-    segments: list[str] = list(where.segments or ())
-    for step in (cwd, raw):
-        if _HOME.match(step) or (where.is_absolute(step) and where.segments is None):
+def _to_absolute(raw: str, cwd: str, root: _Root) -> list[str] | None:
+    """Return all segments from the top of the disk, or from the root when that is not known; None for a
+    path in a home directory, or an absolute one without a known root."""
+    segments: list[str] = list(root.segments or ())
+    for path in (cwd, raw):
+        if _HOME.match(path) or (root.is_absolute(path) and root.segments is None):
             return None
-        own = _segments(step, windows=where.windows)
-        segments = own if where.is_absolute(step) else segments + own
+        added = _split(path, windows=root.windows)
+        segments = added if root.is_absolute(path) else segments + added
     return segments
 
 
-def _below(segments: list[str], root: list[str]) -> list[str] | None:
-    """The part of an absolute path that lies below the root for good, with its `..`.
+def _make_relative(segments: list[str], root: list[str]) -> list[str] | None:
+    """Return the part of an absolute path that lies below the root for good, with its `..`.
 
-    Before that part only the root's own folders may be walked, up and down. Any other folder
-    there, or a name below a root that is left again, could be a link that leads elsewhere, and
-    nobody here can look; such a detour counts as outside.
+    Before that part only the root's own directories may be walked, up and down. Any other directory
+    there, or a name below a root that is left again, could be a link that leads elsewhere, and the core
+    cannot look; such a detour counts as outside.
     """
     stack: list[str] = []
-    begin = None if root else 0
+    start = None if root else 0  # of the part below the root
     for index, segment in enumerate(segments):
         if segment != "..":
             stack.append(segment)
@@ -180,31 +184,32 @@ def _below(segments: list[str], root: list[str]) -> list[str] | None:
         else:
             return None
         if stack[: len(root)] == root:
-            begin = index + 1 if begin is None else begin
-        elif stack != root[: len(stack)] or (begin is not None and segments[begin:index]):
+            start = index + 1 if start is None else start
+        elif stack != root[: len(stack)] or (start is not None and segments[start:index]):
             return None
         else:
-            begin = None
-    return None if begin is None else segments[begin:]
+            start = None
+    return None if start is None else segments[start:]
 
 
-def _placed(raw: str, dotted: list[str]) -> CanonicalPath | InvalidPath:
-    kept: list[str] = []
+def _apply_dots(raw: str, dotted: list[str]) -> CanonicalPath | InvalidPath:
+    segments: list[str] = []
     for segment in dotted:
         if segment == "..":
-            kept.pop()
+            segments.pop()
         else:
-            kept.append(segment)
-    path = "/".join(kept)
+            segments.append(segment)
+    path = "/".join(segments)
     if len(path.encode()) > MAX_PATH_BYTES:
         return _invalid(raw, f"it is longer than {MAX_PATH_BYTES} bytes")
+    # After `./` is gone: `./~/x` and `./$HOME/x` would be expanded by whoever receives the canonical path.
     if _HOME.match(path) or _VARIABLE.match(path):
         return _invalid(raw, "a name at the top of the workspace may not read as a home folder or a variable")
     return CanonicalPath(path, "/".join(dotted))
 
 
-def _spelling_problem(raw: str, *, windows: bool) -> str | None:
-    """What is wrong with the text as a whole, wherever it leads."""
+def _find_spelling_problem(raw: str, *, windows: bool) -> str | None:
+    """Return what is wrong with the text as a whole, wherever it leads."""
     if len(raw) > MAX_PATH_BYTES:
         return f"it is longer than {MAX_PATH_BYTES} bytes"
     if _URL.match(raw):
@@ -215,25 +220,26 @@ def _spelling_problem(raw: str, *, windows: bool) -> str | None:
         return "it depends on the current drive" if _NEEDS_DRIVE.match(raw) else None
     if "\\" in raw:
         return "it holds a backslash; segments are separated by `/`"
+    # POSIX leaves the meaning of exactly two leading slashes to the system.
     return "it begins with two slashes" if raw.startswith("//") else None
 
 
-def _writing_problem(raw: str) -> str | None:
+def _find_writing_problem(raw: str) -> str | None:
     if "*" in raw or "?" in raw:
         return "a file that is written is named without the wildcards `*` and `?`"
     return "a file that is written does not end in a slash" if raw.endswith(("/", "\\")) else None
 
 
-def _name_problem(segments: list[str], *, windows: bool) -> str | None:
+def _find_name_problem(segments: list[str], *, windows: bool) -> str | None:
     names = (segment for segment in segments if segment != "..")
-    return next(filter(None, (_segment_problem(name, windows=windows) for name in names)), None)
+    return next(filter(None, (_find_segment_problem(name, windows=windows) for name in names)), None)
 
 
 @lru_cache(maxsize=4096)
-def _segment_problem(name: str, *, windows: bool) -> str | None:
-    hostile = next(filter(None, map(find_character_problem, name)), None)
-    if hostile:
-        return hostile
+def _find_segment_problem(name: str, *, windows: bool) -> str | None:
+    problem = next(filter(None, map(find_character_problem, name)), None)
+    if problem:
+        return problem
     if name[-1] == "." or name[-1].isspace():
         return "a name in it ends in a dot or a space, which some systems drop"
     if _ESCAPED.search(name):

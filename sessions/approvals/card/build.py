@@ -8,10 +8,8 @@ from typing import Any
 
 from django.utils import timezone
 
-from controlplane.api.errors import ApiError
 from controlplane.models import Role, Workspace
 from controlplane.shared.access import has_role
-from controlplane.shared.errors import DomainError
 from intents.known_files import KnownFiles, known_files
 from intents.models import Intent
 from sessions.agent_titles import agent_title
@@ -26,6 +24,7 @@ from sessions.approvals.choices import Decider
 from sessions.approvals.grants import refusal
 from sessions.approvals.lifecycle import refuse_own
 from sessions.approvals.queue import Agent
+from sessions.errors import OwnRequestError
 from sessions.models import Approval
 
 NEAR_END = timedelta(seconds=90)
@@ -163,7 +162,7 @@ def state_of(approval: Approval, reader: Reader) -> str:
         return approval.status.lower()
     try:
         refuse_own(approval, reader.decider(""))
-    except (DomainError, ApiError):
+    except OwnRequestError:
         return "yours"
     return "pending" if has_role(reader.role, Role.REVIEWER) else "reader"
 

@@ -8,7 +8,7 @@ import subprocess
 from typing import TYPE_CHECKING
 
 from controlplane.policy.paths.filesystem import UnknownFilesystem
-from tests.policy.shell import traced
+from tests.policy.shell import strace
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,7 +49,7 @@ class Scratch:
         (self.base / "outside").mkdir()
         (self.base / "home").mkdir()
 
-    def world(self):
+    def filesystem(self):
         return DirectoryFilesystem(self.root)
 
     def changed_by(self, command: str) -> set[str]:
@@ -71,7 +71,7 @@ class Scratch:
 
     def written_by(self, command: str) -> set[str]:
         """Absolute paths below the base that bash asked the kernel to change; the tree is laid out again."""
-        found = traced.written_by([*BOUNDED, command], self.root, self._env)
+        found = strace.written_by([*BOUNDED, command], self.root, self._env)
         inside = {path for path in found if path.startswith(f"{self.base}/")}
         if inside:
             self.lay_out()

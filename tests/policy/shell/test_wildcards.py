@@ -36,7 +36,7 @@ def scratch(tmp_path):
 
 
 def found(scratch, command, kind="writes"):
-    analysis = analyse(command, root=str(scratch.root), filesystem=scratch.world())
+    analysis = analyse(command, root=str(scratch.root), filesystem=scratch.filesystem())
     return sorted(path.raw for path in getattr(analysis, kind)), [each.reason for each in analysis.unknown]
 
 
@@ -74,14 +74,14 @@ def test_no_name_makes_it_slow(tmp_path):
 
 def test_links_that_lead_round_in_circles_end(scratch):
     (scratch.root / "src" / "round").symlink_to(".")
-    assert len(find_matches(scratch.world(), "src" + "/r*" * 6)) == 1
-    assert find_matches(scratch.world(), "src" + "/r*" * 7) is None
+    assert len(find_matches(scratch.filesystem(), "src" + "/r*" * 6)) == 1
+    assert find_matches(scratch.filesystem(), "src" + "/r*" * 7) is None
 
 
 def test_too_many_names_are_not_looked_at(scratch, monkeypatch):
     monkeypatch.setattr("controlplane.policy.shell.wildcards.MAX_NAMES", 2)
-    assert find_matches(scratch.world(), "src/auth/a*") == ["src/auth/a.ts"]
-    assert find_matches(scratch.world(), "*/a*") is None
+    assert find_matches(scratch.filesystem(), "src/auth/a*") == ["src/auth/a.ts"]
+    assert find_matches(scratch.filesystem(), "*/a*") is None
 
 
 def test_nobody_knows_what_is_in_a_folder():

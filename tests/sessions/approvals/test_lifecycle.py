@@ -10,6 +10,7 @@ from django.utils import timezone
 from intents.models import Intent
 from sessions.approvals import grants, lifecycle
 from sessions.approvals.choices import Decider
+from sessions.errors import AlreadyExtendedError
 from sessions.models import AgentSession, Approval, ApprovalGrant
 from tests import builders
 from traces.models import LedgerEntry
@@ -209,7 +210,7 @@ def test_five_more_minutes_are_given_once(at_work, rex):
     decider = Decider("Rex", user_id=rex.pk, actor="person")
     before = approval.expires_at
     assert lifecycle.extend(approval, decider).expires_at - before == timedelta(minutes=5)
-    with pytest.raises(lifecycle.ApiError, match="before"):
+    with pytest.raises(AlreadyExtendedError, match="before"):
         lifecycle.extend(approval, decider)
 
 

@@ -15,7 +15,7 @@ from intents.models import Intent
 from intents.proposals import MAX_OPEN_PROPOSALS
 from sessions.mcp import session_binding
 from sessions.mcp.server import run
-from sessions.mcp.session_binding import JUST_NOW, Caller, caller_of, works_on_intent
+from sessions.mcp.session_binding import RECENT, Caller, has_intent, read_caller
 from sessions.mcp.tools import TOOLS
 from sessions.models import AgentSession, Approval
 from tests import builders
@@ -38,7 +38,7 @@ def work(acme):
 
 
 def caller(speaker, **headers):
-    return caller_of(find_bearer(speaker.secret), {f"x-icp-{name}": text for name, text in headers.items()})
+    return read_caller(find_bearer(speaker.secret), {f"x-icp-{name}": text for name, text in headers.items()})
 
 
 def refusal(speaker, tool, **arguments):
@@ -95,7 +95,7 @@ def test_a_decision_is_recorded_as_one(agent, work):
 
 @pytest.mark.parametrize("tool", WAYS)
 def test_before_the_handshake_the_acting_tools_refuse(agent, work, tool):
-    assert not works_on_intent(caller(agent))
+    assert not has_intent(caller(agent))
     refused = refusal(agent, tool, **WAYS[tool])
     assert refused.error.startswith("You must cite a valid active Intent ID.")
     assert "select_active_intent" in refused.error
@@ -140,11 +140,11 @@ def test_the_same_call_of_two_sessions_is_told_apart_by_time(agent, work, monkey
 
     def at(moment, *windows):
         monkeypatch.setattr(timezone, "now", lambda: moment)
-        monkeypatch.setattr(session_binding, "JUST_NOW", windows)
+        monkeypatch.setattr(session_binding, "RECENT", windows)
 
-    at(second + gap / 2, gap, JUST_NOW[-1])  # the later one at once
+    at(second + gap / 2, gap, RECENT[-1])  # the later one at once
     assert json.loads(say(agent, "gate_status"))["session"]["session_id"] == "s-2"
-    at(second + 2 * gap, gap, JUST_NOW[-1])  # neither at once, both within the longer time
+    at(second + 2 * gap, gap, RECENT[-1])  # neither at once, both within the longer time
     assert refusal(agent, "gate_status").error_type == "SESSION_UNKNOWN"
     at(second + 2 * gap, gap, 2.5 * gap)  # the later one within the longer time
     assert json.loads(say(agent, "gate_status"))["session"]["session_id"] == "s-2"
@@ -176,8 +176,8 @@ def test_the_agents_header_tells_its_sessions_from_others_of_the_token(agent, wo
     agent.gate("Read", "s-2", file_path="a.md", agent={"name": "codex"})
     told = json.loads(say(caller(agent, agent="codex"), "gate_status"))
     assert told["session"]["session_id"] == "s-2"
-    assert works_on_intent(caller(agent, agent="claude-code"))
-    assert not works_on_intent(caller(agent, agent="codex"))
+    assert has_intent(caller(agent, agent="claude-code"))
+    assert not has_intent(caller(agent, agent="codex"))
 
 
 def test_a_header_that_the_client_did_not_fill_in_is_refused(agent, work):

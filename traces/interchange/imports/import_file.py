@@ -27,7 +27,7 @@ from traces.interchange.imports.report import ImportReport, Remark
 from traces.interchange.imports.rewrite_check import DEFAULT_SOURCE, MAX_RECORDED_IDS, RewriteDetector
 from traces.interchange.imports.worker_process import open_batches
 from traces.ledger.append import NewEntry, append
-from traces.ledger.bulk_insert import learn, room
+from traces.ledger.bulk_insert import analyze_once, bulk_settings
 from traces.ledger.sealing import seal
 from traces.models import Kind, LedgerEntry
 
@@ -160,7 +160,7 @@ def _apply_incrementally(
     sealer: ImportSealer,
 ) -> None:
     """Store and seal commit by commit; the next one is prepared meanwhile."""
-    with room():
+    with bulk_settings():
         for commit_batches in _group_by_commit(batches):
             _apply_batches(commit_batches, options, report, checks)
             if not report.is_valid:
@@ -194,7 +194,7 @@ def _apply_batches(
             checks.add(batch)
             _store_batch(batch, options, report, checks)
             if checks.rewrites.records == BATCH_SIZE:
-                learn(LedgerEntry._meta.db_table)  # the planner knew an empty table until now
+                analyze_once(LedgerEntry)  # the planner knew an empty table until now
         if not report.is_valid and options.is_incremental:
             transaction.set_rollback(True)
     if not report.is_valid:

@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 from controlplane.models import Workspace
 from traces.anchors.anchor_file import anchor
 from traces.anchors.schedule import add, send
-from traces.anchors.targets import AnchorError
+from traces.errors import AnchorError
 from traces.ledger import proofs
 from traces.ledger.checkpoints import NoteError
 from traces.ledger.sealing import seal

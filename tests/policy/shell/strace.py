@@ -42,7 +42,7 @@ TEMPORARY = re.compile(r"(?:sed|Cu)[A-Za-z0-9]{6}")
 
 
 @cache
-def why_not() -> str | None:
+def missing_reason() -> str | None:
     """Why nothing can be traced here, or None."""
     if shutil.which("strace") is None:
         return "strace is missing: install the Debian package strace"

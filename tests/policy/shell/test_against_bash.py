@@ -28,7 +28,7 @@ def scratch(tmp_path_factory):
 )
 @given(command=COMMANDS)
 def test_bash_changes_nothing_that_is_not_reported(scratch, command):
-    analysis = analyse(command, root=str(scratch.root), filesystem=scratch.world())
+    analysis = analyse(command, root=str(scratch.root), filesystem=scratch.filesystem())
     assume(not analysis.unknown)
     assert scratch.missed(command, analysis) == set(), analysis.writes
 
@@ -37,5 +37,5 @@ def test_bash_changes_nothing_that_is_not_reported(scratch, command):
 @given(command=COMMANDS)
 def test_without_a_disk_nothing_more_is_called_safe(scratch, command):
     blind = analyse(command, root=str(scratch.root))
-    seeing = analyse(command, root=str(scratch.root), filesystem=scratch.world())
+    seeing = analyse(command, root=str(scratch.root), filesystem=scratch.filesystem())
     assert blind.safe == seeing.safe or blind.unknown or seeing.unknown

@@ -51,7 +51,7 @@ def place(text):
     return text
 
 
-def analysis_of(case, *, on_disk=True):
+def analyse_case(case, *, on_disk=True):
     given = case["call"]["input"]
     cwd = given.get("cwd", "")
     files = [*STD["files"], *case["workspace"].get("files_extra", {}), ".intentignore", ".git/hooks/sample"]
@@ -83,14 +83,14 @@ def missed(case, analysis):
 @pytest.mark.parametrize("on_disk", [True, False])
 @pytest.mark.parametrize("case", cases("readonly"))
 def test_a_command_that_only_reads_is_safe(case, on_disk):
-    analysis = analysis_of(case, on_disk=on_disk)
+    analysis = analyse_case(case, on_disk=on_disk)
     assert analysis.safe, analysis.unknown
     assert analysis.parts
 
 
 @pytest.mark.parametrize("case", cases("writes"))
 def test_what_bash_changed_is_reported_or_known_to_be_unknown(case):
-    analysis = analysis_of(case)
+    analysis = analyse_case(case)
     assert not analysis.safe
     if case["id"] not in THROUGH_LINKS:
         assert analysis.unknown or not missed(case, analysis)
@@ -100,21 +100,21 @@ def test_what_bash_changed_is_reported_or_known_to_be_unknown(case):
 def test_a_command_that_must_be_allowed_has_known_targets(case):
     expected = case["expect"]
     if expected["decision"] == "allow" and "ask" not in expected.get("decision_in", []):
-        assert not analysis_of(case).unknown
-        assert not analysis_of(case, on_disk=False).unknown
+        assert not analyse_case(case).unknown
+        assert not analyse_case(case, on_disk=False).unknown
 
 
 @pytest.mark.parametrize("case", cases("writes"))
 def test_a_command_that_must_be_refused_names_a_target(case):
     expected = case["expect"]
     if expected["decision"] == "deny" and "decision_in" not in expected and case["session"]["intent"]:
-        assert analysis_of(case).writes
+        assert analyse_case(case).writes
 
 
 @pytest.mark.parametrize("on_disk", [True, False])
 @pytest.mark.parametrize("case", cases("tricks"))
 def test_a_trick_is_never_safe(case, on_disk):
-    analysis = analysis_of(case, on_disk=on_disk)
+    analysis = analyse_case(case, on_disk=on_disk)
     assert not analysis.safe
     assert analysis.unknown or not missed(case, analysis)
     if case["expect"]["decision"] == "ask":

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 
 from controlplane.policy.shell import analyse
-from tests.policy.shell import traced
+from tests.policy.shell import strace
 from tests.policy.shell.grammar import COMMANDS
 from tests.policy.shell.scratch import Scratch
-from tests.policy.shell.test_shell_examples import EXAMPLES as CASES
-from tests.policy.shell.test_shell_examples import is_harmless
+from tests.policy.shell.test_examples import EXAMPLES as CASES
+from tests.policy.shell.test_examples import is_harmless
 
 pytestmark = pytest.mark.deep
 
@@ -26,7 +26,7 @@ EXAMPLES = int(os.environ.get("SHELL_EXAMPLES", "100"))
 
 @pytest.fixture(scope="module")
 def scratch(tmp_path_factory):
-    why = traced.why_not()
+    why = strace.missing_reason()
     if why is not None:
         if os.environ.get("CI"):
             pytest.fail(why)
@@ -63,17 +63,17 @@ def test_the_trace_sees_what_a_tree_does_not_show(scratch, command, written):
 )
 @given(command=COMMANDS)
 def test_nothing_is_written_that_is_not_reported(scratch, command):
-    analysis = analyse(command, root=str(scratch.root), filesystem=scratch.world())
+    analysis = analyse(command, root=str(scratch.root), filesystem=scratch.filesystem())
     assume(not analysis.unknown)
     assert scratch.missed_in_trace(command, analysis) == set(), analysis.writes
 
 
 def test_no_example_writes_what_it_does_not_report(scratch):
-    world = scratch.world()
+    filesystem = scratch.filesystem()
     missed = {}
     for case in CASES:
         command = case["command"]
-        analysis = analyse(command, root=str(scratch.root), filesystem=world)
+        analysis = analyse(command, root=str(scratch.root), filesystem=filesystem)
         if is_harmless(command, analysis) and (found := scratch.missed_in_trace(command, analysis)):
             missed[command] = found
     assert missed == {}
@@ -81,11 +81,11 @@ def test_no_example_writes_what_it_does_not_report(scratch):
 
 def test_a_missing_strace_is_named(monkeypatch):
     monkeypatch.setattr("shutil.which", lambda name: None)
-    assert traced.why_not.__wrapped__() == "strace is missing: install the Debian package strace"
+    assert strace.missing_reason.__wrapped__() == "strace is missing: install the Debian package strace"
 
 
 def test_a_strace_that_may_not_trace_is_named(monkeypatch):
     refused = subprocess.CompletedProcess([], 1, b"", b"ptrace(PTRACE_TRACEME): Operation not permitted")
     monkeypatch.setattr("shutil.which", lambda name: "/usr/bin/strace")
     monkeypatch.setattr("subprocess.run", lambda *args, **more: refused)
-    assert "Operation not permitted" in traced.why_not.__wrapped__()
+    assert "Operation not permitted" in strace.missing_reason.__wrapped__()

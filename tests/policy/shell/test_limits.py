@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from controlplane.policy.shell import analyse, analyse_cmd, analyse_powershell
-from tests.policy.shell.test_shell_examples import EXAMPLES
+from tests.policy.shell.test_examples import EXAMPLES
 from tests.workload import bounded
 
 PIECES = [
