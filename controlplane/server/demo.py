@@ -19,7 +19,6 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from controlplane.models import Membership, Role, Token, TokenRole, Workspace
-from controlplane.policy.model import SessionState
 from controlplane.shared.tokens import create_token, hash_secret
 from controlplane.shared.workspaces import create_workspace
 from intents.intentignore import save as save_intentignore
@@ -103,7 +102,7 @@ def create_repository(repository: Path) -> Path:
 def end_earlier_sessions(workspace: Workspace) -> None:
     """End sessions of an earlier run, whose intents and pending approvals would block this one."""
     sessions = AgentSession.objects.filter(workspace=workspace, session_id__startswith="demo-")
-    for session in sessions.exclude(state=SessionState.ENDED):
+    for session in sessions.not_ended():
         end_session(session, ACTOR)
 
 
@@ -112,7 +111,7 @@ def _get_or_create_workspace(repository: Path, saved: DemoCredentials) -> Worksp
     if workspace is not None:
         if workspace.name != NAME:
             raise DemoConflictError(f"A workspace {SLUG} exists that is not the demo's; nothing was changed.")
-        Workspace.objects.filter(pk=workspace.pk).update(local_root=str(repository))
+        Workspace.objects.apply_change(workspace.pk, local_root=str(repository))
         return workspace
     created = create_workspace(SLUG, name=NAME, local_root=str(repository))
     saved.tokens.update(created.tokens)

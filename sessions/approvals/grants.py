@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import timedelta
 
 from django.db import transaction
-from django.db.models import F
 from django.utils import timezone
 
 from controlplane.policy.globs import parse
@@ -17,7 +16,7 @@ from intents.selectors import find_intent
 from sessions.approvals.choices import Choice, Decider, Grant
 from sessions.core_values import load_policy
 from sessions.errors import IntentChangedError, IntentGoneError, InvalidGrantError
-from sessions.models import AgentSession, Approval, ApprovalGrant
+from sessions.models import Approval, ApprovalGrant
 from traces.ledger.append import NewEntry, append
 
 MAX_MINUTES = 7 * 24 * 60
@@ -100,24 +99,21 @@ def _change_intent(intent: Intent, approval: Approval, grant: Grant, decider: De
 
 def _create(approval: Approval, grant: Grant) -> None:
     ends = timezone.now() + timedelta(minutes=grant.minutes) if grant.minutes else None
-    ApprovalGrant.objects.create(
-        approval=approval,
-        session_id=approval.session_id,
+    ApprovalGrant.objects.give(
+        approval,
         kind=grant.kind,
         error_type=approval.error_type,
         digest=approval.digest,
         patterns=list(grant.patterns),
         expires_at=ends,
     )
-    AgentSession.objects.filter(pk=approval.session_id).update(revision=F("revision") + 1)
 
 
 def revoke(grant: ApprovalGrant, actor: str) -> bool:
     """Take a live grant back; False when it was over already."""
     with transaction.atomic():
-        revoked = ApprovalGrant.objects.filter(pk=grant.pk).revoke(timezone.now())
+        revoked = ApprovalGrant.objects.revoke(grant)
         if revoked:
-            AgentSession.objects.filter(pk=grant.session_id).update(revision=F("revision") + 1)
             append(
                 NewEntry(
                     workspace_id=grant.session.workspace_id,
@@ -133,7 +129,7 @@ def revoke(grant: ApprovalGrant, actor: str) -> bool:
                     },
                 )
             )
-    return bool(revoked)
+    return revoked
 
 
 def _check_patterns(approval: Approval, patterns: tuple[str, ...]) -> None:

@@ -88,7 +88,7 @@ def decide(approval: Approval, decider: Decider, choice: Choice) -> Approval:
         if approved:
             give(approval, grant, decider)
         else:  # what is held of the session does not know of it yet
-            AgentSession.objects.filter(pk=approval.session_id).update(revision=F("revision") + 1)
+            AgentSession.objects.filter(pk=approval.session_id).apply_change()
             keep_lesson(approval, decider, choice)
     return approval
 

@@ -9,7 +9,6 @@ from django.urls import reverse
 from django.utils import timezone
 
 from controlplane.models import Role, Workspace
-from controlplane.policy.model import SessionState
 from controlplane.shared.access import has_role
 from sessions.agent_titles import agent_title
 from sessions.approvals.card.subjects import subject_of
@@ -41,7 +40,7 @@ def find_grant(workspace: Workspace, grant_id: str) -> ApprovalGrant | None:
 
 
 def sessions_at_work(workspace: Workspace) -> int:
-    return AgentSession.objects.filter(workspace=workspace).exclude(state=SessionState.ENDED.value).count()
+    return AgentSession.objects.filter(workspace=workspace).not_ended().count()
 
 
 def _row(grant: ApprovalGrant, workspace: Workspace, role: Role) -> GrantRow:

@@ -12,7 +12,8 @@ from collections.abc import Sequence
 
 from django.db.models import Count, Max
 
-from controlplane.policy.model import SessionState, ToolClass
+from controlplane.policy.model import ToolClass
+from controlplane.shared.sql_names import column, table_name
 from sessions.models import AgentSession
 from traces.ledger.append import Condition, body_of
 from traces.models import Kind, LedgerBody, LedgerEntry, TraceFile
@@ -20,9 +21,12 @@ from traces.models import Kind, LedgerBody, LedgerEntry, TraceFile
 MAX_REMEMBERED = 10_000  # paths of one session
 MAX_CALLS_READ = 500  # the newest of the session, searched for its last access to a path
 
+# A count says enough: every change adds a row. Imported rows are left out, they tell of the past.
 UNCHANGED = (
-    "(SELECT COUNT(*) FROM traces_tracefile f WHERE f.workspace_id = %s AND f.path IN ({paths})"
-    " AND NOT f.imported AND f.session_id NOT IN (%s, '') AND f.entry_id > %s) = %s"
+    f"(SELECT COUNT(*) FROM {table_name(TraceFile)} f"  # noqa: S608  names from the models
+    f" WHERE f.{column(TraceFile, 'workspace_id')} = %s AND f.{column(TraceFile, 'path')} IN ({{paths}})"
+    f" AND NOT f.{column(TraceFile, 'imported')} AND f.{column(TraceFile, 'session_id')} NOT IN (%s, '')"
+    f" AND f.{column(TraceFile, 'entry')} > %s) = %s"
 )
 
 
@@ -94,7 +98,7 @@ class ConcurrentChanges:
         if not session_ids:
             return set()
         rows = AgentSession.objects.filter(workspace_id=self.workspace_id, session_id__in=session_ids)
-        return set(rows.exclude(state=SessionState.ENDED.value).values_list("session_id", flat=True))
+        return set(rows.not_ended().values_list("session_id", flat=True))
 
     def _find_accesses(self, paths: set[str]) -> dict[str, int]:
         """Map each path to the newest of the session's own allowed calls that read or changed it."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from django.db.models import F
 from django.utils import timezone
 
 from controlplane.policy.model import SessionState
@@ -16,7 +15,7 @@ from sessions.approvals.lifecycle import open_planned
 from sessions.gate import snapshot_cache
 from sessions.gate.denial_alerts import alert_on_repeated_denials
 from sessions.gate.outcome import GateOutcome
-from sessions.lifecycle.open import record_session, touch
+from sessions.lifecycle.open import record_session
 from sessions.models import AgentSession, ApprovalGrant
 
 
@@ -32,8 +31,9 @@ def follow_up(bearer: Bearer, outcome: GateOutcome) -> bool:
     if outcome.state is not outcome.snapshot.core.state:
         _begin_reasoning(session, bearer.actor)
     if outcome.is_touch_due:
-        touch(session.pk)
-        snapshot_cache.remember(replace(outcome.snapshot, seen_at=timezone.now()))
+        now = timezone.now()
+        AgentSession.objects.filter(pk=session.pk).touch(now)
+        snapshot_cache.remember(replace(outcome.snapshot, seen_at=now))
     return True
 
 
@@ -45,19 +45,14 @@ def _use_grant(outcome: GateOutcome) -> bool:
     if grant.kind != ApprovalGrant.Kind.ONCE or (grant.used_at and grant.used_by == call_id != ""):
         return True
     # Compare-and-set: of two calls at once, the one that updates the row has the grant.
-    used = ApprovalGrant.objects.filter(pk=grant.pk, used_at=None, revoked_at=None).update(
-        used_at=timezone.now(), used_by=call_id
-    )
-    if used:
-        AgentSession.objects.filter(pk=grant.session_id).update(revision=F("revision") + 1)
+    is_spent = ApprovalGrant.objects.spend(grant, call_id)
+    if is_spent:
         snapshot_cache.forget(session.workspace_id, session.session_id)
-    return bool(used)
+    return is_spent
 
 
 def _begin_reasoning(session: AgentSession, actor: str) -> None:
-    began = AgentSession.objects.filter(pk=session.pk, state=SessionState.REQUEST.value).update(
-        state=SessionState.REASONING.value, revision=F("revision") + 1
-    )
-    if began:
+    unbegun = AgentSession.objects.filter(pk=session.pk, state=SessionState.REQUEST.value)
+    if unbegun.apply_change(state=SessionState.REASONING.value):
         record_session(session, "reasoning", actor)
     snapshot_cache.forget(session.workspace_id, session.session_id)

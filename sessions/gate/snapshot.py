@@ -10,10 +10,11 @@ from typing import Any
 
 from django.utils import timezone
 
-from controlplane.models import Workspace
+from controlplane.models import Token, Workspace
 from controlplane.policy.globs.owner_index import OwnerIndex
 from controlplane.policy.globs.scope import Scope
 from controlplane.policy.model import ErrorType, Grant, IntentStatus, Policy, SessionState, Snapshot
+from controlplane.shared.sql_names import column, table_name
 from intents.models import Intent
 from sessions.approvals.rejections import refused_paths
 from sessions.gate.concurrent_changes import ConcurrentChanges, find_concurrent_changes
@@ -22,13 +23,16 @@ from sessions.models import AgentSession, ApprovalGrant
 from traces.ledger.append import Condition
 
 # Everything that a decision depends on raises one of two revisions, and a token is revoked for good. So three
-# rows by primary key say whether a snapshot still holds, and the append can ask that in its own statement.
+# rows, each found by its primary key, say whether a snapshot still holds, and the append asks for them in its
+# own statement: nothing can change between this check and the record. Names come from the models, so that a
+# rename cannot break the gate at run time.
 UNCHANGED = (
-    "EXISTS (SELECT 1 FROM controlplane_workspace w"
-    " JOIN agent_sessions_agentsession s ON s.workspace_id = w.id"
-    " JOIN controlplane_token t ON t.workspace_id = w.id"
-    " WHERE w.id = %s AND w.revision = %s AND s.id = %s AND s.revision = %s"
-    " AND t.id = %s AND t.revoked_at IS NULL)"
+    f"EXISTS (SELECT 1 FROM {table_name(Workspace)} w"  # noqa: S608  names from the models, values as parameters
+    f" JOIN {table_name(AgentSession)} s ON s.{column(AgentSession, 'workspace')} = w.id"
+    f" JOIN {table_name(Token)} t ON t.{column(Token, 'workspace')} = w.id"
+    f" WHERE w.id = %s AND w.{column(Workspace, 'revision')} = %s"
+    f" AND s.id = %s AND s.{column(AgentSession, 'revision')} = %s"
+    f" AND t.id = %s AND t.{column(Token, 'revoked_at')} IS NULL)"
 )
 
 
@@ -101,12 +105,8 @@ def find_live_grants(session: AgentSession) -> list[ApprovalGrant]:
 
     A used `once` grant stays, so that the call that spent it is let through again when it is sent again.
     """
-    return list(
-        ApprovalGrant.objects.live(timezone.now())
-        .filter(session=session)
-        .select_related("approval")
-        .order_by("pk")
-    )
+    grants = ApprovalGrant.objects.live(timezone.now()).filter(session=session)
+    return list(grants.select_related("approval").order_by("pk"))
 
 
 def forget_owners() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from django.db import transaction
-from django.db.models import F
 from django.utils import timezone
 
 from controlplane.policy.model import SessionState
@@ -17,13 +16,8 @@ def end_session(session: AgentSession, actor: str) -> bool:
     with transaction.atomic():
         ended = (
             AgentSession.objects.filter(pk=session.pk)
-            .exclude(state=SessionState.ENDED.value)
-            .update(
-                state=SessionState.ENDED.value,
-                ended_at=timezone.now(),
-                intent=None,
-                revision=F("revision") + 1,
-            )
+            .not_ended()
+            .apply_change(state=SessionState.ENDED.value, ended_at=timezone.now(), intent=None)
         )
         if ended:
             record_session(session, "ended", actor)
@@ -34,9 +28,7 @@ def end_session(session: AgentSession, actor: str) -> bool:
 def freeze_session(session: AgentSession, actor: str, *, frozen: bool) -> bool:
     """Stop (or let go on) every destructive call of a session; False when it was so already."""
     with transaction.atomic():
-        changed = AgentSession.objects.filter(pk=session.pk, frozen=not frozen).update(
-            frozen=frozen, revision=F("revision") + 1
-        )
+        changed = AgentSession.objects.filter(pk=session.pk, frozen=not frozen).apply_change(frozen=frozen)
         if changed:
             record_session(session, "frozen" if frozen else "unfrozen", actor)
     return bool(changed)

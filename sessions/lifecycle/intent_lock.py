@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 from django.db import transaction
-from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from controlplane.policy.model import Policy, SessionState
@@ -14,33 +11,24 @@ from sessions.lifecycle.open import record_session
 from sessions.models import AgentSession
 
 
-def live_sessions(workspace_id: int, policy: Policy) -> QuerySet[AgentSession]:
-    """Sessions that have not ended and were heard of within `session_idle_minutes`."""
-    since = timezone.now() - timedelta(minutes=policy.session_idle_minutes)
-    return AgentSession.objects.filter(workspace_id=workspace_id, last_seen_at__gt=since).exclude(
-        state=SessionState.ENDED.value
-    )
-
-
 def holder_of(intent: Intent, policy: Policy, *, but: AgentSession) -> AgentSession | None:
     """Another live session that holds the intent; None too where policy lets sessions share one."""
     if policy.shared_intents == "allow":
         return None
-    return live_sessions(intent.workspace_id, policy).filter(intent=intent).exclude(pk=but.pk).first()
+    return AgentSession.objects.live(policy, timezone.now()).holding(intent).exclude(pk=but.pk).first()
 
 
 def take(session: AgentSession, intent: Intent, policy: Policy) -> None:
     """Let `session` hold the intent; whoever was silent for too long loses it. Inside a transaction."""
     if policy.shared_intents != "allow":
-        for idle in AgentSession.objects.filter(intent=intent).exclude(pk=session.pk):
-            AgentSession.objects.filter(pk=idle.pk).update(intent=None, revision=F("revision") + 1)
+        for idle in AgentSession.objects.holding(intent).exclude(pk=session.pk):
+            AgentSession.objects.filter(pk=idle.pk).apply_change(intent=None)
             record_session(idle, "released", f"session:{session.session_id}")
-    AgentSession.objects.filter(pk=session.pk).update(
+    AgentSession.objects.filter(pk=session.pk).apply_change(
         intent=intent,
         selected_intent_id=intent.intent_id,
         state=SessionState.ACTION.value,
         last_seen_at=timezone.now(),
-        revision=F("revision") + 1,
     )
     session.refresh_from_db()
 

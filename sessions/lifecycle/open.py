@@ -7,7 +7,6 @@ from datetime import timedelta
 from typing import Any
 
 from django.db import IntegrityError, transaction
-from django.db.models import F
 from django.utils import timezone
 
 from controlplane.shared.tokens import Bearer
@@ -89,10 +88,6 @@ def require_owner(session: AgentSession, bearer: Bearer) -> None:
         raise ForeignSessionError("This session belongs to another token. Open one of your own.")
 
 
-def touch(session_pk: int) -> None:
-    AgentSession.objects.filter(pk=session_pk).update(last_seen_at=timezone.now())
-
-
 def record_session(session: AgentSession, what: str, actor: str, **more: Any) -> None:
     """Write to the ledger what became of a session: opened, reasoning, selected, released, frozen, ended."""
     append(
@@ -135,21 +130,33 @@ def _create(bearer: Bearer, session_id: str, opening: Opening) -> AgentSession:
 
 
 def _learn(session: AgentSession, opening: Opening) -> None:
-    """Fill in what was not known at opening; nothing that is known is overwritten but the revision
-    and the version of the hook client.
+    """Fill in what the client did not say when the session was opened, and note that it is alive.
 
-    The root is fixed once: a call could otherwise move the workspace under its own feet (CVE-2025-59532).
+    Nothing known is overwritten but `revision_id` and `hook_version`. The root is fixed once: a call could
+    otherwise move the workspace (CVE-2025-59532).
     """
-    now = timezone.now()
-    news: dict[str, Any] = {}
-    for field in ("agent_name", "agent_version", "agent_model", "cwd"):
-        if getattr(opening, field) and not getattr(session, field):
-            news[field] = getattr(opening, field)
+    now, rows = timezone.now(), AgentSession.objects.filter(pk=session.pk)
+    # The agent's name chooses its table of tools, and both folders resolve paths: decisions depend on them.
+    decisive = _news(session, opening, "agent_name", "cwd")
     if not session.root and (opening.root or opening.cwd):
-        news |= {"root": opening.root or opening.cwd, "revision": F("revision") + 1}
+        decisive["root"] = opening.root or opening.cwd
+    metadata = _news(session, opening, "agent_version", "agent_model")
     for field in ("revision_id", "hook_version"):
         if getattr(opening, field) and getattr(opening, field) != getattr(session, field):
-            news[field] = getattr(opening, field)
-    if news or now - session.last_seen_at > SEEN_EVERY:
-        AgentSession.objects.filter(pk=session.pk).update(last_seen_at=now, **news)
-        session.refresh_from_db()
+            metadata[field] = getattr(opening, field)
+    if decisive:
+        rows.apply_change(last_seen_at=now, **decisive, **metadata)
+    elif metadata or now - session.last_seen_at > SEEN_EVERY:
+        rows.touch(now, **metadata)
+    else:
+        return
+    session.refresh_from_db()
+
+
+def _news(session: AgentSession, opening: Opening, *fields: str) -> dict[str, str]:
+    """Return the fields that the opening names and the session does not know yet."""
+    return {
+        field: getattr(opening, field)
+        for field in fields
+        if getattr(opening, field) and not getattr(session, field)
+    }

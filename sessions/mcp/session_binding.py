@@ -28,7 +28,6 @@ from controlplane.shared.masking import to_storable
 from controlplane.shared.tokens import Bearer
 from sessions.core_values import load_policy
 from sessions.gate.request import AGENT_FIELDS, MAX_ID_LENGTH, text_field
-from sessions.lifecycle.intent_lock import live_sessions
 from sessions.lifecycle.open import Opening, find_session, open_session, require_owner
 from sessions.models import AgentSession
 from traces.ledger.append import body_of
@@ -83,7 +82,9 @@ def begin_session(caller: Caller) -> AgentSession:
 def list_live_sessions(caller: Caller) -> list[AgentSession]:
     """Return the caller's live sessions, the most recently seen first. 2 queries."""
     workspace = Workspace.objects.get(pk=caller.bearer.workspace_id)
-    rows = live_sessions(workspace.pk, load_policy(workspace)).filter(token_id=caller.bearer.token_id)
+    rows = AgentSession.objects.live(load_policy(workspace), timezone.now()).filter(
+        workspace=workspace, token_id=caller.bearer.token_id
+    )
     if caller.agent:
         rows = rows.filter(agent_name=caller.agent)
     return list(rows.order_by("-last_seen_at"))

@@ -58,7 +58,7 @@ class SessionPage:
 
 
 def alive(workspace: Workspace) -> QuerySet[AgentSession]:
-    return AgentSession.objects.filter(workspace=workspace).exclude(state=SessionState.ENDED.value)
+    return AgentSession.objects.filter(workspace=workspace).not_ended()
 
 
 def session_page(workspace: Workspace, *, everything: bool, cursor: str = "") -> SessionPage:

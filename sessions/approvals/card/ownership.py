@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from controlplane.models import Workspace
-from controlplane.policy.model import IntentStatus, SessionState
+from controlplane.policy.model import IntentStatus
 from intents.models import Intent
 from sessions.approvals.card.command import pattern_for
 from sessions.core_values import load_policy
@@ -52,6 +52,6 @@ def ownership(workspace: Workspace) -> Ownership:
     """2 queries."""
     intents = Intent.objects.filter(workspace=workspace, status__in=OPEN).order_by("position", "pk")
     holding = AgentSession.objects.filter(workspace=workspace, intent__isnull=False)
-    alive = holding.exclude(state=SessionState.ENDED.value).order_by("-last_seen_at")
+    alive = holding.not_ended().order_by("-last_seen_at")
     ignore_case = load_policy(workspace).case_insensitive_paths
     return Ownership(tuple(intents), tuple(alive), ignore_case)

@@ -1,4 +1,4 @@
-"""Agent sessions, approvals and grants. What happened is in the ledger; this is what holds now."""
+"""Approvals: questions to a human, and their answers."""
 
 from __future__ import annotations
 
@@ -11,58 +11,13 @@ from django.db import models
 from django.db.models import Q
 
 from controlplane.models import Token, Workspace
-from controlplane.policy.model import SessionState
-from intents.models import Intent
+from sessions.models.sessions import AgentSession
 
-UNIQUE_PENDING_APPROVAL = "identical_asks_are_one"
+UNIQUE_PENDING_APPROVAL = "approval_unique_pending_digest"
 
 
 def new_id() -> str:
     return uuid.uuid4().hex
-
-
-class AgentSession(models.Model):
-    """One conversation of one coding agent, locked to at most one intent for life.
-
-    `revision` counts every change that could alter a decision: state, intent, freeze, grants.
-    `last_seen_at` is written at most twice a minute; a call always counts as life.
-    """
-
-    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="agent_sessions")
-    session_id = models.CharField(max_length=200)
-    token = models.ForeignKey(Token, on_delete=models.PROTECT, related_name="+")
-    agent_name = models.CharField(max_length=100, blank=True, default="")
-    agent_version = models.CharField(max_length=100, blank=True, default="")
-    agent_model = models.CharField(max_length=200, blank=True, default="")
-    hook_version = models.CharField(max_length=100, blank=True, default="")
-    root = models.CharField(max_length=4096, blank=True, default="")
-    cwd = models.CharField(max_length=4096, blank=True, default="")
-    revision_id = models.CharField(max_length=200, blank=True, default="")
-    state = models.CharField(
-        max_length=10, choices=[(s.value, s.value) for s in SessionState], default=SessionState.REQUEST.value
-    )
-    frozen = models.BooleanField(default=False)
-    intent = models.ForeignKey(
-        Intent, null=True, blank=True, on_delete=models.SET_NULL, related_name="agent_sessions"
-    )
-    selected_intent_id = models.CharField(max_length=200, blank=True, default="")
-    revision = models.PositiveBigIntegerField(default=1)
-    opened_at = models.DateTimeField(auto_now_add=True)
-    last_seen_at = models.DateTimeField()
-    ended_at: models.DateTimeField[datetime | None, datetime | None] = models.DateTimeField(
-        null=True, blank=True
-    )
-
-    class Meta:
-        constraints = [models.UniqueConstraint(fields=["workspace", "session_id"], name="one_session_an_id")]
-        indexes = [models.Index(fields=["workspace", "-last_seen_at"], name="session_seen")]
-
-    def __str__(self) -> str:
-        return self.session_id
-
-    @property
-    def ended(self) -> bool:
-        return self.state == SessionState.ENDED
 
 
 class ApprovalQuerySet(models.QuerySet["Approval"]):
@@ -180,63 +135,3 @@ class Approval(models.Model):
 
     def __str__(self) -> str:
         return f"{self.public_id} {self.status}"
-
-
-class ApprovalGrantQuerySet(models.QuerySet["ApprovalGrant"]):
-    """Name the lookups that the gate and the pages share."""
-
-    def live(self, now: datetime) -> ApprovalGrantQuerySet:
-        """Grants that are neither revoked nor past their end.
-
-        A spent `once` grant is among them: the call that spent it is let through when it is sent again.
-        """
-        return self.filter(Q(expires_at=None) | Q(expires_at__gt=now), revoked_at=None)
-
-    def usable(self, now: datetime) -> ApprovalGrantQuerySet:
-        """Live grants that can let a further call through: not spent, and of a session that has not ended."""
-        spent = Q(kind=ApprovalGrant.Kind.ONCE, used_at__isnull=False)
-        return self.live(now).exclude(Q(session__state=SessionState.ENDED.value) | spent)
-
-    def revoke(self, now: datetime) -> int:
-        """Revoke those that are not revoked yet. Return how many."""
-        return self.filter(revoked_at=None).update(revoked_at=now)
-
-
-class ApprovalGrant(models.Model):
-    """What an approval lets through: one call once, or a rule until the session ends or `expires_at`.
-
-    A widened scope is no grant: it is a new revision of the intent.
-    """
-
-    class Kind(models.TextChoices):
-        ONCE = "once", "This call once"
-        SESSION = "session", "For the session"
-
-    public_id = models.CharField(max_length=32, unique=True, default=new_id, editable=False)
-    approval = models.ForeignKey(Approval, on_delete=models.CASCADE, related_name="grants")
-    session = models.ForeignKey(AgentSession, on_delete=models.CASCADE, related_name="grants")
-    kind = models.CharField(max_length=10, choices=Kind.choices)
-    error_type = models.CharField(max_length=40)
-    digest = models.CharField(max_length=80)
-    patterns: models.JSONField[list[str], list[str]] = models.JSONField(default=list)
-    created_at = models.DateTimeField(auto_now_add=True)
-    expires_at: models.DateTimeField[datetime | None, datetime | None] = models.DateTimeField(
-        null=True, blank=True
-    )
-    used_at: models.DateTimeField[datetime | None, datetime | None] = models.DateTimeField(
-        null=True, blank=True
-    )
-    used_by = models.CharField(
-        max_length=200, blank=True, default="", help_text="The tool_use_id that used it."
-    )
-    revoked_at: models.DateTimeField[datetime | None, datetime | None] = models.DateTimeField(
-        null=True, blank=True
-    )
-
-    objects = ApprovalGrantQuerySet.as_manager()
-
-    class Meta:
-        indexes = [models.Index(fields=["session", "revoked_at"], name="grant_live")]
-
-    def __str__(self) -> str:
-        return f"{self.kind} grant {self.public_id}"

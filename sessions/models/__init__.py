@@ -1,0 +1,7 @@
+"""Agent sessions, approvals and grants. What happened is in the ledger; this is what holds now."""
+
+from sessions.models.approvals import UNIQUE_PENDING_APPROVAL, Approval, new_id
+from sessions.models.grants import ApprovalGrant
+from sessions.models.sessions import AgentSession
+
+__all__ = ["UNIQUE_PENDING_APPROVAL", "AgentSession", "Approval", "ApprovalGrant", "new_id"]
