@@ -10,7 +10,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from tests.builders import intent, signed_in
-from tests.traces.test_formats import RECORD
+from tests.traces.interchange.formats.record_schema import RECORD
 from traces.archives import archive
 from traces.entries.recorded_calls import find_decision, recorded
 from traces.filemap.touches import load_touches

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import copy
 import json
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.traces.data import DATA
 from traces.entries.fast_path import reading_of
 from traces.entry_schema import problems, read_entry
 
-REAL = Path(__file__).parent.parent / "data" / "traces" / "real"
+REAL = DATA / "real"
 ORDINARY = {
     "id": "e-1",
     "timestamp": "2026-02-21T12:00:00Z",

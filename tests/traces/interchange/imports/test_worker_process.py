@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from tests.builders import workspace
 from tests.live import ROOT, LiveServer
 from tests.traces.builders import AWAY, HOME, append, decision
+from tests.traces.data import DATA
 from traces.interchange.imports import import_file as importing
 from traces.interchange.imports import worker_process
 from traces.interchange.imports.import_file import TraceImportOptions, import_file
@@ -33,7 +34,6 @@ from traces.models import Checkpoint, Kind, LedgerEntry, TraceFile
 
 pytestmark = pytest.mark.django_db
 
-DATA = Path(__file__).parent.parent / "data" / "traces"
 REAL = sorted((DATA / "real").glob("*.jsonl"))
 BAD = sorted(path for path in (DATA / "bad_input").iterdir() if path.name != "index.json")
 COLUMNS = ("kind", "entry_id", "session_id", "intent_id", "outcome", "agent", "reason")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import copy
 import io
 import json
-from pathlib import Path
 
 import jsonschema
 import pytest
 
 from tests.traces.builders import AWAY, HOME
-from tests.traces.test_formats import RECORD
+from tests.traces.data import DATA
+from tests.traces.interchange.formats.record_schema import RECORD
 from traces.entries.filters import TraceFilter, traces_of
 from traces.interchange.export import stream_agent_trace, stream_orchestration
 from traces.interchange.imports.import_file import TraceImportOptions, import_file
@@ -19,7 +19,6 @@ from traces.models import Kind, LedgerEntry
 
 pytestmark = pytest.mark.django_db
 
-DATA = Path(__file__).parent.parent / "data" / "traces"
 REAL = sorted((DATA / "real").glob("*.jsonl"))
 EXAMPLES = [json.loads(line) for line in (DATA / "agent_trace" / "examples.jsonl").read_bytes().splitlines()]
 
