@@ -37,7 +37,9 @@ def test_a_token_that_runs_away_is_told_when_to_come_back(agent, reviewer, setti
 
 
 def test_whoever_guesses_too_often_is_slowed_down_even_with_the_right_password(ada, monkeypatch):
-    clock = SimpleNamespace(monotonic=lambda: 0.0)  # standing still: on a slow machine the bucket would refill
+    clock = SimpleNamespace(
+        monotonic=lambda: 0.0
+    )  # standing still: on a slow machine the bucket would refill
     monkeypatch.setattr(rate_limit, "time", clock)
     assert {sign_in("ada", f"guess {n}").status_code for n in range(10)} == {200}
     slowed = sign_in("ada", PASSWORD)
