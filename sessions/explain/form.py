@@ -14,7 +14,7 @@ from sessions.agent_titles import agent_title
 from sessions.errors import GateInputError
 from sessions.explain.steps import Viewpoint
 from sessions.gate.request import MAX_INPUT_BYTES, GateRequest, parse_gate_request
-from sessions.pages.rows import alive
+from sessions.pages.rows import list_open_sessions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -107,7 +107,7 @@ def list_viewpoints(workspace: Workspace) -> list[OptionGroup]:
             f"session:{row.session_id}",
             _session_label(row.session_id, row.agent_name, row.selected_intent_id),
         )
-        for row in alive(workspace).order_by("-last_seen_at")[:SESSIONS_SHOWN]
+        for row in list_open_sessions(workspace).order_by("-last_seen_at")[:SESSIONS_SHOWN]
     ]
     return [OptionGroup("As if this intent were taken", intents), OptionGroup("As in this session", sessions)]
 

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 from controlplane.policy.calls.resolve_tool import resolve_tool
 from controlplane.shared.access import MemberRequest, member_page
 from controlplane.shared.errors import DomainError
-from sessions.approvals.card.command import CommandView, Setting, command_of, command_view
+from sessions.approvals.card.command import CommandSetting, CommandView, build_command_view, extract_command
 from sessions.explain import form
 from sessions.explain.form import KINDS, ExplainInput
 from sessions.explain.steps import (
@@ -172,11 +172,11 @@ def _build_command_view(explanation: Explanation) -> CommandView | None:
     """The command with its targets marked, where the call is one."""
     call, snapshot = explanation.call, explanation.snapshot.core
     resolved = resolve_tool(call)
-    if not command_of(resolved):
+    if not extract_command(resolved):
         return None
     scope = snapshot.intent.owned_scope if snapshot.intent else ()
     policy = snapshot.policy
-    setting = Setting(
+    setting = CommandSetting(
         call.root,
         call.cwd,
         scope,
@@ -184,4 +184,4 @@ def _build_command_view(explanation: Explanation) -> CommandView | None:
         policy.case_insensitive_paths,
         explanation.filesystem,
     )
-    return command_view(resolved, setting)
+    return build_command_view(resolved, setting)
