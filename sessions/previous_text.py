@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from controlplane.policy.calls import input_fields
-from sessions.approvals.card.file_texts import FileTexts
-from sessions.approvals.card.previews.edits import Piece, applied, pieces_of
+from sessions.approvals.card.file_contents import WorkspaceFiles
+from sessions.approvals.card.previews.edits import Replacement, apply_replacements, parse_replacements
 from sessions.models import AgentSession
 from traces.blame.git_blob import committed_text
 from traces.entries.record import newest_hashes
@@ -61,13 +61,13 @@ class _Change:
             return content if self.told is not None or self._is_whole(content) else None
         if not wanted or not self.session.workspace.local_root:
             return None
-        text = FileTexts(self.session.workspace).read(self.path).text
+        text = WorkspaceFiles(self.session.workspace).read(self.path).text
         return text if text is not None and _hash_of(text) == wanted else None
 
     def before(self, after: str) -> str | None:
         if self.told is not None and self.path in self.told.before:
             return self.told.before[self.path]
-        undone_edit = undone(after, pieces_of(self._input()))
+        undone_edit = undone(after, parse_replacements(self._input()))
         return undone_edit if undone_edit is not None else self._recorded()
 
     def _is_whole(self, content: str) -> bool:
@@ -117,15 +117,15 @@ class _Change:
         return self._decisions
 
 
-def undone(after: str, pieces: list[Piece]) -> str | None:
+def undone(after: str, pieces: list[Replacement]) -> str | None:
     """The text before these edits; None where one of them could have been made in more than one place."""
     before = after
     for piece in reversed(pieces):
-        place = before.find(piece.after) if piece.before and piece.after and not piece.everywhere else -1
+        place = before.find(piece.after) if piece.before and piece.after and not piece.replace_all else -1
         if place < 0 or before.find(piece.after, place + 1) >= 0:
             return None
         before = before[:place] + piece.before + before[place + len(piece.after) :]
-    return before if pieces and applied(before, pieces) == after else None
+    return before if pieces and apply_replacements(before, pieces) == after else None
 
 
 def _hash_of(text: str) -> str:

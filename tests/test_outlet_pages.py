@@ -64,7 +64,7 @@ def test_an_outlet_of_another_workspace_is_out_of_reach(acme, ada, address):
 def test_a_test_is_posted_at_once_and_its_failure_told(acme, ada, address, receiver):
     outlet = add_outlet(acme.pk, OutletSettings("webhook", receiver.url), actor="x")
     act = {"action": "test", "outlet_id": outlet.pk}
-    assert "The test was taken" in signed_in(ada).post(address, act, follow=True).content.decode()
+    assert "The test was delivered" in signed_in(ada).post(address, act, follow=True).content.decode()
     receiver.answers = [(500, {})]
     assert "The outlet answered 500" in signed_in(ada).post(address, act, follow=True).content.decode()
     assert len(receiver.posts) == 2

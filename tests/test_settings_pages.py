@@ -190,7 +190,7 @@ class TestMembers:
         ("posted", "words"),
         [
             ({"username": "nobody", "role": "reviewer"}, "no account"),
-            ({"username": "rex", "role": "auditor"}, "a member already"),
+            ({"username": "rex", "role": "auditor"}, "already a member"),
             ({"username": "rex", "role": "king"}, "Choose a role"),
         ],
     )

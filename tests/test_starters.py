@@ -113,10 +113,10 @@ def test_create_workspace_only_recommends_by_itself(capsys):
 @pytest.mark.django_db
 def test_an_admin_takes_over_recommendations_on_the_policy_page(acme, ada, rex):
     page = builders.signed_in(ada)
-    assert "Take over for Rust" in page.get("/w/acme/settings/").content.decode()
+    assert "Apply for Rust" in page.get("/w/acme/settings/").content.decode()
     assert page.post("/w/acme/settings/starter/", {"starter": "rust"}).status_code == 302
     acme.refresh_from_db()
     assert "cargo test" in acme.policy["safe_commands"]
-    assert "Take over for Rust" not in page.get("/w/acme/settings/").content.decode()
+    assert "Apply for Rust" not in page.get("/w/acme/settings/").content.decode()
     assert page.post("/w/acme/settings/starter/", {"starter": "cobol"}).status_code == 404
     assert builders.signed_in(rex).post("/w/acme/settings/starter/", {"starter": "go"}).status_code == 403

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 from django.test import Client
 from django.urls import reverse
 
 from controlplane.models import Role
+from controlplane.shared import rate_limit
 from tests import builders
 
 INTENTS = "intents"
@@ -33,7 +36,11 @@ def test_a_token_that_runs_away_is_told_when_to_come_back(agent, reviewer, setti
     assert reviewer.get(INTENTS).status_code == 200
 
 
-def test_whoever_guesses_too_often_is_slowed_down_even_with_the_right_password(ada):
+def test_whoever_guesses_too_often_is_slowed_down_even_with_the_right_password(ada, monkeypatch):
+    clock = SimpleNamespace(
+        monotonic=lambda: 0.0
+    )  # standing still: on a slow machine the bucket would refill
+    monkeypatch.setattr(rate_limit, "time", clock)
     assert {sign_in("ada", f"guess {n}").status_code for n in range(10)} == {200}
     slowed = sign_in("ada", PASSWORD)
     assert slowed.status_code == 429

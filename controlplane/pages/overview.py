@@ -18,7 +18,7 @@ from controlplane.shared.access import MemberRequest, member_page
 from intents.models import Intent
 from intents.workspace_policy import read_policy
 from sessions.agent_titles import agent_title
-from sessions.approvals.card.subjects import subject_of
+from sessions.approvals.card.subjects import describe_subject
 from sessions.models import AgentSession, Approval
 from traces.models import Checkpoint, Kind, LedgerEntry
 
@@ -135,7 +135,7 @@ def _waiting(workspace: Workspace, now: datetime) -> QuerySet[Approval]:
 
 
 def _waiting_row(approval: Approval) -> dict[str, Any]:
-    subject = subject_of(approval)
+    subject = describe_subject(approval)
     return {
         "id": approval.public_id,
         "kind": subject.kind,

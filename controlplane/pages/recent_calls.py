@@ -11,8 +11,8 @@ from controlplane.policy.calls.resolve_tool import ResolvedTool, resolve_tool
 from controlplane.policy.calls.toolsets.kinds import ToolKind
 from controlplane.policy.model import ToolCall
 from sessions.agent_titles import agent_title
-from sessions.approvals.card.command import command_of
-from sessions.approvals.card.subjects import OTHER, WORDS
+from sessions.approvals.card.command import extract_command
+from sessions.approvals.card.subjects import OTHER_TOOL, TOOL_VERBS
 from traces.ledger.append import body_of
 from traces.models import Kind, LedgerEntry
 
@@ -25,7 +25,7 @@ READ_VERBS = {
     ToolKind.SEARCH: ("read", "Search"),
     ToolKind.GLOB: ("read", "List"),
 }
-VERBS = {**WORDS, **READ_VERBS}
+VERBS = {**TOOL_VERBS, **READ_VERBS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +64,9 @@ def _to_recent_call(entry: LedgerEntry) -> RecentCall:
 def _describe_call(entry: LedgerEntry, body: dict[str, Any]) -> tuple[str, str, str]:
     """Return verb, object and kind of object. A call without targets shows what it reads."""
     resolved = resolve_tool(ToolCall(tool=entry.tool, input=body.get("input"), agent=entry.agent))
-    kind, verb = VERBS.get(resolved.tool.kind, OTHER) if resolved.tool else OTHER
+    kind, verb = VERBS.get(resolved.tool.kind, OTHER_TOOL) if resolved.tool else OTHER_TOOL
     if kind == "shell":
-        return verb, next(iter(command_of(resolved).strip().splitlines()), ""), "command"
+        return verb, next(iter(extract_command(resolved).strip().splitlines()), ""), "command"
     paths = body.get("targets") or _list_read_paths(resolved)
     if not paths:
         return verb, entry.tool, "text"

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.db import close_old_connections
 
-from sessions.approvals.lifecycle import expire_due
+from sessions.approvals.lifecycle import expire_overdue
 from sessions.gate.health import watch
 from sessions.live.hub import stop_hub
 from traces.anchors.schedule import anchor_due
@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 LOOPS: tuple[tuple[str, float, Callable[[], Any]], ...] = (  # name, seconds between runs, task
     ("seal ledgers", 1.0, seal_all),
     ("count entries", 1.0, count_all),
-    ("expire approvals", 1.0, expire_due),
+    ("expire approvals", 1.0, expire_overdue),
     ("tell outlets", 1.0, deliver_all),
     ("anchor ledgers", 1.0, anchor_due),
     ("watch sessions", 60.0, watch),

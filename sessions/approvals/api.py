@@ -15,8 +15,8 @@ from controlplane.api.pagination import PAGE_PARAMETERS, paginate, read_integer
 from controlplane.api.views import WorkspaceView
 from sessions.api_schema import responses_for
 from sessions.approvals import lifecycle, schema
-from sessions.approvals.choices import Choice, Decider
-from sessions.approvals.rejection_lesson import kept_lesson
+from sessions.approvals.decision_input import Decider, DecisionInput
+from sessions.approvals.rejection_lesson import find_lesson_id
 from sessions.approvals.representations import represent_approval
 from sessions.live.hold_open import HOLD_HEADER, MAX_WAIT_SECONDS, RESUMED
 from sessions.models import Approval
@@ -29,21 +29,21 @@ NOT_FOUND = {
 class ApprovalViewBase(WorkspaceView):
     required_role = "agent"
 
-    def visible(self) -> QuerySet[Approval]:
+    def list_visible(self) -> QuerySet[Approval]:
         """Reviewers see the workspace's approvals, an agent those of its own sessions."""
         approvals = Approval.objects.with_relations().for_workspace(self.bearer.workspace_id)
         if self.bearer.has_role("reviewer"):
             return approvals
         return approvals.filter(session__token_id=self.bearer.token_id)
 
-    def approval(self, approval_id: str) -> Approval:
+    def get_approval(self, approval_id: str) -> Approval:
         """With its deadline applied. Raises `ApiError` 404."""
-        found = self.visible().filter(public_id=approval_id).first()
-        if found is None:
+        approval = self.list_visible().filter(public_id=approval_id).first()
+        if approval is None:
             raise ApiError(404, "NOT_FOUND", f"There is no approval {approval_id} in this workspace.")
-        if found.status == Approval.Status.PENDING and lifecycle.expire(found):
-            found.refresh_from_db()
-        return found
+        if approval.status == Approval.Status.PENDING and lifecycle.expire(approval):
+            approval.refresh_from_db()
+        return approval
 
 
 class ApprovalsView(ApprovalViewBase):
@@ -56,7 +56,7 @@ class ApprovalsView(ApprovalViewBase):
         responses=responses_for(200, schema.ApprovalPage),
     )  # fmt: skip
     def get(self, request: Request) -> Response:
-        rows, status = self.visible(), request.query_params.get("status", "")
+        rows, status = self.list_visible(), request.query_params.get("status", "")
         if status:
             if status.upper() not in Approval.Status.values:
                 raise ApiError(
@@ -80,11 +80,15 @@ class ApprovalView(ApprovalViewBase):
     )  # fmt: skip
     def get(self, request: Request, approval_id: str) -> Response:
         seconds = read_integer(request, "wait_seconds", 0, low=0, high=MAX_WAIT_SECONDS)
-        found = self.approval(approval_id)
-        pending = found.status == Approval.Status.PENDING
-        resumed = RESUMED in request.META
-        headers = {HOLD_HEADER: f"{found.public_id};{seconds}"} if pending and seconds and not resumed else {}
-        return Response(represent_approval(found), headers=headers)
+        approval = self.get_approval(approval_id)
+        is_pending = approval.status == Approval.Status.PENDING
+        is_resumed = RESUMED in request.META
+        headers = (
+            {HOLD_HEADER: f"{approval.public_id};{seconds}"}
+            if is_pending and seconds and not is_resumed
+            else {}
+        )
+        return Response(represent_approval(approval), headers=headers)
 
 
 class DecideView(ApprovalViewBase):
@@ -102,20 +106,20 @@ class DecideView(ApprovalViewBase):
     def post(self, request: Request, approval_id: str) -> Response:
         body = schema.DecideBody(data=request.data)
         body.is_valid(raise_exception=True)
-        decided = lifecycle.decide(
-            self.approval(approval_id), self._decider(), choice_from(body.validated_data)
+        approval = lifecycle.decide(
+            self.get_approval(approval_id), self._build_decider(), to_decision_input(body.validated_data)
         )
-        return Response(represent_approval(decided) | {"lesson_id": kept_lesson(decided) or None})
+        return Response(represent_approval(approval) | {"lesson_id": find_lesson_id(approval) or None})
 
-    def _decider(self) -> Decider:
+    def _build_decider(self) -> Decider:
         bearer = self.bearer
         return Decider(
             name=bearer.name, user_id=bearer.person_id, token_id=bearer.token_id, actor=bearer.actor
         )
 
 
-def choice_from(data: dict[str, Any]) -> Choice:
-    return Choice(
+def to_decision_input(data: dict[str, Any]) -> DecisionInput:
+    return DecisionInput(
         action=data["action"],
         grant=data["grant"],
         patterns=tuple(data.get("patterns") or ()),

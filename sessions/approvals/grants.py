@@ -13,51 +13,51 @@ from intents import registry
 from intents.errors import InvalidIntentError, StatusMoveRefusedError
 from intents.models import Intent
 from intents.selectors import find_intent
-from sessions.approvals.choices import Choice, Decider, Grant
+from sessions.approvals.decision_input import Decider, DecisionInput, GrantTerms
 from sessions.core_values import load_policy
 from sessions.errors import IntentChangedError, IntentGoneError, InvalidGrantError
 from sessions.models import Approval, ApprovalGrant
 from traces.ledger.append import NewEntry, append
 
 MAX_MINUTES = 7 * 24 * 60
-KINDS = ("once", "session", "scope")
-LEFT_THE_SCOPE = frozenset({"not_in_scope", "empty_scope", "protected_path"})
-NO_PATTERN = "What else the call would change is not known, so no pattern can cover it."
+GRANT_KINDS = ("once", "session", "scope")
+SCOPE_REASONS = frozenset({"not_in_scope", "empty_scope", "protected_path"})
+UNKNOWN_TARGETS = "What else the call would change is not known, so no pattern can cover it."
 
 
-def check_grant(approval: Approval, choice: Choice) -> Grant:
+def validate_grant(approval: Approval, choice: DecisionInput) -> GrantTerms:
     """The grant as it would be given. Raise InvalidGrantError with the reason when it cannot be."""
     if approval.kind == Approval.Kind.COMPLETION:
-        return Grant("once")
+        return GrantTerms("once")
     kind = "scope" if approval.kind == Approval.Kind.SCOPE else choice.grant
-    why_not = refusal(approval, kind)
-    if why_not:
-        raise InvalidGrantError(why_not)
+    reason = find_grant_obstacle(approval, kind)
+    if reason:
+        raise InvalidGrantError(reason)
     if kind == "once":
-        return Grant("once")
-    patterns = choice.patterns or default_patterns(approval)
-    _check_patterns(approval, patterns)
+        return GrantTerms("once")
+    patterns = choice.patterns or list_default_patterns(approval)
+    _validate_patterns(approval, patterns)
     if kind == "scope" and choice.minutes:
         raise InvalidGrantError("A wider scope has no end; minutes go with the grant session.")
-    return Grant(kind, patterns, choice.minutes)
+    return GrantTerms(kind, patterns, choice.minutes)
 
 
-def refusal(approval: Approval, kind: str) -> str | None:
+def find_grant_obstacle(approval: Approval, kind: str) -> str | None:
     """Why this kind of grant is not offered for this approval; None when it is."""
-    if kind not in KINDS:
-        return f"grant must be one of {', '.join(KINDS)}."
+    if kind not in GRANT_KINDS:
+        return f"grant must be one of {', '.join(GRANT_KINDS)}."
     if kind != "scope":
         return None
     if approval.call.get("unknown"):
-        return NO_PATTERN
-    if approval.kind == Approval.Kind.CALL and approval.reason not in LEFT_THE_SCOPE:
+        return UNKNOWN_TARGETS
+    if approval.kind == Approval.Kind.CALL and approval.reason not in SCOPE_REASONS:
         return "Only a call that left the scope can widen it."
     if not approval.intent_id:
         return "No intent is selected whose scope could be widened."
     return None
 
 
-def default_patterns(approval: Approval) -> tuple[str, ...]:
+def list_default_patterns(approval: Approval) -> tuple[str, ...]:
     """The narrowest patterns that let this call through: the very paths, or what the agent requested.
 
     None where targets are unknown: a grant for the session then covers this very call, as often as it comes.
@@ -66,19 +66,19 @@ def default_patterns(approval: Approval) -> tuple[str, ...]:
         return ()
     if approval.kind == Approval.Kind.SCOPE:
         return tuple(approval.call.get("patterns", ()))
-    return tuple(escape(path) for path in approval.call.get("offending", ()))
+    return tuple(escape_pattern(path) for path in approval.call.get("offending", ()))
 
 
-def escape(path: str) -> str:
+def escape_pattern(path: str) -> str:
     """A pattern that matches this path and nothing else."""
     escaped = "".join(f"\\{char}" if char in "*?[]{}\\" else char for char in path)
     return f"\\{escaped}" if escaped.startswith("!") else escaped
 
 
-def give(approval: Approval, grant: Grant, decider: Decider) -> None:
+def apply_grant(approval: Approval, grant: GrantTerms, decider: Decider) -> None:
     """Make the grant hold, in the approving transaction. Raise IntentGoneError or IntentChangedError."""
     if approval.kind != Approval.Kind.COMPLETION and grant.kind != "scope":
-        _create(approval, grant)
+        _create_grant(approval, grant)
         return
     intent = find_intent(approval.workspace_id, approval.intent_id)
     if intent is None:
@@ -89,7 +89,7 @@ def give(approval: Approval, grant: Grant, decider: Decider) -> None:
         raise IntentChangedError(str(error)) from error
 
 
-def _change_intent(intent: Intent, approval: Approval, grant: Grant, decider: Decider) -> None:
+def _change_intent(intent: Intent, approval: Approval, grant: GrantTerms, decider: Decider) -> None:
     if approval.kind == Approval.Kind.COMPLETION:
         registry.complete(intent, actor=decider.actor, reason=approval.call.get("verification_notes", ""))
         return
@@ -97,7 +97,7 @@ def _change_intent(intent: Intent, approval: Approval, grant: Grant, decider: De
     registry.add_scope_patterns(intent, list(grant.patterns), actor=decider.actor, reason=reason)
 
 
-def _create(approval: Approval, grant: Grant) -> None:
+def _create_grant(approval: Approval, grant: GrantTerms) -> None:
     ends = timezone.now() + timedelta(minutes=grant.minutes) if grant.minutes else None
     ApprovalGrant.objects.give(
         approval,
@@ -132,9 +132,9 @@ def revoke(grant: ApprovalGrant, actor: str) -> bool:
     return revoked
 
 
-def _check_patterns(approval: Approval, patterns: tuple[str, ...]) -> None:
+def _validate_patterns(approval: Approval, patterns: tuple[str, ...]) -> None:
     if patterns and approval.call.get("unknown"):
-        raise InvalidGrantError(f"patterns: {NO_PATTERN}")
+        raise InvalidGrantError(f"patterns: {UNKNOWN_TARGETS}")
     for pattern in patterns:
         problem = parse.find_problem(pattern)
         if problem is not None:
@@ -143,6 +143,6 @@ def _check_patterns(approval: Approval, patterns: tuple[str, ...]) -> None:
             raise InvalidGrantError("patterns: a grant cannot exclude; leave out the leading !.")
     ignore_case = load_policy(approval.workspace).case_insensitive_paths
     scope = Scope.from_patterns(patterns, case_insensitive=ignore_case)
-    left = [path for path in approval.call.get("offending", ()) if not scope.matches(path)]
-    if approval.kind == Approval.Kind.CALL and left and not approval.call.get("unknown"):
-        raise InvalidGrantError(f"These patterns would still not let {left[0]} through.")
+    uncovered = [path for path in approval.call.get("offending", ()) if not scope.matches(path)]
+    if approval.kind == Approval.Kind.CALL and uncovered and not approval.call.get("unknown"):
+        raise InvalidGrantError(f"These patterns would still not let {uncovered[0]} through.")

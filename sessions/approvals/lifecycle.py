@@ -10,10 +10,10 @@ from django.db.models import F
 from django.utils import timezone
 
 from controlplane.shared.masking import to_storable
-from sessions.approvals.choices import Choice, Decider, Grant
-from sessions.approvals.grants import check_grant, give
-from sessions.approvals.reach import Reach
-from sessions.approvals.rejection_lesson import check_lesson, keep_lesson
+from sessions.approvals.decision_input import Decider, DecisionInput, GrantTerms
+from sessions.approvals.grants import apply_grant, validate_grant
+from sessions.approvals.reach import ReachRating
+from sessions.approvals.rejection_lesson import save_lesson, validate_lesson
 from sessions.errors import AlreadyDecidedError, AlreadyExtendedError, OwnRequestError
 from sessions.models import AgentSession, Approval
 from traces.ledger.append import NewEntry, append
@@ -22,14 +22,14 @@ EXTENSION = timedelta(minutes=5)
 EXPIRE_BATCH = 200
 
 
-def open_planned(approval: Approval, decision_id: str) -> None:
+def open_approval(approval: Approval, decision_id: str) -> None:
     """Save a planned approval after its decision. Raises `IntegrityError` when an identical one was first."""
     approval.decision_id = decision_id
     approval.save(force_insert=True)
-    record(approval, "requested", f"session:{approval.session.session_id}")
+    record_approval(approval, "requested", f"session:{approval.session.session_id}")
 
 
-def pending_for(session: AgentSession, digest: str) -> Approval | None:
+def find_pending(session: AgentSession, digest: str) -> Approval | None:
     """The open approval for a digest; one that is overdue is expired first."""
     approval = find_latest(session, digest, Approval.Status.PENDING)
     if approval is not None and approval.expires_at <= timezone.now():
@@ -40,16 +40,18 @@ def pending_for(session: AgentSession, digest: str) -> Approval | None:
 
 def open_request(session: AgentSession, **fields: Any) -> Approval:
     """A new pending approval that no call led to; joins an identical one that won the race."""
-    planned = new_approval(session, **fields)
+    approval = build_approval(session, **fields)
     try:
         with transaction.atomic():
-            open_planned(planned, "")
+            open_approval(approval, "")
     except IntegrityError:
-        return Approval.objects.for_call(session, planned.digest).pending().select_related("workspace").get()
-    return planned
+        return Approval.objects.for_call(session, approval.digest).pending().select_related("workspace").get()
+    return approval
 
 
-def new_approval(session: AgentSession, *, timeout_minutes: int, reach: Reach, **fields: Any) -> Approval:
+def build_approval(
+    session: AgentSession, *, timeout_minutes: int, reach: ReachRating, **fields: Any
+) -> Approval:
     """Not yet saved."""
     now = timezone.now()
     return Approval(
@@ -58,23 +60,23 @@ def new_approval(session: AgentSession, *, timeout_minutes: int, reach: Reach, *
         requested_at=now,
         expires_at=now + timedelta(minutes=timeout_minutes),
         reach=reach.level,
-        reach_why=reach.why,
+        reach_why=reach.reason,
         **fields,
     )
 
 
-def decide(approval: Approval, decider: Decider, choice: Choice) -> Approval:
+def decide(approval: Approval, decider: Decider, choice: DecisionInput) -> Approval:
     """End a pending approval. Raise OwnRequestError, AlreadyDecidedError or InvalidGrantError."""
-    refuse_own(approval, decider)
-    check_lesson(choice)
+    require_other_decider(approval, decider)
+    validate_lesson(choice)
     if approval.status == Approval.Status.PENDING and approval.expires_at <= timezone.now():
         expire(approval)
         approval.refresh_from_db()
-    _refuse_over(approval)
+    _require_pending(approval)
     approved = choice.action == "approve"
-    grant = check_grant(approval, choice) if approved else Grant()
+    grant = validate_grant(approval, choice) if approved else GrantTerms()
     with transaction.atomic():
-        if not _end(
+        if not _save_decision(
             approval,
             Approval.Status.APPROVED if approved else Approval.Status.REJECTED,
             decider,
@@ -82,30 +84,30 @@ def decide(approval: Approval, decider: Decider, choice: Choice) -> Approval:
             grant,
         ):
             approval.refresh_from_db()
-            _refuse_over(approval)
+            _require_pending(approval)
         approval.refresh_from_db()
-        record(approval, "decided", decider.actor)
+        record_approval(approval, "decided", decider.actor)
         if approved:
-            give(approval, grant, decider)
+            apply_grant(approval, grant, decider)
         else:  # what is held of the session does not know of it yet
             AgentSession.objects.filter(pk=approval.session_id).apply_change()
-            keep_lesson(approval, decider, choice)
+            save_lesson(approval, decider, choice)
     return approval
 
 
-def refuse_own(approval: Approval, decider: Decider) -> None:
+def require_other_decider(approval: Approval, decider: Decider) -> None:
     """Nobody decides for their own session: neither its token nor the person it acts for."""
     token = approval.session.token
-    own = decider.token_id == token.pk or (
+    is_own = decider.token_id == token.pk or (
         decider.user_id is not None and decider.user_id == token.acts_for_id
     )
-    if own:
+    if is_own:
         raise OwnRequestError
 
 
 def extend(approval: Approval, decider: Decider) -> Approval:
     """Five more minutes, once. Raise OwnRequestError, AlreadyDecidedError or AlreadyExtendedError."""
-    refuse_own(approval, decider)
+    require_other_decider(approval, decider)
     with transaction.atomic():
         extended = (
             Approval.objects.decidable(timezone.now())
@@ -114,30 +116,30 @@ def extend(approval: Approval, decider: Decider) -> Approval:
         )
         approval.refresh_from_db()
         if not extended:
-            _refuse_over(approval)
+            _require_pending(approval)
             raise AlreadyExtendedError
-        record(approval, "extended", decider.actor)
+        record_approval(approval, "extended", decider.actor)
     return approval
 
 
 def expire(approval: Approval) -> bool:
     """Record that nobody decided in time; False when somebody did, or time is left."""
-    return _close(approval, Approval.Status.EXPIRED, "clock", expires_at__lte=timezone.now())
+    return _end_undecided(approval, Approval.Status.EXPIRED, "clock", expires_at__lte=timezone.now())
 
 
-def expire_due(now: datetime | None = None) -> int:
+def expire_overdue(now: datetime | None = None) -> int:
     """Expire what is due, for the server's background loop. Returns how many."""
     overdue = Approval.objects.overdue(now or timezone.now()).order_by("expires_at")
     return sum(expire(approval) for approval in overdue[:EXPIRE_BATCH])
 
 
-def cancel_for(session: AgentSession, actor: str) -> int:
+def cancel_pending(session: AgentSession, actor: str) -> int:
     """Cancel what an ended session still asks for."""
     pending = Approval.objects.pending().filter(session=session)
-    return sum(_close(approval, Approval.Status.CANCELLED, actor) for approval in pending)
+    return sum(_end_undecided(approval, Approval.Status.CANCELLED, actor) for approval in pending)
 
 
-def record(approval: Approval, event: str, actor: str) -> None:
+def record_approval(approval: Approval, event: str, actor: str) -> None:
     """One ledger entry a change; it is also the event that open pages receive."""
     append(
         NewEntry(
@@ -177,7 +179,7 @@ def find_latest(session: AgentSession, digest: str, status: Approval.Status) -> 
     return matching.order_by("-pk").first()
 
 
-def _refuse_over(approval: Approval) -> None:
+def _require_pending(approval: Approval) -> None:
     if approval.status == Approval.Status.PENDING:
         return
     endings = {
@@ -190,7 +192,9 @@ def _refuse_over(approval: Approval) -> None:
     raise AlreadyDecidedError(text, approval_status=approval.status, decided_by=approval.decider)
 
 
-def _end(approval: Approval, status: Approval.Status, decider: Decider, choice: Choice, grant: Grant) -> bool:
+def _save_decision(
+    approval: Approval, status: Approval.Status, decider: Decider, choice: DecisionInput, grant: GrantTerms
+) -> bool:
     """The compare-and-set: deadline and status inside one UPDATE."""
     now = timezone.now()
     return bool(
@@ -210,11 +214,11 @@ def _end(approval: Approval, status: Approval.Status, decider: Decider, choice: 
     )
 
 
-def _close(approval: Approval, status: Approval.Status, actor: str, **condition: Any) -> bool:
+def _end_undecided(approval: Approval, status: Approval.Status, actor: str, **condition: Any) -> bool:
     with transaction.atomic():
         pending = Approval.objects.pending().filter(pk=approval.pk, **condition)
         closed = pending.update(status=status, decided_at=timezone.now())
         if closed:
             approval.refresh_from_db()
-            record(approval, status.lower(), actor)
+            record_approval(approval, status.lower(), actor)
     return bool(closed)

@@ -11,7 +11,7 @@ from django.utils import timezone
 from controlplane.models import Role, Workspace
 from controlplane.shared.access import has_role
 from sessions.agent_titles import agent_title
-from sessions.approvals.card.subjects import subject_of
+from sessions.approvals.card.subjects import describe_subject
 from sessions.models import AgentSession, ApprovalGrant
 
 MAX_GRANTS = 100
@@ -27,11 +27,11 @@ class GrantRow:
     revoke_url: str | None
 
 
-def grant_rows(workspace: Workspace, role: Role) -> list[GrantRow]:
+def list_grant_rows(workspace: Workspace, role: Role) -> list[GrantRow]:
     """Live grants, newest first (1 query). Who may not decide may not revoke."""
     rows = ApprovalGrant.objects.usable(timezone.now()).filter(session__workspace=workspace)
     rows = rows.select_related("session", "approval__session").order_by("-pk")
-    return [_row(grant, workspace, role) for grant in rows[:MAX_GRANTS]]
+    return [_build_row(grant, workspace, role) for grant in rows[:MAX_GRANTS]]
 
 
 def find_grant(workspace: Workspace, grant_id: str) -> ApprovalGrant | None:
@@ -39,15 +39,15 @@ def find_grant(workspace: Workspace, grant_id: str) -> ApprovalGrant | None:
     return rows.filter(session__workspace=workspace, public_id=grant_id).first()
 
 
-def sessions_at_work(workspace: Workspace) -> int:
+def count_open_sessions(workspace: Workspace) -> int:
     return AgentSession.objects.filter(workspace=workspace).not_ended().count()
 
 
-def _row(grant: ApprovalGrant, workspace: Workspace, role: Role) -> GrantRow:
+def _build_row(grant: ApprovalGrant, workspace: Workspace, role: Role) -> GrantRow:
     agent = agent_title(grant.session.agent_name)
     once = grant.kind == ApprovalGrant.Kind.ONCE
     return GrantRow(
-        pattern=", ".join(grant.patterns) or subject_of(grant.approval).object,
+        pattern=", ".join(grant.patterns) or describe_subject(grant.approval).object,
         for_what=f"{agent}, {'this call once' if once else 'its session'}",
         until=grant.expires_at,
         used=1 if grant.used_at else 0,

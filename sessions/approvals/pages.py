@@ -21,13 +21,13 @@ from controlplane.models import Role
 from controlplane.shared.access import MemberRequest, display_name, member_page
 from controlplane.shared.errors import DomainError, InvalidInputError
 from sessions.approvals import lifecycle
-from sessions.approvals.card.build import NO_DRAFT, Card, Draft, Reader, card_of
-from sessions.approvals.card.receipts import outcome_line
-from sessions.approvals.choices import Choice, Decider
+from sessions.approvals.card.build import NO_DRAFT, Card, DecisionDraft, Viewer, build_card
+from sessions.approvals.card.receipts import describe_outcome
+from sessions.approvals.decision_input import Decider, DecisionInput
 from sessions.approvals.grants import MAX_MINUTES, revoke
-from sessions.approvals.live_grants import find_grant, grant_rows, sessions_at_work
-from sessions.approvals.queue import Queue, next_waiting, queue_of
-from sessions.approvals.rejection_lesson import kept_lesson
+from sessions.approvals.live_grants import count_open_sessions, find_grant, list_grant_rows
+from sessions.approvals.queue import Queue, find_next_id, load_queue
+from sessions.approvals.rejection_lesson import find_lesson_id
 from sessions.models import Approval
 
 MAX_COMMENT_LENGTH = 2000
@@ -45,18 +45,18 @@ class DecideForm(forms.Form):
     comment = forms.CharField(max_length=MAX_COMMENT_LENGTH, required=False)
     lesson = forms.BooleanField(required=False)
 
-    def choice(self, patterns: list[str]) -> Choice:
+    def to_decision_input(self, patterns: list[str]) -> DecisionInput:
         """Read the choice. Raise InvalidInputError for a form that no page sends."""
         if not self.is_valid():
-            name, texts = next(iter(self.errors.items()))
-            raise InvalidInputError(f"{name}: {texts[0]}")
+            name, messages = next(iter(self.errors.items()))
+            raise InvalidInputError(f"{name}: {messages[0]}")
         data = self.cleaned_data
-        lasting = data["grant"] == "minutes"
-        return Choice(
+        is_timed = data["grant"] == "minutes"
+        return DecisionInput(
             action=data["action"],
-            grant="session" if lasting else data["grant"] or "once",
+            grant="session" if is_timed else data["grant"] or "once",
             patterns=tuple(pattern for pattern in patterns[:MAX_PATTERNS] if pattern),
-            minutes=data["minutes"] if lasting else None,
+            minutes=data["minutes"] if is_timed else None,
             comment=" ".join(filter(None, (data["preset"], data["comment"]))),
             lesson=data["lesson"],
         )
@@ -67,13 +67,13 @@ class DecideForm(forms.Form):
 @member_page()
 def approval_list(request: MemberRequest) -> HttpResponse:
     if request.GET.get("fragment") == "count":
-        return _count(request)
-    queue = queue_of(request.workspace, request.user)
+        return _render_count(request)
+    queue = load_queue(request.workspace, request.user)
     if request.GET.get("fragment") == "queue":
         return render(request, "approvals/_queue.html", {"queue": queue, "fragment": "queue"})
-    grants = grant_rows(request.workspace, request.role)
-    idle = {"sessions": sessions_at_work(request.workspace), "grants": grants}
-    context = {"queue": queue, "approval": None, "empty": None if queue.order else idle, "grants": grants}
+    grants = list_grant_rows(request.workspace, request.role)
+    empty = {"sessions": count_open_sessions(request.workspace), "grants": grants}
+    context = {"queue": queue, "approval": None, "empty": None if queue.ids else empty, "grants": grants}
     return render(request, "approvals/approval_list.html", context)
 
 
@@ -83,34 +83,34 @@ def approval_list(request: MemberRequest) -> HttpResponse:
 def approval_card(request: MemberRequest, approval_id: str) -> HttpResponse:
     fragment = request.GET.get("fragment")
     if fragment == "count":
-        return _count(request)
+        return _render_count(request)
     if fragment == "queue":
-        queue = queue_of(request.workspace, request.user)
+        queue = load_queue(request.workspace, request.user)
         context = {"queue": queue, "fragment": "queue", "approval": {"id": approval_id}}
         return render(request, "approvals/_queue.html", context)
-    approval = _approval(request, approval_id)
+    approval = _get_approval(request, approval_id)
     if fragment == "card":
-        return render(request, "approvals/_card.html", {"approval": _card(request, approval)})
-    return _page(request, approval)
+        return render(request, "approvals/_card.html", {"approval": _build_card(request, approval)})
+    return _render_page(request, approval)
 
 
 @require_POST
 @member_page(Role.REVIEWER)
 def decide_approval(request: MemberRequest, approval_id: str) -> HttpResponse:
-    draft = Draft(request.POST.get("grant", ""), request.POST.get("comment", "")[:MAX_COMMENT_LENGTH])
+    draft = DecisionDraft(request.POST.get("grant", ""), request.POST.get("comment", "")[:MAX_COMMENT_LENGTH])
 
     def act(approval: Approval) -> None:
-        choice = DecideForm(request.POST).choice(request.POST.getlist("patterns"))
-        lifecycle.decide(approval, _decider(request), choice)
+        choice = DecideForm(request.POST).to_decision_input(request.POST.getlist("patterns"))
+        lifecycle.decide(approval, _build_decider(request), choice)
 
-    return _act(request, approval_id, act, draft)
+    return _run_action(request, approval_id, act, draft)
 
 
 @require_POST
 @member_page(Role.REVIEWER)
 def extend_approval(request: MemberRequest, approval_id: str) -> HttpResponse:
-    return _act(
-        request, approval_id, lambda approval: lifecycle.extend(approval, _decider(request)), NO_DRAFT
+    return _run_action(
+        request, approval_id, lambda approval: lifecycle.extend(approval, _build_decider(request)), NO_DRAFT
     )
 
 
@@ -120,107 +120,107 @@ def revoke_grant(request: MemberRequest, grant_id: str) -> HttpResponse:
     grant = find_grant(request.workspace, grant_id)
     if grant is None:
         raise Http404
-    if revoke(grant, _decider(request).actor):
+    if revoke(grant, _build_decider(request).actor):
         messages.success(request, "The grant is revoked. The next call asks again.")
     else:
         messages.info(request, "That grant was over already.")
     return redirect("approvals:list", request.workspace.slug)
 
 
-def _act(
-    request: MemberRequest, approval_id: str, act: Callable[[Approval], object], draft: Draft
+def _run_action(
+    request: MemberRequest, approval_id: str, act: Callable[[Approval], object], draft: DecisionDraft
 ) -> HttpResponse:
     """Do it, and show what became of the card."""
     message = ""
     try:
-        act(_approval(request, approval_id))
+        act(_get_approval(request, approval_id))
     except DomainError as error:
         message = error.error
-    approval = _approval(request, approval_id)
+    approval = _get_approval(request, approval_id)
     if request.htmx:  # type: ignore[attr-defined]  # set by django_htmx's middleware
-        card = _card(request, approval, draft if message else NO_DRAFT)
+        card = _build_card(request, approval, draft if message else NO_DRAFT)
         context = {"approval": card, "error": message}
         response = render(request, "approvals/_card.html", context)
         response.headers["HX-Trigger"] = REFRESH_QUEUE
         return response
     if message:
-        return _page(request, approval, draft, message)
-    return _onward(request, approval)
+        return _render_page(request, approval, draft, message)
+    return _redirect_to_next(request, approval)
 
 
-def _onward(request: MemberRequest, approval: Approval) -> HttpResponse:
+def _redirect_to_next(request: MemberRequest, approval: Approval) -> HttpResponse:
     """Without script: to the next card with a word on what was done; back to this one while it waits."""
     if approval.status == Approval.Status.PENDING:
         messages.success(request, "Five more minutes.")
         return redirect("approvals:card", request.workspace.slug, approval.public_id)
-    kept = " The words are kept as a lesson." if kept_lesson(approval) else ""
-    messages.success(request, f"{outcome_line(approval, request.user)}.{kept}")
-    following = _next_url(request, approval)
-    return redirect(following or reverse("approvals:list", args=[request.workspace.slug]))
+    lesson_note = " The words are kept as a lesson." if find_lesson_id(approval) else ""
+    messages.success(request, f"{describe_outcome(approval, request.user)}.{lesson_note}")
+    next_url = _build_next_url(request, approval)
+    return redirect(next_url or reverse("approvals:list", args=[request.workspace.slug]))
 
 
-def _approval(request: MemberRequest, approval_id: str) -> Approval:
+def _get_approval(request: MemberRequest, approval_id: str) -> Approval:
     """With its deadline applied. 1 query; a stranger's approval is no approval."""
     rows = Approval.objects.with_card_relations()
-    found = rows.for_workspace(request.workspace.pk).filter(public_id=approval_id).first()
-    if found is None:
+    approval = rows.for_workspace(request.workspace.pk).filter(public_id=approval_id).first()
+    if approval is None:
         raise Http404
-    if found.status == Approval.Status.PENDING and lifecycle.expire(found):
-        return rows.get(pk=found.pk)
-    return found
+    if approval.status == Approval.Status.PENDING and lifecycle.expire(approval):
+        return rows.get(pk=approval.pk)
+    return approval
 
 
-def _card(
-    request: MemberRequest, approval: Approval, draft: Draft = NO_DRAFT, *, with_context: bool = False
+def _build_card(
+    request: MemberRequest, approval: Approval, draft: DecisionDraft = NO_DRAFT, *, with_context: bool = False
 ) -> Card:
-    reader = Reader(request.user, request.role)
-    following = _next_url(request, approval)
-    return card_of(approval, reader, next_url=following, draft=draft, with_context=with_context)
+    viewer = Viewer(request.user, request.role)
+    following_url = _build_next_url(request, approval)
+    return build_card(approval, viewer, next_url=following_url, draft=draft, with_context=with_context)
 
 
-def _page(
-    request: MemberRequest, approval: Approval, draft: Draft = NO_DRAFT, error: str = ""
+def _render_page(
+    request: MemberRequest, approval: Approval, draft: DecisionDraft = NO_DRAFT, error: str = ""
 ) -> HttpResponse:
-    card = _card(request, approval, draft, with_context=True)
-    queue = queue_of(request.workspace, request.user)
+    card = _build_card(request, approval, draft, with_context=True)
+    queue = load_queue(request.workspace, request.user)
     context = {
         "queue": queue,
         "approval": card,
         "context": card.context,
-        "position": _position(request, queue, approval),
+        "position": _describe_position(request, queue, approval),
         "error": error,
     }
     return render(request, "approvals/approval_list.html", context)
 
 
-def _position(request: MemberRequest, queue: Queue, approval: Approval) -> dict[str, Any] | None:
+def _describe_position(request: MemberRequest, queue: Queue, approval: Approval) -> dict[str, Any] | None:
     """Where the open card stands in the queue; None when it waits no longer."""
-    ids = queue.order
+    ids = queue.ids
     if approval.public_id not in ids:
         return None
-    at = ids.index(approval.public_id)
+    index = ids.index(approval.public_id)
     return {
-        "index": at + 1,
+        "index": index + 1,
         "total": len(ids),
-        "previous_url": _url(request, ids[at - 1]) if at else None,
-        "next_url": _url(request, ids[at + 1]) if at + 1 < len(ids) else None,
+        "previous_url": _build_url(request, ids[index - 1]) if index else None,
+        "next_url": _build_url(request, ids[index + 1]) if index + 1 < len(ids) else None,
     }
 
 
-def _next_url(request: MemberRequest, approval: Approval) -> str | None:
-    following = next_waiting(request.workspace, approval)
-    return _url(request, following) if following else None
+def _build_next_url(request: MemberRequest, approval: Approval) -> str | None:
+    next_id = find_next_id(request.workspace, approval)
+    return _build_url(request, next_id) if next_id else None
 
 
-def _url(request: MemberRequest, approval_id: str) -> str:
+def _build_url(request: MemberRequest, approval_id: str) -> str:
     return reverse("approvals:card", args=[request.workspace.slug, approval_id])
 
 
-def _count(request: MemberRequest) -> HttpResponse:
+def _render_count(request: MemberRequest) -> HttpResponse:
     url = reverse("approvals:list", args=[request.workspace.slug])
     return render(request, "approvals/_count.html", {"url": url})
 
 
-def _decider(request: MemberRequest) -> Decider:
-    reader = Reader(request.user, request.role)
-    return reader.decider(display_name(request.user))
+def _build_decider(request: MemberRequest) -> Decider:
+    viewer = Viewer(request.user, request.role)
+    return viewer.to_decider(display_name(request.user))

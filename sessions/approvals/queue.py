@@ -16,30 +16,30 @@ from django.utils import timezone
 
 from controlplane.models import Workspace
 from sessions.agent_titles import agent_title
-from sessions.approvals.card.receipts import outcome_line
-from sessions.approvals.card.subjects import subject_of
-from sessions.approvals.card.why import summary
+from sessions.approvals.card.receipts import describe_outcome
+from sessions.approvals.card.stop_reason import summarize
+from sessions.approvals.card.subjects import describe_subject
 from sessions.models import Approval
 
 MAX_ROWS = 300
 MAX_DECIDED = 50
-JUST_NOW = timedelta(minutes=10)
-ENDING = timedelta(seconds=90)
+RECENT = timedelta(minutes=10)
+NEAR_EXPIRY = timedelta(seconds=90)
 
 
 @dataclass(frozen=True, slots=True)
-class Agent:
+class AgentLabel:
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class QueueItem:
     id: str
     kind: str
     object: str
     object_is: str
     summary: str
-    agent: Agent
+    agent: AgentLabel
     intent_id: str
     opened_at: datetime
     expires_at: datetime
@@ -48,13 +48,13 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class QueueGroup:
     level: str  # wide | medium | narrow
-    approvals: tuple[Item, ...]
+    approvals: tuple[QueueItem, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Strip:
+class QueueTotals:
     pending: int
     oldest: datetime | None
     next_expiry: datetime | None  # only when it is near
@@ -63,79 +63,81 @@ class Strip:
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    groups: tuple[Group, ...]
-    decided: tuple[Item, ...]
-    strip: Strip
+    groups: tuple[QueueGroup, ...]
+    decided: tuple[QueueItem, ...]
+    strip: QueueTotals
 
     @property
-    def order(self) -> list[str]:
+    def ids(self) -> list[str]:
         """Ids of what waits, from the top."""
         return [item.id for group in self.groups for item in group.approvals]
 
 
-def waiting(workspace: Workspace) -> QuerySet[Approval]:
+def list_decidable(workspace: Workspace) -> QuerySet[Approval]:
     """Pending approvals whose time is not over, in the order of the queue."""
     rows = Approval.objects.for_workspace(workspace.pk).decidable(timezone.now())
     return rows.order_by("-reach", "requested_at", "pk")
 
 
-def queue_of(workspace: Workspace, user: Any) -> Queue:
+def load_queue(workspace: Workspace, user: Any) -> Queue:
     """3 queries, however long it is."""
-    rows = list(waiting(workspace).select_related("session")[:MAX_ROWS])
+    rows = list(list_decidable(workspace).select_related("session")[:MAX_ROWS])
     return Queue(
         groups=tuple(
-            Group(level, tuple(_item(row, user) for row in group))
+            QueueGroup(level, tuple(_build_item(row, user) for row in group))
             for level, group in groupby(rows, lambda row: str(row.get_reach_display()).lower())
         ),
-        decided=tuple(_item(row, user) for row in _decided(workspace)),
-        strip=_strip(workspace),
+        decided=tuple(_build_item(row, user) for row in _list_recent_decisions(workspace)),
+        strip=_count_totals(workspace),
     )
 
 
-def next_waiting(workspace: Workspace, after: Approval) -> str | None:
+def find_next_id(workspace: Workspace, after: Approval) -> str | None:
     """The id of what follows a card in the queue, or of the first one behind its end. 1 query."""
     rows = (
-        waiting(workspace).exclude(pk=after.pk).values_list("public_id", "reach", "requested_at")[:MAX_ROWS]
+        list_decidable(workspace)
+        .exclude(pk=after.pk)
+        .values_list("public_id", "reach", "requested_at")[:MAX_ROWS]
     )
-    return following(rows, after)
+    return pick_next_id(rows, after)
 
 
-def following(rows: Iterable[tuple[str, int, datetime]], after: Approval) -> str | None:
-    place = (-after.reach, after.requested_at)
-    ids = [(public_id, (-reach, requested_at) >= place) for public_id, reach, requested_at in rows]
+def pick_next_id(rows: Iterable[tuple[str, int, datetime]], after: Approval) -> str | None:
+    position = (-after.reach, after.requested_at)
+    ids = [(public_id, (-reach, requested_at) >= position) for public_id, reach, requested_at in rows]
     later = [public_id for public_id, is_later in ids if is_later]
     return next(iter([*later, *(public_id for public_id, _ in ids)]), None)
 
 
-def _decided(workspace: Workspace) -> Iterable[Approval]:
+def _list_recent_decisions(workspace: Workspace) -> Iterable[Approval]:
     ended = Approval.objects.for_workspace(workspace.pk).ended()
-    rows = ended.filter(decided_at__gt=timezone.now() - JUST_NOW)
+    rows = ended.filter(decided_at__gt=timezone.now() - RECENT)
     return rows.select_related("session").order_by("-decided_at")[:MAX_DECIDED]
 
 
-def _strip(workspace: Workspace) -> Strip:
+def _count_totals(workspace: Workspace) -> QueueTotals:
     now = timezone.now()
     pending = Q(status=Approval.Status.PENDING, expires_at__gt=now)
-    facts = Approval.objects.for_workspace(workspace.pk).aggregate(
+    totals = Approval.objects.for_workspace(workspace.pk).aggregate(
         pending=Count("pk", filter=pending),
         oldest=Min("requested_at", filter=pending),
         expiry=Min("expires_at", filter=pending),
         last=Max("decided_at"),
     )
-    near = facts["expiry"] if facts["expiry"] and facts["expiry"] - now < ENDING else None
-    return Strip(facts["pending"], facts["oldest"], near, facts["last"])
+    next_expiry = totals["expiry"] if totals["expiry"] and totals["expiry"] - now < NEAR_EXPIRY else None
+    return QueueTotals(totals["pending"], totals["oldest"], next_expiry, totals["last"])
 
 
-def _item(approval: Approval, user: Any) -> Item:
-    subject = subject_of(approval)
+def _build_item(approval: Approval, user: Any) -> QueueItem:
+    subject = describe_subject(approval)
     pending = approval.status == Approval.Status.PENDING
-    return Item(
+    return QueueItem(
         id=approval.public_id,
         kind=subject.kind,
         object=subject.object,
         object_is=subject.object_is,
-        summary=summary(approval) if pending else outcome_line(approval, user),
-        agent=Agent(agent_title(approval.session.agent_name)),
+        summary=summarize(approval) if pending else describe_outcome(approval, user),
+        agent=AgentLabel(agent_title(approval.session.agent_name)),
         intent_id=approval.intent_id,
         opened_at=approval.requested_at,
         expires_at=approval.expires_at,

@@ -8,30 +8,30 @@ from dataclasses import dataclass
 from controlplane.policy.model import Decision, ErrorType, Reason
 from sessions.models import Approval
 
-FILES_MANY = 10
+MAX_FILES = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class ReachRating:
     level: Approval.Reach
-    why: str
+    reason: str
 
 
-def reach_of(decision: Decision, other_owners: Collection[str]) -> Reach:
+def rate_reach(decision: Decision, other_owners: Collection[str]) -> ReachRating:
     """`other_owners`: other intents whose scope holds one of the targets."""
     files = "1 file" if len(decision.targets) == 1 else f"{len(decision.targets)} files"
-    owned = f"{files}, also owned by {', '.join(sorted(other_owners)[:3])}"
-    deletes = any(target.op == "delete" or target.recursive for target in decision.targets)
-    grounds = (
+    shared = f"{files}, also owned by {', '.join(sorted(other_owners)[:3])}"
+    has_deletion = any(target.op == "delete" or target.recursive for target in decision.targets)
+    rules = (
         (bool(decision.unknown), Approval.Reach.WIDE, "what it writes cannot be known"),
         (decision.reason == Reason.PROTECTED_PATH, Approval.Reach.WIDE, "a protected path"),
-        (deletes, Approval.Reach.WIDE, "deletes files"),
-        (len(decision.targets) > FILES_MANY, Approval.Reach.WIDE, files),
-        (bool(other_owners), Approval.Reach.MEDIUM, owned),
+        (has_deletion, Approval.Reach.WIDE, "deletes files"),
+        (len(decision.targets) > MAX_FILES, Approval.Reach.WIDE, files),
+        (bool(other_owners), Approval.Reach.MEDIUM, shared),
         (decision.error_type is ErrorType.STALE_FILE, Approval.Reach.MEDIUM, f"{files}, changed underneath"),
         (not decision.targets, Approval.Reach.MEDIUM, "no file is named"),
     )
-    for applies, level, why in grounds:
+    for applies, level, reason in rules:
         if applies:
-            return Reach(level, why)
-    return Reach(Approval.Reach.NARROW, f"{files} that no other intent owns")
+            return ReachRating(level, reason)
+    return ReachRating(Approval.Reach.NARROW, f"{files} that no other intent owns")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from sessions.approvals.card.subjects import paths_of
-from sessions.approvals.choices import Choice, Decider
+from sessions.approvals.card.subjects import list_paths
+from sessions.approvals.decision_input import Decider, DecisionInput
 from sessions.errors import LessonNotPossibleError
 from sessions.models import Approval
 from traces.lessons.store import NewLesson, Source, brought_by, record_lesson
 
 
-def check_lesson(choice: Choice) -> None:
+def validate_lesson(choice: DecisionInput) -> None:
     """Raise LessonNotPossibleError where there is nothing to remember."""
     if choice.lesson and choice.action != "reject":
         raise LessonNotPossibleError("Only a rejection becomes a lesson.")
@@ -17,20 +17,20 @@ def check_lesson(choice: Choice) -> None:
         raise LessonNotPossibleError("A lesson needs your words: say in `comment` what was wrong.")
 
 
-def keep_lesson(approval: Approval, decider: Decider, choice: Choice) -> None:
+def save_lesson(approval: Approval, decider: Decider, choice: DecisionInput) -> None:
     """Inside the decision's transaction. It names all files that were asked for, for a scope none."""
     if choice.lesson:
-        record_lesson(approval.workspace_id, _lesson(approval), decider.actor)
+        record_lesson(approval.workspace_id, _build_lesson(approval), decider.actor)
 
 
-def kept_lesson(approval: Approval) -> str:
+def find_lesson_id(approval: Approval) -> str:
     """The id of the lesson that a rejection was kept as, known before or not; else "". At most 1 query."""
-    rejected = approval.status == Approval.Status.REJECTED and bool(approval.comment)
-    return brought_by(approval.workspace_id, _lesson(approval)) if rejected else ""
+    is_rejected = approval.status == Approval.Status.REJECTED and bool(approval.comment)
+    return brought_by(approval.workspace_id, _build_lesson(approval)) if is_rejected else ""
 
 
-def _lesson(approval: Approval) -> NewLesson:
-    file, *more = paths_of(approval) or [""]
+def _build_lesson(approval: Approval) -> NewLesson:
+    file, *more = list_paths(approval) or [""]
     return NewLesson(
         file=file,
         problems=approval.comment,

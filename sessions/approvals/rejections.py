@@ -10,16 +10,16 @@ from controlplane.policy.model import ErrorType, Policy, RejectedPath
 from controlplane.policy.paths.canonical import fold_case
 from sessions.models import AgentSession, Approval
 
-REMEMBERED = 500  # decided approvals of one session, the newest
+MAX_DECISIONS = 500  # decided approvals of one session, the newest
 
 
-def words_of(decider: str, comment: str) -> str:
+def format_rejection(decider: str, comment: str) -> str:
     """What the agent is told of a rejection."""
-    said = comment.strip() or "no reason given"
-    return f"Rejected by {decider}: {said}{'' if said.endswith(('.', '!', '?')) else '.'}"
+    text = comment.strip() or "no reason given"
+    return f"Rejected by {decider}: {text}{'' if text.endswith(('.', '!', '?')) else '.'}"
 
 
-def refused_paths(session: AgentSession, policy: Policy) -> tuple[RejectedPath, ...]:
+def list_rejected_paths(session: AgentSession, policy: Policy) -> tuple[RejectedPath, ...]:
     """The paths that were rejected and not approved since, with the reviewer's words. 1 query.
 
     An approval of a call lifts its own paths, a grant for the session or a wider scope what its patterns
@@ -28,34 +28,36 @@ def refused_paths(session: AgentSession, policy: Policy) -> tuple[RejectedPath, 
     rows = Approval.objects.filter(
         session=session, status__in=[Approval.Status.APPROVED, Approval.Status.REJECTED]
     ).exclude(kind=Approval.Kind.COMPLETION)
-    newest = rows.order_by("-decided_at", "-pk").values(
+    decisions = rows.order_by("-decided_at", "-pk").values(
         "status", "kind", "error_type", "patterns", "decider", "comment", "call__offending", "call__targets"
-    )[:REMEMBERED]
-    refused: dict[str, RejectedPath] = {}
-    for row in reversed(newest):
+    )[:MAX_DECISIONS]
+    rejected: dict[str, RejectedPath] = {}
+    for row in reversed(decisions):
         if row["status"] == Approval.Status.REJECTED:
-            refused |= _refused(row)
+            rejected |= _build_rejected_paths(row)
         else:
-            _lift(refused, row, ignore_case=policy.case_insensitive_paths)
-    return tuple(refused.values())
+            _remove_approved(rejected, row, ignore_case=policy.case_insensitive_paths)
+    return tuple(rejected.values())
 
 
-def _refused(row: Mapping[str, Any]) -> dict[str, RejectedPath]:
-    words = words_of(row["decider"], row["comment"])
-    whole = {target["path"]: target["recursive"] for target in row["call__targets"] or ()}
-    return {path: RejectedPath(path, words, recursive=whole.get(path, False)) for path in _paths(row)}
+def _build_rejected_paths(row: Mapping[str, Any]) -> dict[str, RejectedPath]:
+    reason = format_rejection(row["decider"], row["comment"])
+    recursive = {target["path"]: target["recursive"] for target in row["call__targets"] or ()}
+    return {
+        path: RejectedPath(path, reason, recursive=recursive.get(path, False)) for path in _list_paths(row)
+    }
 
 
-def _lift(refused: dict[str, RejectedPath], row: Mapping[str, Any], *, ignore_case: bool) -> None:
+def _remove_approved(rejected: dict[str, RejectedPath], row: Mapping[str, Any], *, ignore_case: bool) -> None:
     scope = Scope.from_patterns(tuple(row["patterns"]), case_insensitive=ignore_case)
-    same = fold_case if ignore_case else str
-    own = set(map(same, _paths(row)))
-    for path in list(refused):
-        if same(path) in own or scope.matches(path):
-            del refused[path]
+    normalize = fold_case if ignore_case else str
+    approved = set(map(normalize, _list_paths(row)))
+    for path in list(rejected):
+        if normalize(path) in approved or scope.matches(path):
+            del rejected[path]
 
 
-def _paths(row: Mapping[str, Any]) -> list[str]:
+def _list_paths(row: Mapping[str, Any]) -> list[str]:
     """What a call was stopped for; without an intent it was stopped for all that it would change."""
     if row["error_type"] == ErrorType.MISSING_OR_INVALID_INTENT:
         return [target["path"] for target in row["call__targets"] or ()]

@@ -13,7 +13,7 @@ from controlplane.api.views import WorkspaceView
 from sessions.api_schema import Body
 from sessions.errors import GateInputError
 from sessions.explain import steps
-from sessions.explain.steps import Standpoint
+from sessions.explain.steps import Viewpoint
 from sessions.gate.answers import render_refusal
 from sessions.gate.api import REFUSALS
 from sessions.gate.request import (
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from rest_framework.request import Request
 
 
-class StandpointBody(Body):
+class ViewpointBody(Body):
     intent_id = StrField(
         required=False, allow_null=True, max_length=200, help_text="As if it had been taken."
     )
@@ -62,7 +62,7 @@ class ExplainBody(GateBody):
     """The gate's body. `wait_seconds` and `dry_run` are taken and have no effect."""
 
     def get_fields(self) -> dict[str, Any]:
-        return {**super().get_fields(), "as": StandpointBody(required=False, allow_null=True)}
+        return {**super().get_fields(), "as": ViewpointBody(required=False, allow_null=True)}
 
 
 class ExplainAnswer(GateAnswer):
@@ -97,12 +97,12 @@ class ExplainView(WorkspaceView):
         size = int(request.META.get("CONTENT_LENGTH") or 0)
         if size > MAX_BODY_BYTES:
             raise GateInputError(TOO_LONG)
-        asked, standpoint = parse(request.data, size)
-        held = steps.standing_of(self.bearer, asked, standpoint)
-        return Response(steps.answer(steps.explain_call(asked.call, held), asked))
+        asked, viewpoint = parse_body(request.data, size)
+        held = steps.read_snapshot_for_token(self.bearer, asked, viewpoint)
+        return Response(steps.render_explanation(steps.explain_call(asked.call, held), asked))
 
 
-def parse(data: Any, size: int) -> tuple[GateRequest, Standpoint | None]:
+def parse_body(data: Any, size: int) -> tuple[GateRequest, Viewpoint | None]:
     """Parse the gate's body and its `as`. Raise GateInputError."""
     if not isinstance(data, dict):
         return parse_gate_request(data, size), None
@@ -113,4 +113,4 @@ def parse(data: Any, size: int) -> tuple[GateRequest, Standpoint | None]:
     if not isinstance(given, dict) or set(given) - {"intent_id", "session_id"}:
         raise GateInputError("The field as must be an object with intent_id, session_id or both.")
     named = {name: text_field(given, name, MAX_ID_LENGTH) for name in ("session_id", "intent_id")}
-    return asked, Standpoint(**named) if any(named.values()) else None
+    return asked, Viewpoint(**named) if any(named.values()) else None

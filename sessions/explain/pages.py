@@ -13,10 +13,16 @@ from django.views.decorators.http import require_POST, require_safe
 from controlplane.policy.calls.resolve_tool import resolve_tool
 from controlplane.shared.access import MemberRequest, member_page
 from controlplane.shared.errors import DomainError
-from sessions.approvals.card.command import CommandView, Setting, command_of, command_view
+from sessions.approvals.card.command import CommandSetting, CommandView, build_command_view, extract_command
 from sessions.explain import form
-from sessions.explain.form import KINDS, Trial
-from sessions.explain.steps import Explanation, explain_call, held_of, session_of, standing_at
+from sessions.explain.form import KINDS, ExplainInput
+from sessions.explain.steps import (
+    Explanation,
+    explain_call,
+    find_or_build_session,
+    read_session_snapshot,
+    read_snapshot_at,
+)
 from traces.entries.recorded_calls import find_decision, recorded
 from traces.ledger.append import body_of
 
@@ -71,11 +77,11 @@ def explain(request: MemberRequest) -> HttpResponse:
     workspace = request.workspace
     decision_id = request.GET.get("decision", "")
     if not decision_id:
-        return _page(request, Trial())
+        return _render_page(request, ExplainInput())
     entry = find_decision(workspace.pk, decision_id) if decision_id.isprintable() else None
     if entry is None:
         raise Http404
-    return _page(request, _trial_of(entry), **_recorded(workspace, entry))
+    return _render_page(request, _input_from_entry(entry), **_explain_entry(workspace, entry))
 
 
 @require_POST
@@ -83,15 +89,15 @@ def explain(request: MemberRequest) -> HttpResponse:
 @member_page()
 def preview(request: MemberRequest) -> HttpResponse:
     """What the gate would answer to the call in the form. A post, because calls are long."""
-    trial = form.from_post(request.POST)
-    return _page(request, trial, **_tried(request.workspace, trial))
+    data = form.read_post(request.POST)
+    return _render_page(request, data, **_explain_input(request.workspace, data))
 
 
-def _page(request: MemberRequest, trial: Trial, **found: Any) -> HttpResponse:
+def _render_page(request: MemberRequest, data: ExplainInput, **found: Any) -> HttpResponse:
     context = {
-        "trial": trial,
+        "form_input": data,
         "kinds": KINDS,
-        "standpoints": form.standpoints(request.workspace),
+        "viewpoints": form.list_viewpoints(request.workspace),
         "error": "",
         "result": None,
         "recorded": None,
@@ -100,16 +106,16 @@ def _page(request: MemberRequest, trial: Trial, **found: Any) -> HttpResponse:
     return render(request, "explain/explain.html", context, status=status)
 
 
-def _tried(workspace: Workspace, trial: Trial) -> dict[str, Any]:
+def _explain_input(workspace: Workspace, data: ExplainInput) -> dict[str, Any]:
     try:
-        asked = form.request_of(trial)
-        held = standing_at(workspace.pk, asked, form.standpoint_of(trial))
+        asked = form.build_request(data)
+        held = read_snapshot_at(workspace.pk, asked, form.parse_viewpoint(data))
     except DomainError as error:
         return {"error": error.error}
-    return {"result": result_of(explain_call(asked.call, held))}
+    return {"result": build_result(explain_call(asked.call, held))}
 
 
-def _recorded(workspace: Workspace, entry: LedgerEntry) -> dict[str, Any]:
+def _explain_entry(workspace: Workspace, entry: LedgerEntry) -> dict[str, Any]:
     call = recorded(entry, root=workspace.local_root)
     body = body_of(entry) or {}
     facts = {
@@ -125,26 +131,26 @@ def _recorded(workspace: Workspace, entry: LedgerEntry) -> dict[str, Any]:
     }
     if call.call is None:
         return {"recorded": facts}
-    held = held_of(session_of(workspace, entry.session_id, agent=entry.agent))
-    return {"recorded": facts, "result": result_of(explain_call(call.call, held))}
+    held = read_session_snapshot(find_or_build_session(workspace, entry.session_id, agent=entry.agent))
+    return {"recorded": facts, "result": build_result(explain_call(call.call, held))}
 
 
-def _trial_of(entry: LedgerEntry) -> Trial:
+def _input_from_entry(entry: LedgerEntry) -> ExplainInput:
     body = body_of(entry) or {}
-    return Trial(
+    return ExplainInput(
         kind="tool",
-        text=form.as_text(body.get("input")),
+        text=form.to_json_text(body.get("input")),
         tool=entry.tool,
         cwd=body.get("cwd") or "",
-        standpoint=f"session:{entry.session_id}",
+        viewpoint=f"session:{entry.session_id}",
     )
 
 
-def result_of(explanation: Explanation) -> Result:
+def build_result(explanation: Explanation) -> Result:
     decision = explanation.decision
     return Result(
         verdict=decision.verdict.value,
-        answered=explanation.answered.value,
+        answered=explanation.answered_verdict.value,
         error=decision.error or "",
         error_type=decision.error_type.value if decision.error_type else "",
         reason=str(decision.reason or ""),
@@ -158,24 +164,24 @@ def result_of(explanation: Explanation) -> Result:
             StepRow(step.number, step.name, step.observed, *LOOKS[step.outcome], step.text)
             for step in explanation.steps
         ],
-        command=_command(explanation),
+        command=_build_command_view(explanation),
     )
 
 
-def _command(explanation: Explanation) -> CommandView | None:
+def _build_command_view(explanation: Explanation) -> CommandView | None:
     """The command with its targets marked, where the call is one."""
-    call, snapshot = explanation.call, explanation.held.core
+    call, snapshot = explanation.call, explanation.snapshot.core
     resolved = resolve_tool(call)
-    if not command_of(resolved):
+    if not extract_command(resolved):
         return None
     scope = snapshot.intent.owned_scope if snapshot.intent else ()
     policy = snapshot.policy
-    setting = Setting(
+    setting = CommandSetting(
         call.root,
         call.cwd,
         scope,
         policy.safe_commands,
         policy.case_insensitive_paths,
-        explanation.world,
+        explanation.filesystem,
     )
-    return command_view(resolved, setting)
+    return build_command_view(resolved, setting)

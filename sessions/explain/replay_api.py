@@ -97,12 +97,12 @@ class ReplayView(WorkspaceView):
         body.is_valid(raise_exception=True)
         data = dict(body.validated_data)
         days, most = data.get("days", DAYS), data.get("limit", MAX_CALLS)
-        proposal = proposal_of(self.bearer.workspace_id, data)
+        proposal = read_changes(self.bearer.workspace_id, data)
         found = replay_recorded_calls(self.workspace, proposal, days=days, limit=most)
-        return Response({"days": days, "truncated": found.total >= most, **shown(found)})
+        return Response({"days": days, "truncated": found.total >= most, **render_replay(found)})
 
 
-def proposal_of(workspace_id: int, data: dict[str, Any]) -> RuleChanges:
+def read_changes(workspace_id: int, data: dict[str, Any]) -> RuleChanges:
     """Raises `ApiError` 400 and 404."""
     scope, text, policy = (data.get(name) for name in ("owned_scope", "intentignore", "policy"))
     if scope is None and text is None and policy is None:
@@ -129,14 +129,14 @@ def _text(text: str) -> str:
     return ignorefile.decode_text(text.encode())
 
 
-def shown(found: Replay) -> dict[str, Any]:
+def render_replay(replay: Replay) -> dict[str, Any]:
     return {
-        "looked_at": found.total,
-        "replayed": found.replayed,
-        "not_replayable": [{"why": why, "calls": calls} for why, calls in found.not_replayable.items()],
+        "looked_at": replay.total,
+        "replayed": replay.replayed,
+        "not_replayable": [{"why": why, "calls": calls} for why, calls in replay.not_replayable.items()],
         "counts": [
             {"before": before, "after": after, "calls": calls}
-            for (before, after), calls in sorted(found.counts.items())
+            for (before, after), calls in sorted(replay.counts.items())
         ],
-        "flips": [asdict(flip) | {"at": format_time(flip.at)} for flip in found.flips],
+        "flips": [asdict(flip) | {"at": format_time(flip.at)} for flip in replay.flips],
     }

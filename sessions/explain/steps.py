@@ -1,4 +1,4 @@
-"""A call decided and told step by step. Nothing is recorded, opened, taken or spent."""
+"""Decide a call as the gate would and explain each step, without recording, opening or spending anything."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Standpoint:
-    """From where a call is explained: a session, an intent that one would have taken, or both."""
+class Viewpoint:
+    """The session or intent (or both) from which a call is explained."""
 
     session_id: str = ""
     intent_id: str = ""
@@ -39,87 +39,89 @@ class Standpoint:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """One call on one snapshot: what is decided, and the steps that lead there."""
+    """The decision on one call and snapshot, with the steps that lead to it."""
 
     call: ToolCall
-    held: SessionSnapshot
+    snapshot: SessionSnapshot
     decision: Decision
     steps: tuple[Step, ...]
-    world: Filesystem
+    filesystem: Filesystem
 
     @property
-    def answered(self) -> Verdict:
-        return enforce(self.decision, self.held.core.policy)[0]
+    def answered_verdict(self) -> Verdict:
+        return enforce(self.decision, self.snapshot.core.policy)[0]
 
     @property
     def revisions(self) -> dict[str, int | None]:
-        """What the decision was made upon; the session has none before it is opened."""
-        intent = self.held.core.intent
+        """Return the revisions that the decision rests on; a session has none before it is opened."""
+        intent = self.snapshot.core.intent
         return {
-            "workspace": self.held.workspace_revision,
-            "session": self.held.session_revision if self.held.session.pk else None,
+            "workspace": self.snapshot.workspace_revision,
+            "session": self.snapshot.session_revision if self.snapshot.session.pk else None,
             "intent": intent.revision if intent else None,
         }
 
 
-def explain_call(call: ToolCall, held: SessionSnapshot) -> Explanation:
-    decided = decide_call(call, held)
-    steps = explain(decided.call, held.core, decided.now, decided.filesystem)
-    return Explanation(decided.call, held, decided.decision, steps, decided.filesystem)
+def explain_call(call: ToolCall, snapshot: SessionSnapshot) -> Explanation:
+    judged = decide_call(call, snapshot)
+    steps = explain(judged.call, snapshot.core, judged.now, judged.filesystem)
+    return Explanation(judged.call, snapshot, judged.decision, steps, judged.filesystem)
 
 
-def standing_of(bearer: Bearer, request: GateRequest, standpoint: Standpoint | None) -> SessionSnapshot:
-    """Where a token's call stands: its own session, or, for reviewers, wherever they ask.
+def read_snapshot_for_token(
+    bearer: Bearer, request: GateRequest, viewpoint: Viewpoint | None
+) -> SessionSnapshot:
+    """Read the snapshot for a token's call: its own session, or for reviewers any viewpoint.
 
     Raise NotPermittedError for another's session, NotFoundError for a session or intent that is not there.
     """
-    if standpoint is not None:
+    if viewpoint is not None:
         if not bearer.has_role("reviewer"):
-            error = "Explaining from another standpoint needs the role reviewer."
+            error = "Explaining from another viewpoint needs the role reviewer."
             raise NotPermittedError(error, reason="not_permitted")
-        return standing_at(bearer.workspace_id, request, standpoint)
+        return read_snapshot_at(bearer.workspace_id, request, viewpoint)
     session = find_session(bearer.workspace_id, request.session_id)
     if session is not None and not bearer.has_role("reviewer"):
         require_owner(session, bearer)
-    return held_of(session or unopened_session(bearer.workspace_id, request.opening))
+    return read_session_snapshot(session or unopened_session(bearer.workspace_id, request.opening))
 
 
-def standing_at(workspace_id: int, request: GateRequest, standpoint: Standpoint) -> SessionSnapshot:
-    """Read the snapshot of a standpoint. Raise NotFoundError."""
+def read_snapshot_at(workspace_id: int, request: GateRequest, viewpoint: Viewpoint) -> SessionSnapshot:
+    """Read the snapshot of a viewpoint. Raise NotFoundError."""
     session = unopened_session(workspace_id, request.opening)
-    if standpoint.session_id:
-        found = find_session(workspace_id, standpoint.session_id)
-        if found is None:
-            raise _missing("session")
-        session = found
-    held = held_of(session)
-    return _with_intent(held, standpoint.intent_id) if standpoint.intent_id else held
+    if viewpoint.session_id:
+        named_session = find_session(workspace_id, viewpoint.session_id)
+        if named_session is None:
+            raise _not_found_error("session")
+        session = named_session
+    snapshot = read_session_snapshot(session)
+    return _with_intent(snapshot, viewpoint.intent_id) if viewpoint.intent_id else snapshot
 
 
-def held_of(session: AgentSession) -> SessionSnapshot:
-    """The snapshot of a session. Reading one may hand a silent session its intent back: that is undone."""
+def read_session_snapshot(session: AgentSession) -> SessionSnapshot:
+    """Read the snapshot of a session and undo what reading may do: give a silent session its intent back."""
     with transaction.atomic():
-        held = read_snapshot(session)
+        snapshot = read_snapshot(session)
         transaction.set_rollback(True)
-    return held
+    return snapshot
 
 
-def session_of(workspace: Workspace, session_id: str, *, agent: str = "") -> AgentSession:
-    """A recorded session; where it is gone, one of that name that knows nothing."""
-    found = find_session(workspace.pk, session_id)
-    if found is not None:
-        return found
+def find_or_build_session(workspace: Workspace, session_id: str, *, agent: str = "") -> AgentSession:
+    """Return the recorded session; where it is gone, an unsaved one of that id."""
+    session = find_session(workspace.pk, session_id)
+    if session is not None:
+        return session
     return AgentSession(
         workspace=workspace, session_id=session_id, agent_name=agent, last_seen_at=timezone.now()
     )
 
 
-def answer(explanation: Explanation, request: GateRequest) -> dict[str, Any]:
-    """The gate's envelope of a dry run, with the steps and what they were decided upon."""
-    envelope = _envelope(explanation, request)
+def render_explanation(explanation: Explanation, request: GateRequest) -> dict[str, Any]:
+    """Render the gate's answer of a dry run, with the steps and the revisions that they rest on."""
+    envelope = _render_envelope(explanation, request)
     steps = explanation.steps
     if explanation.decision.tool_class is ToolClass.HANDSHAKE:
-        steps = tuple(_judged_by_handshake(step, envelope) for step in steps)
+        steps = tuple(_apply_handshake_answer(step, envelope) for step in steps)
     return envelope | {
         "steps": [
             {"number": s.number, "name": s.name, "saw": s.observed, "outcome": s.outcome, "text": s.text}
@@ -134,44 +136,44 @@ def answer(explanation: Explanation, request: GateRequest) -> dict[str, Any]:
     }
 
 
-def _judged_by_handshake(step: Step, envelope: dict[str, Any]) -> Step:
-    """Where the core lets a handshake through, its own rules are what decides about the intent."""
+def _apply_handshake_answer(step: Step, envelope: dict[str, Any]) -> Step:
+    """Replace the skipped intent step of a handshake by the answer of the handshake's own rules."""
     if step.name != "Intent" or step.outcome != "skip":
         return step
     return replace(step, outcome=envelope["decision"], text=envelope["error"] or "")
 
 
-def _envelope(explanation: Explanation, request: GateRequest) -> dict[str, Any]:
-    decision, held = explanation.decision, explanation.held
+def _render_envelope(explanation: Explanation, request: GateRequest) -> dict[str, Any]:
+    decision, snapshot = explanation.decision, explanation.snapshot
     allowed = decision.verdict is Verdict.ALLOW
     if decision.tool_class is ToolClass.HANDSHAKE and allowed:
-        return preview_handshake(held, request)
-    answered, would_be = enforce(decision, held.core.policy)
-    state = held.core.state
+        return preview_handshake(snapshot, request)
+    answered, would_be = enforce(decision, snapshot.core.policy)
+    state = snapshot.core.state
     if state is SessionState.REQUEST and allowed and decision.tool_class is ToolClass.SAFE:
         state = SessionState.REASONING
-    body = render_decision(decision, answered, session_id=held.session.session_id, state=state)
-    override = held.overrides[decision.grant_id] if decision.grant_id else None
+    body = render_decision(decision, answered, session_id=snapshot.session.session_id, state=state)
+    override = snapshot.overrides[decision.grant_id] if decision.grant_id else None
     return body | {"would_be": would_be, "override": override}
 
 
-def _with_intent(held: SessionSnapshot, intent_id: str) -> SessionSnapshot:
-    """As if the session had taken the intent, which would have started one that is pending."""
-    row = find_intent(held.session.workspace_id, intent_id)
+def _with_intent(snapshot: SessionSnapshot, intent_id: str) -> SessionSnapshot:
+    """Return the snapshot as if the session had selected the intent, which starts a pending one."""
+    row = find_intent(snapshot.session.workspace_id, intent_id)
     if row is None:
-        raise _missing("intent")
+        raise _not_found_error("intent")
     intent = to_core_intent(row)
     if intent.status is IntentStatus.PENDING:
         intent = replace(intent, status=IntentStatus.IN_PROGRESS)
     core = replace(
-        held.core,
+        snapshot.core,
         state=SessionState.ACTION,
         selected_intent_id=row.intent_id,
         intent=intent,
         intent_held_by_other=False,
     )
-    return replace(held, core=core)
+    return replace(snapshot, core=core)
 
 
-def _missing(what: str) -> NotFoundError:
-    return NotFoundError(f"There is no such {what} in this workspace.", reason="not_found")
+def _not_found_error(noun: str) -> NotFoundError:
+    return NotFoundError(f"There is no such {noun} in this workspace.", reason="not_found")

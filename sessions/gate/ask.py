@@ -9,9 +9,9 @@ from controlplane.policy.messages import render_rejected_again
 from controlplane.policy.model import Verdict
 from controlplane.shared.masking import to_storable
 from intents.selectors import find_owners
-from sessions.approvals.lifecycle import find_latest, new_approval, pending_for
-from sessions.approvals.reach import reach_of
-from sessions.approvals.rejections import words_of
+from sessions.approvals.lifecycle import build_approval, find_latest, find_pending
+from sessions.approvals.reach import rate_reach
+from sessions.approvals.rejections import format_rejection
 from sessions.gate.outcome import GateOutcome
 from sessions.models import Approval
 
@@ -24,10 +24,12 @@ def attach_approval(outcome: GateOutcome) -> GateOutcome:
     session, decision = outcome.snapshot.session, outcome.decision
     rejected = find_latest(session, decision.digest, Approval.Status.REJECTED)
     if rejected is not None:
-        error = render_rejected_again(decision.error or "", words_of(rejected.decider, rejected.comment))
+        error = render_rejected_again(
+            decision.error or "", format_rejection(rejected.decider, rejected.comment)
+        )
         denial = replace(decision, verdict=Verdict.DENY, error=error)
         return replace(outcome, decision=denial, answered=Verdict.DENY)
-    approval = pending_for(session, decision.digest) or _find_expired(outcome) or _build_approval(outcome)
+    approval = find_pending(session, decision.digest) or _find_expired(outcome) or _build_approval(outcome)
     return replace(outcome, approval=approval)
 
 
@@ -48,12 +50,12 @@ def _build_approval(outcome: GateOutcome) -> Approval:
     policy, intent = snapshot.core.policy, snapshot.core.intent
     paths = [target.path for target in decision.targets]
     owners = set(find_owners(session.workspace_id, paths, ignore_case=policy.case_insensitive_paths))
-    return new_approval(
+    return build_approval(
         session,
         kind=Approval.Kind.CALL,
         digest=decision.digest,
         timeout_minutes=policy.approval_timeout_minutes,
-        reach=reach_of(decision, owners - {decision.intent_id or ""}),
+        reach=rate_reach(decision, owners - {decision.intent_id or ""}),
         tool=outcome.request.call.tool,
         call=_describe_call(outcome),
         error_type=decision.error_type or "",

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from controlplane.policy.model import SessionState
 from controlplane.shared.tokens import Bearer
-from sessions.approvals.lifecycle import open_planned
+from sessions.approvals.lifecycle import open_approval
 from sessions.gate import snapshot_cache
 from sessions.gate.denial_alerts import alert_on_repeated_denials
 from sessions.gate.outcome import GateOutcome
@@ -23,7 +23,7 @@ def follow_up(bearer: Bearer, outcome: GateOutcome) -> bool:
     """Apply the effects; False when they cannot be, so that the decision must be rolled back."""
     session, approval = outcome.snapshot.session, outcome.approval
     if approval is not None and approval.pk is None:
-        open_planned(approval, outcome.decision_id or "")
+        open_approval(approval, outcome.decision_id or "")
     if outcome.decision.grant_id and not _use_grant(outcome):
         return False
     if outcome.is_counted_denial:

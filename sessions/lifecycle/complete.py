@@ -5,8 +5,8 @@ from __future__ import annotations
 from django.db import transaction
 
 from intents import registry
-from sessions.approvals.lifecycle import open_request, pending_for
-from sessions.approvals.reach import Reach
+from sessions.approvals.lifecycle import find_pending, open_request
+from sessions.approvals.reach import ReachRating
 from sessions.lifecycle.request_scope import request_digest
 from sessions.lifecycle.session_context import load_active_context
 from sessions.models import AgentSession, Approval
@@ -26,12 +26,12 @@ def complete_intent(session: AgentSession, notes: str, actor: str) -> Approval |
             registry.complete(session.intent, actor=actor, reason=notes)
         return None
     digest = request_digest("completion", intent.intent_id, intent.revision, notes)
-    return pending_for(session, digest) or open_request(
+    return find_pending(session, digest) or open_request(
         session,
         kind=Approval.Kind.COMPLETION,
         digest=digest,
         timeout_minutes=context.policy.approval_timeout_minutes,
-        reach=Reach(Approval.Reach.NARROW, "completes one intent"),
+        reach=ReachRating(Approval.Reach.NARROW, "completes one intent"),
         call={"verification_notes": notes, "criteria": session.intent.acceptance_criteria},
         message=notes,
         intent_id=intent.intent_id,

@@ -6,7 +6,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from controlplane.policy.model import SessionState
-from sessions.approvals.lifecycle import cancel_for
+from sessions.approvals.lifecycle import cancel_pending
 from sessions.lifecycle.open import record_session
 from sessions.models import AgentSession
 
@@ -21,7 +21,7 @@ def end_session(session: AgentSession, actor: str) -> bool:
         )
         if ended:
             record_session(session, "ended", actor)
-            cancel_for(session, actor)
+            cancel_pending(session, actor)
     return bool(ended)
 
 

@@ -7,8 +7,8 @@ import json
 
 from controlplane.policy.globs import parse
 from controlplane.shared.errors import InvalidInputError
-from sessions.approvals.lifecycle import open_request, pending_for
-from sessions.approvals.reach import Reach
+from sessions.approvals.lifecycle import find_pending, open_request
+from sessions.approvals.reach import ReachRating
 from sessions.lifecycle.session_context import load_active_context
 from sessions.models import AgentSession, Approval
 
@@ -25,14 +25,14 @@ def request_scope(session: AgentSession, patterns: list[str], reason: str) -> Ap
     assert intent is not None
     digest = request_digest("scope", intent.intent_id, sorted(patterns))
     wide = any(pattern.startswith(("**", "*")) for pattern in patterns)
-    return pending_for(session, digest) or open_request(
+    return find_pending(session, digest) or open_request(
         context.session,
         kind=Approval.Kind.SCOPE,
         digest=digest,
         timeout_minutes=context.policy.approval_timeout_minutes,
-        reach=Reach(Approval.Reach.WIDE, "a pattern for the whole tree")
+        reach=ReachRating(Approval.Reach.WIDE, "a pattern for the whole tree")
         if wide
-        else Reach(Approval.Reach.MEDIUM, "a wider scope stays until somebody narrows it"),
+        else ReachRating(Approval.Reach.MEDIUM, "a wider scope stays until somebody narrows it"),
         call={"patterns": patterns, "reason": reason},
         message=reason,
         intent_id=intent.intent_id,

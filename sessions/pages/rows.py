@@ -18,7 +18,7 @@ from sessions.models import AgentSession
 from traces.ledger.append import body_of
 from traces.models import LedgerEntry
 
-PAGE = 50
+PAGE_SIZE = 50
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
 
@@ -51,55 +51,60 @@ class SessionRow:
 
 
 @dataclass(frozen=True, slots=True)
-class SessionPage:
+class SessionListPage:
     rows: tuple[SessionRow, ...]
     first: bool
     older: str | None  # the cursor of the next page
 
 
-def alive(workspace: Workspace) -> QuerySet[AgentSession]:
+def list_open_sessions(workspace: Workspace) -> QuerySet[AgentSession]:
     return AgentSession.objects.filter(workspace=workspace).not_ended()
 
 
-def session_page(workspace: Workspace, *, everything: bool, cursor: str = "") -> SessionPage:
+def load_session_page(workspace: Workspace, *, include_ended: bool, cursor: str = "") -> SessionListPage:
     """Live ones first, then by last sign of life; from the first on for a cursor of nobody's.
 
     At most 4 queries.
     """
-    rows = AgentSession.objects.filter(workspace=workspace) if everything else alive(workspace)
-    over = When(state=SessionState.ENDED.value, then=Value(1))
-    rows = rows.annotate(over=Case(over, default=Value(0), output_field=IntegerField()))
-    after = _after(cursor)
-    if after is not None:
-        rows = rows.filter(after)
-    found = list(rows.order_by("over", "-last_seen_at", "-pk")[: PAGE + 1])
-    older = _cursor(found[PAGE - 1]) if len(found) > PAGE else None
-    return SessionPage(tuple(rows_of(workspace, found[:PAGE])), after is None, older)
+    rows = (
+        AgentSession.objects.filter(workspace=workspace) if include_ended else list_open_sessions(workspace)
+    )
+    is_ended = When(state=SessionState.ENDED.value, then=Value(1))
+    rows = rows.annotate(over=Case(is_ended, default=Value(0), output_field=IntegerField()))
+    condition = _parse_cursor(cursor)
+    if condition is not None:
+        rows = rows.filter(condition)
+    sessions = list(rows.order_by("over", "-last_seen_at", "-pk")[: PAGE_SIZE + 1])
+    older = _format_cursor(sessions[PAGE_SIZE - 1]) if len(sessions) > PAGE_SIZE else None
+    return SessionListPage(tuple(build_rows(workspace, sessions[:PAGE_SIZE])), condition is None, older)
 
 
-def rows_of(workspace: Workspace, sessions: Sequence[AgentSession]) -> Iterable[SessionRow]:
+def build_rows(workspace: Workspace, sessions: Sequence[AgentSession]) -> Iterable[SessionRow]:
     """At most 3 queries for any number of sessions."""
     ids = [session.session_id for session in sessions]
-    counted = counts(workspace.pk, ids)
-    health = judged(workspace.pk, {session_id: counted[session_id] for session_id in ids})
-    names = _names(workspace.pk, {session.selected_intent_id for session in sessions} - {""})
+    counts_by_id = counts(workspace.pk, ids)
+    health = judged(workspace.pk, {session_id: counts_by_id[session_id] for session_id in ids})
+    names = _map_intent_names(workspace.pk, {session.selected_intent_id for session in sessions} - {""})
     return [
-        _row(session, counted[session.session_id], health[session.session_id], names) for session in sessions
+        _build_row(session, counts_by_id[session.session_id], health[session.session_id], names)
+        for session in sessions
     ]
 
 
-def detail_of(session: AgentSession) -> SessionRow:
+def build_detail(session: AgentSession) -> SessionRow:
     """With when it took which revision of its intent. At most 4 queries."""
-    (row,) = rows_of(session.workspace, [session])
-    selected = LedgerEntry.objects.filter(
+    (row,) = build_rows(session.workspace, [session])
+    selections = LedgerEntry.objects.filter(
         workspace_id=session.workspace_id, session_id=session.session_id, kind="session", outcome="selected"
     )
-    entry = selected.select_related("body").order_by("-pk").first()
+    entry = selections.select_related("body").order_by("-pk").first()
     revision = (body_of(entry) or {}).get("intent_revision") if entry else None
     return replace(row, selected_at=entry.received_at if entry else None, intent_revision=revision)
 
 
-def _row(session: AgentSession, count: Counter[str], health: Health, names: dict[str, str]) -> SessionRow:
+def _build_row(
+    session: AgentSession, count: Counter[str], health: Health, names: dict[str, str]
+) -> SessionRow:
     intent_id = session.selected_intent_id
     return SessionRow(
         id=session.session_id,
@@ -120,24 +125,24 @@ def _row(session: AgentSession, count: Counter[str], health: Health, names: dict
     )
 
 
-def _names(workspace_id: int, intent_ids: set[str]) -> dict[str, str]:
+def _map_intent_names(workspace_id: int, intent_ids: set[str]) -> dict[str, str]:
     rows = Intent.objects.filter(workspace_id=workspace_id, intent_id__in=intent_ids)
     return {row.intent_id: row.title for row in rows}
 
 
-def _cursor(session: AgentSession) -> str:
-    over = int(session.state == SessionState.ENDED)
-    return f"{over}.{(session.last_seen_at - EPOCH) // MICROSECOND}.{session.pk}"
+def _format_cursor(session: AgentSession) -> str:
+    is_ended = int(session.state == SessionState.ENDED)
+    return f"{is_ended}.{(session.last_seen_at - EPOCH) // MICROSECOND}.{session.pk}"
 
 
-def _after(cursor: str) -> Q | None:
+def _parse_cursor(cursor: str) -> Q | None:
     numbers = cursor.split(".")
     if len(numbers) != 3 or not all(text.isascii() and text.isdigit() and len(text) < 18 for text in numbers):
         return None
-    over, seen, key = (int(text) for text in numbers)
+    is_ended, microseconds, row_id = (int(text) for text in numbers)
     try:
-        moment = EPOCH + seen * MICROSECOND
+        last_seen_at = EPOCH + microseconds * MICROSECOND
     except OverflowError:
         return None
-    earlier = Q(last_seen_at__lt=moment) | Q(last_seen_at=moment, pk__lt=key)
-    return Q(over__gt=over) | (Q(over=over) & earlier)
+    earlier = Q(last_seen_at__lt=last_seen_at) | Q(last_seen_at=last_seen_at, pk__lt=row_id)
+    return Q(over__gt=is_ended) | (Q(over=is_ended) & earlier)

@@ -9,5 +9,5 @@ register_converter(AnyId, "anyid")
 app_name = "sessions"
 urlpatterns = [
     path("", views.session_list, name="list"),
-    path("<anyid:session_id>", views.one_session, name="detail"),
+    path("<anyid:session_id>", views.session_address, name="detail"),
 ]

@@ -21,14 +21,14 @@ from controlplane.shared.client_download import client_version
 from sessions.lifecycle.end import end_session, freeze_session
 from sessions.lifecycle.open import find_session
 from sessions.models import AgentSession
-from sessions.pages.rows import alive, detail_of, session_page
+from sessions.pages.rows import build_detail, list_open_sessions, load_session_page
 from traces.entries.reconciliations import last_about
 from traces.timeline.describe_entries import Row
 from traces.timeline.minimap import minimap
 from traces.timeline.timeline import ROWS, Window, session_timeline
 
-STAYS = ("q", "show")  # in every address of the page
-DONE = {
+KEPT_PARAMETERS = ("q", "show")  # in every address of the page
+ACTION_MESSAGES = {
     "end": ("The session is ended and has let go of its intent.", "The session had ended before."),
     "freeze": ("The session is frozen: nothing it asks to change is let through.", "It was frozen already."),
     "unfreeze": ("The session may go on.", "It was not frozen."),
@@ -39,13 +39,15 @@ DONE = {
 @never_cache
 @member_page()
 def session_list(request: MemberRequest) -> HttpResponse:
-    everything = request.GET.get("show") == "all"
-    page = session_page(request.workspace, everything=everything, cursor=request.GET.get("cursor", ""))
-    query = "show=all&" if everything else ""
+    include_ended = request.GET.get("show") == "all"
+    page = load_session_page(
+        request.workspace, include_ended=include_ended, cursor=request.GET.get("cursor", "")
+    )
+    query = "show=all&" if include_ended else ""
     context = {
         "sessions": page.rows,
-        "alive": alive(request.workspace).count(),
-        "show": "all" if everything else "alive",
+        "alive": list_open_sessions(request.workspace).count(),
+        "show": "all" if include_ended else "alive",
         "newer_url": None if page.first else f"?{query}",
         "older_url": f"?{query}cursor={page.older}" if page.older else None,
         "note": f"{len(page.rows)} on this page",
@@ -61,42 +63,46 @@ def session_detail(request: MemberRequest, session_id: str) -> HttpResponse:
 
     `entry` leads to the part with that entry, marked.
     """
-    session = _session(request, session_id)
-    window, entry = _window(request), _number(request.GET.get("entry", ""))
+    session = _get_session(request, session_id)
+    window, entry = _parse_window(request), _parse_number(request.GET.get("entry", ""))
     page = session_timeline(request.workspace.pk, session.session_id, window)
     timeline = {
         "rows": page.rows,
-        "earlier_url": _url(request, before=page.earlier),
-        "later_url": _url(request, after=page.later),
+        "earlier_url": _build_url(request, before=page.earlier),
+        "later_url": _build_url(request, after=page.later),
         "entry": entry,
     }
-    shown = detail_of(session)
+    session_row = build_detail(session)
     if request.GET.get("fragment") == "timeline":
-        return render(request, "sessions/_timeline.html", {"timeline": timeline, "session": shown})
+        return render(request, "sessions/_timeline.html", {"timeline": timeline, "session": session_row})
     context = {
-        "session": shown,
+        "session": session_row,
         "timeline": timeline,
-        "hook_is_old": bool(shown.hook) and shown.hook != client_version(),
+        "hook_is_old": bool(session_row.hook) and session_row.hook != client_version(),
         "reconciled": last_about(request.workspace.pk, "session", session.session_id),
         "may_end": has_role(request.role, Role.REVIEWER),
         "filters": {"q": window.text, "show": request.GET.get("show", "everything")},
         "map": minimap(
-            request.workspace.pk, session.session_id, _kept(request, STAYS), window.since, window.until
+            request.workspace.pk,
+            session.session_id,
+            _get_parameters(request, KEPT_PARAMETERS),
+            window.since,
+            window.until,
         ),
         "zoomed": bool(window.since or window.until),
-        "missing": bool(entry) and not any(_stands_in(row, entry) for row in page.rows),
+        "missing": bool(entry) and not any(_contains_entry(row, entry) for row in page.rows),
     }
     return render(request, "sessions/session_detail.html", context)
 
 
-def _window(request: MemberRequest) -> Window:
+def _parse_window(request: MemberRequest) -> Window:
     query = request.GET
-    since, until = (_moment(query.get(name, "")) for name in ("since", "until"))
-    before, after = (_number(query.get(name, "")) for name in ("before", "after"))
+    since, until = (_parse_time(query.get(name, "")) for name in ("since", "until"))
+    before, after = (_parse_number(query.get(name, "")) for name in ("before", "after"))
     return Window(
         since=since,
         until=until,
-        entry=_number(query.get("entry", "")) if before is None and after is None else None,
+        entry=_parse_number(query.get("entry", "")) if before is None and after is None else None,
         after=after,
         before=before,
         limit=ROWS,
@@ -105,61 +111,63 @@ def _window(request: MemberRequest) -> Window:
     )
 
 
-def _moment(text: str) -> datetime | None:
+def _parse_time(text: str) -> datetime | None:
     """A time as the minimap's links write it; anything else is no time."""
     try:
-        found = parse_datetime(text)
+        time = parse_datetime(text)
     except ValueError:
         return None
-    return found if found is not None and timezone.is_aware(found) else None
+    return time if time is not None and timezone.is_aware(time) else None
 
 
-def _stands_in(row: Row, number: int | None) -> bool:
-    return row.number == number or any(one.number == number for one in row.members)
+def _contains_entry(row: Row, number: int | None) -> bool:
+    return row.number == number or any(member.number == number for member in row.members)
 
 
-def _number(text: str) -> int | None:
+def _parse_number(text: str) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
 
 
-def _url(request: MemberRequest, **cursor: int | None) -> str | None:
+def _build_url(request: MemberRequest, **cursor: int | None) -> str | None:
     """The same filters from another cursor on; None where there is none."""
     if None in cursor.values():
         return None
-    return f"?{urlencode(_kept(request, (*STAYS, 'since', 'until')) | cursor)}"
+    return f"?{urlencode(_get_parameters(request, (*KEPT_PARAMETERS, 'since', 'until')) | cursor)}"
 
 
-def _kept(request: MemberRequest, names: Iterable[str]) -> dict[str, str]:
+def _get_parameters(request: MemberRequest, names: Iterable[str]) -> dict[str, str]:
     return {name: request.GET[name] for name in names if request.GET.get(name)}
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def one_session(request: HttpRequest, slug: str, session_id: str) -> HttpResponseBase:
+def session_address(request: HttpRequest, slug: str, session_id: str) -> HttpResponseBase:
     """Shown and acted on under one address, so that no id can be taken for that of another page."""
-    view = act if request.method == "POST" else session_detail
+    view = act_on_session if request.method == "POST" else session_detail
     return view(request, slug=slug, session_id=session_id)
 
 
 @require_POST
 @member_page(Role.REVIEWER)
-def act(request: MemberRequest, session_id: str) -> HttpResponse:
+def act_on_session(request: MemberRequest, session_id: str) -> HttpResponse:
     """`action`: end | freeze | unfreeze."""
-    session = _session(request, session_id)
+    session = _get_session(request, session_id)
     action = request.POST.get("action", "end")
     actor = f"user:{request.user.pk}:{display_name(request.user)}"
     if action == "end":
-        done = end_session(session, actor)
-    elif action in DONE:
-        done = freeze_session(session, actor, frozen=action == "freeze")
+        changed = end_session(session, actor)
+    elif action in ACTION_MESSAGES:
+        changed = freeze_session(session, actor, frozen=action == "freeze")
     else:
         raise Http404
-    texts = DONE[action]
-    messages.add_message(request, messages.SUCCESS if done else messages.INFO, texts[0] if done else texts[1])
+    done_text = ACTION_MESSAGES[action]
+    messages.add_message(
+        request, messages.SUCCESS if changed else messages.INFO, done_text[0] if changed else done_text[1]
+    )
     return redirect("sessions:detail", request.workspace.slug, session_id)
 
 
-def _session(request: MemberRequest, session_id: str) -> AgentSession:
-    found = find_session(request.workspace.pk, session_id) if "\x00" not in session_id else None
-    if found is None:
+def _get_session(request: MemberRequest, session_id: str) -> AgentSession:
+    session = find_session(request.workspace.pk, session_id) if "\x00" not in session_id else None
+    if session is None:
         raise Http404
-    return found
+    return session

@@ -14,7 +14,7 @@ from controlplane.api.pagination import PAGE_PARAMETERS, paginate, read_boolean
 from controlplane.api.views import WorkspaceView
 from sessions.api_schema import responses_for
 from sessions.reconciliation import schema
-from sessions.reconciliation.reconcile import reconcile, subjects_of
+from sessions.reconciliation.reconcile import list_subjects, reconcile
 from sessions.representations import format_time
 from traces.entries.reconciliations import reconciliations, record
 from traces.ledger.append import body_of
@@ -55,10 +55,10 @@ class ReconciliationsView(WorkspaceView):
     def post(self, request: Request) -> Response:
         body = schema.ReconciliationBody(data=request.data)
         body.is_valid(raise_exception=True)
-        found = reconcile(self.workspace, schema.range_of(dict(body.validated_data)))
+        found = reconcile(self.workspace, schema.build_range(dict(body.validated_data)))
         if read_boolean(request, "dry_run"):
             return Response({"id": None, "received_at": None, **found})
-        entry, new = record(self.bearer.workspace_id, found, subjects_of(found), actor=self.actor)
+        entry, new = record(self.bearer.workspace_id, found, list_subjects(found), actor=self.actor)
         return Response(_answer(entry), status=201 if new else 200)
 
 

@@ -1,7 +1,7 @@
-"""What really changed, held against what the control plane knows: explained, unexplained, out of scope.
+"""Compare the changes in git with the record: explained, unexplained or out of scope.
 
-A file is explained when a trace ends in its very content, the gate had let a call of that session change
-that path, and the trace's intent may change it (or a human let it pass). Everything else is a finding.
+A file is explained when a trace ends in its present content, the gate allowed a call of that session to
+change the path, and the trace's intent may change it (or a person approved it). Everything else is a finding.
 Scopes, `.intentignore` and protected paths count as they are now.
 """
 
@@ -18,27 +18,27 @@ from controlplane.policy.paths.filesystem import UnknownFilesystem
 from controlplane.policy.rules.path_rules import compile_rules, find_write_objection
 from intents.models import Intent
 from sessions.core_values import load_policy, to_core_intent
-from sessions.reconciliation.evidence import Evidence, Traced, gather
+from sessions.reconciliation.evidence import Evidence, TraceRecord, gather_evidence
 from traces.entries.reconciliations import Subject
 from traces.entry_schema import canonical_path
 
 MAX_FILES = 10_000
 EXPLAINED, UNEXPLAINED, OUT_OF_SCOPE = "explained", "unexplained", "out_of_scope"
 OUTCOMES = (EXPLAINED, UNEXPLAINED, OUT_OF_SCOPE)
-GROUNDS: Mapping[Reason, str] = {
-    Reason.NOT_IN_SCOPE: "{intent}'s scope does not hold it.",
-    Reason.EMPTY_SCOPE: "{intent}'s scope is empty.",
-    Reason.PROTECTED_PATH: "It is a protected path, which {intent} does not name.",
-    Reason.INTENTIGNORE: ".intentignore holds it off.",
+OBJECTION_TEXTS: Mapping[Reason, str] = {
+    Reason.NOT_IN_SCOPE: "It is outside the scope of {intent}.",
+    Reason.EMPTY_SCOPE: "The scope of {intent} is empty.",
+    Reason.PROTECTED_PATH: "It is a protected path that {intent} does not name.",
+    Reason.INTENTIGNORE: "It is ignored by .intentignore.",
 }
-_NO_WORLD = UnknownFilesystem()
+_NO_FILESYSTEM = UnknownFilesystem()
 
 
 @dataclass(frozen=True, slots=True)
-class ChangedFile:
+class DiffEntry:
     """One file of `git diff --raw`. `content_hash` is None where it has no content now (deleted, submodule).
 
-    `readable` is False for a name that is no UTF-8, which nothing here can be held against.
+    `readable` is False for a name that is not UTF-8, which cannot be compared with anything.
     """
 
     path: str
@@ -50,19 +50,19 @@ class ChangedFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Range:
-    """Commits and the files between them. Where a session or an intent is named, only its traces count."""
+class DiffRange:
+    """Two commits and the files between them. With a session or an intent, only its traces count."""
 
     base: str
     head: str
-    files: tuple[ChangedFile, ...]
+    files: tuple[DiffEntry, ...]
     session_id: str = ""
     intent_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What is known of a file. `entry_id` is the trace, `decision_id` the gate's decision it rests on."""
+    """The result for one file. `entry_id` is its trace, `decision_id` the gate's decision on it."""
 
     path: str
     status: str
@@ -79,25 +79,25 @@ class Finding:
 
 
 @dataclass(slots=True)
-class Law:
-    """What intents may change now. Rules are compiled once for each intent."""
+class CurrentRules:
+    """The rules of all intents as they are now, compiled once for each intent."""
 
     workspace: Workspace
     intents: Mapping[str, Intent]
-    _known: dict[tuple[str, str], tuple[str, str] | None] = field(default_factory=dict)
+    _cache: dict[tuple[str, str], tuple[str, str] | None] = field(default_factory=dict)
 
-    def against(self, file: ChangedFile, intent_id: str) -> tuple[str, str] | None:
-        """(reason, text) why an intent may not change a file, under its old name too; None where it may."""
+    def find_objection(self, file: DiffEntry, intent_id: str) -> tuple[str, str] | None:
+        """Return (reason, text) if an intent may not change a file, under its old name too; else None."""
         names = (file.path, file.old_path) if file.old_path and file.status == "R" else (file.path,)
-        return next((found for name in names if (found := self._known_of(name, intent_id))), None)
+        return next((found for name in names if (found := self._find_cached(name, intent_id))), None)
 
-    def _known_of(self, path: str, intent_id: str) -> tuple[str, str] | None:
+    def _find_cached(self, path: str, intent_id: str) -> tuple[str, str] | None:
         key = (path, intent_id)
-        if key not in self._known:
-            self._known[key] = self._against(path, intent_id)
-        return self._known[key]
+        if key not in self._cache:
+            self._cache[key] = self._compute_objection(path, intent_id)
+        return self._cache[key]
 
-    def _against(self, path: str, intent_id: str) -> tuple[str, str] | None:
+    def _compute_objection(self, path: str, intent_id: str) -> tuple[str, str] | None:
         if not intent_id:
             return "no_intent", "It was changed under no intent."
         intent = self.intents.get(intent_id)
@@ -108,53 +108,53 @@ class Law:
             intent=to_core_intent(intent),
             intentignore=self.workspace.intentignore,
         )
-        found = find_write_objection(Target(path), compile_rules(snapshot), _NO_WORLD)
-        if found is None:
+        objections = find_write_objection(Target(path), compile_rules(snapshot), _NO_FILESYSTEM)
+        if objections is None:
             return None
-        reason = found[0][1]
-        return reason.value, GROUNDS[reason].format(intent=intent_id)
+        reason = objections[0][1]
+        return reason.value, OBJECTION_TEXTS[reason].format(intent=intent_id)
 
 
-def reconcile(workspace: Workspace, asked: Range) -> dict[str, Any]:
-    """The whole answer, findings in the order of the files. Writes nothing.
+def reconcile(workspace: Workspace, diff: DiffRange) -> dict[str, Any]:
+    """Return the full answer, findings in the order of the files. Write nothing.
 
     Queries: 1 for 500 paths and their old names, 2 for intents and denials, 1 for 500 sessions.
     """
-    files = [_placed(file) for file in asked.files]
+    files = [_with_canonical_paths(file) for file in diff.files]
     names = [name for file in files if file.readable for name in (file.path, file.old_path) if name]
-    evidence = gather(workspace.pk, names, session_id=asked.session_id, intent_id=asked.intent_id)
+    evidence = gather_evidence(workspace.pk, names, session_id=diff.session_id, intent_id=diff.intent_id)
     intents = {row.intent_id: row for row in Intent.objects.filter(workspace=workspace)}
-    law = Law(workspace, intents)
-    judged = [_judge(file, asked, evidence, law) for file in files]
-    return _answer(asked, judged)
+    rules = CurrentRules(workspace, intents)
+    findings = [_classify(file, diff, evidence, rules) for file in files]
+    return _render_answer(diff, findings)
 
 
-def subjects_of(answer: Mapping[str, Any]) -> set[Subject]:
-    """The sessions and intents that an answer speaks of."""
-    speaking = [answer, *answer["findings"], *answer["explained"]]
+def list_subjects(answer: Mapping[str, Any]) -> set[Subject]:
+    """Return the sessions and intents that an answer names."""
+    items = [answer, *answer["findings"], *answer["explained"]]
     return {
-        (subject, one[f"{subject}_id"])
-        for one in speaking
+        (subject, item[f"{subject}_id"])
+        for item in items
         for subject in ("session", "intent")
-        if one[f"{subject}_id"]
+        if item[f"{subject}_id"]
     }
 
 
-def _answer(asked: Range, judged: Sequence[Finding]) -> dict[str, Any]:
-    counts = Counter(one.outcome for one in judged)
+def _render_answer(diff: DiffRange, findings: Sequence[Finding]) -> dict[str, Any]:
+    counts = Counter(one.outcome for one in findings)
     return {
-        "base": asked.base,
-        "head": asked.head,
-        "session_id": asked.session_id or None,
-        "intent_id": asked.intent_id or None,
-        "counts": {"files": len(judged), **{outcome: counts[outcome] for outcome in OUTCOMES}},
-        "findings": [one.as_json() for one in judged if one.outcome != EXPLAINED],
-        "explained": [one.as_json() for one in judged if one.outcome == EXPLAINED],
+        "base": diff.base,
+        "head": diff.head,
+        "session_id": diff.session_id or None,
+        "intent_id": diff.intent_id or None,
+        "counts": {"files": len(findings), **{outcome: counts[outcome] for outcome in OUTCOMES}},
+        "findings": [one.as_json() for one in findings if one.outcome != EXPLAINED],
+        "explained": [one.as_json() for one in findings if one.outcome == EXPLAINED],
     }
 
 
-def _placed(file: ChangedFile) -> ChangedFile:
-    """With paths as traces name them; unreadable where a name means no place in the workspace."""
+def _with_canonical_paths(file: DiffEntry) -> DiffEntry:
+    """Return the entry with canonical paths; unreadable where a name is no path of the workspace."""
     try:
         old = canonical_path(file.old_path) if file.old_path else ""
         return replace(file, path=canonical_path(file.path), old_path=old)
@@ -162,72 +162,82 @@ def _placed(file: ChangedFile) -> ChangedFile:
         return replace(file, readable=False)
 
 
-def _judge(file: ChangedFile, asked: Range, evidence: Evidence, law: Law) -> Finding:
-    found = Finding(
+def _classify(file: DiffEntry, diff: DiffRange, evidence: Evidence, rules: CurrentRules) -> Finding:
+    finding = Finding(
         file.path, file.status, UNEXPLAINED, "unreadable_path", "Its name is no path of a workspace."
     )
     if not file.readable:
-        return found
-    if asked.intent_id:
-        ground = law.against(file, asked.intent_id)
-        if ground is not None and not evidence.overridden(file.path):
+        return finding
+    if diff.intent_id:
+        objection = rules.find_objection(file, diff.intent_id)
+        if objection is not None and not evidence.is_overridden(file.path):
             return replace(
-                found, outcome=OUT_OF_SCOPE, reason=ground[0], text=ground[1], intent_id=asked.intent_id
+                finding,
+                outcome=OUT_OF_SCOPE,
+                reason=objection[0],
+                text=objection[1],
+                intent_id=diff.intent_id,
             )
-    traces = [one for one in evidence.of(file.path) if _ends_in(one, file)]
+    traces = [one for one in evidence.traces_for(file.path) if _matches_content(one, file)]
     if file.old_path and file.content_hash:
-        traces += [one for one in evidence.of(file.old_path) if one.content_hash == file.content_hash]
-    governed = [one for one in traces if not one.imported and evidence.let(one.session_id, file.path)]
-    if not governed:
-        return _without_call(found, file, traces, evidence)
+        traces += [one for one in evidence.traces_for(file.old_path) if one.content_hash == file.content_hash]
+    governed_traces = [
+        one for one in traces if not one.imported and evidence.find_decision(one.session_id, file.path)
+    ]
+    if not governed_traces:
+        return _classify_ungoverned(finding, file, traces, evidence)
     if file.mode_only:
-        text = "Its content is as it was, its mode is not, and traces tell no modes."
-        return replace(_with(found, governed[0]), reason="mode_changed", text=text)
-    judged = [_under_intent(found, one, file, evidence, law) for one in governed]
-    return next((one for one in judged if one.outcome == EXPLAINED), judged[0])
+        text = "Its content is as it was, its mode is not, and traces do not record modes."
+        return replace(_with_trace(finding, governed_traces[0]), reason="mode_changed", text=text)
+    findings = [_classify_traced(finding, one, file, evidence, rules) for one in governed_traces]
+    return next((one for one in findings if one.outcome == EXPLAINED), findings[0])
 
 
-def _ends_in(trace: Traced, file: ChangedFile) -> bool:
+def _matches_content(trace: TraceRecord, file: DiffEntry) -> bool:
     if file.content_hash is None:
         return file.status == "D" and trace.deleted
     return not trace.deleted and trace.content_hash == file.content_hash
 
 
-def _under_intent(found: Finding, trace: Traced, file: ChangedFile, evidence: Evidence, law: Law) -> Finding:
-    decision_id = evidence.let(trace.session_id, file.path)
-    found = replace(_with(found, trace), decision_id=decision_id)
+def _classify_traced(
+    finding: Finding, trace: TraceRecord, file: DiffEntry, evidence: Evidence, rules: CurrentRules
+) -> Finding:
+    decision_id = evidence.find_decision(trace.session_id, file.path)
+    finding = replace(_with_trace(finding, trace), decision_id=decision_id)
     override = evidence.overrides.get((trace.session_id, file.path))
-    ground = law.against(file, trace.intent_id)
-    if ground is not None and not override:
-        return replace(found, outcome=OUT_OF_SCOPE, reason=ground[0], text=ground[1])
-    if ground is not None:
-        text = f"{ground[1]} A human let this call pass."
-        return replace(found, outcome=EXPLAINED, reason="approved", text=text, decision_id=override or "")
+    objection = rules.find_objection(file, trace.intent_id)
+    if objection is not None and not override:
+        return replace(finding, outcome=OUT_OF_SCOPE, reason=objection[0], text=objection[1])
+    if objection is not None:
+        text = f"{objection[1]} A person approved this call."
+        return replace(finding, outcome=EXPLAINED, reason="approved", text=text, decision_id=override or "")
     text = "A trace of a governed call ends in this content."
-    return replace(found, outcome=EXPLAINED, reason="traced", text=text)
+    return replace(finding, outcome=EXPLAINED, reason="traced", text=text)
 
 
-def _without_call(found: Finding, file: ChangedFile, traces: Sequence[Traced], evidence: Evidence) -> Finding:
-    """Why nothing explains a file, by the best that is known of it."""
+def _classify_ungoverned(
+    finding: Finding, file: DiffEntry, traces: Sequence[TraceRecord], evidence: Evidence
+) -> Finding:
+    """Return the finding for a file that no governed call explains, by the best evidence there is."""
     if traces:
-        told = [one for one in traces if not one.imported]
-        reason = "traced_without_decision" if told else "imported_trace"
-        text = "A trace tells this content, but the gate let no call of its session change this path."
-        return replace(_with(found, (told or traces)[0]), reason=reason, text=text)
-    newest = next(iter(evidence.of(file.path)), None)
+        live_traces = [one for one in traces if not one.imported]
+        reason = "traced_without_decision" if live_traces else "imported_trace"
+        text = "A trace records this content, but the gate allowed no call of its session on this path."
+        return replace(_with_trace(finding, (live_traces or traces)[0]), reason=reason, text=text)
+    newest = next(iter(evidence.traces_for(file.path)), None)
     if newest is not None:
         text = "It was changed after it was traced: by hand, by a formatter or by an ungoverned tool."
-        return replace(_with(found, newest), reason="changed_after_trace", text=text)
+        return replace(_with_trace(finding, newest), reason="changed_after_trace", text=text)
     denied = evidence.denied.get(file.path)
     if denied is not None:
-        text = "The gate denied a call on this path, and it changed nonetheless."
-        return replace(found, outcome=OUT_OF_SCOPE, reason="denied", text=text, **denied)
-    allowed = evidence.allowed_anywhere(file.path)
+        text = "The gate denied a call on this path, yet it changed."
+        return replace(finding, outcome=OUT_OF_SCOPE, reason="denied", text=text, **denied)
+    allowed = evidence.find_allowed(file.path)
     if allowed is not None:
-        text = "The gate let a call change this path, but no trace tells what it left there."
-        return replace(found, reason="not_traced", text=text, **allowed)
-    return replace(found, reason="no_trace", text="No decision and no trace speaks of this path.")
+        text = "The gate allowed a call on this path, but no trace records the result."
+        return replace(finding, reason="not_traced", text=text, **allowed)
+    return replace(finding, reason="no_trace", text="No decision and no trace names this path.")
 
 
-def _with(found: Finding, trace: Traced) -> Finding:
-    return replace(found, entry_id=trace.entry_id, session_id=trace.session_id, intent_id=trace.intent_id)
+def _with_trace(finding: Finding, trace: TraceRecord) -> Finding:
+    return replace(finding, entry_id=trace.entry_id, session_id=trace.session_id, intent_id=trace.intent_id)

@@ -6,7 +6,7 @@ from rest_framework import serializers as s
 
 from controlplane.api.fields import BoolField, IntField, StrField
 from sessions.api_schema import Body
-from sessions.reconciliation.reconcile import MAX_FILES, OUTCOMES, ChangedFile, Range
+from sessions.reconciliation.reconcile import MAX_FILES, OUTCOMES, DiffEntry, DiffRange
 
 HASH = r"^sha256:[0-9a-f]{64}$"
 
@@ -76,7 +76,7 @@ class ReconciliationPage(Body):
     next = StrField(allow_null=True)
 
 
-def range_of(data: dict[str, object]) -> Range:
+def build_range(data: dict[str, object]) -> DiffRange:
     """A checked body as a value."""
     files: list[dict[str, object]] = data.pop("files")  # type: ignore[assignment]  # checked above
-    return Range(files=tuple(ChangedFile(**file) for file in files), **data)  # type: ignore[arg-type]
+    return DiffRange(files=tuple(DiffEntry(**file) for file in files), **data)  # type: ignore[arg-type]

@@ -73,7 +73,7 @@ def test_a_token_is_shown_once(place, sign_in):
     page = sign_in("ada", "admin")
     page.goto(place.address("settings/tokens/"))
     page.get_by_label("Name").fill("Laptop of Ada")
-    page.get_by_role("button", name="Make a token").click()
+    page.get_by_role("button", name="Create a token").click()
     expect(page.locator("#main")).to_contain_text("icp_")
     page.goto(place.address("settings/tokens/"))
     expect(page.locator("#main")).to_contain_text("Laptop of Ada")
@@ -89,10 +89,10 @@ def test_an_admin_sets_up_an_anchor_and_switches_it_off(place, sign_in):
     page.get_by_label("Address").fill("https://keep.invalid/heads")
     page.get_by_role("button", name="Add an anchor").click()
     expect(page.locator("#main")).to_contain_text("https://keep.invalid/heads")
-    page.get_by_role("button", name="Switch off").click()
+    page.get_by_role("button", name="Disable").click()
     expect(page.locator("table").first).to_contain_text("Off")
     page.get_by_role("button", name="Remove").click()
-    expect(page.locator("#main")).to_contain_text("None yet.")
+    expect(page.locator("#main")).to_contain_text("No anchors yet.")
 
 
 def test_a_reviewer_freezes_a_session(place, sign_in):

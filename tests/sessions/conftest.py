@@ -4,8 +4,8 @@ import pytest
 
 from controlplane.models import Workspace
 from tests import builders
-from tests.sessions.approvals.asking import edit
-from tests.sessions.approvals.drawing import FILE
+from tests.sessions.approvals.approval_builders import edit
+from tests.sessions.approvals.preview_builders import FILE
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 from django.urls import reverse
 
-from sessions.approvals.card.previews.edits import Piece
+from sessions.approvals.card.previews.edits import Replacement
 from sessions.models import AgentSession
 from sessions.previous_text import undone
 from tests import builders
@@ -157,13 +157,13 @@ def test_lines_out_of_a_file_are_no_text_to_compare(working, on_disk):
 @pytest.mark.parametrize(
     ("after", "pieces", "before"),
     [
-        ("a c", [Piece("b", "c")], "a b"),
-        ("a d", [Piece("b", "c"), Piece("c", "d")], "a b"),
-        ("c c", [Piece("b", "c")], None),  # either could have been the one
-        ("ccc", [Piece("b", "cc")], None),  # at both places
-        ("a b c", [Piece("b", "c")], None),  # then `b` would have stood there twice
-        ("c", [Piece("b", "c", everywhere=True)], None),
-        ("a", [Piece("b", "")], None),
+        ("a c", [Replacement("b", "c")], "a b"),
+        ("a d", [Replacement("b", "c"), Replacement("c", "d")], "a b"),
+        ("c c", [Replacement("b", "c")], None),  # either could have been the one
+        ("ccc", [Replacement("b", "cc")], None),  # at both places
+        ("a b c", [Replacement("b", "c")], None),  # then `b` would have stood there twice
+        ("c", [Replacement("b", "c", replace_all=True)], None),
+        ("a", [Replacement("b", "")], None),
         ("a", [], None),
     ],
 )

@@ -9,9 +9,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from sessions.models import AgentSession
-from sessions.pages.rows import PAGE
+from sessions.pages.rows import PAGE_SIZE
 from tests import builders
-from tests.sessions.approvals.asking import AGENT, ROOT, edit
+from tests.sessions.approvals.approval_builders import AGENT, ROOT, edit
 
 LIST = "/w/acme/sessions/"
 
@@ -75,8 +75,8 @@ def test_ended_ones_are_under_all_and_behind_the_live(acme, agent, working, rexs
 
 
 def test_pages_follow_each_other_without_gap_or_double(acme, agent, rexs):
-    many(acme, agent, PAGE + 5)
-    many(acme, agent, PAGE, state="ENDED")
+    many(acme, agent, PAGE_SIZE + 5)
+    many(acme, agent, PAGE_SIZE, state="ENDED")
     seen, query = [], {"show": "all"}
     for _ in range(3):
         rows = rexs.get(LIST, query).context
@@ -84,7 +84,7 @@ def test_pages_follow_each_other_without_gap_or_double(acme, agent, rexs):
         if rows["older_url"] is None:
             break
         query = dict(part.split("=") for part in rows["older_url"][1:].split("&"))
-    assert len(seen) == len(set(seen)) == 2 * PAGE + 5
+    assert len(seen) == len(set(seen)) == 2 * PAGE_SIZE + 5
     assert seen == sorted(seen, key=lambda name: (name.startswith("ENDED"), name))
     assert rows["newer_url"] == "?show=all&"
 

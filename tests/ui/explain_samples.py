@@ -1,17 +1,20 @@
 """Contexts for the Explain page: empty, a call that was tried, a recorded decision."""
 
 from controlplane.pages import styleguide
-from sessions.explain.form import KINDS, Option, Options, Trial
+from sessions.explain.form import KINDS, ExplainInput, OptionGroup, SelectOption
 from sessions.explain.pages import LOOKS
 from tests.ui.hostile import AGO, HOSTILE, NOW
 
 
 def form(**found):
-    choices = [Option("intent:INT-001", f"INT-001 {HOSTILE}")]
+    choices = [SelectOption("intent:INT-001", f"INT-001 {HOSTILE}")]
     return {
-        "trial": Trial(text=HOSTILE, tool=HOSTILE, cwd=HOSTILE, standpoint="intent:INT-001"),
+        "form_input": ExplainInput(text=HOSTILE, tool=HOSTILE, cwd=HOSTILE, viewpoint="intent:INT-001"),
         "kinds": KINDS,
-        "standpoints": [Options("As if this intent were taken", choices), Options("As in this session")],
+        "viewpoints": [
+            OptionGroup("As if this intent were taken", choices),
+            OptionGroup("As in this session"),
+        ],
         "error": "",
         "result": None,
         "recorded": None,

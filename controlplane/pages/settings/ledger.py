@@ -1,4 +1,4 @@
-"""Settings of the ledger: where signed heads are kept outside, and what was archived."""
+"""The settings page of the ledger: anchors of signed heads, and archives."""
 
 from __future__ import annotations
 
@@ -20,17 +20,23 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 KINDS = (
-    (AnchorKind.WEBHOOK, "Posts the signed head to an address, with a signature by a secret beside it."),
-    (AnchorKind.GIT, "A note on HEAD of the workspace's repository, under refs/notes/icp-checkpoints."),
+    (AnchorKind.WEBHOOK, "Posts the signed head to a URL, with a Standard Webhooks signature."),
+    (
+        AnchorKind.GIT,
+        "Writes a note on HEAD of the workspace's repository, under refs/notes/icp-checkpoints.",
+    ),
 )
 MINUTES = 10
-MAX_ARCHIVES = 200  # nightly ones of more than half a year
+MAX_ARCHIVES = 200  # more than half a year of nightly ones
 
 
 @settings_page
 @member_page()
 def ledger(request: MemberRequest) -> HttpResponse:
-    """Posts action=add (kind, target, minutes), or on, off, retry, remove (anchor_id)."""
+    """List anchors and archives.
+
+    POST action=add (kind, target, minutes), or on, off, retry, remove (anchor_id).
+    """
     error = ""
     if is_change(request):
         try:
@@ -68,9 +74,9 @@ def _change(request: MemberRequest) -> None:
 def _add(request: MemberRequest, actor: str) -> None:
     kind, minutes = request.POST.get("kind", ""), request.POST.get("minutes", "")
     if kind not in dict(KINDS):
-        raise AnchorError("Choose a kind. A file is set up by whoever runs the server.")
+        raise AnchorError("Choose a kind. Files are configured on the server.")
     if not (minutes.isascii() and minutes.isdigit() and len(minutes) < 7):
-        raise AnchorError("Give the interval as a whole number of minutes.")
+        raise AnchorError("Enter the interval as a whole number of minutes.")
     schedule.add(request.workspace, kind, request.POST.get("target", ""), int(minutes), actor=actor)
 
 

@@ -1,6 +1,6 @@
-"""Who belongs to a workspace. Every change is an entry of the ledger, in the transaction of the change.
+"""Add, change and remove members. Each change writes a ledger entry in the same transaction.
 
-`actor` is how the ledger names who acts.
+`actor` is the name of the acting person in that entry.
 """
 
 from __future__ import annotations
@@ -25,22 +25,24 @@ class MemberError(ConflictError):
 
 
 def add(workspace: Workspace, username: str, role: Role, *, actor: str) -> Membership:
-    """Take in somebody who has an account already. Raises MemberError."""
+    """Add a user who has an account. Raise MemberError."""
     user = User.objects.filter(username=username, is_active=True).first()
     if user is None:
-        raise MemberError(f"There is no account {username!r}. An operator makes one: manage.py add_member.")
+        raise MemberError(
+            f"There is no account {username!r}. An operator can create it: manage.py add_member."
+        )
     with _lock_members(workspace):
         membership, created = Membership.objects.get_or_create(
             workspace=workspace, user=user, defaults={"role": role}
         )
         if not created:
-            raise MemberError(f"{username} is a member already, as {membership.role}.")
+            raise MemberError(f"{username} is already a member, with the role {membership.role}.")
         _record(workspace, "added", membership, actor)
     return membership
 
 
 def change_role(workspace: Workspace, user_id: int, role: Role, *, actor: str) -> None:
-    """Raises MemberError when nobody could administer the workspace any more."""
+    """Change a member's role. Raise MemberError if the workspace would have no admin."""
     with _lock_members(workspace):
         membership = _find_member(workspace, user_id)
         if membership.role == role:
@@ -53,7 +55,7 @@ def change_role(workspace: Workspace, user_id: int, role: Role, *, actor: str) -
 
 
 def remove(workspace: Workspace, user_id: int, *, actor: str) -> None:
-    """Take somebody out, and revoke the tokens that act in their name. Raises MemberError."""
+    """Remove a member and revoke the tokens that act for them. Raise MemberError."""
     with _lock_members(workspace):
         membership = _find_member(workspace, user_id)
         if membership.role == Role.ADMIN:
@@ -66,7 +68,7 @@ def remove(workspace: Workspace, user_id: int, *, actor: str) -> None:
 
 @contextmanager
 def _lock_members(workspace: Workspace) -> Iterator[None]:
-    """One change of a workspace's people at a time: two admins cannot remove each other at once."""
+    """Lock the workspace, so that two admins cannot remove each other at the same time."""
     with transaction.atomic():
         Workspace.objects.select_for_update().get(pk=workspace.pk)
         yield
@@ -77,14 +79,14 @@ def _find_member(workspace: Workspace, user_id: int) -> Membership:
         Membership.objects.select_related("user").filter(workspace=workspace, user_id=user_id).first()
     )
     if membership is None:
-        raise MemberError("That person is no member any more.")
+        raise MemberError("This person is no longer a member.")
     return membership
 
 
 def _require_other_admin(membership: Membership) -> None:
     admins = Membership.objects.admins().filter(workspace=membership.workspace_id)
     if not admins.exclude(pk=membership.pk).exists():
-        raise MemberError("A workspace needs an admin: make somebody else one first.")
+        raise MemberError("A workspace needs an admin. Make somebody else an admin first.")
 
 
 def _record(workspace: Workspace, outcome: str, membership: Membership, actor: str) -> None:

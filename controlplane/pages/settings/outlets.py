@@ -1,4 +1,4 @@
-"""Settings, Outlets: who outside is told what the ledger records. Members read, admins change."""
+"""The settings page of outlets: receivers of ledger entries. Members read, admins change."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from traces.models import Kind, Outlet
 from traces.outlets import delivery, manage
 
 FORMS = (
-    (Outlet.Form.WEBHOOK, "Posts entries as JSON, signed as Standard Webhooks describe."),
+    (Outlet.Form.WEBHOOK, "Posts entries as JSON, signed according to Standard Webhooks."),
     (Outlet.Form.OTLP, "Posts entries as logs (OTLP over HTTP, JSON), to an address that ends in /v1/logs."),
 )
 
@@ -27,7 +27,7 @@ FORMS = (
 @never_cache
 @member_page()
 def outlet_list(request: MemberRequest) -> HttpResponse:
-    """A webhook's new secret is shown in the answer to the post that made it, and never again."""
+    """List outlets. The response to the POST that creates a webhook is the only page with its secret."""
     new_webhook, error = None, ""
     if is_change(request):
         action = request.POST.get("action")
@@ -83,9 +83,9 @@ def _apply_action(request: MemberRequest, outlet: Outlet, action: str) -> None:
     elif action == "test":
         trouble = delivery.send_test(outlet)
         if trouble:
-            messages.error(request, f"The test did not arrive. {trouble}")
+            messages.error(request, f"The test failed. {trouble}")
         else:
-            messages.success(request, "The test was taken.")
+            messages.success(request, "The test was delivered.")
     else:
         raise Http404
 

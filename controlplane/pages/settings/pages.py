@@ -1,4 +1,4 @@
-"""The settings of a workspace: every member reads them, admins change them. The pages hold no rule."""
+"""Settings pages of a workspace: every member reads them, admins change them. Services hold the rules."""
 
 from __future__ import annotations
 
@@ -29,38 +29,40 @@ from intents.errors import InvalidIntentignoreError
 from intents.selectors import list_intent_ids
 from intents.workspace_policy import change_policy, read_policy
 
-CHANGED_BY_OTHERS = "Somebody saved this meanwhile. Yours is shown; saving it again replaces theirs."
+CHANGED_BY_OTHERS = (
+    "Somebody else saved a change meanwhile. Your version is shown; save again to replace theirs."
+)
 
 ROLES = (
-    (Role.ADMIN, "Decides, and changes intents, policy, members and tokens."),
+    (Role.ADMIN, "Decides on approvals; changes intents, policy, members and tokens."),
     (Role.REVIEWER, "Decides on approvals; ends and freezes sessions."),
-    (Role.AUDITOR, "Reads everything, changes nothing."),
+    (Role.AUDITOR, "Reads everything; changes nothing."),
 )
 TOKEN_ROLES = (
-    (TokenRole.AGENT, "Asks the gate, takes intents, reports traces. For agents."),
-    (TokenRole.REVIEWER, "Also decides on what other tokens' sessions ask. For review tools."),
-    (TokenRole.ADMIN, "Also changes intents, policy and .intentignore. For operators' scripts."),
+    (TokenRole.AGENT, "Calls the gate, selects intents, reports traces. For agents."),
+    (TokenRole.REVIEWER, "Also decides on approvals of other tokens' sessions. For review tools."),
+    (TokenRole.ADMIN, "Also changes intents, policy and .intentignore. For administration scripts."),
 )
 
 settings_page = require_http_methods(["GET", "HEAD", "POST"])
 
 
 def get_actor(request: MemberRequest) -> str:
-    """How the ledger names the signed-in person."""
+    """Return the signed-in user's name in ledger entries."""
     return f"person:{request.user.pk}:{display_name(request.user)}"
 
 
 def is_change(request: MemberRequest) -> bool:
-    """Whether the request is to change something. Raises PermissionDenied for everybody but admins."""
+    """Return whether the request is a POST. Raise PermissionDenied unless an admin sent it."""
     if request.method != "POST":
         return False
     if not has_role(request.role, Role.ADMIN):
-        raise PermissionDenied("Only an admin changes settings.")
+        raise PermissionDenied("Only an admin can change settings.")
     return True
 
 
 def compute_version(value: Any) -> int:
-    """What a form was drawn from, so that saving can tell whether it is still the same."""
+    """Return a checksum of the value that a form was rendered from, to detect edits by others."""
     return zlib.crc32(json.dumps(value, sort_keys=True).encode())
 
 
@@ -114,7 +116,7 @@ def _policy_page(request: MemberRequest, form: PolicyForm, status: int = 200) ->
 
 
 def _list_starters(workspace: Workspace) -> list[dict[str, Any]]:
-    """What each kind of project is recommended and the workspace lacks; the one its files tell first."""
+    """Return recommended settings that the workspace lacks; those for its own kind of project first."""
     detected = detect_starter(Path(workspace.local_root)) if workspace.local_root else None
     kinds = sorted(STARTERS.values(), key=lambda starter: starter is not detected)
     rows = [(starter, recommendations.find_missing(workspace, starter)) for starter in kinds]
@@ -128,14 +130,14 @@ def apply_starter(request: MemberRequest) -> HttpResponse:
     if starter is None:
         raise Http404
     recommendations.apply_recommendations(request.workspace, starter, actor=get_actor(request))
-    messages.success(request, f"The recommendations for {starter.label} are taken over.")
+    messages.success(request, f"The recommended settings for {starter.label} are applied.")
     return redirect("settings:policy", request.workspace.slug)
 
 
 @settings_page
 @member_page()
 def intentignore(request: MemberRequest) -> HttpResponse:
-    """Saving needs an admin; anybody may try a path, an admin also against text that is not saved yet."""
+    """Edit .intentignore. Any member may test a path, an admin also against text that is not saved yet."""
     saved = request.workspace.intentignore
     posted = request.POST.get("text", "").replace("\r\n", "\n")
     if request.POST.get("action") == "test":
@@ -153,7 +155,7 @@ def intentignore(request: MemberRequest) -> HttpResponse:
         except InvalidIntentignoreError as error:
             messages.error(request, str(error))
             return _intentignore_page(request, posted, status=400)
-    messages.success(request, ".intentignore is saved and holds from the next call.")
+    messages.success(request, ".intentignore is saved and takes effect on the next call.")
     return redirect("settings:intentignore", workspace.slug)
 
 
@@ -222,7 +224,7 @@ def _member_row(request: MemberRequest, row: Membership) -> dict[str, Any]:
 @never_cache
 @member_page()
 def token_list(request: MemberRequest) -> HttpResponse:
-    """A new token is shown in the answer to the post that made it, and never again."""
+    """List tokens. The response to the POST that creates one is the only page that shows its text."""
     new_token, error = None, ""
     if is_change(request):
         if request.POST.get("action") == "revoke":
@@ -248,11 +250,13 @@ def token_list(request: MemberRequest) -> HttpResponse:
 
 
 def _create_token(request: MemberRequest) -> tuple[dict[str, str] | None, str]:
-    """The token to show, or what is wrong. It acts for whoever makes it unless `acts_for` says nobody:
-    then it is a service identity, and its maker may decide on what it asks."""
+    """Return the token to show, or an error message.
+
+    It acts for its creator, unless `acts_for` is nobody: then its creator may decide on its requests.
+    """
     name, role = request.POST.get("name", "").strip(), request.POST.get("role", "")
     if not name or len(name) > 100 or not name.isprintable():
-        return None, "Give the token a name of at most 100 characters, to know it again."
+        return None, "Enter a name of at most 100 printable characters."
     if role not in TokenRole.values:
         return None, "Choose a role."
     acts_for = None if request.POST.get("acts_for") == "nobody" else request.user.pk

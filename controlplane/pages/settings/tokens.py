@@ -1,4 +1,4 @@
-"""Giving out and revoking tokens, with a ledger entry for each. A token's text is never recorded."""
+"""Issue and revoke tokens, with a ledger entry for each. A token's text is never recorded."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def issue(
     workspace: Workspace, role: str, name: str, *, acts_for_id: int | None, actor: str
 ) -> tuple[Token, str]:
-    """A new token and its text, which nobody can read again."""
+    """Create a token. Return it with its text, which is stored nowhere."""
     with transaction.atomic():
         token, secret = create_token(workspace, role, name, acts_for_id=acts_for_id)
         _record(token, "issued", actor)
@@ -24,7 +24,7 @@ def issue(
 
 
 def revoke(token: Token, *, actor: str) -> None:
-    """From the next call on the token is unknown. Revoking twice is recorded once."""
+    """Revoke a token, effective on the next call. Revoking twice is recorded once."""
     with transaction.atomic():
         if token.revoked_at is None:
             revoke_token(token)

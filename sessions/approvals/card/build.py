@@ -13,44 +13,51 @@ from controlplane.shared.access import has_role
 from intents.known_files import KnownFiles, known_files
 from intents.models import Intent
 from sessions.agent_titles import agent_title
-from sessions.approvals.card.context import CardContext, context_of
-from sessions.approvals.card.offers import MINUTES, Ground, Offer, offers_for, presets, reject_effect
-from sessions.approvals.card.ownership import Ownership, ownership
-from sessions.approvals.card.previews import Preview, preview_of
-from sessions.approvals.card.receipts import Receipt, receipt_of
-from sessions.approvals.card.subjects import Subject, paths_of, subject_of
-from sessions.approvals.card.why import Why, why_of
-from sessions.approvals.choices import Decider
-from sessions.approvals.grants import refusal
-from sessions.approvals.lifecycle import refuse_own
-from sessions.approvals.queue import Agent
+from sessions.approvals.card.context import CardContext, build_context
+from sessions.approvals.card.offers import (
+    GRANT_MINUTES,
+    GrantOffer,
+    OfferInputs,
+    describe_rejection_effect,
+    list_offers,
+    list_rejection_presets,
+)
+from sessions.approvals.card.ownership import Ownership, load_ownership
+from sessions.approvals.card.previews import Preview, build_preview
+from sessions.approvals.card.receipts import Receipt, build_receipt
+from sessions.approvals.card.stop_reason import StopReason, explain_stop
+from sessions.approvals.card.subjects import ApprovalSubject, describe_subject, list_paths
+from sessions.approvals.decision_input import Decider
+from sessions.approvals.grants import find_grant_obstacle
+from sessions.approvals.lifecycle import require_other_decider
+from sessions.approvals.queue import AgentLabel
 from sessions.errors import OwnRequestError
 from sessions.models import Approval
 
-NEAR_END = timedelta(seconds=90)
-YOURS = Receipt("You asked for this; somebody else decides")
-READER = Receipt("A reviewer decides this")
+NEAR_EXPIRY = timedelta(seconds=90)
+OWN_REQUEST = Receipt("You asked for this; somebody else decides")
+REVIEWERS_ONLY = Receipt("A reviewer decides this")
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class IntentLink:
     id: str
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class CardReach:
     level: str
     why: str
 
 
 @dataclass(frozen=True, slots=True)
-class Effects:
+class DecisionEffects:
     reject: str
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
+class CardId:
     name: str
     value: str
 
@@ -64,20 +71,20 @@ class Card:
     verb: str
     object: str
     object_is: str
-    agent: Agent
+    agent: AgentLabel
     session_id: str
     decision_id: str
-    intent: Named | None
-    reach: Reach
+    intent: IntentLink | None
+    reach: CardReach
     opened_at: datetime
     expires_at: datetime
     can_extend: bool
     near_end: bool
     preview: Preview
-    why: Why
-    grants: list[Offer]
-    effects: Effects
-    ids: list[Fact]
+    why: StopReason
+    grants: list[GrantOffer]
+    effects: DecisionEffects
+    ids: list[CardId]
     state: str
     irreversible: bool
     receipt: Receipt | None
@@ -85,129 +92,133 @@ class Card:
     context: CardContext | None
     next_url: str | None = None
     comment: str = ""
-    minutes: int = MINUTES
+    minutes: int = GRANT_MINUTES
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class Viewer:
     """Who looks at the card."""
 
     user: Any
     role: Role
 
-    def decider(self, name: str) -> Decider:
+    def to_decider(self, name: str) -> Decider:
         return Decider(name=name, user_id=self.user.pk, actor=f"user:{self.user.pk}:{name}")
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class DecisionDraft:
     """What the reader had filled in when a post was refused, so that nothing is lost."""
 
     grant: str = ""
     comment: str = ""
 
 
-NO_DRAFT = Draft()
+NO_DRAFT = DecisionDraft()
 
 
-def card_of(
+def build_card(
     approval: Approval,
-    reader: Reader,
+    viewer: Viewer,
     *,
     next_url: str | None = None,
-    draft: Draft = NO_DRAFT,
+    draft: DecisionDraft = NO_DRAFT,
     with_context: bool = False,
 ) -> Card:
     """At most 6 queries, 14 with context; workspace, session and token must be fetched along."""
-    workspace, intent = approval.workspace, _intent(approval)
-    subject = subject_of(approval)
-    held = ownership(workspace)
-    owners = held.owners(paths_of(approval), but=approval.intent_id)
-    preview = preview_of(approval, workspace, intent)
-    state = state_of(approval, reader)
-    known = _known(approval, workspace)
+    workspace, intent = approval.workspace, _find_intent(approval)
+    subject = describe_subject(approval)
+    ownership = load_ownership(workspace)
+    owners = ownership.find_owners(list_paths(approval), excluded_id=approval.intent_id)
+    preview = build_preview(approval, workspace, intent)
+    state = get_card_state(approval, viewer)
+    files = _list_known_files(approval, workspace)
     return Card(
         id=approval.public_id,
         kind=subject.kind,
         verb=subject.verb,
         object="" if subject.kind == "completion" else subject.object,
         object_is=subject.object_is,
-        agent=Agent(agent_title(approval.session.agent_name)),
+        agent=AgentLabel(agent_title(approval.session.agent_name)),
         session_id=approval.session.session_id,
         decision_id=approval.decision_id,
-        intent=Named(intent.intent_id, intent.title) if intent else None,
-        reach=Reach(str(approval.get_reach_display()).lower(), approval.reach_why),
+        intent=IntentLink(intent.intent_id, intent.title) if intent else None,
+        reach=CardReach(str(approval.get_reach_display()).lower(), approval.reach_why),
         opened_at=approval.requested_at,
         expires_at=approval.expires_at,
         can_extend=state == "pending" and not approval.extended,
-        near_end=approval.expires_at - timezone.now() < NEAR_END,
+        near_end=approval.expires_at - timezone.now() < NEAR_EXPIRY,
         preview=preview,
-        why=why_of(approval, owners),
-        grants=offers_for(_ground(approval, subject, intent, known, held), draft.grant),
-        effects=Effects(reject_effect(approval)),
-        ids=_ids(approval),
+        why=explain_stop(approval, owners),
+        grants=list_offers(_build_offer_inputs(approval, subject, intent, files, ownership), draft.grant),
+        effects=DecisionEffects(describe_rejection_effect(approval)),
+        ids=_list_ids(approval),
         state=state,
-        irreversible=not preview.complete or _cannot_be_undone(approval, preview),
-        receipt=_receipt(approval, state, reader, draft),
-        presets=presets(subject.kind, owners),
-        context=context_of(approval, intent, owners) if with_context else None,
+        irreversible=not preview.complete or _is_irreversible(approval, preview),
+        receipt=_build_receipt(approval, state, viewer, draft),
+        presets=list_rejection_presets(subject.kind, owners),
+        context=build_context(approval, intent, owners) if with_context else None,
         next_url=next_url,
         comment=draft.comment,
     )
 
 
-def state_of(approval: Approval, reader: Reader) -> str:
+def get_card_state(approval: Approval, viewer: Viewer) -> str:
     """pending | approved | rejected | expired | cancelled | yours | reader."""
     if approval.status != Approval.Status.PENDING:
         return approval.status.lower()
     try:
-        refuse_own(approval, reader.decider(""))
+        require_other_decider(approval, viewer.to_decider(""))
     except OwnRequestError:
         return "yours"
-    return "pending" if has_role(reader.role, Role.REVIEWER) else "reader"
+    return "pending" if has_role(viewer.role, Role.REVIEWER) else "reader"
 
 
-def _intent(approval: Approval) -> Intent | None:
+def _find_intent(approval: Approval) -> Intent | None:
     if not approval.intent_id:
         return None
     return Intent.objects.filter(workspace_id=approval.workspace_id, intent_id=approval.intent_id).first()
 
 
-def _known(approval: Approval, workspace: Workspace) -> KnownFiles | None:
+def _list_known_files(approval: Approval, workspace: Workspace) -> KnownFiles | None:
     """Only where a wider scope is on offer: a listing costs a walk through the folder."""
-    pending = approval.status == Approval.Status.PENDING
-    return known_files(workspace) if pending and not refusal(approval, "scope") else None
+    is_pending = approval.status == Approval.Status.PENDING
+    return known_files(workspace) if is_pending and not find_grant_obstacle(approval, "scope") else None
 
 
-def _ground(
-    approval: Approval, subject: Subject, intent: Intent | None, known: KnownFiles | None, held: Ownership
-) -> Ground:
+def _build_offer_inputs(
+    approval: Approval,
+    subject: ApprovalSubject,
+    intent: Intent | None,
+    files: KnownFiles | None,
+    ownership: Ownership,
+) -> OfferInputs:
     scope = tuple(intent.owned_scope) if intent else ()
-    return Ground(approval, subject.kind, scope, intent.version if intent else 0, known, held)
+    return OfferInputs(approval, subject.kind, scope, intent.version if intent else 0, files, ownership)
 
 
-def _cannot_be_undone(approval: Approval, preview: Preview) -> bool:
+def _is_irreversible(approval: Approval, preview: Preview) -> bool:
     """A deletion, or an intent that is completed for good."""
     if approval.kind == Approval.Kind.COMPLETION or (preview.command is not None and preview.command.deletes):
         return True
     return any(target["op"] == "delete" for target in approval.call.get("targets", []))
 
 
-def _receipt(approval: Approval, state: str, reader: Reader, draft: Draft) -> Receipt | None:
+def _build_receipt(approval: Approval, state: str, viewer: Viewer, draft: DecisionDraft) -> Receipt | None:
     if state == "pending":
         return None
     if state in {"yours", "reader"}:
-        return YOURS if state == "yours" else READER
-    receipt = receipt_of(approval, reader.user)
+        return OWN_REQUEST if state == "yours" else REVIEWERS_ONLY
+    receipt = build_receipt(approval, viewer.user)
     return receipt.with_note(draft.comment) if draft.comment else receipt
 
 
-def _ids(approval: Approval) -> list[Fact]:
+def _list_ids(approval: Approval) -> list[CardId]:
     digest = approval.digest
-    facts = [
+    ids = [
         ("approval", approval.public_id),
         ("decision", approval.decision_id),
         ("", f"{approval.error_type} / {approval.reason}" if approval.error_type else ""),
         ("digest", f"{digest[:16]}…{digest[-4:]}" if len(digest) > 24 else digest),
     ]
-    return [Fact(name, value) for name, value in facts if value]
+    return [CardId(name, value) for name, value in ids if value]

@@ -16,8 +16,8 @@ from controlplane.policy.paths.filesystem import Filesystem
 from controlplane.policy.shell import CommandPart, ShellAnalysis, ShellPath, analyse, analyse_powershell
 
 # What a target's operation is called as a mark in the command.
-MARKS: Mapping[str, str] = {"delete": "deletes", "move": "moves"}
-CLASSES: Mapping[str, str] = {
+OP_LABELS: Mapping[str, str] = {"delete": "deletes", "move": "moves"}
+PART_CLASSES: Mapping[str, str] = {
     "reads": "Safe",
     "writes": "Destructive",
     "deletes": "Destructive",
@@ -28,7 +28,7 @@ CLASSES: Mapping[str, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class CommandSetting:
     """Where the command would run, and what it is measured by."""
 
     root: str | None = None  # the session's folder on the agent's machine
@@ -36,13 +36,13 @@ class Setting:
     scope: tuple[str, ...] = ()
     safe_commands: tuple[str, ...] = ()
     ignore_case: bool = False
-    world: Filesystem | None = (
+    filesystem: Filesystem | None = (
         None  # the files, as the gate saw them: what a wildcard matches, where a copy lands
     )
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class CommandSegment:
     """A run of the command's text; blanks between parts are left out."""
 
     text: str
@@ -50,7 +50,7 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class CommandRow:
     number: int
     what: str
     target: str = ""
@@ -62,21 +62,21 @@ class Row:
 @dataclass(frozen=True, slots=True)
 class CommandView:
     text: str
-    lines: tuple[tuple[Piece, ...], ...]
-    parts: tuple[Row, ...]
+    lines: tuple[tuple[CommandSegment, ...], ...]
+    parts: tuple[CommandRow, ...]
     deletes: bool = False
     unknown: tuple[str, ...] = ()  # why it cannot be known, one sentence each
     folder: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class _Mark:
+class _Highlight:
     start: int
     end: int
-    word: str
+    label: str
 
 
-def command_of(resolved: ResolvedTool) -> str:
+def extract_command(resolved: ResolvedTool) -> str:
     """The command line of a shell call, "" when there is none. A list is one vector of arguments, except
     where the tool takes a list of commands."""
     data, tool = resolved.input, resolved.tool
@@ -85,42 +85,46 @@ def command_of(resolved: ResolvedTool) -> str:
     lines: list[str] = []
     for value in input_fields.get_all(data, tool.command):
         texts = input_fields.to_text_list(value) or []
-        many = not isinstance(value, list) or tool.command == ("commands",)
-        lines += texts if many else [shlex.join(texts)]
+        is_list_of_commands = not isinstance(value, list) or tool.command == ("commands",)
+        lines += texts if is_list_of_commands else [shlex.join(texts)]
     return "\n".join(lines)
 
 
-def command_view(resolved: ResolvedTool, setting: Setting) -> CommandView:
+def build_command_view(resolved: ResolvedTool, setting: CommandSetting) -> CommandView:
     """Analysed anew, from the text as it is stored: masked or cut texts show as what they are."""
-    command = command_of(resolved)
-    folder = _folder(resolved.input, setting)
-    analysis = _analysed(resolved.tool, command, folder, setting)
-    outer = _outer(analysis.parts, len(command))
+    command = extract_command(resolved)
+    cwd = _resolve_cwd(resolved.input, setting)
+    analysis = _analyse_command(resolved.tool, command, cwd, setting)
+    parts = _drop_nested_parts(analysis.parts, len(command))
     return CommandView(
         text=command,
-        lines=tuple(_lines(command, outer, _marks(analysis))),
-        parts=tuple(_rows(command, outer, analysis, setting)),
+        lines=tuple(_split_lines(command, parts, _find_highlights(analysis))),
+        parts=tuple(_build_rows(command, parts, analysis, setting)),
         deletes=any(path.op == "delete" for path in analysis.writes),
         unknown=tuple(dict.fromkeys(unknown.reason for unknown in analysis.unknown)),
-        folder=folder or "",
+        folder=cwd or "",
     )
 
 
-def _folder(data: Any, setting: Setting) -> str | None:
+def _resolve_cwd(data: Any, setting: CommandSetting) -> str | None:
     """The workspace-relative folder that it starts in; None when that is outside or not known."""
-    own = input_fields.get_first(data, input_fields.DIRECTORY_KEYS) if isinstance(data, Mapping) else None
-    start = canonicalize("." if own is None else own, root=setting.root, cwd=setting.cwd, writing=False)
+    folder = input_fields.get_first(data, input_fields.DIRECTORY_KEYS) if isinstance(data, Mapping) else None
+    start = canonicalize("." if folder is None else folder, root=setting.root, cwd=setting.cwd, writing=False)
     return start.path if isinstance(start, CanonicalPath) else None
 
 
-def _analysed(tool: Any, command: str, folder: str | None, setting: Setting) -> ShellAnalysis:
+def _analyse_command(tool: Any, command: str, cwd: str | None, setting: CommandSetting) -> ShellAnalysis:
     analyser = analyse_powershell if tool is not None and tool.powershell else analyse
     return analyser(
-        command, cwd=folder, root=setting.root, safe_commands=setting.safe_commands, filesystem=setting.world
+        command,
+        cwd=cwd,
+        root=setting.root,
+        safe_commands=setting.safe_commands,
+        filesystem=setting.filesystem,
     )
 
 
-def _outer(parts: Iterable[CommandPart], length: int) -> list[CommandPart]:
+def _drop_nested_parts(parts: Iterable[CommandPart], length: int) -> list[CommandPart]:
     """The parts that stand beside each other; what runs inside another one belongs to it."""
     outer: list[CommandPart] = []
     for part in sorted(parts, key=lambda part: (part.start, -part.end)):
@@ -129,95 +133,105 @@ def _outer(parts: Iterable[CommandPart], length: int) -> list[CommandPart]:
     return outer or [CommandPart("", 0, length, "unknown")]
 
 
-def _marks(analysis: ShellAnalysis) -> list[_Mark]:
+def _find_highlights(analysis: ShellAnalysis) -> list[_Highlight]:
     """Spans to mark, by start. Of two that overlap the one saying more stays: a target before the unknown."""
-    marks = [_Mark(path.start, path.end, MARKS.get(path.op, "writes")) for path in analysis.writes]
+    candidates = [
+        _Highlight(path.start, path.end, OP_LABELS.get(path.op, "writes")) for path in analysis.writes
+    ]
     runs = [(part.start, part.end) for part in analysis.parts if part.verdict == "runs"]
     for unknown in analysis.unknown:
         if unknown.start is not None and unknown.end is not None:
-            inside = any(start <= unknown.start and unknown.end <= end for start, end in runs)
-            marks.append(_Mark(unknown.start, unknown.end, "runs" if inside else "unknown"))
-    kept: list[_Mark] = []
-    for mark in marks:
-        if mark.start < mark.end and not any(mark.start < k.end and k.start < mark.end for k in kept):
-            kept.append(mark)
-    return sorted(kept, key=lambda mark: mark.start)
+            in_run = any(start <= unknown.start and unknown.end <= end for start, end in runs)
+            candidates.append(_Highlight(unknown.start, unknown.end, "runs" if in_run else "unknown"))
+    highlights: list[_Highlight] = []
+    for mark in candidates:
+        if mark.start < mark.end and not any(mark.start < k.end and k.start < mark.end for k in highlights):
+            highlights.append(mark)
+    return sorted(highlights, key=lambda mark: mark.start)
 
 
-def _lines(command: str, parts: list[CommandPart], marks: list[_Mark]) -> Iterable[tuple[Piece, ...]]:
+def _split_lines(
+    command: str, parts: list[CommandPart], highlights: list[_Highlight]
+) -> Iterable[tuple[CommandSegment, ...]]:
     """One line a part. Redirections end the line of their part, an operator begins that of the next."""
-    starts = [0, *(_end(part, following, marks) for part, following in pairwise(parts))]
+    starts = [0, *(_find_part_end(part, following, highlights) for part, following in pairwise(parts))]
     for part, start, end in zip(parts, starts, [*starts[1:], len(command)], strict=True):
         operator = command[start : part.start].strip()
-        lead = [Piece(f"{operator} ", "operator")] if operator else []
-        yield (*lead, *_pieces(command, part.start, max(part.start, end), marks))
+        prefix = [CommandSegment(f"{operator} ", "operator")] if operator else []
+        yield (*prefix, *_split_segments(command, part.start, max(part.start, end), highlights))
 
 
-def _end(part: CommandPart, following: CommandPart, marks: list[_Mark]) -> int:
+def _find_part_end(part: CommandPart, following: CommandPart, highlights: list[_Highlight]) -> int:
     """Where a part ends with what is redirected behind it."""
     return max(
-        (mark.end for mark in marks if part.end <= mark.start and mark.end <= following.start),
+        (mark.end for mark in highlights if part.end <= mark.start and mark.end <= following.start),
         default=part.end,
     )
 
 
-def _pieces(command: str, start: int, end: int, marks: list[_Mark]) -> Iterable[Piece]:
-    at = start
-    for mark in marks:
-        left, right = max(mark.start, at), min(mark.end, end)
+def _split_segments(
+    command: str, start: int, end: int, highlights: list[_Highlight]
+) -> Iterable[CommandSegment]:
+    position = start
+    for mark in highlights:
+        left, right = max(mark.start, position), min(mark.end, end)
         if left >= right:
             continue
-        if at < left:
-            yield Piece(command[at:left])
-        yield Piece(command[left:right], mark.word)
-        at = right
-    if at < end:
-        yield Piece(command[at:end])
+        if position < left:
+            yield CommandSegment(command[position:left])
+        yield CommandSegment(command[left:right], mark.label)
+        position = right
+    if position < end:
+        yield CommandSegment(command[position:end])
 
 
 # --- the table ----------------------------------------------------------------------------------
 
 
-def _rows(command: str, parts: list[CommandPart], analysis: ShellAnalysis, setting: Setting) -> Iterable[Row]:
+def _build_rows(
+    command: str, parts: list[CommandPart], analysis: ShellAnalysis, setting: CommandSetting
+) -> Iterable[CommandRow]:
     for number, part in enumerate(parts, 1):
         following = parts[number].start if number < len(parts) else len(command) + 1
-        span = range(0 if number == 1 else part.start, following)
-        found = [_target(number, path, setting) for path in analysis.writes if path.start in span]
-        found += [
-            Row(number, CLASSES[part.verdict], unknown.text, unknown.reason, "unknown")
-            for unknown in analysis.unknown
-            if (unknown.start or 0) in span
+        interval = range(0 if number == 1 else part.start, following)
+        rows = [
+            _build_target_row(number, path, setting) for path in analysis.writes if path.start in interval
         ]
-        yield from found or [_plain_row(number, part, command)]
+        rows += [
+            CommandRow(number, PART_CLASSES[part.verdict], unknown.text, unknown.reason, "unknown")
+            for unknown in analysis.unknown
+            if (unknown.start or 0) in interval
+        ]
+        yield from rows or [_build_row_without_target(number, part, command)]
 
 
-def _plain_row(number: int, part: CommandPart, command: str) -> Row:
+def _build_row_without_target(number: int, part: CommandPart, command: str) -> CommandRow:
     if part.verdict == "reads":
-        return Row(number, CLASSES["reads"], note="reads only")
+        return CommandRow(number, PART_CLASSES["reads"], note="reads only")
     text = command[part.start : part.end]
-    return Row(number, CLASSES[part.verdict], text, "what this changes is not known", "unknown")
+    return CommandRow(number, PART_CLASSES[part.verdict], text, "what this changes is not known", "unknown")
 
 
-def _target(number: int, path: ShellPath, setting: Setting) -> Row:
-    placed = canonicalize(path.raw, root=setting.root, cwd=path.cwd, writing=not path.recursive)
-    if not isinstance(placed, CanonicalPath):
-        return Row(number, "Destructive", path.raw, placed.message.partition(". ")[0], "no")
-    pattern = pattern_for(
-        placed.path, setting.scope, recursive=path.recursive, ignore_case=setting.ignore_case
+def _build_target_row(number: int, path: ShellPath, setting: CommandSetting) -> CommandRow:
+    resolved = canonicalize(path.raw, root=setting.root, cwd=path.cwd, writing=not path.recursive)
+    if not isinstance(resolved, CanonicalPath):
+        return CommandRow(number, "Destructive", path.raw, resolved.message.partition(". ")[0], "no")
+    pattern = find_matching_pattern(
+        resolved.path, setting.scope, recursive=path.recursive, ignore_case=setting.ignore_case
     )
     note = "and all below it" if path.recursive else ""
-    return Row(number, "Destructive", placed.path, note, "yes" if pattern else "no", pattern)
+    return CommandRow(number, "Destructive", resolved.path, note, "yes" if pattern else "no", pattern)
 
 
-def pattern_for(
+def find_matching_pattern(
     path: str, scope: tuple[str, ...], *, recursive: bool = False, ignore_case: bool = False
 ) -> str:
     """The pattern of a scope that lets a path through; "" when none does."""
-    whole = Scope.from_patterns(scope, case_insensitive=ignore_case)
-    if not (whole.covers_below(path) if recursive else whole.matches(path)):
+    full_scope = Scope.from_patterns(scope, case_insensitive=ignore_case)
+    if not (full_scope.covers_below(path) if recursive else full_scope.matches(path)):
         return ""
     for pattern in scope:
-        one = Scope.from_patterns((pattern,), case_insensitive=ignore_case)
-        if one.covers_below(path) if recursive else one.matches(path):
+        single = Scope.from_patterns((pattern,), case_insensitive=ignore_case)
+        if single.covers_below(path) if recursive else single.matches(path):
             return pattern
     return "the scope as a whole"

@@ -6,23 +6,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from intents.known_files import KnownFiles
-from sessions.approvals.card.ownership import Owner, Ownership
-from sessions.approvals.card.previews.requests import added
-from sessions.approvals.grants import default_patterns, refusal
+from sessions.approvals.card.ownership import Ownership, PathOwner
+from sessions.approvals.card.previews.scope_and_completion import build_addition
+from sessions.approvals.grants import find_grant_obstacle, list_default_patterns
 from sessions.models import Approval
 
-MINUTES = 30
+GRANT_MINUTES = 30
 BUTTONS: Mapping[str, str] = {
     "once": "Approve once",
     "session": "Approve for the session",
-    "minutes": f"Approve for {MINUTES} min",
+    "minutes": f"Approve for {GRANT_MINUTES} min",
     "scope": "Widen the scope",
 }
 NOUNS: Mapping[str, str] = {"shell": "command", "edit": "edit", "stale": "edit", "delete": "deletion"}
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class GrantOffer:
     value: str  # once | session | minutes | scope
     label: str
     button: str
@@ -38,14 +38,14 @@ class Offer:
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
+class OfferInputs:
     """What the offers are worded from. `kind` is the subject's; `known` is None where no file is listed."""
 
     approval: Approval
     kind: str
     scope: tuple[str, ...]
     version: int  # of the intent now
-    known: KnownFiles | None
+    known_files: KnownFiles | None
     ownership: Ownership
 
     @property
@@ -53,123 +53,132 @@ class Ground:
         return NOUNS.get(self.kind, "call")
 
 
-def offers_for(ground: Ground, chosen: str = "") -> list[Offer]:
+def list_offers(inputs: OfferInputs, chosen: str = "") -> list[GrantOffer]:
     """Every grant, refused ones disabled with the reason; exactly one is checked."""
-    if ground.approval.kind == Approval.Kind.COMPLETION:
-        return [_completion(ground)]
-    if ground.approval.kind == Approval.Kind.SCOPE:
-        return [_scope(ground, checked=True)]
-    makers = {"once": _once, "session": _session, "minutes": _minutes, "scope": _scope}
-    why_not = {value: _refused(ground.approval, value) for value in makers}
-    chosen = chosen if chosen in makers and not why_not[chosen] else "once"
+    if inputs.approval.kind == Approval.Kind.COMPLETION:
+        return [_offer_completion(inputs)]
+    if inputs.approval.kind == Approval.Kind.SCOPE:
+        return [_offer_scope(inputs, checked=True)]
+    builders = {
+        "once": _offer_once,
+        "session": _offer_until_session_end,
+        "minutes": _offer_for_minutes,
+        "scope": _offer_scope,
+    }
+    obstacles = {value: _find_obstacle(inputs.approval, value) for value in builders}
+    chosen = chosen if chosen in builders and not obstacles[chosen] else "once"
     return [
-        _disabled(value, why) if (why := why_not[value]) else make(ground, checked=value == chosen)
-        for value, make in makers.items()
+        _build_disabled(value, why) if (why := obstacles[value]) else make(inputs, checked=value == chosen)
+        for value, make in builders.items()
     ]
 
 
-def _refused(approval: Approval, value: str) -> str | None:
-    return refusal(approval, "session" if value == "minutes" else value)
+def _find_obstacle(approval: Approval, value: str) -> str | None:
+    return find_grant_obstacle(approval, "session" if value == "minutes" else value)
 
 
-def _disabled(value: str, why: str) -> Offer:
-    return Offer(value, LABELS[value], BUTTONS[value], "", enabled=False, why_disabled=why)
+def _build_disabled(value: str, reason: str) -> GrantOffer:
+    return GrantOffer(value, LABELS[value], BUTTONS[value], "", enabled=False, why_disabled=reason)
 
 
 LABELS: Mapping[str, str] = {
     "session": "Until the session ends",
-    "minutes": f"For {MINUTES} minutes",
+    "minutes": f"For {GRANT_MINUTES} minutes",
     "scope": "Widen the scope",
 }
 
 
-def _stays(ground: Ground) -> str:
-    approval = ground.approval
+def _describe_unchanged_intent(inputs: OfferInputs) -> str:
+    approval = inputs.approval
     return (
-        f" {approval.intent_id} stays at revision {ground.version}."
-        if approval.intent_id and ground.version
+        f" {approval.intent_id} stays at revision {inputs.version}."
+        if approval.intent_id and inputs.version
         else ""
     )
 
 
-def _once(ground: Ground, *, checked: bool) -> Offer:
-    noun = ground.noun
-    return Offer(
+def _offer_once(inputs: OfferInputs, *, checked: bool) -> GrantOffer:
+    noun = inputs.noun
+    return GrantOffer(
         "once",
         f"This {noun} once",
         BUTTONS["once"],
-        f"This exact {noun} runs once, recorded as an override.{_stays(ground)}",
+        f"This exact {noun} runs once, recorded as an override.{_describe_unchanged_intent(inputs)}",
         detail=f"This very {noun} as it stands here. A changed one asks again.",
         checked=checked,
     )
 
 
-def _lasting(ground: Ground, value: str, until: str, *, checked: bool) -> Offer:
-    patterns = default_patterns(ground.approval)
+def _offer_for_session(inputs: OfferInputs, value: str, until: str, *, checked: bool) -> GrantOffer:
+    patterns = list_default_patterns(inputs.approval)
     if patterns:
         effect = (
             f"Calls of this session stopped for the same reason run without asking, {until}, on these paths."
         )
         detail = f"by this session, {until}"
     else:
-        effect = f"This exact {ground.noun} runs without asking again, {until}."
-        detail = f"This very {ground.noun}, as often as it comes, {until}"
-    return Offer(
+        effect = f"This exact {inputs.noun} runs without asking again, {until}."
+        detail = f"This very {inputs.noun}, as often as it comes, {until}"
+    return GrantOffer(
         value,
         LABELS[value],
         BUTTONS[value],
-        effect + _stays(ground),
+        effect + _describe_unchanged_intent(inputs),
         ", ".join(patterns),
         detail,
         checked=checked,
     )
 
 
-def _session(ground: Ground, *, checked: bool) -> Offer:
-    return _lasting(ground, "session", "until the session ends", checked=checked)
+def _offer_until_session_end(inputs: OfferInputs, *, checked: bool) -> GrantOffer:
+    return _offer_for_session(inputs, "session", "until the session ends", checked=checked)
 
 
-def _minutes(ground: Ground, *, checked: bool) -> Offer:
-    return _lasting(ground, "minutes", f"for {MINUTES} minutes", checked=checked)
+def _offer_for_minutes(inputs: OfferInputs, *, checked: bool) -> GrantOffer:
+    return _offer_for_session(inputs, "minutes", f"for {GRANT_MINUTES} minutes", checked=checked)
 
 
-def _scope(ground: Ground, *, checked: bool) -> Offer:
-    approval = ground.approval
-    patterns = default_patterns(approval)
-    files = ground.known.added_by(patterns, ground.scope) if ground.known else []
-    listed = added(", ".join(patterns), files)
-    others = ground.ownership.owners(files, but=approval.intent_id) if files else []
-    return Offer(
+def _offer_scope(inputs: OfferInputs, *, checked: bool) -> GrantOffer:
+    approval = inputs.approval
+    patterns = list_default_patterns(approval)
+    files = inputs.known_files.added_by(patterns, inputs.scope) if inputs.known_files else []
+    next_version = inputs.version + 1
+    addition = build_addition(", ".join(patterns), files)
+    other_owners = inputs.ownership.find_owners(files, excluded_id=approval.intent_id) if files else []
+    return GrantOffer(
         "scope",
         LABELS["scope"],
         BUTTONS["scope"],
-        f"{approval.intent_id} owns {listed.pattern} as well, from revision {ground.version + 1} on, "
+        f"{approval.intent_id} owns {addition.pattern} as well, from revision {next_version} on, "
         "until somebody takes it back.",
-        listed.pattern,
-        f"added to {approval.intent_id} as revision {ground.version + 1}. Lets through {_known(len(files))}",
-        listed.files,
-        listed.more,
-        _shared(others),
+        addition.pattern,
+        f"added to {approval.intent_id} as revision {next_version}. "
+        f"Lets through {_describe_count(len(files))}",
+        addition.files,
+        addition.more,
+        _warn_of_overlap(other_owners),
         checked=checked,
     )
 
 
-def _known(count: int) -> str:
+def _describe_count(count: int) -> str:
     if not count:
         return "no known file yet."
     return f"{count} known file{'' if count == 1 else 's'}:"
 
 
-def _shared(others: list[Owner]) -> str:
-    if not others:
+def _warn_of_overlap(other_owners: list[PathOwner]) -> str:
+    if not other_owners:
         return ""
-    return f"Some would be owned by two intents: {', '.join(owner.intent_id for owner in others[:5])} too"
+    return (
+        f"Some would be owned by two intents: {', '.join(owner.intent_id for owner in other_owners[:5])} too"
+    )
 
 
-def _completion(ground: Ground) -> Offer:
-    intent_id = ground.approval.intent_id
+def _offer_completion(inputs: OfferInputs) -> GrantOffer:
+    intent_id = inputs.approval.intent_id
     effect = f"{intent_id} becomes COMPLETED, which is final. The session can change nothing more under it."
-    return Offer(
+    return GrantOffer(
         "once", "Complete it", f"Complete {intent_id}", effect, detail="COMPLETED is final.", checked=True
     )
 
@@ -177,7 +186,7 @@ def _completion(ground: Ground) -> Offer:
 # --- the other answer ---------------------------------------------------------------------------
 
 
-def reject_effect(approval: Approval) -> str:
+def describe_rejection_effect(approval: Approval) -> str:
     if approval.kind == Approval.Kind.SCOPE:
         return f"The scope of {approval.intent_id} stays as it is. The agent gets your note."
     if approval.kind == Approval.Kind.COMPLETION:
@@ -185,7 +194,7 @@ def reject_effect(approval: Approval) -> str:
     return "Nothing is written. The agent is told not to retry and gets your note."
 
 
-def presets(kind: str, owners: list[Owner]) -> list[str]:
+def list_rejection_presets(kind: str, owners: list[PathOwner]) -> list[str]:
     """Rejection texts: instructions for the agent, the most fitting first."""
     if kind == "completion":
         return [
@@ -193,16 +202,16 @@ def presets(kind: str, owners: list[Owner]) -> list[str]:
             "Not done: read the criteria again.",
             "Stop, and wait for me.",
         ]
-    yours = (
+    not_yours = (
         f"Not yours: leave this file to {owners[0].intent_id}."
         if owners
         else "Not yours: stay inside your scope."
     )
     split, wait = "Too much at once: split it.", "Stop, and wait for me."
     if kind == "shell":
-        return ["Split the command and name its targets.", yours, "Ask for the scope first.", wait]
+        return ["Split the command and name its targets.", not_yours, "Ask for the scope first.", wait]
     if kind == "scope":
-        return ["Too wide: ask for the files you need.", yours, split, wait]
+        return ["Too wide: ask for the files you need.", not_yours, split, wait]
     if kind == "stale":
-        return ["Read the file again, then propose the change anew.", yours, split, wait]
-    return [yours, "Ask for the scope first.", split, wait]
+        return ["Read the file again, then propose the change anew.", not_yours, split, wait]
+    return [not_yours, "Ask for the scope first.", split, wait]

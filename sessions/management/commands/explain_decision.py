@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from django.core.management.base import BaseCommand, CommandError
 
 from controlplane.models import Workspace
-from sessions.explain.steps import Explanation, explain_call, held_of, session_of
+from sessions.explain.steps import Explanation, explain_call, find_or_build_session, read_session_snapshot
 from traces.entries.recorded_calls import recorded
 from traces.ledger.append import body_of
 from traces.models import Kind, LedgerEntry
@@ -44,8 +44,8 @@ class Command(BaseCommand):
         if call.call is None:
             self.stdout.write(f"\nIt cannot be decided again: {call.unreplayable_reason}.")
             return
-        session = session_of(workspace, entry.session_id, agent=entry.agent)
-        self._tell_today(explain_call(call.call, held_of(session)))
+        session = find_or_build_session(workspace, entry.session_id, agent=entry.agent)
+        self._tell_today(explain_call(call.call, read_session_snapshot(session)))
 
     def _entry(self, decision_id: str, slug: str) -> LedgerEntry:
         entries = LedgerEntry.objects.select_related("body").filter(kind=Kind.DECISION, entry_id=decision_id)

@@ -11,13 +11,13 @@ from django.utils import timezone
 from controlplane.models import Role, Workspace
 from intents.known_files import known_files
 from sessions.approvals import lifecycle
-from sessions.approvals.card.build import Draft, Reader, card_of
-from sessions.approvals.card.receipts import receipt_of
-from sessions.approvals.choices import Choice, Decider
+from sessions.approvals.card.build import DecisionDraft, Viewer, build_card
+from sessions.approvals.card.receipts import build_receipt
+from sessions.approvals.decision_input import Decider, DecisionInput
 from sessions.lifecycle.end import end_session
 from sessions.models import AgentSession, Approval
 from tests import builders
-from tests.sessions.approvals.asking import AGENT, ROOT, ask, edit
+from tests.sessions.approvals.approval_builders import AGENT, ROOT, ask, edit
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def at_work(acme, agent):
 @pytest.fixture
 def drawn(rex):
     def draw(approval, role=Role.REVIEWER, **more):
-        return card_of(fresh(approval), Reader(rex, role), with_context=True, **more)
+        return build_card(fresh(approval), Viewer(rex, role), with_context=True, **more)
 
     return draw
 
@@ -42,7 +42,7 @@ def fresh(approval) -> Approval:
 
 def decide(approval, user, action="approve", **choice):
     decider = Decider(user.first_name, user_id=user.pk, actor="test")
-    return lifecycle.decide(fresh(approval), decider, Choice(action, **choice))
+    return lifecycle.decide(fresh(approval), decider, DecisionInput(action, **choice))
 
 
 def offers(card):
@@ -143,9 +143,9 @@ def test_what_would_not_help_is_not_offered(at_work, drawn):
 
 def test_a_choice_that_was_refused_stays_chosen(at_work, drawn):
     approval = edit(at_work)
-    assert offers(drawn(approval, draft=Draft("minutes", "note")))["minutes"].checked
-    assert offers(drawn(approval, draft=Draft("nonsense")))["once"].checked
-    assert drawn(approval, draft=Draft("minutes", "note")).comment == "note"
+    assert offers(drawn(approval, draft=DecisionDraft("minutes", "note")))["minutes"].checked
+    assert offers(drawn(approval, draft=DecisionDraft("nonsense")))["once"].checked
+    assert drawn(approval, draft=DecisionDraft("minutes", "note")).comment == "note"
 
 
 def test_presets_fit_what_was_asked(acme, at_work, drawn):
@@ -194,7 +194,7 @@ def test_five_more_minutes_are_offered_near_the_end(at_work, drawn):
 
 
 def titles(approval, user):
-    return [step.title for step in receipt_of(fresh(approval), user).steps]
+    return [step.title for step in build_receipt(fresh(approval), user).steps]
 
 
 def test_a_receipt_follows_the_call_until_it_is_recorded(at_work, rex, ada):
@@ -223,14 +223,14 @@ def test_what_was_not_approved_did_not_run(at_work, rex, acme):
     decide(rejected, rex, "reject", comment="no")
     assert titles(rejected, rex) == ["Rejected by you", "Did not run"]
     end_session(AgentSession.objects.get(session_id="s-1"), "test")
-    lifecycle.cancel_for(AgentSession.objects.get(session_id="s-1"), "test")
+    lifecycle.cancel_pending(AgentSession.objects.get(session_id="s-1"), "test")
     assert titles(cancelled, rex) == ["Cancelled: the session ended", "Did not run"]
 
 
 def test_a_late_note_is_kept(at_work, rex, ada, drawn):
     approval = edit(at_work)
     decide(approval, ada)
-    card = drawn(approval, draft=Draft(comment="my note"))
+    card = drawn(approval, draft=DecisionDraft(comment="my note"))
     assert card.receipt is not None
     assert (card.receipt.steps[-1].title, card.receipt.steps[-1].detail) == (
         "Your note was not sent",

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from intents.models import Intent
 from sessions.approvals import grants, lifecycle
-from sessions.approvals.choices import Decider
+from sessions.approvals.decision_input import Decider
 from sessions.errors import AlreadyExtendedError
 from sessions.models import AgentSession, Approval, ApprovalGrant
 from tests import builders
@@ -132,9 +132,9 @@ def test_an_overdue_approval_is_a_timeout_and_not_a_no(at_work, reviewer):
 
 def test_the_background_loop_expires_what_is_due(at_work):
     ask(at_work)
-    assert lifecycle.expire_due() == 0
+    assert lifecycle.expire_overdue() == 0
     Approval.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
-    assert lifecycle.expire_due() == 1
+    assert lifecycle.expire_overdue() == 1
     assert LedgerEntry.objects.filter(kind="approval", outcome="EXPIRED").count() == 1
 
 

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from sessions.models import Approval, ApprovalGrant
 from tests import builders
-from tests.sessions.approvals.asking import AGENT, HTMX, LIST, ROOT, card, decide, edit, page
+from tests.sessions.approvals.approval_builders import AGENT, HTMX, LIST, ROOT, card, decide, edit, page
 
 # --- looking --------------------------------------------------------------------------------------
 

@@ -9,11 +9,11 @@ import pytest
 from django.utils import timezone
 
 from controlplane.shared.masking import MASK
-from sessions.approvals.card.file_texts import FileText, FileTexts
+from sessions.approvals.card.file_contents import FileContent, WorkspaceFiles
 from sessions.approvals.card.previews import edits
-from sessions.approvals.card.previews.edits import Piece, applied, pieces_of
-from sessions.approvals.card.previews.hunks import hunks_between
-from tests.sessions.approvals.drawing import FILE, asked, changed, drawn, lines
+from sessions.approvals.card.previews.edits import Replacement, apply_replacements, parse_replacements
+from sessions.approvals.card.previews.hunks import diff_texts
+from tests.sessions.approvals.preview_builders import FILE, asked, changed, drawn, lines
 
 # --- edits ------------------------------------------------------------------------------------------
 
@@ -96,22 +96,22 @@ def test_a_text_that_is_not_there_or_not_once_is_incomplete(disk, old):
 
 def test_line_endings_alone_are_told(disk):
     preview = drawn(disk, asked("Write", {"content": FILE.replace("\n", "\r\n")}, "src/a.txt"))
-    assert preview.sentence == edits.SAME_LINES
+    assert preview.sentence == edits.LINE_ENDINGS_ONLY
 
 
 def test_pieces_are_applied_in_their_order():
-    assert applied("a b", [Piece("a", "b"), Piece("b b", "c")]) == "c"
-    assert applied("a a", [Piece("a", "x", everywhere=True)]) == "x x"
-    assert applied("a\na\n", [Piece("a", "x", line=2)]) == "a\nx\n"
-    assert applied("a\na\n", [Piece("a", "x", line=9)]) is None
-    assert applied("a\nb\n", [Piece("", "x", line=1)]) == "a\nx\nb\n"
-    assert applied("", [Piece("", "x")]) == "x"
-    assert applied("a", [Piece("", "x")]) is None
+    assert apply_replacements("a b", [Replacement("a", "b"), Replacement("b b", "c")]) == "c"
+    assert apply_replacements("a a", [Replacement("a", "x", replace_all=True)]) == "x x"
+    assert apply_replacements("a\na\n", [Replacement("a", "x", line=2)]) == "a\nx\n"
+    assert apply_replacements("a\na\n", [Replacement("a", "x", line=9)]) is None
+    assert apply_replacements("a\nb\n", [Replacement("", "x", line=1)]) == "a\nx\nb\n"
+    assert apply_replacements("", [Replacement("", "x")]) == "x"
+    assert apply_replacements("a", [Replacement("", "x")]) is None
 
 
 @pytest.mark.parametrize("line", [True, -1, "3", None])
 def test_odd_lines_are_no_lines(line):
-    (piece,) = pieces_of({"content": "x", "line": line})
+    (piece,) = parse_replacements({"content": "x", "line": line})
     assert piece.line is None
 
 
@@ -143,7 +143,7 @@ def test_a_cell_is_compared_with_what_it_holds_now(disk, tmp_path):
     "text", ["", "[", "[]", '{"cells": 3}', '{"cells": [3]}', '{"cells": [{"id": "c1"}]}', "[" * 9999]
 )
 def test_an_odd_notebook_is_unknown_never_an_error(text):
-    preview = edits.edit("nb.ipynb", {"new_source": "x", "cell_id": "c1"}, FileText(text))
+    preview = edits.preview_edit("nb.ipynb", {"new_source": "x", "cell_id": "c1"}, FileContent(text))
     assert preview is not None
     assert not preview.complete
 
@@ -160,7 +160,7 @@ def test_files_are_read_inside_the_root_only(disk, tmp_path):
     os.mkfifo(tmp_path / "fifo")
     (tmp_path / "binary").write_bytes(b"\xff\xfe")
     (tmp_path / "large").write_bytes(b"x" * (1024 * 1024 + 1))
-    files = FileTexts(disk)
+    files = WorkspaceFiles(disk)
     for path in (
         "link",
         "folder/secret.txt",
@@ -173,9 +173,9 @@ def test_files_are_read_inside_the_root_only(disk, tmp_path):
         "src/a.txt/x\0",
     ):
         assert files.read(path).text in {None, ""}, path
-        assert files.read(path).why or files.read(path).gone, path
+        assert files.read(path).reason or files.read(path).is_missing, path
     assert files.read("inner/a.txt").text == FILE
-    assert files.read("src/none").gone
+    assert files.read("src/none").is_missing
 
 
 @pytest.mark.parametrize(
@@ -189,7 +189,7 @@ def test_files_are_read_inside_the_root_only(disk, tmp_path):
 )
 def test_hostile_texts_are_compared_in_bounded_time(before, after):
     began = timezone.now()
-    hunks = hunks_between(before, after)
+    hunks = diff_texts(before, after)
     assert (timezone.now() - began).total_seconds() < 5
     old = [line for hunk in hunks for line in hunk.lines if line.sign == "-"]
     new = [line for hunk in hunks for line in hunk.lines if line.sign == "+"]
@@ -199,7 +199,7 @@ def test_hostile_texts_are_compared_in_bounded_time(before, after):
 def test_beyond_the_budget_the_middle_is_shown_as_a_whole():
     before = "same\n" * 5 + "a\n" * 600 + "end\n" * 5
     after = "same\n" * 5 + "b\n" + "a\n" * 598 + "c\n" + "end\n" * 5
-    (hunk,) = hunks_between(before, after, old=11, new=21)
+    (hunk,) = diff_texts(before, after, old=11, new=21)
     assert hunk.header.startswith("@@ -13,")
     assert [line.sign for line in hunk.lines[:4]] == [" ", " ", " ", "-"]
     assert [(line.old, line.new) for line in hunk.lines[-3:]] == [(616, 626), (617, 627), (618, 628)]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sessions.approvals.card.previews.patches import files_of_patch
-from tests.sessions.approvals.drawing import asked, changed, drawn, lines
+from sessions.approvals.card.previews.patches import parse_patch_files
+from tests.sessions.approvals.preview_builders import asked, changed, drawn, lines
 
 # --- patches ----------------------------------------------------------------------------------------
 
@@ -23,7 +23,7 @@ PATCH = """*** Begin Patch
 
 
 def test_a_begin_patch_document_is_drawn_file_by_file():
-    new, moved, deleted = files_of_patch(PATCH)
+    new, moved, deleted = parse_patch_files(PATCH)
     assert (new.path, new.note, lines(new)) == ("src/new.txt", "new file", ["+hi"])
     assert (moved.note, changed(moved), moved.hunks[0].header) == (
         "moved to src/b.txt",
@@ -39,7 +39,7 @@ def test_a_git_diff_is_drawn_with_its_own_numbers():
         "--- a/x.txt\n+++ b/y.txt\n@@ -10,2 +10,3 @@ def f\n ten\n--- minus\n+++ plus\n+more\n"
         "diff --git a/z b/z\nnew file mode 100644\n--- /dev/null\n+++ b/z\n@@ -0,0 +1 @@\n+z\n"
     )
-    moved, new = files_of_patch(text)
+    moved, new = parse_patch_files(text)
     assert (moved.path, moved.note) == ("y.txt", "moved to y.txt")
     assert changed(moved) == ["--- minus", "+++ plus", "+more"]
     assert moved.hunks[0].lines[0].old == 10

@@ -8,8 +8,8 @@ import pytest
 from django.utils import timezone
 
 from sessions.approvals import lifecycle
-from sessions.approvals.choices import Choice, Decider
-from sessions.approvals.queue import following, next_waiting, queue_of
+from sessions.approvals.decision_input import Decider, DecisionInput
+from sessions.approvals.queue import find_next_id, load_queue, pick_next_id
 from sessions.models import AgentSession, Approval
 from tests import builders
 
@@ -57,7 +57,7 @@ def test_wide_reach_comes_first_then_the_longest_wait(session, rex):
         ("e", MEDIUM, 5),
     ):
         waiting(session, digest, reach, minutes=minutes)
-    assert objects(queue_of(session.workspace, rex)) == [
+    assert objects(load_queue(session.workspace, rex)) == [
         ("wide", ["d.md", "b.md"]),
         ("medium", ["e.md"]),
         ("narrow", ["c.md", "a.md"]),
@@ -66,9 +66,9 @@ def test_wide_reach_comes_first_then_the_longest_wait(session, rex):
 
 def test_the_strip_counts_and_warns(session, rex):
     waiting(session, "a", minutes=4)
-    assert queue_of(session.workspace, rex).strip.next_expiry is None
+    assert load_queue(session.workspace, rex).strip.next_expiry is None
     soon = waiting(session, "b", left=1)
-    strip = queue_of(session.workspace, rex).strip
+    strip = load_queue(session.workspace, rex).strip
     assert (strip.pending, strip.next_expiry) == (2, soon.expires_at)
     assert strip.oldest is not None
     assert strip.last_decision is None
@@ -77,19 +77,19 @@ def test_the_strip_counts_and_warns(session, rex):
 def test_what_is_over_waits_no_longer_and_stays_ten_minutes(session, rex, ada):
     now = timezone.now()
     by_rex = waiting(session, "a")
-    lifecycle.decide(by_rex, Decider("Rex", user_id=rex.pk), Choice("reject", comment="no"))
+    lifecycle.decide(by_rex, Decider("Rex", user_id=rex.pk), DecisionInput("reject", comment="no"))
     waiting(session, "b", status="EXPIRED", decided_at=now - timedelta(minutes=1))
     waiting(session, "c", status="CANCELLED", decided_at=now - timedelta(minutes=2))
     waiting(session, "d", status="APPROVED", decided_at=now - timedelta(minutes=11))
     waiting(session, "e", left=-1)
-    queue = queue_of(session.workspace, rex)
+    queue = load_queue(session.workspace, rex)
     assert queue.groups == ()
     assert [(item.state, item.summary) for item in queue.decided] == [
         ("rejected", "Rejected by you"),
         ("expired", "Timed out, nobody decided"),
         ("cancelled", "Cancelled: the session ended"),
     ]
-    assert queue_of(session.workspace, ada).decided[0].summary == "Rejected by Rex"
+    assert load_queue(session.workspace, ada).decided[0].summary == "Rejected by Rex"
 
 
 def test_a_row_says_what_and_why(session, rex):
@@ -107,7 +107,7 @@ def test_a_row_says_what_and_why(session, rex):
     )
     waiting(session, "h", tool="Edit", error_type="INTENT_IGNORED", reason="intentignore")
     waiting(session, "i", tool="Edit", reason="odd_reason", message="words")
-    rows = [item for group in queue_of(session.workspace, rex).groups for item in group.approvals]
+    rows = [item for group in load_queue(session.workspace, rex).groups for item in group.approvals]
     assert [(row.kind, row.object, row.object_is) for row in rows] == [
         ("edit", "a.md", "path"),
         ("shell", "rm x", "command"),
@@ -138,7 +138,7 @@ def test_identical_asks_are_one_row(acme, agent, rex):
     agent.select("INT-001")
     for _ in range(3):
         agent.gate("Write", file_path="docs/a.md", content="x")
-    (group,) = queue_of(acme, rex).groups
+    (group,) = load_queue(acme, rex).groups
     assert len(group.approvals) == 1
 
 
@@ -149,15 +149,15 @@ def test_after_a_card_comes_what_follows_it_then_the_top(session):
         waiting(session, "b", minutes=3),
     )
     workspace = session.workspace
-    assert next_waiting(workspace, wide) == early.public_id
-    assert next_waiting(workspace, early) == late.public_id
-    assert next_waiting(workspace, late) == wide.public_id
-    assert following([], late) is None
+    assert find_next_id(workspace, wide) == early.public_id
+    assert find_next_id(workspace, early) == late.public_id
+    assert find_next_id(workspace, late) == wide.public_id
+    assert pick_next_id([], late) is None
 
 
 def test_another_workspace_has_its_own_queue(session, rex):
     waiting(session, "a")
-    assert queue_of(builders.workspace("other"), rex).groups == ()
+    assert load_queue(builders.workspace("other"), rex).groups == ()
 
 
 def test_three_queries_however_long(session, rex, django_assert_num_queries):
@@ -165,4 +165,4 @@ def test_three_queries_however_long(session, rex, django_assert_num_queries):
         waiting(session, f"w{number}")
         waiting(session, f"d{number}", status="APPROVED", decided_at=timezone.now())
     with django_assert_num_queries(3):
-        queue_of(session.workspace, rex)
+        load_queue(session.workspace, rex)

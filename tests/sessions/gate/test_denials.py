@@ -8,10 +8,10 @@ from django.db.models import F
 from django.test.utils import CaptureQueriesContext
 
 from controlplane.models import Workspace
-from sessions.approvals.rejections import words_of
+from sessions.approvals.rejections import format_rejection
 from sessions.models import AgentSession, Approval
 from tests import builders
-from tests.sessions.approvals.asking import card, page
+from tests.sessions.approvals.approval_builders import card, page
 from traces.ledger.append import body_of
 from traces.models import LedgerEntry
 
@@ -222,6 +222,6 @@ def test_writing_before_the_handshake_is_a_beginners_mistake_and_no_alert(acme, 
 
 
 def test_what_a_reviewer_said_keeps_its_own_full_stop():
-    assert words_of("Rex", "Not today.") == "Rejected by Rex: Not today."
-    assert words_of("Rex", " later ") == "Rejected by Rex: later."
-    assert words_of("Rex", "") == "Rejected by Rex: no reason given."
+    assert format_rejection("Rex", "Not today.") == "Rejected by Rex: Not today."
+    assert format_rejection("Rex", " later ") == "Rejected by Rex: later."
+    assert format_rejection("Rex", "") == "Rejected by Rex: no reason given."

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from controlplane.models import Workspace
 from intents.models import Intent
-from sessions.approvals.card.file_texts import FileTexts
-from sessions.approvals.card.previews.calls import Desk, preview_call
-from sessions.approvals.card.previews.requests import preview_completion, preview_scope
-from sessions.approvals.card.previews.values import Added, Criterion, FilePreview, Preview
+from sessions.approvals.card.file_contents import WorkspaceFiles
+from sessions.approvals.card.previews.calls import PreviewInputs, preview_call
+from sessions.approvals.card.previews.scope_and_completion import preview_completion, preview_scope
+from sessions.approvals.card.previews.values import Criterion, FilePreview, PatternAddition, Preview
 from sessions.core_values import load_policy
 from sessions.models import Approval
 
-__all__ = ["Added", "Criterion", "FilePreview", "Preview", "preview_of"]
+__all__ = ["Criterion", "FilePreview", "PatternAddition", "Preview", "build_preview"]
 
 
-def preview_of(approval: Approval, workspace: Workspace, intent: Intent | None) -> Preview:
+def build_preview(approval: Approval, workspace: Workspace, intent: Intent | None) -> Preview:
     """At most 1 query. `intent` is the one that the session works on, as it is now.
 
     Files are read from the local root at this moment, so they may differ from what the gate judged.
@@ -24,4 +24,4 @@ def preview_of(approval: Approval, workspace: Workspace, intent: Intent | None) 
         return preview_scope(approval, workspace, scope)
     if approval.kind == Approval.Kind.COMPLETION:
         return preview_completion(approval, intent.acceptance_criteria if intent else ())
-    return preview_call(Desk(approval, FileTexts(workspace), scope, load_policy(workspace)))
+    return preview_call(PreviewInputs(approval, WorkspaceFiles(workspace), scope, load_policy(workspace)))

@@ -14,31 +14,31 @@ from controlplane.policy.calls.toolsets.kinds import ToolKind
 from controlplane.policy.model import Policy
 from controlplane.policy.paths.canonical import CanonicalPath, canonicalize
 from controlplane.shared.masking import MASK, is_cut
-from sessions.approvals.card.command import Setting, command_view
-from sessions.approvals.card.file_texts import FileTexts
+from sessions.approvals.card.command import CommandSetting, build_command_view
+from sessions.approvals.card.file_contents import WorkspaceFiles
 from sessions.approvals.card.previews import edits, patches
-from sessions.approvals.card.previews.hunks import hunks_between
+from sessions.approvals.card.previews.hunks import diff_texts
 from sessions.approvals.card.previews.values import FilePreview, Preview
-from sessions.approvals.card.subjects import resolved_tool
+from sessions.approvals.card.subjects import resolve_approval_tool
 from sessions.models import Approval
 
-FILES_SHOWN = 40
-CUT = "The call was longer than what is stored, so a part of it is not shown."
+MAX_FILES = 40
+TRUNCATED = "The call was longer than what is stored, so a part of it is not shown."
 MASKED = "Secrets in it are masked."
-RAW = "This form of call cannot be drawn; this is all of it, as it came."
-SEVERAL_TEXTS = (
+NOT_RENDERED = "This form of call cannot be drawn; this is all of it, as it came."
+AMBIGUOUS_TEXTS = (
     "It holds several texts, and which of them the tool takes is not known here; this is all of it."
 )
 UNKNOWN_TOOL = "The gate does not know all that this tool changes; this is the call as it came."
-NO_CONTENT = "What it holds now is not shown. {why}"
+CONTENT_NOT_AVAILABLE = "What it holds now is not shown. {why}"
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class PreviewInputs:
     """What a preview may look at: the call, the files as they are now, the intent's scope now."""
 
     approval: Approval
-    files: FileTexts
+    files: WorkspaceFiles
     scope: tuple[str, ...]
     policy: Policy
 
@@ -50,19 +50,21 @@ class Desk:
     def targets(self) -> list[dict[str, Any]]:
         return self.call.get("targets") or []
 
-    def place(self, raw: str) -> str | None:
+    def resolve_path(self, raw: str) -> str | None:
         """The canonical path that a name in the call means; None when it means none in the workspace."""
-        found = canonicalize(raw, root=self.call.get("root"), cwd=self.call.get("cwd"), writing=True)
-        return found.path if isinstance(found, CanonicalPath) else None
+        resolved = canonicalize(raw, root=self.call.get("root"), cwd=self.call.get("cwd"), writing=True)
+        return resolved.path if isinstance(resolved, CanonicalPath) else None
 
 
-def preview_call(desk: Desk) -> Preview:
-    resolved = resolved_tool(desk.approval)
+def preview_call(inputs: PreviewInputs) -> Preview:
+    resolved = resolve_approval_tool(inputs.approval)
     tool = resolved.tool
-    drawn = DRAWERS.get(tool.kind, _raw)(desk, resolved) if tool else _raw(desk, resolved)
+    preview = (
+        RENDERERS.get(tool.kind, _render_input)(inputs, resolved) if tool else _render_input(inputs, resolved)
+    )
     if _has_several_texts(resolved):
-        drawn = replace(_raw(desk, resolved), sentence=SEVERAL_TEXTS)
-    return _honest(drawn, desk)
+        preview = replace(_render_input(inputs, resolved), sentence=AMBIGUOUS_TEXTS)
+    return _note_omissions(preview, inputs)
 
 
 def _has_several_texts(resolved: ResolvedTool) -> bool:
@@ -75,200 +77,227 @@ def _has_several_texts(resolved: ResolvedTool) -> bool:
     return kind in {ToolKind.EDIT, ToolKind.EDITOR} and len(edit_hunks.list_interpretations(data)) > 1
 
 
-def _honest(preview: Preview, desk: Desk) -> Preview:
+def _note_omissions(preview: Preview, inputs: PreviewInputs) -> Preview:
     """With what storing took away, and with what the gate could not know."""
     notes: list[str] = []
-    if any(map(is_cut, _texts(desk.call.get("input")))):
-        notes.append(CUT)
-    if preview.complete and desk.call.get("unknown"):
-        notes.extend(dict.fromkeys(_sentence(part["why"]) for part in desk.call["unknown"]))
+    if any(map(is_cut, _iter_texts(inputs.call.get("input")))):
+        notes.append(TRUNCATED)
+    if preview.complete and inputs.call.get("unknown"):
+        notes.extend(dict.fromkeys(_to_sentence(part["why"]) for part in inputs.call["unknown"]))
     complete = preview.complete and not notes
-    if any(MASK in text for text in _texts(desk.call.get("input"))):
+    if any(MASK in text for text in _iter_texts(inputs.call.get("input"))):
         notes.append(MASKED)
     return replace(preview, complete=complete, sentence=" ".join((preview.sentence, *notes)))
 
 
-def _texts(value: Any) -> Iterable[str]:
+def _iter_texts(value: Any) -> Iterable[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, list):
         for item in value:
-            yield from _texts(item)
+            yield from _iter_texts(item)
     elif isinstance(value, dict):
         for item in value.values():
-            yield from _texts(item)
+            yield from _iter_texts(item)
 
 
-def _sentence(why: str) -> str:
-    return f"{why[:1].upper()}{why[1:]}."
+def _to_sentence(reason: str) -> str:
+    return f"{reason[:1].upper()}{reason[1:]}."
 
 
 # --- one drawer for each kind of tool -----------------------------------------------------------
 
 
-def _raw(desk: Desk, resolved: ResolvedTool) -> Preview:
-    text = json.dumps(desk.call.get("input"), indent=2, ensure_ascii=False)
-    known = resolved.tool is not None and resolved.tool.kind in DRAWERS
+def _render_input(inputs: PreviewInputs, resolved: ResolvedTool) -> Preview:
+    text = json.dumps(inputs.call.get("input"), indent=2, ensure_ascii=False)
+    is_known = resolved.tool is not None and resolved.tool.kind in RENDERERS
     return Preview(
-        complete=False, sentence=RAW if known else UNKNOWN_TOOL, input=text, note=desk.approval.tool
+        complete=False,
+        sentence=NOT_RENDERED if is_known else UNKNOWN_TOOL,
+        input=text,
+        note=inputs.approval.tool,
     )
 
 
-def _write(desk: Desk, resolved: ResolvedTool) -> Preview:
-    if len(desk.targets) != 1 or not isinstance(resolved.input, Mapping):
-        return _raw(desk, resolved)
-    path = desk.targets[0]["path"]
-    return edits.whole_file(path, input_fields.get_content(resolved.input), desk.files.read(path))
+def _render_write(inputs: PreviewInputs, resolved: ResolvedTool) -> Preview:
+    if len(inputs.targets) != 1 or not isinstance(resolved.input, Mapping):
+        return _render_input(inputs, resolved)
+    path = inputs.targets[0]["path"]
+    return edits.preview_content(path, input_fields.get_content(resolved.input), inputs.files.read(path))
 
 
-def _edit(desk: Desk, resolved: ResolvedTool) -> Preview:
+def _render_edit(inputs: PreviewInputs, resolved: ResolvedTool) -> Preview:
     data = resolved.input
     if not isinstance(data, Mapping):
-        return _raw(desk, resolved)
-    if len(desk.targets) == 1:
-        path = desk.targets[0]["path"]
+        return _render_input(inputs, resolved)
+    if len(inputs.targets) == 1:
+        path = inputs.targets[0]["path"]
         if data.get("command") == "create":
-            return edits.whole_file(path, input_fields.get_content(data), desk.files.read(path))
-        drawn = edits.edit(path, data, desk.files.read(path))
-        if drawn is not None:
-            return drawn
-    return _patch_texts(desk, [data["diff"]]) if isinstance(data.get("diff"), str) else _raw(desk, resolved)
-
-
-def _patch(desk: Desk, resolved: ResolvedTool) -> Preview:
-    assert resolved.tool is not None
-    data = {resolved.tool.patch[0]: resolved.input} if isinstance(resolved.input, str) else resolved.input
-    given = input_fields.get_all(data, resolved.tool.patch) if isinstance(data, Mapping) else []
-    if given and all(isinstance(text, str) for text in given):
-        return _patch_texts(desk, given)
-    return _edit(desk, resolved)
-
-
-def _patch_texts(desk: Desk, given: list[str]) -> Preview:
-    drawn = [file for text in given for file in patches.files_of_patch(text)]
-    files = tuple(_with_content(desk, file) for file in drawn)
-    named = {desk.place(path) for path in patches.paths_of_patch(drawn)}
-    left = [target["path"] for target in desk.targets if target["path"] not in named]
-    hidden = [file.path for file in files if not file.hunks and file.note == "deleted"]
-    sentence = "This is the whole patch, as the agent wrote it."
-    if left:
-        sentence = f"The patch also touches {', '.join(left[:5])}, which cannot be drawn."
-    elif hidden:
-        sentence = f"What {hidden[0]} holds now is not shown."
-    raw = "\n".join(given) if left else ""
-    return Preview(
-        complete=not (left or hidden), sentence=sentence, note=_files(len(files)), files=files, input=raw
+            return edits.preview_content(path, input_fields.get_content(data), inputs.files.read(path))
+        preview = edits.preview_edit(path, data, inputs.files.read(path))
+        if preview is not None:
+            return preview
+    return (
+        _render_patch_texts(inputs, [data["diff"]])
+        if isinstance(data.get("diff"), str)
+        else _render_input(inputs, resolved)
     )
 
 
-def _with_content(desk: Desk, file: FilePreview) -> FilePreview:
+def _render_patch(inputs: PreviewInputs, resolved: ResolvedTool) -> Preview:
+    assert resolved.tool is not None
+    data = {resolved.tool.patch[0]: resolved.input} if isinstance(resolved.input, str) else resolved.input
+    texts = input_fields.get_all(data, resolved.tool.patch) if isinstance(data, Mapping) else []
+    if texts and all(isinstance(text, str) for text in texts):
+        return _render_patch_texts(inputs, texts)
+    return _render_edit(inputs, resolved)
+
+
+def _render_patch_texts(inputs: PreviewInputs, texts: list[str]) -> Preview:
+    parsed = [file for text in texts for file in patches.parse_patch_files(text)]
+    files = tuple(_add_deleted_lines(inputs, file) for file in parsed)
+    paths = {inputs.resolve_path(path) for path in patches.list_patch_paths(parsed)}
+    missing = [target["path"] for target in inputs.targets if target["path"] not in paths]
+    hidden = [file.path for file in files if not file.hunks and file.note == "deleted"]
+    sentence = "This is the whole patch, as the agent wrote it."
+    if missing:
+        sentence = f"The patch also touches {', '.join(missing[:5])}, which cannot be drawn."
+    elif hidden:
+        sentence = f"What {hidden[0]} holds now is not shown."
+    raw = "\n".join(texts) if missing else ""
+    return Preview(
+        complete=not (missing or hidden),
+        sentence=sentence,
+        note=_count_files(len(files)),
+        files=files,
+        input=raw,
+    )
+
+
+def _add_deleted_lines(inputs: PreviewInputs, file: FilePreview) -> FilePreview:
     """A deletion without its lines gets those of the file as it is now."""
-    path = desk.place(file.path)
+    path = inputs.resolve_path(file.path)
     if file.hunks or file.note != "deleted" or path is None:
         return file
-    now = desk.files.read(path)
-    return replace(file, hunks=hunks_between(now.text or "", ""))
+    current = inputs.files.read(path)
+    return replace(file, hunks=diff_texts(current.text or "", ""))
 
 
-def _delete(desk: Desk, resolved: ResolvedTool) -> Preview:
-    if not desk.targets:
-        return _raw(desk, resolved)
+def _render_delete(inputs: PreviewInputs, resolved: ResolvedTool) -> Preview:
+    if not inputs.targets:
+        return _render_input(inputs, resolved)
     files: list[FilePreview] = []
-    unseen: list[str] = []
-    for target in desk.targets[:FILES_SHOWN]:
-        now = desk.files.read(target["path"])
-        note = "does not exist" if now.gone else "deleted"
-        files.append(FilePreview(target["path"], note, hunks_between(now.text or "", "")))
-        if now.text is None:
-            unseen.append(now.why)
-    more = len(desk.targets) - FILES_SHOWN
+    omissions: list[str] = []
+    for target in inputs.targets[:MAX_FILES]:
+        current = inputs.files.read(target["path"])
+        note = "does not exist" if current.is_missing else "deleted"
+        files.append(FilePreview(target["path"], note, diff_texts(current.text or "", "")))
+        if current.text is None:
+            omissions.append(current.reason)
+    more = len(inputs.targets) - MAX_FILES
     if more > 0:
-        unseen.append(f"{more} more files are not listed.")
-    sentence = NO_CONTENT.format(why=unseen[0]) if unseen else "This is all that would be lost."
-    return Preview(complete=not unseen, sentence=sentence, note=_files(len(desk.targets)), files=tuple(files))
+        omissions.append(f"{more} more files are not listed.")
+    sentence = (
+        CONTENT_NOT_AVAILABLE.format(why=omissions[0]) if omissions else "This is all that would be lost."
+    )
+    return Preview(
+        complete=not omissions, sentence=sentence, note=_count_files(len(inputs.targets)), files=tuple(files)
+    )
 
 
-def _delete_tree(desk: Desk, resolved: ResolvedTool) -> Preview:
-    if not desk.targets:
-        return _raw(desk, resolved)
-    below = [desk.files.below(target["path"]) for target in desk.targets]
-    if any(names is None for names in below):
-        why = "There are too many to list." if desk.files.here else "The folder is not on this machine."
-        folders = tuple(FilePreview(f"{target['path']}/**", "deleted") for target in desk.targets)
-        return Preview(complete=False, sentence=f"Which files it holds is not shown. {why}", files=folders)
-    names = [name for found in below for name in found or ()]
-    shown = tuple(FilePreview(name, "deleted") for name in names[:FILES_SHOWN])
-    more = f", the first {FILES_SHOWN} of which are listed" if len(names) > FILES_SHOWN else ""
-    sentence = f"{_files(len(names))} would be lost{more}; what they hold is not shown."
-    return Preview(complete=False, sentence=sentence, note=_files(len(names)), files=shown)
+def _render_delete_tree(inputs: PreviewInputs, resolved: ResolvedTool) -> Preview:
+    if not inputs.targets:
+        return _render_input(inputs, resolved)
+    listings = [inputs.files.list_below(target["path"]) for target in inputs.targets]
+    if any(names is None for names in listings):
+        reason = (
+            "There are too many to list."
+            if inputs.files.is_available
+            else "The folder is not on this machine."
+        )
+        folders = tuple(FilePreview(f"{target['path']}/**", "deleted") for target in inputs.targets)
+        return Preview(complete=False, sentence=f"Which files it holds is not shown. {reason}", files=folders)
+    names = [name for listing in listings for name in listing or ()]
+    files = tuple(FilePreview(name, "deleted") for name in names[:MAX_FILES])
+    more = f", the first {MAX_FILES} of which are listed" if len(names) > MAX_FILES else ""
+    sentence = f"{_count_files(len(names))} would be lost{more}; what they hold is not shown."
+    return Preview(complete=False, sentence=sentence, note=_count_files(len(names)), files=files)
 
 
-def _move(desk: Desk, resolved: ResolvedTool) -> Preview:
-    sources = [target["path"] for target in desk.targets if target["op"] == "move"]
-    arrivals = [target["path"] for target in desk.targets if target["op"] != "move"]
-    if not sources or not arrivals:
-        return _raw(desk, resolved)
-    files = tuple(FilePreview(path, f"moved to {', '.join(arrivals)}") for path in sources)
-    there = [path for path in arrivals if (now := desk.files.read(path)).text is not None and not now.gone]
-    if there:
-        return Preview(complete=False, sentence=f"{there[0]} exists and would be overwritten.", files=files)
-    known = "" if desk.files.here else " Whether something is overwritten there is not known here."
-    return Preview(complete=not known, sentence=f"The content stays as it is.{known}", files=files)
+def _render_move(inputs: PreviewInputs, resolved: ResolvedTool) -> Preview:
+    sources = [target["path"] for target in inputs.targets if target["op"] == "move"]
+    destinations = [target["path"] for target in inputs.targets if target["op"] != "move"]
+    if not sources or not destinations:
+        return _render_input(inputs, resolved)
+    files = tuple(FilePreview(path, f"moved to {', '.join(destinations)}") for path in sources)
+    existing = [
+        path
+        for path in destinations
+        if (current := inputs.files.read(path)).text is not None and not current.is_missing
+    ]
+    if existing:
+        return Preview(
+            complete=False, sentence=f"{existing[0]} exists and would be overwritten.", files=files
+        )
+    unchecked = (
+        "" if inputs.files.is_available else " Whether something is overwritten there is not known here."
+    )
+    return Preview(complete=not unchecked, sentence=f"The content stays as it is.{unchecked}", files=files)
 
 
-def _folder(desk: Desk, resolved: ResolvedTool) -> Preview:
-    if not desk.targets:
-        return _raw(desk, resolved)
-    files = tuple(FilePreview(target["path"], "new folder") for target in desk.targets)
+def _render_mkdir(inputs: PreviewInputs, resolved: ResolvedTool) -> Preview:
+    if not inputs.targets:
+        return _render_input(inputs, resolved)
+    files = tuple(FilePreview(target["path"], "new folder") for target in inputs.targets)
     return Preview(complete=True, sentence="An empty folder is made, nothing else.", files=files)
 
 
-def _shell(desk: Desk, resolved: ResolvedTool) -> Preview:
-    patch = _patch_as_command(desk, resolved)
+def _render_shell(inputs: PreviewInputs, resolved: ResolvedTool) -> Preview:
+    patch = _extract_patch_command(inputs, resolved)
     if patch is not None:
-        return _patch_texts(desk, [patch])
-    setting = Setting(
-        root=desk.call.get("root"),
-        cwd=desk.call.get("cwd"),
-        scope=desk.scope,
-        safe_commands=desk.policy.safe_commands,
-        ignore_case=desk.policy.case_insensitive_paths,
-        world=desk.files.worktree,
+        return _render_patch_texts(inputs, [patch])
+    setting = CommandSetting(
+        root=inputs.call.get("root"),
+        cwd=inputs.call.get("cwd"),
+        scope=inputs.scope,
+        safe_commands=inputs.policy.safe_commands,
+        ignore_case=inputs.policy.case_insensitive_paths,
+        filesystem=inputs.files.worktree,
     )
-    command = command_view(resolved, setting)
+    command = build_command_view(resolved, setting)
     if not command.text.strip():
-        return _raw(desk, resolved)
+        return _render_input(inputs, resolved)
     count = f"{len(command.lines)} part{'' if len(command.lines) == 1 else 's'}"
     note = f"{count}, run in {command.folder or '/'} of the workspace"
     if command.unknown:
-        sentence = " ".join(_sentence(why) for why in command.unknown[:3])
+        sentence = " ".join(_to_sentence(why) for why in command.unknown[:3])
         return Preview(complete=False, sentence=sentence, note=note, command=command)
     sentence = "Every file that it would change is marked; what is written there is up to the command."
     return Preview(complete=True, sentence=sentence, note=note, command=command)
 
 
-def _patch_as_command(desk: Desk, resolved: ResolvedTool) -> str | None:
+def _extract_patch_command(inputs: PreviewInputs, resolved: ResolvedTool) -> str | None:
     """The patch that the gate took the only command of a call for."""
     assert resolved.tool is not None
     data = resolved.input
-    given = input_fields.get_all(data, resolved.tool.command) if isinstance(data, Mapping) else []
-    return extract_patch(given[0], desk.approval.session.agent_name) if len(given) == 1 else None
+    commands = input_fields.get_all(data, resolved.tool.command) if isinstance(data, Mapping) else []
+    return extract_patch(commands[0], inputs.approval.session.agent_name) if len(commands) == 1 else None
 
 
-def _files(count: int) -> str:
+def _count_files(count: int) -> str:
     return f"{count} file{'' if count == 1 else 's'}"
 
 
-Drawer = Callable[[Desk, ResolvedTool], Preview]
-DRAWERS: Mapping[ToolKind, Drawer] = {
-    ToolKind.WRITE: _write,
-    ToolKind.EDIT: _edit,
-    ToolKind.EDITOR: _edit,
-    ToolKind.PATCH: _patch,
-    ToolKind.DELETE: _delete,
-    ToolKind.DELETE_TREE: _delete_tree,
-    ToolKind.MOVE: _move,
-    ToolKind.FOLDER: _folder,
-    ToolKind.SHELL: _shell,
-    ToolKind.MONITOR: _shell,
+Renderer = Callable[[PreviewInputs, ResolvedTool], Preview]
+RENDERERS: Mapping[ToolKind, Renderer] = {
+    ToolKind.WRITE: _render_write,
+    ToolKind.EDIT: _render_edit,
+    ToolKind.EDITOR: _render_edit,
+    ToolKind.PATCH: _render_patch,
+    ToolKind.DELETE: _render_delete,
+    ToolKind.DELETE_TREE: _render_delete_tree,
+    ToolKind.MOVE: _render_move,
+    ToolKind.FOLDER: _render_mkdir,
+    ToolKind.SHELL: _render_shell,
+    ToolKind.MONITOR: _render_shell,
 }

@@ -16,7 +16,7 @@ class FilePreview:
 
 
 @dataclass(frozen=True, slots=True)
-class Added:
+class PatternAddition:
     """Known files that a pattern lets through and the scope does not yet."""
 
     pattern: str
@@ -40,7 +40,7 @@ class Preview:
     note: str = ""
     files: tuple[FilePreview, ...] = ()
     command: CommandView | None = None
-    adds: tuple[Added, ...] = ()
+    adds: tuple[PatternAddition, ...] = ()
     criteria: tuple[Criterion, ...] = ()
     input: str = ""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.utils import timezone
 
 from intents.models import Intent
-from sessions.approvals.card.previews import preview_of
+from sessions.approvals.card.previews import build_preview
 from sessions.models import AgentSession, Approval
 
 FILE = "one\ntwo\nthree\nfour\nfive\n"
@@ -23,7 +23,7 @@ def asked(tool, given, *targets, op="write", agent="claude-code", **call) -> App
 
 
 def drawn(workspace, approval, scope=("src/**",)):
-    return preview_of(approval, workspace, Intent(intent_id="INT-001", owned_scope=list(scope)))
+    return build_preview(approval, workspace, Intent(intent_id="INT-001", owned_scope=list(scope)))
 
 
 def lines(file):

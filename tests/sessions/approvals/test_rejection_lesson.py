@@ -9,7 +9,7 @@ from sessions.approvals import lifecycle as approvals
 from sessions.approvals import rejection_lesson
 from sessions.models import Approval
 from tests import builders
-from tests.sessions.approvals.asking import ask, card, decide, edit, page
+from tests.sessions.approvals.approval_builders import ask, card, decide, edit, page
 from tests.traces.builders import lesson_book
 from traces.ledger.redaction import redact
 from traces.lessons.store import Source, lessons
@@ -135,4 +135,4 @@ def test_without_the_tick_the_card_keeps_none(asked, rex):
     answer = decide(builders.signed_in(rex), asked, action="reject", comment=WORDS)
     assert "Kept as a lesson" not in answer.content.decode()
     assert lessons(asked.workspace_id) == []
-    assert approvals.pending_for(asked.session, asked.digest) is None
+    assert approvals.find_pending(asked.session, asked.digest) is None

@@ -37,7 +37,7 @@ def test_an_empty_page_offers_intents_and_sessions(page, at_work):
 
 
 def test_an_auditor_tries_a_command_as_if_an_intent_were_taken(page, at_work):
-    answer, text = tried(page, "echo x > docs/a.md", standpoint="intent:INT-001")
+    answer, text = tried(page, "echo x > docs/a.md", viewpoint="intent:INT-001")
     assert answer.status_code == 200
     assert "docs/a.md" in text
     assert "not_in_scope" in text
@@ -48,14 +48,14 @@ def test_an_auditor_tries_a_command_as_if_an_intent_were_taken(page, at_work):
 
 def test_nothing_is_recorded(page, at_work):
     before = LedgerEntry.objects.count()
-    tried(page, "rm -rf src", standpoint="session:s-1")
+    tried(page, "rm -rf src", viewpoint="session:s-1")
     assert LedgerEntry.objects.count() == before
 
 
 @pytest.mark.parametrize(
     ("form", "says"),
     [
-        ({"kind": "write", "text": "src/auth/a.ts", "standpoint": "session:s-1"}, "Allowed"),
+        ({"kind": "write", "text": "src/auth/a.ts", "viewpoint": "session:s-1"}, "Allowed"),
         ({"kind": "read", "text": "README.md"}, "Allowed"),
         ({"kind": "write", "text": "src/auth/a.ts"}, "none_selected"),
         ({"kind": "tool", "tool": "Write", "text": '{"file_path": "../x", "content": ""}'}, "outside"),
@@ -73,7 +73,7 @@ def test_paths_and_tools_can_be_tried(page, at_work, form, says):
         ({"kind": "tool", "tool": "Write", "text": "{"}, "not valid JSON"),
         ({"kind": "tool", "tool": "", "text": "{}"}, "field tool"),
         ({"kind": "sorcery", "text": "x"}, "Choose what the text is"),
-        ({"kind": "command", "text": "ls", "standpoint": "intent:INT-404"}, "no such intent"),
+        ({"kind": "command", "text": "ls", "viewpoint": "intent:INT-404"}, "no such intent"),
         ({"kind": "command", "text": "x" * (1024 * 1024 + 1)}, "over 1048576 bytes"),
     ],
 )
@@ -85,7 +85,7 @@ def test_what_cannot_be_tried_is_said_on_the_page_and_nothing_typed_is_lost(page
 
 
 def test_hostile_text_is_shown_harmlessly(page, at_work):
-    _, text = tried(page, f"cat '{HOSTILE}' > '{HOSTILE}'", standpoint="intent:INT-001")
+    _, text = tried(page, f"cat '{HOSTILE}' > '{HOSTILE}'", viewpoint="intent:INT-001")
     assert "<script>alert" not in text
 
 

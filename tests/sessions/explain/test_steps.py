@@ -20,9 +20,9 @@ def at_work(acme, agent):
     return agent
 
 
-def explained(speaker, tool, session="s-1", standpoint=None, **tool_input):
+def explained(speaker, tool, session="s-1", viewpoint=None, **tool_input):
     body = {"session_id": session, "tool": tool, "input": tool_input}
-    return speaker.post("explain", body | ({"as": standpoint} if standpoint else {})).json()
+    return speaker.post("explain", body | ({"as": viewpoint} if viewpoint else {})).json()
 
 
 def outcomes(answer):
@@ -130,27 +130,27 @@ def test_a_reviewer_explains_as_in_a_session_and_with_another_intent_there(acme,
     assert explained(reviewer, "Write", "x", both, **call)["decision"] == "allow"
 
 
-def test_an_agent_may_not_choose_a_standpoint(acme, agent):
+def test_an_agent_may_not_choose_a_viewpoint(acme, agent):
     builders.intent(acme)
     body = {"session_id": "s", "tool": "Read", "input": {}, "as": {"intent_id": "INT-001"}}
     answer = agent.post("explain", body)
     assert (answer.status_code, answer.json()["decision"]) == (403, "deny")
 
 
-@pytest.mark.parametrize("standpoint", [{"intent_id": "INT-404"}, {"session_id": "nobody"}])
-def test_a_standpoint_that_is_not_there_is_not_found(acme, reviewer, standpoint):
-    answer = reviewer.post("explain", {"session_id": "s", "tool": "Read", "input": {}, "as": standpoint})
+@pytest.mark.parametrize("viewpoint", [{"intent_id": "INT-404"}, {"session_id": "nobody"}])
+def test_a_viewpoint_that_is_not_there_is_not_found(acme, reviewer, viewpoint):
+    answer = reviewer.post("explain", {"session_id": "s", "tool": "Read", "input": {}, "as": viewpoint})
     assert (answer.status_code, answer.json()["decision"]) == (404, "deny")
 
 
-@pytest.mark.parametrize("standpoint", ["INT-001", {"who": "me"}, {"intent_id": 7}])
-def test_a_standpoint_that_is_none_is_refused(reviewer, standpoint):
-    answer = reviewer.post("explain", {"session_id": "s", "tool": "Read", "input": {}, "as": standpoint})
+@pytest.mark.parametrize("viewpoint", ["INT-001", {"who": "me"}, {"intent_id": 7}])
+def test_a_viewpoint_that_is_none_is_refused(reviewer, viewpoint):
+    answer = reviewer.post("explain", {"session_id": "s", "tool": "Read", "input": {}, "as": viewpoint})
     assert (answer.status_code, answer.json()["reason"]) == (400, "invalid_input")
 
 
-def test_an_empty_standpoint_is_none(at_work, reviewer):
-    assert explained(reviewer, "Read", standpoint={"intent_id": None}, file_path="a")["decision"] == "allow"
+def test_an_empty_viewpoint_is_none(at_work, reviewer):
+    assert explained(reviewer, "Read", viewpoint={"intent_id": None}, file_path="a")["decision"] == "allow"
 
 
 def test_a_body_that_is_no_object_is_refused(agent):

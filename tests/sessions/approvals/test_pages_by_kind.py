@@ -6,7 +6,7 @@ import re
 
 from sessions.models import AgentSession, Approval, ApprovalGrant
 from tests import builders
-from tests.sessions.approvals.asking import LIST, ROOT, ask, card, decide, edit, page
+from tests.sessions.approvals.approval_builders import LIST, ROOT, ask, card, decide, edit, page
 
 # --- grants ---------------------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ class Decider:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class DecisionInput:
     """What the decider chose, as the REST call and the page's form send it."""
 
     action: str  # approve | reject
@@ -28,7 +28,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Grant:
+class GrantTerms:
     """A grant that was found possible for its approval."""
 
     kind: str = ""

@@ -6,15 +6,15 @@ from collections.abc import Iterable
 
 from controlplane.models import Workspace
 from intents.known_files import known_files
-from sessions.approvals.card.previews.values import Added, Criterion, Preview
+from sessions.approvals.card.previews.values import Criterion, PatternAddition, Preview
 from sessions.models import Approval
 
-FILES_SHOWN = 8
-ALL_KNOWN = (
+MAX_FILES = 8
+ALL_FILES = (
     "These are the known files that it would let through; files that do not exist yet are let through too."
 )
-NOT_ALL = "There are more files than were looked at; others may be let through as well."
-NOT_CHECKED = "The notes are the agent's own words; nothing in them was checked here."
+SOME_FILES = "There are more files than were looked at; others may be let through as well."
+NOT_VERIFIED = "The notes are the agent's own words; nothing in them was checked here."
 
 
 def preview_scope(approval: Approval, workspace: Workspace, scope: tuple[str, ...]) -> Preview:
@@ -23,21 +23,21 @@ def preview_scope(approval: Approval, workspace: Workspace, scope: tuple[str, ..
     known = known_files(workspace)
     return Preview(
         complete=known.complete,
-        sentence=ALL_KNOWN if known.complete else NOT_ALL,
+        sentence=ALL_FILES if known.complete else SOME_FILES,
         note=f"{len(patterns)} pattern{'' if len(patterns) == 1 else 's'} for {approval.intent_id}",
-        adds=tuple(added(pattern, known.added_by([pattern], scope)) for pattern in patterns),
+        adds=tuple(build_addition(pattern, known.added_by([pattern], scope)) for pattern in patterns),
     )
 
 
-def added(pattern: str, files: list[str]) -> Added:
-    return Added(pattern, tuple(files[:FILES_SHOWN]), max(0, len(files) - FILES_SHOWN))
+def build_addition(pattern: str, files: list[str]) -> PatternAddition:
+    return PatternAddition(pattern, tuple(files[:MAX_FILES]), max(0, len(files) - MAX_FILES))
 
 
 def preview_completion(approval: Approval, criteria: Iterable[object]) -> Preview:
     """0 queries. `criteria` are the intent's own, as they are now."""
     return Preview(
         complete=True,
-        sentence=NOT_CHECKED,
+        sentence=NOT_VERIFIED,
         note=f"{approval.intent_id} becomes COMPLETED, for good",
         criteria=tuple(Criterion(str(criterion)) for criterion in criteria),
         input=approval.call.get("verification_notes", ""),
