@@ -76,10 +76,10 @@ def test_pages_lead_back_and_forth(client, story, ivy, monkeypatch):
     assert back.context["entries"] == first.context["entries"]
 
 
-def test_the_export_holds_what_the_list_shows(client, story, ivy):
-    for query in ({"path": "src/a.ts"}, {"path": "src"}, {"q": "A.TS"}):
-        response = page(client, "traces/export", ivy, **query)
-        assert b"".join(response.streaming_content).count(b"\n") == 1
+@pytest.mark.parametrize("query", [{"path": "src/a.ts"}, {"path": "src"}, {"q": "A.TS"}], ids=str)
+def test_the_export_holds_what_the_list_shows(client, story, ivy, query):
+    response = page(client, "traces/export", ivy, **query)
+    assert b"".join(response.streaming_content).count(b"\n") == 1
 
 
 def test_the_map_shows_files_by_intents_and_answers_questions(client, story, ivy):
@@ -109,28 +109,30 @@ def test_lessons_are_listed_and_escaped(client, story, ivy):
     assert markdown.count("## Lesson Learned (") == 2
 
 
-def test_empty_workspaces_have_pages_too(client, acme, ivy):
-    for path in ("traces/", "traces/map/", "lessons/"):
-        assert page(client, path, ivy).status_code == 200
+@pytest.mark.parametrize("path", ["traces/", "traces/map/", "lessons/"])
+def test_empty_workspaces_have_pages_too(client, acme, ivy, path):
+    assert page(client, path, ivy).status_code == 200
 
 
+@pytest.mark.parametrize(
+    "bound",
+    [("traces/", 21), ("traces/map/", 13), ("traces/map/file/src/1.ts", 16), ("lessons/", 14)],
+    ids=lambda bound: bound[0],
+)
 def test_pages_cost_the_same_however_much_is_on_them(
-    client, story, agent, ivy, django_assert_max_num_queries
+    client, story, agent, ivy, django_assert_max_num_queries, bound
 ):
     for number in range(20):
         agent.post("sessions/s-1/traces", {"path": f"src/{number}.ts", "content": "x"})
     client.force_login(ivy)
-    for path, most in (
-        ("traces/", 21),
-        ("traces/map/", 13),
-        ("traces/map/file/src/1.ts", 16),
-        ("lessons/", 14),
-    ):
-        with django_assert_max_num_queries(most):
-            assert client.get(f"/w/acme/{path}").status_code == 200
+    path, queries = bound
+    with django_assert_max_num_queries(queries):
+        assert client.get(f"/w/acme/{path}").status_code == 200
     assert LedgerEntry.objects.filter(kind="trace").count() == 22
 
 
-def test_strangers_see_nothing(client, story, max_):
-    for path in ("traces/", "traces/export", "traces/map/", "traces/map/file/src/a.ts", "lessons/"):
-        assert page(client, path, max_).status_code == 404
+@pytest.mark.parametrize(
+    "path", ["traces/", "traces/export", "traces/map/", "traces/map/file/src/a.ts", "lessons/"]
+)
+def test_strangers_see_nothing(client, story, max_, path):
+    assert page(client, path, max_).status_code == 404
