@@ -20,7 +20,7 @@ from controlplane.shared.errors import DomainError, NotFoundError
 from intents.lessons.lesson_list import build_list_context, find_list_url
 from traces.cursors import cursor_in
 from traces.lessons import retire
-from traces.lessons.agent_md import write_lessons
+from traces.lessons.agent_md import render_lessons
 from traces.lessons.store import MAX_FILE_LENGTH, Lesson, NewLesson, Section, Source, lessons, record_lesson
 
 MAX_TEXT_LENGTH = 5_000
@@ -37,7 +37,7 @@ class LessonForm(forms.Form):
 def lesson_list(request: MemberRequest) -> HttpResponse:
     """Lessons, newest first (7 queries), or AGENT.md (2)."""
     if request.GET.get("format") == "markdown":
-        return text_download(write_lessons(lessons(request.workspace.pk)), "AGENT.md", "text/markdown")
+        return text_download(render_lessons(lessons(request.workspace.pk)), "AGENT.md", "text/markdown")
     return _page(request, LessonForm())
 
 

@@ -24,7 +24,7 @@ from controlplane.api.views import WorkspaceView
 from traces.api import lessons_schema, schema
 from traces.api.views import MARKDOWN, StreamView, choose_format, markdown_response
 from traces.lessons import retire
-from traces.lessons.agent_md import read_lessons, write_lessons
+from traces.lessons.agent_md import parse_lessons, render_lessons
 from traces.lessons.store import (
     MAX_LESSONS,
     Lesson,
@@ -56,7 +56,7 @@ class LessonsView(StreamView):
         rows = _wanted(workspace_id, request, retired)
         if choose_format(request, "json") == "markdown":
             newest = [lesson for row in rows.order_by("-pk")[:MAX_LESSONS] if (lesson := lesson_of(row))]
-            return markdown_response(write_lessons(reversed(newest)), "AGENT.md")
+            return markdown_response(render_lessons(reversed(newest)), "AGENT.md")
         page = paginate(rows, request)
         found = told(workspace_id, page["results"], retired)
         return Response(page | {"results": [lesson_answer(lesson) for lesson in found]})
@@ -153,4 +153,4 @@ def _lessons_of(raw: bytes) -> list[NewLesson]:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ApiError(400, "INVALID_UTF8", f"The body is not UTF-8 (byte {error.start}).") from error
-    return read_lessons(text.replace("\x00", ""))
+    return parse_lessons(text.replace("\x00", ""))
