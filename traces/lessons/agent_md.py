@@ -19,62 +19,63 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 
-from traces.lessons.store import Lesson, NewLesson, Section, Source
+from traces.lessons.store import Lesson, LessonSection, LessonSource, NewLesson
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class BlockFormat:
     """The heading of a section's blocks, and the label before the text."""
 
     heading: str
     label: str
 
 
-FORMS = {
-    Section.LESSON: Form("Lesson Learned", "Problems"),
-    Section.DECISION: Form("Architectural Decision", "Decision"),
-    Section.CONSTRAINT: Form("Constraint", "Constraint"),
+BLOCK_FORMATS = {
+    LessonSection.LESSON: BlockFormat("Lesson Learned", "Problems"),
+    LessonSection.DECISION: BlockFormat("Architectural Decision", "Decision"),
+    LessonSection.CONSTRAINT: BlockFormat("Constraint", "Constraint"),
 }
-_SECTIONS = {form.heading: section for section, form in FORMS.items()}
+_SECTIONS = {form.heading: section for section, form in BLOCK_FORMATS.items()}
 _BLOCK = re.compile(
     rf"^##[ \t]+(?P<heading>{'|'.join(_SECTIONS)})[ \t]*\((?P<day>\d{{4}}-\d\d-\d\d)\)[ \t]*$", re.MULTILINE
 )
 _HEADING = re.compile(r"^#{1,6}[ \t]", re.MULTILINE)
 _FILE = re.compile(r"^\*\*File:\*\*[ \t]*(?P<file>.*)$", re.MULTILINE)
 _LABELS = {
-    section: re.compile(rf"^\*\*{form.label}:\*\*[ \t]*", re.MULTILINE) for section, form in FORMS.items()
+    section: re.compile(rf"^\*\*{form.label}:\*\*[ \t]*", re.MULTILINE)
+    for section, form in BLOCK_FORMATS.items()
 }
 # A line of a text that looks like the frame of a block gets a backslash, which Markdown does not show.
 _FRAME = re.compile(r"^(?=\\*(?:#{1,6}[ \t]|\*\*(?:File|Problems):\*\*))", re.MULTILINE)
 _ESCAPED = re.compile(r"^\\(?=\\*(?:#{1,6}[ \t]|\*\*(?:File|Problems):\*\*))", re.MULTILINE)
 
 
-def write_lessons(lessons: Iterable[Lesson]) -> str:
-    return "".join(_block(lesson) for lesson in lessons)
+def render_agent_md(lessons: Iterable[Lesson]) -> str:
+    return "".join(_render_block(lesson) for lesson in lessons)
 
 
-def read_lessons(text: str) -> list[NewLesson]:
+def parse_agent_md(text: str) -> list[NewLesson]:
     """The blocks of a file, each with its section. What stands outside of them is left alone."""
     text = text.replace("\r\n", "\n")
     found = []
     for heading in _BLOCK.finditer(text):
         following = _HEADING.search(text, heading.end())
         block = text[heading.end() : following.start() if following else len(text)]
-        lesson = _lesson(_SECTIONS[heading["heading"]], heading["day"], block)
+        lesson = _parse_block(_SECTIONS[heading["heading"]], heading["day"], block)
         if lesson:
             found.append(lesson)
     return found
 
 
-def _block(lesson: Lesson) -> str:
-    form = FORMS[lesson.section]
+def _render_block(lesson: Lesson) -> str:
+    form = BLOCK_FORMATS[lesson.section]
     text = _FRAME.sub(r"\\", lesson.problems)
     files = "".join(f"**File:** {' '.join(file.split())}\n" for file in lesson.files or ("",))
     day = lesson.learned_on.isoformat()
     return f"## {form.heading} ({day})\n\n{files}**{form.label}:**\n{text}\n\n"
 
 
-def _lesson(section: Section, day: str, block: str) -> NewLesson | None:
+def _parse_block(section: LessonSection, day: str, block: str) -> NewLesson | None:
     label = _LABELS[section].search(block)
     try:
         learned_on = date.fromisoformat(day)
@@ -85,4 +86,6 @@ def _lesson(section: Section, day: str, block: str) -> NewLesson | None:
     text = _ESCAPED.sub("", block[label.end() :].strip())
     named = _FILE.findall(block, 0, label.start()) or _FILE.findall(block)[:1] or [""]
     file, *more = map(str.strip, named)
-    return NewLesson(file, text, learned_on, section=section, source=Source.IMPORT, more_files=tuple(more))
+    return NewLesson(
+        file, text, learned_on, section=section, source=LessonSource.IMPORT, more_files=tuple(more)
+    )
