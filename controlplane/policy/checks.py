@@ -307,7 +307,7 @@ def _check_workspace_rules(
 
 def _check_mutation_class(claimed: Any, context: EvaluationContext) -> Iterator[Violation]:
     if claimed is not None and not isinstance(claimed, str):
-        yield _invalid_input(8, "mutation_class must be a text.", context)
+        yield _invalid_input(8, "mutation_class must be a string.", context)
     elif context.policy.require_mutation_class and (claimed or "").upper() not in MUTATION_CLASSES:
         code = (ErrorType.HOOK_BLOCKED, Reason.MUTATION_CLASS_REQUIRED)
         yield _violation(8, code, context.snapshot)

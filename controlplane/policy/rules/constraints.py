@@ -63,7 +63,7 @@ class ConstraintCheck:
             note = self.constraint.get("message")
             text = f"Constraint Violation: [{', '.join(found)}] {what}{f' ({note})' if note else ''}."
             yield ConstraintViolation(
-                self.constraint["type"], f"{text} Change the call so that it keeps to it.", found
+                self.constraint["type"], f"{text} Change the call so that it meets the constraint.", found
             )
 
 
@@ -217,16 +217,16 @@ class ConstraintType:
 def _needs_pattern(constraint: Mapping[str, Any]) -> Wrong:
     pattern = constraint.get("pattern")
     if not isinstance(pattern, str) or not 0 < len(pattern) <= MAX_PATTERN:
-        yield "pattern", f"must be a text of 1 to {MAX_PATTERN} characters."
+        yield "pattern", f"must be a string of 1 to {MAX_PATTERN} characters."
     elif _regex(pattern) is None:
-        yield "pattern", "is no regular expression that RE2 understands."
+        yield "pattern", "is not a valid RE2 regular expression."
 
 
 def _needs_number(field: str) -> Callable[[Mapping[str, Any]], Wrong]:
     def wrong(constraint: Mapping[str, Any]) -> Wrong:
         value = constraint.get(field)
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-            yield field, "must be a number, 0 or more."
+            yield field, "must be an integer, 0 or more."
 
     return wrong
 
@@ -241,7 +241,7 @@ def _needs_version(constraint: Mapping[str, Any]) -> Wrong:
         yield "library", "must be the name of a library."
     versions = [constraint[field] for field in ("version", "min_version") if field in constraint]
     if len(versions) != 1 or not dependencies.is_version(versions[0]):
-        yield "version", "give one of `version` and `min_version`, as a text like 5.2."
+        yield "version", "give one of `version` and `min_version`, as a string like 5.2."
 
 
 def _needs_nothing(constraint: Mapping[str, Any]) -> Wrong:  # noqa: ARG001  one signature for all checks

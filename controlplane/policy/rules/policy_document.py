@@ -93,7 +93,7 @@ class _Rule:
 
 def _choice(*words: str) -> _Rule:
     def wrong(value: Any) -> str | None:
-        return None if isinstance(value, str) and value in words else f"{value!r} is none of the words."
+        return None if isinstance(value, str) and value in words else f"{value!r} is not a valid value."
 
     return _Rule(" | ".join(words), wrong)
 
@@ -101,7 +101,7 @@ def _choice(*words: str) -> _Rule:
 def _whole(least: int, most: int, what: str) -> _Rule:
     def wrong(value: Any) -> str | None:
         whole = isinstance(value, int) and not isinstance(value, bool)
-        return None if whole and least <= value <= most else f"{value!r} is no such number."
+        return None if whole and least <= value <= most else f"{value!r} is not a whole number in this range."
 
     return _Rule(f"a whole number {what}from {least} to {most}", wrong)
 
@@ -111,15 +111,15 @@ def _minutes() -> _Rule:
 
 
 def _switch() -> _Rule:
-    return _Rule("true | false", lambda v: None if isinstance(v, bool) else f"{v!r} is neither.")
+    return _Rule("true | false", lambda v: None if isinstance(v, bool) else f"{v!r} is not a boolean.")
 
 
 def _listed(wrong_item: Callable[[str], str | None], allowed: str) -> _Rule:
     def wrong(value: Any) -> str | None:
         if not isinstance(value, list) or len(value) > MAX_ENTRIES:
-            return f"It must be a list of at most {MAX_ENTRIES} texts."
+            return f"It must be a list of at most {MAX_ENTRIES} strings."
         if not all(isinstance(item, str) for item in value):
-            return "It must hold texts only."
+            return "It must hold strings only."
         return next(filter(None, map(wrong_item, value)), None)
 
     return _Rule(allowed, wrong, tuple)
@@ -132,7 +132,7 @@ def _wrong_glob(pattern: str) -> str | None:
 
 def _wrong_command(pattern: str) -> str | None:
     if not pattern.strip() or len(pattern) > MAX_PATTERN or not pattern.isprintable():
-        return f"{pattern!r} is no command pattern."
+        return f"{pattern!r} is not a command pattern."
     return f"{pattern!r} would make every command safe." if not pattern.strip("* ?") else None
 
 
@@ -148,11 +148,11 @@ def _wrong_classes(value: Any) -> str | None:
 
 def _wrong_class(name: Any, word: Any) -> str | None:
     if not isinstance(name, str) or not name or len(name) > MAX_PATTERN:
-        return f"{name!r} is no name of a tool."
+        return f"{name!r} is not the name of a tool."
     if not isinstance(word, str) or word not in {"SAFE", "DESTRUCTIVE"}:
-        return f"{name}: {word!r} is no class."
+        return f"{name}: {word!r} is not a class."
     if any(fnmatchcase(handshake, name) for handshake in _HANDSHAKES):
-        return f"{name}: the handshake cannot be classed."
+        return f"{name}: the class of the handshake cannot change."
     held = sorted(known for known in MUTATING_NAMES if known == name or fnmatchcase(known, name))
     if word == "SAFE" and held:
         return f"{name}: {held[0]} changes files or runs commands and can't be made safe."
