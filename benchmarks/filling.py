@@ -20,10 +20,10 @@ from controlplane.shared.tokens import create_token
 from intents import registry
 from sessions.models import AgentSession
 from traces.counts.counters import count_sealed
-from traces.entries.mutation_class_check import Check
-from traces.entries.projections import Recorded, project
-from traces.entries.record import Author, Mutation, trace_entry
-from traces.entry_schema import read_entry
+from traces.entries.mutation_class_check import ClassCheck
+from traces.entries.projections import RecordedTrace, write_projections
+from traces.entries.record import Mutation, MutationAuthor, build_trace_entry
+from traces.entry_schema import parse_entry
 from traces.ledger.append import COLUMNS, NewEntry, prepare
 from traces.ledger.sealing import seal
 
@@ -137,13 +137,13 @@ def _entry(workspace_id: int, session: Session, place: int, dice: random.Random)
     if place == 0:
         return NewEntry(kind="session", body={"event": "selected"}, outcome="selected", **common)
     if place % 3 == 2:
-        author = Author(session.id, session.intent_id, session.agent, session.agent)
+        author = MutationAuthor(session.id, session.intent_id, session.agent, session.agent)
         kind = "INTENT_EVOLUTION" if dice.random() < 0.3 else "AST_REFACTOR"
         digest = f"sha256:{dice.getrandbits(256):064x}"
-        body = trace_entry(
+        body = build_trace_entry(
             Mutation(path, content_hash=digest, start_line=1, end_line=40, mutation_class=kind), author
         )
-        check = Check.DISAGREES if dice.random() < 0.002 else Check.AGREES
+        check = ClassCheck.CLASS_DISAGREES if dice.random() < 0.002 else ClassCheck.AGREES
         return NewEntry(
             kind="trace", body=body, entry_id=body["id"], outcome=kind, reason=check.value, **common
         )
@@ -167,8 +167,8 @@ def _append(batch: list[tuple[NewEntry, datetime]]) -> None:
         )
         bodies = [(row_id, one.salt, one.body) for row_id, one in zip(ids, made, strict=True)]
         _insert("traces_ledgerbody", ("entry_id", "salt", "body"), bodies)
-        project(
-            Recorded(row_id, entry.workspace_id, read_entry(entry.body))
+        write_projections(
+            RecordedTrace(row_id, entry.workspace_id, parse_entry(entry.body))
             for row_id, (entry, _) in zip(ids, batch, strict=True)
             if entry.kind == "trace"
         )

@@ -32,8 +32,8 @@ django.setup()
 
 from django.db import connection, transaction  # noqa: E402
 
-from traces.entries.deduplicate import Submitted  # noqa: E402
-from traces.entries.record import Storing, store  # noqa: E402
+from traces.entries.deduplicate import SubmittedEntry  # noqa: E402
+from traces.entries.record import StoreOptions, store_entries  # noqa: E402
 from traces.interchange.imports.import_file import TraceImportOptions, import_file  # noqa: E402
 from traces.ledger import proofs  # noqa: E402
 from traces.ledger.append import NewEntry, append, append_many  # noqa: E402
@@ -143,14 +143,16 @@ def beside_plain_inserts(rounds: int) -> bool:
     with transaction.atomic():
         made = append(decision())
         assert made is not None
-        posted = store(HOME, [Submitted(trace(0))], Storing("bench")).made[0]
+        posted = store_entries(HOME, [SubmittedEntry(trace(0))], StoreOptions("bench")).appended[0]
     bare = plain_inserts(EVIDENCE, made.id)
     bare_trace = plain_inserts(EVIDENCE + PROJECTIONS, posted.id)
     number = iter(range(10**9))
     works = (
         in_transaction(lambda: append(decision())),
         bare,
-        in_transaction(lambda: store(HOME, [Submitted(trace(next(number)))], Storing("bench"))),
+        in_transaction(
+            lambda: store_entries(HOME, [SubmittedEntry(trace(next(number)))], StoreOptions("bench"))
+        ),
         bare_trace,
     )
     rates = in_turn(*works, rounds=rounds)

@@ -114,7 +114,8 @@ LOGOUT_REDIRECT_URL = "login"
 
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
-USE_I18N = False
+USE_I18N = True  # texts are marked for translation; English is the only language so far
+LANGUAGES = [("en", "English")]
 USE_TZ = True
 
 STATIC_URL = "/static/"

@@ -16,7 +16,7 @@ from controlplane.policy.replay import Replay, RuleSet, replay
 from controlplane.policy.rules import policy_document
 from intents.models import Intent
 from intents.workspace_policy import parse_policy
-from traces.entries.recorded_calls import MAX_CALLS, Selection, recorded_calls
+from traces.entries.recorded_calls import MAX_CALLS, CallSelection, load_recorded_calls
 
 DAYS = 14
 MAX_DAYS = 90
@@ -52,8 +52,8 @@ def replay_recorded_calls(
     proposed = _apply(changes, current, workspace.policy)
     since = timezone.now() - timedelta(days=days)
     # A scope decides over calls of its own intent only, so other calls need not be read.
-    selection = Selection(since, changes.only_intent_id, limit)
-    calls = recorded_calls(
+    selection = CallSelection(since, changes.only_intent_id, limit)
+    calls = load_recorded_calls(
         workspace.pk, selection, roots=_session_roots(workspace, since), local_root=workspace.local_root
     )
     return replay(calls, current, proposed, timezone.now())

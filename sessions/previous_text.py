@@ -16,11 +16,11 @@ from controlplane.policy.calls import input_fields
 from sessions.approvals.card.file_contents import WorkspaceFiles
 from sessions.approvals.card.previews.edits import Replacement, apply_replacements, parse_replacements
 from sessions.models import AgentSession
-from traces.blame.git_blob import committed_text
-from traces.entries.record import newest_hashes
-from traces.entry_schema import canonical_path
-from traces.ledger.append import body_of
-from traces.models import Kind, LedgerEntry
+from traces.blame.git_blob import read_committed_text
+from traces.entries.record import find_newest_hashes
+from traces.entry_schema import to_canonical_path
+from traces.ledger.append import read_body
+from traces.models import EntryKind, LedgerEntry
 from traces.mutation_class.worker_client import classify_in_worker
 
 DECISIONS_LOOKED = 20  # the newest of the session
@@ -40,7 +40,7 @@ def computed_class(session: AgentSession, data: Mapping[str, Any], told: Told | 
     `data` are the fields of the simple form; `told` is None for a caller that is no hook.
     """
     try:
-        change = _Change(session, canonical_path(data["path"]), data, told)
+        change = _Change(session, to_canonical_path(data["path"]), data, told)
         after = change.after()
         before = None if after is None else change.before(after)
     except ValueError:
@@ -85,7 +85,7 @@ class _Change:
         return sent if isinstance(sent, Mapping) else {}
 
     def _recorded(self) -> str | None:
-        known = newest_hashes(self.session.workspace_id, [self.path]).get(self.path)
+        known = find_newest_hashes(self.session.workspace_id, [self.path]).get(self.path)
         if known == "":
             return ""
         if known is not None:
@@ -93,7 +93,7 @@ class _Change:
             if written is not None:
                 return written
         revision = self.data.get("revision_id") or self.session.revision_id or ""
-        text = committed_text(self.session.workspace.local_root, revision, self.path)
+        text = read_committed_text(self.session.workspace.local_root, revision, self.path)
         return text if text is not None and known in {None, _hash_of(text)} else None
 
     def _written(self) -> Iterator[str]:
@@ -110,10 +110,12 @@ class _Change:
         """Bodies of the session's newest decisions. 1 query, once."""
         if self._decisions is None:
             mine = LedgerEntry.objects.filter(
-                workspace_id=self.session.workspace_id, session_id=self.session.session_id, kind=Kind.DECISION
+                workspace_id=self.session.workspace_id,
+                session_id=self.session.session_id,
+                kind=EntryKind.DECISION,
             )
             rows = mine.select_related("body").order_by("-pk")[:DECISIONS_LOOKED]
-            self._decisions = [body for row in rows if (body := body_of(row))]
+            self._decisions = [body for row in rows if (body := read_body(row))]
         return self._decisions
 
 

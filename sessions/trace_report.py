@@ -8,8 +8,8 @@ from controlplane.shared.masking import to_storable
 from sessions.models import AgentSession
 from sessions.previous_text import Told, computed_class
 from sessions.representations import format_time
-from traces.entries.mutation_class_check import FIELD
-from traces.entries.record import Author, Mutation, record_mutation
+from traces.entries.mutation_class_check import COMPUTED_CLASS_FIELD
+from traces.entries.record import Mutation, MutationAuthor, record_mutation
 
 
 def record_trace(
@@ -34,7 +34,7 @@ def record_trace(
         problems=to_storable(str(problems)) if problems else None,
         computed_class=computed_class(session, data, told) if classed else None,
     )
-    author = Author(
+    author = MutationAuthor(
         session_id=session.session_id,
         intent_id=session.selected_intent_id,
         agent=session.agent_name,
@@ -48,6 +48,6 @@ def record_trace(
         "leaf_hash": recorded.leaf_hash.hex(),
         "received_at": format_time(recorded.received_at),
         "entry": recorded.entry,
-        "computed_mutation_class": recorded.entry.get(FIELD),
+        "computed_mutation_class": recorded.entry.get(COMPUTED_CLASS_FIELD),
     }
     return answer, recorded.new

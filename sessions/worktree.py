@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Protocol
 
 from controlplane.policy.paths.filesystem import Location, ResolvedPath, resolve_lexically
-from traces.entries.record import newest_hashes
+from traces.entries.record import find_newest_hashes
 
 MAX_LINKS = 40  # as Linux
 MAX_BELOW = 10_000
@@ -116,7 +116,7 @@ class Worktree:
     def _look_up(self, path: str) -> str | None:
         if self.root is not None:
             return _hash_file(self.root / path)
-        return newest_hashes(self.workspace_id, [path]).get(path)
+        return find_newest_hashes(self.workspace_id, [path]).get(path)
 
 
 def _hash_file(path: Path) -> str | None:

@@ -6,7 +6,7 @@ import pytest
 
 from tests.builders import signed_in
 from tests.traces.outlets.conftest import receiver
-from traces.ledger.append import body_of
+from traces.ledger.append import read_body
 from traces.models import LedgerEntry, Outlet
 from traces.outlets.manage import OutletSettings, add_outlet
 
@@ -27,8 +27,8 @@ def test_an_admin_adds_a_webhook_and_sees_its_secret_once(acme, ada, address):
     assert outlet.kinds == ["approval", "decision"]
     assert outlet.secret not in signed_in(ada).get(address).content.decode()
     entry = LedgerEntry.objects.get(workspace_id=acme.pk, kind="policy")
-    assert (entry.outcome, body_of(entry)["what"]) == ("added", "outlet")
-    assert outlet.secret not in str(body_of(entry))
+    assert (entry.outcome, read_body(entry)["what"]) == ("added", "outlet")
+    assert outlet.secret not in str(read_body(entry))
 
 
 def test_the_header_of_a_collector_is_never_shown(ada, address):

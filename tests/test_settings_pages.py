@@ -13,7 +13,7 @@ from controlplane.pages.settings.policy_form import ChoiceField, PolicyForm
 from controlplane.policy.model import Policy
 from controlplane.policy.rules.policy_document import APPROVABLE_TYPES, find_problems, to_document
 from tests.builders import intent, person, signed_in, speaker
-from traces.ledger.append import body_of
+from traces.ledger.append import read_body
 from traces.models import LedgerEntry
 
 PAGES = ["", "intentignore/", "members/", "tokens/", "outlets/", "ledger/"]
@@ -42,7 +42,7 @@ def policy_post(client, workspace, **changes):
 
 def newest(workspace, kind="policy"):
     entry = LedgerEntry.objects.filter(workspace_id=workspace.pk, kind=kind).order_by("-pk").first()
-    return entry.outcome, body_of(entry)
+    return entry.outcome, read_body(entry)
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -7,8 +7,8 @@ from typing import Any
 from django.contrib import admin
 
 from controlplane.shared.admin import ReadOnlyAdmin
-from traces.ledger.append import body_of
-from traces.ledger.missing_bodies import Absences
+from traces.ledger.append import read_body
+from traces.ledger.missing_bodies import MissingBodies
 from traces.models import Checkpoint, LedgerEntry
 
 
@@ -30,7 +30,7 @@ class LedgerEntryAdmin(ReadOnlyAdmin):
 
     @admin.display(description="body")
     def content(self, entry: LedgerEntry) -> Any:
-        return body_of(entry) or Absences(entry.workspace_id).of(entry).text
+        return read_body(entry) or MissingBodies(entry.workspace_id).explain(entry).text
 
     @admin.display(description="leaf hash")
     def hash(self, entry: LedgerEntry) -> str:

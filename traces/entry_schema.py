@@ -23,19 +23,19 @@ MAX_ID_LENGTH = 200
 MAX_PATH_LENGTH = 1000
 MAX_TEXT_LENGTH = 200
 MAX_LINE_LENGTH = 2**31
-MAX_SEEN = 16_384  # an entry is checked first and read later, so every path and time is asked for twice
+CACHE_SIZE = 16_384  # an entry is checked first and read later, so every path and time is asked for twice
 INTENT_TYPE = "specification"
 DELETED = "DELETED"
-EVOLUTION = "INTENT_EVOLUTION"
+EVOLUTION_CLASS = "INTENT_EVOLUTION"
 
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)")
 _HASH = re.compile(r"[A-Za-z0-9-]{1,30}:\S{1,160}")
 _BARE_SHA256 = re.compile(r"[0-9a-fA-F]{64}")
 
-Found = Iterator[tuple[str, str]]  # (JSON path, problem)
+FieldErrors = Iterator[tuple[str, str]]  # (JSON path, problem)
 
 
-class LineRange(NamedTuple):
+class TracedRange(NamedTuple):
     start_line: int
     end_line: int
     content_hash: str
@@ -43,7 +43,7 @@ class LineRange(NamedTuple):
     model: str
 
 
-class FileChange(NamedTuple):
+class TracedFile(NamedTuple):
     """A file as an entry speaks of it. `content_hash` is "" where the entry has none for the whole file."""
 
     path: str
@@ -51,10 +51,10 @@ class FileChange(NamedTuple):
     intents: tuple[str, ...]
     content_hash: str
     deleted: bool
-    ranges: tuple[LineRange, ...]
+    ranges: tuple[TracedRange, ...]
 
 
-class Reading(NamedTuple):
+class ParsedEntry(NamedTuple):
     """What queries need to know of an entry."""
 
     changed_at: datetime
@@ -63,28 +63,28 @@ class Reading(NamedTuple):
     session_id: str
     intent_id: str
     model: str
-    files: tuple[FileChange, ...]
+    files: tuple[TracedFile, ...]
 
 
-def problems(entry: dict[str, Any]) -> list[tuple[str, str]]:
+def find_field_errors(entry: dict[str, Any]) -> list[tuple[str, str]]:
     """(JSON path, problem) for every field that is missing or not what it must be."""
     return list(_entry_problems(entry))
 
 
-def read_entry(entry: dict[str, Any]) -> Reading:
+def parse_entry(entry: dict[str, Any]) -> ParsedEntry:
     """Read an entry that has no `problems`."""
     named = _text(entry.get("intent_id"))
     files = tuple(_change(file, named) for file in entry["files"])
     revision = _text((entry.get("vcs") or {}).get("revision_id"))
-    return read_as(entry["timestamp"], revision, _text(entry.get("mutation_class")), named, files)
+    return build_parsed_entry(entry["timestamp"], revision, _text(entry.get("mutation_class")), named, files)
 
 
-def read_as(
-    timestamp: str, revision_id: str, mutation_class: str, named: str, files: tuple[FileChange, ...]
-) -> Reading:
+def build_parsed_entry(
+    timestamp: str, revision_id: str, mutation_class: str, named: str, files: tuple[TracedFile, ...]
+) -> ParsedEntry:
     """An entry of these files: session, intent and model are the first that are told. Raises ValueError."""
-    return Reading(
-        changed_at=moment_of(timestamp),
+    return ParsedEntry(
+        changed_at=parse_timestamp(timestamp),
         revision_id=revision_id,
         mutation_class=mutation_class,
         session_id=next((file.session_id for file in files if file.session_id), ""),
@@ -94,16 +94,16 @@ def read_as(
     )
 
 
-@lru_cache(maxsize=MAX_SEEN)
-def moment_of(text: str) -> datetime:
+@lru_cache(maxsize=CACHE_SIZE)
+def parse_timestamp(text: str) -> datetime:
     """The instant of an RFC 3339 text. Raises ValueError."""
     if not _INSTANT.fullmatch(text):
         raise ValueError(f"{text!r} is not a time like 2026-02-21T12:00:00Z")
     return datetime.fromisoformat(text.upper()).astimezone(UTC)
 
 
-@lru_cache(maxsize=MAX_SEEN)
-def canonical_path(raw: str) -> str:
+@lru_cache(maxsize=CACHE_SIZE)
+def to_canonical_path(raw: str) -> str:
     """The workspace-relative path. Raises ValueError with the reason for the sender."""
     placed = canonicalize(raw, root=None, cwd=None, writing=True)
     if isinstance(placed, InvalidPath):
@@ -113,8 +113,8 @@ def canonical_path(raw: str) -> str:
     return placed.path
 
 
-@lru_cache(maxsize=MAX_SEEN)
-def comparable_hash(text: str | None) -> str:
+@lru_cache(maxsize=CACHE_SIZE)
+def normalize_hash(text: str | None) -> str:
     """`algorithm:value` as it can be compared; a bare SHA-256 gets its prefix, a placeholder becomes ""."""
     stripped = (text or "").strip()
     if _BARE_SHA256.fullmatch(stripped):
@@ -122,7 +122,7 @@ def comparable_hash(text: str | None) -> str:
     return stripped if _HASH.fullmatch(stripped) else ""
 
 
-def session_of(url: str | None) -> str:
+def parse_session_id(url: str | None) -> str:
     """The session that a conversation's url names: the url itself, or the last part of a web link or URN."""
     text = (url or "").strip()
     if text.startswith("urn:"):
@@ -132,7 +132,7 @@ def session_of(url: str | None) -> str:
     return text[:MAX_TEXT_LENGTH]
 
 
-def _entry_problems(entry: dict[str, Any]) -> Found:
+def _entry_problems(entry: dict[str, Any]) -> FieldErrors:
     yield from _required(entry, "$", "id", _id_problem)
     yield from _required(entry, "$", "timestamp", _time_problem)
     yield from _optional(entry, "$", "mutation_class", _text_problem)
@@ -148,13 +148,13 @@ def _entry_problems(entry: dict[str, Any]) -> Found:
     yield from _each(entry, "$", "files", _file_problems)
 
 
-def _file_problems(file: dict[str, Any], at: str) -> Found:
+def _file_problems(file: dict[str, Any], at: str) -> FieldErrors:
     yield from _required(file, at, "relative_path", _path_problem)
     yield from _optional(file, at, "content_hash", _text_problem)
     yield from _each(file, at, "conversations", _conversation_problems)
 
 
-def _conversation_problems(talk: dict[str, Any], at: str) -> Found:
+def _conversation_problems(talk: dict[str, Any], at: str) -> FieldErrors:
     yield from _optional(talk, at, "url", _text_problem)
     contributor = talk.get("contributor")
     if isinstance(contributor, dict):
@@ -166,7 +166,7 @@ def _conversation_problems(talk: dict[str, Any], at: str) -> Found:
     yield from _each(talk, at, "related", _related_problems)
 
 
-def _range_problems(lines: dict[str, Any], at: str) -> Found:
+def _range_problems(lines: dict[str, Any], at: str) -> FieldErrors:
     for name in ("start_line", "end_line"):
         yield from _required(lines, at, name, _line_problem)
     yield from _optional(lines, at, "content_hash", _text_problem)
@@ -175,23 +175,25 @@ def _range_problems(lines: dict[str, Any], at: str) -> Found:
         yield f"{at}.end_line", "is before start_line"
 
 
-def _related_problems(related: dict[str, Any], at: str) -> Found:
+def _related_problems(related: dict[str, Any], at: str) -> FieldErrors:
     yield from _required(related, at, "type", _text_problem)
     yield from _required(related, at, "value", _text_problem)
 
 
-def _required(holder: dict[str, Any], at: str, name: str, rule: Callable[[Any], str]) -> Found:
+def _required(holder: dict[str, Any], at: str, name: str, rule: Callable[[Any], str]) -> FieldErrors:
     problem = rule(holder[name]) if name in holder else "is missing"
     if problem:
         yield f"{at}.{name}", problem
 
 
-def _optional(holder: dict[str, Any], at: str, name: str, rule: Callable[[Any], str]) -> Found:
+def _optional(holder: dict[str, Any], at: str, name: str, rule: Callable[[Any], str]) -> FieldErrors:
     if holder.get(name) is not None:
         yield from _required(holder, at, name, rule)
 
 
-def _each(holder: dict[str, Any], at: str, name: str, rule: Callable[[dict[str, Any], str], Found]) -> Found:
+def _each(
+    holder: dict[str, Any], at: str, name: str, rule: Callable[[dict[str, Any], str], FieldErrors]
+) -> FieldErrors:
     items = holder.get(name, [])
     if not isinstance(items, list):
         yield f"{at}.{name}", "must be a list"
@@ -217,7 +219,7 @@ def _id_problem(value: Any) -> str:
 
 def _time_problem(value: Any) -> str:
     try:
-        moment_of(value if isinstance(value, str) else repr(value))
+        parse_timestamp(value if isinstance(value, str) else repr(value))
     except (ValueError, OverflowError) as error:
         return str(error)
     return ""
@@ -227,7 +229,7 @@ def _path_problem(value: Any) -> str:
     if not isinstance(value, str):
         return "must be a text"
     try:
-        canonical_path(value)
+        to_canonical_path(value)
     except ValueError as error:
         return str(error)
     return ""
@@ -245,31 +247,33 @@ def _is_line(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < MAX_LINE_LENGTH
 
 
-def _change(file: dict[str, Any], named: str) -> FileChange:
+def _change(file: dict[str, Any], named: str) -> TracedFile:
     """`named` is the intent of the whole entry, for files that name none."""
     talks = file.get("conversations") or []
     whole = file.get("content_hash")
     told = [whole] if whole else []
     session, intents, ranges = "", [], []
     for talk in talks:
-        session = session or session_of(talk.get("url"))
+        session = session or parse_session_id(talk.get("url"))
         intents += _intents(talk)
         ranges += _ranges(talk, told)
-    path = canonical_path(file["relative_path"])
-    return changed(path, session, tuple(dict.fromkeys(intents)) or ((named,) if named else ()), told, ranges)
+    path = to_canonical_path(file["relative_path"])
+    return build_traced_file(
+        path, session, tuple(dict.fromkeys(intents)) or ((named,) if named else ()), told, ranges
+    )
 
 
-def changed(
-    path: str, session_id: str, intents: tuple[str, ...], told: list[str], ranges: list[LineRange]
-) -> FileChange:
+def build_traced_file(
+    path: str, session_id: str, intents: tuple[str, ...], told: list[str], ranges: list[TracedRange]
+) -> TracedFile:
     """A file whose hashes, of the whole and of ranges, are `told`. It has one where all of them agree."""
-    different = {comparable_hash(text) for text in told}
+    different = {normalize_hash(text) for text in told}
     content_hash = different.pop() if len(different) == 1 else ""
     deleted = bool(told) and all(text.upper() == DELETED for text in told)
-    return FileChange(path, session_id, intents, content_hash, deleted, tuple(ranges))
+    return TracedFile(path, session_id, intents, content_hash, deleted, tuple(ranges))
 
 
-def _ranges(talk: dict[str, Any], told: list[str]) -> list[LineRange]:
+def _ranges(talk: dict[str, Any], told: list[str]) -> list[TracedRange]:
     """The ranges of a conversation; the hashes that they tell are added to `told`."""
     contributor = talk.get("contributor") or {}
     kind = _text(contributor.get("entity_type"))[:20]
@@ -279,7 +283,7 @@ def _ranges(talk: dict[str, Any], told: list[str]) -> list[LineRange]:
         raw = one.get("content_hash")
         if raw:
             told.append(raw)
-        found.append(LineRange(one["start_line"], one["end_line"], comparable_hash(raw), kind, model))
+        found.append(TracedRange(one["start_line"], one["end_line"], normalize_hash(raw), kind, model))
     return found
 
 

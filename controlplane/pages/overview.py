@@ -20,7 +20,7 @@ from intents.workspace_policy import read_policy
 from sessions.agent_titles import agent_title
 from sessions.approvals.card.subjects import describe_subject
 from sessions.models import AgentSession, Approval
-from traces.models import Checkpoint, Kind, LedgerEntry
+from traces.models import Checkpoint, EntryKind, LedgerEntry
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -84,7 +84,7 @@ def overview(request: MemberRequest) -> HttpResponse:
 def count_calls_since(workspace_id: int, since: datetime) -> list[CallCount]:
     """Count decisions by agent, outcome and reason. 1 grouped query."""
     rows = LedgerEntry.objects.filter(
-        workspace_id=workspace_id, kind=Kind.DECISION, received_at__gte=since
+        workspace_id=workspace_id, kind=EntryKind.DECISION, received_at__gte=since
     ).order_by()
     grouped = rows.values_list("agent", "outcome", "reason")
     return [CallCount(*row) for row in grouped.annotate(count=Count("pk"), last=Max("received_at"))]

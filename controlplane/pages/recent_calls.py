@@ -13,8 +13,8 @@ from controlplane.policy.model import ToolCall
 from sessions.agent_titles import agent_title
 from sessions.approvals.card.command import extract_command
 from sessions.approvals.card.subjects import OTHER_TOOL, TOOL_VERBS
-from traces.ledger.append import body_of
-from traces.models import Kind, LedgerEntry
+from traces.ledger.append import read_body
+from traces.models import EntryKind, LedgerEntry
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -43,12 +43,12 @@ class RecentCall:
 
 def list_recent_calls(workspace_id: int, limit: int) -> list[RecentCall]:
     """Return the newest decisions first. 1 query."""
-    entries = LedgerEntry.objects.filter(workspace_id=workspace_id, kind=Kind.DECISION)
+    entries = LedgerEntry.objects.filter(workspace_id=workspace_id, kind=EntryKind.DECISION)
     return [_to_recent_call(entry) for entry in entries.select_related("body").order_by("-pk")[:limit]]
 
 
 def _to_recent_call(entry: LedgerEntry) -> RecentCall:
-    body = body_of(entry) or {}
+    body = read_body(entry) or {}
     verb, subject, subject_kind = _describe_call(entry, body)
     return RecentCall(
         at=entry.received_at,

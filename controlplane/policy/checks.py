@@ -296,18 +296,18 @@ def _check_workspace_rules(
     intent = context.snapshot.intent
     if intent is not None and intent.constraints:
         changes = [change for resolved in writes for change in list_file_changes(resolved)]
-        for found in constraints.find_violations(
+        for broken in constraints.find_violations(
             intent.constraints,
             changes,
             context.filesystem,
             ignore_case=context.policy.case_insensitive_paths,
         ):
-            yield Violation(8, ErrorType.CONSTRAINT_VIOLATION, found.kind, found.text, found.paths)
+            yield Violation(8, ErrorType.CONSTRAINT_VIOLATION, broken.kind, broken.text, broken.paths)
 
 
 def _check_mutation_class(claimed: Any, context: EvaluationContext) -> Iterator[Violation]:
     if claimed is not None and not isinstance(claimed, str):
-        yield _invalid_input(8, "mutation_class must be a text.", context)
+        yield _invalid_input(8, "mutation_class must be a string.", context)
     elif context.policy.require_mutation_class and (claimed or "").upper() not in MUTATION_CLASSES:
         code = (ErrorType.HOOK_BLOCKED, Reason.MUTATION_CLASS_REQUIRED)
         yield _violation(8, code, context.snapshot)

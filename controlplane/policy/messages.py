@@ -1,4 +1,4 @@
-"""What a denial says to the agent: why, and what to do next. Every text is in this table."""
+"""The texts of denials: what was wrong, and what the agent can do next."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from controlplane.policy.model import ErrorType, Reason
 
 MUST_CITE = "You must cite a valid active Intent ID."
 _NEW_SESSION = "A session keeps its intent for life: start a new session and call select_active_intent there."
-_MAX_SHOWN = 20
+_MAX_PATHS = 20
 
-_HEAD = "Scope Violation: {intent} is not authorized to edit [{paths}]."
+_NOT_AUTHORIZED = "Scope Violation: {intent} is not authorized to edit [{paths}]."
 
 TEXTS: Mapping[tuple[ErrorType, str], str] = {
     (ErrorType.MISSING_OR_INVALID_INTENT, Reason.NONE_SELECTED): (
@@ -18,7 +18,7 @@ TEXTS: Mapping[tuple[ErrorType, str], str] = {
         " then send this call again."
     ),
     (ErrorType.MISSING_OR_INVALID_INTENT, Reason.NOT_FOUND): (
-        MUST_CITE + " {intent} is not in the registry any more. " + _NEW_SESSION
+        MUST_CITE + " {intent} is no longer in the registry. " + _NEW_SESSION
     ),
     (ErrorType.MISSING_OR_INVALID_INTENT, Reason.COMPLETED): (
         MUST_CITE + " {intent} is completed and takes no more changes. " + _NEW_SESSION
@@ -35,32 +35,32 @@ TEXTS: Mapping[tuple[ErrorType, str], str] = {
         " intent_id out."
     ),
     (ErrorType.INTENT_CONFLICT, Reason.HELD_BY_OTHER_SESSION): (
-        "{intent} was taken by another session while this one was silent. Wait until that session lets go"
-        " of it, or start a new session and call select_active_intent with another intent."
+        "{intent} was taken by another session while this one was silent. Wait until that session releases"
+        " it, or start a new session and call select_active_intent with another intent."
     ),
     (ErrorType.INTENT_IGNORED, Reason.INTENTIGNORE): (
-        "{intent} is switched off by a line of .intentignore. Call select_active_intent with another intent"
-        " in a new session, or ask a person to take the line out."
+        "{intent} is excluded by an `intent:` line of .intentignore. Call select_active_intent with another"
+        " intent in a new session, or ask a person to remove that line."
     ),
-    (ErrorType.SCOPE_VIOLATION, Reason.NOT_IN_SCOPE): _HEAD + " Request scope expansion.",
+    (ErrorType.SCOPE_VIOLATION, Reason.NOT_IN_SCOPE): _NOT_AUTHORIZED + " Request scope expansion.",
     (ErrorType.SCOPE_VIOLATION, Reason.EMPTY_SCOPE): (
-        _HEAD + " Its owned scope is empty. Request scope expansion."
+        _NOT_AUTHORIZED + " Its owned scope is empty. Request scope expansion."
     ),
     (ErrorType.SCOPE_VIOLATION, Reason.PROTECTED_PATH): (
-        _HEAD + " The path is protected, and no pattern of the scope names it word for word. Leave it as it"
-        " is, or request scope expansion with the very path."
+        _NOT_AUTHORIZED
+        + " The path is protected: only a pattern that names it exactly, without wildcards, allows it."
+        " Leave it as it is, or request scope expansion with this exact path."
     ),
     (ErrorType.SCOPE_VIOLATION, Reason.OUTSIDE_WORKSPACE): (
-        "Scope Violation: [{paths}] lies outside the workspace. Nothing there may be touched; use paths of"
-        " the workspace."
+        "Scope Violation: [{paths}] is outside the workspace. Use a path inside the workspace."
     ),
     (ErrorType.SCOPE_VIOLATION, Reason.UNKNOWN_TARGET): (
         "Scope Violation: what this call would change cannot be known: {detail}. Do it with a file tool or a"
         " plainer command that names its files, or wait for a person to approve it."
     ),
     (ErrorType.INTENTIGNORE_PATH_BLOCKED, Reason.INTENTIGNORE): (
-        "[{paths}] is held off from agents by .intentignore. Work without it, or request scope expansion and"
-        " wait for a person."
+        "[{paths}] is ignored by .intentignore. Work without it, or request scope expansion and wait for a"
+        " person."
     ),
     (ErrorType.STALE_FILE, Reason.HASH_MISMATCH): (
         "Stale File: [{paths}] has changed or is gone since it was read. Re-read it with read_file and try"
@@ -68,19 +68,19 @@ TEXTS: Mapping[tuple[ErrorType, str], str] = {
     ),
     (ErrorType.STALE_FILE, Reason.HASH_REQUIRED): (
         "Stale File: a change of [{paths}] must carry expected_content_hash. Read the file with read_file and"
-        " send the hash that it has."
+        " send its hash."
     ),
     (ErrorType.STALE_FILE, Reason.CHANGED_BY_OTHER_SESSION): (
         "Stale File: [{paths}] was changed by another session ({detail}) since you looked at it. Re-read it"
-        " with read_file, then decide anew what to change."
+        " with read_file, then decide again what to change."
     ),
     (ErrorType.INTENT_CONFLICT, Reason.OWNED_BY_OTHER_INTENT): (
-        "[{paths}] is owned by {detail} as well, which is in progress. Leave it to that work, or wait for a"
+        "[{paths}] is also owned by {detail}, which is in progress. Leave it to that intent, or wait for a"
         " person to approve it."
     ),
     (ErrorType.SESSION_ENDED, Reason.ENDED): "This session has ended. Start a new session to go on.",
     (ErrorType.SESSION_ENDED, Reason.FROZEN): (
-        "This session is frozen: a person must look at it first. Stop, or start a new session."
+        "This session is frozen: a person must review it first. Stop, or start a new session."
     ),
     (ErrorType.ORCHESTRATION_UNAVAILABLE, Reason.EMPTY): (
         "This workspace has no intents yet, so nothing can be done in it. Create one on the Intents page,"
@@ -103,22 +103,22 @@ TEXTS: Mapping[tuple[ErrorType, str], str] = {
         " INTENT_EVOLUTION when it changes. Send the call again with it."
     ),
     (ErrorType.HOOK_BLOCKED, Reason.INTERNAL_ERROR): (
-        "The gate failed while it judged this call, so the call is refused. Send it again; if that fails too,"
-        " tell the people who run the gate."
+        "The gate failed while it checked this call, so the call is denied. Send it again; if it fails again,"
+        " tell whoever runs the gate."
     ),
 }
 
 
-def render_rejected_again(error: str, words: str) -> str:
-    """A denial of what a reviewer has refused before, in the reviewer's own words."""
-    return f"{error}\n{words} Do not retry."
+def render_rejected_again(error: str, message: str) -> str:
+    """Return the text of a denial that a reviewer gave before, in the reviewer's own words."""
+    return f"{error}\n{message} Do not retry."
 
 
 def render(
-    ground: tuple[ErrorType, str], *, intent: str | None = None, paths: Sequence[str] = (), detail: str = ""
+    code: tuple[ErrorType, str], *, intent: str | None = None, paths: Sequence[str] = (), detail: str = ""
 ) -> str:
-    """The text of a denial. Several paths are separated by commas; of very many the rest is counted."""
-    shown = ", ".join(paths[:_MAX_SHOWN])
-    if len(paths) > _MAX_SHOWN:
-        shown += f", and {len(paths) - _MAX_SHOWN} more"
-    return TEXTS[ground].format(intent=intent or "The session", paths=shown, detail=detail)
+    """Return the text of a denial. Paths are separated by commas; of more than 20 the rest is counted."""
+    listed_paths = ", ".join(paths[:_MAX_PATHS])
+    if len(paths) > _MAX_PATHS:
+        listed_paths += f", and {len(paths) - _MAX_PATHS} more"
+    return TEXTS[code].format(intent=intent or "The session", paths=listed_paths, detail=detail)

@@ -12,7 +12,7 @@ from django.db import close_old_connections
 from sessions.approvals.lifecycle import expire_overdue
 from sessions.gate.health import watch
 from sessions.live.hub import stop_hub
-from traces.anchors.schedule import anchor_due
+from traces.anchors.schedule import send_due_heads
 from traces.counts.counters import count_all
 from traces.ledger.sealing import seal_all
 from traces.outlets.delivery import deliver_all
@@ -24,7 +24,7 @@ LOOPS: tuple[tuple[str, float, Callable[[], Any]], ...] = (  # name, seconds bet
     ("count entries", 1.0, count_all),
     ("expire approvals", 1.0, expire_overdue),
     ("tell outlets", 1.0, deliver_all),
-    ("anchor ledgers", 1.0, anchor_due),
+    ("anchor ledgers", 1.0, send_due_heads),
     ("watch sessions", 60.0, watch),
 )
 

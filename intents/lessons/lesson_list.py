@@ -11,7 +11,14 @@ from django.db.models import Count, Q, QuerySet
 
 from controlplane.models import Workspace
 from intents.prompts.lesson_selection import list_intents_by_lesson
-from traces.lessons.store import OUTCOMES, Lesson, Section, lesson_entries, retirements, told
+from traces.lessons.store import (
+    OUTCOMES,
+    Lesson,
+    LessonSection,
+    filter_lessons,
+    load_history,
+    load_retirements,
+)
 from traces.models import LedgerEntry
 
 ROWS = 50
@@ -19,9 +26,9 @@ MAX_NAMED = 6
 RETIRED = "retired"
 TABS = {
     "": "In force",
-    Section.LESSON: "Lessons",
-    Section.DECISION: "Decisions",
-    Section.CONSTRAINT: "Constraints",
+    LessonSection.LESSON: "Lessons",
+    LessonSection.DECISION: "Decisions",
+    LessonSection.CONSTRAINT: "Constraints",
     RETIRED: "Retired",
 }
 
@@ -37,10 +44,10 @@ class LessonRow:
 
 def find_list_url(workspace_id: int, lesson_id: str) -> str | None:
     """Query and fragment that show a lesson in the list as it is now; None where it is not. 3 queries."""
-    entry = lesson_entries(workspace_id).filter(entry_id=lesson_id).first()
+    entry = filter_lessons(workspace_id).filter(entry_id=lesson_id).first()
     if entry is None:
         return None
-    retired = retirements(workspace_id)
+    retired = load_retirements(workspace_id)
     shown = RETIRED if lesson_id in retired else ""
     newer = _under(workspace_id, shown, Q(entry_id__in=list(retired))).filter(pk__gt=entry.pk).count()
     return f"{_url(shown, newer // ROWS * ROWS)}#lesson-{lesson_id}"
@@ -49,12 +56,12 @@ def find_list_url(workspace_id: int, lesson_id: str) -> str | None:
 def build_list_context(workspace: Workspace, shown: str, start: int) -> dict[str, Any]:
     """7 queries. `shown` is a section, `retired`, or "" for all in force; `start` counts from the newest."""
     shown = shown if shown in TABS else ""
-    retirement_of = retirements(workspace.pk)
+    retirement_of = load_retirements(workspace.pk)
     retired = Q(entry_id__in=list(retirement_of))
     counts = _counts(workspace.pk, retired)
     entries = _under(workspace.pk, shown, retired)
     start = min(start, counts[shown])
-    page = told(workspace.pk, entries.order_by("-pk")[start : start + ROWS], retirement_of)
+    page = load_history(workspace.pk, entries.order_by("-pk")[start : start + ROWS], retirement_of)
     carried = list_intents_by_lesson(workspace, retirement_of)
     return {
         "rows": [_row(lesson, carried.get(lesson.lesson_id, [])) for lesson in page],
@@ -71,15 +78,15 @@ def build_list_context(workspace: Workspace, shown: str, start: int) -> dict[str
 
 def _under(workspace_id: int, shown: str, retired: Q) -> QuerySet[LedgerEntry]:
     """What stands under a tab."""
-    sections = [Section(shown)] if shown in set(Section) else list(Section)
-    return lesson_entries(workspace_id, sections).filter(retired if shown == RETIRED else ~retired)
+    sections = [LessonSection(shown)] if shown in set(LessonSection) else list(LessonSection)
+    return filter_lessons(workspace_id, sections).filter(retired if shown == RETIRED else ~retired)
 
 
 def _counts(workspace_id: int, retired: Q) -> dict[str, int]:
     """How many stand under each tab. 2 queries."""
-    entries = lesson_entries(workspace_id).order_by()
+    entries = filter_lessons(workspace_id).order_by()
     in_force = dict(entries.filter(~retired).values_list("outcome").annotate(number=Count("pk")))
-    counts: dict[str, int] = {section: in_force.get(OUTCOMES[section], 0) for section in Section}
+    counts: dict[str, int] = {section: in_force.get(OUTCOMES[section], 0) for section in LessonSection}
     return counts | {"": sum(counts.values()), RETIRED: entries.filter(retired).count()}
 
 

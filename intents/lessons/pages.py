@@ -20,14 +20,22 @@ from controlplane.shared.errors import DomainError, NotFoundError
 from intents.lessons.lesson_list import build_list_context, find_list_url
 from traces.cursors import cursor_in
 from traces.lessons import retire
-from traces.lessons.agent_md import render_lessons
-from traces.lessons.store import MAX_FILE_LENGTH, Lesson, NewLesson, Section, Source, lessons, record_lesson
+from traces.lessons.agent_md import render_agent_md
+from traces.lessons.store import (
+    MAX_FILE_LENGTH,
+    Lesson,
+    LessonSection,
+    LessonSource,
+    NewLesson,
+    load_lessons,
+    record_lesson,
+)
 
 MAX_TEXT_LENGTH = 5_000
 
 
 class LessonForm(forms.Form):
-    section = forms.ChoiceField(choices=[(section.value, section.value.title()) for section in Section])
+    section = forms.ChoiceField(choices=[(section.value, section.value.title()) for section in LessonSection])
     text = forms.CharField(max_length=MAX_TEXT_LENGTH, widget=forms.Textarea({"rows": 5}))
     file = forms.CharField(max_length=MAX_FILE_LENGTH, required=False)
 
@@ -37,7 +45,7 @@ class LessonForm(forms.Form):
 def lesson_list(request: MemberRequest) -> HttpResponse:
     """Lessons, newest first (7 queries), or AGENT.md (2)."""
     if request.GET.get("format") == "markdown":
-        return text_download(render_lessons(lessons(request.workspace.pk)), "AGENT.md", "text/markdown")
+        return text_download(render_agent_md(load_lessons(request.workspace.pk)), "AGENT.md", "text/markdown")
     return _page(request, LessonForm())
 
 
@@ -79,10 +87,10 @@ def lesson_restore(request: MemberRequest, lesson_id: str) -> HttpResponse:
 
 
 def _turn(
-    request: MemberRequest, lesson_id: str, turn: Callable[[int, retire.Retiring], Lesson], done: str
+    request: MemberRequest, lesson_id: str, turn: Callable[[int, retire.RetirementRequest], Lesson], done: str
 ) -> HttpResponse:
     reason = request.POST.get("reason", "")
-    wanted = retire.Retiring(lesson_id, reason, display_name(request.user), _actor(request))
+    wanted = retire.RetirementRequest(lesson_id, reason, display_name(request.user), _actor(request))
     try:
         turn(request.workspace.pk, wanted)
     except NotFoundError as error:
@@ -96,8 +104,8 @@ def _turn(
 
 
 def _lesson_in(request: MemberRequest, data: dict[str, Any]) -> NewLesson:
-    by, section = display_name(request.user), Section(data["section"])
-    return NewLesson(data["file"], data["text"], section=section, source=Source.PERSON, by=by)
+    by, section = display_name(request.user), LessonSection(data["section"])
+    return NewLesson(data["file"], data["text"], section=section, source=LessonSource.PERSON, by=by)
 
 
 def _page(request: MemberRequest, form: LessonForm, status: int = 200) -> HttpResponse:

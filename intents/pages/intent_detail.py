@@ -14,8 +14,8 @@ from intents.pages.intent_list import list_holders
 from intents.pages.text_area_lists import to_lines
 from intents.selectors import is_case_insensitive
 from intents.statuses import ALLOWED_MOVES
-from traces.entries.mutation_class_check import disagreements
-from traces.entries.reconciliations import last_about
+from traces.entries.mutation_class_check import count_class_mismatches
+from traces.entries.reconciliations import find_last_reconciliation
 
 REVISIONS_SHOWN = 20
 SESSIONS_SHOWN = 10
@@ -37,8 +37,8 @@ def build_detail_context(intent: Intent, *, may_edit: bool) -> dict[str, Any]:
         "revisions": list_revisions(intent),
         "sessions": _sessions(intent),
         "overlaps": _overlaps(intent, others),
-        "disagreements": disagreements(intent.workspace_id, intent.intent_id),
-        "reconciled": last_about(intent.workspace_id, "intent", intent.intent_id),
+        "disagreements": count_class_mismatches(intent.workspace_id, intent.intent_id),
+        "reconciled": find_last_reconciliation(intent.workspace_id, "intent", intent.intent_id),
     }
 
 

@@ -13,7 +13,7 @@ from controlplane.policy.rules import policy_document
 from intents.models import Intent
 from intents.prompts.context_xml import LessonNote
 from intents.statuses import SELECTABLE_STATUSES
-from traces.lessons.store import MAX_FILE_LENGTH, Lesson, lessons
+from traces.lessons.store import MAX_FILE_LENGTH, Lesson, load_lessons
 
 MAX_LESSONS = 10
 MAX_CHARACTERS = 6_000
@@ -41,7 +41,7 @@ def select_lessons(intent: Intent) -> LessonSelection:
     """What the intent's next prompt carries. 2 queries where its workspace was fetched along: nothing is
     remembered, so nothing is late."""
     workspace = intent.workspace
-    newest = lessons(workspace.pk, most=LOOKED_AT)[::-1]
+    newest = load_lessons(workspace.pk, most=LOOKED_AT)[::-1]
     return select_by_scope(newest, _scopes(workspace, [(intent.intent_id, intent.owned_scope)]))[
         intent.intent_id
     ]
@@ -51,7 +51,7 @@ def list_intents_by_lesson(workspace: Workspace, retired: Container[str]) -> dic
     """By lesson id, the selectable intents whose prompts carry it, in the order of the file. 2 queries."""
     live = Intent.objects.filter(workspace=workspace, status__in=[one.value for one in SELECTABLE_STATUSES])
     intents = live.order_by("position", "pk").values_list("intent_id", "owned_scope")[:MAX_INTENTS]
-    newest = lessons(workspace.pk, most=LOOKED_AT, retired=retired)[::-1]
+    newest = load_lessons(workspace.pk, most=LOOKED_AT, retired=retired)[::-1]
     found: dict[str, list[str]] = {}
     for intent_id, one in select_by_scope(newest, _scopes(workspace, intents)).items():
         for lesson in one.lessons:

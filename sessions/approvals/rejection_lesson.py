@@ -6,7 +6,7 @@ from sessions.approvals.card.subjects import list_paths
 from sessions.approvals.decision_input import Decider, DecisionInput
 from sessions.errors import LessonNotPossibleError
 from sessions.models import Approval
-from traces.lessons.store import NewLesson, Source, brought_by, record_lesson
+from traces.lessons.store import LessonSource, NewLesson, find_recorded_lesson, record_lesson
 
 
 def validate_lesson(choice: DecisionInput) -> None:
@@ -26,7 +26,7 @@ def save_lesson(approval: Approval, decider: Decider, choice: DecisionInput) -> 
 def find_lesson_id(approval: Approval) -> str:
     """The id of the lesson that a rejection was kept as, known before or not; else "". At most 1 query."""
     is_rejected = approval.status == Approval.Status.REJECTED and bool(approval.comment)
-    return brought_by(approval.workspace_id, _build_lesson(approval)) if is_rejected else ""
+    return find_recorded_lesson(approval.workspace_id, _build_lesson(approval)) if is_rejected else ""
 
 
 def _build_lesson(approval: Approval) -> NewLesson:
@@ -36,7 +36,7 @@ def _build_lesson(approval: Approval) -> NewLesson:
         problems=approval.comment,
         session_id=approval.session.session_id,
         intent_id=approval.intent_id,
-        source=Source.APPROVAL,
+        source=LessonSource.APPROVAL,
         source_id=approval.public_id,
         by=approval.decider,
         more_files=tuple(more),

@@ -23,8 +23,8 @@ from sessions.explain.steps import (
     read_session_snapshot,
     read_snapshot_at,
 )
-from traces.entries.recorded_calls import find_decision, recorded
-from traces.ledger.append import body_of
+from traces.entries.recorded_calls import find_decision, to_recorded_call
+from traces.ledger.append import read_body
 
 if TYPE_CHECKING:
     from controlplane.models import Workspace
@@ -116,8 +116,8 @@ def _explain_input(workspace: Workspace, data: ExplainInput) -> dict[str, Any]:
 
 
 def _explain_entry(workspace: Workspace, entry: LedgerEntry) -> dict[str, Any]:
-    call = recorded(entry, root=workspace.local_root)
-    body = body_of(entry) or {}
+    call = to_recorded_call(entry, root=workspace.local_root)
+    body = read_body(entry) or {}
     facts = {
         "id": entry.entry_id,
         "at": entry.received_at,
@@ -136,7 +136,7 @@ def _explain_entry(workspace: Workspace, entry: LedgerEntry) -> dict[str, Any]:
 
 
 def _input_from_entry(entry: LedgerEntry) -> ExplainInput:
-    body = body_of(entry) or {}
+    body = read_body(entry) or {}
     return ExplainInput(
         kind="tool",
         text=form.to_json_text(body.get("input")),

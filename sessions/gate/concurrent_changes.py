@@ -15,8 +15,8 @@ from django.db.models import Count, Max
 from controlplane.policy.model import ToolClass
 from controlplane.shared.sql_names import column, table_name
 from sessions.models import AgentSession
-from traces.ledger.append import Condition, body_of
-from traces.models import Kind, LedgerBody, LedgerEntry, TraceFile
+from traces.ledger.append import Condition, read_body
+from traces.models import EntryKind, LedgerBody, LedgerEntry, TraceFile
 
 MAX_REMEMBERED = 10_000  # paths of one session
 MAX_CALLS_READ = 500  # the newest of the session, searched for its last access to a path
@@ -60,7 +60,7 @@ class ConcurrentChanges:
         rows = LedgerBody.objects.filter(
             entry__workspace_id=self.workspace_id,
             entry__session_id=self.session_id,
-            entry__kind=Kind.DECISION,
+            entry__kind=EntryKind.DECISION,
             entry__outcome="allow",
             entry_id__gt=self.since,
         )
@@ -105,13 +105,13 @@ class ConcurrentChanges:
         rows = LedgerEntry.objects.filter(
             workspace_id=self.workspace_id,
             session_id=self.session_id,
-            kind=Kind.DECISION,
+            kind=EntryKind.DECISION,
             outcome="allow",
             pk__gt=self.since,
         )
         accessed: dict[str, int] = {}
         for entry in rows.select_related("body").order_by("-pk")[:MAX_CALLS_READ]:
-            body = body_of(entry) or {}
+            body = read_body(entry) or {}
             for path in paths & {*body.get("reads", ()), *body.get("targets", ())}:
                 accessed.setdefault(path, entry.pk)
         return accessed

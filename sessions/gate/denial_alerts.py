@@ -14,7 +14,7 @@ from sessions.gate import snapshot_cache
 from sessions.gate.outcome import COUNTED_ERROR_TYPES, GateOutcome
 from sessions.lifecycle.end import freeze_session
 from sessions.models import AgentSession
-from traces.ledger.append import NewEntry, append, body_of
+from traces.ledger.append import NewEntry, append, read_body
 from traces.models import LedgerEntry
 
 ALERT_AFTER = 3  # different calls denied for one subject
@@ -51,7 +51,7 @@ def _find_attempts(session: AgentSession) -> list[tuple[set[tuple[str, str]], st
         error_type__in=[kind.value for kind in COUNTED_ERROR_TYPES],
     )
     bodies = [
-        body_of(entry) or {} for entry in rows.select_related("body").order_by("-pk")[:MAX_DENIALS_READ]
+        read_body(entry) or {} for entry in rows.select_related("body").order_by("-pk")[:MAX_DENIALS_READ]
     ]
     return [
         (_find_subjects(body.get("offending") or [], body.get("reason", "")), _serialize_call(body))

@@ -13,8 +13,8 @@ from django.utils import timezone
 
 from controlplane.policy.model import SessionState, ToolClass
 from sessions.models import AgentSession
-from traces.ledger.append import NewEntry, append, body_of
-from traces.models import Kind, LedgerEntry
+from traces.ledger.append import NewEntry, append, read_body
+from traces.models import EntryKind, LedgerEntry
 
 UNREPORTED = 3  # changes let through, none of them reported: fewer may still be under way
 LOOKED_AT = 500  # allowed calls of all the sessions asked about, the newest
@@ -84,8 +84,8 @@ def counts(workspace_id: int, session_ids: list[str]) -> dict[str, Counter[str]]
     rows = LedgerEntry.objects.filter(pk__in=theirs.values("pk"))
     grouped = rows.values_list("session_id", "kind", "outcome").annotate(count=Count("pk")).order_by()
     for session_id, kind, outcome, count in grouped:
-        if kind in {Kind.DECISION, Kind.TRACE} or (kind, outcome) == (Kind.SESSION, "alert"):
-            counted[session_id]["trace" if kind == Kind.TRACE else outcome] += count
+        if kind in {EntryKind.DECISION, EntryKind.TRACE} or (kind, outcome) == (EntryKind.SESSION, "alert"):
+            counted[session_id]["trace" if kind == EntryKind.TRACE else outcome] += count
     return counted
 
 
@@ -94,10 +94,10 @@ def _changes(workspace_id: int, session_ids: list[str]) -> Counter[str]:
     if not session_ids:
         return Counter()
     rows = LedgerEntry.objects.filter(
-        workspace_id=workspace_id, session_id__in=session_ids, kind=Kind.DECISION, outcome="allow"
+        workspace_id=workspace_id, session_id__in=session_ids, kind=EntryKind.DECISION, outcome="allow"
     )
     newest = rows.select_related("body").order_by("-pk")[:LOOKED_AT]
-    bodies = ((entry.session_id, body_of(entry) or {}) for entry in newest)
+    bodies = ((entry.session_id, read_body(entry) or {}) for entry in newest)
     return Counter(
         session_id
         for session_id, body in bodies
@@ -128,7 +128,7 @@ def alarm(session: AgentSession, health: Health) -> bool:
     made = append(
         NewEntry(
             workspace_id=session.workspace_id,
-            kind=Kind.SESSION,
+            kind=EntryKind.SESSION,
             idempotency_key=f"health:{session.pk}:{trouble}",
             session_id=session.session_id,
             intent_id=session.selected_intent_id,

@@ -19,7 +19,7 @@ from sessions.gate.ask import attach_approval
 from sessions.gate.follow_up import follow_up
 from sessions.gate.outcome import GateOutcome
 from sessions.models import UNIQUE_PENDING_APPROVAL, AgentSession, Approval
-from traces.ledger.append import NewEntry, Prepared, append_prepared, find, prepare
+from traces.ledger.append import NewEntry, PreparedEntry, append_prepared, find_by_key, prepare
 
 
 def record_outcome(bearer: Bearer, outcome: GateOutcome) -> GateOutcome | None:
@@ -45,12 +45,12 @@ def record_outcome(bearer: Bearer, outcome: GateOutcome) -> GateOutcome | None:
     return recorded
 
 
-def _prepare(bearer: Bearer, outcome: GateOutcome) -> tuple[NewEntry, Prepared]:
+def _prepare(bearer: Bearer, outcome: GateOutcome) -> tuple[NewEntry, PreparedEntry]:
     entry = _build_entry(bearer, outcome)
     return entry, prepare(entry)
 
 
-def _append(outcome: GateOutcome, entry: NewEntry, prepared: Prepared) -> GateOutcome | None:
+def _append(outcome: GateOutcome, entry: NewEntry, prepared: PreparedEntry) -> GateOutcome | None:
     """Append the entry while the snapshot holds. 1 statement (2 on SQLite) unless the call came before."""
     # Check and record are one statement, so nothing can change between the two.
     condition = outcome.snapshot.unchanged([target.path for target in outcome.decision.targets])
@@ -60,7 +60,7 @@ def _append(outcome: GateOutcome, entry: NewEntry, prepared: Prepared) -> GateOu
     # Nothing was inserted: either the snapshot is stale, or an entry with this key exists.
     if entry.idempotency_key is None or not outcome.snapshot.is_current():
         return None
-    earlier = find(entry.workspace_id, entry.idempotency_key)
+    earlier = find_by_key(entry.workspace_id, entry.idempotency_key)
     if earlier is not None and (earlier.outcome, earlier.reason) == (entry.outcome, entry.reason):
         return replace(outcome, decision_id=earlier.entry_id)  # a retry of the same call
     # The same call was decided otherwise before, under other revisions: this is a new decision. Its key names
@@ -70,7 +70,9 @@ def _append(outcome: GateOutcome, entry: NewEntry, prepared: Prepared) -> GateOu
     appended = append_prepared(prepare(replace(entry, idempotency_key=key)), only_if=condition)
     if appended is not None:
         return replace(outcome, decision_id=appended.entry_id)
-    earlier = find(entry.workspace_id, key)  # by a concurrent retry; without one the snapshot went stale
+    earlier = find_by_key(
+        entry.workspace_id, key
+    )  # by a concurrent retry; without one the snapshot went stale
     return replace(outcome, decision_id=earlier.entry_id) if earlier is not None else None
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from django.db.models import Max, Q
 from django.utils import timezone
 
-from traces.ledger.append import body_of, instant
+from traces.ledger.append import format_instant, read_body
 from traces.models import LedgerEntry
 
 VISIBILITY_DELAY = timedelta(seconds=5)
@@ -66,7 +66,7 @@ def _events(entries: Iterable[LedgerEntry]) -> Iterable[LiveEvent]:
     for entry in entries:
         kind = APPROVAL_EVENTS.get(entry.outcome, "") if entry.kind == "approval" else KINDS[entry.kind]
         if kind:
-            yield LiveEvent(entry.pk, kind, instant(entry.received_at), _data(entry))
+            yield LiveEvent(entry.pk, kind, format_instant(entry.received_at), _data(entry))
 
 
 def _data(entry: LedgerEntry) -> dict[str, Any]:
@@ -81,7 +81,7 @@ def _data(entry: LedgerEntry) -> dict[str, Any]:
     if entry.kind in {"decision", "approval"}:
         data |= {"tool": entry.tool, "error_type": entry.error_type or None, "reason": entry.reason or None}
     if entry.kind == "approval":
-        body = body_of(entry) or {}
+        body = read_body(entry) or {}
         data |= {
             name: body.get(name)
             for name in ("approval_id", "status", "event", "decider", "reach", "expires_at")

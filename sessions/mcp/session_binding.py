@@ -30,8 +30,8 @@ from sessions.core_values import load_policy
 from sessions.gate.request import AGENT_FIELDS, MAX_ID_LENGTH, text_field
 from sessions.lifecycle.open import Opening, find_session, open_session, require_owner
 from sessions.models import AgentSession
-from traces.ledger.append import body_of
-from traces.models import Kind, LedgerEntry
+from traces.ledger.append import read_body
+from traces.models import EntryKind, LedgerEntry
 
 # From the hook's answer to the call itself: at once, or after the client's own prompt to its user. The first
 # that holds one session decides.
@@ -140,7 +140,7 @@ def _find_gated_sessions(
     call_input, now = to_storable(dict(arguments)), timezone.now()
     entries = LedgerEntry.objects.filter(
         workspace_id=bearer.workspace_id,
-        kind=Kind.DECISION,
+        kind=EntryKind.DECISION,
         session_id__in=[session.session_id for session in live],
         outcome="allow",
         tool__in=[tool, *list_spellings(tool), *MCP_WRAPPERS],
@@ -150,7 +150,7 @@ def _find_gated_sessions(
     matches = [
         entry
         for entry in newest
-        if (body := body_of(entry)) is not None
+        if (body := read_body(entry)) is not None
         and _is_same_call(entry.tool, body.get("input"), tool, call_input)
     ]
     candidates = [{one.session_id for one in matches if one.received_at > now - since} for since in RECENT]

@@ -26,7 +26,7 @@ from sessions.mcp.schemas import INTENT_ID, PROPOSAL_FIELDS, SESSION_ID, choice,
 from sessions.mcp.session_binding import Caller, begin_session, find_bound_session
 from sessions.models import AgentSession, Approval
 from sessions.representations import represent_session
-from traces.lessons.store import NewLesson, Section, record_lesson
+from traces.lessons.store import LessonSection, NewLesson, record_lesson
 
 NO_SESSION = "This conversation is not known yet. Call select_active_intent first."
 NO_INTENT = "No intent can be selected now. Ask the user to have one registered, or call propose_intent."
@@ -154,7 +154,7 @@ def record_session_lesson(call: McpCall) -> str:
         call.arguments["problems"],
         session_id=session.session_id,
         intent_id=session.selected_intent_id,
-        section=Section(call.arguments.get("section", Section.LESSON)),
+        section=LessonSection(call.arguments.get("section", LessonSection.LESSON)),
     )
     with transaction.atomic():
         new = record_lesson(call.workspace_id, lesson, call.actor)
@@ -237,7 +237,7 @@ TOOLS: Mapping[str, McpTool] = {
         {
             "file": text("The file it is about", 1000),
             "problems": text("What failed and how to avoid it, what was decided and why, or what must hold"),
-            "section": choice("What it is; lesson when absent", [section.value for section in Section]),
+            "section": choice("What it is; lesson when absent", [section.value for section in LessonSection]),
         },
         ("problems",),
         needs_intent=True,

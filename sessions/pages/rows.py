@@ -15,7 +15,7 @@ from intents.models import Intent
 from sessions.agent_titles import agent_title
 from sessions.gate.health import Health, counts, judged
 from sessions.models import AgentSession
-from traces.ledger.append import body_of
+from traces.ledger.append import read_body
 from traces.models import LedgerEntry
 
 PAGE_SIZE = 50
@@ -98,7 +98,7 @@ def build_detail(session: AgentSession) -> SessionRow:
         workspace_id=session.workspace_id, session_id=session.session_id, kind="session", outcome="selected"
     )
     entry = selections.select_related("body").order_by("-pk").first()
-    revision = (body_of(entry) or {}).get("intent_revision") if entry else None
+    revision = (read_body(entry) or {}).get("intent_revision") if entry else None
     return replace(row, selected_at=entry.received_at if entry else None, intent_revision=revision)
 
 

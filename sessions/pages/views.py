@@ -22,10 +22,10 @@ from sessions.lifecycle.end import end_session, freeze_session
 from sessions.lifecycle.open import find_session
 from sessions.models import AgentSession
 from sessions.pages.rows import build_detail, list_open_sessions, load_session_page
-from traces.entries.reconciliations import last_about
-from traces.timeline.describe_entries import Row
-from traces.timeline.minimap import minimap
-from traces.timeline.timeline import ROWS, Window, session_timeline
+from traces.entries.reconciliations import find_last_reconciliation
+from traces.timeline.describe_entries import TimelineRow
+from traces.timeline.minimap import build_minimap
+from traces.timeline.timeline import PAGE_SIZE, TimelineWindow, load_timeline
 
 KEPT_PARAMETERS = ("q", "show")  # in every address of the page
 ACTION_MESSAGES = {
@@ -65,7 +65,7 @@ def session_detail(request: MemberRequest, session_id: str) -> HttpResponse:
     """
     session = _get_session(request, session_id)
     window, entry = _parse_window(request), _parse_number(request.GET.get("entry", ""))
-    page = session_timeline(request.workspace.pk, session.session_id, window)
+    page = load_timeline(request.workspace.pk, session.session_id, window)
     timeline = {
         "rows": page.rows,
         "earlier_url": _build_url(request, before=page.earlier),
@@ -79,10 +79,10 @@ def session_detail(request: MemberRequest, session_id: str) -> HttpResponse:
         "session": session_row,
         "timeline": timeline,
         "hook_is_old": bool(session_row.hook) and session_row.hook != client_version(),
-        "reconciled": last_about(request.workspace.pk, "session", session.session_id),
+        "reconciled": find_last_reconciliation(request.workspace.pk, "session", session.session_id),
         "may_end": has_role(request.role, Role.REVIEWER),
         "filters": {"q": window.text, "show": request.GET.get("show", "everything")},
-        "map": minimap(
+        "map": build_minimap(
             request.workspace.pk,
             session.session_id,
             _get_parameters(request, KEPT_PARAMETERS),
@@ -95,17 +95,17 @@ def session_detail(request: MemberRequest, session_id: str) -> HttpResponse:
     return render(request, "sessions/session_detail.html", context)
 
 
-def _parse_window(request: MemberRequest) -> Window:
+def _parse_window(request: MemberRequest) -> TimelineWindow:
     query = request.GET
     since, until = (_parse_time(query.get(name, "")) for name in ("since", "until"))
     before, after = (_parse_number(query.get(name, "")) for name in ("before", "after"))
-    return Window(
+    return TimelineWindow(
         since=since,
         until=until,
         entry=_parse_number(query.get("entry", "")) if before is None and after is None else None,
         after=after,
         before=before,
-        limit=ROWS,
+        limit=PAGE_SIZE,
         only_changes=query.get("show") == "changes",
         text=query.get("q", "").replace("\0", "").strip()[:200],
     )
@@ -120,7 +120,7 @@ def _parse_time(text: str) -> datetime | None:
     return time if time is not None and timezone.is_aware(time) else None
 
 
-def _contains_entry(row: Row, number: int | None) -> bool:
+def _contains_entry(row: TimelineRow, number: int | None) -> bool:
     return row.number == number or any(member.number == number for member in row.members)
 
 

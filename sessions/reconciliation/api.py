@@ -16,8 +16,8 @@ from sessions.api_schema import responses_for
 from sessions.reconciliation import schema
 from sessions.reconciliation.reconcile import list_subjects, reconcile
 from sessions.representations import format_time
-from traces.entries.reconciliations import reconciliations, record
-from traces.ledger.append import body_of
+from traces.entries.reconciliations import list_reconciliations, record_reconciliation
+from traces.ledger.append import read_body
 from traces.models import LedgerEntry
 
 LISTED = ("base", "head", "session_id", "intent_id", "counts")
@@ -36,7 +36,7 @@ class ReconciliationsView(WorkspaceView):
         parameters=PAGE_PARAMETERS, responses=responses_for(200, schema.ReconciliationPage),
     )  # fmt: skip
     def get(self, request: Request) -> Response:
-        page = paginate(reconciliations(self.bearer.workspace_id), request)
+        page = paginate(list_reconciliations(self.bearer.workspace_id), request)
         rows = [_answer(entry) for entry in page["results"]]
         kept = ("id", "received_at", *LISTED)
         return Response(page | {"results": [{name: row[name] for name in kept} for row in rows]})
@@ -58,7 +58,9 @@ class ReconciliationsView(WorkspaceView):
         found = reconcile(self.workspace, schema.build_range(dict(body.validated_data)))
         if read_boolean(request, "dry_run"):
             return Response({"id": None, "received_at": None, **found})
-        entry, new = record(self.bearer.workspace_id, found, list_subjects(found), actor=self.actor)
+        entry, new = record_reconciliation(
+            self.bearer.workspace_id, found, list_subjects(found), actor=self.actor
+        )
         return Response(_answer(entry), status=201 if new else 200)
 
 
@@ -70,7 +72,7 @@ class ReconciliationView(WorkspaceView):
         responses=responses_for(200, schema.ReconciliationAnswer, 404),
     )  # fmt: skip
     def get(self, request: Request, entry_id: str) -> Response:
-        entry = reconciliations(self.bearer.workspace_id).filter(entry_id=entry_id).first()
+        entry = list_reconciliations(self.bearer.workspace_id).filter(entry_id=entry_id).first()
         if entry is None:
             raise ApiError(404, "NOT_FOUND", f"There is no reconciliation {entry_id} in this workspace.")
         return Response(_answer(entry))
@@ -81,5 +83,5 @@ def _answer(entry: LedgerEntry) -> dict[str, Any]:
     return {
         "id": entry.entry_id,
         "received_at": format_time(entry.received_at),
-        **(body_of(entry) or UNKNOWN),
+        **(read_body(entry) or UNKNOWN),
     }

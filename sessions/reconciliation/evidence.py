@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from django.db.models import QuerySet
 
 from controlplane.policy.model import ToolClass, Verdict
-from traces.ledger.append import body_of
-from traces.models import Kind, LedgerEntry, TraceFile
+from traces.ledger.append import read_body
+from traces.models import EntryKind, LedgerEntry, TraceFile
 
 CHUNK_SIZE = 500  # values a query: SQLite allows a limited number of parameters
 MAX_TRACES_PER_PATH = 50  # traces of one path, the newest
@@ -67,7 +67,7 @@ def gather_evidence(
             path_traces = evidence.traces.setdefault(trace.path, [])
             if len(path_traces) < MAX_TRACES_PER_PATH:
                 path_traces.append(trace)
-    decisions = LedgerEntry.objects.filter(workspace_id=workspace_id, kind=Kind.DECISION)
+    decisions = LedgerEntry.objects.filter(workspace_id=workspace_id, kind=EntryKind.DECISION)
     newest = decisions.filter(session_id=session_id) if session_id else decisions
     _add_decisions(evidence, newest.order_by("-pk")[:MAX_DECISIONS])
     sessions = {one.session_id for found in evidence.traces.values() for one in found}
@@ -92,7 +92,7 @@ def _read_traces(
 def _add_decisions(evidence: Evidence, decisions: QuerySet[LedgerEntry]) -> None:
     """Add decisions, which come newest first; the newest about a path wins."""
     for entry in decisions.select_related("body").iterator(chunk_size=CHUNK_SIZE):
-        body = body_of(entry)
+        body = read_body(entry)
         if body is None or body.get("classification") != ToolClass.DESTRUCTIVE.value:
             continue
         reference = {

@@ -19,8 +19,8 @@ from controlplane.policy.rules.path_rules import compile_rules, find_write_objec
 from intents.models import Intent
 from sessions.core_values import load_policy, to_core_intent
 from sessions.reconciliation.evidence import Evidence, TraceRecord, gather_evidence
-from traces.entries.reconciliations import Subject
-from traces.entry_schema import canonical_path
+from traces.entries.reconciliations import SubjectKey
+from traces.entry_schema import to_canonical_path
 
 MAX_FILES = 10_000
 EXPLAINED, UNEXPLAINED, OUT_OF_SCOPE = "explained", "unexplained", "out_of_scope"
@@ -129,7 +129,7 @@ def reconcile(workspace: Workspace, diff: DiffRange) -> dict[str, Any]:
     return _render_answer(diff, findings)
 
 
-def list_subjects(answer: Mapping[str, Any]) -> set[Subject]:
+def list_subjects(answer: Mapping[str, Any]) -> set[SubjectKey]:
     """Return the sessions and intents that an answer names."""
     items = [answer, *answer["findings"], *answer["explained"]]
     return {
@@ -156,8 +156,8 @@ def _render_answer(diff: DiffRange, findings: Sequence[Finding]) -> dict[str, An
 def _with_canonical_paths(file: DiffEntry) -> DiffEntry:
     """Return the entry with canonical paths; unreadable where a name is no path of the workspace."""
     try:
-        old = canonical_path(file.old_path) if file.old_path else ""
-        return replace(file, path=canonical_path(file.path), old_path=old)
+        old = to_canonical_path(file.old_path) if file.old_path else ""
+        return replace(file, path=to_canonical_path(file.path), old_path=old)
     except ValueError:
         return replace(file, readable=False)
 

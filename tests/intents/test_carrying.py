@@ -22,16 +22,16 @@ from intents.prompts.lesson_selection import (
 from intents.selectors import find_intent
 from tests import builders
 from tests.traces.builders import lesson_book
-from traces.lessons.retire import Retiring, restore, retire
+from traces.lessons.retire import RetirementRequest, restore, retire
 from traces.lessons.store import (
     MAX_FILE_LENGTH,
     MAX_FILES,
     Lesson,
+    LessonSection,
     NewLesson,
-    Section,
-    lessons,
+    load_lessons,
+    load_retirements,
     record_lesson,
-    retirements,
 )
 
 AUTH = ("INT-001", ["src/auth/**"])
@@ -141,7 +141,7 @@ def test_the_context_says_section_and_source_and_how_many_were_left_out(acme, au
         learn(acme, f"no {number}")
     root = ET.fromstring(build_intent_context(auth)["context"])
     assert "left_out" not in root.find("lessons").attrib
-    learn(acme, "Money is kept in cents", section=Section.DECISION)
+    learn(acme, "Money is kept in cents", section=LessonSection.DECISION)
     root = ET.fromstring(build_intent_context(auth)["context"])
     assert root.find("lessons").attrib == {"left_out": "1"}
     first = root.find("lessons")[0]
@@ -158,8 +158,8 @@ def test_the_page_says_exactly_what_prompts_carry(acme, auth, django_assert_num_
     learn(acme, "everywhere")
     learn(acme, "auth", "src/auth/a.ts")
     learn(acme, "nowhere", "lib/a.ts")
-    newest = lessons(acme.pk)[::-1]
-    retired = retirements(acme.pk)
+    newest = load_lessons(acme.pk)[::-1]
+    retired = load_retirements(acme.pk)
     with django_assert_num_queries(2):
         found = list_intents_by_lesson(acme, retired)
     assert {one.problems: found.get(one.lesson_id, []) for one in newest} == {
@@ -209,7 +209,7 @@ def test_a_lesson_added_while_a_session_runs_comes_with_its_next_prompt(at_work,
 def test_a_retired_lesson_leaves_the_next_prompt_and_comes_back_when_that_is_taken_back(at_work, acme):
     learn(acme, "error TS2322", "src/auth/a.ts")
     assert "TS2322" in prompt(at_work)
-    wanted = Retiring(lesson_book(acme.pk)[0].lesson_id, "fixed", "Rex", "user:1:Rex")
+    wanted = RetirementRequest(lesson_book(acme.pk)[0].lesson_id, "fixed", "Rex", "user:1:Rex")
     retire(acme.pk, wanted)
     assert "TS2322" not in prompt(at_work)
     restore(acme.pk, wanted)

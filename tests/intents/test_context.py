@@ -15,7 +15,7 @@ from intents.prompts.context import build_intent_context
 from intents.prompts.context_xml import FileState, HistoryItem, LessonNote, PromptContext, render_intent_xml
 from intents.selectors import find_intent
 from tests import builders
-from traces.entries.record import Author, Mutation, record_mutation
+from traces.entries.record import Mutation, MutationAuthor, record_mutation
 from traces.ledger.append import NewEntry, append
 from traces.lessons.store import NewLesson, record_lesson
 
@@ -70,7 +70,9 @@ def auth(acme):
 
 def change(workspace, path, content, intent_id="INT-001"):
     record_mutation(
-        workspace.pk, Mutation(path=path, content=content), Author(session_id="s-1", intent_id=intent_id)
+        workspace.pk,
+        Mutation(path=path, content=content),
+        MutationAuthor(session_id="s-1", intent_id=intent_id),
     )
 
 

@@ -10,8 +10,8 @@ from intents.models import Intent
 from intents.prompts.lesson_selection import select_lessons
 from tests import builders
 from tests.traces.builders import lesson_book
-from traces.lessons.retire import Retiring, retire
-from traces.lessons.store import NewLesson, Section, Source, record_lesson
+from traces.lessons.retire import RetirementRequest, retire
+from traces.lessons.store import LessonSection, LessonSource, NewLesson, record_lesson
 
 pytestmark = pytest.mark.django_db
 
@@ -48,8 +48,8 @@ def test_each_lesson_says_where_it_came_from_and_how_often_it_came_again(acme, i
     builders.intent(acme)
     for _ in range(3):
         learn(acme, "error TS2322", "src/auth/a.ts", session_id="s/1", intent_id="INT-001")
-    learn(acme, "Ask first", "docs/a.md", source=Source.APPROVAL, source_id="a1", by="Rex")
-    learn(acme, "From the file", source=Source.IMPORT)
+    learn(acme, "Ask first", "docs/a.md", source=LessonSource.APPROVAL, source_id="a1", by="Rex")
+    learn(acme, "From the file", source=LessonSource.IMPORT)
     body = page(ivys).content.decode()
     assert 'href="/w/acme/sessions/s/1"' in body
     assert "came again 2 times" in body
@@ -88,10 +88,10 @@ def test_many_carriers_are_counted_and_not_all_named(acme, ivys):
 
 def test_sections_are_tabs_with_counts(acme, ivys, rex):
     learn(acme, "a lesson")
-    learn(acme, "a decision", section=Section.DECISION)
-    gone = learn(acme, "a constraint", section=Section.CONSTRAINT)
-    learn(acme, "another constraint", section=Section.CONSTRAINT)
-    retire(acme.pk, Retiring(gone, "no longer", "Rex", "user:1:Rex"))
+    learn(acme, "a decision", section=LessonSection.DECISION)
+    gone = learn(acme, "a constraint", section=LessonSection.CONSTRAINT)
+    learn(acme, "another constraint", section=LessonSection.CONSTRAINT)
+    retire(acme.pk, RetirementRequest(gone, "no longer", "Rex", "user:1:Rex"))
     everything = page(ivys)
     counts = {tab["label"]: tab["count"] for tab in everything.context["tabs"]}
     assert counts == {"In force": 3, "Lessons": 1, "Decisions": 1, "Constraints": 1, "Retired": 1}
@@ -153,7 +153,7 @@ def test_a_reader_changes_nothing_and_sees_no_buttons(acme, ivys):
 def test_pages_of_rows_keep_the_section(acme, ivys, monkeypatch):
     monkeypatch.setattr(lesson_list, "ROWS", 2)
     for number in range(3):
-        learn(acme, f"no {number}", section=Section.DECISION)
+        learn(acme, f"no {number}", section=LessonSection.DECISION)
     first = page(ivys, show="decision")
     assert (shown(first), first.context["newer_url"]) == (["no 2", "no 1"], None)
     second = ivys.get(URL + first.context["older_url"])
@@ -172,7 +172,7 @@ def test_the_address_of_a_lesson_leads_to_where_it_stands_now(acme, ivys, monkey
     found = ivys.get(url).headers["Location"]
     assert found == f"{URL}?from=4#lesson-{first}"
     assert f'id="lesson-{first}"' in ivys.get(found).content.decode()
-    retire(acme.pk, Retiring(first, "x", "Rex", "user:1:Rex"))
+    retire(acme.pk, RetirementRequest(first, "x", "Rex", "user:1:Rex"))
     assert ivys.get(url).headers["Location"] == f"{URL}?show=retired#lesson-{first}"
     assert ivys.get(f"{URL}none/").status_code == 404
     assert ivys.post(url).status_code == 405
@@ -195,7 +195,7 @@ def test_a_page_stays_small_and_costs_the_same(acme, ivys, django_assert_max_num
 
 def test_retired_lessons_are_not_in_agent_md(acme, ivys):
     learn(acme, "stays")
-    retire(acme.pk, Retiring(learn(acme, "goes"), "x", "Rex", "user:1:Rex"))
+    retire(acme.pk, RetirementRequest(learn(acme, "goes"), "x", "Rex", "user:1:Rex"))
     text = page(ivys, format="markdown").content.decode()
     assert "stays" in text
     assert "goes" not in text

@@ -15,7 +15,7 @@ from intents.errors import (
 from intents.models import Intent, IntentRevision, RegistryDocument
 from intents.statuses import ALLOWED_MOVES
 from tests import builders
-from traces.ledger.append import body_of
+from traces.ledger.append import read_body
 from traces.models import LedgerEntry
 
 S = IntentStatus
@@ -24,7 +24,7 @@ S = IntentStatus
 def told(workspace):
     """What the ledger says of intents, oldest first."""
     entries = LedgerEntry.objects.filter(workspace_id=workspace.pk, kind="intent").order_by("pk")
-    return [(entry.intent_id, entry.outcome, body_of(entry)["revision"]) for entry in entries]
+    return [(entry.intent_id, entry.outcome, read_body(entry)["revision"]) for entry in entries]
 
 
 def test_a_new_intent_is_a_revision_an_entry_and_a_new_state_of_the_workspace(acme):

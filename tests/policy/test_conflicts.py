@@ -56,7 +56,7 @@ def test_policy_asks_or_refuses(conflicts, verdict):
     assert decision.error.startswith("Stale File: [src/a.ts] was changed by another session (s-2)")
     decision = under(conflicts, "src/shared.ts")
     assert (decision.verdict, decision.error_type) == (verdict, ErrorType.INTENT_CONFLICT)
-    assert decision.error.startswith("[src/shared.ts] is owned by INT-002 as well")
+    assert decision.error.startswith("[src/shared.ts] is also owned by INT-002")
 
 
 def test_a_weightier_problem_is_told_first_and_refusal_beats_asking():

@@ -154,7 +154,7 @@ def test_a_call_may_cite_its_own_intent():
 @pytest.mark.parametrize(
     ("own", "reason", "told"),
     [
-        (None, "not_found", "not in the registry any more"),
+        (None, "not_found", "no longer in the registry"),
         (intent("**", status=IntentStatus.COMPLETED), "completed", "is completed"),
         (intent("**", status=IntentStatus.ABANDONED), "abandoned", "was abandoned"),
         (

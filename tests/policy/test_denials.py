@@ -44,7 +44,7 @@ def test_a_failure_inside_is_a_destructive_call_refused_with_words():
     failed = judge(write("src/a.ts"), snapshot("src/**"), Broken())
     assert said(failed) == ("deny", "HOOK_BLOCKED", "internal_error")
     assert failed.tool_class is ToolClass.DESTRUCTIVE
-    assert failed.error.startswith("The gate failed while it judged this call")
+    assert failed.error.startswith("The gate failed while it checked this call")
 
 
 def test_of_a_scope_and_a_stale_file_what_nobody_may_approve_is_told():
@@ -90,7 +90,7 @@ def write_to_file(**data):
 def test_a_mutation_class_that_is_no_text_is_refused_at_step_eight():
     (text,) = (steps := stopped(write_to_file(mutation_class=7), snapshot("src/**"))).values()
     assert list(steps) == [8]
-    assert text.startswith("mutation_class must be a text.")
+    assert text.startswith("mutation_class must be a string.")
 
 
 @pytest.mark.parametrize("given", [{}, {"mutation_class": None}, {"mutation_class": ""}])

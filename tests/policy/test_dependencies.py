@@ -72,13 +72,13 @@ def test_a_library_may_have_the_name_of_another_key(path, line, names):
 
 def test_a_parsed_file_tells_libraries_from_keys():
     text = '{"url": "https://a", "dependencies": {"url": "*", "main": "latest"}}'
-    assert find_new_libraries("package.json", "{}", text, whole=True) == {"url", "main"}
+    assert find_new_libraries("package.json", "{}", text, is_full_text=True) == {"url", "main"}
 
 
 @pytest.mark.parametrize(("path", "before", "line", "name"), NEW)
 def test_a_new_library_is_seen_in_a_line_and_in_the_whole_file(path, before, line, name):
     assert find_new_libraries(path, "", line) >= {name}
-    assert find_new_libraries(path, before, before + line, whole=True) == {name}
+    assert find_new_libraries(path, before, before + line, is_full_text=True) == {name}
 
 
 OLD = [
@@ -92,12 +92,12 @@ OLD = [
 
 @pytest.mark.parametrize(("path", "before", "after"), OLD)
 def test_another_version_or_key_is_no_new_library(path, before, after):
-    assert find_new_libraries(path, before, after, whole=True) == set()
+    assert find_new_libraries(path, before, after, is_full_text=True) == set()
 
 
 def test_a_file_that_is_broken_is_compared_line_by_line():
-    assert find_new_libraries("package.json", '{"a": "1"', '{"a": "1", "x": "1"}', whole=True) == {"x"}
-    assert find_new_libraries("package.json", "{}", '{"x": "1",', whole=True) == {"x"}
+    assert find_new_libraries("package.json", '{"a": "1"', '{"a": "1", "x": "1"}', is_full_text=True) == {"x"}
+    assert find_new_libraries("package.json", "{}", '{"x": "1",', is_full_text=True) == {"x"}
     assert dependency_files.parse_libraries("package.json", "[" * 100_000) is None
     assert dependency_files.parse_libraries("package.json", "[]") is None
     assert (
@@ -108,13 +108,13 @@ def test_a_file_that_is_broken_is_compared_line_by_line():
 
 def test_every_version_that_a_library_is_asked_for_in_is_told():
     text = '{"dependencies": {"x": "18"}, "devDependencies": {"x": "17", "y": {"version": 5}}}'
-    assert list_libraries("package.json", text, whole=True) == {
+    assert list_libraries("package.json", text, is_full_text=True) == {
         "x": {"18", "17"},
         "y": {""},
     } or list_libraries("package.json", text)["x"] == {"17", "18"}
     assert list_libraries("requirements.txt", "x==1; python_version < '3'") == {"x": {"==1"}}
     assert list_libraries(
-        "pyproject.toml", "[tool.poetry.dependencies]\nx=[{version='1'},{version='2'}]", whole=True
+        "pyproject.toml", "[tool.poetry.dependencies]\nx=[{version='1'},{version='2'}]", is_full_text=True
     )
 
 

@@ -151,8 +151,8 @@ def test_patterns_that_leave_the_workspace(pattern, suggestion):
         ("{a,b}" * 9, None, "256"),
         ("{a,b}" * 7 + "x" * 300, None, "16384"),
         ("**/a/" * 33 + "b", None, " cannot be read: it holds more than 32 separate `**`."),
-        (None, None, "text"),
-        (["src/**"], None, "text"),
+        (None, None, "string"),
+        (["src/**"], None, "string"),
     ],
 )
 def test_patterns_that_cannot_be_meant(pattern, suggestion, says):

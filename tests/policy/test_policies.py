@@ -62,7 +62,7 @@ def test_an_unknown_key_is_refused_with_the_known_ones():
 
 def test_all_faults_are_told_at_once():
     with pytest.raises(
-        InvalidPolicyError, match=r"enforcement: 'on' is none of the words\. Allowed: enforce"
+        InvalidPolicyError, match=r"enforcement: 'on' is not a valid value\. Allowed: enforce"
     ) as caught:
         policy_document.parse({"enforcement": "on", "completion": 1, "x": 2})
     assert [problem.key for problem in caught.value.problems] == ["enforcement", "completion", "x"]

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from controlplane.policy.rules import dependencies, dependency_files
-from controlplane.policy.rules.constraints import CHECKS
+from controlplane.policy.rules.constraints import CONSTRAINT_TYPES
 from tests.policy.test_written import Files
 from tests.policy.workspace import call, intent, judge, said, snapshot, write
 from tests.workload import bounded
@@ -97,7 +97,7 @@ def test_names_of_libraries_are_shown_without_hidden_characters_and_not_all():
 
 def test_versions_are_compared_as_numbers():
     rule = {"type": "library_version", "library": "x", "min_version": "5.10"}
-    assert not list(CHECKS["library_version"].wrong(rule))
+    assert not list(CONSTRAINT_TYPES["library_version"].list_problems(rule))
     for version, wrong in [
         ("5.9", True),
         ("5.10.0", False),

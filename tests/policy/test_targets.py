@@ -131,12 +131,12 @@ def test_a_folder_may_be_looked_at_by_a_name_that_no_file_could_be_written_under
 
 NO_OBJECT = "The tool's input must be a JSON object."
 NO_PATH = "The input names no path."
-NO_PATTERN = "A pattern must be a text, or a list of texts."
-STEPS_BACK = "The pattern [{}] steps back behind a wildcard: begin at a plain folder."
-NO_PATCH = "A patch must be a text that is not empty."
+NO_PATTERN = "A pattern must be a string or a list of strings."
+STEPS_BACK = "The pattern [{}] goes up (`..`) or to another root after a wildcard. Begin at a folder without wildcards."
+NO_PATCH = "A patch must be a non-empty string."
 NO_COMMAND = "The input holds no command."
-EMPTY_COMMAND = "A command must be a text that is not empty."
-NO_NAME = "The tool's name must be a text that is not empty."
+EMPTY_COMMAND = "A command must be a non-empty string."
+NO_NAME = "The tool's name must be a non-empty string."
 NO_MOVE = "A move names a source and a destination."
 
 
@@ -148,7 +148,7 @@ NO_MOVE = "A move names a source and a destination."
         ("Write", [], NO_OBJECT),
         ("Write", {}, NO_PATH),
         ("Write", {"file_path": None}, NO_PATH),
-        ("Read", {"file_path": None}, "A path must be a text that is not empty."),
+        ("Read", {"file_path": None}, "A path must be a non-empty string."),
         ("Read", "a", NO_OBJECT),
         ("Glob", {"pattern": 5}, NO_PATTERN),
         ("Glob", {"pattern": []}, NO_PATTERN),

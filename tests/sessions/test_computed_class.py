@@ -16,8 +16,8 @@ from tests import builders
 from traces.browser.filters import EntryFilters, Term
 from traces.browser.search import build_branches
 from traces.counts.counters import count_sealed
-from traces.entries.mutation_class_check import disagreements
-from traces.ledger.append import body_of
+from traces.entries.mutation_class_check import count_class_mismatches
+from traces.ledger.append import read_body
 from traces.ledger.sealing import seal
 from traces.models import LedgerEntry
 
@@ -79,7 +79,7 @@ def hooked(agent, result, **payload):
     body |= {"tool_response": result}
     answer = agent.client.post(path, body, content_type="application/json", headers=headers)
     assert answer.status_code == 200, answer.content
-    return body_of(LedgerEntry.objects.filter(kind="trace").latest("pk"))
+    return read_body(LedgerEntry.objects.filter(kind="trace").latest("pk"))
 
 
 # --- where the text before comes from ---------------------------------------------------------------
@@ -237,8 +237,8 @@ def test_an_intent_counts_the_claims_that_do_not_hold(mistaken, rex, sealed):
     if sealed:
         seal(mistaken.pk)
         count_sealed(mistaken.pk)
-    assert disagreements(mistaken.pk, "INT-001") == 1
-    assert disagreements(mistaken.pk, "INT-002") == 0
+    assert count_class_mismatches(mistaken.pk, "INT-001") == 1
+    assert count_class_mismatches(mistaken.pk, "INT-002") == 0
     page = builders.signed_in(rex).get("/w/acme/intents/INT-001/").content.decode()
     assert "Class disagrees" in page
     assert '?kind=trace&amp;intent=INT-001&amp;reason=class_disagrees">1 change</a>' in page

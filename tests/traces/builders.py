@@ -7,7 +7,7 @@ from django.db import connection, transaction
 from tests.traces.ledger_flush import triggers_off
 from traces.ledger import append as ledger
 from traces.ledger.append import NewEntry
-from traces.lessons.store import lesson_entries, retirements, told
+from traces.lessons.store import filter_lessons, load_history, load_retirements
 
 HOME = 7
 AWAY = 8
@@ -35,4 +35,6 @@ def tamper(statement, params=()):
 
 def lesson_book(workspace_id):
     """All lessons, newest first: retired ones too, and how often each came again."""
-    return told(workspace_id, lesson_entries(workspace_id).order_by("-pk"), retirements(workspace_id))
+    return load_history(
+        workspace_id, filter_lessons(workspace_id).order_by("-pk"), load_retirements(workspace_id)
+    )

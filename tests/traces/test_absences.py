@@ -12,13 +12,13 @@ from django.test.utils import CaptureQueriesContext
 from tests.builders import intent, signed_in
 from tests.traces.interchange.formats.record_schema import RECORD
 from traces.archives import archive
-from traces.entries.recorded_calls import find_decision, recorded
+from traces.entries.recorded_calls import find_decision, to_recorded_call
 from traces.filemap.touches import load_touches
-from traces.ledger.missing_bodies import TAKEN_OUT, Absences
+from traces.ledger.missing_bodies import TAKEN_OUT, MissingBodies
 from traces.ledger.redaction import redact
 from traces.ledger.sealing import seal
 from traces.models import LedgerEntry, LedgerLeaf
-from traces.timeline.timeline import Window, session_timeline
+from traces.timeline.timeline import TimelineWindow, load_timeline
 
 pytestmark = pytest.mark.django_db
 FILE = "acme-ledger-0-255.jsonl.gz"
@@ -53,8 +53,8 @@ def shelved(acme, agent, tmp_path):
     agent.gate("write_to_file", path="docs/no.md", content="x")
     agent.post("traces", [trace(n) for n in range(260)])
     seal(acme.pk)
-    made = archive.archive(acme.pk, "acme", 256, tmp_path, actor="test")
-    archive.release(made, tmp_path / made.name, actor="test")
+    made = archive.create_archive(acme.pk, "acme", 256, tmp_path, actor="test")
+    archive.release_bodies(made, tmp_path / made.name, actor="test")
     seal(acme.pk)
     return acme
 
@@ -127,7 +127,7 @@ def test_a_redaction_names_the_archive_that_still_holds_the_body(shelved, admin)
 
 
 def test_the_timeline_keeps_its_rows(shelved):
-    rows = session_timeline(shelved.pk, "s-1", Window(limit=500)).rows
+    rows = load_timeline(shelved.pk, "s-1", TimelineWindow(limit=500)).rows
     told = {row.object: row for row in rows if row.kind == "trace"}
     assert told["src/auth/7.ts"].note == f"Archived in {FILE}, entry {place_of('e-7')}."
     assert told["src/auth/259.ts"].note == ""
@@ -137,9 +137,9 @@ def test_the_timeline_keeps_its_rows(shelved):
 
 def test_missing_bodies_cost_two_queries_however_many(shelved):
     with CaptureQueriesContext(connection) as few:
-        session_timeline(shelved.pk, "s-1", Window(limit=20, after=0))
+        load_timeline(shelved.pk, "s-1", TimelineWindow(limit=20, after=0))
     with CaptureQueriesContext(connection) as many:
-        session_timeline(shelved.pk, "s-1", Window(limit=240, after=0))
+        load_timeline(shelved.pk, "s-1", TimelineWindow(limit=240, after=0))
     assert len(few) == len(many) == 4
 
 
@@ -162,11 +162,11 @@ def test_pages_and_the_map_show_what_is_known(shelved, ada, agent):
 def test_a_decision_that_is_archived_says_why_it_cannot_be_decided_again(shelved, ada):
     entry = LedgerEntry.objects.filter(kind="decision", outcome="ask").get()
     found = find_decision(shelved.pk, entry.entry_id)
-    assert recorded(found).unreplayable_reason == f"its content is archived in {FILE}"
+    assert to_recorded_call(found).unreplayable_reason == f"its content is archived in {FILE}"
     page = signed_in(ada).get(f"/w/acme/explain/?decision={entry.entry_id}")
     assert FILE in page.content.decode()
 
 
 def test_without_an_archive_a_missing_body_was_taken_out(shelved):
     entry = LedgerEntry.objects.get(entry_id="e-259")
-    assert Absences(shelved.pk).of(entry).text == TAKEN_OUT
+    assert MissingBodies(shelved.pk).explain(entry).text == TAKEN_OUT

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.traces.builders import append, decision
-from traces.ledger.actors import made_by
+from traces.ledger.actors import describe_actor
 from traces.models import LedgerEntry
 
 pytestmark = pytest.mark.django_db
@@ -25,4 +25,4 @@ pytestmark = pytest.mark.django_db
     ],
 )
 def test_who_made_an_entry(actor, words):
-    assert made_by(LedgerEntry.objects.get(pk=append(decision(actor=actor)).id)) == words
+    assert describe_actor(LedgerEntry.objects.get(pk=append(decision(actor=actor)).id)) == words

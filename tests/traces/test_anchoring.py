@@ -19,11 +19,11 @@ from controlplane.shared.metrics import ANCHORS
 from tests.builders import signed_in, workspace
 from tests.traces.builders import append, append_many, decision, tamper
 from traces.anchors import anchor_file, git_notes, schedule, targets
-from traces.anchors.schedule import Anchoring, health_of
-from traces.anchors.targets import AnchorError, webhook_secret
+from traces.anchors.schedule import AnchorSchedule, assess_health
+from traces.anchors.targets import AnchorError, derive_webhook_secret
 from traces.archives import archive
 from traces.ledger import merkle, proofs
-from traces.ledger.checkpoints import read_note
+from traces.ledger.checkpoints import parse_checkpoint
 from traces.ledger.sealing import seal
 from traces.models import AnchorKind, Checkpoint, LedgerAnchor, LedgerEntry
 
@@ -59,11 +59,11 @@ def commit(root, message):
 def grow(home, count=3):
     append_many(count, workspace_id=home.pk)
     seal(home.pk)
-    return proofs.head(home.pk)
+    return proofs.find_head(home.pk)
 
 
 def anchored_in_file(home, path):
-    return schedule.add(home, AnchorKind.FILE, str(path), 1, actor=ACTOR)
+    return schedule.add_anchor(home, AnchorKind.FILE, str(path), 1, actor=ACTOR)
 
 
 def fresh(anchor):
@@ -75,7 +75,7 @@ def due_now():
 
 
 def word(anchor, later=timedelta(0)):
-    return health_of(fresh(anchor), timezone.now() + later).word
+    return assess_health(fresh(anchor), timezone.now() + later).word
 
 
 class TestFile:
@@ -83,19 +83,19 @@ class TestFile:
         path = tmp_path / "heads.txt"
         anchor = anchored_in_file(home, path)
         grow(home)
-        assert (word(anchor), Anchoring().run_once(), word(anchor)) == ("waiting", 1, "ok")
+        assert (word(anchor), AnchorSchedule().run_once(), word(anchor)) == ("waiting", 1, "ok")
         due_now()
-        assert Anchoring().run_once() == 0
+        assert AnchorSchedule().run_once() == 0
         grow(home)
-        assert Anchoring().run_once() == 1
-        assert [read_note(note).size for note in anchor_file.anchored(path, home.pk)] == [4, 7]
+        assert AnchorSchedule().run_once() == 1
+        assert [parse_checkpoint(note).size for note in anchor_file.read_anchor_file(path, home.pk)] == [4, 7]
 
     def test_before_its_time_nothing_is_sent(self, home, tmp_path):
         anchored_in_file(home, tmp_path / "heads.txt")
         grow(home)
-        assert Anchoring().run_once() == 1
+        assert AnchorSchedule().run_once() == 1
         grow(home)
-        assert Anchoring().run_once() == 0
+        assert AnchorSchedule().run_once() == 0
 
     def test_a_place_that_fails_says_why_and_is_tried_again_later_each_time(self, home, tmp_path):
         anchor = anchored_in_file(home, tmp_path / "folder" / "heads.txt")
@@ -104,14 +104,14 @@ class TestFile:
         for _ in range(3):
             due_now()
             before = timezone.now()
-            assert Anchoring().run_once() == 0
+            assert AnchorSchedule().run_once() == 0
             pauses.append(round((fresh(anchor).due_at - before).total_seconds() / 30))
         assert pauses == [1, 2, 4]
-        assert "No such file" in health_of(fresh(anchor), timezone.now()).text
+        assert "No such file" in assess_health(fresh(anchor), timezone.now()).text
         assert word(anchor) == "failing"
         (tmp_path / "folder").mkdir()
         due_now()
-        assert Anchoring().run_once() == 1
+        assert AnchorSchedule().run_once() == 1
         assert (word(anchor), fresh(anchor).failures) == ("ok", 0)
 
     def test_a_head_that_waits_too_long_is_late(self, home, tmp_path):
@@ -127,33 +127,33 @@ class TestFile:
 
     def test_what_is_off_gets_nothing(self, home, tmp_path):
         anchor = anchored_in_file(home, tmp_path / "heads.txt")
-        schedule.switch(anchor, enabled=False, actor=ACTOR)
+        schedule.set_enabled(anchor, enabled=False, actor=ACTOR)
         grow(home)
-        assert (Anchoring().run_once(), word(anchor)) == (0, "off")
-        schedule.switch(anchor, enabled=True, actor=ACTOR)
-        assert Anchoring().run_once() == 1
+        assert (AnchorSchedule().run_once(), word(anchor)) == (0, "off")
+        schedule.set_enabled(anchor, enabled=True, actor=ACTOR)
+        assert AnchorSchedule().run_once() == 1
 
     def test_one_broken_place_does_not_keep_the_others_from_theirs(self, home, tmp_path, monkeypatch):
         broken = anchored_in_file(home, tmp_path / "a.txt")
-        fine = schedule.add(home, AnchorKind.GIT, "", 1, actor=ACTOR)
+        fine = schedule.add_anchor(home, AnchorKind.GIT, "", 1, actor=ACTOR)
         monkeypatch.setitem(targets.SENDERS, AnchorKind.FILE, lambda *_: 1 / 0)
         grow(home)
-        assert Anchoring().run_once() == 1
+        assert AnchorSchedule().run_once() == 1
         assert (word(broken), word(fine)) == ("failing", "ok")
         assert fresh(broken).answer == "ZeroDivisionError"
 
 
 class TestGitNotes:
     def test_heads_are_noted_on_the_commit_of_their_time_and_read_back(self, home, repository):
-        anchor = schedule.add(home, AnchorKind.GIT, "ignored", 1, actor=ACTOR)
+        anchor = schedule.add_anchor(home, AnchorKind.GIT, "ignored", 1, actor=ACTOR)
         heads = []
         for message in ("", "", "second"):
             if message:
                 commit(repository, message)
             heads.append(grow(home).note)
             due_now()
-            assert Anchoring().run_once() == 1
-        kept, unread = schedule.kept_heads(home)
+            assert AnchorSchedule().run_once() == 1
+        kept, unread = schedule.read_anchored_heads(home)
         assert (sorted(kept), unread) == (sorted(heads), [])
         newest = git(repository, "notes", "--ref=icp-checkpoints", "show", "HEAD")
         assert newest == heads[-1]
@@ -179,36 +179,36 @@ class TestGitNotes:
         ):
             git(repository, "config", key, f"!{script}" if key == "alias.notes" else str(script))
         git(repository, "config", "commit.gpgSign", "true")
-        schedule.add(home, AnchorKind.GIT, "", 1, actor=ACTOR)
+        schedule.add_anchor(home, AnchorKind.GIT, "", 1, actor=ACTOR)
         witness.unlink(missing_ok=True)
         grow(home)
-        assert Anchoring().run_once() == 1
-        assert len(schedule.kept_heads(home)[0]) == 1
+        assert AnchorSchedule().run_once() == 1
+        assert len(schedule.read_anchored_heads(home)[0]) == 1
         assert not witness.exists()
 
     def test_without_a_commit_or_repository_it_says_so(self, tmp_path):
         git(tmp_path, "init", "--quiet")
-        with pytest.raises(git_notes.GitError, match="no commit"):
+        with pytest.raises(git_notes.GitNoteError, match="no commit"):
             git_notes.append_note(str(tmp_path), "x")
-        with pytest.raises(git_notes.GitError, match=r"cannot change to|No such file"):
+        with pytest.raises(git_notes.GitNoteError, match=r"cannot change to|No such file"):
             git_notes.append_note(str(tmp_path / "none"), "x")
         assert git_notes.read_notes(str(tmp_path)) == []
 
     def test_a_workspace_that_lost_its_folder_fails_and_leaves_other_repositories_alone(self, home):
-        anchor = schedule.add(home, AnchorKind.GIT, "", 1, actor=ACTOR)
+        anchor = schedule.add_anchor(home, AnchorKind.GIT, "", 1, actor=ACTOR)
         grow(home)
         home.local_root = ""
         home.save()
-        assert Anchoring().run_once() == 0
+        assert AnchorSchedule().run_once() == 0
         assert "no folder" in fresh(anchor).answer
-        kept, unread = schedule.kept_heads(home)
+        kept, unread = schedule.read_anchored_heads(home)
         assert kept == []
         assert "no folder" in unread[0]
 
     def test_notes_that_are_no_heads_are_named(self, home, repository, capsys):
-        schedule.add(home, AnchorKind.GIT, "", 1, actor=ACTOR)
+        schedule.add_anchor(home, AnchorKind.GIT, "", 1, actor=ACTOR)
         grow(home)
-        Anchoring().run_once()
+        AnchorSchedule().run_once()
         git(repository, "-c", "user.name=Max", "-c", "user.email=m@example.org", "notes", "--ref=icp-checkpoints", "append", "-m", "hello", "HEAD")  # fmt: skip
         with pytest.raises(CommandError):
             call_command("verify_ledger", "--workspace", "home", "--anchors")
@@ -235,15 +235,15 @@ class TestWebhook:
 
     @pytest.fixture
     def hook(self, home):
-        return schedule.add(home, AnchorKind.WEBHOOK, " https://keep.example/heads ", 1, actor=ACTOR)
+        return schedule.add_anchor(home, AnchorKind.WEBHOOK, " https://keep.example/heads ", 1, actor=ACTOR)
 
     def test_the_head_is_posted_and_signed(self, home, hook, posted):
         head = grow(home)
-        assert Anchoring().run_once() == 1
+        assert AnchorSchedule().run_once() == 1
         ((url, body, headers),) = posted
         assert (url, body) == ("https://keep.example/heads", head.note.encode())
         named, moment = headers["webhook-id"], headers["webhook-timestamp"]
-        key = base64.b64decode(webhook_secret(hook).removeprefix("whsec_"))
+        key = base64.b64decode(derive_webhook_secret(hook).removeprefix("whsec_"))
         expected = hmac.digest(key, f"{named}.{moment}.".encode() + body, "sha256")
         assert headers["webhook-signature"] == f"v1,{base64.b64encode(expected).decode()}"
         assert abs(int(moment) - time.time()) < 60
@@ -255,34 +255,34 @@ class TestWebhook:
     def test_a_refusal_is_recorded_and_tried_again(self, home, hook, posted, answer):
         posted.answer = answer
         grow(home)
-        assert Anchoring().run_once() == 0
+        assert AnchorSchedule().run_once() == 0
         assert word(hook) == "failing"
         assert fresh(hook).answer
         posted.answer = PostResponse(204, "")
-        schedule.try_soon(hook)
-        assert (Anchoring().run_once(), word(hook)) == (1, "ok")
+        schedule.retry_soon(hook)
+        assert (AnchorSchedule().run_once(), word(hook)) == (1, "ok")
 
     def test_secrets_differ_and_stand_in_no_table(self, home, hook):
-        other = schedule.add(home, AnchorKind.WEBHOOK, "https://other.example/", 1, actor=ACTOR)
-        assert webhook_secret(hook) != webhook_secret(other)
-        assert webhook_secret(hook) not in str(LedgerAnchor.objects.filter(pk=hook.pk).values())
+        other = schedule.add_anchor(home, AnchorKind.WEBHOOK, "https://other.example/", 1, actor=ACTOR)
+        assert derive_webhook_secret(hook) != derive_webhook_secret(other)
+        assert derive_webhook_secret(hook) not in str(LedgerAnchor.objects.filter(pk=hook.pk).values())
 
     @pytest.mark.parametrize(
         "target", ["http://keep.example/", "https://u:p@keep.example/", "", "file:///etc/passwd"]
     )
     def test_what_is_no_address_is_refused(self, home, target):
         with pytest.raises(AnchorError):
-            schedule.add(home, AnchorKind.WEBHOOK, target, 1, actor=ACTOR)
+            schedule.add_anchor(home, AnchorKind.WEBHOOK, target, 1, actor=ACTOR)
 
 
 class TestSettingUp:
     def test_every_change_is_an_entry_of_the_ledger(self, home, tmp_path):
         anchor = anchored_in_file(home, tmp_path / "heads.txt")
-        schedule.switch(anchor, enabled=False, actor=ACTOR)
-        schedule.switch(anchor, enabled=False, actor=ACTOR)
-        schedule.switch(anchor, enabled=True, actor=ACTOR)
-        schedule.remove(anchor, actor=ACTOR)
-        schedule.remove(anchor, actor=ACTOR)
+        schedule.set_enabled(anchor, enabled=False, actor=ACTOR)
+        schedule.set_enabled(anchor, enabled=False, actor=ACTOR)
+        schedule.set_enabled(anchor, enabled=True, actor=ACTOR)
+        schedule.remove_anchor(anchor, actor=ACTOR)
+        schedule.remove_anchor(anchor, actor=ACTOR)
         told = LedgerEntry.objects.filter(kind="policy").order_by("pk").values_list("outcome", flat=True)
         assert list(told) == ["anchor_added", "anchor_disabled", "anchor_enabled", "anchor_removed"]
 
@@ -297,14 +297,14 @@ class TestSettingUp:
             (acme, "git", "", 1),
         ]:
             with pytest.raises(AnchorError):
-                schedule.add(place, kind, target, minutes, actor=ACTOR)
+                schedule.add_anchor(place, kind, target, minutes, actor=ACTOR)
         assert LedgerAnchor.objects.count() == 1
 
     def test_there_is_room_for_some_and_not_for_any_number(self, home, monkeypatch):
         monkeypatch.setattr(schedule, "MAX_ANCHORS", 1)
-        schedule.add(home, AnchorKind.GIT, "", 1, actor=ACTOR)
+        schedule.add_anchor(home, AnchorKind.GIT, "", 1, actor=ACTOR)
         with pytest.raises(AnchorError, match="at most 1"):
-            schedule.add(home, AnchorKind.WEBHOOK, "https://keep.example/", 1, actor=ACTOR)
+            schedule.add_anchor(home, AnchorKind.WEBHOOK, "https://keep.example/", 1, actor=ACTOR)
 
     def test_the_command_sends_and_goes_on(self, home, tmp_path, capsys):
         append(decision(workspace_id=home.pk))
@@ -313,7 +313,7 @@ class TestSettingUp:
         append(decision(workspace_id=home.pk))
         call_command("anchor_ledger", "--configured")
         assert "home: file" in capsys.readouterr().out
-        assert len(anchor_file.anchored(path, home.pk)) == 2
+        assert len(anchor_file.read_anchor_file(path, home.pk)) == 2
         LedgerAnchor.objects.update(target=str(tmp_path / "none" / "heads.txt"), anchored_size=0)
         with pytest.raises(CommandError, match="Not every place"):
             call_command("anchor_ledger", "--configured")
@@ -322,7 +322,7 @@ class TestSettingUp:
         anchored_in_file(home, tmp_path / "heads.txt")
         anchored_in_file(home, tmp_path / "none" / "heads.txt")
         grow(home)
-        Anchoring().run_once()
+        AnchorSchedule().run_once()
         told = Client().get("/metrics").content.decode()
         ANCHORS.clear()
         assert 'icp_ledger_anchors{health="ok"} 1.0\n' in told
@@ -343,10 +343,10 @@ class TestAnOldBackupRestored:
     def gone_back(self, request, home, tmp_path):
         """A ledger of 9 entries whose head was anchored, taken back to 5."""
         target = str(tmp_path / "heads.txt") if request.param == AnchorKind.FILE else ""
-        schedule.add(home, request.param, target, 1, actor=ACTOR)
+        schedule.add_anchor(home, request.param, target, 1, actor=ACTOR)
         old = grow(home, 4).size
         grow(home, 4)
-        assert Anchoring().run_once() == 1
+        assert AnchorSchedule().run_once() == 1
         call_command("verify_ledger", "--anchors")
         go_back_to(home, old)
         return home, old
@@ -361,14 +361,14 @@ class TestAnOldBackupRestored:
             in capsys.readouterr().out
         )
         place = LedgerAnchor.objects.get()
-        assert "9 entries were anchored, the ledger has 5" in health_of(place, timezone.now()).text
+        assert "9 entries were anchored, the ledger has 5" in assess_health(place, timezone.now()).text
 
     def test_the_consistency_proof_fails_once_it_has_grown_again(self, gone_back, capsys):
         home, _ = gone_back
-        (kept,), _ = schedule.kept_heads(home)
-        before = read_note(kept)
+        (kept,), _ = schedule.read_anchored_heads(home)
+        before = parse_checkpoint(kept)
         grow(home, 10)
-        after = read_note(Checkpoint.objects.order_by("-size")[0].note)
+        after = parse_checkpoint(Checkpoint.objects.order_by("-size")[0].note)
         proof = proofs.prove_consistency(home.pk, before.size, after.size)
         assert not merkle.verify_consistency(before.size, after.size, proof.hashes, before.root, after.root)
         with pytest.raises(CommandError, match="does not verify"):
@@ -380,10 +380,10 @@ class TestAnOldBackupRestored:
 
 def test_the_page_names_a_ledger_that_went_back_and_anchors_that_cannot_be_read(acme, ada, tmp_path):
     append_many(4, workspace_id=acme.pk)
-    schedule.add(acme, AnchorKind.FILE, str(tmp_path / "heads.txt"), 1, actor=ACTOR)
+    schedule.add_anchor(acme, AnchorKind.FILE, str(tmp_path / "heads.txt"), 1, actor=ACTOR)
     old = seal(acme.pk).size
     grow(acme, 4)
-    assert Anchoring().run_once() == 1
+    assert AnchorSchedule().run_once() == 1
     address = "/w/acme/traces/ledger/?verify=1"
     shown = signed_in(ada).get(address).content.decode()
     assert "Everything holds" in shown
@@ -414,7 +414,7 @@ class TestPages:
         anchor = LedgerAnchor.objects.get()
         shown = client.get(self.ADDRESS).content.decode()
         assert "https://keep.example/" in shown
-        assert webhook_secret(anchor) in shown
+        assert derive_webhook_secret(anchor) in shown
         for action in ("off", "on", "retry", "remove"):
             done = client.post(self.ADDRESS, {"action": action, "anchor_id": anchor.pk})
             assert done.status_code == 302
@@ -438,16 +438,16 @@ class TestPages:
         assert not LedgerAnchor.objects.exists()
 
     def test_others_read_without_the_secret_and_change_nothing(self, acme, ivy, rex):
-        anchor = schedule.add(acme, AnchorKind.WEBHOOK, "https://keep.example/", 1, actor=ACTOR)
+        anchor = schedule.add_anchor(acme, AnchorKind.WEBHOOK, "https://keep.example/", 1, actor=ACTOR)
         for someone in (ivy, rex):
             shown = signed_in(someone).get(self.ADDRESS).content.decode()
-            assert webhook_secret(anchor) not in shown
+            assert derive_webhook_secret(anchor) not in shown
             posted = {"action": "remove", "anchor_id": anchor.pk}
             assert signed_in(someone).post(self.ADDRESS, posted).status_code == 403
         assert LedgerAnchor.objects.exists()
 
     def test_an_anchor_of_another_workspace_is_not_found(self, acme, ada, home):
-        anchor = schedule.add(home, AnchorKind.WEBHOOK, "https://keep.example/", 1, actor=ACTOR)
+        anchor = schedule.add_anchor(home, AnchorKind.WEBHOOK, "https://keep.example/", 1, actor=ACTOR)
         for action in ("remove", "off", "nonsense"):
             answer = signed_in(ada).post(self.ADDRESS, {"action": action, "anchor_id": anchor.pk})
             assert answer.status_code == 404
@@ -455,9 +455,9 @@ class TestPages:
 
     def test_the_ledger_page_shows_the_last_head_its_health_and_archives(self, acme, ada, tmp_path):
         append_many(300, workspace_id=acme.pk)
-        schedule.add(acme, AnchorKind.FILE, str(tmp_path / "none" / "heads.txt"), 1, actor=ACTOR)
-        made = archive.archive(acme.pk, "acme", 256, tmp_path, actor=ACTOR)
-        Anchoring().run_once()
+        schedule.add_anchor(acme, AnchorKind.FILE, str(tmp_path / "none" / "heads.txt"), 1, actor=ACTOR)
+        made = archive.create_archive(acme.pk, "acme", 256, tmp_path, actor=ACTOR)
+        AnchorSchedule().run_once()
         shown = signed_in(ada).get("/w/acme/traces/ledger/").content.decode()
         assert "Failing" in shown
         assert "No such file" in shown

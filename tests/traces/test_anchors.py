@@ -7,7 +7,7 @@ from django.core.management import CommandError, call_command
 
 from controlplane.models import Workspace
 from tests.traces.builders import AWAY, HOME, append, append_many, decision, tamper
-from traces.anchors.anchor_file import anchor, anchored
+from traces.anchors.anchor_file import anchor_to_file, read_anchor_file
 from traces.ledger import checkpoints, proofs
 from traces.ledger.sealing import seal
 from traces.ledger.verify import verify
@@ -25,29 +25,33 @@ def test_every_new_head_is_appended_once(tmp_path):
     file = tmp_path / "anchors.txt"
     append_many(3)
     append(decision(workspace_id=AWAY))
-    assert (anchor(HOME, file), anchor(HOME, file), anchor(AWAY, file)) == (3, None, 1)
+    assert (anchor_to_file(HOME, file), anchor_to_file(HOME, file), anchor_to_file(AWAY, file)) == (
+        3,
+        None,
+        1,
+    )
     append()
-    assert anchor(HOME, file) == 4
-    assert [checkpoints.read_note(note).size for note in anchored(file, HOME)] == [3, 4]
-    assert anchored(file, AWAY) == [proofs.head(AWAY).note]
-    assert verify(HOME, outside=anchored(file, HOME)).ok
+    assert anchor_to_file(HOME, file) == 4
+    assert [checkpoints.parse_checkpoint(note).size for note in read_anchor_file(file, HOME)] == [3, 4]
+    assert read_anchor_file(file, AWAY) == [proofs.find_head(AWAY).note]
+    assert verify(HOME, outside=read_anchor_file(file, HOME)).ok
 
 
 def test_an_empty_ledger_has_nothing_to_anchor(tmp_path):
-    assert anchor(HOME, tmp_path / "anchors.txt") is None
+    assert anchor_to_file(HOME, tmp_path / "anchors.txt") is None
     assert not (tmp_path / "anchors.txt").exists()
 
 
 def test_a_history_that_was_rewritten_and_signed_anew_contradicts_its_anchors(tmp_path):
     file = tmp_path / "anchors.txt"
     append_many(3)
-    anchor(HOME, file)
+    anchor_to_file(HOME, file)
     for table in ("checkpoint", "ledgerleaf", "ledgerbody", "ledgerentry"):
         tamper(f"DELETE FROM traces_{table}")
     append_many(5)
     seal(HOME)
     assert verify(HOME).ok
-    found = verify(HOME, outside=anchored(file, HOME))
+    found = verify(HOME, outside=read_anchor_file(file, HOME))
     assert [problem.kind for problem in found.problems] == ["ROOT_MISMATCH"]
 
 
@@ -76,15 +80,15 @@ def test_the_commands_work_together(tmp_path, capsys):
 def test_what_a_retired_key_signed_still_verifies(key_file, capsys):
     append_many(2)
     seal(HOME)
-    before = checkpoints.public_key()
+    before = checkpoints.load_public_key()
     call_command("rotate_ledger_key")
     assert "kept as" in capsys.readouterr().out
-    assert checkpoints.public_key() != before
-    assert checkpoints.retired_keys() == [before]
+    assert checkpoints.load_public_key() != before
+    assert checkpoints.load_retired_keys() == [before]
     append()
     seal(HOME)
-    newest = checkpoints.read_note(proofs.head(HOME).note)
-    assert checkpoints.is_signed_by(newest, checkpoints.public_key())
+    newest = checkpoints.parse_checkpoint(proofs.find_head(HOME).note)
+    assert checkpoints.is_signed_by(newest, checkpoints.load_public_key())
     assert not checkpoints.is_signed_by(newest, before)
     assert verify(HOME).ok
 

@@ -56,7 +56,9 @@ def test_entries_are_posted_with_receipts_that_hold(agent):
     public = Ed25519PublicKey.from_public_bytes(base64.b64decode(key)[1:])
     log = agent.get("ledger").json()["log"]
     received = LedgerEntry.objects.get(entry_id="a").received_at
-    text = checkpoints.receipt_text(log, bytes.fromhex(first["leaf_hash"]), checkpoints.instant(received))
+    text = checkpoints.format_receipt(
+        log, bytes.fromhex(first["leaf_hash"]), checkpoints.format_instant(received)
+    )
     public.verify(base64.b64decode(first["receipt"]["signature"]), text.encode())
 
 
@@ -193,7 +195,7 @@ def test_the_head_and_its_checkpoint(agent):
     head = agent.get("ledger").json()
     assert (head["size"], head["waiting"]) == (1, 0)
     text = agent.get("ledger/checkpoint").content.decode()
-    note = checkpoints.read_note(text)
+    note = checkpoints.parse_checkpoint(text)
     assert (note.size, note.root.hex(), text) == (1, head["root"], head["checkpoint"])
 
 
@@ -204,7 +206,7 @@ def test_an_inclusion_proof_holds_for_whoever_checks_it(agent):
     hashes = [bytes.fromhex(one) for one in proof["hashes"]]
     assert merkle.leaf_hash(proof["envelope"].encode()) == leaf
     assert merkle.verify_inclusion(leaf, proof["seq"], proof["size"], hashes, bytes.fromhex(proof["root"]))
-    assert checkpoints.read_note(proof["checkpoint"]).root.hex() == proof["root"]
+    assert checkpoints.parse_checkpoint(proof["checkpoint"]).root.hex() == proof["root"]
     assert agent.get("ledger/proof/inclusion", entry="#3").json()["entry_id"] == proof["entry_id"]
     assert agent.get("ledger/proof/inclusion", entry="e-3", size=5).json()["checkpoint"] is None
     assert agent.get("ledger/proof/inclusion", entry="none").status_code == 404

@@ -15,10 +15,10 @@ from django.db import DatabaseError, connection, transaction
 from controlplane.models import Workspace
 from tests.traces.builders import append_many, decision, tamper
 from traces.archives import archive
-from traces.archives.archive_format import ArchiveError, ArchiveReader, file_digest
-from traces.entries.deduplicate import Submitted
-from traces.entries.projections import rebuild
-from traces.entries.record import Storing, store
+from traces.archives.archive_format import ArchiveError, ArchiveReader, compute_file_digest
+from traces.entries.deduplicate import SubmittedEntry
+from traces.entries.projections import rebuild_projections
+from traces.entries.record import StoreOptions, store_entries
 from traces.ledger import append, checkpoints, proofs
 from traces.ledger.redaction import redact
 from traces.ledger.sealing import seal
@@ -50,7 +50,7 @@ def fill(home, count=600):
 
 
 def archived(home, folder, end=10**6):
-    return archive.archive(home.pk, home.slug, end, folder, actor=ACTOR)
+    return archive.create_archive(home.pk, home.slug, end, folder, actor=ACTOR)
 
 
 def archive_ledger(folder, *flags, before="600"):
@@ -79,8 +79,8 @@ def test_whole_tiles_go_into_a_file_that_holds(filled, tmp_path):
     made = archived(filled, tmp_path)
     path = tmp_path / "home-ledger-0-511.jsonl.gz"
     assert [file.name for file in tmp_path.iterdir()] == [made.name] == [path.name]
-    assert (made.first_seq, made.end_seq, bytes(made.digest)) == (0, 512, file_digest(path))
-    assert archive.check(path, filled.pk).bodies == 512
+    assert (made.first_seq, made.end_seq, bytes(made.digest)) == (0, 512, compute_file_digest(path))
+    assert archive.check_archive(path, filled.pk).bodies == 512
     with ArchiveReader(path) as reader:
         read = [json.loads(one.body)["n"] for one in reader.entries()]
     assert read == list(range(512))
@@ -104,14 +104,14 @@ def test_the_next_archive_begins_where_the_last_one_ended(filled, tmp_path):
     assert archived(filled, tmp_path).name == "home-ledger-256-511.jsonl.gz"
     assert archived(filled, tmp_path) is None
     for path in tmp_path.iterdir():
-        archive.check(path, filled.pk)
+        archive.check_archive(path, filled.pk)
 
 
 def test_bodies_leave_and_the_ledger_still_proves_and_verifies(filled, tmp_path):
     made = archived(filled, tmp_path)
-    assert archive.release(made, tmp_path / made.name, actor=ACTOR) == 512
+    assert archive.release_bodies(made, tmp_path / made.name, actor=ACTOR) == 512
     assert bodies(filled) == 88
-    assert append.body_of(at(filled, 5)) is None
+    assert append.read_body(at(filled, 5)) is None
     seal(filled.pk)
     report = verify(filled.pk)
     assert (report.ok, report.archived, report.redacted) == (True, 512, 0)
@@ -126,7 +126,7 @@ def test_what_the_workspace_goes_on_asking_for_stays(home, tmp_path):
     with transaction.atomic():
         append.append_many(decision(workspace_id=home.pk, kind=kinds[n % 8]) for n in range(256))
     made = archived(home, tmp_path)
-    assert archive.release(made, tmp_path / made.name, actor=ACTOR) == 256 * 5 // 8
+    assert archive.release_bodies(made, tmp_path / made.name, actor=ACTOR) == 256 * 5 // 8
     left = LedgerBody.objects.filter(entry__leaf__seq__lt=256).values_list("entry__kind", flat=True)
     assert set(left) == {"intent", "policy", "lesson"}
     assert verify(home.pk).ok
@@ -174,7 +174,7 @@ def test_an_archive_sealed_by_a_stranger_counts_for_nothing(filled, tmp_path, se
     archived(filled, tmp_path)
     settings.LEDGER_KEY_FILE = tmp_path / "other_key.pem"
     with pytest.raises(ArchiveError, match="no key of this installation"):
-        archive.check(tmp_path / "home-ledger-0-511.jsonl.gz", filled.pk)
+        archive.check_archive(tmp_path / "home-ledger-0-511.jsonl.gz", filled.pk)
     assert "BAD_SIGNATURE" in {kind for kind, _ in found(verify(filled.pk))}
 
 
@@ -183,8 +183,8 @@ def test_after_a_change_of_keys_old_archives_hold(home, tmp_path, settings):
     fill(home, 256)
     made = archived(home, tmp_path)
     checkpoints.rotate_key()
-    assert archive.check(tmp_path / made.name, home.pk).bodies == 256
-    assert archive.release(made, tmp_path / made.name, actor=ACTOR) == 256
+    assert archive.check_archive(tmp_path / made.name, home.pk).bodies == 256
+    assert archive.release_bodies(made, tmp_path / made.name, actor=ACTOR) == 256
     assert verify(home.pk).ok
 
 
@@ -213,8 +213,8 @@ def test_a_changed_archive_is_refused_and_nothing_is_let_go(filled, tmp_path, ch
     path = tmp_path / made.name
     rewritten(path, change)
     with pytest.raises(ArchiveError, match=words):
-        archive.check(path, filled.pk)
-    for refused in (lambda: archive.release(made, path, actor=ACTOR), lambda: call_restore(path)):
+        archive.check_archive(path, filled.pk)
+    for refused in (lambda: archive.release_bodies(made, path, actor=ACTOR), lambda: call_restore(path)):
         with pytest.raises((ArchiveError, CommandError)):
             refused()
     assert bodies(filled) == 600
@@ -231,10 +231,10 @@ def test_any_changed_byte_of_the_file_is_refused(filled, tmp_path):
     for place in range(4, len(whole), len(whole) // 40):
         path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
         with pytest.raises(ArchiveError):
-            archive.release(made, path, actor=ACTOR)
+            archive.release_bodies(made, path, actor=ACTOR)
     path.write_bytes(whole[: len(whole) // 2])
     with pytest.raises(ArchiveError):
-        archive.check(path, filled.pk)
+        archive.check_archive(path, filled.pk)
     assert bodies(filled) == 600
 
 
@@ -258,14 +258,14 @@ def test_an_archive_of_another_ledger_is_refused(filled, tmp_path):
     other = Workspace.objects.create(slug="other", name="Other")
     fill(other)
     with pytest.raises(ArchiveError, match="another ledger"):
-        archive.check(tmp_path / made.name, other.pk)
+        archive.check_archive(tmp_path / made.name, other.pk)
 
 
 def test_a_ledger_that_was_rewritten_contradicts_its_archive(filled, tmp_path):
     made = archived(filled, tmp_path)
     tamper("UPDATE traces_ledgerentry SET envelope = %s WHERE id = %s", [b'{"v":1}', at(filled, 9).pk])
     with pytest.raises(ArchiveError, match="entry 9 is another one in the ledger"):
-        archive.check(tmp_path / made.name, filled.pk)
+        archive.check_archive(tmp_path / made.name, filled.pk)
 
 
 class TestRestoring:
@@ -273,13 +273,13 @@ class TestRestoring:
         before = list(LedgerBody.objects.order_by("pk").values_list("pk", "salt", "body"))
         made = archived(filled, tmp_path)
         path = tmp_path / made.name
-        archive.release(made, path, actor=ACTOR)
-        assert archive.restore(path, filled.pk, actor=ACTOR) == 512
-        assert archive.restore(path, filled.pk, actor=ACTOR) == 0
+        archive.release_bodies(made, path, actor=ACTOR)
+        assert archive.restore_bodies(path, filled.pk, actor=ACTOR) == 512
+        assert archive.restore_bodies(path, filled.pk, actor=ACTOR) == 0
         rows = LedgerBody.objects.filter(entry__kind="decision").order_by("pk")
         assert list(rows.values_list("pk", "salt", "body")) == before
         assert verify(filled.pk).ok
-        assert archive.release(made, path, actor=ACTOR) == 512
+        assert archive.release_bodies(made, path, actor=ACTOR) == 512
         assert verify(filled.pk).ok
 
     def test_what_was_redacted_stays_out_whenever_that_was(self, filled, tmp_path):
@@ -287,11 +287,11 @@ class TestRestoring:
         made = archived(filled, tmp_path)
         path = tmp_path / made.name
         redact(at(filled, 4), reason="secret", actor="Ada")
-        archive.release(made, path, actor=ACTOR)
+        archive.release_bodies(made, path, actor=ACTOR)
         redact(at(filled, 5), reason="secret", actor="Ada")
-        assert archive.check(path, filled.pk).redacted_since == 2
-        assert archive.restore(path, filled.pk, actor=ACTOR) == 509
-        assert [append.body_of(at(filled, seq)) for seq in (3, 4, 5)] == [None] * 3
+        assert archive.check_archive(path, filled.pk).redacted_since == 2
+        assert archive.restore_bodies(path, filled.pk, actor=ACTOR) == 509
+        assert [append.read_body(at(filled, seq)) for seq in (3, 4, 5)] == [None] * 3
         seal(filled.pk)
         assert verify(filled.pk).ok
 
@@ -303,15 +303,15 @@ class TestRestoring:
 
     def test_an_archive_is_written_anew_without_what_was_redacted_since(self, filled, tmp_path):
         made = archived(filled, tmp_path)
-        archive.release(made, tmp_path / made.name, actor=ACTOR)
-        assert archive.renew(made, tmp_path / made.name, actor=ACTOR) is None
+        archive.release_bodies(made, tmp_path / made.name, actor=ACTOR)
+        assert archive.rewrite_archive(made, tmp_path / made.name, actor=ACTOR) is None
         redact(at(filled, 5), reason="secret", actor="Ada")
-        fresh = archive.renew(made, tmp_path / made.name, actor=ACTOR)
+        fresh = archive.rewrite_archive(made, tmp_path / made.name, actor=ACTOR)
         assert fresh.name == "home-ledger-0-511.2.jsonl.gz"
-        assert archive.check(tmp_path / fresh.name, filled.pk).redacted_since == 0
+        assert archive.check_archive(tmp_path / fresh.name, filled.pk).redacted_since == 0
         assert b'\\"n\\":5,' not in gzip.decompress((tmp_path / fresh.name).read_bytes())
-        assert [one.name for one in archive.newest_archives(filled.pk)] == [fresh.name]
-        assert archive.restore(tmp_path / fresh.name, filled.pk, actor=ACTOR) == 511
+        assert [one.name for one in archive.list_newest_archives(filled.pk)] == [fresh.name]
+        assert archive.restore_bodies(tmp_path / fresh.name, filled.pk, actor=ACTOR) == 511
 
 
 class PowerLossError(BaseException):
@@ -341,7 +341,7 @@ class TestInterrupted:
             self.lose_power(patch, name, after)
             with pytest.raises(PowerLossError):
                 archive_ledger(tmp_path, "--release")
-        held = sum(archive.check(one, filled.pk).bodies for one in tmp_path.glob("home-*"))
+        held = sum(archive.check_archive(one, filled.pk).bodies for one in tmp_path.glob("home-*"))
         assert bodies(filled) == 600 or (held == 512 and bodies(filled) >= 88)
         assert verify(filled.pk).ok
         archive_ledger(tmp_path, "--release")
@@ -366,13 +366,13 @@ def test_bodies_that_another_run_lets_go_of_meanwhile_are_no_fault(filled, tmp_p
     archive_ledger(tmp_path, "--release")
     assert [one.name for one in tmp_path.iterdir()] == ["home-ledger-0-511.jsonl.gz"]
     assert (LedgerArchive.objects.count(), bodies(filled)) == (1, 88)
-    assert archive.check(tmp_path / "home-ledger-0-511.jsonl.gz", filled.pk).bodies == 512
+    assert archive.check_archive(tmp_path / "home-ledger-0-511.jsonl.gz", filled.pk).bodies == 512
 
 
 def archive_until_killed(folder):
     """A run that the kernel ends between the archive and the first body that would leave."""
     connection.close()
-    archive.release = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)
+    archive.release_bodies = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)
     archive_ledger(folder, "--release")
 
 
@@ -425,7 +425,7 @@ def test_two_archivers_at_once_make_one_archive_and_lose_nothing(tmp_path):
     assert [one.name for one in tmp_path.iterdir()] == ["home-ledger-0-511.jsonl.gz"]
     assert LedgerArchive.objects.count() == 1
     assert bodies(home) == 88
-    assert archive.restore(tmp_path / "home-ledger-0-511.jsonl.gz", home.pk, actor=ACTOR) == 512
+    assert archive.restore_bodies(tmp_path / "home-ledger-0-511.jsonl.gz", home.pk, actor=ACTOR) == 512
     assert verify(home.pk).ok
 
 
@@ -435,13 +435,13 @@ def test_maps_made_anew_keep_what_only_an_archive_tells(home, tmp_path):
         entry = {"id": f"e-{n}", "timestamp": "2026-02-21T12:00:00Z", "files": []}
         entry["files"] = [{"relative_path": f"src/{n}.ts", "conversations": [talk]}]
         with transaction.atomic():
-            store(home.pk, [Submitted(entry)], Storing("Ada", imported=True))
+            store_entries(home.pk, [SubmittedEntry(entry)], StoreOptions("Ada", imported=True))
     made = archived(home, tmp_path)
-    archive.release(made, tmp_path / made.name, actor=ACTOR)
-    assert rebuild(home.pk) == 0
+    archive.release_bodies(made, tmp_path / made.name, actor=ACTOR)
+    assert rebuild_projections(home.pk) == 0
     assert TraceFile.objects.filter(imported=True).count() == TraceRange.objects.count() == 256
-    archive.restore(tmp_path / made.name, home.pk, actor=ACTOR)
-    assert rebuild(home.pk) == 256
+    archive.restore_bodies(tmp_path / made.name, home.pk, actor=ACTOR)
+    assert rebuild_projections(home.pk) == 256
     assert TraceFile.objects.filter(imported=True).count() == TraceRange.objects.count() == 256
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from traces.anchors import git_notes
-from traces.blame.git_blob import committed_text
+from traces.blame.git_blob import read_committed_text
 from traces.interchange.repository import Repository, RepositoryError
 
 
@@ -33,28 +33,28 @@ def test_it_is_the_text_of_that_commit(repository):
     first = git(repository, "rev-parse", "HEAD")
     (repository / "src" / "a.py").write_text("x = 2\n", encoding="utf-8")
     git(repository, "commit", "-qam", "two")
-    assert committed_text(str(repository), first, "src/a.py") == "x = 1\n"
-    assert committed_text(str(repository), git(repository, "rev-parse", "HEAD"), "src/a.py") == "x = 2\n"
-    assert committed_text(str(repository / "src"), first, "a.py") == "x = 1\n"
+    assert read_committed_text(str(repository), first, "src/a.py") == "x = 1\n"
+    assert read_committed_text(str(repository), git(repository, "rev-parse", "HEAD"), "src/a.py") == "x = 2\n"
+    assert read_committed_text(str(repository / "src"), first, "a.py") == "x = 1\n"
 
 
 def test_what_is_not_there_or_no_text_is_none(repository):
     head = git(repository, "rev-parse", "HEAD")
-    assert committed_text(str(repository), head, "src/none.py") is None
-    assert committed_text(str(repository), head, "src") is None
-    assert committed_text(str(repository), head, "raw") is None
-    assert committed_text(str(repository), "0" * 40, "src/a.py") is None
-    assert committed_text(str(repository.parent), head, "src/a.py") is None
-    assert committed_text("", head, "src/a.py") is None
+    assert read_committed_text(str(repository), head, "src/none.py") is None
+    assert read_committed_text(str(repository), head, "src") is None
+    assert read_committed_text(str(repository), head, "raw") is None
+    assert read_committed_text(str(repository), "0" * 40, "src/a.py") is None
+    assert read_committed_text(str(repository.parent), head, "src/a.py") is None
+    assert read_committed_text("", head, "src/a.py") is None
 
 
 @pytest.mark.parametrize("revision", ["HEAD", "--help", "main", "HEAD~1", "abc", "", "g" * 40])
 def test_only_a_commit_in_full_words_of_git_is_asked_for(repository, revision):
-    assert committed_text(str(repository), revision, "src/a.py") is None
+    assert read_committed_text(str(repository), revision, "src/a.py") is None
 
 
 def a_commit(root, revision):
-    assert committed_text(root, revision, "src/a.py") is None
+    assert read_committed_text(root, revision, "src/a.py") is None
 
 
 def notes(root, revision):
@@ -63,8 +63,8 @@ def notes(root, revision):
 
 
 def anchors(root, revision):
-    with pytest.raises(git_notes.GitError):
-        git_notes._git(root, "cat-file", "blob", f"{revision}:src/a.py")
+    with pytest.raises(git_notes.GitNoteError):
+        git_notes._run_git(root, "cat-file", "blob", f"{revision}:src/a.py")
 
 
 @pytest.mark.parametrize("read", [a_commit, notes, anchors])

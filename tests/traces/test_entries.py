@@ -12,16 +12,23 @@ from controlplane.api.errors import status_of
 from controlplane.shared.errors import DomainError
 from tests.traces.builders import AWAY, HOME
 from traces.entries import deduplicate, projections
-from traces.entries.deduplicate import Submitted
-from traces.entries.record import Author, Mutation, Storing, newest_hashes, record_mutation, store
-from traces.ledger.append import body_of
+from traces.entries.deduplicate import SubmittedEntry
+from traces.entries.record import (
+    Mutation,
+    MutationAuthor,
+    StoreOptions,
+    find_newest_hashes,
+    record_mutation,
+    store_entries,
+)
+from traces.ledger.append import read_body
 from traces.ledger.redaction import redact
-from traces.lessons.store import NewLesson, lessons, record_lesson
+from traces.lessons.store import NewLesson, load_lessons, record_lesson
 from traces.models import LedgerEntry, TraceEntry, TraceFile, TraceRange
 
 pytestmark = pytest.mark.django_db
 
-MAX = Author(
+MAX = MutationAuthor(
     session_id="s-1", intent_id="INT-001", agent="claude-code", model="claude-x", actor="token:1:Max"
 )
 
@@ -54,8 +61,8 @@ def entry(entry_id="e-1", path="src/a.ts", content_hash="sha256:aa", intent="INT
 
 def post(*values, workspace_id=HOME, imported=False):
     with transaction.atomic():
-        batch = [Submitted(value, line) for line, value in enumerate(values, 1)]
-        return store(workspace_id, batch, Storing("token:1:Max", imported))
+        batch = [SubmittedEntry(value, line) for line, value in enumerate(values, 1)]
+        return store_entries(workspace_id, batch, StoreOptions("token:1:Max", imported))
 
 
 def record(path="src/a.ts", author=MAX, **fields):
@@ -64,9 +71,9 @@ def record(path="src/a.ts", author=MAX, **fields):
 
 def test_an_entry_is_kept_as_it_was_sent():
     sent = entry(mutation_class="INTENT_EVOLUTION", extra={"kept": [1.5, None]})
-    made = post(sent).made[0]
+    made = post(sent).appended[0]
     row = LedgerEntry.objects.get(pk=made.id)
-    assert body_of(row) == sent
+    assert read_body(row) == sent
     assert (row.session_id, row.intent_id, row.outcome, row.agent) == (
         "s-1",
         "INT-001",
@@ -77,23 +84,23 @@ def test_an_entry_is_kept_as_it_was_sent():
 
 
 def test_posting_again_adds_nothing():
-    assert len(post(entry("a"), entry("b")).made) == 2
+    assert len(post(entry("a"), entry("b")).appended) == 2
     again = post(entry("a"), entry("c"), entry("c"))
-    assert (len(again.made), again.duplicates) == (1, 2)
-    assert len(post(entry("a"), workspace_id=AWAY).made) == 1
+    assert (len(again.appended), again.duplicates) == (1, 2)
+    assert len(post(entry("a"), workspace_id=AWAY).appended) == 1
 
 
 def test_the_same_id_with_other_content_is_an_error():
     post(entry("a"))
     refused = post(entry("new"), entry("a", path="src/b.ts"))
-    assert [(one.type, one.line) for one in (rival.error() for rival in refused.rivals)] == [
+    assert [(one.type, one.line) for one in (rival.to_error() for rival in refused.conflicts)] == [
         ("DUPLICATE_ID", 2)
     ]
-    assert [one.entry_id for one in refused.made] == ["new"]
+    assert [one.entry_id for one in refused.appended] == ["new"]
 
 
 def test_a_redacted_entry_can_be_sent_again_without_a_complaint():
-    made = post(entry("a")).made[0]
+    made = post(entry("a")).appended[0]
     redact(LedgerEntry.objects.get(pk=made.id), reason="secret", actor="Ada")
     assert post(entry("a", path="elsewhere")).duplicates == 1
 
@@ -106,7 +113,7 @@ def test_a_batch_costs_the_same_whatever_its_size(django_assert_max_num_queries)
 def test_one_write_gives_an_entry_in_the_exact_form():
     made = record(content="line1\nline2\n", revision_id="abc123", mutation_class="INTENT_EVOLUTION")
     assert made.new
-    body = body_of(LedgerEntry.objects.get(pk=made.id))
+    body = read_body(LedgerEntry.objects.get(pk=made.id))
     assert body == made.entry
     assert body == {
         "id": body["id"],
@@ -181,7 +188,7 @@ def test_the_same_call_is_recorded_once():
 
 
 def test_without_an_intent_nothing_is_related():
-    made = record(content="x", author=Author(session_id="s-1"))
+    made = record(content="x", author=MutationAuthor(session_id="s-1"))
     assert made.entry["files"][0]["conversations"][0]["related"] == []
     assert TraceFile.objects.get().intent_id == ""
 
@@ -191,22 +198,22 @@ def test_the_newest_hash_of_a_file_is_known():
     record(content="two")
     record(content="gone", path="src/b.ts")
     record(content_hash="DELETED", path="src/b.ts")
-    found = newest_hashes(HOME, ["src/a.ts", "src/b.ts", "src/c.ts"])
+    found = find_newest_hashes(HOME, ["src/a.ts", "src/b.ts", "src/c.ts"])
     assert found == {"src/a.ts": sha256("two"), "src/b.ts": ""}
-    assert newest_hashes(AWAY, ["src/a.ts"]) == {}
+    assert find_newest_hashes(AWAY, ["src/a.ts"]) == {}
 
 
 def test_many_paths_are_asked_in_few_queries(django_assert_num_queries):
     record(content="one")
     with django_assert_num_queries(2):
-        assert len(newest_hashes(HOME, ["src/a.ts", *(f"f{n}" for n in range(700))])) == 1
+        assert len(find_newest_hashes(HOME, ["src/a.ts", *(f"f{n}" for n in range(700))])) == 1
 
 
 def test_an_import_never_overrides_what_was_seen_live():
     record(content="live")
     post(entry("old", content_hash="sha256:bb"), imported=True)
     post(entry("other", path="src/only-imported.ts", content_hash="sha256:cc"), imported=True)
-    found = newest_hashes(HOME, ["src/a.ts", "src/only-imported.ts"])
+    found = find_newest_hashes(HOME, ["src/a.ts", "src/only-imported.ts"])
     assert found == {"src/a.ts": sha256("live"), "src/only-imported.ts": "sha256:cc"}
 
 
@@ -217,7 +224,7 @@ def test_parts_of_a_file_do_not_tell_the_hash_of_the_whole():
         {"start_line": 5, "end_line": 6, "content_hash": "sha256:bb"}
     )
     post(parts)
-    assert newest_hashes(HOME, ["src/a.ts"]) == {}
+    assert find_newest_hashes(HOME, ["src/a.ts"]) == {}
     assert TraceRange.objects.filter(content_hash="sha256:bb").count() == 1
 
 
@@ -233,7 +240,7 @@ def test_the_projections_are_rebuilt_from_the_bodies():
     post(entry("old"), imported=True)
     names = ("entry_id", "path", "intent_id", "content_hash", "imported", "changed_at")
     before = list(TraceFile.objects.order_by("pk").values_list(*names))
-    assert projections.rebuild(HOME) == 2
+    assert projections.rebuild_projections(HOME) == 2
     assert list(TraceFile.objects.order_by("pk").values_list(*names)) == before
     assert TraceRange.objects.count() == 2
 
@@ -242,11 +249,11 @@ def test_problems_become_a_lesson_once():
     record(content="x", problems="error TS2322:  no\n")
     record(content="y", problems="error TS2322: no")
     record(content="y", problems="   \n  ")
-    learned = lessons(HOME)
+    learned = load_lessons(HOME)
     assert [(one.file, one.problems, one.intent_id) for one in learned] == [
         ("src/a.ts", "error TS2322:  no", "INT-001")
     ]
-    assert lessons(AWAY) == []
+    assert load_lessons(AWAY) == []
 
 
 def test_slash_and_backslash_name_the_same_file_in_a_lesson():
@@ -258,7 +265,7 @@ def test_slash_and_backslash_name_the_same_file_in_a_lesson():
 def test_a_lesson_holds_no_secret():
     with transaction.atomic():
         record_lesson(HOME, NewLesson("a", "password=hunter2hunter2"), "Max")
-    assert "hunter2" not in json.dumps(body_of(LedgerEntry.objects.select_related("body").get()))
+    assert "hunter2" not in json.dumps(read_body(LedgerEntry.objects.select_related("body").get()))
 
 
 @pytest.mark.parametrize(
@@ -308,11 +315,11 @@ def test_a_lesson_holds_no_secret():
     ],
 )
 def test_a_wrong_field_is_named(change, path):
-    errors = deduplicate.field_errors(Submitted({**entry(), **change}, 4))
+    errors = deduplicate.validate_fields(SubmittedEntry({**entry(), **change}, 4))
     assert [(one.type, one.line) for one in errors] == [("INVALID_FIELD", 4)]
     assert errors[0].message.startswith(f"{path} ")
 
 
 def test_missing_fields_are_named():
-    messages = [one.message for one in deduplicate.field_errors(Submitted({}))]
+    messages = [one.message for one in deduplicate.validate_fields(SubmittedEntry({}))]
     assert [message.split()[0] for message in messages] == ["$.id", "$.timestamp", "$.files"]

@@ -14,7 +14,7 @@ from tests.builders import workspace
 from traces.interchange.imports import import_file
 from traces.management.commands import import_traces
 from traces.management.progress import Progress
-from traces.models import Kind, LedgerEntry
+from traces.models import EntryKind, LedgerEntry
 
 pytestmark = pytest.mark.django_db
 
@@ -41,7 +41,7 @@ def bring(home, tmp_path):
 
 
 def stored():
-    return LedgerEntry.objects.filter(kind=Kind.TRACE).count()
+    return LedgerEntry.objects.filter(kind=EntryKind.TRACE).count()
 
 
 def test_a_file_goes_in_and_again_without_effect(bring, capsys):

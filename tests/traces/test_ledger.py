@@ -26,17 +26,21 @@ def test_an_entry_is_stored_as_the_bytes_that_were_hashed():
     assert bytes(row.envelope) == canonical_json.encode(envelope)
     assert envelope["body_digest"] == hashlib.sha256(bytes(row.body.salt) + bytes(row.body.body)).hexdigest()
     assert envelope["actor"] == "token:1:Max"
-    assert envelope["received_at"] == ledger.instant(row.received_at) == ledger.instant(made.received_at)
+    assert (
+        envelope["received_at"]
+        == ledger.format_instant(row.received_at)
+        == ledger.format_instant(made.received_at)
+    )
     assert (row.session_id, row.intent_id, row.outcome) == ("s-1", "INT-001", "allow")
-    assert ledger.body_of(row) == {"tool": "read_file"}
+    assert ledger.read_body(row) == {"tool": "read_file"}
 
 
 def test_the_same_key_is_recorded_once():
     first = append(decision(idempotency_key="s-1:call-1"))
     assert append(decision(idempotency_key="s-1:call-1")) is None
-    assert ledger.find(HOME, "s-1:call-1").pk == first.id
+    assert ledger.find_by_key(HOME, "s-1:call-1").pk == first.id
     assert append(decision(idempotency_key="s-1:call-1", workspace_id=8)) is not None
-    assert ledger.find(9, "s-1:call-1") is None
+    assert ledger.find_by_key(9, "s-1:call-1") is None
 
 
 def test_entries_without_a_key_are_all_recorded():
@@ -73,7 +77,7 @@ def test_long_texts_are_cut_in_the_copy_and_in_the_envelope_alike():
 
 
 def test_ids_are_time_ordered_uuids():
-    ids = [ledger.new_id() for _ in range(50)]
+    ids = [ledger.generate_entry_id() for _ in range(50)]
     assert all(one[14] == "7" and one[19] in "89ab" for one in ids)
     assert [one[:13] for one in ids] == sorted(one[:13] for one in ids)
 
@@ -99,7 +103,7 @@ def test_the_database_refuses_to_change_what_was_recorded(statement):
         connection.cursor() as cursor,
     ):
         cursor.execute(statement)
-    assert ledger.body_of(LedgerEntry.objects.get(pk=made.id)) == {"tool": "read_file"}
+    assert ledger.read_body(LedgerEntry.objects.get(pk=made.id)) == {"tool": "read_file"}
 
 
 def test_the_orm_cannot_change_it_either():

@@ -22,7 +22,7 @@ def sealed(acme):
 def test_the_page_shows_the_head_and_verifies_on_request(client, sealed, ivy):
     client.force_login(ivy)
     body = client.get("/w/acme/traces/ledger/").content.decode()
-    assert bytes(proofs.head(sealed.pk).root).hex() in body
+    assert bytes(proofs.find_head(sealed.pk).root).hex() in body
     assert "Verification" not in body
     assert "Everything holds" in client.get("/w/acme/traces/ledger/?verify=1").content.decode()
     tamper("UPDATE traces_ledgerbody SET body = %s", [b"{}"])
@@ -46,7 +46,7 @@ def test_a_ledger_that_takes_too_long_is_verified_by_command(client, sealed, ivy
 def test_an_auditor_takes_the_head_and_the_verifier_home(client, sealed, ivy):
     client.force_login(ivy)
     head = client.get("/w/acme/traces/ledger/checkpoint")
-    assert head.content.decode() == proofs.head(sealed.pk).note
+    assert head.content.decode() == proofs.find_head(sealed.pk).note
     assert head["Content-Disposition"] == 'attachment; filename="acme-1.txt"'
     program = b"".join(client.get("/w/acme/traces/ledger/verifier").streaming_content)
     assert program.startswith(b'"""Check proofs of the ledger without the product')

@@ -11,10 +11,17 @@ from django.db import transaction
 from controlplane.api.errors import status_of
 from controlplane.shared.errors import DomainError
 from tests.traces.builders import AWAY, HOME, lesson_book
-from traces.ledger.append import body_of
+from traces.ledger.append import read_body
 from traces.ledger.redaction import redact
-from traces.lessons.retire import Retiring, restore, retire
-from traces.lessons.store import MAX_FILES, NewLesson, Section, Source, lessons, record_lesson
+from traces.lessons.retire import RetirementRequest, restore, retire
+from traces.lessons.store import (
+    MAX_FILES,
+    LessonSection,
+    LessonSource,
+    NewLesson,
+    load_lessons,
+    record_lesson,
+)
 from traces.models import LedgerEntry
 from traces.timeline.describe_entries import describe
 
@@ -29,7 +36,7 @@ def learn(lesson=BROKEN, workspace_id=HOME, **fields):
 
 
 def by_rex(lesson_id, reason="fixed by the new parser"):
-    return Retiring(lesson_id, reason, "Rex", "user:2:Rex")
+    return RetirementRequest(lesson_id, reason, "Rex", "user:2:Rex")
 
 
 def the_lesson():
@@ -59,7 +66,7 @@ def test_texts_that_differ_in_case_space_and_ends_are_one_lesson_that_came_again
 @pytest.mark.parametrize(
     "fields",
     [
-        {"problems": "error TS2322: now"}, {"file": "src/b.ts"}, {"section": Section.CONSTRAINT},
+        {"problems": "error TS2322: now"}, {"file": "src/b.ts"}, {"section": LessonSection.CONSTRAINT},
         {"problems": "error, TS2322: no"},
     ],
 )  # fmt: skip
@@ -75,7 +82,7 @@ def test_one_about_several_files_is_known_in_any_order_and_each_spelling():
     assert (the_lesson().files, the_lesson().again) == (("src/a.ts", "src/b.ts", "src/c.ts"), 1)
     retire(HOME, by_rex(the_lesson().lesson_id))
     assert not learn(file="src/b.ts", more_files=("src/c.ts", "src/a.ts"))
-    assert lessons(HOME) == []
+    assert load_lessons(HOME) == []
 
 
 def test_the_same_text_about_other_files_is_another_lesson():
@@ -83,7 +90,11 @@ def test_the_same_text_about_other_files_is_another_lesson():
     assert learn(more_files=("src/b.ts",))
     assert learn(file="", more_files=("src/b.ts",))
     assert not learn(file="src/b.ts")
-    assert [one.files for one in lessons(HOME)] == [("src/a.ts",), ("src/a.ts", "src/b.ts"), ("src/b.ts",)]
+    assert [one.files for one in load_lessons(HOME)] == [
+        ("src/a.ts",),
+        ("src/a.ts", "src/b.ts"),
+        ("src/b.ts",),
+    ]
 
 
 def test_so_many_files_are_named_and_no_more():
@@ -113,14 +124,14 @@ def test_texts_of_nothing_but_punctuation_stay_apart():
 def test_a_file_that_brings_a_lesson_again_does_not_count():
     learn()
     for _ in range(3):
-        assert not learn(source=Source.IMPORT)
+        assert not learn(source=LessonSource.IMPORT)
     assert the_lesson().again == 0
 
 
 def test_one_rejection_counts_once():
     learn()
     for _ in range(2):
-        learn(source=Source.APPROVAL, source_id="a-1")
+        learn(source=LessonSource.APPROVAL, source_id="a-1")
     assert the_lesson().again == 1
 
 
@@ -130,13 +141,13 @@ def test_a_retired_lesson_is_kept_with_who_why_and_when_and_can_be_taken_back():
     wanted = next(one for one in lesson_book(HOME) if one.file == "src/a.ts")
     retired = retire(HOME, by_rex(wanted.lesson_id)).retired
     assert (retired.by, retired.reason) == ("Rex", "fixed by the new parser")
-    assert [one.file for one in lessons(HOME)] == ["src/b.ts"]
+    assert [one.file for one in load_lessons(HOME)] == ["src/b.ts"]
     assert [(one.file, one.retired is not None) for one in lesson_book(HOME)] == [
         ("src/b.ts", False),
         ("src/a.ts", True),
     ]
     assert restore(HOME, by_rex(wanted.lesson_id, "")).retired is None
-    assert [one.file for one in lessons(HOME)] == ["src/a.ts", "src/b.ts"]
+    assert [one.file for one in load_lessons(HOME)] == ["src/a.ts", "src/b.ts"]
     retire(HOME, by_rex(wanted.lesson_id, "gone for good"))
     assert [one.retired.reason for one in lesson_book(HOME) if one.retired] == ["gone for good"]
     assert [row.outcome for row in LedgerEntry.objects.order_by("pk")] == [
@@ -164,7 +175,7 @@ def test_of_two_people_who_retire_at_once_the_first_counts(monkeypatch):
     learn()
     lesson_id = the_lesson().lesson_id
     retire(HOME, by_rex(lesson_id))
-    monkeypatch.setattr("traces.lessons.retire._turns", lambda _: 0)  # as the second one read it before
+    monkeypatch.setattr("traces.lessons.retire._count_turns", lambda _: 0)  # as the second one read it before
     assert refusal(retire, HOME, by_rex(lesson_id)) == (409, "ALREADY_RETIRED")
     assert LedgerEntry.objects.filter(outcome="retired").count() == 1
 
@@ -172,9 +183,9 @@ def test_of_two_people_who_retire_at_once_the_first_counts(monkeypatch):
 def test_a_retired_lesson_that_comes_again_stays_retired_and_says_so():
     learn()
     retire(HOME, by_rex(the_lesson().lesson_id))
-    assert not learn(source=Source.IMPORT)
+    assert not learn(source=LessonSource.IMPORT)
     assert not learn()
-    assert lessons(HOME) == []
+    assert load_lessons(HOME) == []
     assert the_lesson().again == 1
 
 
@@ -195,7 +206,7 @@ def test_a_redacted_lesson_leaves_no_text_behind_when_it_comes_again():
     redact(LedgerEntry.objects.get(), reason="private", actor="user:1:Ada")
     learn()
     entries = LedgerEntry.objects.select_related("body").filter(kind="lesson")
-    assert "TS2322" not in json.dumps([body_of(entry) for entry in entries])
+    assert "TS2322" not in json.dumps([read_body(entry) for entry in entries])
     assert lesson_book(HOME) == []
 
 
@@ -211,7 +222,7 @@ def test_a_redacted_retirement_still_retires():
     retire(HOME, by_rex(the_lesson().lesson_id))
     redact(LedgerEntry.objects.get(outcome="retired"), reason="a name", actor="user:1:Ada")
     assert (the_lesson().retired.by, the_lesson().retired.reason) == ("", "")
-    assert lessons(HOME) == []
+    assert load_lessons(HOME) == []
 
 
 def test_a_reason_holds_no_secret():
@@ -230,4 +241,4 @@ def test_the_number_of_queries_does_not_grow(django_assert_num_queries):
         book = lesson_book(HOME)
     assert (len(book), sum(one.again for one in book), sum(1 for one in book if one.retired)) == (30, 30, 10)
     with django_assert_num_queries(2):
-        assert len(lessons(HOME)) == 20
+        assert len(load_lessons(HOME)) == 20

@@ -56,16 +56,16 @@ def nodes_over(leaves):
 @pytest.mark.parametrize("size", range(1, 9))
 def test_roots_equal_the_reference_log(size):
     leaves = [merkle.leaf_hash(bytes.fromhex(leaf)) for leaf in REFERENCE_LEAVES[:size]]
-    assert merkle.range_hash(nodes_over(leaves), 0, size).hex() == REFERENCE_ROOTS[size - 1]
+    assert merkle.compute_range_root(nodes_over(leaves), 0, size).hex() == REFERENCE_ROOTS[size - 1]
 
 
 def test_the_frontier_grows_to_the_root_of_every_size():
     frontier = []
-    assert merkle.fold(frontier) == merkle.EMPTY_ROOT
+    assert merkle.fold_roots(frontier) == merkle.EMPTY_ROOT
     leaves = leaves_of(70)
     for size, leaf in enumerate(leaves):
         merkle.extend_frontier(frontier, size, leaf)
-        assert merkle.fold(frontier) == tree_hash(leaves[: size + 1])
+        assert merkle.fold_roots(frontier) == tree_hash(leaves[: size + 1])
         assert len(frontier) == (size + 1).bit_count()
 
 
@@ -74,7 +74,7 @@ def test_every_leaf_of_every_small_tree_is_proven():
         leaves = leaves_of(size)
         root = tree_hash(leaves)
         for index in range(size):
-            path = merkle.proof(nodes_over(leaves), merkle.inclusion_ranges(index, size))
+            path = merkle.compute_proof(nodes_over(leaves), merkle.find_inclusion_ranges(index, size))
             assert merkle.verify_inclusion(leaves[index], index, size, path, root)
             assert not merkle.verify_inclusion(leaves[index], index, size, path, b"\x00" * 32)
             assert not merkle.verify_inclusion(merkle.leaf_hash(b"other"), index, size, path, root)
@@ -88,7 +88,7 @@ def test_every_small_tree_begins_with_every_smaller_one():
     for new in range(34):
         leaves = leaves_of(new)
         for old in range(new + 1):
-            path = merkle.proof(nodes_over(leaves), merkle.consistency_ranges(old, new))
+            path = merkle.compute_proof(nodes_over(leaves), merkle.find_consistency_ranges(old, new))
             roots = tree_hash(leaves[:old]), tree_hash(leaves)
             assert merkle.verify_consistency(old, new, path, *roots)
             assert not merkle.verify_consistency(old, new, [*path, roots[1]], *roots)
@@ -104,18 +104,18 @@ def test_a_rewritten_leaf_breaks_consistency(new, data):
     old = data.draw(st.integers(1, new + 1))
     rewritten = list(leaves)
     rewritten[data.draw(st.integers(0, old - 1))] = merkle.leaf_hash(b"rewritten")
-    path = merkle.proof(nodes_over(rewritten), merkle.consistency_ranges(old, new + 2))
+    path = merkle.compute_proof(nodes_over(rewritten), merkle.find_consistency_ranges(old, new + 2))
     assert not merkle.verify_consistency(old, new + 2, path, tree_hash(leaves[:old]), tree_hash(rewritten))
 
 
 @pytest.mark.parametrize(("index", "size"), [(0, 0), (3, 3), (-1, 2)])
 def test_a_leaf_outside_the_tree_has_no_proof(index, size):
     with pytest.raises(ValueError, match="not in a tree"):
-        merkle.inclusion_ranges(index, size)
+        merkle.find_inclusion_ranges(index, size)
     assert not merkle.verify_inclusion(b"", index, size, [], b"")
 
 
 def test_a_tree_has_no_larger_past():
     with pytest.raises(ValueError, match="no past"):
-        merkle.consistency_ranges(3, 2)
+        merkle.find_consistency_ranges(3, 2)
     assert not merkle.verify_consistency(3, 2, [b""], b"", b"")

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.traces.data import DATA
-from traces.entries.fast_path import reading_of
-from traces.entry_schema import problems, read_entry
+from traces.entries.fast_path import parse_ordinary_entry
+from traces.entry_schema import find_field_errors, parse_entry
 
 REAL = DATA / "real"
 ORDINARY = {
@@ -55,8 +55,8 @@ PLACES = len(list(places(ORDINARY)))
 
 
 def test_an_entry_of_every_field_is_ordinary():
-    assert reading_of(ORDINARY) == read_entry(ORDINARY)
-    assert problems(ORDINARY) == []
+    assert parse_ordinary_entry(ORDINARY) == parse_entry(ORDINARY)
+    assert find_field_errors(ORDINARY) == []
 
 
 @given(st.lists(st.tuples(st.integers(0, PLACES - 1), ODD | st.just(...)), min_size=1, max_size=2))
@@ -76,10 +76,10 @@ def test_what_is_ordinary_has_no_problems(changes):
 
 def _reads_the_same(entry):
     """Whether it is ordinary; if so, nothing is wrong with it and the rules read the same of it."""
-    reading = reading_of(entry)
+    reading = parse_ordinary_entry(entry)
     if reading is not None:
-        assert problems(entry) == []
-        assert reading == read_entry(entry)
+        assert find_field_errors(entry) == []
+        assert reading == parse_entry(entry)
     return reading is not None
 
 

@@ -12,7 +12,7 @@ from controlplane.shared.masking import MASK
 from tests.traces.builders import HOME, append, decision
 from tests.traces.ledger_flush import triggers_off
 from traces.entries import recorded_calls
-from traces.entries.recorded_calls import Selection, find_decision, is_whole, recorded
+from traces.entries.recorded_calls import CallSelection, find_decision, is_complete_input, to_recorded_call
 from traces.models import LedgerBody
 
 pytestmark = pytest.mark.django_db
@@ -31,8 +31,8 @@ def kept(tool="Write", tool_input=None, session="s-1", **fields):
 
 
 def read(**selection):
-    found = recorded_calls.recorded_calls(
-        HOME, Selection(YESTERDAY, **selection), roots={"s-1": "/home/ada/acme"}, local_root="/srv/acme"
+    found = recorded_calls.load_recorded_calls(
+        HOME, CallSelection(YESTERDAY, **selection), roots={"s-1": "/home/ada/acme"}, local_root="/srv/acme"
     )
     return list(found)
 
@@ -59,7 +59,7 @@ def test_the_folder_is_the_sessions_else_the_workspaces_else_the_calls():
     (found,) = read()
     assert found.call.root == "/srv/acme"
     entry = find_decision(HOME, found.decision_id)
-    assert recorded(entry).call.root == "/home/ada/acme/src"
+    assert to_recorded_call(entry).call.root == "/home/ada/acme/src"
 
 
 def test_newest_first_of_one_intent_and_no_more_than_asked_for():
@@ -74,7 +74,7 @@ def test_newest_first_of_one_intent_and_no_more_than_asked_for():
 
 def test_what_is_older_is_left_out():
     kept()
-    assert list(recorded_calls.recorded_calls(HOME, Selection(timezone.now()), roots={})) == []
+    assert list(recorded_calls.load_recorded_calls(HOME, CallSelection(timezone.now()), roots={})) == []
 
 
 @pytest.mark.parametrize(
@@ -86,14 +86,14 @@ def test_what_is_older_is_left_out():
     ],
 )
 def test_a_masked_or_cut_input_is_not_whole(value):
-    assert not is_whole(value)
+    assert not is_complete_input(value)
     kept(tool_input=value)
     (found,) = read()
     assert (found.call, found.unreplayable_reason) == (None, INCOMPLETE)
 
 
 def test_numbers_and_nothing_are_whole():
-    assert is_whole({"a": [1, None, True, "text"]})
+    assert is_complete_input({"a": [1, None, True, "text"]})
 
 
 def test_a_call_whose_content_was_taken_out_says_so():

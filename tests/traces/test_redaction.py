@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests import builders
-from traces.ledger.append import body_of
+from traces.ledger.append import read_body
 from traces.models import LedgerEntry, TraceFile
 
 pytestmark = pytest.mark.django_db
@@ -36,10 +36,10 @@ def test_an_administrator_takes_a_body_out(admin, entry_id):
     entry = posted(admin, entry_id)
     answer = admin.post(f"ledger/entries/{entry_id}/redact", WHY)
     assert (answer.status_code, answer.json()["entry_id"], answer.json()["redacted"]) == (200, entry_id, True)
-    assert body_of(LedgerEntry.objects.get(pk=entry.pk)) is None
+    assert read_body(LedgerEntry.objects.get(pk=entry.pk)) is None
     assert not TraceFile.objects.exists()
     record = LedgerEntry.objects.get(entry_id=answer.json()["redaction_id"])
-    assert body_of(record) == {"entry_id": entry_id, "kind": "trace", "reason": "held a password"}
+    assert read_body(record) == {"entry_id": entry_id, "kind": "trace", "reason": "held a password"}
     assert admin.get("ledger/verify").json()["ok"]
 
 
@@ -61,7 +61,7 @@ def test_a_redaction_cannot_be_redacted(admin):
 def test_a_redaction_needs_a_reason(admin, body):
     entry = posted(admin)
     assert admin.post("ledger/entries/e-1/redact", body).status_code == 400
-    assert body_of(entry)
+    assert read_body(entry)
 
 
 def test_nobody_else_takes_anything_out(admin, acme):
@@ -70,4 +70,4 @@ def test_nobody_else_takes_anything_out(admin, acme):
         assert builders.speaker(acme, role).post("ledger/entries/e-1/redact", WHY).status_code == 403
     stranger = builders.speaker(builders.workspace("elsewhere"), "admin")
     assert stranger.post("ledger/entries/e-1/redact", WHY).status_code == 404
-    assert body_of(LedgerEntry.objects.get(pk=entry.pk))
+    assert read_body(LedgerEntry.objects.get(pk=entry.pk))

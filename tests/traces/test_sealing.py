@@ -10,8 +10,8 @@ from django.db import connection, transaction
 
 from tests.traces.builders import AWAY, HOME, append, append_many, decision
 from traces.ledger import merkle, proofs, sealing
-from traces.ledger.checkpoints import is_signed_by, public_key, read_note
-from traces.ledger.sealing import Sealed, Sealer, seal
+from traces.ledger.checkpoints import is_signed_by, load_public_key, parse_checkpoint
+from traces.ledger.sealing import Sealer, SealResult, seal
 from traces.ledger.verify import verify
 from traces.models import Checkpoint, LedgerEntry, LedgerLeaf, LedgerTile
 
@@ -19,22 +19,22 @@ pytestmark = pytest.mark.django_db
 
 
 def leaves(workspace_id=HOME):
-    return proofs.leaf_hashes(workspace_id, 0, 10**9)
+    return proofs.load_leaf_hashes(workspace_id, 0, 10**9)
 
 
 def test_an_empty_ledger_has_no_head_and_nothing_to_seal(django_assert_max_num_queries):
     with django_assert_max_num_queries(3):
-        assert seal(HOME) == Sealed(0, 0)
-    assert proofs.head(HOME) is None
+        assert seal(HOME) == SealResult(0, 0)
+    assert proofs.find_head(HOME) is None
 
 
 def test_entries_are_sealed_once_and_apart_from_other_workspaces():
     append_many(3)
     append(decision(workspace_id=AWAY))
-    assert seal(HOME) == Sealed(3, 3)
-    assert seal(HOME) == Sealed(0, 3)
+    assert seal(HOME) == SealResult(3, 3)
+    assert seal(HOME) == SealResult(0, 3)
     append()
-    assert seal(HOME, wait=False) == Sealed(1, 4)
+    assert seal(HOME, wait=False) == SealResult(1, 4)
     assert [leaf.seq for leaf in LedgerLeaf.objects.filter(workspace_id=HOME).order_by("entry_id")] == [
         0,
         1,
@@ -49,9 +49,9 @@ def test_every_head_is_signed_over_the_root_of_its_size():
         append()
         seal(HOME)
     for row in Checkpoint.objects.all():
-        note = read_note(row.note)
-        assert is_signed_by(note, public_key())
-        root = merkle.range_hash(proofs.StoredNodes(HOME), 0, row.size)
+        note = parse_checkpoint(row.note)
+        assert is_signed_by(note, load_public_key())
+        root = merkle.compute_range_root(proofs.StoredNodes(HOME), 0, row.size)
         assert note.root == bytes(row.root) == root
         assert note.size == row.size
 
@@ -76,13 +76,13 @@ def test_full_tiles_are_written_on_every_level(monkeypatch):
     for old in range(0, 73, 5):
         proof = proofs.prove_consistency(HOME, old, 72)
         assert merkle.verify_consistency(old, 72, proof.hashes, proof.old_root, proof.new_root)
-    assert nodes(6, 0) == merkle.fold_complete(known[:64])
+    assert nodes(6, 0) == merkle.fold_complete_subtree(known[:64])
 
 
 def test_a_batch_is_bounded_and_all_is_sealed(monkeypatch):
-    monkeypatch.setattr(sealing, "BATCH", 256)
+    monkeypatch.setattr(sealing, "BATCH_SIZE", 256)
     append_many(600)
-    assert seal(HOME) == Sealed(600, 600)
+    assert seal(HOME) == SealResult(600, 600)
     assert list(Checkpoint.objects.order_by("size").values_list("size", flat=True)) == [256, 512, 600]
     assert LedgerTile.objects.filter(level=0).count() == 2
     assert verify(HOME).ok
@@ -101,7 +101,7 @@ def test_a_late_commit_below_a_sealed_id_is_found_by_a_thorough_search():
         sealed_through=late.id,
         created_at="2020-01-01T00:00:00Z",
     )
-    assert sealing.search_from(HOME) == late.id
+    assert sealing.find_sealed_floor(HOME) == late.id
     assert not sealing._unsealed(HOME, late.id, 1)
     assert sealing._unsealed(HOME, 0, 1)
 
@@ -186,18 +186,18 @@ def test_appending_inside_a_rolled_back_transaction_leaves_nothing():
     with transaction.atomic():
         append()
         transaction.set_rollback(True)
-    assert seal(HOME) == Sealed(0, 0)
+    assert seal(HOME) == SealResult(0, 0)
 
 
 def test_a_proof_reads_its_full_tiles_at_once(monkeypatch, django_assert_max_num_queries):
-    monkeypatch.setattr(sealing, "BATCH", 1024)
+    monkeypatch.setattr(sealing, "BATCH_SIZE", 1024)
     made = append_many(2000)
     seal(HOME)
     for entry, most in ((made[700], 4), (made[1990], 6)):
         found = LedgerEntry.objects.get(pk=entry.id)
         with django_assert_max_num_queries(most):
             proof = proofs.prove_inclusion(found, 2000)
-        assert proof.root == bytes(proofs.head(HOME).root)
+        assert proof.root == bytes(proofs.find_head(HOME).root)
         assert merkle.verify_inclusion(proof.leaf_hash, proof.seq, 2000, proof.hashes, proof.root)
 
 
@@ -207,14 +207,14 @@ def test_a_proof_in_a_tree_without_a_signed_head_reads_more_and_says_the_same():
     proof = proofs.prove_inclusion(LedgerEntry.objects.get(pk=made[3].id), 555)
     assert merkle.verify_inclusion(proof.leaf_hash, 3, 555, proof.hashes, proof.root)
     grown = proofs.prove_consistency(HOME, 555, 600)
-    assert (grown.old_root, grown.new_root) == (proof.root, bytes(proofs.head(HOME).root))
+    assert (grown.old_root, grown.new_root) == (proof.root, bytes(proofs.find_head(HOME).root))
     assert merkle.verify_consistency(555, 600, grown.hashes, grown.old_root, grown.new_root)
 
 
 def test_a_thorough_search_looks_at_every_part_of_the_ledger_once(monkeypatch, django_assert_max_num_queries):
-    monkeypatch.setattr(sealing, "BATCH", 4)
+    monkeypatch.setattr(sealing, "BATCH_SIZE", 4)
     append_many(20)
-    assert seal(HOME, after=0) == Sealed(20, 20)
+    assert seal(HOME, after=0) == SealResult(20, 20)
     assert verify(HOME).ok
     with django_assert_max_num_queries(2):
-        assert seal(HOME, after=0) == Sealed(0, 20)
+        assert seal(HOME, after=0) == SealResult(0, 20)

@@ -6,9 +6,9 @@ import pytest
 
 from tests.traces.builders import HOME, append
 from traces.ledger.append import NewEntry
-from traces.models import Kind, LedgerEntry
+from traces.models import EntryKind, LedgerEntry
 from traces.timeline.describe_entries import describe
-from traces.timeline.describe_settings import SettingsChange, settings_change
+from traces.timeline.describe_settings import SettingsChange, describe_settings_change
 
 
 @pytest.mark.parametrize(
@@ -33,13 +33,13 @@ from traces.timeline.describe_settings import SettingsChange, settings_change
     ],
 )  # fmt: skip
 def test_a_change_of_the_settings_in_words(outcome, body, words):
-    assert settings_change(outcome, body) == SettingsChange(*words)
+    assert describe_settings_change(outcome, body) == SettingsChange(*words)
 
 
 @pytest.mark.django_db
 def test_a_row_says_who_got_access():
     body = {"what": "member", "username": "ivy\u202e", "role": "auditor"}
-    made = append(NewEntry(HOME, Kind.POLICY, body, outcome="added"))
+    made = append(NewEntry(HOME, EntryKind.POLICY, body, outcome="added"))
     row = describe(LedgerEntry.objects.get(pk=made.id))
     assert (row.verb, row.object, row.object_is, row.note) == (
         "Member added",

@@ -76,8 +76,8 @@ def test_a_forged_proof_does_not_hold(grown, tmp_path, change, words):
 def test_a_head_by_another_key_or_of_another_log_does_not_hold(grown, tmp_path):
     agent, key, _ = grown
     proof = agent.get("ledger/proof/inclusion", entry="e-3").json()
-    for name, words in ((checkpoints.origin_of(999), "is of"), (key.split("+")[0], "no signature")):
-        other = checkpoints.verifier_key(name, Ed25519PrivateKey.generate().public_key())
+    for name, words in ((checkpoints.log_origin(999), "is of"), (key.split("+")[0], "no signature")):
+        other = checkpoints.format_verifier_key(name, Ed25519PrivateKey.generate().public_key())
         done = run(tmp_path, "inclusion", "proof", "--key", other, proof=proof)
         assert done.returncode == 1
         assert words in done.stderr
@@ -124,9 +124,9 @@ def shelved(agent, tmp_path):
     for start in range(0, 700, 100):
         agent.post("traces", [entry(n) for n in range(start, start + 100)])
     place = agent.token.workspace
-    archive.archive(place.pk, place.slug, 256, tmp_path, actor="test")
+    archive.create_archive(place.pk, place.slug, 256, tmp_path, actor="test")
     redact(LedgerEntry.objects.get(entry_id="e-300"), reason="secret", actor="Ada")
-    made = archive.archive(place.pk, place.slug, 512, tmp_path, actor="test")
+    made = archive.create_archive(place.pk, place.slug, 512, tmp_path, actor="test")
     return tmp_path / made.name, agent.get("ledger").json()["verifier_key"]
 
 
@@ -173,7 +173,7 @@ def test_what_is_left_out_of_an_archive_shows_in_its_seal(shelved, tmp_path):
 def test_an_archive_that_is_cut_or_by_another_key_does_not_hold(shelved, tmp_path):
     path, key = shelved
     name = key.split("+")[0]
-    other = checkpoints.verifier_key(name, Ed25519PrivateKey.generate().public_key())
+    other = checkpoints.format_verifier_key(name, Ed25519PrivateKey.generate().public_key())
     assert "no signature" in run(tmp_path, "archive", path.name, "--key", other).stderr
     path.write_bytes(path.read_bytes()[:-200])
     assert "CANNOT BE READ" in run(tmp_path, "archive", path.name, "--key", key).stderr
@@ -214,10 +214,10 @@ def test_it_agrees_with_the_product_on_every_small_tree():
     for new in range(1, 20):
         leaves = leaves_of(new)
         for index in range(new):
-            path = merkle.proof(nodes_over(leaves), merkle.inclusion_ranges(index, new))
+            path = merkle.compute_proof(nodes_over(leaves), merkle.find_inclusion_ranges(index, new))
             assert root_of_path(leaves[index], index, new, path) == tree_hash(leaves)
         for old in range(1, new + 1):
-            path = merkle.proof(nodes_over(leaves), merkle.consistency_ranges(old, new))
+            path = merkle.compute_proof(nodes_over(leaves), merkle.find_consistency_ranges(old, new))
             roots = tree_hash(leaves[:old]), tree_hash(leaves)
             assert roots_of_growth(old, new, path, roots[0], whole=True) == roots
 

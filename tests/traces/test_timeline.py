@@ -8,14 +8,14 @@ import pytest
 from django.db import transaction
 
 from tests.traces.builders import AWAY, HOME, append
-from traces.entries.record import Author, Mutation, record_mutation
+from traces.entries.record import Mutation, MutationAuthor, record_mutation
 from traces.ledger.append import NewEntry
 from traces.ledger.redaction import redact
 from traces.ledger.sealing import seal
 from traces.models import LedgerEntry
-from traces.timeline.describe_entries import Seal, describe
-from traces.timeline.minimap import Moment, _waits, minimap
-from traces.timeline.timeline import Window, session_timeline
+from traces.timeline.describe_entries import SealState, describe
+from traces.timeline.minimap import TimedEntry, _find_marks, build_minimap
+from traces.timeline.timeline import TimelineWindow, load_timeline
 
 pytestmark = pytest.mark.django_db
 
@@ -34,11 +34,11 @@ def approval(outcome, **body):
 
 
 def write(path="src/a.ts"):
-    return record_mutation(HOME, Mutation(path, content="a\nb"), Author("s-1", "INT-001"))
+    return record_mutation(HOME, Mutation(path, content="a\nb"), MutationAuthor("s-1", "INT-001"))
 
 
 def rows(**window):
-    return session_timeline(HOME, "s-1", Window(**window)).rows
+    return load_timeline(HOME, "s-1", TimelineWindow(**window)).rows
 
 
 def verbs(**window):
@@ -107,18 +107,18 @@ def test_a_folded_run_keeps_its_members():
 
 def test_a_link_leads_to_the_page_with_its_entry():
     made = [call(f"tool-{number}").id for number in range(60)]
-    page = session_timeline(HOME, "s-1", Window(entry=made[40], limit=20))
+    page = load_timeline(HOME, "s-1", TimelineWindow(entry=made[40], limit=20))
     assert [row.number for row in page.rows] == made[10:30]
-    page = session_timeline(HOME, "s-1", Window(entry=made[40], limit=40))
+    page = load_timeline(HOME, "s-1", TimelineWindow(entry=made[40], limit=40))
     assert [row.number for row in page.rows] == made[10:50]
     assert (page.earlier, page.later) == (made[10], made[49])
-    assert session_timeline(HOME, "s-1", Window(entry=made[3], limit=40)).rows[0].number == made[0]
+    assert load_timeline(HOME, "s-1", TimelineWindow(entry=made[3], limit=40)).rows[0].number == made[0]
 
 
 def test_nothing_is_left_out_between_pages():
     made = [call(f"tool-{number}").id for number in range(30)]
-    after = session_timeline(HOME, "s-1", Window(after=made[9], limit=10))
-    before = session_timeline(HOME, "s-1", Window(before=after.earlier, limit=10))
+    after = load_timeline(HOME, "s-1", TimelineWindow(after=made[9], limit=10))
+    before = load_timeline(HOME, "s-1", TimelineWindow(before=after.earlier, limit=10))
     assert [row.number for row in before.rows + after.rows] == made[:20]
 
 
@@ -133,7 +133,7 @@ def test_the_minimap_has_a_lane_for_calls_for_what_was_stopped_and_for_writes():
     call()
     call("Write", "deny")
     write()
-    drawn = minimap(HOME, "s-1", {"q": "x"}, None, None)
+    drawn = build_minimap(HOME, "s-1", {"q": "x"}, None, None)
     assert [name for name, _ in drawn["paths"]] == ["other", "deny", "trace"]
     assert {slot.url[:5] for slot in drawn["slots"]} == {"?q=x&"}
     assert (
@@ -142,17 +142,17 @@ def test_the_minimap_has_a_lane_for_calls_for_what_was_stopped_and_for_writes():
     )
     assert drawn["window"] is None
     now = LedgerEntry.objects.latest("pk").received_at
-    whole = minimap(HOME, "s-1", {}, now - timedelta(hours=1), now + timedelta(hours=1))
+    whole = build_minimap(HOME, "s-1", {}, now - timedelta(hours=1), now + timedelta(hours=1))
     assert whole["window"] == {"x": 0, "width": 960}
-    assert minimap(HOME, "nobody", {}, None, None) is None
+    assert build_minimap(HOME, "nobody", {}, None, None) is None
 
 
 def test_a_held_call_is_as_long_as_it_waited():
-    held = Moment(100, "decision", "ask")
-    assert _waits([held, Moment(101, "approval", "PENDING"), Moment(160, "approval", "APPROVED")]) == [
-        (held, 60)
-    ]
-    assert _waits([held]) == [(held, 0)]
+    held = TimedEntry(100, "decision", "ask")
+    assert _find_marks(
+        [held, TimedEntry(101, "approval", "PENDING"), TimedEntry(160, "approval", "APPROVED")]
+    ) == [(held, 60)]
+    assert _find_marks([held]) == [(held, 0)]
 
 
 def test_only_changes_and_refusals_can_be_shown():
@@ -173,17 +173,17 @@ def test_a_text_is_looked_for_in_paths_tools_and_ids():
 def test_pages_hang_together():
     for number in range(25):
         call(f"tool-{number}")
-    newest = session_timeline(HOME, "s-1", Window(limit=10))
+    newest = load_timeline(HOME, "s-1", TimelineWindow(limit=10))
     assert [row.tool for row in newest.rows] == [f"tool-{n}" for n in range(15, 25)]
     assert newest.later is None
-    before = session_timeline(HOME, "s-1", Window(before=newest.earlier, limit=10))
+    before = load_timeline(HOME, "s-1", TimelineWindow(before=newest.earlier, limit=10))
     assert [row.tool for row in before.rows] == [f"tool-{n}" for n in range(5, 15)]
-    first = session_timeline(HOME, "s-1", Window(before=before.earlier, limit=10))
+    first = load_timeline(HOME, "s-1", TimelineWindow(before=before.earlier, limit=10))
     assert [row.tool for row in first.rows] == [f"tool-{n}" for n in range(5)]
     assert first.earlier is None
-    after = session_timeline(HOME, "s-1", Window(after=first.later, limit=10))
+    after = load_timeline(HOME, "s-1", TimelineWindow(after=first.later, limit=10))
     assert [row.tool for row in after.rows] == [f"tool-{n}" for n in range(5, 15)]
-    last = session_timeline(HOME, "s-1", Window(after=after.later, limit=10))
+    last = load_timeline(HOME, "s-1", TimelineWindow(after=after.later, limit=10))
     assert ([row.tool for row in last.rows], last.later) == ([f"tool-{n}" for n in range(15, 25)], None)
 
 
@@ -203,9 +203,9 @@ def test_a_page_costs_the_same_however_long_it_is(django_assert_num_queries):
 
 def test_each_row_says_whether_it_is_sealed():
     write()
-    assert rows()[0].seal == Seal("sealing", 0)
+    assert rows()[0].seal == SealState("sealing", 0)
     seal(HOME)
-    assert rows()[0].seal == Seal("sealed", 0)
+    assert rows()[0].seal == SealState("sealed", 0)
 
 
 def test_a_redacted_entry_is_still_a_row():

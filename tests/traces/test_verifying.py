@@ -36,7 +36,7 @@ def test_an_untouched_ledger_holds():
     report = verify(HOME)
     assert report.ok
     assert (report.size, report.checked, report.unsealed, report.redacted) == (300, 300, 1, 0)
-    assert report.root == bytes(proofs.head(HOME).root).hex()
+    assert report.root == bytes(proofs.find_head(HOME).root).hex()
 
 
 def test_an_empty_ledger_holds():
@@ -118,12 +118,12 @@ def test_a_changed_tile_is_found():
 def test_a_head_signed_by_another_key_is_found():
     sealed(3)
     forged = Ed25519PrivateKey.generate()
-    note = proofs.head(HOME).note
-    signed = checkpoints.read_note(note).signed
-    blob = checkpoints.key_id(checkpoints.origin_of(HOME), checkpoints.public_key()) + forged.sign(
-        signed.encode()
-    )
-    line = f"\u2014 {checkpoints.origin_of(HOME)} {checkpoints.base64.b64encode(blob).decode()}\n"
+    note = proofs.find_head(HOME).note
+    signed = checkpoints.parse_checkpoint(note).signed
+    blob = checkpoints.compute_key_id(
+        checkpoints.log_origin(HOME), checkpoints.load_public_key()
+    ) + forged.sign(signed.encode())
+    line = f"\u2014 {checkpoints.log_origin(HOME)} {checkpoints.base64.b64encode(blob).decode()}\n"
     tamper("UPDATE traces_checkpoint SET note = %s", [f"{signed}\n{line}"])
     assert found(verify(HOME)) == [("BAD_SIGNATURE", None)]
 
@@ -145,7 +145,7 @@ def test_an_old_backup_contradicts_a_checkpoint_that_was_kept_outside():
     sealed(3)
     append_many(2)
     seal(HOME)
-    kept = proofs.head(HOME).note
+    kept = proofs.find_head(HOME).note
     assert verify(HOME, outside=[kept]).ok
     for table in ("traces_checkpoint WHERE size = 5", "traces_ledgerleaf WHERE seq >= 3"):
         tamper(f"DELETE FROM {table}")
@@ -158,20 +158,20 @@ def test_an_old_backup_contradicts_a_checkpoint_that_was_kept_outside():
 def test_a_checkpoint_of_another_ledger_is_refused():
     append(decision(workspace_id=AWAY))
     seal(AWAY)
-    assert found(verify(HOME, outside=[proofs.head(AWAY).note])) == [("CHECKPOINT_CHANGED", None)]
+    assert found(verify(HOME, outside=[proofs.find_head(AWAY).note])) == [("CHECKPOINT_CHANGED", None)]
 
 
 def test_after_a_redaction_everything_still_verifies():
     victim = LedgerEntry.objects.get(pk=sealed()[12].id)
     made = redact(victim, reason="held a password", actor="person:1:Ada")
     seal(HOME)
-    assert ledger.body_of(LedgerEntry.objects.get(pk=victim.pk)) is None
+    assert ledger.read_body(LedgerEntry.objects.get(pk=victim.pk)) is None
     assert redact(victim, reason="again", actor="person:1:Ada") is None
     report = verify(HOME)
     assert report.ok
     assert (report.redacted, report.checked) == (1, 301)
     record = LedgerEntry.objects.get(pk=made.id)
-    assert ledger.body_of(record) == {
+    assert ledger.read_body(record) == {
         "entry_id": victim.entry_id,
         "kind": "decision",
         "reason": "held a password",
@@ -192,7 +192,7 @@ def test_the_command_says_what_holds_and_fails_when_something_does_not(tmp_path,
     made = append(decision(workspace_id=home.pk))
     call_command("seal_ledger")
     kept = tmp_path / "head.txt"
-    kept.write_text(proofs.head(home.pk).note, encoding="utf-8")
+    kept.write_text(proofs.find_head(home.pk).note, encoding="utf-8")
     call_command("verify_ledger", workspace="home", checkpoint=kept)
     assert "home: holds; 1 sealed, 0 waiting" in capsys.readouterr().out
     tamper("UPDATE traces_ledgerbody SET body = %s", [b"{}"])

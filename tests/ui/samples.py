@@ -15,7 +15,7 @@ from intents.lessons.lesson_list import LessonRow
 from intents.lessons.pages import LessonForm
 from tests.ui import approval_samples, explain_samples, intent_samples, trace_samples
 from tests.ui.hostile import AGO, HOSTILE, INTENT, NOW, PAGER, SEALED
-from traces.lessons.store import Lesson, Retirement, Source
+from traces.lessons.store import Lesson, LessonSource, Retirement
 from traces.timeline.minimap import Slot
 
 
@@ -185,8 +185,8 @@ def ledger_settings():
         "every_minutes": 10,
         "enabled": True,
         "health": "failing",
-        "look": "deny",
-        "says": HOSTILE,
+        "badge": "deny",
+        "message": HOSTILE,
         "size": 1842,
         "anchored_at": AGO,
         "secret": "5f3c",
@@ -202,7 +202,7 @@ def ledger_settings():
     return {
         "anchors": [
             anchor,
-            anchor | {"enabled": False, "anchored_at": None, "health": "off", "look": "cancelled"},
+            anchor | {"enabled": False, "anchored_at": None, "health": "off", "badge": "cancelled"},
         ],
         "archives": [archive],
         "kinds": members()["roles"],
@@ -273,7 +273,7 @@ def lessons():
         HOSTILE,
         "s-1",
         HOSTILE,
-        source=Source.SESSION,
+        source=LessonSource.SESSION,
         again=3,
         more_files=(HOSTILE,) * 4,
     )
@@ -283,7 +283,7 @@ def lessons():
         lesson_id="l2",
         file="",
         more_files=(),
-        source=Source.APPROVAL,
+        source=LessonSource.APPROVAL,
         source_id="a1",
         by=HOSTILE,
         retired=gone,

@@ -3,13 +3,13 @@
 from collections import Counter
 
 from tests.ui.hostile import AGO, HOSTILE, INTENT, NOW, PAGER, SEALED
-from traces.blame.blame import Author, Deletion
+from traces.blame.blame import Deletion, LineAuthor
 from traces.browser.drawer import EntryFile, EntryView, Proof, ProofStep, Redaction
 from traces.browser.entry_counts import EntryCounts, TimeBucket
 from traces.browser.facets import build_facets, build_filter_tokens, build_time_ranges, list_hidden_fields
 from traces.browser.filters import EntryFilters, Term
 from traces.browser.histogram import build_histogram
-from traces.counts.counters import Values
+from traces.counts.counters import CountedValues
 from traces.entries.known_intents import KnownIntent
 from traces.filemap.matrix import MatrixCell, Overlap
 from traces.filemap.search import SearchResult
@@ -17,7 +17,7 @@ from traces.filemap.tree import MapRow
 from traces.models import Checkpoint, LedgerEntry
 from traces.ranges.file_history import TOO_SLOW, PathChange
 from traces.ranges.git_reader import Commit
-from traces.timeline.describe_entries import Row, Seal
+from traces.timeline.describe_entries import SealState, TimelineRow
 
 WANTED = EntryFilters(
     terms=(Term("agent", HOSTILE), Term("intent", "INT-001", excluded=True)),
@@ -33,13 +33,13 @@ def drawer(holds=True):
         pk=7, kind="decision", entry_id=HOSTILE, received_at=AGO, session_id="s-1", intent_id="INT-001",
         agent=HOSTILE, error_type="SCOPE_VIOLATION", reason="not_in_scope",
     )  # fmt: skip
-    row = Row("entry-7", AGO, "call", "deny", "Edit refused", HOSTILE, "path", HOSTILE, ran=False)
+    row = TimelineRow("entry-7", AGO, "call", "deny", "Edit refused", HOSTILE, "path", HOSTILE, ran=False)
     rings = tuple(ProofStep(side, "ab" * 32, 4) for side in ("entry", "left", "right", "root"))
     proof = Proof(rings, 12, 18_240, holds, Checkpoint(created_at=AGO))
     files = (EntryFile(HOSTILE, "1-4", "sha256:ab", False), EntryFile("src/b.ts", "", "", True))
     gone = Redaction(HOSTILE, AGO, HOSTILE, 8)
     view = EntryView(
-        entry, row, Seal("sealed", 18_230), files, 3, HOSTILE, HOSTILE, "A-1", proof, HOSTILE, gone
+        entry, row, SealState("sealed", 18_230), files, 3, HOSTILE, HOSTILE, "A-1", proof, HOSTILE, gone
     )
     return {
         "view": view,
@@ -76,7 +76,7 @@ def trace_list():
         "outcome": "deny",
     }
     counted = EntryCounts(
-        3, values=Counter({Values("decision", "deny", HOSTILE, HOSTILE, HOSTILE, HOSTILE, ""): 3})
+        3, values=Counter({CountedValues("decision", "deny", HOSTILE, HOSTILE, HOSTILE, HOSTILE, ""): 3})
     )
     hour = int(NOW.timestamp()) // 3600 * 3600
     bars = [TimeBucket(hour - 3600, 3600, Counter(trace=4, deny=1)), TimeBucket(hour, 3600, Counter())]
@@ -149,7 +149,7 @@ def map_file():
         "seal": {"state": "sealing", "number": 4},
     }
     owner = INTENT | {"pattern": HOSTILE, "once": False, "entries": 14, "last": AGO}
-    author = Author(HOSTILE, "INT-001", HOSTILE, HOSTILE, "", AGO, 3, 9)
+    author = LineAuthor(HOSTILE, "INT-001", HOSTILE, HOSTILE, "", AGO, 3, 9)
     commit = Commit("c0ffee" * 6, (), int(AGO.timestamp()), HOSTILE)
     plain = {
         "start": 1,

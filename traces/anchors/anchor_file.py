@@ -11,23 +11,23 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from traces.ledger import proofs
-from traces.ledger.checkpoints import SIGNATURE_MARK, NoteError, origin_of, read_note
+from traces.ledger.checkpoints import SIGNATURE_MARK, NoteError, log_origin, parse_checkpoint
 from traces.ledger.sealing import seal
 
 
-def anchor(workspace_id: int, path: Path) -> int | None:
+def anchor_to_file(workspace_id: int, path: Path) -> int | None:
     """Seal what waits and append the newest head to the file; its size, None where it stands there already.
 
     Raises OSError, and NoteError where the file holds something else: it is not touched then.
     """
     seal(workspace_id)
-    head = proofs.head(workspace_id)
-    return head.size if head and keep(head.note, path, workspace_id) else None
+    head = proofs.find_head(workspace_id)
+    return head.size if head and append_head(head.note, path, workspace_id) else None
 
 
-def keep(note: str, path: Path, workspace_id: int) -> bool:
+def append_head(note: str, path: Path, workspace_id: int) -> bool:
     """Append a head to the file; False where it stands there already. Raises OSError or NoteError."""
-    if path.exists() and note in anchored(path, workspace_id):
+    if path.exists() and note in read_anchor_file(path, workspace_id):
         return False
     with path.open("a", encoding="utf-8") as file:
         file.write(note)
@@ -36,22 +36,22 @@ def keep(note: str, path: Path, workspace_id: int) -> bool:
     return True
 
 
-def anchored(path: Path, workspace_id: int) -> list[str]:
+def read_anchor_file(path: Path, workspace_id: int) -> list[str]:
     """The checkpoints of this ledger in a file of one or many, as texts. Raises OSError or NoteError."""
     try:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise NoteError("it is not UTF-8") from error
-    return of_ledger(text, workspace_id)
+    return select_heads(text, workspace_id)
 
 
-def of_ledger(text: str, workspace_id: int) -> list[str]:
+def select_heads(text: str, workspace_id: int) -> list[str]:
     """The checkpoints of this ledger in a text of one or many. Raises NoteError."""
-    wanted = origin_of(workspace_id)
-    return [note for note in notes_of(text) if read_note(note).origin == wanted]
+    wanted = log_origin(workspace_id)
+    return [note for note in split_notes(text) if parse_checkpoint(note).origin == wanted]
 
 
-def notes_of(text: str) -> Iterator[str]:
+def split_notes(text: str) -> Iterator[str]:
     """Cut a text into checkpoints: each ends with its last line of signatures."""
     lines: list[str] = []
     for line in text.splitlines(keepends=True):

@@ -8,27 +8,27 @@ from traces.safe_git import GIT, git_environment
 
 REF = "refs/notes/icp-checkpoints"
 NAME, EMAIL = "Intent Control Plane", "icp@localhost"
-SECONDS = 20
-MAX_SAID = 200
+TIMEOUT_SECONDS = 20
+MAX_MESSAGE_LENGTH = 200
 
 
-class GitError(Exception):
+class GitNoteError(Exception):
     """git could not do it; the message is the last line that it said."""
 
 
 def append_note(root: str, text: str) -> str:
     """Append a text to the note on HEAD; the commit that carries it now."""
-    head = _git(root, "rev-parse", "--verify", "--quiet", "HEAD^{commit}").decode().strip()
-    _git(root, "notes", "--ref", REF, "append", "--file", "-", head, given=text.encode())
+    head = _run_git(root, "rev-parse", "--verify", "--quiet", "HEAD^{commit}").decode().strip()
+    _run_git(root, "notes", "--ref", REF, "append", "--file", "-", head, given=text.encode())
     return head
 
 
 def read_notes(root: str) -> list[str]:
     """The notes of all commits, as texts. Empty while the ref does not exist."""
-    listed = _git(root, "notes", "--ref", REF, "list").decode().split("\n")
+    listed = _run_git(root, "notes", "--ref", REF, "list").decode().split("\n")
     blobs = [line.split(" ")[0] for line in listed if line]
     given = "".join(f"{blob}\n" for blob in blobs).encode()
-    answer = _git(root, "cat-file", "--batch", given=given) if blobs else b""
+    answer = _run_git(root, "cat-file", "--batch", given=given) if blobs else b""
     notes: list[str] = []
     while answer:
         head, _, rest = answer.partition(b"\n")
@@ -38,21 +38,21 @@ def read_notes(root: str) -> list[str]:
     return notes
 
 
-def _git(root: str, *words: str, given: bytes = b"") -> bytes:
+def _run_git(root: str, *words: str, given: bytes = b"") -> bytes:
     try:
         done = subprocess.run(  # noqa: S603 - fixed words; the folder is the operator's
             [*GIT, "-C", root, *words],
             input=given,
             capture_output=True,
-            timeout=SECONDS,
+            timeout=TIMEOUT_SECONDS,
             check=False,
             env=_environment(),
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise GitError(f"git does not run: {type(error).__name__}") from error
+        raise GitNoteError(f"git does not run: {type(error).__name__}") from error
     if done.returncode:
         said = done.stderr.decode("utf-8", "replace").strip().split("\n")[-1]
-        raise GitError(said[:MAX_SAID] or "the repository has no commit yet")
+        raise GitNoteError(said[:MAX_MESSAGE_LENGTH] or "the repository has no commit yet")
     return done.stdout
 
 

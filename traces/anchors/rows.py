@@ -7,12 +7,12 @@ from datetime import datetime
 
 from django.utils import timezone
 
-from traces.anchors.schedule import health_of
-from traces.anchors.targets import webhook_secret
+from traces.anchors.schedule import assess_health
+from traces.anchors.targets import derive_webhook_secret
 from traces.models import AnchorKind, LedgerAnchor
 
 # The tone of a health, borrowed from a status that reads alike.
-LOOKS = {"ok": "approved", "waiting": "pending", "late": "ask", "failing": "deny", "off": "cancelled"}
+BADGES = {"ok": "approved", "waiting": "pending", "late": "ask", "failing": "deny", "off": "cancelled"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,14 +25,14 @@ class AnchorRow:
     every_minutes: int
     enabled: bool
     health: str
-    look: str
-    says: str
+    badge: str
+    message: str
     size: int
     anchored_at: datetime | None
     secret: str
 
 
-def anchor_rows(workspace_id: int, *, secrets: bool = False) -> list[AnchorRow]:
+def list_anchor_rows(workspace_id: int, *, secrets: bool = False) -> list[AnchorRow]:
     """1 query, and 2 for each anchor."""
     now = timezone.now()
     known = LedgerAnchor.objects.filter(workspace_id=workspace_id).order_by("pk")
@@ -40,7 +40,7 @@ def anchor_rows(workspace_id: int, *, secrets: bool = False) -> list[AnchorRow]:
 
 
 def _row(anchor: LedgerAnchor, now: datetime, *, secrets: bool) -> AnchorRow:
-    health = health_of(anchor, now)
+    health = assess_health(anchor, now)
     shown = secrets and anchor.kind == AnchorKind.WEBHOOK
     return AnchorRow(
         id=anchor.pk,
@@ -49,9 +49,9 @@ def _row(anchor: LedgerAnchor, now: datetime, *, secrets: bool) -> AnchorRow:
         every_minutes=anchor.every_minutes,
         enabled=anchor.enabled,
         health=health.word,
-        look=LOOKS[health.word],
-        says=health.text,
+        badge=BADGES[health.word],
+        message=health.text,
         size=anchor.anchored_size,
         anchored_at=anchor.anchored_at,
-        secret=webhook_secret(anchor) if shown else "",
+        secret=derive_webhook_secret(anchor) if shown else "",
     )

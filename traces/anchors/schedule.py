@@ -17,31 +17,33 @@ from django.utils import timezone
 
 from controlplane.models import Workspace
 from controlplane.shared.metrics import ANCHORS, set_gauge
-from traces.anchors.targets import CHECKS, FAULTS, READERS, SENDERS
+from traces.anchors.targets import ANCHOR_FAILURES, CHECKS, READERS, SENDERS
 from traces.errors import AnchorError
 from traces.ledger import proofs
 from traces.ledger.append import NewEntry, append
-from traces.models import AnchorKind, Checkpoint, Kind, LedgerAnchor
+from traces.models import AnchorKind, Checkpoint, EntryKind, LedgerAnchor
 
 log = logging.getLogger(__name__)
 
 LEASE = timedelta(minutes=2)  # longer than any attempt takes
 MIN_RETRY, MAX_RETRY = timedelta(seconds=30), timedelta(hours=1)
 MAX_ANSWER = 400
-MINUTES = (1, 10_080)
+MINUTES_RANGE = (1, 10_080)
 MAX_ANCHORS = 20  # of a workspace: they share one loop
-HEALTH_EVERY = 15.0  # seconds between two counts for the metrics
+HEALTH_INTERVAL = 15.0  # seconds between two counts for the metrics
 
 
 @dataclass(frozen=True, slots=True)
-class Health:
+class AnchorHealth:
     """`word` is ok, waiting (nothing sent yet), late, failing or off; `text` says why."""
 
     word: str
     text: str
 
 
-def add(workspace: Workspace, kind: str, target: str, every_minutes: int, *, actor: str) -> LedgerAnchor:
+def add_anchor(
+    workspace: Workspace, kind: str, target: str, every_minutes: int, *, actor: str
+) -> LedgerAnchor:
     """Set up a place, with a record in the ledger. Raises AnchorError.
 
     A file is a matter of whoever runs the server: no page may offer it.
@@ -50,8 +52,8 @@ def add(workspace: Workspace, kind: str, target: str, every_minutes: int, *, act
         raise AnchorError("Choose a kind.")
     if LedgerAnchor.objects.filter(workspace_id=workspace.pk).count() >= MAX_ANCHORS:
         raise AnchorError(f"A workspace has at most {MAX_ANCHORS} anchors.")
-    if not MINUTES[0] <= every_minutes <= MINUTES[1]:
-        raise AnchorError(f"Choose {MINUTES[0]} to {MINUTES[1]:,} minutes.")
+    if not MINUTES_RANGE[0] <= every_minutes <= MINUTES_RANGE[1]:
+        raise AnchorError(f"Choose {MINUTES_RANGE[0]} to {MINUTES_RANGE[1]:,} minutes.")
     target = CHECKS[kind](workspace, target.strip())
     try:
         with transaction.atomic():
@@ -62,51 +64,53 @@ def add(workspace: Workspace, kind: str, target: str, every_minutes: int, *, act
                 every_minutes=every_minutes,
                 due_at=timezone.now(),
             )
-            _record(made, "anchor_added", actor)
+            _record_change(made, "anchor_added", actor)
     except IntegrityError as error:
         raise AnchorError("This place is an anchor already.") from error
     return made
 
 
-def switch(anchor: LedgerAnchor, *, enabled: bool, actor: str) -> None:
+def set_enabled(anchor: LedgerAnchor, *, enabled: bool, actor: str) -> None:
     with transaction.atomic():
         held = LedgerAnchor.objects.select_for_update().get(pk=anchor.pk)
         if held.enabled != enabled:
             LedgerAnchor.objects.filter(pk=anchor.pk).update(enabled=enabled, due_at=timezone.now())
-            _record(anchor, "anchor_enabled" if enabled else "anchor_disabled", actor)
+            _record_change(anchor, "anchor_enabled" if enabled else "anchor_disabled", actor)
 
 
-def remove(anchor: LedgerAnchor, *, actor: str) -> None:
+def remove_anchor(anchor: LedgerAnchor, *, actor: str) -> None:
     with transaction.atomic():
         gone, _ = LedgerAnchor.objects.filter(pk=anchor.pk).delete()
         if gone:
-            _record(anchor, "anchor_removed", actor)
+            _record_change(anchor, "anchor_removed", actor)
 
 
-def try_soon(anchor: LedgerAnchor) -> None:
+def retry_soon(anchor: LedgerAnchor) -> None:
     LedgerAnchor.objects.filter(pk=anchor.pk).update(due_at=timezone.now())
 
 
-def health_of(anchor: LedgerAnchor, now: datetime) -> Health:
+def assess_health(anchor: LedgerAnchor, now: datetime) -> AnchorHealth:
     """2 queries."""
-    newest = proofs.head(anchor.workspace_id)
+    newest = proofs.find_head(anchor.workspace_id)
     size = newest.size if newest else 0
     if not anchor.enabled:
-        return Health("off", "Switched off.")
+        return AnchorHealth("off", "Switched off.")
     if anchor.anchored_size > size:
-        return Health("failing", f"{anchor.anchored_size:,} entries were anchored, the ledger has {size:,}.")
+        return AnchorHealth(
+            "failing", f"{anchor.anchored_size:,} entries were anchored, the ledger has {size:,}."
+        )
     if anchor.failures:
-        return Health("failing", anchor.answer)
+        return AnchorHealth("failing", anchor.answer)
     if anchor.anchored_size == size:
-        return Health("ok", anchor.answer or "Nothing is sealed yet.")
+        return AnchorHealth("ok", anchor.answer or "Nothing is sealed yet.")
     later = Checkpoint.objects.filter(workspace_id=anchor.workspace_id, size__gt=anchor.anchored_size)
     since = later.order_by("size").values_list("created_at", flat=True)[0]
     if now - since > 2 * timedelta(minutes=anchor.every_minutes):
-        return Health("late", "A new head is waiting for longer than twice the interval.")
-    return Health("ok" if anchor.anchored_at else "waiting", anchor.answer)
+        return AnchorHealth("late", "A new head is waiting for longer than twice the interval.")
+    return AnchorHealth("ok" if anchor.anchored_at else "waiting", anchor.answer)
 
 
-class Anchoring:
+class AnchorSchedule:
     """One round after another over all places; several processes share the work."""
 
     def __init__(self) -> None:
@@ -114,41 +118,41 @@ class Anchoring:
 
     def run_once(self) -> int:
         """Send what is due; how many heads arrived."""
-        arrived = sum(send_if_due(anchor) for anchor in _due(timezone.now()))
-        if time.monotonic() - self._counted_at > HEALTH_EVERY:
+        arrived = sum(send_if_due(anchor) for anchor in _list_due(timezone.now()))
+        if time.monotonic() - self._counted_at > HEALTH_INTERVAL:
             self._counted_at = time.monotonic()
-            _count()
+            _count_health()
         return arrived
 
 
-_everything = Anchoring()
+_schedule = AnchorSchedule()
 
 
-def anchor_due() -> int:
+def send_due_heads() -> int:
     """One round for the server's own loop."""
-    return _everything.run_once()
+    return _schedule.run_once()
 
 
 def send_if_due(anchor: LedgerAnchor) -> bool:
     """Send the newest head unless it is there, or another process is at it; whether it arrived."""
-    head = proofs.head(anchor.workspace_id)
+    head = proofs.find_head(anchor.workspace_id)
     if head is None or head.size <= anchor.anchored_size:
         return False
     claimed = LedgerAnchor.objects.filter(pk=anchor.pk, due_at=anchor.due_at, enabled=True)
     if not claimed.update(due_at=timezone.now() + LEASE):
         return False
-    return send(anchor, head)
+    return send_head(anchor, head)
 
 
-def send(anchor: LedgerAnchor, head: Checkpoint) -> bool:
+def send_head(anchor: LedgerAnchor, head: Checkpoint) -> bool:
     """Send a head now and write down what came of it; whether it arrived."""
     try:
         answer = SENDERS[anchor.kind](anchor, head)
-    except FAULTS as error:
-        return _failed(anchor, str(error) or type(error).__name__)
+    except ANCHOR_FAILURES as error:
+        return _record_failure(anchor, str(error) or type(error).__name__)
     except Exception as error:  # an anchor's fault must not keep the others from theirs
         log.exception("anchor %s failed", anchor.pk)
-        return _failed(anchor, type(error).__name__)
+        return _record_failure(anchor, type(error).__name__)
     now = timezone.now()
     LedgerAnchor.objects.filter(pk=anchor.pk).update(
         anchored_size=head.size,
@@ -160,7 +164,7 @@ def send(anchor: LedgerAnchor, head: Checkpoint) -> bool:
     return True
 
 
-def kept_heads(workspace: Workspace) -> tuple[list[str], list[str]]:
+def read_anchored_heads(workspace: Workspace) -> tuple[list[str], list[str]]:
     """(the heads that files and repositories keep, which of these cannot be read and why).
 
     What was sent to a webhook is at its receiver's.
@@ -170,22 +174,22 @@ def kept_heads(workspace: Workspace) -> tuple[list[str], list[str]]:
     for anchor in LedgerAnchor.objects.filter(workspace_id=workspace.pk, kind__in=READERS).order_by("pk"):
         try:
             kept += READERS[anchor.kind](anchor, workspace)
-        except FAULTS as error:
+        except ANCHOR_FAILURES as error:
             unread.append(f"{anchor}: {error}")
     return list(dict.fromkeys(kept)), unread
 
 
-def _due(now: datetime) -> list[LedgerAnchor]:
+def _list_due(now: datetime) -> list[LedgerAnchor]:
     return list(LedgerAnchor.objects.filter(enabled=True, due_at__lte=now).order_by("due_at"))
 
 
-def _count() -> None:
+def _count_health() -> None:
     now = timezone.now()
-    found = Counter(health_of(anchor, now).word for anchor in LedgerAnchor.objects.filter(enabled=True))
+    found = Counter(assess_health(anchor, now).word for anchor in LedgerAnchor.objects.filter(enabled=True))
     set_gauge(ANCHORS, {word: found[word] for word in ("ok", "waiting", "late", "failing")})
 
 
-def _failed(anchor: LedgerAnchor, reason: str) -> bool:
+def _record_failure(anchor: LedgerAnchor, reason: str) -> bool:
     failures = anchor.failures + 1
     pause = min(MIN_RETRY * 2 ** min(failures - 1, 10), MAX_RETRY)
     LedgerAnchor.objects.filter(pk=anchor.pk).update(
@@ -194,6 +198,6 @@ def _failed(anchor: LedgerAnchor, reason: str) -> bool:
     return False
 
 
-def _record(anchor: LedgerAnchor, outcome: str, actor: str) -> None:
+def _record_change(anchor: LedgerAnchor, outcome: str, actor: str) -> None:
     body = {"kind": anchor.kind, "target": anchor.target, "every_minutes": anchor.every_minutes}
-    append(NewEntry(anchor.workspace_id, Kind.POLICY, body, outcome=outcome, actor=actor))
+    append(NewEntry(anchor.workspace_id, EntryKind.POLICY, body, outcome=outcome, actor=actor))

@@ -12,22 +12,29 @@ from controlplane.models import Workspace
 from controlplane.shared import http_post
 from traces.anchors import anchor_file, git_notes
 from traces.errors import AnchorError
-from traces.ledger.checkpoints import NoteError, encoded
+from traces.ledger.checkpoints import NoteError, encode_base64
 from traces.models import AnchorKind, Checkpoint, LedgerAnchor
 from traces.outlets.webhook import SECRET_PREFIX, sign
 
-FAULTS = (OSError, NoteError, git_notes.GitError, http_post.TargetError)  # what a place may answer with
+ANCHOR_FAILURES = (
+    OSError,
+    NoteError,
+    git_notes.GitNoteError,
+    http_post.TargetError,
+)  # what a place may answer with
 
 
-def webhook_secret(anchor: LedgerAnchor) -> str:
+def derive_webhook_secret(anchor: LedgerAnchor) -> str:
     """What signs the posts to a webhook, as Standard Webhooks write it. It hangs on the server's secret key
     and stands in no database."""
     named = f"{anchor.workspace_id}:{anchor.target}"
-    return SECRET_PREFIX + encoded(salted_hmac("traces.anchor_places", named, algorithm="sha256").digest())
+    return SECRET_PREFIX + encode_base64(
+        salted_hmac("traces.anchor_places", named, algorithm="sha256").digest()
+    )
 
 
 def _to_file(anchor: LedgerAnchor, head: Checkpoint) -> str:
-    anchor_file.keep(head.note, Path(anchor.target), anchor.workspace_id)
+    anchor_file.append_head(head.note, Path(anchor.target), anchor.workspace_id)
     return f"Appended the head of {head.size} entries."
 
 
@@ -39,7 +46,7 @@ def _to_git(anchor: LedgerAnchor, head: Checkpoint) -> str:
 def _repository(workspace: Workspace) -> str:
     """Its folder; without one git would take the server's own. Raises GitError."""
     if not workspace.local_root:
-        raise git_notes.GitError("the workspace has no folder on this server any more")
+        raise git_notes.GitNoteError("the workspace has no folder on this server any more")
     return workspace.local_root
 
 
@@ -51,7 +58,7 @@ def _to_webhook(anchor: LedgerAnchor, head: Checkpoint) -> str:
         "User-Agent": "intent-control-plane",
         "webhook-id": named,
         "webhook-timestamp": moment,
-        "webhook-signature": f"v1,{sign(webhook_secret(anchor), named, moment, body)}",
+        "webhook-signature": f"v1,{sign(derive_webhook_secret(anchor), named, moment, body)}",
     }
     answer = http_post.post(anchor.target, body, headers)
     if not answer.is_success:
@@ -61,12 +68,12 @@ def _to_webhook(anchor: LedgerAnchor, head: Checkpoint) -> str:
 
 def _from_file(anchor: LedgerAnchor, workspace: Workspace) -> list[str]:
     path = Path(anchor.target)
-    return anchor_file.anchored(path, workspace.pk) if anchor.anchored_size or path.exists() else []
+    return anchor_file.read_anchor_file(path, workspace.pk) if anchor.anchored_size or path.exists() else []
 
 
 def _from_git(_anchor: LedgerAnchor, workspace: Workspace) -> list[str]:
     notes = git_notes.read_notes(_repository(workspace))
-    return [one for note in notes for one in anchor_file.of_ledger(note, workspace.pk)]
+    return [one for note in notes for one in anchor_file.select_heads(note, workspace.pk)]
 
 
 def _file_target(_workspace: Workspace, target: str) -> str:

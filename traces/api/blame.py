@@ -17,8 +17,17 @@ from controlplane.api.raw_body import JSON_TYPE, read_body
 from controlplane.models import Workspace
 from traces.api import schema
 from traces.api.views import StreamView
-from traces.blame.blame import MAX_CONTENT, Author, Blame, Deletion, blame, blame_with, deletion, on_disk
-from traces.entry_schema import canonical_path
+from traces.blame.blame import (
+    MAX_CONTENT,
+    Blame,
+    Deletion,
+    LineAuthor,
+    blame,
+    blame_with_history,
+    find_deletion,
+    read_from_disk,
+)
+from traces.entry_schema import to_canonical_path
 from traces.ranges.file_history import FileHistory, PathChange, read_file_history
 from traces.ranges.git_reader import Commit
 from traces.ranges.lineage import IN_PLACE, MOVED, REFORMATTED, UNCLAIMED, Lineage, OriginRange
@@ -104,20 +113,20 @@ class BlameView(StreamView):
         responses=schema.answers({200: BlameAnswer}, 404),
     )  # fmt: skip
     def get(self, request: Request) -> Response:
-        path, at = _path(request.query_params.get("path", "")), request.query_params.get("at", DISK)
+        path, at = _path_param(request.query_params.get("path", "")), request.query_params.get("at", DISK)
         if at not in {DISK, HEAD}:
             raise ApiError(400, "INVALID_FIELD", f"at: {DISK} or {HEAD}.")
-        root, workspace_id = _root(self.bearer.workspace_id), self.bearer.workspace_id
+        root, workspace_id = _find_root(self.bearer.workspace_id), self.bearer.workspace_id
         history = read_file_history(root, path) if root else FileHistory()
-        content = on_disk(root, path) if at == DISK else history.head_content
+        content = read_from_disk(root, path) if at == DISK else history.head_content
         if content is not None:
-            return Response(_answer(path, blame_with(workspace_id, path, content, history)))
-        gone = deletion(workspace_id, path, root, history)
+            return Response(_to_answer(path, blame_with_history(workspace_id, path, content, history)))
+        gone = find_deletion(workspace_id, path, root, history)
         if gone is None:
             text = "The server has no such file of up to 1 MiB on disk. Send its text with POST."
             raise ApiError(404, "NOT_FOUND", text)
         empty = Blame(Lineage(0, (), (), ()), {}, truncated=False, history=history, note=history.note)
-        return Response(_answer(path, empty) | {"deleted": _deleted(gone)})
+        return Response(_to_answer(path, empty) | {"deleted": _deletion_fields(gone)})
 
     @extend_schema(
         operation_id="files_blame_post", summary="Which intent the lines of a text come from",
@@ -126,47 +135,47 @@ class BlameView(StreamView):
     def post(self, request: Request) -> Response:
         body = BlameBody(data=parse_json(read_body(request, (JSON_TYPE,))))
         body.is_valid(raise_exception=True)
-        path = _path(body.validated_data["path"])
+        path = _path_param(body.validated_data["path"])
         content = body.validated_data["content"].encode()
         if len(content) > MAX_CONTENT:
             raise ApiError(413, "TOO_LARGE", f"content is over {MAX_CONTENT:,} bytes.")
         workspace_id = self.bearer.workspace_id
-        return Response(_answer(path, blame(workspace_id, path, content, _root(workspace_id))))
+        return Response(_to_answer(path, blame(workspace_id, path, content, _find_root(workspace_id))))
 
 
-def _root(workspace_id: int) -> str:
+def _find_root(workspace_id: int) -> str:
     return Workspace.objects.values_list("local_root", flat=True).get(pk=workspace_id)
 
 
-def _path(text: str) -> str:
+def _path_param(text: str) -> str:
     try:
-        return canonical_path(text)
+        return to_canonical_path(text)
     except ValueError as error:
         raise ApiError(400, "INVALID_FIELD", f"path: {error}") from error
 
 
-def _answer(path: str, found: Blame) -> dict[str, Any]:
+def _to_answer(path: str, found: Blame) -> dict[str, Any]:
     lineage = found.lineage
-    changed = [_recorded(found.authors[key]) for key in lineage.changed[:MAX_CHANGED]]
+    changed = [_range_fields(found.authors[key]) for key in lineage.changed[:MAX_CHANGED]]
     return {
         "path": path,
         "lines": lineage.lines,
-        "spans": [_span(span, found) for span in lineage.ranges],
+        "spans": [_span_fields(span, found) for span in lineage.ranges],
         "changed": changed,
         "unchecked": len(lineage.unchecked),
         "truncated": found.truncated,
-        "followed": found.followed,
+        "followed": found.follows_history,
         "note": found.note,
         "history_cut": found.history.is_truncated,
-        "names": [_change(change) for change in found.history.renames],
+        "names": [_rename_fields(change) for change in found.history.renames],
         "deleted": None,
     }
 
 
-def _span(span: OriginRange, found: Blame) -> dict[str, Any]:
-    commit = _commit(found.commit(span.version))
+def _span_fields(span: OriginRange, found: Blame) -> dict[str, Any]:
+    commit = _commit_fields(found.find_commit(span.version))
     by = (
-        {"commit": commit, "origin": _origin(span.reformatted_by, found)}
+        {"commit": commit, "origin": _origin_fields(span.reformatted_by, found)}
         if span.state == REFORMATTED
         else None
     )
@@ -174,34 +183,34 @@ def _span(span: OriginRange, found: Blame) -> dict[str, Any]:
         "start_line": span.start,
         "end_line": span.end,
         "state": span.state,
-        "origin": _origin(span.key, found),
+        "origin": _origin_fields(span.key, found),
         "commit": commit,
         "reformatted_by": by,
     }
 
 
-def _origin(key: int | None, found: Blame) -> dict[str, Any] | None:
-    return None if key is None else _recorded(found.authors[key])
+def _origin_fields(key: int | None, found: Blame) -> dict[str, Any] | None:
+    return None if key is None else _range_fields(found.authors[key])
 
 
-def _recorded(author: Author) -> dict[str, Any]:
+def _range_fields(author: LineAuthor) -> dict[str, Any]:
     told = asdict(author)
     del told["number"]  # a row's number is nothing to rely on
     return told
 
 
-def _commit(commit: Commit | None) -> dict[str, Any] | None:
+def _commit_fields(commit: Commit | None) -> dict[str, Any] | None:
     if commit is None:
         return None
     return {"revision": commit.revision, "committed_at": commit.committed_at, "author": commit.author}
 
 
-def _change(change: PathChange) -> dict[str, Any]:
-    return {"path": change.old, "renamed_to": change.new, "commit": _commit(change.commit)}
+def _rename_fields(change: PathChange) -> dict[str, Any]:
+    return {"path": change.old, "renamed_to": change.new, "commit": _commit_fields(change.commit)}
 
 
-def _deleted(gone: Deletion) -> dict[str, Any]:
+def _deletion_fields(gone: Deletion) -> dict[str, Any]:
     return {
-        "origin": _recorded(gone.entry) if gone.entry else None,
-        "change": _change(gone.change) if gone.change else None,
+        "origin": _range_fields(gone.entry) if gone.entry else None,
+        "change": _rename_fields(gone.change) if gone.change else None,
     }

@@ -12,12 +12,12 @@ from controlplane.api.pagination import PAGE_PARAMETERS, paginate
 from controlplane.api.raw_body import JSON_TYPE, read_body
 from traces.api import schema
 from traces.api.views import StreamView, parse_filter, report_error
-from traces.entries.filters import traces_of
-from traces.entries.mutation_class_check import computed_class, disagrees
+from traces.entries.filters import filter_traces
+from traces.entries.mutation_class_check import has_class_mismatch, read_computed_class
 from traces.entries.render import RenderedEntry, render_entries
 from traces.interchange.post_entries import post_entries
 from traces.ledger import checkpoints
-from traces.ledger.append import Appended
+from traces.ledger.append import AppendedEntry
 from traces.models import LedgerEntry, LedgerLeaf
 
 
@@ -27,8 +27,8 @@ class TracesView(StreamView):
         parameters=[*schema.FILTERS, *PAGE_PARAMETERS], responses=schema.answers({200: schema.TracePage}),
     )  # fmt: skip
     def get(self, request: Request) -> Response:
-        page = paginate(traces_of(self.bearer.workspace_id, parse_filter(request)), request)
-        return Response(page | {"results": [trace_answer(one) for one in render_entries(page["results"])]})
+        page = paginate(filter_traces(self.bearer.workspace_id, parse_filter(request)), request)
+        return Response(page | {"results": [to_answer(one) for one in render_entries(page["results"])]})
 
     @extend_schema(
         operation_id="traces_post", summary="Record whole trace entries, all or nothing",
@@ -43,14 +43,14 @@ class TracesView(StreamView):
         report, made = post_entries(workspace_id, raw, self.actor)
         if not report.is_valid:
             raise report_error(report)
-        receipts = [_receipt(workspace_id, one) for one in made]
+        receipts = [_build_receipt(workspace_id, one) for one in made]
         return Response(report.to_dict() | {"results": receipts}, status=201 if made else 200)
 
 
-def trace_answer(one: RenderedEntry) -> dict[str, Any]:
+def to_answer(one: RenderedEntry) -> dict[str, Any]:
     """The entry as it was recorded and its place in the ledger. 0 queries when both were fetched along."""
     row, absence = one.entry, one.absence
-    leaf = _leaf(row)
+    leaf = _get_leaf(row)
     place = {
         "status": "sealed" if leaf else "pending",
         "seq": leaf.seq if leaf else None,
@@ -60,24 +60,24 @@ def trace_answer(one: RenderedEntry) -> dict[str, Any]:
         "intent_id": row.intent_id,
         "redacted": absence is not None and not absence.archived,
         "archived_in": absence.file if absence and absence.archived else None,
-        "computed_mutation_class": computed_class(row) or None,
-        "class_disagrees": disagrees(row),
+        "computed_mutation_class": read_computed_class(row) or None,
+        "class_disagrees": has_class_mismatch(row),
     }
     return (one.value or {"id": row.entry_id}) | {"ledger": place}
 
 
-def _leaf(row: LedgerEntry) -> LedgerLeaf | None:
+def _get_leaf(row: LedgerEntry) -> LedgerLeaf | None:
     try:
         return row.leaf
     except LedgerLeaf.DoesNotExist:
         return None
 
 
-def _receipt(workspace_id: int, one: Appended) -> dict[str, Any]:
+def _build_receipt(workspace_id: int, one: AppendedEntry) -> dict[str, Any]:
     return {
         "id": one.entry_id,
         "status": "pending",
         "leaf_hash": one.leaf_hash.hex(),
         "received_at": one.received_at,
-        "receipt": checkpoints.receipt(workspace_id, one.leaf_hash, one.received_at),
+        "receipt": checkpoints.sign_receipt(workspace_id, one.leaf_hash, one.received_at),
     }

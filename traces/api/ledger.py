@@ -17,11 +17,11 @@ from controlplane.api.views import WorkspaceView
 from traces.api import schema
 from traces.api.views import StreamView
 from traces.ledger import checkpoints, merkle, proofs
-from traces.ledger.missing_bodies import Absences, archive_with
-from traces.ledger.redaction import redact, redaction_of
-from traces.ledger.sealing import seal, waiting
+from traces.ledger.missing_bodies import MissingBodies, find_archive
+from traces.ledger.redaction import find_redaction, redact
+from traces.ledger.sealing import count_unsealed, seal
 from traces.ledger.verify import verify
-from traces.models import Checkpoint, Kind, LedgerBody, LedgerEntry, LedgerLeaf
+from traces.models import Checkpoint, EntryKind, LedgerBody, LedgerEntry, LedgerLeaf
 
 MAX_SIZE = 2**53 - 1
 
@@ -34,17 +34,17 @@ class LedgerView(StreamView):
     def get(self, request: Request) -> Response:
         workspace_id = self.bearer.workspace_id
         seal(workspace_id)
-        head = proofs.head(workspace_id)
-        log = checkpoints.origin_of(workspace_id)
+        head = proofs.find_head(workspace_id)
+        log = checkpoints.log_origin(workspace_id)
         return Response(
             {
                 "log": log,
                 "size": head.size if head else 0,
                 "root": (bytes(head.root) if head else merkle.EMPTY_ROOT).hex(),
-                "waiting": waiting(workspace_id),
+                "waiting": count_unsealed(workspace_id),
                 "sealed_at": head.created_at if head else None,
                 "checkpoint": head.note if head else None,
-                "verifier_key": checkpoints.verifier_key(log, checkpoints.public_key()),
+                "verifier_key": checkpoints.format_verifier_key(log, checkpoints.load_public_key()),
             }
         )
 
@@ -69,7 +69,7 @@ class CheckpointView(StreamView):
     )  # fmt: skip
     def get(self, request: Request) -> HttpResponse:
         seal(self.bearer.workspace_id)
-        head = proofs.head(self.bearer.workspace_id)
+        head = proofs.find_head(self.bearer.workspace_id)
         if head is None:
             raise ApiError(404, "NOT_FOUND", "Nothing is sealed yet.")
         return HttpResponse(head.note.encode(), content_type="text/plain; charset=utf-8")
@@ -86,18 +86,18 @@ class InclusionView(StreamView):
     )  # fmt: skip
     def get(self, request: Request) -> Response:
         workspace_id = self.bearer.workspace_id
-        size = _size(request, "size", seal(workspace_id).size)
+        size = _size_param(request, "size", seal(workspace_id).size)
         named = request.query_params.get("entry", "")
         if not named:
             raise ApiError(400, "INVALID_INPUT", "entry is missing: an id, or a place such as #17 (%2317).")
-        entry = _entry(workspace_id, named)
+        entry = _find_entry(workspace_id, named)
         try:
             proof = proofs.prove_inclusion(entry, size)
         except ValueError as error:
             raise ApiError(400, "INVALID_INPUT", f"The entry came later: {error}.") from error
-        told = proof.document(entry, checkpoints.origin_of(workspace_id))
-        body = _body(entry, shown=entry.kind == Kind.TRACE or self.bearer.has_role("reviewer"))
-        return Response(told | body | {"checkpoint": _note(workspace_id, size)})
+        told = proof.to_document(entry, checkpoints.log_origin(workspace_id))
+        body = _body_fields(entry, shown=entry.kind == EntryKind.TRACE or self.bearer.has_role("reviewer"))
+        return Response(told | body | {"checkpoint": _find_note(workspace_id, size)})
 
 
 class ConsistencyView(StreamView):
@@ -111,7 +111,7 @@ class ConsistencyView(StreamView):
     )  # fmt: skip
     def get(self, request: Request) -> Response:
         workspace_id = self.bearer.workspace_id
-        new = _size(request, "to", seal(workspace_id).size)
+        new = _size_param(request, "to", seal(workspace_id).size)
         if not request.query_params.get("from"):
             raise ApiError(400, "INVALID_INPUT", "from is missing: the earlier size.")
         old = read_integer(request, "from", 0, low=0, high=MAX_SIZE)
@@ -119,7 +119,7 @@ class ConsistencyView(StreamView):
             raise ApiError(400, "INVALID_INPUT", f"from is larger than to ({new}).")
         proof = proofs.prove_consistency(workspace_id, old, new)
         found: dict[str, Any] = {
-            "log": checkpoints.origin_of(workspace_id),
+            "log": checkpoints.log_origin(workspace_id),
             "old_size": proof.old_size,
             "new_size": proof.new_size,
             "old_root": proof.old_root.hex(),
@@ -139,9 +139,9 @@ class RedactView(WorkspaceView):
         checked = schema.RedactBody(data=request.data)
         checked.is_valid(raise_exception=True)
         seal(self.bearer.workspace_id)
-        entry = _entry(self.bearer.workspace_id, entry_id)
+        entry = _find_entry(self.bearer.workspace_id, entry_id)
         redact(entry, reason=checked.validated_data["reason"], actor=self.actor)
-        record = redaction_of(entry)
+        record = find_redaction(entry)
         assert record is not None  # made just now or before; nothing takes it away
         return Response(
             {
@@ -149,19 +149,19 @@ class RedactView(WorkspaceView):
                 "redacted": True,
                 "redaction_id": record.entry_id,
                 "redacted_at": record.received_at,
-                "archived_in": archive_with(entry, until=record.received_at),
+                "archived_in": find_archive(entry, until=record.received_at),
             }
         )
 
 
-def _size(request: Request, name: str, newest: int) -> int:
+def _size_param(request: Request, name: str, newest: int) -> int:
     size = read_integer(request, name, newest, low=0, high=MAX_SIZE)
     if size > newest:
         raise ApiError(400, "INVALID_INPUT", f"{name} is larger than the ledger ({newest}).")
     return size
 
 
-def _entry(workspace_id: int, named: str) -> LedgerEntry:
+def _find_entry(workspace_id: int, named: str) -> LedgerEntry:
     """By id, or by place where the name is `#17`. Raises ApiError 404."""
     rows = LedgerEntry.objects.for_workspace(workspace_id).sealed()
     number = named.removeprefix("#")
@@ -179,17 +179,17 @@ def _entry(workspace_id: int, named: str) -> LedgerEntry:
     return found
 
 
-def _body(entry: LedgerEntry, *, shown: bool) -> dict[str, str | None]:
+def _body_fields(entry: LedgerEntry, *, shown: bool) -> dict[str, str | None]:
     """What the envelope's digest commits to; nothing after a redaction, nor for eyes it is not meant for."""
     if not shown:
         return {"salt": None, "body": None, "archived_in": None}
     stored = LedgerBody.objects.filter(entry=entry).first()
     if stored is None:
-        file = Absences(entry.workspace_id).of(entry).file
+        file = MissingBodies(entry.workspace_id).explain(entry).file
         return {"salt": None, "body": None, "archived_in": file or None}
     return {"salt": bytes(stored.salt).hex(), "body": bytes(stored.body).decode(), "archived_in": None}
 
 
-def _note(workspace_id: int, size: int) -> str | None:
+def _find_note(workspace_id: int, size: int) -> str | None:
     notes = Checkpoint.objects.filter(workspace_id=workspace_id, size=size)
     return notes.values_list("note", flat=True).first()

@@ -24,22 +24,22 @@ from controlplane.api.views import WorkspaceView
 from traces.api import lessons_schema, schema
 from traces.api.views import MARKDOWN, StreamView, choose_format, markdown_response
 from traces.lessons import retire
-from traces.lessons.agent_md import parse_lessons, render_lessons
+from traces.lessons.agent_md import parse_agent_md, render_agent_md
 from traces.lessons.store import (
     MAX_LESSONS,
     Lesson,
+    LessonSection,
+    LessonSource,
     NewLesson,
-    Section,
-    Source,
-    lesson_entries,
-    lesson_of,
+    filter_lessons,
+    load_history,
+    load_retirements,
+    parse_lesson,
     record_lesson,
-    retirements,
-    told,
 )
 from traces.models import LedgerEntry
 
-Turn = Callable[[int, retire.Retiring], Lesson]
+RetirementAction = Callable[[int, retire.RetirementRequest], Lesson]
 
 
 class LessonsView(StreamView):
@@ -52,14 +52,14 @@ class LessonsView(StreamView):
     )  # fmt: skip
     def get(self, request: Request) -> HttpResponse:
         workspace_id = self.bearer.workspace_id
-        retired = retirements(workspace_id)
-        rows = _wanted(workspace_id, request, retired)
+        retired = load_retirements(workspace_id)
+        rows = _filter_lessons(workspace_id, request, retired)
         if choose_format(request, "json") == "markdown":
-            newest = [lesson for row in rows.order_by("-pk")[:MAX_LESSONS] if (lesson := lesson_of(row))]
-            return markdown_response(render_lessons(reversed(newest)), "AGENT.md")
+            newest = [lesson for row in rows.order_by("-pk")[:MAX_LESSONS] if (lesson := parse_lesson(row))]
+            return markdown_response(render_agent_md(reversed(newest)), "AGENT.md")
         page = paginate(rows, request)
-        found = told(workspace_id, page["results"], retired)
-        return Response(page | {"results": [lesson_answer(lesson) for lesson in found]})
+        found = load_history(workspace_id, page["results"], retired)
+        return Response(page | {"results": [to_answer(lesson) for lesson in found]})
 
     @extend_schema(
         operation_id="lessons_post", summary="Record a lesson, or all of an AGENT.md",
@@ -75,7 +75,7 @@ class LessonsView(StreamView):
     def post(self, request: Request) -> Response:
         raw = read_body(request, (JSON_TYPE, *MARKDOWN_TYPES))
         by = self.bearer.name
-        learned = _lessons_of(raw) if read_media_type(request) in MARKDOWN_TYPES else [_new_lesson(raw)]
+        learned = _parse_agent_md(raw) if read_media_type(request) in MARKDOWN_TYPES else [_parse_lesson(raw)]
         with transaction.atomic():
             recorded = sum(
                 record_lesson(self.bearer.workspace_id, replace(one, by=by), self.actor) for one in learned
@@ -84,73 +84,73 @@ class LessonsView(StreamView):
         return Response(answer, status=201 if recorded else 200)
 
 
-class TurnView(WorkspaceView):
+class RetirementView(WorkspaceView):
     """What people with a reviewer's token do about one lesson."""
 
     required_role = "reviewer"
 
-    def turn(self, turn: Turn, lesson_id: str, body: BaseSerializer[Any]) -> Response:
+    def run(self, turn: RetirementAction, lesson_id: str, body: BaseSerializer[Any]) -> Response:
         body.is_valid(raise_exception=True)
         reason = body.validated_data.get("reason", "")
-        wanted = retire.Retiring(lesson_id, reason, self.bearer.name, self.actor)
-        return Response(lesson_answer(turn(self.bearer.workspace_id, wanted)))
+        wanted = retire.RetirementRequest(lesson_id, reason, self.bearer.name, self.actor)
+        return Response(to_answer(turn(self.bearer.workspace_id, wanted)))
 
 
-class RetireView(TurnView):
+class RetireView(RetirementView):
     @extend_schema(
         operation_id="lessons_retire", summary="Retire a lesson: prompts and AGENT.md leave it out",
         request=lessons_schema.RetireBody,
         responses=schema.answers({200: lessons_schema.LessonAnswer}, 404, 409, 415),
     )  # fmt: skip
     def post(self, request: Request, lesson_id: str) -> Response:
-        return self.turn(retire.retire, lesson_id, lessons_schema.RetireBody(data=request.data))
+        return self.run(retire.retire, lesson_id, lessons_schema.RetireBody(data=request.data))
 
 
-class RestoreView(TurnView):
+class RestoreView(RetirementView):
     @extend_schema(
         operation_id="lessons_restore", summary="Take a retirement back",
         request=lessons_schema.RestoreBody,
         responses=schema.answers({200: lessons_schema.LessonAnswer}, 404, 409, 415),
     )  # fmt: skip
     def post(self, request: Request, lesson_id: str) -> Response:
-        return self.turn(retire.restore, lesson_id, lessons_schema.RestoreBody(data=request.data))
+        return self.run(retire.restore, lesson_id, lessons_schema.RestoreBody(data=request.data))
 
 
-def lesson_answer(lesson: Lesson) -> dict[str, Any]:
+def to_answer(lesson: Lesson) -> dict[str, Any]:
     fields = asdict(lesson)
     fields.pop("more_files")
     return {"id": fields.pop("lesson_id"), **fields, "files": lesson.files}
 
 
-def _wanted(workspace_id: int, request: Request, retired: Iterable[str]) -> QuerySet[LedgerEntry]:
-    section = _one_of(request, "section", lessons_schema.SECTIONS)
-    state = _one_of(request, "state", lessons_schema.STATES) or "active"
-    rows = lesson_entries(workspace_id, [Section(section)] if section else list(Section))
+def _filter_lessons(workspace_id: int, request: Request, retired: Iterable[str]) -> QuerySet[LedgerEntry]:
+    section = _choice_param(request, "section", lessons_schema.SECTIONS)
+    state = _choice_param(request, "state", lessons_schema.STATES) or "active"
+    rows = filter_lessons(workspace_id, [LessonSection(section)] if section else list(LessonSection))
     if state == "all":
         return rows
     over = Q(entry_id__in=list(retired))
     return rows.filter(over if state == "retired" else ~over)
 
 
-def _one_of(request: Request, name: str, known: list[str]) -> str:
+def _choice_param(request: Request, name: str, known: list[str]) -> str:
     value = request.query_params.get(name, "")
     if value and value not in known:
         raise ApiError(400, "INVALID_INPUT", f"{name} must be one of {', '.join(known)}.")
     return value
 
 
-def _new_lesson(raw: bytes) -> NewLesson:
+def _parse_lesson(raw: bytes) -> NewLesson:
     checked = lessons_schema.LessonBody(data=parse_json(raw))
     checked.is_valid(raise_exception=True)
     fields = {"file": "", **checked.validated_data}
-    section = Section(fields.pop("section", Section.LESSON))
-    source = Source.SESSION if fields.get("session_id") else Source.API
+    section = LessonSection(fields.pop("section", LessonSection.LESSON))
+    source = LessonSource.SESSION if fields.get("session_id") else LessonSource.API
     return NewLesson(**fields, section=section, source=source)
 
 
-def _lessons_of(raw: bytes) -> list[NewLesson]:
+def _parse_agent_md(raw: bytes) -> list[NewLesson]:
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ApiError(400, "INVALID_UTF8", f"The body is not UTF-8 (byte {error.start}).") from error
-    return parse_lessons(text.replace("\x00", ""))
+    return parse_agent_md(text.replace("\x00", ""))

@@ -7,9 +7,9 @@ from rest_framework import serializers as s
 from controlplane.api.fields import IntField, StrField
 from traces.api.schema import Body, query
 from traces.lessons.retire import MAX_REASON_LENGTH
-from traces.lessons.store import Section, Source
+from traces.lessons.store import LessonSection, LessonSource
 
-SECTIONS = [section.value for section in Section]
+SECTIONS = [section.value for section in LessonSection]
 STATES = ["active", "retired", "all"]
 SECTION = query("section", "Only this one of the sections.", enum=SECTIONS)
 STATE = query("state", "In force, retired by somebody, or both (active).", enum=STATES)
@@ -45,7 +45,7 @@ class LessonAnswer(Body):
     file = StrField(help_text="The first of its files, empty for none.")
     files = s.ListField(child=StrField(), help_text="All of them.")
     problems = StrField()
-    source = s.ChoiceField(choices=[source.value for source in Source])  # type: ignore[assignment]  # declared, not the property
+    source = s.ChoiceField(choices=[source.value for source in LessonSource])  # type: ignore[assignment]  # declared, not the property
     source_id = StrField(help_text="The approval that was rejected.")
     by = StrField(help_text="The person or token that recorded it.")
     session_id = StrField()

@@ -13,8 +13,8 @@ from controlplane.api.pagination import read_boolean
 from controlplane.api.raw_body import JSON_TYPE, open_body
 from traces.api import schema
 from traces.api.views import StreamView, parse_filter, report_error
-from traces.entries.filters import traces_of
-from traces.entries.mutation_class_check import RESERVED
+from traces.entries.filters import filter_traces
+from traces.entries.mutation_class_check import RESERVED_REASONS
 from traces.interchange.export import stream_agent_trace, stream_orchestration
 from traces.interchange.imports.import_file import TraceImportOptions, import_file
 from traces.interchange.imports.rewrite_check import DEFAULT_SOURCE, MAX_SOURCE_LENGTH
@@ -39,7 +39,7 @@ class TraceImportView(StreamView):
             self.actor,
             lenient=read_boolean(request, "lenient"),
             dry_run=read_boolean(request, "dry_run"),
-            source=_source(request),
+            source=_source_param(request),
         )
         report = import_file(open_body(request, schema.ENTRY_TYPES), how)
         if not report.is_valid:
@@ -58,7 +58,7 @@ class TraceExportView(StreamView):
         if name not in FORMATS:
             raise ApiError(400, "INVALID_INPUT", f"format must be one of {', '.join(FORMATS)}.")
         workspace_id = self.bearer.workspace_id
-        rows = traces_of(workspace_id, parse_filter(request))
+        rows = filter_traces(workspace_id, parse_filter(request))
         lines = (
             stream_orchestration(rows) if name == "orchestration" else stream_agent_trace(rows, workspace_id)
         )
@@ -66,10 +66,10 @@ class TraceExportView(StreamView):
         return StreamingHttpResponse(lines, content_type="application/jsonl", headers=headers)
 
 
-def _source(request: Request) -> str:
+def _source_param(request: Request) -> str:
     name = request.query_params.get("source") or DEFAULT_SOURCE
     if len(name) > MAX_SOURCE_LENGTH or not name.isprintable():
         raise ApiError(400, "INVALID_INPUT", f"source has at most {MAX_SOURCE_LENGTH} printable characters.")
-    if name in RESERVED:
+    if name in RESERVED_REASONS:
         raise ApiError(400, "INVALID_INPUT", f"source: {name} is a word of the ledger's own; choose another.")
     return name

@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from controlplane.api.errors import ApiError
 from controlplane.api.views import WorkspaceView
 from traces.entries.filters import TraceFilter
-from traces.entry_schema import moment_of
+from traces.entry_schema import parse_timestamp
 from traces.interchange.imports.report import ImportReport
 
 MARKDOWN = "text/markdown"
@@ -34,7 +34,7 @@ def parse_time(request: Request, name: str) -> datetime | None:
     if not text:
         return None
     try:
-        return moment_of(text)
+        return parse_timestamp(text)
     except (ValueError, OverflowError) as error:
         raise ApiError(400, "INVALID_INPUT", f"{name}: {error}.") from error
 

@@ -17,109 +17,121 @@ from django.db.models import Max, QuerySet
 from django.utils import timezone
 
 from traces.archives.archive_format import (
-    Archived,
+    ArchivedEntry,
     ArchiveError,
+    ArchiveHeader,
     ArchiveReader,
-    Header,
-    around,
-    draft_beside,
-    file_digest,
-    put_in_place,
+    compute_file_digest,
+    draft_path,
+    find_surrounding_subtrees,
+    publish_draft,
     write_archive,
 )
 from traces.ledger import proofs
 from traces.ledger.append import NewEntry, append
-from traces.ledger.archive_seal import Seal
-from traces.ledger.checkpoints import origin_of
+from traces.ledger.archive_seal import ArchiveSeal
+from traces.ledger.checkpoints import log_origin
 from traces.ledger.insert_rows import insert_rows
 from traces.ledger.proofs import TILE_WIDTH
-from traces.ledger.redaction import redacted_rows
+from traces.ledger.redaction import list_redacted_ids
 from traces.ledger.sealing import seal
-from traces.models import LET_GO, Checkpoint, Kind, LedgerArchive, LedgerBody, LedgerEntry, LedgerLeaf
+from traces.models import (
+    ARCHIVABLE_KINDS,
+    Checkpoint,
+    EntryKind,
+    LedgerArchive,
+    LedgerBody,
+    LedgerEntry,
+    LedgerLeaf,
+)
 
 SUFFIX = ".jsonl.gz"
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class ArchiveCheck:
     """An archive that holds and fits the ledger. `redacted_since` bodies in it should not be any more."""
 
-    seal: Seal
+    seal: ArchiveSeal
     bodies: int
     redacted_since: int
 
 
-def end_before(workspace_id: int, moment: datetime) -> int:
+def count_entries_before(workspace_id: int, moment: datetime) -> int:
     """How many entries, from the first, were all received before this moment. 1 query."""
     later = LedgerLeaf.objects.filter(workspace_id=workspace_id, entry__received_at__gte=moment)
     first = later.order_by("seq").values_list("seq", flat=True).first()
-    newest = proofs.head(workspace_id)
+    newest = proofs.find_head(workspace_id)
     return first if first is not None else newest.size if newest else 0
 
 
-def archive(workspace_id: int, slug: str, end: int, folder: Path, *, actor: str) -> LedgerArchive | None:
+def create_archive(
+    workspace_id: int, slug: str, end: int, folder: Path, *, actor: str
+) -> LedgerArchive | None:
     """Write what is not archived yet, in whole tiles up to `end` entries, to a new file in `folder`.
 
     None where no whole tile is left to archive. A file that an interrupted run has left is taken up.
     Raises ArchiveError where the ledger itself does not hold, and OSError.
     """
     size = seal(workspace_id).size
-    first = _archived_through(workspace_id)
+    first = _find_archived_end(workspace_id)
     end = min(end, size) // TILE_WIDTH * TILE_WIDTH
     if end <= first:
         return None
     path = folder / f"{slug}-ledger-{first}-{end - 1}{SUFFIX}"
-    header = _header(workspace_id, first, end)
-    checked = _written(path, header, _entries(workspace_id, first, end), workspace_id)
+    header = _build_header(workspace_id, first, end)
+    checked = _write_and_check(path, header, _read_entries(workspace_id, first, end), workspace_id)
     return _register(workspace_id, path, checked, (first, end), actor)
 
 
-def check(path: Path, workspace_id: int) -> Checked:
+def check_archive(path: Path, workspace_id: int) -> ArchiveCheck:
     """Read an archive to its end and hold each entry against the ledger. Raises ArchiveError, OSError.
 
     2 queries a tile.
     """
-    redacted = redacted_rows(workspace_id)
+    redacted = list_redacted_ids(workspace_id)
     bodies = redacted_since = 0
     with ArchiveReader(path) as reader:
-        if reader.header.log != origin_of(workspace_id):
+        if reader.header.log != log_origin(workspace_id):
             raise ArchiveError(f"it is of another ledger, {reader.header.log}")
-        for tile in _tiles(reader):
-            for one, entry in zip(tile, _same_entries(workspace_id, tile), strict=True):
+        for tile in _group_by_tile(reader):
+            for one, entry in zip(tile, _match_entries(workspace_id, tile), strict=True):
                 if one.body is None and entry.pk not in redacted:
                     raise ArchiveError(f"entry {one.seq} has no body, and no redaction names it")
                 bodies += one.body is not None
                 redacted_since += one.body is not None and entry.pk in redacted
         assert reader.seal is not None  # it came to its end
-        return Checked(reader.seal, bodies, redacted_since)
+        return ArchiveCheck(reader.seal, bodies, redacted_since)
 
 
-def release(archive: LedgerArchive, path: Path, *, actor: str) -> int:
+def release_bodies(archive: LedgerArchive, path: Path, *, actor: str) -> int:
     """Delete the bodies that an archive holds, tile by tile; how many. Raises ArchiveError, OSError.
 
     The file is checked whole first. Kinds that the workspace goes on asking for stay.
     """
-    if file_digest(path) != bytes(archive.digest):
+    if compute_file_digest(path) != bytes(archive.digest):
         raise ArchiveError("it is not the file that the ledger names")
-    check(path, archive.workspace_id)
+    check_archive(path, archive.workspace_id)
     gone = 0
     for at in range(archive.first_seq, archive.end_seq, TILE_WIDTH):
-        gone += _let_go(archive, at)
+        gone += _release_tile(archive, at)
     if gone:
         _record(archive, "released", actor, bodies=gone)
     return gone
 
 
-def restore(path: Path, workspace_id: int, *, actor: str) -> int:
+def restore_bodies(path: Path, workspace_id: int, *, actor: str) -> int:
     """Put the bodies of an archive back, to be read, except what was redacted; how many were missing.
 
     The whole file is checked first. Raises ArchiveError, OSError.
     """
-    checked = check(path, workspace_id)
+    checked = check_archive(path, workspace_id)
     with ArchiveReader(path) as reader:
-        back = sum(_put_back(workspace_id, tile) for tile in _tiles(reader))
+        back = sum(_restore_tile(workspace_id, tile) for tile in _group_by_tile(reader))
     if back:
-        known = LedgerArchive.objects.filter(workspace_id=workspace_id, digest=file_digest(path)).first()
+        known = LedgerArchive.objects.filter(
+            workspace_id=workspace_id, digest=compute_file_digest(path)
+        ).first()
         named = known or LedgerArchive(
             workspace_id=workspace_id, first_seq=checked.seal.first, end_seq=checked.seal.end, name=path.name
         )
@@ -127,43 +139,47 @@ def restore(path: Path, workspace_id: int, *, actor: str) -> int:
     return back
 
 
-def renew(archive: LedgerArchive, path: Path, *, actor: str) -> LedgerArchive | None:
+def rewrite_archive(archive: LedgerArchive, path: Path, *, actor: str) -> LedgerArchive | None:
     """Write an archive anew beside the old file, without the bodies that were redacted since.
 
     None where there are none. The old file is the caller's to destroy. Raises ArchiveError, OSError.
     """
     workspace_id = archive.workspace_id
-    if not check(path, workspace_id).redacted_since:
+    if not check_archive(path, workspace_id).redacted_since:
         return None
     number = LedgerArchive.objects.filter(workspace_id=workspace_id, first_seq=archive.first_seq).count() + 1
     stem = path.name.removesuffix(SUFFIX).partition(".")[0]
     fresh = path.with_name(f"{stem}.{number}{SUFFIX}")
     with ArchiveReader(path) as reader:
-        left = _without(reader, workspace_id, redacted_rows(workspace_id))
-        checked = _written(fresh, reader.header, left, workspace_id)
+        left = _without_redacted_bodies(reader, workspace_id, list_redacted_ids(workspace_id))
+        checked = _write_and_check(fresh, reader.header, left, workspace_id)
     return _register(workspace_id, fresh, checked, (archive.first_seq, archive.end_seq), actor)
 
 
-def _without(reader: ArchiveReader, workspace_id: int, redacted: set[int]) -> Iterator[Archived]:
-    for tile in _tiles(reader):
-        for one, entry in zip(tile, _same_entries(workspace_id, tile), strict=True):
+def _without_redacted_bodies(
+    reader: ArchiveReader, workspace_id: int, redacted: set[int]
+) -> Iterator[ArchivedEntry]:
+    for tile in _group_by_tile(reader):
+        for one, entry in zip(tile, _match_entries(workspace_id, tile), strict=True):
             yield replace(one, salt=None, body=None) if entry.pk in redacted else one
 
 
-def unreleased(workspace_id: int) -> list[LedgerArchive]:
+def list_unreleased_archives(workspace_id: int) -> list[LedgerArchive]:
     """The archives with bodies that could be let go of, by range. 1 query and 1 for each archive."""
-    known = newest_archives(workspace_id)
-    return [one for one in known if _releasable(one, one.first_seq, one.end_seq).exists()]
+    known = list_newest_archives(workspace_id)
+    return [one for one in known if _releasable_bodies(one, one.first_seq, one.end_seq).exists()]
 
 
-def _written(path: Path, header: Header, entries: Iterable[Archived], workspace_id: int) -> Checked:
+def _write_and_check(
+    path: Path, header: ArchiveHeader, entries: Iterable[ArchivedEntry], workspace_id: int
+) -> ArchiveCheck:
     """Write and check a draft, and give it its name; a file that has the name already is checked instead."""
     if not path.exists():
-        draft = draft_beside(path)
+        draft = draft_path(path)
         try:
             write_archive(draft, header, entries)
-            checked = check(draft, workspace_id)
-            if put_in_place(draft, path):
+            checked = check_archive(draft, workspace_id)
+            if publish_draft(draft, path):
                 return checked
         except ArchiveError:
             # Another run may have finished, and let go of the bodies that this one was reading.
@@ -171,43 +187,45 @@ def _written(path: Path, header: Header, entries: Iterable[Archived], workspace_
                 raise
         finally:
             draft.unlink(missing_ok=True)
-    return check(path, workspace_id)
+    return check_archive(path, workspace_id)
 
 
-def newest_archives(workspace_id: int) -> list[LedgerArchive]:
+def list_newest_archives(workspace_id: int) -> list[LedgerArchive]:
     """The archives by range; of several with the same range, the newest. 1 query."""
     known = LedgerArchive.objects.filter(workspace_id=workspace_id).order_by("pk")
     newest = {(one.first_seq, one.end_seq): one for one in known}
     return [newest[span] for span in sorted(newest)]
 
 
-def _archived_through(workspace_id: int) -> int:
+def _find_archived_end(workspace_id: int) -> int:
     known = LedgerArchive.objects.filter(workspace_id=workspace_id)
     return known.aggregate(end=Max("end_seq"))["end"] or 0
 
 
-def _header(workspace_id: int, first: int, end: int) -> Header:
+def _build_header(workspace_id: int, first: int, end: int) -> ArchiveHeader:
     """With the first signed head that covers the range, so that the same range makes the same file."""
     heads = Checkpoint.objects.filter(workspace_id=workspace_id, size__gte=end)
     head = heads.order_by("size").first()
     assert head is not None  # the caller sealed, and asks for no more than that
     nodes = proofs.StoredNodes(workspace_id)
-    nodes.foresee([(0, first), (end, head.size)])
-    left, right = (tuple(nodes(*place) for place in side) for side in around(first, end, head.size))
-    return Header(origin_of(workspace_id), first, end, head.note, left, right)
+    nodes.prefetch([(0, first), (end, head.size)])
+    left, right = (
+        tuple(nodes(*place) for place in side) for side in find_surrounding_subtrees(first, end, head.size)
+    )
+    return ArchiveHeader(log_origin(workspace_id), first, end, head.note, left, right)
 
 
-def _entries(workspace_id: int, first: int, end: int) -> Iterator[Archived]:
+def _read_entries(workspace_id: int, first: int, end: int) -> Iterator[ArchivedEntry]:
     for at in range(first, end, TILE_WIDTH):
         leaves = LedgerLeaf.objects.filter(workspace_id=workspace_id, seq__gte=at, seq__lt=at + TILE_WIDTH)
         for leaf in leaves.select_related("entry__body").order_by("seq"):
             stored = getattr(leaf.entry, "body", None)
             salt, body = (bytes(stored.salt), bytes(stored.body)) if stored else (None, None)
-            yield Archived(leaf.seq, bytes(leaf.entry.envelope), salt, body)
+            yield ArchivedEntry(leaf.seq, bytes(leaf.entry.envelope), salt, body)
 
 
-def _tiles(reader: ArchiveReader) -> Iterator[list[Archived]]:
-    tile: list[Archived] = []
+def _group_by_tile(reader: ArchiveReader) -> Iterator[list[ArchivedEntry]]:
+    tile: list[ArchivedEntry] = []
     for one in reader.entries():
         tile.append(one)
         if len(tile) == TILE_WIDTH:
@@ -217,7 +235,7 @@ def _tiles(reader: ArchiveReader) -> Iterator[list[Archived]]:
         yield tile
 
 
-def _same_entries(workspace_id: int, tile: Sequence[Archived]) -> list[LedgerEntry]:
+def _match_entries(workspace_id: int, tile: Sequence[ArchivedEntry]) -> list[LedgerEntry]:
     """The ledger's entries at these places, in order. Raises ArchiveError naming the first that differs."""
     leaves = LedgerLeaf.objects.filter(
         workspace_id=workspace_id, seq__gte=tile[0].seq, seq__lte=tile[-1].seq
@@ -232,7 +250,7 @@ def _same_entries(workspace_id: int, tile: Sequence[Archived]) -> list[LedgerEnt
 
 
 def _register(
-    workspace_id: int, path: Path, checked: Checked, span: tuple[int, int], actor: str
+    workspace_id: int, path: Path, checked: ArchiveCheck, span: tuple[int, int], actor: str
 ) -> LedgerArchive:
     """The row of a file that holds; the same file is named once, whoever comes first."""
     if (checked.seal.first, checked.seal.end) != span:
@@ -240,7 +258,7 @@ def _register(
     with transaction.atomic():
         made, new = LedgerArchive.objects.get_or_create(
             workspace_id=workspace_id,
-            digest=file_digest(path),
+            digest=compute_file_digest(path),
             defaults={
                 "first_seq": checked.seal.first,
                 "end_seq": checked.seal.end,
@@ -263,36 +281,36 @@ def _record(archive: LedgerArchive, outcome: str, actor: str, *, bodies: int) ->
         "sha256": bytes(archive.digest).hex(),
         "bodies": bodies,
     }
-    made = NewEntry(archive.workspace_id, Kind.POLICY, body, outcome=outcome, actor=actor)
+    made = NewEntry(archive.workspace_id, EntryKind.POLICY, body, outcome=outcome, actor=actor)
     with transaction.atomic():
         append(made)
 
 
-def _releasable(archive: LedgerArchive, first: int, end: int) -> QuerySet[LedgerBody]:
+def _releasable_bodies(archive: LedgerArchive, first: int, end: int) -> QuerySet[LedgerBody]:
     return LedgerBody.objects.filter(
-        entry__kind__in=LET_GO,
+        entry__kind__in=ARCHIVABLE_KINDS,
         entry__leaf__workspace_id=archive.workspace_id,
         entry__leaf__seq__gte=first,
         entry__leaf__seq__lt=end,
     )
 
 
-def _let_go(archive: LedgerArchive, at: int) -> int:
+def _release_tile(archive: LedgerArchive, at: int) -> int:
     """Its own transaction: nobody waits for more than one tile, and what is done stays done."""
     end = min(at + TILE_WIDTH, archive.end_seq)
     with transaction.atomic():
         LedgerArchive.objects.select_for_update().get(pk=archive.pk)  # two that release never cross
-        gone, _ = _releasable(archive, at, end).delete()
+        gone, _ = _releasable_bodies(archive, at, end).delete()
     return gone
 
 
-def _put_back(workspace_id: int, tile: Sequence[Archived]) -> int:
+def _restore_tile(workspace_id: int, tile: Sequence[ArchivedEntry]) -> int:
     """Insert the missing bodies of a tile, while nobody can redact its entries."""
     with transaction.atomic():
-        entries = _same_entries(workspace_id, tile)
+        entries = _match_entries(workspace_id, tile)
         rows = [entry.pk for entry in entries]
         list(LedgerEntry.objects.select_for_update().filter(pk__in=rows).order_by("pk").values_list("pk"))
-        redacted = redacted_rows(workspace_id)
+        redacted = list_redacted_ids(workspace_id)
         present = set(LedgerBody.objects.filter(pk__in=rows).values_list("pk", flat=True))
         back = [
             {"entry_id": entry.pk, "salt": one.salt, "body": one.body}

@@ -21,12 +21,12 @@ from pathlib import Path
 from typing import Any, Self
 
 from traces.ledger import merkle
-from traces.ledger.archive_seal import Seal, read_seal, sign_seal
-from traces.ledger.checkpoints import Note, is_ours, read_note
+from traces.ledger.archive_seal import ArchiveSeal, parse_seal, sign_seal
+from traces.ledger.checkpoints import SignedNote, is_signed_by_installation, parse_checkpoint
 
 FORMAT = "intent-control-plane/archive/1"
 MAX_LINE_LENGTH = 16 * 1024 * 1024  # bytes; a body has at most one MiB, and escapes make it longer
-LEVEL = 6
+COMPRESSION_LEVEL = 6
 
 
 class ArchiveError(ValueError):
@@ -34,7 +34,7 @@ class ArchiveError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Header:
+class ArchiveHeader:
     """Entries [first, end) of `log`. `left` and `right` are the roots of the complete subtrees of the tree
     under `checkpoint` before and after the range, in order."""
 
@@ -47,7 +47,7 @@ class Header:
 
 
 @dataclass(frozen=True, slots=True)
-class Archived:
+class ArchivedEntry:
     """One entry; without `salt` and `body` where they were redacted before."""
 
     seq: int
@@ -56,10 +56,10 @@ class Archived:
     body: bytes | None
 
 
-def write_archive(path: Path, header: Header, entries: Iterable[Archived]) -> None:
+def write_archive(path: Path, header: ArchiveHeader, entries: Iterable[ArchivedEntry]) -> None:
     """Write a whole archive to a new file and bring it to the disk. Raises FileExistsError, OSError."""
     with open(path, "xb", opener=_owner_only) as raw:
-        with gzip.GzipFile("", "wb", LEVEL, raw, mtime=0) as file:
+        with gzip.GzipFile("", "wb", COMPRESSION_LEVEL, raw, mtime=0) as file:
             running = hashlib.sha256()
             for line in _lines(header, entries):
                 running.update(line)
@@ -75,7 +75,7 @@ def _owner_only(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
 
 
-def put_in_place(draft: Path, path: Path) -> bool:
+def publish_draft(draft: Path, path: Path) -> bool:
     """Give a written file its name; False, and the file is gone, when the name is taken. Never overwrites."""
     try:
         os.link(draft, path)
@@ -91,11 +91,11 @@ def put_in_place(draft: Path, path: Path) -> bool:
     return True
 
 
-def draft_beside(path: Path) -> Path:
+def draft_path(path: Path) -> Path:
     return path.with_name(f".{path.name}.{secrets.token_hex(8)}")
 
 
-def file_digest(path: Path) -> bytes:
+def compute_file_digest(path: Path) -> bytes:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").digest()
 
@@ -115,7 +115,7 @@ class ArchiveReader:
         except BaseException:
             self._file.close()
             raise
-        self.seal: Seal | None = None
+        self.seal: ArchiveSeal | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -123,7 +123,7 @@ class ArchiveReader:
     def __exit__(self, *_: object) -> None:
         self._file.close()
 
-    def entries(self) -> Iterator[Archived]:
+    def entries(self) -> Iterator[ArchivedEntry]:
         tree = _Tree()
         for (level, _), root in zip(_around(self.header)[0], self.header.left, strict=True):
             tree.add(level, root)
@@ -141,7 +141,7 @@ class ArchiveReader:
         content = self._running.digest()
         last = self._next()
         try:
-            seal = read_seal(str(last.get("seal")))
+            seal = parse_seal(str(last.get("seal")))
         except ValueError as error:
             raise ArchiveError(f"it has no seal: {error}") from error
         header = self.header
@@ -189,19 +189,21 @@ class _Tree:
         self._nodes.append((height, node))
 
     def root(self) -> bytes:
-        return merkle.fold([node for _, node in self._nodes])
+        return merkle.fold_roots([node for _, node in self._nodes])
 
 
-def around(first: int, end: int, size: int) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+def find_surrounding_subtrees(
+    first: int, end: int, size: int
+) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
     """The complete subtrees, (level, index), of a tree of `size` to the left and right of [first, end)."""
-    return list(merkle.complete_subtrees(0, first)), list(merkle.complete_subtrees(end, size))
+    return list(merkle.find_complete_subtrees(0, first)), list(merkle.find_complete_subtrees(end, size))
 
 
-def _around(header: Header) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-    return around(header.first, header.end, read_note(header.checkpoint).size)
+def _around(header: ArchiveHeader) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    return find_surrounding_subtrees(header.first, header.end, parse_checkpoint(header.checkpoint).size)
 
 
-def _lines(header: Header, entries: Iterable[Archived]) -> Iterator[bytes]:
+def _lines(header: ArchiveHeader, entries: Iterable[ArchivedEntry]) -> Iterator[bytes]:
     yield _line(
         {
             "format": FORMAT,
@@ -228,12 +230,12 @@ def _line(value: dict[str, Any]) -> bytes:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
 
-def _header(value: dict[str, Any]) -> Header:
+def _header(value: dict[str, Any]) -> ArchiveHeader:
     if value.get("format") != FORMAT:
         raise ArchiveError(f"it does not begin as an archive ({FORMAT})")
     try:
         left, right = (tuple(bytes.fromhex(one) for one in value[name]) for name in ("left", "right"))
-        header = Header(value["log"], value["first"], value["end"], value["checkpoint"], left, right)
+        header = ArchiveHeader(value["log"], value["first"], value["end"], value["checkpoint"], left, right)
     except (KeyError, TypeError, ValueError) as error:
         raise ArchiveError("its header cannot be read") from error
     numbers = type(header.first) is int and type(header.end) is int
@@ -242,26 +244,26 @@ def _header(value: dict[str, Any]) -> Header:
     return header
 
 
-def _checked_head(header: Header) -> Note:
+def _checked_head(header: ArchiveHeader) -> SignedNote:
     try:
-        head = read_note(header.checkpoint)
+        head = parse_checkpoint(header.checkpoint)
     except ValueError as error:
         raise ArchiveError(f"its signed head cannot be read: {error}") from error
     if head.origin != header.log or head.size < header.end:
         raise ArchiveError("its signed head is of another ledger or range")
-    if not is_ours(head):
+    if not is_signed_by_installation(head):
         raise ArchiveError("its signed head is signed by no key of this installation")
-    sides = around(header.first, header.end, head.size)
+    sides = find_surrounding_subtrees(header.first, header.end, head.size)
     if [len(one) for one in sides] != [len(header.left), len(header.right)]:
         raise ArchiveError("its header does not describe the tree around its range")
     return head
 
 
-def _entry(value: dict[str, Any], seq: int) -> Archived:
+def _entry(value: dict[str, Any], seq: int) -> ArchivedEntry:
     """The entry of a line, its body held against the envelope. Raises ArchiveError naming the entry."""
     try:
         salt, body = value["salt"], value["body"]
-        one = Archived(
+        one = ArchivedEntry(
             value["seq"],
             value["envelope"].encode(),
             None if salt is None else bytes.fromhex(salt),

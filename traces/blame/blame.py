@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from traces.entries.recorded_edits import recorded_edits
+from traces.entries.recorded_edits import load_recorded_edits
 from traces.models import TraceFile, TraceRange
 from traces.ranges.file_history import BINARY, FileHistory, PathChange, read_file_history
 from traces.ranges.git_reader import Commit
@@ -21,13 +21,13 @@ from traces.ranges.track_lines import FileVersion
 MAX_CLAIMS = 2000
 CALLS_BEFORE = 10_000  # rows of the ledger before an entry among which its call is looked for
 MAX_CONTENT = 1024 * 1024
-BINARY_LOOKED = 8000  # bytes in which a NUL makes a file binary, as in git
+BINARY_PROBE_BYTES = 8000  # bytes in which a NUL makes a file binary, as in git
 NO_DISK = "The workspace is not on this machine's disk: lines are held against hashes alone."
 PARTLY = "The file and its changes are too large to be followed whole: some lines may miss their entry."
 
 
 @dataclass(frozen=True, slots=True)
-class Author:
+class LineAuthor:
     """The recorded range behind a line; `path`, `start` and `end` are what was recorded then, `number` the
     entry's row."""
 
@@ -53,27 +53,29 @@ class Blame:
     """
 
     lineage: Lineage
-    authors: dict[int, Author]
+    authors: dict[int, LineAuthor]
     truncated: bool
     history: FileHistory = field(default_factory=FileHistory)
-    places: tuple[int, ...] = ()
+    version_numbers: tuple[int, ...] = ()
     note: str = ""
 
     @property
-    def followed(self) -> bool:
-        return bool(self.places)
+    def follows_history(self) -> bool:
+        return bool(self.version_numbers)
 
-    def commit(self, version: int | None) -> Commit | None:
+    def find_commit(self, version: int | None) -> Commit | None:
         """The commit behind a version of a span; None for what is not committed, or older than what was
         read."""
-        at = None if version is None else bisect_left(self.places, version)
+        at = None if version is None else bisect_left(self.version_numbers, version)
         if at is None or at >= len(self.history.versions) or self.history.versions[at].is_truncated:
             return None
         return self.history.commits[at]
 
-    def is_new(self, version: int | None) -> bool:
+    def is_uncommitted(self, version: int | None) -> bool:
         """Whether lines of that version are in no commit yet."""
-        return version is not None and bisect_left(self.places, version) == len(self.history.versions)
+        return version is not None and bisect_left(self.version_numbers, version) == len(
+            self.history.versions
+        )
 
 
 def blame(workspace_id: int, path: str, content: bytes, root: str = "") -> Blame:
@@ -83,22 +85,22 @@ def blame(workspace_id: int, path: str, content: bytes, root: str = "") -> Blame
     What was seen live goes before what was imported, then the narrower range before the wider one, as it
     says more, then the newest before the older. 1 query.
     """
-    return blame_with(
+    return blame_with_history(
         workspace_id, path, content, read_file_history(root, path) if root else FileHistory(note=NO_DISK)
     )
 
 
-def blame_with(workspace_id: int, path: str, content: bytes, history: FileHistory) -> Blame:
+def blame_with_history(workspace_id: int, path: str, content: bytes, history: FileHistory) -> Blame:
     """The same with a history that was read already. 1 query, 1 more where edits may tell texts between
     commits."""
-    rows, truncated = _ranges(workspace_id, [path, *(change.old for change in history.renames)])
-    authors = {row.pk: _author(row) for row in rows}
-    claims = [_claim(row) for row in rows]
-    note = BINARY if b"\0" in content[:BINARY_LOOKED] else history.note
+    rows, truncated = _load_ranges(workspace_id, [path, *(change.old for change in history.renames)])
+    authors = {row.pk: _to_author(row) for row in rows}
+    claims = [_to_claim(row) for row in rows]
+    note = BINARY if b"\0" in content[:BINARY_PROBE_BYTES] else history.note
     if note or not history.versions:
         return Blame(trace_lines(content, claims), authors, truncated, history, note=note)
     last = FileVersion("", split_lines(content), path, (len(history.versions) - 1,))
-    versions, places = _with_rebuilt(workspace_id, path, [*history.versions, last], rows)
+    versions, places = _add_rebuilt_versions(workspace_id, path, [*history.versions, last], rows)
     traced = trace_history(versions, claims)
     note = "" if traced.is_complete else PARTLY
     return Blame(traced.lineage, authors, truncated, history, tuple(places), note)
@@ -109,11 +111,11 @@ class Deletion:
     """What took a file away: an entry, and the commit that has it (which may have renamed it), as far as
     known."""
 
-    entry: Author | None
+    entry: LineAuthor | None
     change: PathChange | None
 
 
-def _with_rebuilt(
+def _add_rebuilt_versions(
     workspace_id: int, path: str, versions: list[FileVersion], rows: list[TraceRange]
 ) -> tuple[list[FileVersion], list[int]]:
     """The versions with those between them that recorded edits prove. 1 query, none where no whole text was
@@ -124,12 +126,12 @@ def _with_rebuilt(
     files.sort(key=lambda file: -file.entry_id)
     sessions = dict.fromkeys(file.session_id for file in files)
     numbers = [file.entry_id for file in files]
-    edits = recorded_edits(workspace_id, path, sessions, (min(numbers) - CALLS_BEFORE, max(numbers)))
+    edits = load_recorded_edits(workspace_id, path, sessions, (min(numbers) - CALLS_BEFORE, max(numbers)))
     wanted = {file.content_hash: file.changed_at.timestamp() for file in files}
     return insert_rebuilt_versions(versions, edits, wanted)
 
 
-def deletion(
+def find_deletion(
     workspace_id: int, path: str, root: str, history: FileHistory, *, recorded: bool = True
 ) -> Deletion | None:
     """How a file ended that was there once and is no more; None for any other.
@@ -138,15 +140,15 @@ def deletion(
     """
     if find_on_disk(root, path) is not None:
         return None
-    entry = deleted_by(workspace_id, path) if recorded else None
+    entry = find_deleting_entry(workspace_id, path) if recorded else None
     return Deletion(entry, history.removal) if entry or history.versions else None
 
 
-def deleted_by(workspace_id: int, path: str) -> Author | None:
+def find_deleting_entry(workspace_id: int, path: str) -> LineAuthor | None:
     """The entry that deleted a file, where nothing newer is recorded of it. 1 query."""
     files = TraceFile.objects.filter(workspace_id=workspace_id, path=path).select_related("entry")
     newest = files.order_by("imported", "-pk").first()
-    return _told(newest, 0, 0) if newest is not None and newest.deleted else None
+    return _build_author(newest, 0, 0) if newest is not None and newest.deleted else None
 
 
 def find_on_disk(local_root: str, path: str) -> Path | None:
@@ -161,7 +163,7 @@ def find_on_disk(local_root: str, path: str) -> Path | None:
     return file if file.is_relative_to(root) else None
 
 
-def on_disk(local_root: str, path: str) -> bytes | None:
+def read_from_disk(local_root: str, path: str) -> bytes | None:
     """The file's bytes below the workspace's root.
 
     None without a root, and for what is no plain file inside of it or is over MAX_CONTENT bytes.
@@ -177,7 +179,7 @@ def on_disk(local_root: str, path: str) -> bytes | None:
     return content if len(content) <= MAX_CONTENT else None
 
 
-def _ranges(workspace_id: int, paths: Sequence[str]) -> tuple[list[TraceRange], bool]:
+def _load_ranges(workspace_id: int, paths: Sequence[str]) -> tuple[list[TraceRange], bool]:
     """The ranges recorded of these names in the order in which they are believed; whether there were more."""
     mine = TraceRange.objects.filter(
         file__workspace_id=workspace_id, file__path__in=paths, file__deleted=False
@@ -189,17 +191,17 @@ def _ranges(workspace_id: int, paths: Sequence[str]) -> tuple[list[TraceRange], 
     return kept, len(rows) > MAX_CLAIMS
 
 
-def _claim(row: TraceRange) -> Claim:
+def _to_claim(row: TraceRange) -> Claim:
     told = row.content_hash or row.file.content_hash
     return Claim(row.pk, row.start_line, row.end_line, told, row.file.changed_at.timestamp())
 
 
-def _author(row: TraceRange) -> Author:
-    return _told(row.file, row.start_line, row.end_line)
+def _to_author(row: TraceRange) -> LineAuthor:
+    return _build_author(row.file, row.start_line, row.end_line)
 
 
-def _told(file: TraceFile, start: int, end: int) -> Author:
-    return Author(
+def _build_author(file: TraceFile, start: int, end: int) -> LineAuthor:
+    return LineAuthor(
         entry_id=file.entry.entry_id,
         intent_id=file.intent_id,
         session_id=file.session_id,

@@ -7,21 +7,21 @@ import subprocess
 
 from traces.safe_git import GIT, git_environment
 
-SECONDS = 2.0
+TIMEOUT_SECONDS = 2.0
 MAX_BYTES = 1024 * 1024
-COMMIT = re.compile(r"[0-9a-f]{7,64}")
+COMMIT_ID = re.compile(r"[0-9a-f]{7,64}")
 
 
-def committed_text(root: str, revision: str, path: str) -> str | None:
+def read_committed_text(root: str, revision: str, path: str) -> str | None:
     """The text of a file in a commit; None where there is none, or git does not say. `path` is canonical."""
-    if not root or not COMMIT.fullmatch(revision):
+    if not root or not COMMIT_ID.fullmatch(revision):
         return None
     try:
         done = subprocess.run(  # noqa: S603 - fixed words, a commit in hex, and a path behind a colon
             [*GIT, "-C", root, "cat-file", "blob", f"{revision}:./{path}"],
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            timeout=SECONDS,
+            timeout=TIMEOUT_SECONDS,
             check=True,
             env=git_environment(),
         )

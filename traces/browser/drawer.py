@@ -8,11 +8,11 @@ from datetime import datetime
 from typing import Any
 
 from traces.ledger import merkle, proofs
-from traces.ledger.actors import made_by
-from traces.ledger.append import body_of
-from traces.ledger.redaction import redaction_of
-from traces.models import Checkpoint, Kind, LedgerEntry, TraceFile
-from traces.timeline.describe_entries import Row, Seal, describe, lines_of
+from traces.ledger.actors import describe_actor
+from traces.ledger.append import read_body
+from traces.ledger.redaction import find_redaction
+from traces.models import Checkpoint, EntryKind, LedgerEntry, TraceFile
+from traces.timeline.describe_entries import SealState, TimelineRow, describe, format_lines
 
 MAX_INPUT = 6_000  # characters of a call's input
 MAX_FILES = 50
@@ -70,8 +70,8 @@ class EntryView:
     """
 
     entry: LedgerEntry
-    row: Row
-    seal: Seal
+    row: TimelineRow
+    seal: SealState
     files: tuple[EntryFile, ...]
     more_files: int
     input_text: str
@@ -90,16 +90,16 @@ def find_entry(workspace_id: int, text: str) -> LedgerEntry | None:
     if digits.isascii() and digits.isdigit() and len(digits) < 19:
         column = "leaf__seq" if text.startswith("#") else "pk"
         return entries.filter(**{column: int(digits)}).first()
-    return entries.filter(kind__in=Kind.values, entry_id=text).first() if text else None
+    return entries.filter(kind__in=EntryKind.values, entry_id=text).first() if text else None
 
 
 def build_entry_view(entry: LedgerEntry) -> EntryView:
     """Build the view of an entry. At most 8 queries, whatever the size of the tree."""
-    body = body_of(entry)
+    body = read_body(entry)
     row = describe(entry)
     rows = list(entry.files.all())
     files = {file.path: file for file in rows}
-    seal = row.seal or Seal("sealing", 0)
+    seal = row.seal or SealState("sealing", 0)
     contents = body or {}
     vcs = contents.get("vcs") if isinstance(contents.get("vcs"), dict) else {}
     return EntryView(
@@ -108,31 +108,31 @@ def build_entry_view(entry: LedgerEntry) -> EntryView:
         seal=seal,
         files=tuple(_build_entry_file(file, contents) for file in list(files.values())[:MAX_FILES]),
         more_files=max(0, len(files) - MAX_FILES),
-        input_text=_format_input(contents) if entry.kind == Kind.DECISION else "",
+        input_text=_format_input(contents) if entry.kind == EntryKind.DECISION else "",
         revision=str((vcs or {}).get("revision_id") or ""),
         approval_id=row.approval_id,
         proof=build_proof(entry) if seal.state == "sealed" else None,
-        actor=made_by(entry),
+        actor=describe_actor(entry),
         redaction=_find_redaction(entry) if body is None else None,
     )
 
 
 def _find_redaction(entry: LedgerEntry) -> Redaction | None:
     """Return None for a body that only moved into an archive. 1 query."""
-    record = redaction_of(entry)
+    record = find_redaction(entry)
     if record is None:
         return None
-    return Redaction(made_by(record), record.received_at, record.reason, record.pk)
+    return Redaction(describe_actor(record), record.received_at, record.reason, record.pk)
 
 
 def build_proof(entry: LedgerEntry) -> Proof | None:
     """Prove now that a sealed entry is in the newest signed tree; None without one. At most 6 queries."""
-    head = proofs.head(entry.workspace_id)
+    head = proofs.find_head(entry.workspace_id)
     if head is None:
         return None
     proof = proofs.prove_inclusion(entry, head.size)
     is_valid = merkle.verify_inclusion(proof.leaf_hash, proof.seq, head.size, proof.hashes, bytes(head.root))
-    ranges = merkle.inclusion_ranges(proof.seq, head.size)
+    ranges = merkle.find_inclusion_ranges(proof.seq, head.size)
     siblings = [
         ProofStep("left" if start < proof.seq else "right", digest.hex(), end - start)
         for (start, end), digest in zip(ranges, proof.hashes, strict=True)
@@ -147,7 +147,7 @@ def _build_entry_file(file: TraceFile, body: dict[str, Any]) -> EntryFile:
     ranges = [(line_range.start_line, line_range.end_line) for line_range in file.ranges.all()]
     text = ", ".join(f"{first}\N{EN DASH}{last}" for first, last in sorted(ranges)[:8])
     more = f" and {len(ranges) - 8} more" if len(ranges) > 8 else ""
-    return EntryFile(file.path, f"{text}{more}" or lines_of(body), file.content_hash, file.deleted)
+    return EntryFile(file.path, f"{text}{more}" or format_lines(body), file.content_hash, file.deleted)
 
 
 def _format_input(body: dict[str, Any]) -> str:

@@ -15,8 +15,16 @@ from django.db.models.functions import Coalesce
 
 from traces.browser.filters import VALUE_FIELDS, EntryFilters
 from traces.browser.search import COLUMN_NAMES, QueryBranch, build_value_condition
-from traces.counts.counters import COUNTED_COLUMNS, DAY, HOUR, MONTH, Counting, Values, countings
-from traces.models import EntryCount, Kind, LedgerEntry, TraceFile
+from traces.counts.counters import (
+    COUNTED_COLUMNS,
+    DAY,
+    HOUR,
+    MONTH,
+    CountedEntry,
+    CountedValues,
+    load_counted_entries,
+)
+from traces.models import EntryCount, EntryKind, LedgerEntry, TraceFile
 
 MAX_COUNTED = 5_000
 MAX_SCANNED = 20_000  # entries that are scanned one by one
@@ -48,7 +56,7 @@ class EntryCounts:
     capped: bool = False
     first: int | None = None
     last: int | None = None
-    values: Counter[Values] = field(default_factory=Counter)
+    values: Counter[CountedValues] = field(default_factory=Counter)
     buckets: list[TimeBucket] = field(default_factory=list)
 
     def count_values(self, name: str, kind: str = "") -> list[tuple[str, int]]:
@@ -90,17 +98,17 @@ def refine_buckets(
     return replace(counts, buckets=_count_rows(filters, load_newest_rows(branches, MAX_COUNTED)).buckets)
 
 
-def load_newest_rows(branches: Iterable[QueryBranch], limit: int, floor: int = 0) -> list[Counting]:
+def load_newest_rows(branches: Iterable[QueryBranch], limit: int, floor: int = 0) -> list[CountedEntry]:
     """Return what is counted of the newest matching entries, from row id `floor` on. 1 query per branch."""
     entry_files = TraceFile.objects.filter(entry=OuterRef("pk")).exclude(lead_folder="")
     folder = Coalesce(Subquery(entry_files.values("lead_folder")[:1]), Value(""))
-    rows: dict[int, Counting] = {}
+    rows: dict[int, CountedEntry] = {}
     for branch in branches:
         entries = branch.entries.filter(pk__gte=floor) if floor else branch.entries
         newest = (
             entries.order_by("-pk").annotate(folder=folder).values_list(*COUNTED_COLUMNS, "folder")[:limit]
         )
-        rows |= {pk: Counting(pk, at, Values(*values)) for pk, at, *values in newest}
+        rows |= {pk: CountedEntry(pk, at, CountedValues(*values)) for pk, at, *values in newest}
     return [rows[pk] for pk in sorted(rows, reverse=True)[:limit]]
 
 
@@ -110,7 +118,7 @@ def _find_scan_floor(workspace_id: int) -> int:
     return next(iter(ids[MAX_SCANNED : MAX_SCANNED + 1]), 0)
 
 
-def matches(filters: EntryFilters, counting: Counting) -> bool:
+def matches(filters: EntryFilters, counting: CountedEntry) -> bool:
     """Check an entry against the filters for values and time."""
     if (filters.since and counting.received_at < filters.since) or (
         filters.until and counting.received_at >= filters.until
@@ -126,13 +134,13 @@ def matches(filters: EntryFilters, counting: Counting) -> bool:
 
 def find_series(kind: str, outcome: str) -> str:
     """Return the series of the histogram that an entry belongs to."""
-    if kind == Kind.DECISION:
+    if kind == EntryKind.DECISION:
         return SERIES.get(outcome, "other")
-    return "trace" if kind == Kind.TRACE else "other"
+    return "trace" if kind == EntryKind.TRACE else "other"
 
 
 def _count_from_sums(workspace_id: int, filters: EntryFilters, uncounted: Sequence[int]) -> EntryCounts:
-    new_entries = [counting for counting in countings(uncounted) if matches(filters, counting)]
+    new_entries = [counting for counting in load_counted_entries(uncounted) if matches(filters, counting)]
     result = _summarize(new_entries)
     result.capped = len(uncounted) >= MAX_UNCOUNTED
     sums = EntryCount.objects.filter(
@@ -141,7 +149,7 @@ def _count_from_sums(workspace_id: int, filters: EntryFilters, uncounted: Sequen
     unbounded = filters.since is None and filters.until is None
     in_range = sums.filter(Q(span=MONTH) if unbounded else _build_range_condition(filters))
     for *values, entries in in_range.values_list(*COUNT_FIELDS).annotate(sum=Sum("entries")):
-        result.values[Values(*values)] += entries
+        result.values[CountedValues(*values)] += entries
         result.total += entries
     over_time = _list_over_time(sums.filter(_build_range_condition(filters)))
     for bucket, length, *_ in over_time:
@@ -164,7 +172,7 @@ def _list_over_time(sums: QuerySet[EntryCount]) -> list[tuple[int, int, str, str
     return list(sums.values_list("bucket", "span", "kind", "outcome").annotate(sum=Sum("entries")))
 
 
-def _count_rows(filters: EntryFilters, rows: list[Counting]) -> EntryCounts:
+def _count_rows(filters: EntryFilters, rows: list[CountedEntry]) -> EntryCounts:
     result = _summarize(rows[:MAX_COUNTED])
     result.capped = len(rows) > MAX_COUNTED
     bounds = (
@@ -180,7 +188,7 @@ def _count_rows(filters: EntryFilters, rows: list[Counting]) -> EntryCounts:
     return result
 
 
-def _summarize(rows: list[Counting]) -> EntryCounts:
+def _summarize(rows: list[CountedEntry]) -> EntryCounts:
     times = [int(row.received_at.timestamp()) for row in rows]
     values = Counter(row.values for row in rows)
     return EntryCounts(
@@ -188,7 +196,7 @@ def _summarize(rows: list[Counting]) -> EntryCounts:
     )
 
 
-def _list_series_counts(rows: Iterable[Counting]) -> list[tuple[int, str, int]]:
+def _list_series_counts(rows: Iterable[CountedEntry]) -> list[tuple[int, str, int]]:
     return [
         (int(row.received_at.timestamp()), find_series(row.values.kind, row.values.outcome), 1)
         for row in rows

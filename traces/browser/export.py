@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from traces.browser.search import QueryBranch, list_newest_ids, load_entries
-from traces.ledger.actors import made_by
-from traces.ledger.append import body_of, instant
-from traces.ledger.missing_bodies import Absences
+from traces.ledger.actors import describe_actor
+from traces.ledger.append import format_instant, read_body
+from traces.ledger.missing_bodies import MissingBodies
 from traces.models import LedgerEntry
 from traces.timeline.describe_entries import describe
 
@@ -31,16 +31,16 @@ def stream_json_lines(branches: Sequence[QueryBranch], workspace_id: int) -> Ite
 
     Where the body is missing it is null, and the summary says why.
     """
-    missing_bodies = Absences(workspace_id)
+    missing_bodies = MissingBodies(workspace_id)
     for entry in _iterate_entries(branches):
-        row = _build_row(entry, missing_bodies) | {"body": body_of(entry)}
+        row = _build_row(entry, missing_bodies) | {"body": read_body(entry)}
         yield json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode(errors="replace") + b"\n"
 
 
 def stream_csv(branches: Sequence[QueryBranch], workspace_id: int) -> Iterator[bytes]:
     """Yield RFC 4180 with a header line, formulas defused."""
     yield _encode_csv_row(COLUMNS)
-    missing_bodies = Absences(workspace_id)
+    missing_bodies = MissingBodies(workspace_id)
     for entry in _iterate_entries(branches):
         row = _build_row(entry, missing_bodies)
         yield _encode_csv_row(
@@ -62,7 +62,7 @@ def _iterate_entries(branches: Sequence[QueryBranch]) -> Iterator[LedgerEntry]:
         before = ids[-1]
 
 
-def _build_row(entry: LedgerEntry, missing_bodies: Absences) -> dict[str, Any]:
+def _build_row(entry: LedgerEntry, missing_bodies: MissingBodies) -> dict[str, Any]:
     row = describe(entry, missing_bodies)
     columns = {
         name: getattr(entry, name) for name in ("kind", "outcome", "agent", "tool", "intent_id", "session_id")
@@ -71,10 +71,10 @@ def _build_row(entry: LedgerEntry, missing_bodies: Absences) -> dict[str, Any]:
         "number": entry.pk,
         "id": entry.entry_id,
         "seq": row.seal.number if row.seal and row.seal.state == "sealed" else None,
-        "received_at": instant(entry.received_at),
+        "received_at": format_instant(entry.received_at),
         "error_type": entry.error_type,
         "reason": entry.reason,
-        "by": made_by(entry),
+        "by": describe_actor(entry),
         "paths": sorted({file.path for file in entry.files.all()}),
         "summary": " ".join(part for part in (row.verb, row.object, row.note) if part),
     }

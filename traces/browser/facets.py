@@ -7,7 +7,7 @@ from typing import Any
 
 from traces.browser.entry_counts import EntryCounts
 from traces.browser.filters import TIME_RANGES, EntryFilters, Term
-from traces.entries.mutation_class_check import RESERVED
+from traces.entries.mutation_class_check import RESERVED_REASONS
 from traces.url_time import format_url_time
 
 MAX_VALUES = 8
@@ -35,7 +35,7 @@ FACETS = (
     Facet("Agent", "agent", empty=True),
     Facet("Intent", "intent", empty=True),
     Facet("Class", "outcome", kind="trace"),
-    Facet("Computed class", "reason", kind="trace", only=RESERVED),
+    Facet("Computed class", "reason", kind="trace", only=RESERVED_REASONS),
     Facet("Folder", "folder", kind="trace"),
     Facet("Tool", "tool", kind="decision"),
 )

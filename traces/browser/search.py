@@ -19,8 +19,8 @@ from django.db.models.lookups import IsNull
 
 from traces.browser.filters import EntryFilters
 from traces.counts.counters import MONTH
-from traces.entries.mutation_class_check import DISAGREES, Check
-from traces.models import EntryCount, FileCount, Kind, LedgerEntry, TraceFile
+from traces.entries.mutation_class_check import DISAGREES, ClassCheck
+from traces.models import EntryCount, EntryKind, FileCount, LedgerEntry, TraceFile
 
 COLUMN_NAMES = {"intent": "intent_id"}  # the others are called as in the query string
 ENTRY_FIELDS = ("kind", "outcome", "agent", "intent", "tool", "reason")
@@ -60,9 +60,9 @@ def build_branches(
     base: QuerySet[LedgerEntry] = LedgerEntry.objects.for_workspace(workspace_id).filter(
         build_value_condition(filters, ENTRY_FIELDS)
     )
-    if filters.values("reason") == (Check.DISAGREES,):
+    if filters.values("reason") == (ClassCheck.CLASS_DISAGREES,):
         base = base.filter(
-            DISAGREES, kind=Kind.TRACE
+            DISAGREES, kind=EntryKind.TRACE
         )  # implied, but the planner needs it to use the partial index
     base = _filter_by_folder(
         workspace_id, base, filters, is_small=matching is not None and matching <= MAX_INDEXED_ENTRIES
@@ -205,7 +205,7 @@ def _find_mentions(workspace_id: int, text: str, uncounted: Sequence[int]) -> li
     left out: no single index serves them all, so each is a query of its own.
     """
     entries = LedgerEntry.objects.for_workspace(workspace_id)
-    ids = entries.filter(kind__in=Kind.values, entry_id=text).values_list("pk", flat=True)
+    ids = entries.filter(kind__in=EntryKind.values, entry_id=text).values_list("pk", flat=True)
     conditions: list[tuple[Condition, bool]] = [(Q(pk__in=list(ids)), False)]
     exact = [{name: text} for name in ("session_id", "intent_id")]
     conditions += [(Q(**lookup), False) for lookup in exact if entries.filter(**lookup).exists()]

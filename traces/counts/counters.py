@@ -20,10 +20,10 @@ from django.db import connection
 from django.db.models import F, Max
 
 from controlplane.shared.sqlite_lock import write_transaction
-from traces.entry_schema import EVOLUTION
+from traces.entry_schema import EVOLUTION_CLASS
 from traces.ledger import canonical_json
 from traces.ledger.insert_rows import RowValues, insert_rows
-from traces.ledger.sealing import search_from
+from traces.ledger.sealing import find_sealed_floor
 from traces.models import Counted, EntryCount, FileCount, LedgerEntry, LedgerLeaf, TraceFile
 
 log = logging.getLogger(__name__)
@@ -32,8 +32,8 @@ HOUR, DAY = 3600, 86_400
 MONTH = 28 * DAY
 SPANS = (HOUR, DAY, MONTH)  # every entry is counted in each
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-BATCH = 1_000
-LOOKED_BACK = 60.0  # seconds
+BATCH_SIZE = 1_000
+LOOKBACK_SECONDS = 60.0  # seconds
 COUNTED_COLUMNS = ("pk", "received_at", "kind", "outcome", "agent", "intent_id", "tool", "reason")
 FOLDER_LEVELS = 2
 MAX_FOLDER_LENGTH = 200  # characters
@@ -55,7 +55,7 @@ UNCOUNTED = f"""SELECT leaf.entry_id FROM {_LEAVES} leaf
     ORDER BY 1 DESC LIMIT %s"""  # noqa: S608 - names of tables
 
 
-class Values(NamedTuple):
+class CountedValues(NamedTuple):
     """What entries are counted by. `folder` is that of a trace entry's first file, "" for other kinds.
 
     Made and compared ten thousand times a page, so a tuple.
@@ -70,15 +70,15 @@ class Values(NamedTuple):
     folder: str
 
 
-class Counting(NamedTuple):
+class CountedEntry(NamedTuple):
     """One entry as it is counted."""
 
     id: int
     received_at: datetime
-    values: Values
+    values: CountedValues
 
 
-def top_folder(path: str) -> str:
+def find_top_directory(path: str) -> str:
     """The first two folders of a path: `src/auth` of `src/auth/jwt/sign.ts`, `./` of `README.md`."""
     return "/".join(path.split("/")[:-1][:FOLDER_LEVELS])[:MAX_FOLDER_LENGTH] or ROOT_FOLDER
 
@@ -106,7 +106,7 @@ class Counters:
         A minute is looked back, as on PostgreSQL a lower row id may become visible after a higher one.
         """
         now = time.monotonic()
-        while len(self._seen) > 1 and self._seen[1][0] <= now - LOOKED_BACK:
+        while len(self._seen) > 1 and self._seen[1][0] <= now - LOOKBACK_SECONDS:
             self._seen.popleft()
         leaves = LedgerLeaf.objects.filter(pk__gt=self._seen[0][1])
         newest = leaves.aggregate(newest=Max("pk"))["newest"] or self._seen[-1][1]
@@ -116,12 +116,12 @@ class Counters:
         return counted
 
 
-_everywhere = Counters()
+_counters = Counters()
 
 
 def count_all() -> int:
     """One round over all workspaces, for the server's own loop; the number of entries counted."""
-    return _everywhere.run_once()
+    return _counters.run_once()
 
 
 def count_sealed(workspace_id: int) -> int:
@@ -144,70 +144,70 @@ def recount(workspace_id: int) -> None:
     Counted.objects.filter(workspace_id=workspace_id).delete()
 
 
-def uncounted(workspace_id: int, most: int) -> list[int]:
+def list_uncounted(workspace_id: int, most: int) -> list[int]:
     """Row ids of entries that the kept numbers do not hold, newest first, at most `most`. 3 queries."""
     leaves = Counted.objects.filter(workspace_id=workspace_id).values_list("leaves", flat=True).first() or 0
     with connection.cursor() as cursor:
-        params = [workspace_id, leaves, workspace_id, search_from(workspace_id), most]
+        params = [workspace_id, leaves, workspace_id, find_sealed_floor(workspace_id), most]
         cursor.execute(UNCOUNTED, params)
         return [row_id for (row_id,) in cursor.fetchall()]
 
 
-def countings(entry_ids: Iterable[int]) -> list[Counting]:
+def load_counted_entries(entry_ids: Iterable[int]) -> list[CountedEntry]:
     """These entries as they are counted. 2 queries."""
     ids = list(entry_ids)
     leads = TraceFile.objects.filter(entry_id__in=ids).exclude(lead_folder="")
     folders = dict(leads.values_list("entry_id", "lead_folder")) if ids else {}
     rows = LedgerEntry.objects.filter(pk__in=ids).values_list(*COUNTED_COLUMNS) if ids else ()
-    return [Counting(pk, at, Values(*values, folders.get(pk, ""))) for pk, at, *values in rows]  # type: ignore[call-arg]  # mypy cannot count a starred tuple
+    return [CountedEntry(pk, at, CountedValues(*values, folders.get(pk, ""))) for pk, at, *values in rows]  # type: ignore[call-arg]  # mypy cannot count a starred tuple
 
 
 def _count_batch(workspace_id: int) -> int:
     with write_transaction():
         mine = Counted.objects.select_for_update().get(workspace_id=workspace_id)
         leaves = LedgerLeaf.objects.filter(workspace_id=workspace_id, seq__gte=mine.leaves).order_by("seq")
-        ids = list(leaves.values_list("entry_id", flat=True)[:BATCH])
+        ids = list(leaves.values_list("entry_id", flat=True)[:BATCH_SIZE])
         if ids:
-            insert_rows(EntryCount, _entry_rows(workspace_id, ids), on_conflict=ADD_ENTRIES)
-            insert_rows(FileCount, _file_rows(workspace_id, ids), on_conflict=ADD_FILES)
+            insert_rows(EntryCount, _build_entry_rows(workspace_id, ids), on_conflict=ADD_ENTRIES)
+            insert_rows(FileCount, _build_file_rows(workspace_id, ids), on_conflict=ADD_FILES)
             Counted.objects.filter(pk=workspace_id).update(leaves=F("leaves") + len(ids))
     return len(ids)
 
 
-def _entry_rows(workspace_id: int, ids: list[int]) -> list[RowValues]:
-    counted: Counter[tuple[int, int, Values]] = Counter()
-    for one in countings(ids):
+def _build_entry_rows(workspace_id: int, ids: list[int]) -> list[RowValues]:
+    counted: Counter[tuple[int, int, CountedValues]] = Counter()
+    for one in load_counted_entries(ids):
         second = int(one.received_at.timestamp())
         for span in SPANS:
             counted[span, second - second % span, one.values] += 1
     return [
-        {"workspace_id": workspace_id, "span": span, "bucket": bucket, "digest": _digest(values)}
+        {"workspace_id": workspace_id, "span": span, "bucket": bucket, "digest": _compute_digest(values)}
         | values._asdict()
         | {"entries": entries}
         for (span, bucket, values), entries in counted.items()
     ]
 
 
-def _file_rows(workspace_id: int, ids: list[int]) -> list[RowValues]:
+def _build_file_rows(workspace_id: int, ids: list[int]) -> list[RowValues]:
     found: dict[tuple[str, str], RowValues] = {}
     names = ("entry_id", "path", "intent_id", "changed_at", "mutation_class")
     seen: set[tuple[int, str, str]] = set()
     for entry_id, path, intent_id, changed_at, mutation_class in TraceFile.objects.filter(
         entry_id__in=ids
     ).values_list(*names):
-        row = found.setdefault((path, intent_id), _file_row(workspace_id, path, intent_id))
+        row = found.setdefault((path, intent_id), _build_file_row(workspace_id, path, intent_id))
         new = (entry_id, path, intent_id) not in seen
         seen.add((entry_id, path, intent_id))
         row["entries"] += new
-        row["evolved"] += new and mutation_class == EVOLUTION
-        row["last_changed"] = max(row["last_changed"], microseconds(changed_at))
+        row["evolved"] += new and mutation_class == EVOLUTION_CLASS
+        row["last_changed"] = max(row["last_changed"], to_microseconds(changed_at))
     return list(found.values())
 
 
-def _file_row(workspace_id: int, path: str, intent_id: str) -> RowValues:
+def _build_file_row(workspace_id: int, path: str, intent_id: str) -> RowValues:
     return {
         "workspace_id": workspace_id,
-        "path_hash": path_hash(path),
+        "path_hash": compute_path_hash(path),
         "path": path,
         "intent_id": intent_id,
         "entries": 0,
@@ -216,14 +216,14 @@ def _file_row(workspace_id: int, path: str, intent_id: str) -> RowValues:
     }
 
 
-def microseconds(moment: datetime) -> int:
+def to_microseconds(moment: datetime) -> int:
     """Since 1970, exactly."""
     return (moment - EPOCH) // timedelta(microseconds=1)
 
 
-def path_hash(path: str) -> bytes:
+def compute_path_hash(path: str) -> bytes:
     return hashlib.sha256(path.encode()).digest()[:16]
 
 
-def _digest(values: Values) -> bytes:
+def _compute_digest(values: CountedValues) -> bytes:
     return hashlib.sha256(canonical_json.encode(list(values))).digest()[:16]

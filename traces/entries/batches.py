@@ -14,9 +14,9 @@ from typing import Any
 
 from django.db import IntegrityError, connection, transaction
 
-from traces.entries.deduplicate import Submitted
-from traces.entries.projections import rows_of
-from traces.entries.record import Stored, Storing, ledger_entry, retried, settle
+from traces.entries.deduplicate import SubmittedEntry
+from traces.entries.projections import build_rows
+from traces.entries.record import StoreOptions, StoreResult, classify_batch, store_with_retry, to_ledger_entry
 from traces.ledger.append import COLUMNS, prepare
 from traces.ledger.bulk_insert import PackedRow, column_names, insert_packed, reserve_ids, row_format
 from traces.models import LedgerBody, LedgerEntry, TraceEntry, TraceFile, TraceRange
@@ -26,7 +26,7 @@ BODY_COLUMNS = column_names(LedgerBody)
 TRACE_COLUMNS = column_names(TraceEntry)
 FILE_COLUMNS = column_names(TraceFile)
 RANGE_COLUMNS = column_names(TraceRange, without_id=True)
-_in_order = itemgetter(*COLUMNS)
+_in_column_order = itemgetter(*COLUMNS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,47 +40,47 @@ class Batch:
     ids: list[str]
     bodies: list[bytes]
     entries: list[PackedRow]
-    contents: list[PackedRow]
+    body_rows: list[PackedRow]
     traces: list[PackedRow]
     files: list[PackedRow]
-    file_of: list[int]
+    file_entry: list[int]
     ranges: list[PackedRow]
-    range_of: list[int]
+    range_file: list[int]
 
-    def told(self) -> list[Waiting]:
+    def to_entries(self) -> list[BatchEntry]:
         return [
-            Waiting(place, *known)
+            BatchEntry(place, *known)
             for place, known in enumerate(zip(self.ids, self.bodies, self.lines, strict=True))
         ]
 
-    def only(self, places: Sequence[int]) -> Batch:
+    def select(self, places: Sequence[int]) -> Batch:
         """The entries at these places, ascending, with what belongs to them."""
         if len(places) == len(self.ids):
             return self
         new_place = {place: at for at, place in enumerate(places)}
-        files = [at for at, place in enumerate(self.file_of) if place in new_place]
+        files = [at for at, place in enumerate(self.file_entry) if place in new_place]
         new_file = {at: to for to, at in enumerate(files)}
-        ranges = [at for at, file in enumerate(self.range_of) if file in new_file]
+        ranges = [at for at, file in enumerate(self.range_file) if file in new_file]
         lines, ids, bodies, entries, contents, traces = (
             [column[place] for place in places] for column in self._of_entries()
         )
         return Batch(
             lines, ids, bodies, entries, contents, traces,
             files=[self.files[at] for at in files],
-            file_of=[new_place[self.file_of[at]] for at in files],
+            file_entry=[new_place[self.file_entry[at]] for at in files],
             ranges=[self.ranges[at] for at in ranges],
-            range_of=[new_file[self.range_of[at]] for at in ranges],
+            range_file=[new_file[self.range_file[at]] for at in ranges],
         )  # fmt: skip
 
     def _of_entries(self) -> tuple[list[Any], ...]:
-        return self.lines, self.ids, self.bodies, self.entries, self.contents, self.traces
+        return self.lines, self.ids, self.bodies, self.entries, self.body_rows, self.traces
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class BatchEntry:
     """An entry of a batch as it is compared with what is known; its value is read when asked for."""
 
-    place: int
+    index: int
     entry_id: str
     encoded: bytes
     line: int | None
@@ -90,53 +90,55 @@ class Waiting:
         read: dict[str, Any] = json.loads(self.encoded)
         return read
 
-    def in_bytes(self) -> bytes:
+    def to_canonical_bytes(self) -> bytes:
         return self.encoded
 
 
-def batch_of(workspace_id: int, entries: Sequence[Submitted], how: Storing, vendor: str) -> Batch:
+def build_batch(
+    workspace_id: int, entries: Sequence[SubmittedEntry], how: StoreOptions, vendor: str
+) -> Batch:
     """The batch of these entries, received now, for a database of this vendor. No queries."""
     form, received_at = row_format(vendor), datetime.now(UTC)
     pack, received = form.pack, {"received_at": form.format_time(received_at)}
     made = Batch([], [], [], [], [], [], [], [], [], [])
     for place, one in enumerate(entries):
-        reading = one.read()
-        ready = prepare(ledger_entry(workspace_id, one, reading, how), received_at)
-        rows = rows_of(workspace_id, reading, form.format_time(reading.changed_at), imported=how.imported)
+        reading = one.parse()
+        ready = prepare(to_ledger_entry(workspace_id, one, reading, how), received_at)
+        rows = build_rows(workspace_id, reading, form.format_time(reading.changed_at), imported=how.imported)
         made.lines.append(one.line)
         made.ids.append(ready.row["entry_id"])
         made.bodies.append(ready.body)
-        made.entries.append(pack(_in_order(ready.row | received)))
-        made.contents.append(pack((ready.salt, ready.body)))
+        made.entries.append(pack(_in_column_order(ready.row | received)))
+        made.body_rows.append(pack((ready.salt, ready.body)))
         made.traces.append(pack(rows.entry.values()))
         for file, ranges in rows.files:
-            made.range_of.extend([len(made.files)] * len(ranges))
+            made.range_file.extend([len(made.files)] * len(ranges))
             made.ranges.extend([pack(lines.values()) for lines in ranges])
-            made.file_of.append(place)
+            made.file_entry.append(place)
             made.files.append(pack(file.values()))
     return made
 
 
-def store_batch(workspace_id: int, batch: Batch, how: Storing) -> Stored:
+def store_batch(workspace_id: int, batch: Batch, how: StoreOptions) -> StoreResult:
     """As `entries.store`, for a batch, inside the caller's transaction.
 
     Most batches hold nothing that is known, and the unique index says so by itself: they are written without
     asking, in 2 queries and the statements of `insert_packed` for 5 tables. Others are compared first.
     """
-    ids = _unless_known(batch)
+    ids = _write_unless_known(batch)
     if ids is None:
-        return retried(lambda: _store_unknown(workspace_id, batch, how))
+        return store_with_retry(lambda: _store_unknown(workspace_id, batch, how))
     _write_rest(batch, ids)
-    return Stored(len(ids), 0, ())
+    return StoreResult(len(ids), 0, ())
 
 
-def _store_unknown(workspace_id: int, batch: Batch, how: Storing) -> Stored:
+def _store_unknown(workspace_id: int, batch: Batch, how: StoreOptions) -> StoreResult:
     """Store what is not known of a batch. 3 queries and those statements; for rivals that are kept again."""
-    settled = settle(workspace_id, batch.told(), how)
-    _write(batch.only([one.place for one in settled.fresh]))
-    if settled.kept:
-        _write(batch_of(workspace_id, settled.kept, how, connection.vendor))
-    return Stored(len(settled.fresh) + len(settled.kept), settled.duplicates, settled.rivals)
+    settled = classify_batch(workspace_id, batch.to_entries(), how)
+    _write(batch.select([one.index for one in settled.new]))
+    if settled.renamed:
+        _write(build_batch(workspace_id, settled.renamed, how, connection.vendor))
+    return StoreResult(len(settled.new) + len(settled.renamed), settled.duplicates, settled.conflicts)
 
 
 def _write(batch: Batch) -> None:
@@ -144,7 +146,7 @@ def _write(batch: Batch) -> None:
         _write_rest(batch, _write_entries(batch))
 
 
-def _unless_known(batch: Batch) -> Sequence[int] | None:
+def _write_unless_known(batch: Batch) -> Sequence[int] | None:
     """Write the entries; None, and nothing written, where one of them is there already.
 
     Only this is done under a savepoint: SQLite copies every page that changes under one.
@@ -163,8 +165,8 @@ def _write_entries(batch: Batch) -> Sequence[int]:
 
 
 def _write_rest(batch: Batch, ids: Sequence[int]) -> None:
-    insert_packed(LedgerBody, BODY_COLUMNS, batch.contents, ids)
+    insert_packed(LedgerBody, BODY_COLUMNS, batch.body_rows, ids)
     insert_packed(TraceEntry, TRACE_COLUMNS, batch.traces, ids)
     file_ids = reserve_ids(TraceFile, len(batch.files))
-    insert_packed(TraceFile, FILE_COLUMNS, batch.files, file_ids, [ids[at] for at in batch.file_of])
-    insert_packed(TraceRange, RANGE_COLUMNS, batch.ranges, [file_ids[at] for at in batch.range_of])
+    insert_packed(TraceFile, FILE_COLUMNS, batch.files, file_ids, [ids[at] for at in batch.file_entry])
+    insert_packed(TraceRange, RANGE_COLUMNS, batch.ranges, [file_ids[at] for at in batch.range_file])

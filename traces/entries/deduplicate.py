@@ -10,18 +10,18 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 from django.db import connection
 
-from traces.entry_schema import MAX_ID_LENGTH, Reading, problems, read_entry
+from traces.entry_schema import MAX_ID_LENGTH, ParsedEntry, find_field_errors, parse_entry
 from traces.ledger import canonical_json
-from traces.models import Kind, LedgerBody, LedgerEntry
+from traces.models import EntryKind, LedgerBody, LedgerEntry
 
-RECORDED_BEFORE = f"""
+RECORDED_BODIES = f"""
     SELECT entry.id, entry.entry_id, body.body FROM {LedgerEntry._meta.db_table} entry
     LEFT JOIN {LedgerBody._meta.db_table} body ON body.entry_id = entry.id
     WHERE entry.workspace_id = %s AND entry.kind = %s AND entry.entry_id IN ({{ids}})
 """  # noqa: S608 - names of tables
 
 
-class Told(Protocol):
+class ComparableEntry(Protocol):
     """An entry of a request or file. `value` may be costly: most entries are never asked for it."""
 
     @property
@@ -30,10 +30,10 @@ class Told(Protocol):
     def value(self) -> dict[str, Any]: ...
     @property
     def line(self) -> int | None: ...
-    def in_bytes(self) -> bytes: ...
+    def to_canonical_bytes(self) -> bytes: ...
 
 
-class Submitted(NamedTuple):
+class SubmittedEntry(NamedTuple):
     """An entry of a request or file, and the line on which it begins there (from 1).
 
     `encoded` are the canonical bytes of `value`, `reading` is what it says, where they are known already.
@@ -42,18 +42,18 @@ class Submitted(NamedTuple):
     value: dict[str, Any]
     line: int | None = None
     encoded: bytes | None = None
-    reading: Reading | None = None
+    parsed: ParsedEntry | None = None
 
     @property
     def entry_id(self) -> str:
         return str(self.value["id"])
 
-    def in_bytes(self) -> bytes:
+    def to_canonical_bytes(self) -> bytes:
         return self.encoded or canonical_json.encode(self.value)
 
-    def read(self) -> Reading:
+    def parse(self) -> ParsedEntry:
         """What an entry that has no `field_errors` says."""
-        return self.reading or read_entry(self.value)
+        return self.parsed or parse_entry(self.value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,15 +64,15 @@ class EntryError:
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class ConflictingEntry:
     """An entry that contradicts the one of ledger row `row` (None: one of the same batch).
 
     `beside_id` is the id, made from its content, under which it can be kept as well; `new` says that it
     was kept just now.
     """
 
-    submitted: Told
-    beside_id: str
+    submitted: ComparableEntry
+    alternate_id: str
     row: int | None
     new: bool = False
 
@@ -80,38 +80,40 @@ class Beside:
     def entry_id(self) -> str:
         return self.submitted.entry_id
 
-    def error(self) -> EntryError:
+    def to_error(self) -> EntryError:
         return EntryError(
             "DUPLICATE_ID", f"{self.entry_id} was recorded with other content", self.submitted.line
         )
 
-    def renamed(self) -> Submitted:
+    def to_renamed(self) -> SubmittedEntry:
         """The entry under the id by which it can be kept, with all that it said."""
         value = self.submitted.value
         original = value.get("original")
-        kept = {"id": self.beside_id, "original": original if isinstance(original, dict) else value}
-        return Submitted(value | kept, self.submitted.line)
+        kept = {"id": self.alternate_id, "original": original if isinstance(original, dict) else value}
+        return SubmittedEntry(value | kept, self.submitted.line)
 
 
-def field_errors(submitted: Submitted) -> list[EntryError]:
+def validate_fields(submitted: SubmittedEntry) -> list[EntryError]:
     """What is wrong with the fields of one entry."""
     return [
         EntryError("INVALID_FIELD", f"{path} {text}", submitted.line)
-        for path, text in problems(submitted.value)
+        for path, text in find_field_errors(submitted.value)
     ]
 
 
-Entry = TypeVar("Entry", bound=Told)
+EntryT = TypeVar("EntryT", bound=ComparableEntry)
 
 
-def sort_out(workspace_id: int, batch: Sequence[Entry]) -> tuple[list[Entry], int, list[Beside]]:
+def classify_entries(
+    workspace_id: int, batch: Sequence[EntryT]
+) -> tuple[list[EntryT], int, list[ConflictingEntry]]:
     """(entries that are new, how many are there already, those that contradict what is there). 1 query."""
     ids = [one.entry_id for one in batch]
-    known = stored_bytes(workspace_id, ids) if ids else {}
+    known = load_recorded_bodies(workspace_id, ids) if ids else {}
     if not known and len(set(ids)) == len(ids):
         return list(batch), 0, []
-    fresh: dict[str, Entry] = {}
-    rivals: list[Beside] = []
+    fresh: dict[str, EntryT] = {}
+    rivals: list[ConflictingEntry] = []
     duplicates = 0
     for entry_id, one in zip(ids, batch, strict=True):
         if entry_id not in known and entry_id not in fresh:
@@ -119,30 +121,30 @@ def sort_out(workspace_id: int, batch: Sequence[Entry]) -> tuple[list[Entry], in
             continue
         row, before = known.get(entry_id, (None, b""))
         if entry_id in fresh:
-            before = fresh[entry_id].in_bytes()
-        if before is None or before == one.in_bytes() or _is_repaired(before, one.value):
+            before = fresh[entry_id].to_canonical_bytes()
+        if before is None or before == one.to_canonical_bytes() or _is_repair(before, one.value):
             duplicates += 1
         else:
-            rivals.append(Beside(one, _beside_id(one.value), row))
+            rivals.append(ConflictingEntry(one, _build_alternate_id(one.value), row))
     return list(fresh.values()), duplicates, rivals
 
 
-def stored_bytes(workspace_id: int, entry_ids: list[str]) -> dict[str, tuple[int, bytes | None]]:
+def load_recorded_bodies(workspace_id: int, entry_ids: list[str]) -> dict[str, tuple[int, bytes | None]]:
     """(row id, recorded bytes) of these trace entries; no bytes for one that was redacted. 1 query."""
     marks = ", ".join(["%s"] * len(entry_ids))
     with connection.cursor() as cursor:
-        cursor.execute(RECORDED_BEFORE.replace("{ids}", marks), [workspace_id, Kind.TRACE, *entry_ids])
+        cursor.execute(RECORDED_BODIES.replace("{ids}", marks), [workspace_id, EntryKind.TRACE, *entry_ids])
         rows = cursor.fetchall()
     return {entry_id: (row, None if body is None else bytes(body)) for row, entry_id, body in rows}
 
 
-def _is_repaired(before: bytes, value: dict[str, Any]) -> bool:
+def _is_repair(before: bytes, value: dict[str, Any]) -> bool:
     """Whether both are one record, once taken as it stood and once repaired."""
     stored = json.loads(before)
     return bool(stored.get("original") == value or value.get("original") == stored)
 
 
-def _beside_id(value: dict[str, Any]) -> str:
+def _build_alternate_id(value: dict[str, Any]) -> str:
     return (
         f"{value['id'][: MAX_ID_LENGTH - 20]}~{hashlib.sha256(canonical_json.encode(value)).hexdigest()[:16]}"
     )

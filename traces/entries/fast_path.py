@@ -14,81 +14,83 @@ from traces.entry_schema import (
     MAX_ID_LENGTH,
     MAX_LINE_LENGTH,
     MAX_TEXT_LENGTH,
-    FileChange,
-    LineRange,
-    Reading,
-    canonical_path,
-    changed,
-    comparable_hash,
-    read_as,
-    session_of,
+    ParsedEntry,
+    TracedFile,
+    TracedRange,
+    build_parsed_entry,
+    build_traced_file,
+    normalize_hash,
+    parse_session_id,
+    to_canonical_path,
 )
 
 
-def reading_of(entry: dict[str, Any]) -> Reading | None:
+def parse_ordinary_entry(entry: dict[str, Any]) -> ParsedEntry | None:
     """What `shape.read_entry` gives, where `shape.problems` finds nothing and the shape is the usual one."""
     try:
-        return _read(entry)
+        return _parse_entry(entry)
     except (KeyError, TypeError, ValueError, OverflowError, AttributeError):
         return None
 
 
-def _read(entry: dict[str, Any]) -> Reading:
-    entry_id = _text(entry["id"])
+def _parse_entry(entry: dict[str, Any]) -> ParsedEntry:
+    entry_id = _require_text(entry["id"])
     if not 0 < len(entry_id) <= MAX_ID_LENGTH or not entry_id.isprintable() or entry_id.isspace():
         raise ValueError
     revision = entry["vcs"]["revision_id"] if "vcs" in entry else None
-    named = _text(entry.get("intent_id", ""))[:MAX_TEXT_LENGTH]
-    return read_as(
-        _text(entry["timestamp"]),
-        "" if revision is None else _text(revision)[:MAX_TEXT_LENGTH],
-        _text(entry.get("mutation_class", ""))[:MAX_TEXT_LENGTH],
+    named = _require_text(entry.get("intent_id", ""))[:MAX_TEXT_LENGTH]
+    return build_parsed_entry(
+        _require_text(entry["timestamp"]),
+        "" if revision is None else _require_text(revision)[:MAX_TEXT_LENGTH],
+        _require_text(entry.get("mutation_class", ""))[:MAX_TEXT_LENGTH],
         named,
-        tuple([_file(file, named) for file in _list(entry["files"])]),
+        tuple([_parse_file(file, named) for file in _require_list(entry["files"])]),
     )
 
 
-def _file(file: dict[str, Any], named: str) -> FileChange:
-    path = canonical_path(_text(file["relative_path"]))
-    whole = _text(file.get("content_hash", ""))
+def _parse_file(file: dict[str, Any], named: str) -> TracedFile:
+    path = to_canonical_path(_require_text(file["relative_path"]))
+    whole = _require_text(file.get("content_hash", ""))
     told = [whole] if whole else []
     session = ""
     intents: list[str] = []
-    ranges: list[LineRange] = []
-    for talk in _list(file["conversations"]):
-        url = _text(talk.get("url", ""))
-        session = session or session_of(url)
-        _ranges(talk, told, ranges)
-        for related in _list(talk["related"]):
-            value = _text(related["value"])
-            if _text(related["type"]) == INTENT_TYPE and value:
+    ranges: list[TracedRange] = []
+    for talk in _require_list(file["conversations"]):
+        url = _require_text(talk.get("url", ""))
+        session = session or parse_session_id(url)
+        _parse_ranges(talk, told, ranges)
+        for related in _require_list(talk["related"]):
+            value = _require_text(related["value"])
+            if _require_text(related["type"]) == INTENT_TYPE and value:
                 intents.append(value[:MAX_TEXT_LENGTH])
-    return changed(path, session, tuple(dict.fromkeys(intents)) or ((named,) if named else ()), told, ranges)
+    return build_traced_file(
+        path, session, tuple(dict.fromkeys(intents)) or ((named,) if named else ()), told, ranges
+    )
 
 
-def _ranges(talk: dict[str, Any], told: list[str], ranges: list[LineRange]) -> None:
+def _parse_ranges(talk: dict[str, Any], told: list[str], ranges: list[TracedRange]) -> None:
     contributor = talk["contributor"]
     if type(contributor) is not dict:
         raise TypeError
-    kind = _text(contributor.get("entity_type", ""))[:20]
-    model = _text(contributor.get("model_identifier", ""))[:MAX_TEXT_LENGTH]
-    for one in _list(talk["ranges"]):
+    kind = _require_text(contributor.get("entity_type", ""))[:20]
+    model = _require_text(contributor.get("model_identifier", ""))[:MAX_TEXT_LENGTH]
+    for one in _require_list(talk["ranges"]):
         start, end = one["start_line"], one["end_line"]
         if type(start) is not int or type(end) is not int or not 0 <= start <= end < MAX_LINE_LENGTH:
             raise ValueError
-        raw = _text(one.get("content_hash", ""))
+        raw = _require_text(one.get("content_hash", ""))
         if raw:
             told.append(raw)
-        ranges.append(LineRange(start, end, comparable_hash(raw), kind, model))
+        ranges.append(TracedRange(start, end, normalize_hash(raw), kind, model))
 
 
-def _text(value: Any) -> str:
+def _require_text(value: Any) -> str:
     if type(value) is not str:
         raise TypeError
     return value
 
 
-def _list(value: Any) -> list[Any]:
+def _require_list(value: Any) -> list[Any]:
     if type(value) is not list:
         raise TypeError
     return value

@@ -8,7 +8,7 @@ from datetime import datetime
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Left
 
-from traces.models import Kind, LedgerEntry, TraceFile
+from traces.models import EntryKind, LedgerEntry, TraceFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +25,9 @@ class TraceFilter:
     until: datetime | None = None
 
 
-def traces_of(workspace_id: int, wanted: TraceFilter) -> QuerySet[LedgerEntry]:
+def filter_traces(workspace_id: int, wanted: TraceFilter) -> QuerySet[LedgerEntry]:
     """The trace entries that fit, with body and place in the tree fetched along."""
-    rows = LedgerEntry.objects.for_workspace(workspace_id).of_kind(Kind.TRACE)
+    rows = LedgerEntry.objects.for_workspace(workspace_id).of_kind(EntryKind.TRACE)
     rows = rows.with_body_and_leaf()
     if wanted.session:
         rows = rows.filter(session_id=wanted.session)
@@ -36,13 +36,15 @@ def traces_of(workspace_id: int, wanted: TraceFilter) -> QuerySet[LedgerEntry]:
     if wanted.until:
         rows = rows.filter(trace__changed_at__lt=wanted.until)
     if wanted.path:
-        return rows.filter(pk__in=_files(workspace_id, wanted))
+        return rows.filter(pk__in=_find_entry_ids_by_file(workspace_id, wanted))
     if wanted.intent:
-        return rows.filter(Q(intent_id=wanted.intent) | Q(pk__in=_files(workspace_id, wanted)))
+        return rows.filter(
+            Q(intent_id=wanted.intent) | Q(pk__in=_find_entry_ids_by_file(workspace_id, wanted))
+        )
     return rows
 
 
-def _files(workspace_id: int, wanted: TraceFilter) -> QuerySet[TraceFile, int]:
+def _find_entry_ids_by_file(workspace_id: int, wanted: TraceFilter) -> QuerySet[TraceFile, int]:
     """Row ids of entries with a file that fits path and intent."""
     files = TraceFile.objects.filter(workspace_id=workspace_id)
     if wanted.intent:

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from traces.ledger.append import body_of
-from traces.models import Kind, LedgerEntry
+from traces.ledger.append import read_body
+from traces.models import EntryKind, LedgerEntry
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,19 +25,19 @@ class KnownIntent:
     description: str = ""
 
 
-def known_intents(workspace_id: int) -> dict[str, KnownIntent]:
+def load_known_intents(workspace_id: int) -> dict[str, KnownIntent]:
     """Every intent that ever was, by id, in the order of ids. 2 queries.
 
     Asked for the newest of each intent at once, SQLite would walk the whole ledger in the order of intents.
     """
-    entries = LedgerEntry.objects.for_workspace(workspace_id).of_kind(Kind.INTENT).oldest_first()
+    entries = LedgerEntry.objects.for_workspace(workspace_id).of_kind(EntryKind.INTENT).oldest_first()
     newest = dict(entries.values_list("intent_id", "pk"))
     rows = LedgerEntry.objects.filter(pk__in=newest.values()).with_body()
-    found = [_known(row.intent_id, body_of(row) or {}) for row in rows]
+    found = [_to_known_intent(row.intent_id, read_body(row) or {}) for row in rows]
     return {intent.intent_id: intent for intent in sorted(found, key=lambda intent: intent.intent_id)}
 
 
-def _known(intent_id: str, body: dict[str, Any]) -> KnownIntent:
+def _to_known_intent(intent_id: str, body: dict[str, Any]) -> KnownIntent:
     document = body.get("document") or {}
     return KnownIntent(
         intent_id=intent_id,

@@ -12,67 +12,67 @@ from enum import StrEnum
 from django.db.models import BooleanField, Sum
 from django.db.models.expressions import RawSQL
 
-from traces.counts.counters import MONTH, uncounted
-from traces.models import EntryCount, Kind, LedgerEntry
-from traces.mutation_class import EVOLUTION, REFACTOR
+from traces.counts.counters import MONTH, list_uncounted
+from traces.models import EntryCount, EntryKind, LedgerEntry
+from traces.mutation_class import EVOLUTION_CLASS, REFACTOR
 
-MAX_FRESH = 10_000
-FIELD = "computed_mutation_class"  # of a trace entry, beside the agent's own `mutation_class`
+MAX_UNCOUNTED = 10_000
+COMPUTED_CLASS_FIELD = "computed_mutation_class"  # of a trace entry, beside the agent's own `mutation_class`
 
 
-class Check(StrEnum):
+class ClassCheck(StrEnum):
     """An agent that claims neither of the two classes claims nothing that could be checked."""
 
     AGREES = "class_agrees"
-    DISAGREES = "class_disagrees"
+    CLASS_DISAGREES = "class_disagrees"
     REFACTOR = "refactor_unclaimed"
     EVOLUTION = "evolution_unclaimed"
 
 
-RESERVED = frozenset(Check)
+RESERVED_REASONS = frozenset(ClassCheck)
 # In words, not by a placeholder: only so SQLite sees that the index of these entries fits.
 DISAGREES = RawSQL("reason = 'class_disagrees'", (), BooleanField())
-UNCLAIMED = {REFACTOR: Check.REFACTOR, EVOLUTION: Check.EVOLUTION}
-OTHER = {REFACTOR: EVOLUTION, EVOLUTION: REFACTOR}
+UNCLAIMED = {REFACTOR: ClassCheck.REFACTOR, EVOLUTION_CLASS: ClassCheck.EVOLUTION}
+OTHER = {REFACTOR: EVOLUTION_CLASS, EVOLUTION_CLASS: REFACTOR}
 
 
-def check_of(claimed: str | None, computed: str | None) -> str:
+def check_claimed_class(claimed: str | None, computed: str | None) -> str:
     """The word for the ledger; "" where nothing was computed."""
     if not computed:
         return ""
     told = (claimed or "").strip().upper()
     if told not in OTHER:
         return UNCLAIMED[computed]
-    return Check.AGREES if told == computed else Check.DISAGREES
+    return ClassCheck.AGREES if told == computed else ClassCheck.CLASS_DISAGREES
 
 
-def computed_class(entry: LedgerEntry) -> str:
+def read_computed_class(entry: LedgerEntry) -> str:
     """The computed class of a trace entry, "" for none; from its columns, so archived entries keep it."""
-    if entry.kind != Kind.TRACE:
+    if entry.kind != EntryKind.TRACE:
         return ""
     told = entry.outcome.strip().upper()
     classes = {
-        Check.AGREES: told,
-        Check.DISAGREES: OTHER.get(told, ""),
-        Check.REFACTOR: REFACTOR,
-        Check.EVOLUTION: EVOLUTION,
+        ClassCheck.AGREES: told,
+        ClassCheck.CLASS_DISAGREES: OTHER.get(told, ""),
+        ClassCheck.REFACTOR: REFACTOR,
+        ClassCheck.EVOLUTION: EVOLUTION_CLASS,
     }
     return next((found for check, found in classes.items() if check == entry.reason), "")
 
 
-def disagrees(entry: LedgerEntry) -> bool:
-    return entry.kind == Kind.TRACE and entry.reason == Check.DISAGREES
+def has_class_mismatch(entry: LedgerEntry) -> bool:
+    return entry.kind == EntryKind.TRACE and entry.reason == ClassCheck.CLASS_DISAGREES
 
 
-def checked_class(entry: LedgerEntry) -> dict[str, str | bool]:
+def describe_class_check(entry: LedgerEntry) -> dict[str, str | bool]:
     """Both answers by the names that REST gives them, for other systems; {} where nothing was computed."""
-    computed = computed_class(entry)
-    return {FIELD: computed, "class_disagrees": disagrees(entry)} if computed else {}
+    computed = read_computed_class(entry)
+    return {COMPUTED_CLASS_FIELD: computed, "class_disagrees": has_class_mismatch(entry)} if computed else {}
 
 
-def disagreements(workspace_id: int, intent_id: str) -> int:
+def count_class_mismatches(workspace_id: int, intent_id: str) -> int:
     """How many changes of an intent are not of the class that was claimed. 5 queries, from kept numbers."""
-    values = {"kind": Kind.TRACE, "intent_id": intent_id, "reason": Check.DISAGREES.value}
+    values = {"kind": EntryKind.TRACE, "intent_id": intent_id, "reason": ClassCheck.CLASS_DISAGREES.value}
     kept = EntryCount.objects.filter(workspace_id=workspace_id, span=MONTH, **values)
-    fresh = LedgerEntry.objects.filter(pk__in=uncounted(workspace_id, MAX_FRESH), **values)
+    fresh = LedgerEntry.objects.filter(pk__in=list_uncounted(workspace_id, MAX_UNCOUNTED), **values)
     return (kept.aggregate(sum=Sum("entries"))["sum"] or 0) + fresh.count()

@@ -8,40 +8,40 @@ from datetime import datetime
 
 from django.db import transaction
 
-from traces.counts.counters import recount, top_folder
-from traces.entry_schema import Reading, read_entry
-from traces.ledger.append import body_of
+from traces.counts.counters import find_top_directory, recount
+from traces.entry_schema import ParsedEntry, parse_entry
+from traces.ledger.append import read_body
 from traces.ledger.insert_rows import RowValues, insert_rows
-from traces.models import Kind, LedgerEntry, TraceEntry, TraceFile, TraceRange
+from traces.models import EntryKind, LedgerEntry, TraceEntry, TraceFile, TraceRange
 
-BATCH = 250
+BATCH_SIZE = 250
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class RecordedTrace:
     """A trace entry that is in the ledger under row `id`, as it was read."""
 
     id: int
     workspace_id: int
-    reading: Reading
+    parsed: ParsedEntry
     imported: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class ProjectionRows:
     """Of one entry: its own row, and those of its files under each of their intents, with their ranges."""
 
     entry: RowValues
     files: list[tuple[RowValues, list[RowValues]]]
 
 
-def project(recorded: Iterable[Recorded]) -> None:
+def write_projections(recorded: Iterable[RecordedTrace]) -> None:
     """Write the rows of these entries, inside the caller's transaction. 3 statements a batch."""
     entries: list[RowValues] = []
     files: list[RowValues] = []
     ranges: list[list[RowValues]] = []
     for one in recorded:
-        mine = rows_of(one.workspace_id, one.reading, one.reading.changed_at, imported=one.imported)
+        mine = build_rows(one.workspace_id, one.parsed, one.parsed.changed_at, imported=one.imported)
         entries.append({"entry_id": one.id} | mine.entry)
         for file, of_it in mine.files:
             files.append({"entry_id": one.id} | file)
@@ -52,7 +52,9 @@ def project(recorded: Iterable[Recorded]) -> None:
     insert_rows(TraceRange, claimed)
 
 
-def rows_of(workspace_id: int, reading: Reading, changed_at: datetime | str, *, imported: bool) -> Rows:
+def build_rows(
+    workspace_id: int, reading: ParsedEntry, changed_at: datetime | str, *, imported: bool
+) -> ProjectionRows:
     """The rows of an entry that was read, without the row ids that only its recording gives.
 
     `changed_at` is the reading's own, in the form in which it is to be written.
@@ -76,13 +78,13 @@ def rows_of(workspace_id: int, reading: Reading, changed_at: datetime | str, *, 
             "content_hash": file.content_hash,
             "deleted": file.deleted,
             "imported": imported,
-            "lead_folder": "" if files else top_folder(file.path),
+            "lead_folder": "" if files else find_top_directory(file.path),
         }
         files.append((row, [lines._asdict() for lines in file.ranges]))
-    return Rows(entry, files)
+    return ProjectionRows(entry, files)
 
 
-def rebuild(workspace_id: int) -> int:
+def rebuild_projections(workspace_id: int) -> int:
     """Make the rows of a workspace anew from the bodies; the number of entries read.
 
     Which entries were imported is known to these tables alone, so it is carried over. So are the rows of
@@ -93,17 +95,19 @@ def rebuild(workspace_id: int) -> int:
         imported = set(mine.filter(imported=True).values_list("entry_id", flat=True))
         TraceFile.objects.filter(workspace_id=workspace_id, entry__body__isnull=False).delete()
         mine.filter(entry__body__isnull=False).delete()
-        entries = LedgerEntry.objects.for_workspace(workspace_id).of_kind(Kind.TRACE).select_related("body")
-        batch: list[Recorded] = []
+        entries = (
+            LedgerEntry.objects.for_workspace(workspace_id).of_kind(EntryKind.TRACE).select_related("body")
+        )
+        batch: list[RecordedTrace] = []
         count = 0
-        for entry in entries.order_by("pk").iterator(chunk_size=BATCH):
-            body = body_of(entry)
+        for entry in entries.order_by("pk").iterator(chunk_size=BATCH_SIZE):
+            body = read_body(entry)
             if body is not None:
                 count += 1
-                batch.append(Recorded(entry.pk, workspace_id, read_entry(body), entry.pk in imported))
-            if len(batch) == BATCH:
-                project(batch)
+                batch.append(RecordedTrace(entry.pk, workspace_id, parse_entry(body), entry.pk in imported))
+            if len(batch) == BATCH_SIZE:
+                write_projections(batch)
                 batch = []
-        project(batch)
+        write_projections(batch)
         recount(workspace_id)
     return count

@@ -14,17 +14,17 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from traces.ledger import canonical_json
-from traces.ledger.append import NewEntry, append, body_of, find
-from traces.models import Kind, LedgerEntry, ReconciledSubject
+from traces.ledger.append import NewEntry, append, find_by_key, read_body
+from traces.models import EntryKind, LedgerEntry, ReconciledSubject
 
 MAX_SUBJECTS = 1_000  # sessions and intents that one reconciliation is filed under
 MAX_SHOWN = 20  # findings on a page
 
-Subject = tuple[str, str]  # ("session" | "intent", its id)
+SubjectKey = tuple[str, str]  # ("session" | "intent", its id)
 
 
 @dataclass(frozen=True, slots=True)
-class Findings:
+class SubjectFindings:
     """The last reconciliation that speaks of a session or an intent, as its page shows it.
 
     `body` is None after a redaction. `findings` are those about the subject, at most `MAX_SHOWN`;
@@ -37,8 +37,8 @@ class Findings:
     more: int
 
 
-def record(
-    workspace_id: int, body: dict[str, Any], subjects: Iterable[Subject], *, actor: str
+def record_reconciliation(
+    workspace_id: int, body: dict[str, Any], subjects: Iterable[SubjectKey], *, actor: str
 ) -> tuple[LedgerEntry, bool]:
     """Record a reconciliation once: the same range with the same result is the same one. 3 statements.
 
@@ -47,7 +47,7 @@ def record(
     key = f"reconciliation:{hashlib.sha256(canonical_json.encode(body)).hexdigest()}"
     new = NewEntry(
         workspace_id,
-        Kind.RECONCILIATION,
+        EntryKind.RECONCILIATION,
         body,
         idempotency_key=key,
         session_id=body["session_id"] or "",
@@ -65,16 +65,16 @@ def record(
                 for subject, subject_id in sorted(set(subjects))[:MAX_SUBJECTS]
             ]
             ReconciledSubject.objects.bulk_create(rows, batch_size=250)
-    entry = find(workspace_id, key)
+    entry = find_by_key(workspace_id, key)
     assert entry is not None  # appended here, or found by the append
     return entry, made is not None
 
 
-def reconciliations(workspace_id: int) -> QuerySet[LedgerEntry]:
-    return LedgerEntry.objects.for_workspace(workspace_id).of_kind(Kind.RECONCILIATION).with_body()
+def list_reconciliations(workspace_id: int) -> QuerySet[LedgerEntry]:
+    return LedgerEntry.objects.for_workspace(workspace_id).of_kind(EntryKind.RECONCILIATION).with_body()
 
 
-def last_about(workspace_id: int, subject: str, subject_id: str) -> Findings | None:
+def find_last_reconciliation(workspace_id: int, subject: str, subject_id: str) -> SubjectFindings | None:
     """None where no reconciliation has met the subject. 1 query."""
     rows = ReconciledSubject.objects.filter(
         workspace_id=workspace_id, subject=subject, subject_id=subject_id
@@ -82,10 +82,10 @@ def last_about(workspace_id: int, subject: str, subject_id: str) -> Findings | N
     row = rows.order_by("-pk").first()
     if row is None:
         return None
-    body = body_of(row.entry)
+    body = read_body(row.entry)
     if body is None:
-        return Findings(row.entry, None, [], 0)
+        return SubjectFindings(row.entry, None, [], 0)
     asked_for = body[f"{subject}_id"] == subject_id
     name = f"{subject}_id"
     found = [one for one in body["findings"] if asked_for or one[name] == subject_id]
-    return Findings(row.entry, body, found[:MAX_SHOWN], max(0, len(found) - MAX_SHOWN))
+    return SubjectFindings(row.entry, body, found[:MAX_SHOWN], max(0, len(found) - MAX_SHOWN))

@@ -12,15 +12,22 @@ from typing import Any, Generic
 from django.db import IntegrityError, connection, transaction
 
 from controlplane.shared.sqlite_lock import write_transaction
-from traces.entries.deduplicate import Beside, Entry, Submitted, sort_out
-from traces.entries.mutation_class_check import FIELD, check_of
-from traces.entries.projections import Recorded, project
-from traces.entry_schema import DELETED, INTENT_TYPE, Reading, canonical_path, comparable_hash, read_entry
+from traces.entries.deduplicate import ConflictingEntry, EntryT, SubmittedEntry, classify_entries
+from traces.entries.mutation_class_check import COMPUTED_CLASS_FIELD, check_claimed_class
+from traces.entries.projections import RecordedTrace, write_projections
+from traces.entry_schema import (
+    DELETED,
+    INTENT_TYPE,
+    ParsedEntry,
+    normalize_hash,
+    parse_entry,
+    to_canonical_path,
+)
 from traces.errors import DuplicateIdError, MutationFieldError
 from traces.ledger import canonical_json
-from traces.ledger.append import Appended, NewEntry, append, append_many, body_of, find
+from traces.ledger.append import AppendedEntry, NewEntry, append, append_many, find_by_key, read_body
 from traces.lessons.store import NewLesson, record_lesson
-from traces.models import Kind, TraceFile
+from traces.models import EntryKind, TraceFile
 
 MAX_PATHS = 500  # paths a query: SQLite allows a limited number of parameters
 NEWEST_HASHES = f"""
@@ -35,28 +42,28 @@ NEWEST_HASHES = f"""
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoreResult:
     """What became of a batch: how many are new, and which contradict what is there. `made` are the new
     ones, in order, where each was recorded by itself."""
 
     new: int
     duplicates: int
-    rivals: tuple[Beside, ...]
-    made: tuple[Appended, ...] = ()
+    conflicts: tuple[ConflictingEntry, ...]
+    appended: tuple[AppendedEntry, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Settled(Generic[Entry]):
+class ClassifiedBatch(Generic[EntryT]):
     """A batch beside what is known. `kept` are the rivals that go in as well, under ids of their own."""
 
-    fresh: list[Entry]
-    kept: list[Submitted]
+    new: list[EntryT]
+    renamed: list[SubmittedEntry]
     duplicates: int
-    rivals: tuple[Beside, ...]
+    conflicts: tuple[ConflictingEntry, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Storing:
+class StoreOptions:
     """In whose name entries are stored. `source` names the file that an import reads.
 
     With `keep_rivals` an entry that contradicts a stored one is kept as well, under an id made from both.
@@ -65,7 +72,7 @@ class Storing:
     actor: str
     imported: bool = False
     source: str = ""
-    keep_rivals: bool = False
+    keep_conflicts: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +97,7 @@ class Mutation:
 
 
 @dataclass(frozen=True, slots=True)
-class Author:
+class MutationAuthor:
     """In whose name a mutation is recorded, as text."""
 
     session_id: str
@@ -111,7 +118,7 @@ class RecordedMutation:
     new: bool
 
 
-def store(workspace_id: int, batch: Sequence[Submitted], how: Storing) -> Stored:
+def store_entries(workspace_id: int, batch: Sequence[SubmittedEntry], how: StoreOptions) -> StoreResult:
     """Append new entries, inside the caller's transaction; the same id again is never stored twice.
 
     The same id with the same content counts as a duplicate, with other content as a rival. The caller
@@ -119,13 +126,13 @@ def store(workspace_id: int, batch: Sequence[Submitted], how: Storing) -> Stored
     2 queries and 5 statements, whatever the size of the batch (up to a few hundred); 1 query more for rivals
     that are kept.
     """
-    settled = settle(workspace_id, batch, how)
-    fresh = [*settled.fresh, *settled.kept]
-    made = _append_all(workspace_id, fresh, how) if fresh else ()
-    return Stored(len(fresh), settled.duplicates, settled.rivals, made)
+    settled = classify_batch(workspace_id, batch, how)
+    fresh = [*settled.new, *settled.renamed]
+    made = _append_entries(workspace_id, fresh, how) if fresh else ()
+    return StoreResult(len(fresh), settled.duplicates, settled.conflicts, made)
 
 
-def retried(store: Callable[[], Stored]) -> Stored:
+def store_with_retry(store: Callable[[], StoreResult]) -> StoreResult:
     """Store twice, where somebody else recorded one of the ids meanwhile: now it is seen as known."""
     try:
         with transaction.atomic():
@@ -134,51 +141,53 @@ def retried(store: Callable[[], Stored]) -> Stored:
         return store()
 
 
-def settle(workspace_id: int, batch: Sequence[Entry], how: Storing) -> Settled[Entry]:
+def classify_batch(workspace_id: int, batch: Sequence[EntryT], how: StoreOptions) -> ClassifiedBatch[EntryT]:
     """What is to be stored of a batch. 1 query, 1 more for rivals that are kept."""
-    fresh, duplicates, rivals = sort_out(workspace_id, batch)
-    kept: list[Submitted] = []
-    if rivals and how.keep_rivals:
-        kept, known, _ = sort_out(workspace_id, [one.renamed() for one in rivals])
+    fresh, duplicates, rivals = classify_entries(workspace_id, batch)
+    kept: list[SubmittedEntry] = []
+    if rivals and how.keep_conflicts:
+        kept, known, _ = classify_entries(workspace_id, [one.to_renamed() for one in rivals])
         new = {one.entry_id for one in kept}
-        rivals = [replace(one, new=one.beside_id in new) for one in rivals]
+        rivals = [replace(one, new=one.alternate_id in new) for one in rivals]
         duplicates += known
-    return Settled(fresh, kept, duplicates, tuple(rivals))
+    return ClassifiedBatch(fresh, kept, duplicates, tuple(rivals))
 
 
-def rivals_of(workspace_id: int, batch: Sequence[Submitted]) -> list[Beside]:
+def find_conflicts(workspace_id: int, batch: Sequence[SubmittedEntry]) -> list[ConflictingEntry]:
     """Those of a batch that contradict each other or what is stored. 1 query; changes nothing."""
-    return sort_out(workspace_id, batch)[2]
+    return classify_entries(workspace_id, batch)[2]
 
 
-def _append_all(workspace_id: int, fresh: Sequence[Submitted], how: Storing) -> tuple[Appended, ...]:
-    readings = [one.read() for one in fresh]
+def _append_entries(
+    workspace_id: int, fresh: Sequence[SubmittedEntry], how: StoreOptions
+) -> tuple[AppendedEntry, ...]:
+    readings = [one.parse() for one in fresh]
     made = append_many(
-        ledger_entry(workspace_id, one, reading, how) for one, reading in zip(fresh, readings, strict=True)
+        to_ledger_entry(workspace_id, one, reading, how) for one, reading in zip(fresh, readings, strict=True)
     )
-    project(
-        Recorded(one.id, workspace_id, reading, how.imported)
+    write_projections(
+        RecordedTrace(one.id, workspace_id, reading, how.imported)
         for one, reading in zip(made, readings, strict=True)
     )
     return tuple(made)
 
 
-def record_mutation(workspace_id: int, mutation: Mutation, author: Author) -> RecordedMutation:
+def record_mutation(workspace_id: int, mutation: Mutation, author: MutationAuthor) -> RecordedMutation:
     """Record one mutation in the seeds' entry shape, once for each (session, tool_use_id, path).
 
     `problems` become a lesson. Raise `MutationFieldError`, or `DuplicateIdError` when the same call was
     reported with other content.
     """
-    entry = trace_entry(mutation, author)
-    key = _call_key(mutation, author, entry)
-    reading = read_entry(entry)
+    entry = build_trace_entry(mutation, author)
+    key = _build_call_key(mutation, author, entry)
+    reading = parse_entry(entry)
     with write_transaction():
-        checked = check_of(mutation.mutation_class, mutation.computed_class)
-        new = ledger_entry(workspace_id, Submitted(entry), reading, Storing(author.actor))
+        checked = check_claimed_class(mutation.mutation_class, mutation.computed_class)
+        new = to_ledger_entry(workspace_id, SubmittedEntry(entry), reading, StoreOptions(author.actor))
         made = append(replace(new, idempotency_key=key, agent=author.agent or new.agent, reason=checked))
         if made is None:
-            return _reported_before(workspace_id, key or "", entry)
-        project([Recorded(made.id, workspace_id, reading)])
+            return _find_earlier_report(workspace_id, key or "", entry)
+        write_projections([RecordedTrace(made.id, workspace_id, reading)])
         if mutation.problems:
             file = entry["files"][0]["relative_path"]
             lesson = NewLesson(file, mutation.problems, None, author.session_id, author.intent_id)
@@ -186,27 +195,29 @@ def record_mutation(workspace_id: int, mutation: Mutation, author: Author) -> Re
     return RecordedMutation(made.id, entry, made.received_at, made.leaf_hash, new=True)
 
 
-def trace_entry(mutation: Mutation, author: Author) -> dict[str, Any]:
+def build_trace_entry(mutation: Mutation, author: MutationAuthor) -> dict[str, Any]:
     """Return the trace entry for a mutation. Raise `MutationFieldError`."""
     try:
-        path = canonical_path(mutation.path)
+        path = to_canonical_path(mutation.path)
     except ValueError as error:
         raise MutationFieldError(f"path: {error}") from error
-    start, end = _lines(mutation)
+    start, end = _choose_lines(mutation)
     entry: dict[str, Any] = {
         "id": str(uuid.uuid4()),
         "timestamp": datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
         "vcs": {"revision_id": mutation.revision_id},
-        "files": [{"relative_path": path, "conversations": [_conversation(mutation, author, start, end)]}],
+        "files": [
+            {"relative_path": path, "conversations": [_build_conversation(mutation, author, start, end)]}
+        ],
     }
     if mutation.mutation_class:
         entry["mutation_class"] = mutation.mutation_class
     if mutation.computed_class:
-        entry[FIELD] = mutation.computed_class
+        entry[COMPUTED_CLASS_FIELD] = mutation.computed_class
     return entry
 
 
-def newest_hashes(workspace_id: int, paths: Iterable[str]) -> dict[str, str]:
+def find_newest_hashes(workspace_id: int, paths: Iterable[str]) -> dict[str, str]:
     """The newest known hash of each canonical path; "" when the file was deleted, absent when not known.
 
     An entry that changed a file without telling its whole hash makes the hash unknown. What an import
@@ -215,11 +226,11 @@ def newest_hashes(workspace_id: int, paths: Iterable[str]) -> dict[str, str]:
     wanted = list(dict.fromkeys(paths))
     found: dict[str, str] = {}
     for at in range(0, len(wanted), MAX_PATHS):
-        found |= _newest_hashes(workspace_id, wanted[at : at + MAX_PATHS])
+        found |= _find_newest_hashes(workspace_id, wanted[at : at + MAX_PATHS])
     return found
 
 
-def _newest_hashes(workspace_id: int, paths: list[str]) -> dict[str, str]:
+def _find_newest_hashes(workspace_id: int, paths: list[str]) -> dict[str, str]:
     values = ", ".join(["(%s)"] * len(paths))
     with connection.cursor() as cursor:
         cursor.execute(NEWEST_HASHES.replace("{paths}", values), [*paths, workspace_id])
@@ -227,11 +238,13 @@ def _newest_hashes(workspace_id: int, paths: list[str]) -> dict[str, str]:
     return {path: "" if told == "gone" else told for path, told in rows if told}
 
 
-def ledger_entry(workspace_id: int, entry: Submitted, reading: Reading, how: Storing) -> NewEntry:
+def to_ledger_entry(
+    workspace_id: int, entry: SubmittedEntry, reading: ParsedEntry, how: StoreOptions
+) -> NewEntry:
     """The ledger's record of a trace entry that was read."""
     return NewEntry(
         workspace_id=workspace_id,
-        kind=Kind.TRACE,
+        kind=EntryKind.TRACE,
         body=entry.value,
         encoded=entry.encoded,
         entry_id=entry.value["id"],
@@ -244,18 +257,18 @@ def ledger_entry(workspace_id: int, entry: Submitted, reading: Reading, how: Sto
     )
 
 
-def _call_key(mutation: Mutation, author: Author, entry: dict[str, Any]) -> str | None:
+def _build_call_key(mutation: Mutation, author: MutationAuthor, entry: dict[str, Any]) -> str | None:
     if not mutation.tool_use_id:
         return None
     parts = [author.session_id, mutation.tool_use_id, entry["files"][0]["relative_path"]]
     return f"mutation:{hashlib.sha256(canonical_json.encode(parts)).hexdigest()}"
 
 
-def _reported_before(workspace_id: int, key: str, entry: dict[str, Any]) -> RecordedMutation:
-    before = find(workspace_id, key)
+def _find_earlier_report(workspace_id: int, key: str, entry: dict[str, Any]) -> RecordedMutation:
+    before = find_by_key(workspace_id, key)
     assert before is not None  # the append found it in this very transaction
-    stored = body_of(before)
-    made = ("id", "timestamp", FIELD)  # here, so they differ in every report
+    stored = read_body(before)
+    made = ("id", "timestamp", COMPUTED_CLASS_FIELD)  # here, so they differ in every report
     if stored is not None and _without(entry, made) != _without(stored, made):
         text = "This tool_use_id was reported for this path before, with other content."
         raise DuplicateIdError(text, id=before.entry_id)
@@ -266,30 +279,30 @@ def _without(entry: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
     return {name: value for name, value in entry.items() if name not in names}
 
 
-def _conversation(mutation: Mutation, author: Author, start: int, end: int) -> dict[str, Any]:
+def _build_conversation(mutation: Mutation, author: MutationAuthor, start: int, end: int) -> dict[str, Any]:
     related = [{"type": INTENT_TYPE, "value": author.intent_id}] if author.intent_id else []
     return {
         "url": author.session_id,
         "contributor": {"entity_type": "AI", "model_identifier": author.model or author.agent or "unknown"},
-        "ranges": [{"start_line": start, "end_line": end, "content_hash": _content_hash(mutation)}],
+        "ranges": [{"start_line": start, "end_line": end, "content_hash": _choose_content_hash(mutation)}],
         "related": related,
     }
 
 
-def _content_hash(mutation: Mutation) -> str:
+def _choose_content_hash(mutation: Mutation) -> str:
     if mutation.content is None:
         told = (mutation.content_hash or "").strip()
-        found = DELETED if told.upper() == DELETED else comparable_hash(told)
+        found = DELETED if told.upper() == DELETED else normalize_hash(told)
         if not found:
             raise MutationFieldError("Send content, or content_hash as sha256:… (DELETED: it is gone).")
         return found
     computed = f"sha256:{hashlib.sha256(mutation.content.encode()).hexdigest()}"
-    if mutation.content_hash and comparable_hash(mutation.content_hash) != computed:
+    if mutation.content_hash and normalize_hash(mutation.content_hash) != computed:
         raise MutationFieldError(f"content_hash: the content that came along has {computed}.")
     return computed
 
 
-def _lines(mutation: Mutation) -> tuple[int, int]:
+def _choose_lines(mutation: Mutation) -> tuple[int, int]:
     """The lines meant; a final line feed ends a line and begins none."""
     whole = 1
     if mutation.content is not None:

@@ -10,25 +10,25 @@ from typing import Any
 from controlplane.policy.model import HANDSHAKE_TOOL, ToolCall
 from controlplane.policy.replay import INCOMPLETE, REDACTED, RecordedCall
 from controlplane.shared.masking import MASK, is_cut
-from traces.ledger.append import body_of
-from traces.ledger.missing_bodies import Absences
-from traces.models import Kind, LedgerEntry
+from traces.ledger.append import read_body
+from traces.ledger.missing_bodies import MissingBodies
+from traces.models import EntryKind, LedgerEntry
 
 MAX_CALLS = 5_000
 CHUNK = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
-    """Which calls: those since a moment; of one intent, or of all. The newest `most` of them."""
+class CallSelection:
+    """Which calls: those since a moment; of one intent, or of all. The newest `limit` of them."""
 
     since: datetime
     intent_id: str = ""
-    most: int = MAX_CALLS
+    limit: int = MAX_CALLS
 
 
-def recorded_calls(
-    workspace_id: int, selection: Selection, *, roots: Mapping[str, str], local_root: str = ""
+def load_recorded_calls(
+    workspace_id: int, selection: CallSelection, *, roots: Mapping[str, str], local_root: str = ""
 ) -> Iterator[RecordedCall]:
     """Newest first, read in pieces: 1 query each `CHUNK` on PostgreSQL, 1 in all on SQLite.
 
@@ -36,32 +36,34 @@ def recorded_calls(
     """
     entries = (
         LedgerEntry.objects.for_workspace(workspace_id)
-        .of_kind(Kind.DECISION)
+        .of_kind(EntryKind.DECISION)
         .filter(received_at__gte=selection.since)
         .exclude(tool=HANDSHAKE_TOOL)
     )
     if selection.intent_id:
         entries = entries.filter(intent_id=selection.intent_id)
-    newest = entries.with_body_and_leaf().newest_first()[: selection.most]
-    absences = Absences(workspace_id)
+    newest = entries.with_body_and_leaf().newest_first()[: selection.limit]
+    absences = MissingBodies(workspace_id)
     for entry in newest.iterator(chunk_size=CHUNK):
-        yield recorded(entry, absences, root=roots.get(entry.session_id, "") or local_root)
+        yield to_recorded_call(entry, absences, root=roots.get(entry.session_id, "") or local_root)
 
 
 def find_decision(workspace_id: int, decision_id: str) -> LedgerEntry | None:
     """1 query."""
-    decisions = LedgerEntry.objects.for_workspace(workspace_id).of_kind(Kind.DECISION).with_body()
+    decisions = LedgerEntry.objects.for_workspace(workspace_id).of_kind(EntryKind.DECISION).with_body()
     return decisions.filter(entry_id=decision_id).first()
 
 
-def recorded(entry: LedgerEntry, absences: Absences | None = None, *, root: str = "") -> RecordedCall:
+def to_recorded_call(
+    entry: LedgerEntry, absences: MissingBodies | None = None, *, root: str = ""
+) -> RecordedCall:
     """The call of a decision. 0 queries when the body was fetched along."""
-    body = body_of(entry)
+    body = read_body(entry)
     if body is None:
-        absence = (absences or Absences(entry.workspace_id)).of(entry)
+        absence = (absences or MissingBodies(entry.workspace_id)).explain(entry)
         lost = f"its content is archived in {absence.file}" if absence.archived else REDACTED
     else:
-        lost = "" if is_whole(body.get("input")) else INCOMPLETE
+        lost = "" if is_complete_input(body.get("input")) else INCOMPLETE
     known = body or {}
     return RecordedCall(
         decision_id=entry.entry_id,
@@ -73,21 +75,21 @@ def recorded(entry: LedgerEntry, absences: Absences | None = None, *, root: str 
         reason=entry.reason,
         tool_class=str(known.get("classification", "")).upper(),
         targets=tuple(known.get("targets") or ()),
-        call=None if lost else _call(entry, known, root),
+        call=None if lost else _build_call(entry, known, root),
         unreplayable_reason=lost,
     )
 
 
-def is_whole(value: Any) -> bool:
+def is_complete_input(value: Any) -> bool:
     """Whether nothing in a stored input was masked or cut."""
     if isinstance(value, str):
         return MASK not in value and not is_cut(value)
     if isinstance(value, dict):
-        return all(is_whole(key) and is_whole(item) for key, item in value.items())
-    return all(map(is_whole, value)) if isinstance(value, list) else True
+        return all(is_complete_input(key) and is_complete_input(item) for key, item in value.items())
+    return all(map(is_complete_input, value)) if isinstance(value, list) else True
 
 
-def _call(entry: LedgerEntry, body: dict[str, Any], root: str) -> ToolCall:
+def _build_call(entry: LedgerEntry, body: dict[str, Any], root: str) -> ToolCall:
     cwd = body.get("cwd") or None
     return ToolCall(
         tool=entry.tool,

@@ -10,9 +10,9 @@ from controlplane.policy.calls.resolve_tool import resolve_tool
 from controlplane.policy.calls.targets import find_targets
 from controlplane.policy.calls.toolsets.kinds import ToolKind as Kinds
 from controlplane.policy.model import Policy, ToolCall
-from traces.entries.recorded_calls import recorded
-from traces.ledger.append import body_of
-from traces.models import Kind, LedgerEntry
+from traces.entries.recorded_calls import to_recorded_call
+from traces.ledger.append import read_body
+from traces.models import EntryKind, LedgerEntry
 from traces.ranges.rebuild_texts import Edit
 
 MAX_SESSIONS = 20
@@ -23,7 +23,7 @@ ALLOWED = "allow"
 EDITING = frozenset({Kinds.WRITE, Kinds.EDIT, Kinds.PATCH})
 
 
-def recorded_edits(
+def load_recorded_edits(
     workspace_id: int, path: str, sessions: Collection[str], rows: tuple[int, int]
 ) -> list[Edit]:
     """The newest edits of a file that the gate let these sessions make, among the ledger's rows of that
@@ -33,7 +33,7 @@ def recorded_edits(
     """
     calls = (
         LedgerEntry.objects.for_workspace(workspace_id)
-        .of_kind(Kind.DECISION)
+        .of_kind(EntryKind.DECISION)
         .filter(
             outcome=ALLOWED, pk__range=rows, session_id__in=list(sessions)[:MAX_SESSIONS], body__isnull=False
         )
@@ -41,18 +41,18 @@ def recorded_edits(
     small = calls.annotate(size=Length("body__body")).filter(size__lte=MAX_CALL_BYTES)
     found: list[Edit] = []
     for entry in small.with_body().newest_first()[:MAX_CALLS]:
-        body = body_of(entry)
+        body = read_body(entry)
         if len(found) >= MAX_EDITS:
             break
         if body is None or path not in (body.get("targets") or ()):
             continue
-        call = recorded(entry).call
+        call = to_recorded_call(entry).call
         if call is not None:
-            found.extend(_edits(call, entry.received_at.timestamp()))
+            found.extend(_extract_edits(call, entry.received_at.timestamp()))
     return found
 
 
-def _edits(call: ToolCall, seconds: float) -> Iterator[Edit]:
+def _extract_edits(call: ToolCall, seconds: float) -> Iterator[Edit]:
     tool = resolve_tool(call).tool
     if (
         tool is None or tool.kind not in EDITING
@@ -60,8 +60,8 @@ def _edits(call: ToolCall, seconds: float) -> Iterator[Edit]:
         return
     for named in find_targets(call, Policy()).writes:
         if named.op == "write" and named.after is not None:
-            yield Edit(_bytes(named.before), _bytes(named.after), seconds, is_full_text=named.is_full_text)
+            yield Edit(_encode(named.before), _encode(named.after), seconds, is_full_text=named.is_full_text)
 
 
-def _bytes(text: str) -> bytes:
+def _encode(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")

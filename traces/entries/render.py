@@ -13,9 +13,9 @@ from itertools import islice
 from typing import Any
 
 from traces.entry_schema import DELETED, INTENT_TYPE
-from traces.ledger.append import body_of
-from traces.ledger.missing_bodies import Absence, Absences
-from traces.models import Kind, LedgerEntry, TraceFile
+from traces.ledger.append import read_body
+from traces.ledger.missing_bodies import MissingBodies, MissingBody
+from traces.models import EntryKind, LedgerEntry, TraceFile
 
 CHUNK = 500
 
@@ -26,31 +26,31 @@ class RenderedEntry:
 
     entry: LedgerEntry
     value: dict[str, Any] | None
-    absence: Absence | None = None
+    absence: MissingBody | None = None
 
 
 def render_entries(entries: Iterable[LedgerEntry]) -> Iterator[RenderedEntry]:
     """Trace entries of one workspace, in order, read in pieces. 3 queries more a piece with archived ones."""
-    absences: Absences | None = None
+    absences: MissingBodies | None = None
     rest = iter(entries)
     while piece := list(islice(rest, CHUNK)):
-        absences = absences or Absences(piece[0].workspace_id)
+        absences = absences or MissingBodies(piece[0].workspace_id)
         yield from _render(piece, absences)
 
 
-def _render(piece: Sequence[LedgerEntry], absences: Absences) -> Iterator[RenderedEntry]:
-    values = [body_of(entry) for entry in piece]
+def _render(piece: Sequence[LedgerEntry], absences: MissingBodies) -> Iterator[RenderedEntry]:
+    values = [read_body(entry) for entry in piece]
     gone = {
-        entry.pk: absences.of(entry)
+        entry.pk: absences.explain(entry)
         for entry, value in zip(piece, values, strict=True)
-        if value is None and entry.kind == Kind.TRACE
+        if value is None and entry.kind == EntryKind.TRACE
     }
     outlined = _outlines([entry for entry in piece if entry.pk in gone and gone[entry.pk].archived], gone)
     for entry, value in zip(piece, values, strict=True):
         yield RenderedEntry(entry, value or outlined.get(entry.pk), gone.get(entry.pk))
 
 
-def _outlines(entries: Sequence[LedgerEntry], gone: dict[int, Absence]) -> dict[int, dict[str, Any]]:
+def _outlines(entries: Sequence[LedgerEntry], gone: dict[int, MissingBody]) -> dict[int, dict[str, Any]]:
     """What is still known of archived trace entries, in the shape of an entry, by row id. 3 queries."""
     if not entries:
         return {}
@@ -59,7 +59,7 @@ def _outlines(entries: Sequence[LedgerEntry], gone: dict[int, Absence]) -> dict[
     return {entry.pk: _outline(entry, gone[entry.pk]) for entry in found}
 
 
-def _outline(entry: LedgerEntry, absence: Absence) -> dict[str, Any]:
+def _outline(entry: LedgerEntry, absence: MissingBody) -> dict[str, Any]:
     files: dict[str, list[TraceFile]] = {}
     for file in entry.files.all():
         files.setdefault(file.path, []).append(file)

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from django.db.models import Count, Max, Q
 
-from traces.counts.counters import EPOCH, microseconds, path_hash, uncounted
-from traces.entries.known_intents import known_intents
-from traces.entry_schema import EVOLUTION
+from traces.counts.counters import EPOCH, compute_path_hash, list_uncounted, to_microseconds
+from traces.entries.known_intents import load_known_intents
+from traces.entry_schema import EVOLUTION_CLASS
 from traces.interchange.formats.intent_map import IntentSection
 from traces.models import FileCount, TraceFile
 
@@ -38,21 +38,21 @@ class Touch(NamedTuple):
 def load_touches(workspace_id: int, *, path: str | None = None) -> list[Touch]:
     """Return every pair of file and intent with its counts, by path. 4 queries."""
     counted = FileCount.objects.filter(workspace_id=workspace_id)
-    uncounted_files = TraceFile.objects.filter(entry__in=uncounted(workspace_id, MAX_UNCOUNTED))
+    uncounted_files = TraceFile.objects.filter(entry__in=list_uncounted(workspace_id, MAX_UNCOUNTED))
     if path is not None:
         # The hash serves the index, the path decides: two paths may share a hash.
-        counted = counted.filter(path_hash=path_hash(path), path=path)
+        counted = counted.filter(path_hash=compute_path_hash(path), path=path)
         uncounted_files = uncounted_files.filter(path=path)
     grouped = uncounted_files.values_list("path", "intent_id").annotate(
         entries=Count("entry_id", distinct=True),
         last=Max("changed_at"),
-        evolved=Count("entry_id", distinct=True, filter=Q(mutation_class=EVOLUTION)),
+        evolved=Count("entry_id", distinct=True, filter=Q(mutation_class=EVOLUTION_CLASS)),
     )
     counted_rows = counted.values_list("path", "intent_id", "entries", "last_changed", "evolved")
     return _add_touches(
         list(map(Touch._make, counted_rows)),
         [
-            Touch(path, name, entries, microseconds(changed_at), evolved)
+            Touch(path, name, entries, to_microseconds(changed_at), evolved)
             for path, name, entries, changed_at, evolved in grouped.order_by()
         ],
     )
@@ -65,7 +65,7 @@ def list_file_touches(workspace_id: int, path: str) -> list[Touch]:
 
 def build_map_sections(workspace_id: int) -> list[IntentSection]:
     """Return the sections of `intent_map.md`: files with entries of class INTENT_EVOLUTION. 5 queries."""
-    names = known_intents(workspace_id)
+    names = load_known_intents(workspace_id)
     paths: dict[str, list[str]] = {}
     for touch in load_touches(workspace_id):
         if touch.intent_id and touch.evolved:

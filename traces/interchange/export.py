@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 
 from traces.entries.render import render_entries
 from traces.interchange.formats.agent_trace import to_record
-from traces.ledger.checkpoints import origin_of
+from traces.ledger.checkpoints import log_origin
 from traces.models import LedgerEntry
 
 CHUNK_SIZE = 500
@@ -46,7 +46,7 @@ def stream_orchestration(rows: QuerySet[LedgerEntry]) -> Iterator[bytes]:
 
 def stream_agent_trace(rows: QuerySet[LedgerEntry], workspace_id: int) -> Iterator[bytes]:
     """Yield Agent Trace 0.1.0, one record per line."""
-    log = origin_of(workspace_id)
+    log = log_origin(workspace_id)
     return _stream(rows, lambda entry: to_record(entry, log))
 
 

@@ -8,17 +8,17 @@ from functools import partial
 from django.db import transaction
 
 from controlplane.shared.sqlite_lock import write_transaction
-from traces.entries.deduplicate import Submitted
-from traces.entries.record import Storing, retried, store
+from traces.entries.deduplicate import SubmittedEntry
+from traces.entries.record import StoreOptions, store_entries, store_with_retry
 from traces.interchange.formats.json_lines import read_lines
 from traces.interchange.imports import strict_reader
 from traces.interchange.imports.chunks import count_stored, split_chunks
 from traces.interchange.imports.report import ImportReport, Remark
 from traces.ledger import canonical_json
-from traces.ledger.append import Appended
+from traces.ledger.append import AppendedEntry
 
 
-def post_entries(workspace_id: int, raw: bytes, actor: str) -> tuple[ImportReport, list[Appended]]:
+def post_entries(workspace_id: int, raw: bytes, actor: str) -> tuple[ImportReport, list[AppendedEntry]]:
     """Record the entries of a request: an object, an array, or JSON Lines. All or nothing.
 
     The second value holds the new entries in order, for their receipts.
@@ -27,18 +27,18 @@ def post_entries(workspace_id: int, raw: bytes, actor: str) -> tuple[ImportRepor
     entries = list(_parse_body(raw, report))
     if not entries and (report.warning_count or not raw.strip()):
         report.error(Remark("INVALID_JSON", "The body has no complete entry.", None))
-    created: list[Appended] = []
+    created: list[AppendedEntry] = []
     with write_transaction():
         for chunk in split_chunks(entries):
-            stored = retried(partial(store, workspace_id, chunk, Storing(actor)))
-            created += count_stored(stored, report).made
+            stored = store_with_retry(partial(store_entries, workspace_id, chunk, StoreOptions(actor)))
+            created += count_stored(stored, report).appended
         if not report.is_valid:
             transaction.set_rollback(True)
             report.entries = report.duplicates = 0
     return report, created if report.is_valid else []
 
 
-def _parse_body(raw: bytes, report: ImportReport) -> Iterator[Submitted]:
+def _parse_body(raw: bytes, report: ImportReport) -> Iterator[SubmittedEntry]:
     try:
         value = canonical_json.parse(raw)
     except canonical_json.CanonicalError as error:

@@ -14,7 +14,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from traces.entries.deduplicate import Submitted, field_errors
+from traces.entries.deduplicate import SubmittedEntry, validate_fields
 from traces.interchange.export import encode_json_line
 from traces.interchange.formats import git_ai
 from traces.interchange.formats.agent_trace import to_record
@@ -22,9 +22,9 @@ from traces.interchange.formats.json_lines import MAX_LINE_LENGTH
 from traces.interchange.imports.prepare import read_entries
 from traces.interchange.imports.report import ImportReport, Remark
 from traces.ledger import canonical_json
-from traces.ledger.append import body_of
-from traces.ledger.checkpoints import origin_of
-from traces.models import Kind, LedgerEntry
+from traces.ledger.append import read_body
+from traces.ledger.checkpoints import log_origin
+from traces.models import EntryKind, LedgerEntry
 from traces.safe_git import GIT, git_environment
 
 TRACE_DIRECTORY = ".agent-trace"
@@ -91,7 +91,7 @@ class Repository:
 
 def read_trace_directory(
     repository: Repository, report: ImportReport, *, lenient: bool
-) -> Iterator[Submitted]:
+) -> Iterator[SubmittedEntry]:
     """Yield the entries of all JSON files below `.agent-trace/`, by path."""
     root = repository.path / TRACE_DIRECTORY
     for directory, subdirectories, files in os.walk(root, followlinks=False):
@@ -105,7 +105,7 @@ def read_trace_directory(
                 _merge_report(file_report, report, str(file.relative_to(repository.path)))
 
 
-def read_note_entries(repository: Repository, ref: str, report: ImportReport) -> Iterator[Submitted]:
+def read_note_entries(repository: Repository, ref: str, report: ImportReport) -> Iterator[SubmittedEntry]:
     """Yield the entries of a ref's notes, git-ai's or Agent Trace records. Unreadable notes are warnings."""
     for commit, note in repository.read_notes(ref):
         note_report = ImportReport()
@@ -126,13 +126,15 @@ def write_notes(repository: Repository, ref: str, workspace_id: int) -> int:
     Notes of others are preserved, and no record is written twice. Entries without a full commit hash, or with
     one that does not exist, are skipped. 1 query.
     """
-    log, written = origin_of(workspace_id), 0
-    rows = LedgerEntry.objects.for_workspace(workspace_id).of_kind(Kind.TRACE).filter(trace__isnull=False)
+    log, written = log_origin(workspace_id), 0
+    rows = (
+        LedgerEntry.objects.for_workspace(workspace_id).of_kind(EntryKind.TRACE).filter(trace__isnull=False)
+    )
     rows = rows.exclude(trace__revision_id="").select_related("body", "trace")
     ordered = rows.order_by("trace__revision_id", "pk").iterator(chunk_size=500)
     existing = dict(repository.read_notes(ref)) if repository.has_ref(ref) else {}
     for commit, entries in groupby(ordered, key=lambda row: row.trace.revision_id):
-        records = [to_record(body, log) for row in entries if (body := body_of(row)) is not None]
+        records = [to_record(body, log) for row in entries if (body := read_body(row)) is not None]
         if not _is_commit(repository, commit):
             continue
         previous = existing.get(commit, b"")
@@ -167,23 +169,23 @@ def _is_commit(repository: Repository, revision: str) -> bool:
     return True
 
 
-def _with_revision(commit: str, entry: Submitted) -> Submitted:
+def _with_revision(commit: str, entry: SubmittedEntry) -> SubmittedEntry:
     """Return the entry; one without a revision belongs to the commit that its note is attached to."""
     if (entry.value.get("vcs") or {}).get("revision_id"):
         return entry
-    return Submitted(entry.value | {"vcs": {"type": "git", "revision_id": commit}}, entry.line)
+    return SubmittedEntry(entry.value | {"vcs": {"type": "git", "revision_id": commit}}, entry.line)
 
 
 def _read_authorship_log(
     repository: Repository, commit: str, note: bytes, report: ImportReport
-) -> Iterator[Submitted]:
+) -> Iterator[SubmittedEntry]:
     try:
-        entry = Submitted(git_ai.to_entry(note.decode(), commit, repository.get_commit_time(commit)))
+        entry = SubmittedEntry(git_ai.to_entry(note.decode(), commit, repository.get_commit_time(commit)))
         canonical_json.check(entry.value)
     except (ValueError, RepositoryError) as error:
         report.warn(Remark("INVALID_NOTE", f"Skipped: {error}."))
         return
-    errors = field_errors(entry)
+    errors = validate_fields(entry)
     for error_found in errors:
         report.warn(Remark("INVALID_NOTE", f"Skipped: {error_found.message}."))
     if not errors:
@@ -209,7 +211,7 @@ def read_repository(
     *,
     include_directory: bool,
     lenient: bool,
-) -> Iterator[Submitted]:
+) -> Iterator[SubmittedEntry]:
     """Yield everything requested: the directory, then the refs."""
     if include_directory:
         yield from read_trace_directory(repository, report, lenient=lenient)

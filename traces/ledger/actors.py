@@ -9,7 +9,7 @@ from traces.models import LedgerEntry
 WORDS = {"person": "{}", "token": "token {}", "command": "manage.py {}"}
 
 
-def made_by(entry: LedgerEntry) -> str:
+def describe_actor(entry: LedgerEntry) -> str:
     """In words; "" where the ledger names nobody, as for what the server does by itself. 0 queries."""
     actor = json.loads(bytes(entry.envelope)).get("actor") or ""
     kind, _, name = actor.replace("command ", "command:", 1).partition(":")

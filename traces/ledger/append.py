@@ -31,7 +31,7 @@ ENVELOPE_VERSION = 1
 SALT_SIZE = 16
 
 # Text copies beside the evidence, and the most characters of each. `actor` stands in the envelope only.
-TEXTS = {
+TEXT_LIMITS = {
     "session_id": 200,
     "intent_id": 200,
     "outcome": 40,
@@ -83,7 +83,7 @@ class Condition:
 
 
 @dataclass(frozen=True, slots=True)
-class Appended:
+class AppendedEntry:
     id: int
     entry_id: str
     received_at: datetime
@@ -91,22 +91,22 @@ class Appended:
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PreparedEntry:
     """An entry as it will be stored: one value for each of `COLUMNS`, and the body with its salt."""
 
     row: dict[str, Any]
     salt: bytes
     body: bytes
 
-    def appended(self, row_id: int) -> Appended:
-        return Appended(row_id, self.row["entry_id"], self.row["received_at"], self.row["leaf_hash"])
+    def appended(self, row_id: int) -> AppendedEntry:
+        return AppendedEntry(row_id, self.row["entry_id"], self.row["received_at"], self.row["leaf_hash"])
 
 
-_texts = attrgetter(*TEXTS)
+_texts = attrgetter(*TEXT_LIMITS)
 ALWAYS = Condition("1 = 1")
 
 
-def append(entry: NewEntry, *, only_if: Condition = ALWAYS) -> Appended | None:
+def append(entry: NewEntry, *, only_if: Condition = ALWAYS) -> AppendedEntry | None:
     """Record one entry inside the caller's transaction. 1 statement on PostgreSQL, 2 on SQLite.
 
     None when nothing was recorded: the condition did not hold, or an entry with this idempotency key
@@ -115,7 +115,7 @@ def append(entry: NewEntry, *, only_if: Condition = ALWAYS) -> Appended | None:
     return append_prepared(prepare(entry), only_if=only_if)
 
 
-def append_prepared(made: Prepared, *, only_if: Condition = ALWAYS) -> Appended | None:
+def append_prepared(made: PreparedEntry, *, only_if: Condition = ALWAYS) -> AppendedEntry | None:
     """As `append`, for an entry that was prepared before a transaction held anybody up."""
     values = made.row | {"received_at": connection.ops.adapt_datetimefield_value(made.row["received_at"])}
     insert = f"{INSERT_ENTRY}({only_if.sql}){RETURN_ID}"
@@ -125,7 +125,7 @@ def append_prepared(made: Prepared, *, only_if: Condition = ALWAYS) -> Appended 
     return None if row_id is None else made.appended(row_id)
 
 
-def append_many(entries: Iterable[NewEntry]) -> list[Appended]:
+def append_many(entries: Iterable[NewEntry]) -> list[AppendedEntry]:
     """Record entries in this order inside the caller's transaction, in batches.
 
     Raises IntegrityError when one of them is there already; callers look first.
@@ -141,7 +141,7 @@ def append_many(entries: Iterable[NewEntry]) -> list[Appended]:
     return [one.appended(row_id) for row_id, one in zip(ids, made, strict=True)]
 
 
-def prepare(entry: NewEntry, received_at: datetime | None = None) -> Prepared:
+def prepare(entry: NewEntry, received_at: datetime | None = None) -> PreparedEntry:
     """The stored form of an entry, received now or then: canonical body, digest, envelope, leaf hash."""
     received_at = received_at or datetime.now(UTC)
     salt = os.urandom(SALT_SIZE)
@@ -150,11 +150,11 @@ def prepare(entry: NewEntry, received_at: datetime | None = None) -> Prepared:
     named = {
         "workspace_id": entry.workspace_id,
         "kind": str(entry.kind),
-        "entry_id": entry.entry_id or new_id(),
+        "entry_id": entry.entry_id or generate_entry_id(),
         "idempotency_key": entry.idempotency_key,
     }
-    texts = {name: text[:most] for (name, most), text in zip(TEXTS.items(), _texts(entry), strict=True)}
-    envelope = canonical_json.encode_flat(envelope_of(named | texts, received_at, digest))
+    texts = {name: text[:most] for (name, most), text in zip(TEXT_LIMITS.items(), _texts(entry), strict=True)}
+    envelope = canonical_json.encode_flat(build_envelope(named | texts, received_at, digest))
     texts.pop("actor")
     row = named | texts | {
         "received_at": received_at,
@@ -162,26 +162,26 @@ def prepare(entry: NewEntry, received_at: datetime | None = None) -> Prepared:
         "leaf_hash": leaf_hash(envelope),
         "body_digest": digest,
     }  # fmt: skip
-    return Prepared(row, salt, body)
+    return PreparedEntry(row, salt, body)
 
 
-def envelope_of(values: dict[str, Any], received_at: datetime, body_digest: bytes) -> dict[str, Any]:
+def build_envelope(values: dict[str, Any], received_at: datetime, body_digest: bytes) -> dict[str, Any]:
     """The signed part of an entry. What is empty or null is left out."""
     filled = {name: value for name, value in values.items() if value is not None and value != ""}
     return filled | {
         "v": ENVELOPE_VERSION,
-        "received_at": instant(received_at),
+        "received_at": format_instant(received_at),
         "body_digest": body_digest.hex(),
     }
 
 
 @lru_cache(maxsize=64)
-def instant(moment: datetime) -> str:
+def format_instant(moment: datetime) -> str:
     """Microseconds always, `Z` always: one spelling for one instant."""
     return f"{moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='microseconds')}Z"
 
 
-def new_id() -> str:
+def generate_entry_id() -> str:
     """A UUID, version 7 (RFC 9562): ordered by time, so that indexes grow at their end."""
     milliseconds = time.time_ns() // 1_000_000
     randomness = int.from_bytes(os.urandom(10), "big")
@@ -189,13 +189,13 @@ def new_id() -> str:
     return str(uuid.UUID(int=milliseconds << 80 | 0x7 << 76 | high << 64 | 0b10 << 62 | low))
 
 
-def find(workspace_id: int, idempotency_key: str) -> LedgerEntry | None:
+def find_by_key(workspace_id: int, idempotency_key: str) -> LedgerEntry | None:
     """The entry that was recorded under this key, with its body. 1 query."""
     entries = LedgerEntry.objects.for_workspace(workspace_id).with_body()
     return entries.filter(idempotency_key=idempotency_key).first()
 
 
-def body_of(entry: LedgerEntry) -> dict[str, Any] | None:
+def read_body(entry: LedgerEntry) -> dict[str, Any] | None:
     """What the entry says; None once it is redacted or archived: `traces.ledger.missing_bodies` tells which.
 
     1 query unless the body was fetched along.
@@ -208,13 +208,13 @@ def body_of(entry: LedgerEntry) -> dict[str, Any] | None:
     return body
 
 
-def _append_in_one(insert: str, params: list[Any], made: Prepared) -> int | None:
+def _append_in_one(insert: str, params: list[Any], made: PreparedEntry) -> int | None:
     select = "SELECT id, %s, %s FROM made RETURNING entry_id"
     statement = f"WITH made AS ({insert}) {INSERT_BODY}{select}"
     return _returned(statement, [*params, made.salt, made.body])
 
 
-def _append_in_two(insert: str, params: list[Any], made: Prepared) -> int | None:
+def _append_in_two(insert: str, params: list[Any], made: PreparedEntry) -> int | None:
     row_id = _returned(insert, params)
     if row_id is not None:
         _returned(f"{INSERT_BODY}VALUES (%s, %s, %s) RETURNING entry_id", [row_id, made.salt, made.body])

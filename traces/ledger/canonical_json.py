@@ -27,13 +27,13 @@ class CanonicalError(ValueError):
         self.problem = problem
 
 
-class _Twice(dict[str, Any]):
+class _DuplicateKey(dict[str, Any]):
     """An object in which the key `name` occurred more than once."""
 
     name = ""
 
 
-class _Constant:
+class _NonFinite:
     """NaN, Infinity or -Infinity, which are not JSON."""
 
     def __init__(self, text: str) -> None:
@@ -156,14 +156,14 @@ def _check(value: Any, path: str, depth: int) -> bool:
     if isinstance(value, float) and math.isfinite(value):
         _check_float(value, path)
         return False
-    word = value.text if isinstance(value, _Constant) else repr(value)
+    word = value.text if isinstance(value, _NonFinite) else repr(value)
     raise CanonicalError(path, f"{word} is not JSON")
 
 
 def _check_object(value: dict[Any, Any], path: str, depth: int) -> bool:
     if depth >= MAX_DEPTH:
         raise CanonicalError(path, f"nests deeper than {MAX_DEPTH} levels")
-    if isinstance(value, _Twice):
+    if isinstance(value, _DuplicateKey):
         raise CanonicalError(f"{path}.{value.name}", "the key occurs twice")
     plain = True
     for key, item in value.items():
@@ -201,11 +201,11 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) == len(pairs):
         return found
-    twice = _Twice(found)
+    twice = _DuplicateKey(found)
     names = [name for name, _ in pairs]
     twice.name = next(name for name in names if names.count(name) > 1)
     return twice
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_Constant)
+_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_NonFinite)
 _ODD_NUMBER = re.compile(rb"-|\d[.eE]|\d{16}")

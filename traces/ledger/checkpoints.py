@@ -25,12 +25,14 @@ from cryptography.hazmat.primitives.serialization import (
 )
 from django.conf import settings
 
-from traces.ledger.append import instant
+from traces.ledger.append import format_instant
 
 ED25519 = b"\x01"  # algorithm byte of C2SP signed notes
 KEY_ID_SIZE = 4
 SIGNATURE_MARK = "\u2014 "
-RETIRED = "retired"  # a folder beside the key file: keys that sign nothing any more, and still verify
+RETIRED_DIRECTORY = (
+    "retired"  # a folder beside the key file: keys that sign nothing any more, and still verify
+)
 
 
 class KeyFileError(Exception):
@@ -42,7 +44,7 @@ class NoteError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class SignedNote:
     """A checkpoint as it was read: `signed` is the text that the signatures cover."""
 
     origin: str
@@ -52,24 +54,24 @@ class Note:
     signatures: tuple[tuple[str, bytes], ...]  # (key name, 4 bytes of key id ‖ signature)
 
 
-def origin_of(workspace_id: int) -> str:
+def log_origin(workspace_id: int) -> str:
     """The name of a workspace's log and of its key."""
     return f"intent-control-plane/ledger/{workspace_id}"
 
 
-def signing_key() -> Ed25519PrivateKey:
+def load_signing_key() -> Ed25519PrivateKey:
     """The installation's key, made on first use and kept readable by its owner only."""
-    return load_key(Path(settings.LEDGER_KEY_FILE))
+    return load_or_create_key(Path(settings.LEDGER_KEY_FILE))
 
 
-def public_key() -> Ed25519PublicKey:
-    return signing_key().public_key()
+def load_public_key() -> Ed25519PublicKey:
+    return load_signing_key().public_key()
 
 
-def retired_keys() -> list[Ed25519PublicKey]:
+def load_retired_keys() -> list[Ed25519PublicKey]:
     """The keys that this installation signed with before the one in use."""
-    kept = sorted((Path(settings.LEDGER_KEY_FILE).parent / RETIRED).glob("*.pem"))
-    return [load_key(path).public_key() for path in kept]
+    kept = sorted((Path(settings.LEDGER_KEY_FILE).parent / RETIRED_DIRECTORY).glob("*.pem"))
+    return [load_or_create_key(path).public_key() for path in kept]
 
 
 def rotate_key() -> Path:
@@ -79,45 +81,45 @@ def rotate_key() -> Path:
     old key until it starts anew, which verifies as well.
     """
     path = Path(settings.LEDGER_KEY_FILE)
-    old = signing_key().public_key().public_bytes_raw()
-    kept = path.parent / RETIRED / f"{hashlib.sha256(old).hexdigest()[:16]}.pem"
+    old = load_signing_key().public_key().public_bytes_raw()
+    kept = path.parent / RETIRED_DIRECTORY / f"{hashlib.sha256(old).hexdigest()[:16]}.pem"
     kept.parent.mkdir(mode=0o700, exist_ok=True)
     path.rename(kept)
-    load_key.cache_clear()
-    signing_key()
+    load_or_create_key.cache_clear()
+    load_signing_key()
     return kept
 
 
-def key_id(name: str, key: Ed25519PublicKey) -> bytes:
+def compute_key_id(name: str, key: Ed25519PublicKey) -> bytes:
     return hashlib.sha256(name.encode() + b"\n" + ED25519 + key.public_bytes_raw()).digest()[:KEY_ID_SIZE]
 
 
-def verifier_key(name: str, key: Ed25519PublicKey) -> str:
+def format_verifier_key(name: str, key: Ed25519PublicKey) -> str:
     """The public key in the form that tools for signed notes take: `name+id+key`."""
-    return f"{name}+{key_id(name, key).hex()}+{encoded(ED25519 + key.public_bytes_raw())}"
+    return f"{name}+{compute_key_id(name, key).hex()}+{encode_base64(ED25519 + key.public_bytes_raw())}"
 
 
 def sign_checkpoint(workspace_id: int, size: int, root: bytes) -> str:
-    origin = origin_of(workspace_id)
-    return sign_note(origin, f"{origin}\n{size}\n{encoded(root)}\n")
+    origin = log_origin(workspace_id)
+    return sign_note(origin, f"{origin}\n{size}\n{encode_base64(root)}\n")
 
 
 def sign_note(name: str, signed: str) -> str:
     """`signed`, which ends with a line feed, as a note signed by the installation's key under `name`."""
-    key = signing_key()
-    signature = key_id(name, key.public_key()) + key.sign(signed.encode())
-    return f"{signed}\n{SIGNATURE_MARK}{name} {encoded(signature)}\n"
+    key = load_signing_key()
+    signature = compute_key_id(name, key.public_key()) + key.sign(signed.encode())
+    return f"{signed}\n{SIGNATURE_MARK}{name} {encode_base64(signature)}\n"
 
 
-def read_note(text: str) -> Note:
+def parse_checkpoint(text: str) -> SignedNote:
     """Parse a checkpoint. Says nothing about its signatures: see `is_signed_by`."""
-    (origin, size, root), signed, signatures = three_lines(text)
+    (origin, size, root), signed, signatures = parse_note(text)
     if not (size.isascii() and size.isdigit()):
         raise NoteError(f"{size!r} is not a tree size")
-    return Note(origin, int(size), decoded(root), signed, signatures)
+    return SignedNote(origin, int(size), decode_base64(root), signed, signatures)
 
 
-def three_lines(text: str) -> tuple[list[str], str, tuple[tuple[str, bytes], ...]]:
+def parse_note(text: str) -> tuple[list[str], str, tuple[tuple[str, bytes], ...]]:
     """(the first three lines, all that is signed, the signatures) of a note. Raises NoteError."""
     signed, separator, tail = text.partition("\n\n")
     lines = signed.split("\n")
@@ -127,40 +129,42 @@ def three_lines(text: str) -> tuple[list[str], str, tuple[tuple[str, bytes], ...
     return lines[:3], signed + "\n", signatures
 
 
-def is_signed_by(note: Note, key: Ed25519PublicKey) -> bool:
+def is_signed_by(note: SignedNote, key: Ed25519PublicKey) -> bool:
     """Whether one of the note's signatures is by `key` under the name of the log itself."""
-    wanted = key_id(note.origin, key)
+    wanted = compute_key_id(note.origin, key)
     return any(
         name == note.origin and blob[:KEY_ID_SIZE] == wanted and _holds(key, blob[KEY_ID_SIZE:], note.signed)
         for name, blob in note.signatures
     )
 
 
-def is_ours(note: Note) -> bool:
+def is_signed_by_installation(note: SignedNote) -> bool:
     """Whether the note is signed by the installation's key or by one that it used before."""
-    return is_signed_by(note, public_key()) or any(is_signed_by(note, key) for key in retired_keys())
+    return is_signed_by(note, load_public_key()) or any(
+        is_signed_by(note, key) for key in load_retired_keys()
+    )
 
 
-def receipt(workspace_id: int, leaf: bytes, received_at: datetime) -> dict[str, str]:
+def sign_receipt(workspace_id: int, leaf: bytes, received_at: datetime) -> dict[str, str]:
     """The promise that an entry will be in the tree: it catches a deletion before sealing."""
-    origin = origin_of(workspace_id)
-    key = signing_key()
-    signature = key.sign(receipt_text(origin, leaf, instant(received_at)).encode())
+    origin = log_origin(workspace_id)
+    key = load_signing_key()
+    signature = key.sign(format_receipt(origin, leaf, format_instant(received_at)).encode())
     return {
-        "key_id": key_id(origin, key.public_key()).hex(),
-        "signature": encoded(signature),
+        "key_id": compute_key_id(origin, key.public_key()).hex(),
+        "signature": encode_base64(signature),
     }
 
 
-def receipt_text(origin: str, leaf: bytes, received_at: str) -> str:
+def format_receipt(origin: str, leaf: bytes, received_at: str) -> str:
     return f"receipt\n{origin}\n{leaf.hex()}\n{received_at}\n"
 
 
 @lru_cache(maxsize=64)
-def load_key(path: Path) -> Ed25519PrivateKey:
+def load_or_create_key(path: Path) -> Ed25519PrivateKey:
     """The key of a file, which is made where it is missing. Raises KeyFileError."""
     if not path.exists():
-        _make_key(path)
+        _create_key(path)
     try:
         key = load_pem_private_key(path.read_bytes(), password=None)
     except OSError as error:
@@ -172,7 +176,7 @@ def load_key(path: Path) -> Ed25519PrivateKey:
     return key
 
 
-def _make_key(path: Path) -> None:
+def _create_key(path: Path) -> None:
     """Write a whole file beside, then link it into place: of two processes one wins, none reads half."""
     pem = Ed25519PrivateKey.generate().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
     draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
@@ -188,17 +192,17 @@ def _make_key(path: Path) -> None:
 
 def _signature(line: str) -> tuple[str, bytes]:
     name, _, text = line.removeprefix(SIGNATURE_MARK).partition(" ")
-    blob = decoded(text)
+    blob = decode_base64(text)
     if not line.startswith(SIGNATURE_MARK) or len(blob) <= KEY_ID_SIZE:
         raise NoteError(f"{line!r} is not a signature line")
     return name, blob
 
 
-def encoded(raw: bytes) -> str:
+def encode_base64(raw: bytes) -> str:
     return base64.b64encode(raw).decode()
 
 
-def decoded(text: str) -> bytes:
+def decode_base64(text: str) -> bytes:
     """Raises NoteError."""
     try:
         return base64.b64decode(text, validate=True)

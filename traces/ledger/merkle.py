@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Callable, Iterator, Sequence
 
 Nodes = Callable[[int, int], bytes]
-Range = tuple[int, int]  # leaves [start, end)
+LeafRange = tuple[int, int]  # leaves [start, end)
 HASH_SIZE = 32
 EMPTY_ROOT = hashlib.sha256(b"").digest()
 
@@ -23,7 +23,7 @@ def node_hash(left: bytes, right: bytes) -> bytes:
     return hashlib.sha256(b"\x01" + left + right).digest()
 
 
-def complete_subtrees(start: int, end: int) -> Iterator[tuple[int, int]]:
+def find_complete_subtrees(start: int, end: int) -> Iterator[tuple[int, int]]:
     """The (level, index) of the largest complete subtrees that make up [start, end), left to right."""
     while start < end:
         aligned = (start & -start).bit_length() - 1 if start else 64
@@ -32,7 +32,7 @@ def complete_subtrees(start: int, end: int) -> Iterator[tuple[int, int]]:
         start += 1 << level
 
 
-def fold(roots: Sequence[bytes]) -> bytes:
+def fold_roots(roots: Sequence[bytes]) -> bytes:
     """Join the roots of complete subtrees, largest first, into one root."""
     if not roots:
         return EMPTY_ROOT
@@ -42,7 +42,7 @@ def fold(roots: Sequence[bytes]) -> bytes:
     return joined
 
 
-def fold_complete(hashes: Sequence[bytes]) -> bytes:
+def fold_complete_subtree(hashes: Sequence[bytes]) -> bytes:
     """The root over 2^n neighbouring hashes."""
     level = list(hashes)
     while len(level) > 1:
@@ -50,8 +50,8 @@ def fold_complete(hashes: Sequence[bytes]) -> bytes:
     return level[0]
 
 
-def range_hash(nodes: Nodes, start: int, end: int) -> bytes:
-    return fold([nodes(level, index) for level, index in complete_subtrees(start, end)])
+def compute_range_root(nodes: Nodes, start: int, end: int) -> bytes:
+    return fold_roots([nodes(level, index) for level, index in find_complete_subtrees(start, end)])
 
 
 def extend_frontier(frontier: list[bytes], size: int, leaf: bytes) -> None:
@@ -62,12 +62,12 @@ def extend_frontier(frontier: list[bytes], size: int, leaf: bytes) -> None:
     frontier.append(leaf)
 
 
-def inclusion_ranges(index: int, size: int) -> list[Range]:
+def find_inclusion_ranges(index: int, size: int) -> list[LeafRange]:
     """The subtrees that prove leaf `index` in a tree of `size`, lowest first (RFC 6962, 2.1.1)."""
     if not 0 <= index < size:
         raise ValueError(f"leaf {index} is not in a tree of {size}")
     start, end = 0, size
-    ranges: list[Range] = []
+    ranges: list[LeafRange] = []
     while end - start > 1:
         middle = start + _split(end - start)
         if index < middle:
@@ -79,14 +79,14 @@ def inclusion_ranges(index: int, size: int) -> list[Range]:
     return ranges[::-1]
 
 
-def consistency_ranges(old: int, new: int) -> list[Range]:
+def find_consistency_ranges(old: int, new: int) -> list[LeafRange]:
     """The subtrees of a consistency proof between two sizes, lowest first (RFC 6962, 2.1.2)."""
     if not 0 <= old <= new:
         raise ValueError(f"a tree of {new} has no past of {old}")
     if old in {0, new}:
         return []
     start, end = 0, new
-    ranges: list[Range] = []
+    ranges: list[LeafRange] = []
     while end != old:
         middle = start + _split(end - start)
         if old <= middle:
@@ -100,8 +100,8 @@ def consistency_ranges(old: int, new: int) -> list[Range]:
     return ranges[::-1]
 
 
-def proof(nodes: Nodes, ranges: list[Range]) -> list[bytes]:
-    return [range_hash(nodes, start, end) for start, end in ranges]
+def compute_proof(nodes: Nodes, ranges: list[LeafRange]) -> list[bytes]:
+    return [compute_range_root(nodes, start, end) for start, end in ranges]
 
 
 def verify_inclusion(leaf: bytes, index: int, size: int, path: Sequence[bytes], root: bytes) -> bool:

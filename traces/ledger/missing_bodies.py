@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
-from traces.ledger.redaction import redacted_rows
-from traces.models import LET_GO, LedgerArchive, LedgerEntry, LedgerLeaf
+from traces.ledger.redaction import list_redacted_ids
+from traces.models import ARCHIVABLE_KINDS, LedgerArchive, LedgerEntry, LedgerLeaf
 
 TAKEN_OUT = "The content was taken out of the ledger."
 
 
 @dataclass(frozen=True, slots=True)
-class Absence:
+class MissingBody:
     """`file` and `seq` where an archive holds the body; both empty after a redaction."""
 
     file: str = ""
@@ -31,18 +31,18 @@ class Absence:
         return f"Archived in {self.file}, entry {self.seq}." if self.file else TAKEN_OUT
 
 
-REDACTED = Absence()
+REDACTED = MissingBody()
 
 
-class Absences:
+class MissingBodies:
     """Explains absences of one workspace. 2 queries in all, and none while every body is there."""
 
     def __init__(self, workspace_id: int) -> None:
         self.workspace_id = workspace_id
 
-    def of(self, entry: LedgerEntry) -> Absence:
+    def explain(self, entry: LedgerEntry) -> MissingBody:
         """Why the body of `entry`, which is not here, is not. 0 further queries when its leaf came along."""
-        if entry.kind not in LET_GO or entry.pk in self._redacted:
+        if entry.kind not in ARCHIVABLE_KINDS or entry.pk in self._redacted:
             return REDACTED
         try:
             seq = entry.leaf.seq
@@ -50,7 +50,7 @@ class Absences:
             return REDACTED
         names = (one.name for one in self._archives if one.first_seq <= seq < one.end_seq)
         name = next(names, "")
-        return Absence(name, seq) if name else REDACTED
+        return MissingBody(name, seq) if name else REDACTED
 
     @cached_property
     def _archives(self) -> list[LedgerArchive]:
@@ -59,10 +59,10 @@ class Absences:
 
     @cached_property
     def _redacted(self) -> set[int]:
-        return redacted_rows(self.workspace_id)
+        return list_redacted_ids(self.workspace_id)
 
 
-def archive_with(entry: LedgerEntry, *, until: datetime) -> str | None:
+def find_archive(entry: LedgerEntry, *, until: datetime) -> str | None:
     """The newest archive with a sealed entry, where it was written before a moment. 2 queries."""
     archives = LedgerArchive.objects.filter(
         workspace_id=entry.workspace_id, first_seq__lte=entry.leaf.seq, end_seq__gt=entry.leaf.seq

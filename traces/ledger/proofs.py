@@ -33,7 +33,7 @@ class InclusionProof:
     root: bytes
     hashes: list[bytes]
 
-    def document(self, entry: LedgerEntry, log: str) -> dict[str, Any]:
+    def to_document(self, entry: LedgerEntry, log: str) -> dict[str, Any]:
         """All that checks it but a signed head of `size`, as the stand-alone verifier reads it."""
         return {
             "log": log,
@@ -71,24 +71,24 @@ class StoredNodes:
             self._roots[key] = self._root(level, index)
         return self._roots[key]
 
-    def foresee(self, ranges: Iterable[merkle.Range], sizes: Iterable[int] = ()) -> None:
+    def prefetch(self, ranges: Iterable[merkle.LeafRange], sizes: Iterable[int] = ()) -> None:
         """Read what the roots over these ranges and trees will need. 1 query for signed heads, 1 for tiles.
 
         The complete subtrees of a tree that has a signed head stand in that head: its right edge is not read.
         """
         trees = set(sizes)
         for known in Checkpoint.objects.filter(workspace_id=self.workspace_id, size__in=trees):
-            subtrees = merkle.complete_subtrees(0, known.size)
-            self._roots |= zip(subtrees, split(bytes(known.frontier)), strict=True)
+            subtrees = merkle.find_complete_subtrees(0, known.size)
+            self._roots |= zip(subtrees, split_hashes(bytes(known.frontier)), strict=True)
         wanted = [*ranges, *((0, size) for size in trees)]
-        nodes = (node for one in wanted for node in merkle.complete_subtrees(*one))
-        self._fetch({_tile_of(*node) for node in nodes if node not in self._roots})
+        nodes = (node for one in wanted for node in merkle.find_complete_subtrees(*one))
+        self._fetch({_find_tile(*node) for node in nodes if node not in self._roots})
 
     def _root(self, level: int, index: int) -> bytes:
         height = level % TILE_BITS
-        hashes = self.tile(*_tile_of(level, index))
+        hashes = self.tile(*_find_tile(level, index))
         first = (index << height) % TILE_WIDTH
-        return merkle.fold_complete(hashes[first : first + (1 << height)])
+        return merkle.fold_complete_subtree(hashes[first : first + (1 << height)])
 
     def tile(self, level: int, index: int) -> list[bytes]:
         """The hashes of a tile; fewer than 256 at the right edge of the tree. None to 3 queries."""
@@ -108,27 +108,27 @@ class StoredNodes:
         with connection.cursor() as cursor:
             cursor.execute(FULL_TILES.replace("{places}", values), [*params, self.workspace_id])
             found = cursor.fetchall()
-        self._tiles |= {(level, index): split(bytes(hashes)) for level, index, hashes in found}
+        self._tiles |= {(level, index): split_hashes(bytes(hashes)) for level, index, hashes in found}
         self._not_full |= places - self._tiles.keys()
 
     def _edge(self, level: int, index: int) -> list[bytes]:
         start, end = index << TILE_BITS, (index + 1) << TILE_BITS
         if level == 0:
-            return leaf_hashes(self.workspace_id, start, end)
-        return tile_roots(self.workspace_id, level - 1, start, end)
+            return load_leaf_hashes(self.workspace_id, start, end)
+        return load_tile_roots(self.workspace_id, level - 1, start, end)
 
 
-def _tile_of(level: int, index: int) -> tuple[int, int]:
+def _find_tile(level: int, index: int) -> tuple[int, int]:
     """(level, index) of the tile that holds the hashes below a node."""
     tile_level, height = divmod(level, TILE_BITS)
     return tile_level, index << height >> TILE_BITS
 
 
-def split(hashes: bytes) -> list[bytes]:
+def split_hashes(hashes: bytes) -> list[bytes]:
     return [hashes[at : at + merkle.HASH_SIZE] for at in range(0, len(hashes), merkle.HASH_SIZE)]
 
 
-def leaf_hashes(workspace_id: int, start: int, end: int) -> list[bytes]:
+def load_leaf_hashes(workspace_id: int, start: int, end: int) -> list[bytes]:
     """The leaf hashes of [start, end), as far as sealed.
 
     2 queries, each by one index: a join is planned badly on PostgreSQL while the tables are young.
@@ -139,7 +139,7 @@ def leaf_hashes(workspace_id: int, start: int, end: int) -> list[bytes]:
     return [bytes(hashes[row]) for row in rows]
 
 
-def tile_roots(workspace_id: int, level: int, start: int, end: int) -> list[bytes]:
+def load_tile_roots(workspace_id: int, level: int, start: int, end: int) -> list[bytes]:
     """The roots of the full tiles of a level with an index in [start, end). 1 query."""
     tiles = LedgerTile.objects.filter(
         workspace_id=workspace_id, level=level, index__gte=start, index__lt=end
@@ -147,7 +147,7 @@ def tile_roots(workspace_id: int, level: int, start: int, end: int) -> list[byte
     return [bytes(root) for root in tiles.values_list("root", flat=True)]
 
 
-def head(workspace_id: int) -> Checkpoint | None:
+def find_head(workspace_id: int) -> Checkpoint | None:
     """The newest checkpoint; None before the first entry is sealed. 1 query."""
     return Checkpoint.objects.filter(workspace_id=workspace_id).order_by("-size").first()
 
@@ -158,18 +158,20 @@ def prove_inclusion(entry: LedgerEntry, size: int) -> InclusionProof:
     Raises LedgerLeaf.DoesNotExist while the entry is unsealed, ValueError when it came after `size`.
     """
     leaf = LedgerLeaf.objects.get(entry=entry)
-    ranges = merkle.inclusion_ranges(leaf.seq, size)
+    ranges = merkle.find_inclusion_ranges(leaf.seq, size)
     nodes = StoredNodes(entry.workspace_id)
-    nodes.foresee(ranges, [size])
-    hashes = merkle.proof(nodes, ranges)
-    return InclusionProof(leaf.seq, size, bytes(entry.leaf_hash), merkle.range_hash(nodes, 0, size), hashes)
+    nodes.prefetch(ranges, [size])
+    hashes = merkle.compute_proof(nodes, ranges)
+    return InclusionProof(
+        leaf.seq, size, bytes(entry.leaf_hash), merkle.compute_range_root(nodes, 0, size), hashes
+    )
 
 
 def prove_consistency(workspace_id: int, old_size: int, new_size: int) -> ConsistencyProof:
     """Raises ValueError unless 0 ≤ old_size ≤ new_size. `new_size` must be sealed."""
-    ranges = merkle.consistency_ranges(old_size, new_size)
+    ranges = merkle.find_consistency_ranges(old_size, new_size)
     nodes = StoredNodes(workspace_id)
-    nodes.foresee(ranges, [old_size, new_size])
-    hashes = merkle.proof(nodes, ranges)
-    roots = [merkle.range_hash(nodes, 0, size) for size in (old_size, new_size)]
+    nodes.prefetch(ranges, [old_size, new_size])
+    hashes = merkle.compute_proof(nodes, ranges)
+    roots = [merkle.compute_range_root(nodes, 0, size) for size in (old_size, new_size)]
     return ConsistencyProof(old_size, new_size, roots[0], roots[1], hashes)

@@ -9,18 +9,18 @@ from __future__ import annotations
 from django.db import transaction
 
 from traces.errors import RedactionError
-from traces.ledger.append import Appended, NewEntry, append, find
-from traces.models import Kind, LedgerBody, LedgerEntry, TraceFile
+from traces.ledger.append import AppendedEntry, NewEntry, append, find_by_key
+from traces.models import EntryKind, LedgerBody, LedgerEntry, TraceFile
 
-REDACTION = "redaction:"  # the idempotency key of a redaction goes on with the row id that it names
+KEY_PREFIX = "redaction:"  # the idempotency key of a redaction goes on with the row id that it names
 
 
-def redact(entry: LedgerEntry, *, reason: str, actor: str) -> Appended | None:
+def redact(entry: LedgerEntry, *, reason: str, actor: str) -> AppendedEntry | None:
     """Delete the body of `entry`; None when that was done before.
 
     Raise `RedactionError` for a redaction, which is never redacted itself.
     """
-    if entry.kind == Kind.REDACTION:
+    if entry.kind == EntryKind.REDACTION:
         raise RedactionError("A redaction stays readable: it says who took what out.")
     with transaction.atomic():
         # Whoever restores an archive holds the same lock: a body that is taken out does not come back.
@@ -28,9 +28,9 @@ def redact(entry: LedgerEntry, *, reason: str, actor: str) -> Appended | None:
         made = append(
             NewEntry(
                 workspace_id=entry.workspace_id,
-                kind=Kind.REDACTION,
+                kind=EntryKind.REDACTION,
                 body={"entry_id": entry.entry_id, "kind": entry.kind, "reason": reason},
-                idempotency_key=_key(entry),
+                idempotency_key=_idempotency_key(entry),
                 session_id=entry.session_id,
                 intent_id=entry.intent_id,
                 reason=reason,
@@ -43,17 +43,17 @@ def redact(entry: LedgerEntry, *, reason: str, actor: str) -> Appended | None:
     return made
 
 
-def redacted_rows(workspace_id: int) -> set[int]:
+def list_redacted_ids(workspace_id: int) -> set[int]:
     """Row ids of the entries whose bodies were taken out. 1 query."""
-    keys = LedgerEntry.objects.for_workspace(workspace_id).of_kind(Kind.REDACTION)
+    keys = LedgerEntry.objects.for_workspace(workspace_id).of_kind(EntryKind.REDACTION)
     named = keys.values_list("idempotency_key", flat=True)
-    return {int(key.removeprefix(REDACTION)) for key in named if key and key.startswith(REDACTION)}
+    return {int(key.removeprefix(KEY_PREFIX)) for key in named if key and key.startswith(KEY_PREFIX)}
 
 
-def redaction_of(entry: LedgerEntry) -> LedgerEntry | None:
+def find_redaction(entry: LedgerEntry) -> LedgerEntry | None:
     """The record of who took the body of `entry` out; None while it is there. 1 query."""
-    return find(entry.workspace_id, _key(entry))
+    return find_by_key(entry.workspace_id, _idempotency_key(entry))
 
 
-def _key(entry: LedgerEntry) -> str:
-    return f"{REDACTION}{entry.pk}"
+def _idempotency_key(entry: LedgerEntry) -> str:
+    return f"{KEY_PREFIX}{entry.pk}"

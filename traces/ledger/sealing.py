@@ -21,12 +21,12 @@ from controlplane.shared.sqlite_lock import write_transaction
 from traces.ledger import merkle
 from traces.ledger.bulk_insert import insert_packed, row_format
 from traces.ledger.checkpoints import sign_checkpoint
-from traces.ledger.proofs import TILE_WIDTH, head, leaf_hashes, split, tile_roots
-from traces.models import Checkpoint, Kind, LedgerEntry, LedgerLeaf, LedgerTile
+from traces.ledger.proofs import TILE_WIDTH, find_head, load_leaf_hashes, load_tile_roots, split_hashes
+from traces.models import Checkpoint, EntryKind, LedgerEntry, LedgerLeaf, LedgerTile
 
 log = logging.getLogger(__name__)
 
-BATCH = 4 * TILE_WIDTH
+BATCH_SIZE = 4 * TILE_WIDTH
 INSERTS = 200  # rows a statement: SQLite allows a limited number of parameters
 LOCK_SPACE = 0x1CF0 << 40
 
@@ -48,7 +48,7 @@ THOROUGH_EVERY = 600.0  # seconds between searches of the loop through everythin
 
 
 @dataclass(frozen=True, slots=True)
-class Sealed:
+class SealResult:
     """What one call did, the size of the tree after it, and the row id up to which it found everything."""
 
     entries: int
@@ -56,7 +56,7 @@ class Sealed:
     through: int = field(default=0, compare=False)
 
 
-def seal(workspace_id: int, *, after: int | None = None, wait: bool = True) -> Sealed:
+def seal(workspace_id: int, *, after: int | None = None, wait: bool = True) -> SealResult:
     """Seal what is not sealed yet. 2 queries when there is nothing to do.
 
     It is searched for above the row id `after`: 0 is the whole ledger, None its newest part, as far as the
@@ -64,23 +64,23 @@ def seal(workspace_id: int, *, after: int | None = None, wait: bool = True) -> S
     `wait`, another sealer's lock means that there is nothing for this one to do.
     """
     entries = 0
-    floor = search_from(workspace_id) if after is None else after
+    floor = find_sealed_floor(workspace_id) if after is None else after
     while _unsealed(workspace_id, floor, 1):
         done, through = _seal_batch(workspace_id, floor, wait=wait)
         entries += done
         if done == 0:
             break
         floor = max(floor, through)
-    newest = head(workspace_id)
-    return Sealed(entries, newest.size if newest else 0, floor)
+    newest = find_head(workspace_id)
+    return SealResult(entries, newest.size if newest else 0, floor)
 
 
-def waiting(workspace_id: int) -> int:
+def count_unsealed(workspace_id: int) -> int:
     """How many entries are not sealed yet, as far as the newest part of the ledger tells. 2 queries."""
-    return _unsealed_rows(workspace_id, search_from(workspace_id)).count()
+    return _unsealed_rows(workspace_id, find_sealed_floor(workspace_id)).count()
 
 
-def workspaces_to_seal(after_id: int = 0) -> list[int]:
+def list_workspaces_to_seal(after_id: int = 0) -> list[int]:
     """Workspaces with an unsealed entry whose row id is above `after_id`. 1 query."""
     entries = LedgerEntry.objects.above(after_id).unsealed()
     return sorted(entries.values_list("workspace_id", flat=True).distinct())
@@ -112,7 +112,7 @@ class Sealer:
             self._thorough_at = now + THOROUGH_EVERY
         floor = 0 if thorough else self._floor(now)
         newest = LedgerEntry.objects.highest_row_id()
-        waiting = workspaces_to_seal(floor)
+        waiting = list_workspaces_to_seal(floor)
         self._seen.append((now, newest))
         after = 0 if thorough else None
         return sum(seal(workspace_id, after=after, wait=False).entries for workspace_id in waiting)
@@ -124,15 +124,15 @@ class Sealer:
         return self._seen[0][1]
 
 
-_everything = Sealer()
+_sealer = Sealer()
 
 
 def seal_all() -> int:
     """One round over all workspaces, for the server's own loop; the number of entries sealed."""
-    return _everything.run_once()
+    return _sealer.run_once()
 
 
-def search_from(workspace_id: int) -> int:
+def find_sealed_floor(workspace_id: int) -> int:
     """The row id up to which every entry is sealed, as far as the age of the newest heads tells. 1 query."""
     settled = timezone.now() - LATE_COMMITS[connection.vendor]
     checkpoints = Checkpoint.objects.filter(workspace_id=workspace_id, created_at__lte=settled)
@@ -141,9 +141,9 @@ def search_from(workspace_id: int) -> int:
 
 def _unsealed(workspace_id: int, floor: int, most: int) -> list[tuple[int, bytes]]:
     """(row id, leaf hash) of unsealed entries, oldest first. 1 query, which reads no more than it needs."""
-    of_one_kind = [_OLDEST_UNSEALED] * len(Kind.values)
+    of_one_kind = [_OLDEST_UNSEALED] * len(EntryKind.values)
     statement = f"{' UNION ALL '.join(of_one_kind)} ORDER BY 1 LIMIT %s"
-    params = [value for kind in Kind.values for value in (workspace_id, kind, floor, most)]
+    params = [value for kind in EntryKind.values for value in (workspace_id, kind, floor, most)]
     with connection.cursor() as cursor:
         cursor.execute(statement, [*params, most])
         found = cursor.fetchall()
@@ -152,7 +152,7 @@ def _unsealed(workspace_id: int, floor: int, most: int) -> list[tuple[int, bytes
 
 def _unsealed_rows(workspace_id: int, floor: int) -> QuerySet[LedgerEntry]:
     """Naming all kinds lets one index find what is above `floor`."""
-    entries = LedgerEntry.objects.for_workspace(workspace_id).of_kinds(*Kind.values)
+    entries = LedgerEntry.objects.for_workspace(workspace_id).of_kinds(*EntryKind.values)
     return entries.above(floor).unsealed()
 
 
@@ -161,7 +161,7 @@ def _seal_batch(workspace_id: int, floor: int, *, wait: bool) -> tuple[int, int]
     with write_transaction():
         if not _lock(workspace_id, wait=wait):
             return 0, floor
-        waiting = _unsealed(workspace_id, floor, BATCH)
+        waiting = _unsealed(workspace_id, floor, BATCH_SIZE)
         if not waiting:
             return 0, floor
         _extend(workspace_id, waiting)
@@ -182,9 +182,9 @@ def _lock(workspace_id: int, *, wait: bool) -> bool:
 
 def _extend(workspace_id: int, waiting: list[tuple[int, bytes]]) -> None:
     """Give places, write full tiles, sign the new head."""
-    last = head(workspace_id)
+    last = find_head(workspace_id)
     size = last.size if last else 0
-    frontier = split(bytes(last.frontier)) if last else []
+    frontier = split_hashes(bytes(last.frontier)) if last else []
     hashes = [leaf for _, leaf in waiting]
     for place, leaf in enumerate(hashes, start=size):
         merkle.extend_frontier(frontier, place, leaf)
@@ -192,7 +192,7 @@ def _extend(workspace_id: int, waiting: list[tuple[int, bytes]]) -> None:
     places = [pack((workspace_id, seq)) for seq in range(size, size + len(waiting))]
     insert_packed(LedgerLeaf, ("entry_id", "workspace_id", "seq"), places, [row_id for row_id, _ in waiting])
     LedgerTile.objects.bulk_create(_full_tiles(workspace_id, size, hashes), batch_size=INSERTS)
-    root = merkle.fold(frontier)
+    root = merkle.fold_roots(frontier)
     Checkpoint.objects.create(
         workspace_id=workspace_id,
         size=size + len(waiting),
@@ -208,15 +208,15 @@ def _full_tiles(workspace_id: int, size: int, fresh: list[bytes]) -> list[Ledger
     """The tiles that `fresh` leaves complete in a tree of `size`, on every level."""
     tiles: list[LedgerTile] = []
     level, first = 0, size // TILE_WIDTH
-    hashes = leaf_hashes(workspace_id, first * TILE_WIDTH, size) + fresh
+    hashes = load_leaf_hashes(workspace_id, first * TILE_WIDTH, size) + fresh
     while len(hashes) >= TILE_WIDTH:
         roots: list[bytes] = []
         for at in range(0, len(hashes) - TILE_WIDTH + 1, TILE_WIDTH):
             group = hashes[at : at + TILE_WIDTH]
-            roots.append(merkle.fold_complete(group))
+            roots.append(merkle.fold_complete_subtree(group))
             tiles.append(_tile(workspace_id, level, first + at // TILE_WIDTH, roots[-1], group))
         parent = first // TILE_WIDTH
-        hashes = tile_roots(workspace_id, level, parent * TILE_WIDTH, first) + roots
+        hashes = load_tile_roots(workspace_id, level, parent * TILE_WIDTH, first) + roots
         level, first = level + 1, parent
     return tiles
 

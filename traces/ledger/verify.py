@@ -14,15 +14,21 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from traces.ledger import merkle
-from traces.ledger.append import TEXTS, instant
-from traces.ledger.archive_seal import read_seal
-from traces.ledger.checkpoints import Note, NoteError, is_ours, origin_of, read_note
-from traces.ledger.proofs import TILE_WIDTH, head, split
-from traces.ledger.redaction import redacted_rows
+from traces.ledger.append import TEXT_LIMITS, format_instant
+from traces.ledger.archive_seal import parse_seal
+from traces.ledger.checkpoints import (
+    NoteError,
+    SignedNote,
+    is_signed_by_installation,
+    log_origin,
+    parse_checkpoint,
+)
+from traces.ledger.proofs import TILE_WIDTH, find_head, split_hashes
+from traces.ledger.redaction import list_redacted_ids
 from traces.models import (
-    LET_GO,
+    ARCHIVABLE_KINDS,
     Checkpoint,
-    Kind,
+    EntryKind,
     LedgerArchive,
     LedgerBody,
     LedgerEntry,
@@ -35,7 +41,7 @@ MAX_PROBLEMS = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class IntegrityProblem:
     """`kind` is a word for programs; `entry_id` and `seq` where one entry is to blame."""
 
     kind: str
@@ -45,7 +51,7 @@ class Problem:
 
 
 @dataclass(slots=True)
-class Report:
+class VerificationReport:
     """`checked` counts sealed entries, `unsealed` those that wait; `root` is of the tree as recomputed.
 
     `redacted` and `archived` count entries whose bodies are not here, and rightly so.
@@ -59,7 +65,7 @@ class Report:
     redacted: int = 0
     archived: int = 0
     checkpoints: int = 0
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[IntegrityProblem] = field(default_factory=list)
     problem_count: int = 0
 
     @property
@@ -69,11 +75,11 @@ class Report:
     def add(self, kind: str, text: str, entry: LedgerEntry | None = None, seq: int | None = None) -> None:
         self.problem_count += 1
         if len(self.problems) < MAX_PROBLEMS:
-            self.problems.append(Problem(kind, text, entry.entry_id if entry else None, seq))
+            self.problems.append(IntegrityProblem(kind, text, entry.entry_id if entry else None, seq))
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class ExpectedHead:
     """A root that the entries must lead to at `size`, and who says so."""
 
     size: int
@@ -82,7 +88,7 @@ class Head:
 
 
 @dataclass(frozen=True, slots=True)
-class Gone:
+class RemovedBodies:
     """What explains that a body is not here: row ids that were redacted, places that are archived."""
 
     redacted: set[int]
@@ -91,18 +97,18 @@ class Gone:
     def in_archive(self, entry: LedgerEntry, seq: int | None) -> bool:
         return (
             seq is not None
-            and entry.kind in LET_GO
+            and entry.kind in ARCHIVABLE_KINDS
             and any(first <= seq < end for first, end in self.archived)
         )
 
 
-def verify(workspace_id: int, *, outside: Sequence[str] = ()) -> Report:
+def verify(workspace_id: int, *, outside: Sequence[str] = ()) -> VerificationReport:
     """Check everything. `outside` are the texts of checkpoints that were kept outside the database."""
-    report = Report(workspace_id)
-    newest = head(workspace_id)
+    report = VerificationReport(workspace_id)
+    newest = find_head(workspace_id)
     report.size = newest.size if newest else 0
     heads = _heads(report, outside)
-    gone = Gone(redacted_rows(workspace_id), _archived_spans(report))
+    gone = RemovedBodies(list_redacted_ids(workspace_id), _archived_spans(report))
     _check_tree(report, heads, gone)
     for entry in _unsealed(workspace_id):
         report.unsealed += 1
@@ -110,7 +116,9 @@ def verify(workspace_id: int, *, outside: Sequence[str] = ()) -> Report:
     return report
 
 
-def _check_tree(report: Report, heads: dict[int, list[Head]], gone: Gone) -> None:
+def _check_tree(
+    report: VerificationReport, heads: dict[int, list[ExpectedHead]], gone: RemovedBodies
+) -> None:
     frontier: list[bytes] = []
     tiles = _TileCheck(report)
     for leaf in _leaves(report):
@@ -120,8 +128,8 @@ def _check_tree(report: Report, heads: dict[int, list[Head]], gone: Gone) -> Non
         merkle.extend_frontier(frontier, report.checked, hashed)
         report.checked += 1
         for one in heads.pop(report.checked, []):
-            _check_head(report, one, merkle.fold(frontier), heads)
-    report.root = merkle.fold(frontier).hex()
+            _check_head(report, one, merkle.fold_roots(frontier), heads)
+    report.root = merkle.fold_roots(frontier).hex()
     if report.checked < report.size:
         text = f"the newest signed head covers {report.size} entries, only {report.checked} are there"
         report.add("ENTRIES_MISSING", text)
@@ -129,7 +137,7 @@ def _check_tree(report: Report, heads: dict[int, list[Head]], gone: Gone) -> Non
         report.add("ENTRIES_MISSING", f"{one.source} covers {one.size} entries, the ledger has {report.size}")
 
 
-def _leaves(report: Report) -> Iterator[LedgerLeaf]:
+def _leaves(report: VerificationReport) -> Iterator[LedgerLeaf]:
     """Sealed entries in order, up to the size of the head; stops at the first gap."""
     rows = LedgerLeaf.objects.filter(workspace_id=report.workspace_id).select_related("entry__body")
     while report.checked < report.size:
@@ -144,7 +152,9 @@ def _leaves(report: Report) -> Iterator[LedgerLeaf]:
             yield leaf
 
 
-def _check_entry(report: Report, entry: LedgerEntry, seq: int | None, gone: Gone) -> None:
+def _check_entry(
+    report: VerificationReport, entry: LedgerEntry, seq: int | None, gone: RemovedBodies
+) -> None:
     envelope = bytes(entry.envelope)
     if merkle.leaf_hash(envelope) != bytes(entry.leaf_hash):
         report.add("ENTRY_CHANGED", "its envelope is not the one that was hashed", entry, seq)
@@ -156,7 +166,7 @@ def _check_entry(report: Report, entry: LedgerEntry, seq: int | None, gone: Gone
     _check_body(report, entry, seq, gone)
 
 
-def _check_body(report: Report, entry: LedgerEntry, seq: int | None, gone: Gone) -> None:
+def _check_body(report: VerificationReport, entry: LedgerEntry, seq: int | None, gone: RemovedBodies) -> None:
     try:
         stored = entry.body
     except LedgerBody.DoesNotExist:
@@ -175,13 +185,13 @@ def _check_body(report: Report, entry: LedgerEntry, seq: int | None, gone: Gone)
 
 
 def _copies(entry: LedgerEntry) -> dict[str, Any]:
-    texts = {name: getattr(entry, name) for name in TEXTS if name != "actor"}
+    texts = {name: getattr(entry, name) for name in TEXT_LIMITS if name != "actor"}
     return texts | {
         "workspace_id": entry.workspace_id,
         "kind": entry.kind,
         "entry_id": entry.entry_id,
         "idempotency_key": entry.idempotency_key or "",
-        "received_at": instant(entry.received_at),
+        "received_at": format_instant(entry.received_at),
         "body_digest": bytes(entry.body_digest).hex(),
     }
 
@@ -189,7 +199,7 @@ def _copies(entry: LedgerEntry) -> dict[str, Any]:
 class _TileCheck:
     """Compares full tiles with the hashes that the entries give, level by level."""
 
-    def __init__(self, report: Report) -> None:
+    def __init__(self, report: VerificationReport) -> None:
         self.report = report
         self.levels: dict[int, list[bytes]] = defaultdict(list)
         self.first: list[LedgerLeaf] = []
@@ -209,7 +219,7 @@ class _TileCheck:
         self.levels[level] = []
         if level == 0:
             self.first = []
-        self._add(level + 1, merkle.fold_complete(hashes))
+        self._add(level + 1, merkle.fold_complete_subtree(hashes))
 
     def _compare(self, level: int, index: int, hashes: list[bytes]) -> None:
         tile = LedgerTile.objects.filter(
@@ -218,8 +228,8 @@ class _TileCheck:
         if tile is None:
             self.report.add("TILE_MISSING", f"tile {level}/{index} is gone")
             return
-        stored = split(bytes(tile.hashes))
-        if stored == hashes and bytes(tile.root) == merkle.fold_complete(hashes):
+        stored = split_hashes(bytes(tile.hashes))
+        if stored == hashes and bytes(tile.root) == merkle.fold_complete_subtree(hashes):
             return
         changed = [at for at, pair in enumerate(zip(stored, hashes, strict=False)) if pair[0] != pair[1]]
         if level == 0 and changed:
@@ -229,34 +239,34 @@ class _TileCheck:
             self.report.add("TILE_CHANGED", f"tile {level}/{index} does not follow from the entries")
 
 
-def _heads(report: Report, outside: Sequence[str]) -> dict[int, list[Head]]:
-    heads: dict[int, list[Head]] = defaultdict(list)
+def _heads(report: VerificationReport, outside: Sequence[str]) -> dict[int, list[ExpectedHead]]:
+    heads: dict[int, list[ExpectedHead]] = defaultdict(list)
     for row in Checkpoint.objects.filter(workspace_id=report.workspace_id).order_by("size").iterator():
         report.checkpoints += 1
         source = f"the signed head of size {row.size}"
-        heads[row.size].append(Head(row.size, bytes(row.root), source))
+        heads[row.size].append(ExpectedHead(row.size, bytes(row.root), source))
         note = _checked_note(report, row.note, source)
         if note and (note.size, note.root) != (row.size, bytes(row.root)):
             report.add("CHECKPOINT_CHANGED", f"{source} says something else than what was signed")
     for text in outside:
         note = _checked_note(report, text, "the checkpoint from outside")
         if note and note.size:
-            heads[note.size].append(Head(note.size, note.root, "the checkpoint from outside"))
+            heads[note.size].append(ExpectedHead(note.size, note.root, "the checkpoint from outside"))
     return heads
 
 
-def _archived_spans(report: Report) -> list[tuple[int, int]]:
+def _archived_spans(report: VerificationReport) -> list[tuple[int, int]]:
     """The places that archives hold by their signed seals; a row without a good one counts for nothing."""
     spans = []
     for row in LedgerArchive.objects.filter(workspace_id=report.workspace_id).order_by("pk"):
         try:
-            seal = read_seal(row.note)
+            seal = parse_seal(row.note)
         except ValueError as error:
             report.add("ARCHIVE_CHANGED", f"the seal of archive {row.name} cannot be read: {error}")
             continue
         if not seal.ours:
             report.add("BAD_SIGNATURE", f"archive {row.name} is sealed by no key of this installation")
-        elif (seal.log, seal.first, seal.end) != (origin_of(row.workspace_id), row.first_seq, row.end_seq):
+        elif (seal.log, seal.first, seal.end) != (log_origin(row.workspace_id), row.first_seq, row.end_seq):
             report.add("ARCHIVE_CHANGED", f"archive {row.name} says something else than what was sealed")
         else:
             spans.append((seal.first, seal.end))
@@ -274,21 +284,23 @@ def _joined(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return joined
 
 
-def _checked_note(report: Report, text: str, source: str) -> Note | None:
+def _checked_note(report: VerificationReport, text: str, source: str) -> SignedNote | None:
     try:
-        note = read_note(text)
+        note = parse_checkpoint(text)
     except NoteError as error:
         report.add("CHECKPOINT_CHANGED", f"{source} cannot be read: {error}")
         return None
-    if note.origin != origin_of(report.workspace_id):
+    if note.origin != log_origin(report.workspace_id):
         report.add("CHECKPOINT_CHANGED", f"{source} is of another log, {note.origin}")
         return None
-    if not is_ours(note):
+    if not is_signed_by_installation(note):
         report.add("BAD_SIGNATURE", f"{source} is signed by no key of this installation")
     return note
 
 
-def _check_head(report: Report, one: Head, root: bytes, later: dict[int, list[Head]]) -> None:
+def _check_head(
+    report: VerificationReport, one: ExpectedHead, root: bytes, later: dict[int, list[ExpectedHead]]
+) -> None:
     """Report the first head that does not follow; the later ones of this database would only repeat it."""
     if one.root == root:
         return
@@ -298,5 +310,5 @@ def _check_head(report: Report, one: Head, root: bytes, later: dict[int, list[He
 
 
 def _unsealed(workspace_id: int) -> Iterator[LedgerEntry]:
-    waiting = LedgerEntry.objects.for_workspace(workspace_id).of_kinds(*Kind.values).unsealed()
+    waiting = LedgerEntry.objects.for_workspace(workspace_id).of_kinds(*EntryKind.values).unsealed()
     return waiting.with_body().oldest_first().iterator(chunk_size=CHUNK)

@@ -20,23 +20,25 @@ from django.db.models import QuerySet
 
 from controlplane.policy.paths.canonical import CanonicalPath, canonicalize
 from controlplane.shared.masking import to_storable
-from traces.ledger.append import NewEntry, append, body_of, new_id
+from traces.ledger.append import NewEntry, append, generate_entry_id, read_body
 from traces.ledger.canonical_json import encode
-from traces.models import Kind, LedgerEntry
+from traces.models import EntryKind, LedgerEntry
 
 MAX_FILE_LENGTH = 1000
 MAX_FILES = 50
 MAX_LESSONS = 10_000
-AGAIN = "again"
-TURNS = ("retired", "restored")
+REPEATED = "again"
+RETIREMENT_OUTCOMES = ("retired", "restored")
 
 _LEARNED_KEY = "lesson:"
-_AGAIN_KEY = "lesson-again:"
-_ENDS = " .,;:!?\N{HORIZONTAL ELLIPSIS}\"'`\N{LEFT DOUBLE QUOTATION MARK}\N{RIGHT DOUBLE QUOTATION MARK}"
-_STARTS = f"{_ENDS}-*\N{BULLET}"
+_REPEATED_KEY = "lesson-again:"
+_TRAILING_MARKS = (
+    " .,;:!?\N{HORIZONTAL ELLIPSIS}\"'`\N{LEFT DOUBLE QUOTATION MARK}\N{RIGHT DOUBLE QUOTATION MARK}"
+)
+_LEADING_MARKS = f"{_TRAILING_MARKS}-*\N{BULLET}"
 
 
-class Section(StrEnum):
+class LessonSection(StrEnum):
     """What kind of knowledge it is: each has a heading of its own in `AGENT.md`."""
 
     LESSON = "lesson"
@@ -44,7 +46,7 @@ class Section(StrEnum):
     CONSTRAINT = "constraint"
 
 
-class Source(StrEnum):
+class LessonSource(StrEnum):
     """Where it was learned. `source_id` says more: the approval's id."""
 
     SESSION = "session"
@@ -54,7 +56,11 @@ class Source(StrEnum):
     API = "api"
 
 
-OUTCOMES = {Section.LESSON: "learned", Section.DECISION: "decided", Section.CONSTRAINT: "constrained"}
+OUTCOMES = {
+    LessonSection.LESSON: "learned",
+    LessonSection.DECISION: "decided",
+    LessonSection.CONSTRAINT: "constrained",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +86,8 @@ class Lesson:
     problems: str
     session_id: str = ""
     intent_id: str = ""
-    section: Section = Section.LESSON
-    source: Source = Source.IMPORT
+    section: LessonSection = LessonSection.LESSON
+    source: LessonSource = LessonSource.IMPORT
     source_id: str = ""
     by: str = ""
     again: int = 0
@@ -106,8 +112,8 @@ class NewLesson:
     learned_on: date | None = None
     session_id: str = ""
     intent_id: str = ""
-    section: Section = Section.LESSON
-    source: Source = Source.SESSION
+    section: LessonSection = LessonSection.LESSON
+    source: LessonSource = LessonSource.SESSION
     source_id: str = ""
     by: str = ""
     more_files: tuple[str, ...] = ()
@@ -123,11 +129,11 @@ def record_lesson(workspace_id: int, lesson: NewLesson, actor: str) -> bool:
     files, text = _tidy_files(lesson), _tidy_text(lesson.problems)
     if not text:
         return False
-    signature = _signature(lesson.section, files, text)
+    signature = _compute_signature(lesson.section, files, text)
     made = NewEntry(
         workspace_id=workspace_id,
-        kind=Kind.LESSON,
-        body=_body(lesson, files, text),
+        kind=EntryKind.LESSON,
+        body=_build_body(lesson, files, text),
         idempotency_key=f"{_LEARNED_KEY}{signature}",
         session_id=lesson.session_id,
         intent_id=lesson.intent_id,
@@ -136,72 +142,74 @@ def record_lesson(workspace_id: int, lesson: NewLesson, actor: str) -> bool:
     )
     if append(made) is not None:
         return True
-    if lesson.source is not Source.IMPORT:  # without its text, which may have been redacted since
-        key = f"{_AGAIN_KEY}{signature}:{lesson.source_id or new_id()}"
-        append(replace(made, body=_named(files), idempotency_key=key, outcome=AGAIN))
+    if lesson.source is not LessonSource.IMPORT:  # without its text, which may have been redacted since
+        key = f"{_REPEATED_KEY}{signature}:{lesson.source_id or generate_entry_id()}"
+        append(replace(made, body=_file_fields(files), idempotency_key=key, outcome=REPEATED))
     return False
 
 
-def brought_by(workspace_id: int, lesson: NewLesson) -> str:
+def find_recorded_lesson(workspace_id: int, lesson: NewLesson) -> str:
     """The id of the lesson that `record_lesson` made or met again for this `source_id`, else "". 1 query."""
-    signature = _signature(lesson.section, _tidy_files(lesson), _tidy_text(lesson.problems))
-    first, again = f"{_LEARNED_KEY}{signature}", f"{_AGAIN_KEY}{signature}:{lesson.source_id}"
+    signature = _compute_signature(lesson.section, _tidy_files(lesson), _tidy_text(lesson.problems))
+    first, again = f"{_LEARNED_KEY}{signature}", f"{_REPEATED_KEY}{signature}:{lesson.source_id}"
     entries = LedgerEntry.objects.for_workspace(workspace_id).filter(idempotency_key__in=(first, again))
     found = {entry.idempotency_key: entry for entry in entries.with_body()}
-    known = lesson_of(found[first]) if first in found else None
+    known = parse_lesson(found[first]) if first in found else None
     if known is None or (again not in found and known.source_id != lesson.source_id):
         return ""
     return known.lesson_id
 
 
-def lessons(
+def load_lessons(
     workspace_id: int, *, most: int = MAX_LESSONS, retired: Container[str] | None = None
 ) -> list[Lesson]:
     """The newest that are in force, oldest of them first: neither retired nor redacted.
 
     2 queries, 1 where the caller has read what is retired.
     """
-    retired = retirements(workspace_id) if retired is None else retired
+    retired = load_retirements(workspace_id) if retired is None else retired
     columns = ("entry_id", "session_id", "intent_id", "body__body")  # three times as fast as whole entries
-    newest = lesson_entries(workspace_id).order_by("-pk").values_list(*columns)[:most]
+    newest = filter_lessons(workspace_id).order_by("-pk").values_list(*columns)[:most]
     found = [
-        _lesson(lesson_id, session_id, intent_id, json.loads(bytes(body)))
+        _build_lesson(lesson_id, session_id, intent_id, json.loads(bytes(body)))
         for lesson_id, session_id, intent_id, body in newest
         if lesson_id not in retired
     ]
     return found[::-1]
 
 
-def told(
+def load_history(
     workspace_id: int, entries: Iterable[LedgerEntry], retired: Mapping[str, Retirement]
 ) -> list[Lesson]:
     """The lessons in these entries, with what was said of them later. 1 query."""
-    again = _came_again(workspace_id)
+    again = _count_repetitions(workspace_id)
     return [
-        replace(lesson, retired=retired.get(entry.entry_id), again=again[_signature_in(entry)])
+        replace(lesson, retired=retired.get(entry.entry_id), again=again[_read_signature(entry)])
         for entry in entries
-        if (lesson := lesson_of(entry))
+        if (lesson := parse_lesson(entry))
     ]
 
 
-def lesson_entries(workspace_id: int, sections: Sequence[Section] = tuple(Section)) -> QuerySet[LedgerEntry]:
+def filter_lessons(
+    workspace_id: int, sections: Sequence[LessonSection] = tuple(LessonSection)
+) -> QuerySet[LedgerEntry]:
     """The entries that brought something new, each with its body; redacted ones are none of them."""
     outcomes = [OUTCOMES[section] for section in sections]
     entries = (
         LedgerEntry.objects.for_workspace(workspace_id)
-        .of_kind(Kind.LESSON)
+        .of_kind(EntryKind.LESSON)
         .filter(outcome__in=outcomes, body__isnull=False)
     )
     return entries.with_body().defer("envelope", "leaf_hash", "body_digest")
 
 
-def lesson_of(entry: LedgerEntry) -> Lesson | None:
+def parse_lesson(entry: LedgerEntry) -> Lesson | None:
     """The lesson in an entry; None after a redaction. 0 queries when the body was fetched along."""
-    body = body_of(entry)
-    return None if body is None else _lesson(entry.entry_id, entry.session_id, entry.intent_id, body)
+    body = read_body(entry)
+    return None if body is None else _build_lesson(entry.entry_id, entry.session_id, entry.intent_id, body)
 
 
-def _lesson(lesson_id: str, session_id: str, intent_id: str, body: dict[str, Any]) -> Lesson:
+def _build_lesson(lesson_id: str, session_id: str, intent_id: str, body: dict[str, Any]) -> Lesson:
     return Lesson(
         lesson_id=lesson_id,
         learned_on=date.fromisoformat(body["learned_on"]),
@@ -209,58 +217,69 @@ def _lesson(lesson_id: str, session_id: str, intent_id: str, body: dict[str, Any
         problems=body["problems"],
         session_id=session_id,
         intent_id=intent_id,
-        section=Section(body.get("section", Section.LESSON)),
-        source=Source(body.get("source") or (Source.SESSION if session_id else Source.IMPORT)),
+        section=LessonSection(body.get("section", LessonSection.LESSON)),
+        source=LessonSource(
+            body.get("source") or (LessonSource.SESSION if session_id else LessonSource.IMPORT)
+        ),
         source_id=body.get("source_id", ""),
         by=body.get("by", ""),
         more_files=tuple(body.get("more_files", ())),
     )
 
 
-def retirements(workspace_id: int) -> dict[str, Retirement]:
+def load_retirements(workspace_id: int) -> dict[str, Retirement]:
     """What is retired now, by lesson id. 1 query, over what people have retired and taken back."""
-    turns = LedgerEntry.objects.for_workspace(workspace_id).of_kind(Kind.LESSON).filter(outcome__in=TURNS)
+    turns = (
+        LedgerEntry.objects.for_workspace(workspace_id)
+        .of_kind(EntryKind.LESSON)
+        .filter(outcome__in=RETIREMENT_OUTCOMES)
+    )
     rows = turns.order_by("pk").values_list("idempotency_key", "outcome", "received_at", "body__body")
-    last = {turn_of(key): (outcome == TURNS[0], at, body) for key, outcome, at, body in rows}
-    return {key: _retirement(at, body) for key, (retired, at, body) in last.items() if retired}
+    last = {
+        parse_retirement_key(key): (outcome == RETIREMENT_OUTCOMES[0], at, body)
+        for key, outcome, at, body in rows
+    }
+    return {key: _build_retirement(at, body) for key, (retired, at, body) in last.items() if retired}
 
 
-def turn_key(lesson_id: str, number: int) -> str:
+def build_retirement_key(lesson_id: str, number: int) -> str:
     """The idempotency key of a lesson's nth turn: odd ones retire it, even ones take it back; each once."""
     return f"lesson-turn:{lesson_id}:{number}"
 
 
-def turn_of(key: str | None) -> str:
+def parse_retirement_key(key: str | None) -> str:
     """The lesson that a turn is about. It stands in the key, which outlives the body."""
     return (key or "").partition(":")[2].rpartition(":")[0]
 
 
-def _retirement(at: datetime, body: bytes | memoryview | None) -> Retirement:
+def _build_retirement(at: datetime, body: bytes | memoryview | None) -> Retirement:
     said = json.loads(bytes(body)) if body else {}
     return Retirement(at, said.get("by", ""), said.get("reason", ""))
 
 
-def _came_again(workspace_id: int) -> Counter[str]:
+def _count_repetitions(workspace_id: int) -> Counter[str]:
     """How often each signature came again, over the newest entries of that kind. 1 query."""
-    entries = LedgerEntry.objects.for_workspace(workspace_id).of_kind(Kind.LESSON).filter(outcome=AGAIN)
+    entries = (
+        LedgerEntry.objects.for_workspace(workspace_id).of_kind(EntryKind.LESSON).filter(outcome=REPEATED)
+    )
     keys = entries.order_by("-pk").values_list("idempotency_key", flat=True)[:MAX_LESSONS]
-    return Counter((key or "").removeprefix(_AGAIN_KEY).partition(":")[0] for key in keys)
+    return Counter((key or "").removeprefix(_REPEATED_KEY).partition(":")[0] for key in keys)
 
 
-def _signature_in(entry: LedgerEntry) -> str:
+def _read_signature(entry: LedgerEntry) -> str:
     return (entry.idempotency_key or "").removeprefix(_LEARNED_KEY)
 
 
-def _named(files: Sequence[str]) -> dict[str, Any]:
+def _file_fields(files: Sequence[str]) -> dict[str, Any]:
     first, *others = files or ("",)
     return {"file": first} | ({"more_files": others} if others else {})
 
 
-def _body(lesson: NewLesson, files: Sequence[str], text: str) -> dict[str, Any]:
+def _build_body(lesson: NewLesson, files: Sequence[str], text: str) -> dict[str, Any]:
     day = lesson.learned_on or datetime.now(UTC).date()
     more = {"source_id": lesson.source_id, "by": lesson.by}
     return (
-        _named(files)
+        _file_fields(files)
         | {
             "problems": text,
             "learned_on": day.isoformat(),
@@ -287,12 +306,12 @@ def _tidy_text(text: str) -> str:
     return str(to_storable("\n".join(line.rstrip() for line in text.strip().splitlines())))
 
 
-def _signature(section: Section, files: Sequence[str], problems: str) -> str:
+def _compute_signature(section: LessonSection, files: Sequence[str], problems: str) -> str:
     """The same for texts that differ only in case, white space, and punctuation at their ends.
 
     The order of several files does not count.
     """
     about = sorted(files) if len(files) > 1 else "".join(files)
     folded = " ".join(unicodedata.normalize("NFC", problems).casefold().split())
-    normal = folded.lstrip(_STARTS).rstrip(_ENDS) or folded
+    normal = folded.lstrip(_LEADING_MARKS).rstrip(_TRAILING_MARKS) or folded
     return hashlib.sha256(encode([section.value, about, normal])).hexdigest()

@@ -7,7 +7,7 @@ from django.core.management.base import CommandError
 from controlplane.models import Workspace
 
 
-def chosen_workspaces(slug: str | None) -> list[Workspace]:
+def select_workspaces(slug: str | None) -> list[Workspace]:
     """The named one, or all. Raises CommandError when there is none of that name."""
     chosen = Workspace.objects.filter(slug=slug) if slug else Workspace.objects.order_by("slug")
     if slug and not chosen:

@@ -3,9 +3,9 @@
 from traces.models.anchors import AnchorKind, LedgerAnchor
 from traces.models.counts import Counted, EntryCount, FileCount
 from traces.models.ledger import (
-    LET_GO,
+    ARCHIVABLE_KINDS,
     Checkpoint,
-    Kind,
+    EntryKind,
     LedgerArchive,
     LedgerBody,
     LedgerEntry,
@@ -16,13 +16,13 @@ from traces.models.outlets import Outlet
 from traces.models.projections import ReconciledSubject, TraceEntry, TraceFile, TraceRange
 
 __all__ = [
-    "LET_GO",
+    "ARCHIVABLE_KINDS",
     "AnchorKind",
     "Checkpoint",
     "Counted",
     "EntryCount",
+    "EntryKind",
     "FileCount",
-    "Kind",
     "LedgerAnchor",
     "LedgerArchive",
     "LedgerBody",

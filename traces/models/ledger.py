@@ -14,7 +14,7 @@ from django.db import models
 from django.db.models import Q
 
 
-class Kind(models.TextChoices):
+class EntryKind(models.TextChoices):
     DECISION = "decision", "Decision"
     APPROVAL = "approval", "Approval"
     TRACE = "trace", "Trace"
@@ -29,7 +29,13 @@ class Kind(models.TextChoices):
 
 # What may live in an archive alone. The rest is asked for as long as the workspace lives: names and scopes
 # of intents, lessons for prompts, rules, and who took what out.
-LET_GO = (Kind.DECISION, Kind.APPROVAL, Kind.TRACE, Kind.SESSION, Kind.IMPORT)
+ARCHIVABLE_KINDS = (
+    EntryKind.DECISION,
+    EntryKind.APPROVAL,
+    EntryKind.TRACE,
+    EntryKind.SESSION,
+    EntryKind.IMPORT,
+)
 
 
 class LedgerEntryQuerySet(models.QuerySet["LedgerEntry"]):
@@ -85,7 +91,7 @@ class LedgerEntry(models.Model):
     """
 
     workspace_id = models.BigIntegerField()
-    kind = models.CharField(max_length=20, choices=Kind.choices)
+    kind = models.CharField(max_length=20, choices=EntryKind.choices)
     entry_id = models.CharField(max_length=200)
     idempotency_key = models.CharField(max_length=300, null=True)
     received_at = models.DateTimeField()
@@ -113,7 +119,7 @@ class LedgerEntry(models.Model):
             models.UniqueConstraint(
                 fields=["workspace_id", "kind", "entry_id"], name="ledger_entry_public_id"
             ),
-            models.CheckConstraint(condition=Q(kind__in=Kind.values), name="ledger_entry_kind_is_known"),
+            models.CheckConstraint(condition=Q(kind__in=EntryKind.values), name="ledger_entry_kind_is_known"),
         ]
         indexes = [
             models.Index(fields=["workspace_id", "kind", "id"], name="ledger_entry_kind"),

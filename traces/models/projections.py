@@ -75,13 +75,13 @@ class TraceRange(models.Model):
 class ReconciledSubject(models.Model):
     """A session or an intent that a reconciliation speaks of, so that its page finds the last one."""
 
-    class Subject(models.TextChoices):
+    class SubjectKind(models.TextChoices):
         SESSION = "session", "Session"
         INTENT = "intent", "Intent"
 
     entry = models.ForeignKey(LedgerEntry, on_delete=models.PROTECT, related_name="reconciled")
     workspace_id = models.BigIntegerField()
-    subject = models.CharField(max_length=10, choices=Subject.choices)
+    subject = models.CharField(max_length=10, choices=SubjectKind.choices)
     subject_id = models.CharField(max_length=200)
 
     class Meta:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from traces.entry_schema import EVOLUTION
+from traces.entry_schema import EVOLUTION_CLASS
 from traces.mutation_class.canonical_order import sort_children
 from traces.mutation_class.languages import find_grammar
 from traces.mutation_class.languages.grammar import Grammar
@@ -30,7 +30,7 @@ def classify_change(path: str, before: str, after: str, *, seconds: float = CPU_
         equivalence = _compare_forms(old, new, grammar, cpu_limit)
     except (UnclassifiableError, UnicodeEncodeError, RecursionError):
         return None
-    return {Equivalence.SAME: REFACTOR, Equivalence.DIFFERENT: EVOLUTION}.get(equivalence)
+    return {Equivalence.SAME: REFACTOR, Equivalence.DIFFERENT: EVOLUTION_CLASS}.get(equivalence)
 
 
 def _compare_forms(

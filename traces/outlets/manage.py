@@ -12,7 +12,7 @@ from controlplane.shared import http_post
 from traces.errors import OutletError
 from traces.ledger import proofs
 from traces.ledger.append import NewEntry, append
-from traces.models import Kind, Outlet
+from traces.models import EntryKind, Outlet
 from traces.outlets import webhook
 
 MAX_OUTLETS = 20  # of one workspace
@@ -37,7 +37,7 @@ class OutletSettings:
 def add_outlet(workspace_id: int, settings: OutletSettings, *, actor: str) -> Outlet:
     """Create an outlet. Raises OutletError."""
     _validate(workspace_id, settings)
-    head = proofs.head(workspace_id)
+    head = proofs.find_head(workspace_id)
     outlet = Outlet(
         workspace_id=workspace_id,
         form=settings.form,
@@ -58,7 +58,7 @@ def _validate(workspace_id: int, settings: OutletSettings) -> None:
     header = settings.header
     if settings.form not in Outlet.Form.values:
         raise OutletError("Choose a webhook or a collector.")
-    if not set(settings.kinds) <= set(Kind.values):
+    if not set(settings.kinds) <= set(EntryKind.values):
         raise OutletError("Choose kinds of entries from the list.")
     if len(header) > MAX_HEADER_LENGTH or not header.isprintable() or not header.isascii():
         raise OutletError(f"The header must be one line of at most {MAX_HEADER_LENGTH} ASCII characters.")
@@ -93,4 +93,4 @@ def _record(outlet: Outlet, outcome: str, actor: str) -> None:
         "kinds": outlet.kinds,
         "whole": outlet.whole,
     }
-    append(NewEntry(outlet.workspace_id, Kind.POLICY, body, outcome=outcome, actor=actor))
+    append(NewEntry(outlet.workspace_id, EntryKind.POLICY, body, outcome=outcome, actor=actor))

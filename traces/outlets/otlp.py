@@ -17,9 +17,9 @@ from django.conf import settings
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
-from traces.entries.mutation_class_check import checked_class
-from traces.ledger.checkpoints import origin_of
-from traces.models import Checkpoint, Kind, Outlet
+from traces.entries.mutation_class_check import describe_class_check
+from traces.ledger.checkpoints import log_origin
+from traces.models import Checkpoint, EntryKind, Outlet
 from traces.outlets.records import OutletRecord
 
 INFO, WARN, ERROR = ("INFO", 9), ("WARN", 13), ("ERROR", 17)
@@ -31,7 +31,7 @@ def build_message(
     outlet: Outlet, records: Sequence[OutletRecord], checkpoints: Iterable[Checkpoint]
 ) -> tuple[bytes, dict[str, str]]:
     """Return body and headers of one `ExportLogsServiceRequest`."""
-    log = origin_of(outlet.workspace_id)
+    log = log_origin(outlet.workspace_id)
     log_records = [_build_log_record(record, log) for record in records] + [
         _build_checkpoint_record(checkpoint, log) for checkpoint in checkpoints
     ]
@@ -82,9 +82,9 @@ def compute_trace_id(session_id: str) -> str:
 
 
 def _event_name(kind: str, outcome: str) -> str:
-    if kind == Kind.DECISION:
+    if kind == EntryKind.DECISION:
         return "icp.gate.decision"
-    if kind == Kind.APPROVAL:
+    if kind == EntryKind.APPROVAL:
         return f"icp.approval.{'requested' if outcome == APPROVAL_OPENED else 'decided'}"
     return f"icp.{kind}.recorded"
 
@@ -99,7 +99,7 @@ def _common_attributes(record: OutletRecord, log: str) -> dict[str, Any]:
         "icp.entry.outcome": entry.outcome,
         "icp.intent.id": entry.intent_id,
         "gen_ai.conversation.id": entry.session_id,
-        "gen_ai.agent.name": entry.agent if entry.kind != Kind.TRACE else "",
+        "gen_ai.agent.name": entry.agent if entry.kind != EntryKind.TRACE else "",
         "error.type": entry.error_type,
     }
 
@@ -133,7 +133,7 @@ def _approval_attributes(record: OutletRecord, body: Mapping[str, Any]) -> dict[
 def _trace_attributes(record: OutletRecord, body: Mapping[str, Any]) -> dict[str, Any]:
     files = body.get("files") or []
     first_path = files[0]["relative_path"] if files else None
-    checked = {f"icp.{name}": value for name, value in checked_class(record.entry).items()}
+    checked = {f"icp.{name}": value for name, value in describe_class_check(record.entry).items()}
     return {
         "gen_ai.request.model": record.entry.agent,
         "code.file.path": first_path,
@@ -148,9 +148,9 @@ def _no_attributes(_record: OutletRecord, _body: Mapping[str, Any]) -> dict[str,
 
 
 _ATTRIBUTES_BY_KIND: dict[str, Callable[[OutletRecord, Mapping[str, Any]], dict[str, Any]]] = {
-    Kind.DECISION: _decision_attributes,
-    Kind.APPROVAL: _approval_attributes,
-    Kind.TRACE: _trace_attributes,
+    EntryKind.DECISION: _decision_attributes,
+    EntryKind.APPROVAL: _approval_attributes,
+    EntryKind.TRACE: _trace_attributes,
 }
 
 

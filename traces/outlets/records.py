@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from traces.entries.mutation_class_check import checked_class
-from traces.ledger.append import body_of, instant
+from traces.entries.mutation_class_check import describe_class_check
+from traces.ledger.append import format_instant, read_body
 from traces.models import LedgerEntry, LedgerLeaf, Outlet
 
 COLUMNS = ("session_id", "intent_id", "outcome", "agent", "tool", "error_type", "reason")
@@ -46,11 +46,11 @@ class OutletRecord:
             "seq": self.seq,
             "kind": entry.kind,
             "id": entry.entry_id,
-            "received_at": instant(entry.received_at),
+            "received_at": format_instant(entry.received_at),
             "leaf_hash": bytes(entry.leaf_hash).hex(),
         }
         document |= {name: value for name in COLUMNS if (value := getattr(entry, name))}
-        document |= checked_class(entry)
+        document |= describe_class_check(entry)
         return document | {"body": self.body if self.include_body else self.list_pointers()}
 
     def list_pointers(self) -> dict[str, Any]:
@@ -69,5 +69,5 @@ def load_records(outlet: Outlet, limit: int) -> tuple[list[OutletRecord], int]:
     )
     scanned = list(leaves)
     selected = [leaf for leaf in scanned if not outlet.kinds or leaf.entry.kind in outlet.kinds]
-    records = [OutletRecord(leaf.seq, leaf.entry, body_of(leaf.entry), outlet.whole) for leaf in selected]
+    records = [OutletRecord(leaf.seq, leaf.entry, read_body(leaf.entry), outlet.whole) for leaf in selected]
     return records, scanned[-1].seq + 1 if scanned else outlet.next_seq

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from django.utils import timezone
 
-from traces.ledger.checkpoints import origin_of
+from traces.ledger.checkpoints import log_origin
 from traces.models import Outlet
 from traces.outlets.records import OutletRecord
 
@@ -29,7 +29,7 @@ def build_message(outlet: Outlet, records: Sequence[OutletRecord]) -> tuple[byte
     """Return body and headers of one post."""
     document = {
         "type": "icp.ledger.entries",
-        "log": origin_of(outlet.workspace_id),
+        "log": log_origin(outlet.workspace_id),
         "entries": [record.to_document() for record in records],
     }
     body = json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()

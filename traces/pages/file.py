@@ -10,18 +10,18 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from controlplane.shared.access import MemberRequest, member_page
-from traces.blame.current_lines import lines_now
+from traces.blame.current_lines import build_current_lines
 from traces.cursors import cursor_in
-from traces.entries.known_intents import KnownIntent, known_intents
-from traces.entries.mutation_class_check import computed_class, disagrees
-from traces.entries.record import newest_hashes
+from traces.entries.known_intents import KnownIntent, load_known_intents
+from traces.entries.mutation_class_check import has_class_mismatch, read_computed_class
+from traces.entries.record import find_newest_hashes
 from traces.filemap.matrix import find_owning_pattern, is_open
 from traces.filemap.touches import Touch, list_file_touches
 from traces.models import TraceFile
-from traces.timeline.describe_entries import seal_of
+from traces.timeline.describe_entries import find_seal_state
 
-ROWS = 100
-RANGES_SHOWN = 3
+PAGE_SIZE = 100
+MAX_RANGES = 3
 
 
 @require_safe
@@ -36,15 +36,17 @@ def file_page(request: MemberRequest, path: str) -> HttpResponse:
     workspace_id = request.workspace.pk
     if request.GET.get("fragment") == "lines":
         return render(
-            request, "traces/_lines_now.html", {"now": lines_now(request.workspace, path, whole=True)}
+            request,
+            "traces/_lines_now.html",
+            {"now": build_current_lines(request.workspace, path, whole=True)},
         )
-    known_hash = newest_hashes(workspace_id, [path]).get(path)
+    known_hash = find_newest_hashes(workspace_id, [path]).get(path)
     whole, deleted = request.GET.get("history") == "1", known_hash == ""
-    now = lines_now(request.workspace, path, whole=whole, deleted=deleted)
-    known = known_intents(workspace_id)
+    now = build_current_lines(request.workspace, path, whole=whole, deleted=deleted)
+    known = load_known_intents(workspace_id)
     touched = {touch.intent_id: touch for touch in list_file_touches(workspace_id, path)}
     named = [*known.values(), *(KnownIntent(one) for one in sorted(touched.keys() - known.keys() - {""}))]
-    intents = [view for one in named if (view := _intent_view(one, path, touched.get(one.intent_id)))]
+    intents = [view for one in named if (view := _build_intent_view(one, path, touched.get(one.intent_id)))]
     if not touched and not intents and not (now and (now["there"] or now["gone"])):
         raise Http404
     owners = [one for one in intents if one["pattern"]]
@@ -55,30 +57,30 @@ def file_page(request: MemberRequest, path: str) -> HttpResponse:
         "owners": owners if len(owners) > 1 else [],
         "entries": sum(touch.entries for touch in touched.values()),
         "now": now,
-        **_changes(request, path),
+        **_load_changes(request, path),
     }
     return render(request, "traces/map_file.html", context)
 
 
-def _changes(request: MemberRequest, path: str) -> dict[str, Any]:
+def _load_changes(request: MemberRequest, path: str) -> dict[str, Any]:
     before, after = cursor_in(request, "before"), cursor_in(request, "after")
     rows = TraceFile.objects.filter(workspace_id=request.workspace.pk, path=path)
     rows = rows.select_related("entry__leaf").prefetch_related("ranges")
     if after is not None:
-        found = list(rows.filter(pk__gt=after).order_by("pk")[: ROWS + 1])
-        shown, older, newer = found[:ROWS][::-1], bool(found), len(found) > ROWS
+        found = list(rows.filter(pk__gt=after).order_by("pk")[: PAGE_SIZE + 1])
+        shown, older, newer = found[:PAGE_SIZE][::-1], bool(found), len(found) > PAGE_SIZE
     else:
-        found = list((rows.filter(pk__lt=before) if before else rows).order_by("-pk")[: ROWS + 1])
-        shown, older, newer = found[:ROWS], len(found) > ROWS, before is not None and bool(found)
+        found = list((rows.filter(pk__lt=before) if before else rows).order_by("-pk")[: PAGE_SIZE + 1])
+        shown, older, newer = found[:PAGE_SIZE], len(found) > PAGE_SIZE, before is not None and bool(found)
     return {
-        "changes": [_change(row) for row in shown],
+        "changes": [_build_change(row) for row in shown],
         "older_url": f"?before={shown[-1].pk}" if older and shown else None,
         "newer_url": f"?after={shown[0].pk}" if newer and shown else None,
         "note": f"{len(shown)} change{'' if len(shown) == 1 else 's'}",
     }
 
 
-def _intent_view(intent: KnownIntent, path: str, touch: Touch | None) -> dict[str, Any] | None:
+def _build_intent_view(intent: KnownIntent, path: str, touch: Touch | None) -> dict[str, Any] | None:
     pattern = find_owning_pattern(intent, path) if is_open(intent) else ""
     if touch is None and not pattern:
         return None
@@ -94,10 +96,10 @@ def _intent_view(intent: KnownIntent, path: str, touch: Touch | None) -> dict[st
     }
 
 
-def _change(row: TraceFile) -> dict[str, Any]:
+def _build_change(row: TraceFile) -> dict[str, Any]:
     ranges = [(one.start_line, one.end_line) for one in row.ranges.all()]
-    lines = ", ".join(f"{first}\N{EN DASH}{last}" for first, last in ranges[:RANGES_SHOWN])
-    more = f" and {len(ranges) - RANGES_SHOWN} more" if len(ranges) > RANGES_SHOWN else ""
+    lines = ", ".join(f"{first}\N{EN DASH}{last}" for first, last in ranges[:MAX_RANGES])
+    more = f" and {len(ranges) - MAX_RANGES} more" if len(ranges) > MAX_RANGES else ""
     return {
         "number": row.entry_id,
         "at": row.changed_at,
@@ -106,7 +108,7 @@ def _change(row: TraceFile) -> dict[str, Any]:
         "intent_id": row.intent_id,
         "lines": "deleted" if row.deleted else f"{lines}{more}",
         "mutation_class": row.mutation_class,
-        "computed": computed_class(row.entry),
-        "disagrees": disagrees(row.entry),
-        "seal": asdict(seal_of(row.entry)),
+        "computed": read_computed_class(row.entry),
+        "disagrees": has_class_mismatch(row.entry),
+        "seal": asdict(find_seal_state(row.entry)),
     }

@@ -16,13 +16,13 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from controlplane.shared.access import MemberRequest, member_page
-from traces.entries.known_intents import KnownIntent, known_intents
+from traces.entries.known_intents import KnownIntent, load_known_intents
 from traces.filemap.matrix import MapFile, build_map_files, is_open, list_overlaps
 from traces.filemap.search import search_files
 from traces.filemap.touches import Touch, build_map_sections, load_touches
 from traces.filemap.tree import build_rows, build_tree
 from traces.interchange.formats.intent_map import render_intent_map
-from traces.lessons.store import lessons
+from traces.lessons.store import load_lessons
 from traces.local_files import walk_files
 
 MAX_LISTED = 20
@@ -71,12 +71,12 @@ def intent_map(request: MemberRequest) -> HttpResponse:
 def _build_context(request: MemberRequest, params: MapParams) -> dict[str, Any]:
     workspace_id = request.workspace.pk
     touches = load_touches(workspace_id)
-    intents = _select_columns(known_intents(workspace_id), touches)
+    intents = _select_columns(load_known_intents(workspace_id), touches)
     root = request.workspace.local_root
     on_disk = list(islice(walk_files(root), MAX_DISK_FILES)) if root else []
     files = build_map_files(touches, intents, on_disk)
     results = (
-        search_files(params.query, files, intents, lessons(workspace_id, most=MAX_LESSONS))
+        search_files(params.query, files, intents, load_lessons(workspace_id, most=MAX_LESSONS))
         if params.query
         else []
     )

@@ -30,14 +30,14 @@ from traces.browser.search import (
     load_entries,
     load_page,
 )
-from traces.counts.counters import uncounted
+from traces.counts.counters import list_uncounted
 from traces.cursors import cursor_in
 from traces.interchange.export import stream_orchestration
 from traces.ledger import checkpoints, proofs
-from traces.ledger.missing_bodies import Absences
-from traces.ledger.sealing import waiting
-from traces.models import Kind, LedgerEntry, LedgerLeaf
-from traces.timeline.describe_entries import Row, describe
+from traces.ledger.missing_bodies import MissingBodies
+from traces.ledger.sealing import count_unsealed
+from traces.models import EntryKind, LedgerEntry, LedgerLeaf
+from traces.timeline.describe_entries import TimelineRow, describe
 
 PAGE_SIZE = 100
 MAX_NEW_ENTRIES = 100
@@ -99,15 +99,15 @@ def trace_export(request: MemberRequest) -> HttpResponseBase:
 def proof_file(request: MemberRequest, number: int) -> HttpResponse:
     """Return what an auditor needs to verify one sealed entry without this server; 404 until it is sealed."""
     entry = LedgerEntry.objects.for_workspace(request.workspace.pk).filter(pk=number).first()
-    head = proofs.head(request.workspace.pk)
+    head = proofs.find_head(request.workspace.pk)
     if entry is None or head is None:
         raise Http404
     try:
         proof = proofs.prove_inclusion(entry, head.size)
     except LedgerLeaf.DoesNotExist:
         raise Http404 from None
-    log = checkpoints.origin_of(request.workspace.pk)
-    document = proof.document(entry, log) | {"checkpoint": head.note}
+    log = checkpoints.log_origin(request.workspace.pk)
+    document = proof.to_document(entry, log) | {"checkpoint": head.note}
     headers = {"Content-Disposition": f'attachment; filename="proof-{proof.seq}.json"'}
     return JsonResponse(document, headers=headers, json_dumps_params={"indent": 2})
 
@@ -119,7 +119,7 @@ def _build_query(request: MemberRequest, *, with_counts: bool) -> ListQuery:
     """
     workspace_id = request.workspace.pk
     filters = parse_filters(request.GET, timezone.now())
-    uncounted_ids = uncounted(workspace_id, MAX_UNCOUNTED)
+    uncounted_ids = list_uncounted(workspace_id, MAX_UNCOUNTED)
     if not with_counts:
         return ListQuery(filters, uncounted_ids, build_branches(workspace_id, filters, uncounted_ids))
     if filters.is_precounted:
@@ -138,7 +138,7 @@ def _build_list_context(
 ) -> dict[str, Any]:
     filters, counts = query.filters, query.counts or EntryCounts()
     page = _load_page(request, query, drawer)
-    rows, absences = load_entries(page.ids), Absences(request.workspace.pk)
+    rows, absences = load_entries(page.ids), MissingBodies(request.workspace.pk)
     return {
         "entries": [_build_list_entry(entry, filters, absences) for entry in rows],
         "q": filters.text,
@@ -208,8 +208,8 @@ def _render_news(request: MemberRequest) -> HttpResponse:
     return render(request, "traces/_news.html", context)
 
 
-def _build_list_entry(entry: LedgerEntry, filters: EntryFilters, absences: Absences) -> dict[str, Any]:
-    row: Row = describe(entry, absences)
+def _build_list_entry(entry: LedgerEntry, filters: EntryFilters, absences: MissingBodies) -> dict[str, Any]:
+    row: TimelineRow = describe(entry, absences)
     return {
         "number": entry.pk,
         "url": filters.to_query_string(entry=entry.pk),
@@ -230,12 +230,12 @@ def _build_list_entry(entry: LedgerEntry, filters: EntryFilters, absences: Absen
 
 def _describe_head(workspace_id: int) -> dict[str, Any]:
     """Describe how far the ledger is sealed; `sealed` is the highest position, as badges show it."""
-    head = proofs.head(workspace_id)
+    head = proofs.find_head(workspace_id)
     size = head.size if head else 0
     return {
         "size": size,
         "sealed": max(0, size - 1),
-        "waiting": waiting(workspace_id),
+        "waiting": count_unsealed(workspace_id),
         "at": head.created_at if head else None,
     }
 
@@ -245,7 +245,7 @@ def _select_traces(branches: list[QueryBranch]) -> Entries:
     condition = Q()
     for branch in branches:
         condition |= Q(pk__in=branch.entries.order_by().values("pk"))
-    return LedgerEntry.objects.of_kind(Kind.TRACE).filter(condition).with_body()
+    return LedgerEntry.objects.of_kind(EntryKind.TRACE).filter(condition).with_body()
 
 
 def _stream_file(lines: Any, name: str, content_type: str = "application/jsonl") -> StreamingHttpResponse:

@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from traces.entries.mutation_class_check import computed_class, disagrees
+from traces.entries.mutation_class_check import has_class_mismatch, read_computed_class
 from traces.interchange.formats import foreign_chain
 from traces.interchange.imports import rewrite_check
-from traces.ledger.append import body_of
-from traces.ledger.missing_bodies import Absences
-from traces.models import Kind, LedgerEntry, LedgerLeaf
-from traces.timeline.describe_settings import settings_change
+from traces.ledger.append import read_body
+from traces.ledger.missing_bodies import MissingBodies
+from traces.models import EntryKind, LedgerEntry, LedgerLeaf
+from traces.timeline.describe_settings import describe_settings_change
 
 MAX_OBJECT_LENGTH = 400
 MAX_NOTE_LENGTH = 300
@@ -73,13 +73,13 @@ LESSON_VERBS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Seal:
+class SealState:
     state: str  # sealed | sealing
     number: int
 
 
 @dataclass(slots=True)
-class Row:
+class TimelineRow:
     """A row of a timeline. `times` counts alike entries folded into it, which are its `members`.
 
     `ran` is False for an attempt. `number` is the entry's row id. `computed` is the class that a change was
@@ -97,22 +97,22 @@ class Row:
     meta: str = ""
     took_ms: int | None = None
     times: int = 1
-    seal: Seal | None = None
+    seal: SealState | None = None
     approval_id: str = ""
     ran: bool | None = None
     lines: str = ""
     number: int = 0
     computed: str = ""
     disagrees: bool = False
-    members: list[Row] = field(default_factory=list, repr=False)
+    members: list[TimelineRow] = field(default_factory=list, repr=False)
     tool: str = field(default="", repr=False)
     safe: bool = field(default=False, repr=False)
 
 
-def describe(entry: LedgerEntry, absences: Absences | None = None) -> Row:
+def describe(entry: LedgerEntry, absences: MissingBodies | None = None) -> TimelineRow:
     """One entry as a row. 0 queries when body, leaf and files were fetched along; whoever describes many
     gives the `absences` of their workspace, so that missing bodies are explained together."""
-    row = Row(
+    row = TimelineRow(
         f"entry-{entry.pk}",
         entry.received_at,
         "call",
@@ -121,32 +121,32 @@ def describe(entry: LedgerEntry, absences: Absences | None = None) -> Row:
         number=entry.pk,
         tool=entry.tool,
     )
-    row.seal = seal_of(entry)
-    body = body_of(entry)
-    absence = None if body is not None else (absences or Absences(entry.workspace_id)).of(entry)
+    row.seal = find_seal_state(entry)
+    body = read_body(entry)
+    absence = None if body is not None else (absences or MissingBodies(entry.workspace_id)).explain(entry)
     if absence is None or absence.archived:
-        _DESCRIBERS.get(entry.kind, _other)(row, entry, body or {})
+        _DESCRIBERS.get(entry.kind, _describe_other)(row, entry, body or {})
     if absence is not None:
         row.note = absence.text
-    row.object, row.note = _short(row.object, MAX_OBJECT_LENGTH), _short(row.note, MAX_NOTE_LENGTH)
+    row.object, row.note = _shorten(row.object, MAX_OBJECT_LENGTH), _shorten(row.note, MAX_NOTE_LENGTH)
     return row
 
 
-def seal_of(entry: LedgerEntry) -> Seal:
+def find_seal_state(entry: LedgerEntry) -> SealState:
     try:
-        return Seal("sealed", entry.leaf.seq)
+        return SealState("sealed", entry.leaf.seq)
     except LedgerLeaf.DoesNotExist:
-        return Seal("sealing", 0)
+        return SealState("sealing", 0)
 
 
-def _decision(row: Row, entry: LedgerEntry, body: dict[str, Any]) -> None:
+def _describe_decision(row: TimelineRow, entry: LedgerEntry, body: dict[str, Any]) -> None:
     refusal = REFUSALS.get(entry.outcome, "")
     verb = VERBS.get(entry.tool.lower(), entry.tool or "Call")
     row.verb = f"{verb} {refusal}".strip()
-    row.object, row.object_is = _object(body)
+    row.object, row.object_is = _describe_subject(body)
     row.safe = body.get("classification") == "SAFE"
     row.approval_id = _text(body.get("approval_id"))
-    row.note = _text(body.get("error")) or _conflicts(body.get("conflicts"))
+    row.note = _text(body.get("error")) or _describe_conflicts(body.get("conflicts"))
     row.meta = ", ".join(part for part in (_text(body.get("classification")).lower(), row.outcome) if part)
     if refusal:
         row.ran = body.get("answered", entry.outcome) == "allow" or False
@@ -159,7 +159,7 @@ def _decision(row: Row, entry: LedgerEntry, body: dict[str, Any]) -> None:
         row.kind, row.verb, row.object, row.note = "phase", "ACTION", "", f"selected {entry.intent_id}"
 
 
-def _conflicts(found: Any) -> str:
+def _describe_conflicts(found: Any) -> str:
     """Who else works on what a call changes, where it went through all the same."""
     told = [
         CONFLICTS[one["reason"]].format(path=one["path"], by=one["by"])
@@ -169,18 +169,18 @@ def _conflicts(found: Any) -> str:
     return " ".join(told)
 
 
-def _trace(row: Row, entry: LedgerEntry, body: dict[str, Any]) -> None:
+def _describe_trace(row: TimelineRow, entry: LedgerEntry, body: dict[str, Any]) -> None:
     paths = sorted({file.path for file in entry.files.all()})
     row.kind, row.verb, row.outcome = "trace", "Changed", "allow"
     row.object, row.object_is = (paths[0], "path") if paths else ("no file", "text")
     row.note = f"and {len(paths) - 1} more" if len(paths) > 1 else ""
-    row.lines = lines_of(body)
-    row.computed, row.disagrees = computed_class(entry), disagrees(entry)
+    row.lines = format_lines(body)
+    row.computed, row.disagrees = read_computed_class(entry), has_class_mismatch(entry)
     told = entry.outcome or (row.computed and f"computed {row.computed}")
     row.meta = ", ".join(part for part in (row.lines and f"lines {row.lines}", told) if part)
 
 
-def _approval(row: Row, entry: LedgerEntry, body: dict[str, Any]) -> None:
+def _describe_approval(row: TimelineRow, entry: LedgerEntry, body: dict[str, Any]) -> None:
     row.kind = "approval"
     row.outcome, row.verb = APPROVALS.get(entry.outcome, (row.outcome, entry.outcome.title()))
     grant = _text(body.get("grant"))
@@ -197,13 +197,13 @@ def _approval(row: Row, entry: LedgerEntry, body: dict[str, Any]) -> None:
     row.approval_id = _text(body.get("approval_id"))
 
 
-def _session(row: Row, entry: LedgerEntry, body: dict[str, Any]) -> None:
+def _describe_session(row: TimelineRow, entry: LedgerEntry, body: dict[str, Any]) -> None:
     row.kind, row.outcome = "phase", ""
     row.verb = SESSION_STATES.get(entry.outcome, entry.outcome.title())
     row.note = _text(body.get("text")) or f"{entry.outcome} {_text(body.get('intent_id'))}".strip()
 
 
-def _lesson(row: Row, entry: LedgerEntry, body: dict[str, Any]) -> None:
+def _describe_lesson(row: TimelineRow, entry: LedgerEntry, body: dict[str, Any]) -> None:
     row.verb, row.outcome = LESSON_VERBS.get(entry.outcome, "Learned"), "info"
     row.object, row.object_is = _text(body.get("file")), "path"
     more = len(body.get("more_files") or ())
@@ -211,7 +211,7 @@ def _lesson(row: Row, entry: LedgerEntry, body: dict[str, Any]) -> None:
     row.note = _text(body.get("problems")) or _text(body.get("reason"))
 
 
-def _import(row: Row, _entry: LedgerEntry, body: dict[str, Any]) -> None:
+def _describe_import(row: TimelineRow, _entry: LedgerEntry, body: dict[str, Any]) -> None:
     """What an import brought, and what it found wrong with the past that it tells of."""
     row.verb, row.outcome, row.object = "Imported", "info", _text(body.get("source"))
     parts = [f"{body[count]} {word}" for count, word in IMPORTED.items() if isinstance(body.get(count), int)]
@@ -222,36 +222,36 @@ def _import(row: Row, _entry: LedgerEntry, body: dict[str, Any]) -> None:
     row.note = "; ".join(parts)
 
 
-def _policy(row: Row, entry: LedgerEntry, body: dict[str, Any]) -> None:
-    change = settings_change(entry.outcome, body)
+def _describe_policy(row: TimelineRow, entry: LedgerEntry, body: dict[str, Any]) -> None:
+    change = describe_settings_change(entry.outcome, body)
     row.verb, row.outcome, row.object, row.note = change.verb, "info", change.name, change.note
 
 
-def _redaction(row: Row, _entry: LedgerEntry, body: dict[str, Any]) -> None:
+def _describe_redaction(row: TimelineRow, _entry: LedgerEntry, body: dict[str, Any]) -> None:
     """Whose content was taken out, and why; the entry itself goes on saying what is left of it."""
     row.verb, row.outcome = f"Took out the content of the {_text(body.get('kind'))}".rstrip(), "info"
     row.object, row.note = _text(body.get("entry_id")), _text(body.get("reason"))
 
 
-def _other(row: Row, entry: LedgerEntry, body: dict[str, Any]) -> None:
+def _describe_other(row: TimelineRow, entry: LedgerEntry, body: dict[str, Any]) -> None:
     row.verb, row.outcome = f"{entry.kind.title()} {entry.outcome}".strip(), "info"
     row.object = entry.intent_id or _text(body.get("entry_id"))
     row.note = _text(body.get("reason"))
 
 
-_DESCRIBERS: dict[str, Callable[[Row, LedgerEntry, dict[str, Any]], None]] = {
-    Kind.DECISION: _decision,
-    Kind.TRACE: _trace,
-    Kind.APPROVAL: _approval,
-    Kind.SESSION: _session,
-    Kind.LESSON: _lesson,
-    Kind.IMPORT: _import,
-    Kind.POLICY: _policy,
-    Kind.REDACTION: _redaction,
+_DESCRIBERS: dict[str, Callable[[TimelineRow, LedgerEntry, dict[str, Any]], None]] = {
+    EntryKind.DECISION: _describe_decision,
+    EntryKind.TRACE: _describe_trace,
+    EntryKind.APPROVAL: _describe_approval,
+    EntryKind.SESSION: _describe_session,
+    EntryKind.LESSON: _describe_lesson,
+    EntryKind.IMPORT: _describe_import,
+    EntryKind.POLICY: _describe_policy,
+    EntryKind.REDACTION: _describe_redaction,
 }
 
 
-def lines_of(body: dict[str, Any]) -> str:
+def format_lines(body: dict[str, Any]) -> str:
     """The lines of an entry's first file: "31-44", and how many ranges more."""
     ranges = [
         one
@@ -266,7 +266,7 @@ def lines_of(body: dict[str, Any]) -> str:
     return f"{first}\N{EN DASH}{last}{more}"
 
 
-def _object(body: dict[str, Any]) -> tuple[str, str]:
+def _describe_subject(body: dict[str, Any]) -> tuple[str, str]:
     """(what a call was about, what that is). Whole commands first: a target is only a part of them."""
     sent = body.get("input")
     given = sent if isinstance(sent, dict) else {}
@@ -286,5 +286,5 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _short(text: str, most: int) -> str:
+def _shorten(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[:most]}…"

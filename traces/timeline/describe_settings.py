@@ -18,12 +18,12 @@ class SettingsChange:
     note: str = ""
 
 
-def settings_change(outcome: str, body: Body) -> SettingsChange:
+def describe_settings_change(outcome: str, body: Body) -> SettingsChange:
     """From an entry of kind policy. A body that says nothing, or is gone, leaves the outcome alone."""
     word = outcome.removeprefix("anchor_").replace("_", " ")
     if "archive" in body:
         verb = ARCHIVE_VERBS.get(outcome, f"Archive {word}")
-        return SettingsChange(verb, _text(body, "archive"), _archived(body))
+        return SettingsChange(verb, _text(body, "archive"), _describe_archive(body))
     what = body.get("what") or ("anchor" if "target" in body else "policy")
     noun, name, note = NOUNS.get(str(what), (str(what).capitalize(), "", _nothing))
     return SettingsChange(f"{noun} {word}".strip(), _text(body, name), note(body))
@@ -38,17 +38,17 @@ def _nothing(_: Body) -> str:
     return ""
 
 
-def _role(body: Body) -> str:
+def _describe_role(body: Body) -> str:
     return f"as {_text(body, 'role')}" if _text(body, "role") else ""
 
 
-def _told(body: Body) -> str:
+def _describe_outlet(body: Body) -> str:
     kinds = body.get("kinds") or ["all entries"]
     contents = ", with contents" if body.get("whole") else ""
     return f"{_text(body, 'form')}: {', '.join(map(str, kinds))}{contents}"
 
 
-def _keys(body: Body) -> str:
+def _list_changed_keys(body: Body) -> str:
     """Which keys of the policy have another value now."""
     before, after = body.get("before"), body.get("after")
     if not (isinstance(before, dict) and isinstance(after, dict)):
@@ -56,7 +56,7 @@ def _keys(body: Body) -> str:
     return ", ".join(sorted(key for key in before | after if before.get(key) != after.get(key)))
 
 
-def _archived(body: Body) -> str:
+def _describe_archive(body: Body) -> str:
     first, end, bodies = body.get("first"), body.get("end"), body.get("bodies")
     if not (isinstance(first, int) and isinstance(end, int)):
         return ""
@@ -65,10 +65,10 @@ def _archived(body: Body) -> str:
 
 ARCHIVE_VERBS = {"archived": "Archived", "released": "Let go of what is in", "restored": "Restored"}
 NOUNS: dict[str, tuple[str, str, Callable[[Body], str]]] = {  # what, the name's key, what else
-    "member": ("Member", "username", _role),
-    "token": ("Token", "name", _role),
-    "outlet": ("Outlet", "url", _told),
+    "member": ("Member", "username", _describe_role),
+    "token": ("Token", "name", _describe_role),
+    "outlet": ("Outlet", "url", _describe_outlet),
     "anchor": ("Anchor", "target", lambda body: _text(body, "kind")),
     "intentignore": (".intentignore", "", _nothing),
-    "policy": ("Policy", "", _keys),
+    "policy": ("Policy", "", _list_changed_keys),
 }

@@ -7,31 +7,31 @@ from datetime import datetime
 
 from django.db.models import Q, QuerySet
 
-from traces.ledger.missing_bodies import Absences
-from traces.models import Kind, LedgerEntry
-from traces.timeline.describe_entries import Row, describe
+from traces.ledger.missing_bodies import MissingBodies
+from traces.models import EntryKind, LedgerEntry
+from traces.timeline.describe_entries import TimelineRow, describe
 
-HIDDEN = (
-    Kind.INTENT,
-    Kind.POLICY,
-    Kind.REDACTION,
-    Kind.IMPORT,
+HIDDEN_KINDS = (
+    EntryKind.INTENT,
+    EntryKind.POLICY,
+    EntryKind.REDACTION,
+    EntryKind.IMPORT,
 )  # not SHOWN: SQLite would choose the index of kinds
-ROWS = 200
-BEFORE = 30  # rows above an entry that a link leads to
+PAGE_SIZE = 200
+ROWS_BEFORE_ENTRY = 30  # rows above an entry that a link leads to
 
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
     """Rows in order. `earlier` and `later` are cursors (row ids of the ledger), None at the ends."""
 
-    rows: list[Row]
+    rows: list[TimelineRow]
     earlier: int | None = None
     later: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class TimelineWindow:
     """Which part: what comes `after` a cursor, or `before` one, or, with neither, the newest.
 
     `only_changes` leaves out calls that were allowed; `text` is looked for in paths, tools and ids; `since`
@@ -40,7 +40,7 @@ class Window:
 
     after: int | None = None
     before: int | None = None
-    limit: int = ROWS
+    limit: int = PAGE_SIZE
     only_changes: bool = False
     text: str = ""
     since: datetime | None = None
@@ -48,33 +48,33 @@ class Window:
     entry: int | None = None
 
 
-def session_timeline(workspace_id: int, session_id: str, window: Window = Window()) -> Timeline:
+def load_timeline(workspace_id: int, session_id: str, window: TimelineWindow = TimelineWindow()) -> Timeline:
     """One page of a session's timeline. 2 queries, 1 more around an entry, 2 where bodies are missing."""
-    entries = _entries(workspace_id, session_id, window)
+    entries = _filter_entries(workspace_id, session_id, window)
     if window.entry is not None:
         above = entries.filter(pk__lt=window.entry).order_by("-pk").values_list("pk", flat=True)
-        before = list(above[BEFORE : BEFORE + 1])
+        before = list(above[ROWS_BEFORE_ENTRY : ROWS_BEFORE_ENTRY + 1])
         window = replace(window, after=before[0] if before else 0)
     if window.after is not None:
         found = list(entries.filter(pk__gt=window.after).order_by("pk")[: window.limit + 1])
         more, found = len(found) > window.limit, found[: window.limit]
         earlier = found[0].pk if found and window.after else None
-        return Timeline(fold(found), earlier, found[-1].pk if more else None)
+        return Timeline(fold_rows(found), earlier, found[-1].pk if more else None)
     if window.before is not None:
         entries = entries.filter(pk__lt=window.before)
     found = list(entries.order_by("-pk")[: window.limit + 1])
     more, found = len(found) > window.limit, found[: window.limit][::-1]
     later = found[-1].pk if window.before is not None and found else None
-    return Timeline(fold(found), found[0].pk if more else None, later)
+    return Timeline(fold_rows(found), found[0].pk if more else None, later)
 
 
-def fold(entries: list[LedgerEntry]) -> list[Row]:
+def fold_rows(entries: list[LedgerEntry]) -> list[TimelineRow]:
     """Rows of these entries; neighbouring safe calls of one tool that were allowed become one."""
-    rows: list[Row] = []
-    absences = Absences(entries[0].workspace_id) if entries else None
+    rows: list[TimelineRow] = []
+    absences = MissingBodies(entries[0].workspace_id) if entries else None
     for entry in entries:
         row = describe(entry, absences)
-        if rows and _alike(rows[-1], row):
+        if rows and _can_fold(rows[-1], row):
             rows[-1].members = [*(rows[-1].members or [replace(rows[-1])]), row]
             rows[-1].times += 1
         else:
@@ -82,18 +82,18 @@ def fold(entries: list[LedgerEntry]) -> list[Row]:
     return rows
 
 
-def _alike(one: Row, other: Row) -> bool:
+def _can_fold(one: TimelineRow, other: TimelineRow) -> bool:
     both = (one, other)
     return one.tool == other.tool and all(
         row.kind == "call" and row.safe and row.outcome == "allow" for row in both
     )
 
 
-def _entries(workspace_id: int, session_id: str, window: Window) -> QuerySet[LedgerEntry]:
+def _filter_entries(workspace_id: int, session_id: str, window: TimelineWindow) -> QuerySet[LedgerEntry]:
     entries = LedgerEntry.objects.for_workspace(workspace_id).of_session(session_id)
-    entries = entries.exclude(kind__in=HIDDEN)
+    entries = entries.exclude(kind__in=HIDDEN_KINDS)
     if window.only_changes:
-        entries = entries.exclude(kind=Kind.DECISION, outcome="allow")
+        entries = entries.exclude(kind=EntryKind.DECISION, outcome="allow")
     if window.since:
         entries = entries.filter(received_at__gte=window.since)
     if window.until:

@@ -11,8 +11,8 @@ from controlplane.models import Role
 from controlplane.pages.settings.pages import get_actor, is_change, read_posted_id, settings_page, to_choices
 from controlplane.shared.access import MemberRequest, has_role, member_page
 from traces.anchors import schedule
-from traces.anchors.rows import anchor_rows
-from traces.archives.archive import newest_archives
+from traces.anchors.rows import list_anchor_rows
+from traces.archives.archive import list_newest_archives
 from traces.errors import AnchorError
 from traces.models import AnchorKind, LedgerAnchor
 
@@ -47,8 +47,8 @@ def ledger(request: MemberRequest) -> HttpResponse:
             return redirect("settings:ledger", request.workspace.slug)
     may_edit = has_role(request.role, Role.ADMIN)
     context = {
-        "anchors": anchor_rows(request.workspace.pk, secrets=may_edit),
-        "archives": newest_archives(request.workspace.pk)[: -MAX_ARCHIVES - 1 : -1],
+        "anchors": list_anchor_rows(request.workspace.pk, secrets=may_edit),
+        "archives": list_newest_archives(request.workspace.pk)[: -MAX_ARCHIVES - 1 : -1],
         "kinds": to_choices(KINDS),
         "given": {name: request.POST.get(name, "") for name in ("target", "minutes")},
         "minutes": MINUTES,
@@ -77,19 +77,19 @@ def _add(request: MemberRequest, actor: str) -> None:
         raise AnchorError("Choose a kind. Files are configured on the server.")
     if not (minutes.isascii() and minutes.isdigit() and len(minutes) < 7):
         raise AnchorError("Enter the interval as a whole number of minutes.")
-    schedule.add(request.workspace, kind, request.POST.get("target", ""), int(minutes), actor=actor)
+    schedule.add_anchor(request.workspace, kind, request.POST.get("target", ""), int(minutes), actor=actor)
 
 
 def _retry(anchor: LedgerAnchor, _actor: str) -> None:
-    schedule.try_soon(anchor)
+    schedule.retry_soon(anchor)
 
 
 def _switch(enabled: bool) -> Callable[[LedgerAnchor, str], None]:
-    return lambda anchor, actor: schedule.switch(anchor, enabled=enabled, actor=actor)
+    return lambda anchor, actor: schedule.set_enabled(anchor, enabled=enabled, actor=actor)
 
 
 def _remove(anchor: LedgerAnchor, actor: str) -> None:
-    schedule.remove(anchor, actor=actor)
+    schedule.remove_anchor(anchor, actor=actor)
 
 
 ACTIONS: dict[str, Callable[[LedgerAnchor, str], Any]] = {

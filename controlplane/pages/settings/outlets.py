@@ -14,7 +14,7 @@ from controlplane.pages.settings.pages import get_actor, is_change, read_posted_
 from controlplane.shared.access import MemberRequest, has_role, member_page
 from traces.errors import OutletError
 from traces.ledger import proofs
-from traces.models import Kind, Outlet
+from traces.models import EntryKind, Outlet
 from traces.outlets import delivery, manage
 
 FORMS = (
@@ -39,11 +39,11 @@ def outlet_list(request: MemberRequest) -> HttpResponse:
         except OutletError as refusal:
             error = refusal.error
     outlets = Outlet.objects.filter(workspace_id=request.workspace.pk).order_by("pk")
-    head = proofs.head(request.workspace.pk)
+    head = proofs.find_head(request.workspace.pk)
     context = {
         "outlets": [_to_row(outlet, head.size if head else 0) for outlet in outlets],
         "forms": [{"value": form.value, "label": form.label, "says": says} for form, says in FORMS],
-        "kinds": [{"value": kind.value, "label": kind.label} for kind in Kind],
+        "kinds": [{"value": kind.value, "label": kind.label} for kind in EntryKind],
         "may_edit": has_role(request.role, Role.ADMIN),
         "fresh": new_webhook,
         "error": error,

@@ -70,7 +70,7 @@ def _read_reader(tool_input: ToolInput) -> RawTargets | str:
     reads = [RawPath(raw, tool_input.call.cwd, op="read") for raw in input_fields.list_paths(data)]
     needs_path = tool_input.tool.kind is ToolKind.READ
     if not reads and needs_path and any(key in data for key in input_fields.PATH_KEYS):
-        return "A path must be a text that is not empty."
+        return "A path must be a non-empty string."
     return RawTargets([], reads)
 
 
@@ -82,14 +82,17 @@ def _read_glob(tool_input: ToolInput) -> RawTargets | str:
     for value in input_fields.get_all(data, input_fields.PATTERN_KEYS):
         patterns = input_fields.to_text_list(value)
         if patterns is None:
-            return "A pattern must be a text, or a list of texts."
+            return "A pattern must be a string or a list of strings."
         if len(patterns) * len(bases) > MAX_PATHS:
             return TOO_MANY_PATHS
         for pattern in patterns:
             directory = input_fields.find_literal_directory(pattern)
             if directory is None:
                 printable = to_printable(pattern)
-                return f"The pattern [{printable}] steps back behind a wildcard: begin at a plain folder."
+                return (
+                    f"The pattern [{printable}] goes up (`..`) or to another root after a wildcard."
+                    " Begin at a folder without wildcards."
+                )
             targets.reads.extend(_join_bases(directory, bases, cwd))
             if directory != pattern:
                 for name in input_fields.list_wildcard_names(pattern):
@@ -190,7 +193,7 @@ def _read_patch(tool_input: ToolInput) -> RawTargets | str:
     if not patches and raws:
         return _read_writer(tool_input)
     if not patches or any(not isinstance(text, str) or not text.strip() for text in patches):
-        return "A patch must be a text that is not empty."
+        return "A patch must be a non-empty string."
     targets = find_patch_targets(patches, tool_input.call.cwd)
     targets.writes.extend(RawPath(raw, tool_input.call.cwd) for raw in raws)
     return targets

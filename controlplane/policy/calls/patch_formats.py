@@ -58,8 +58,8 @@ class FilePatch:
     @property
     def replacements(self) -> tuple[tuple[str, str], ...]:
         """The text that each hunk replaces, context included, and its replacement."""
-        sides = (_drop_last_blank_line(found, left) for found, left in self.hunks)
-        return tuple(piece for piece in sides if piece != ("", ""))
+        sides = (_drop_last_blank_line(old, new) for old, new in self.hunks)
+        return tuple(pair for pair in sides if pair != ("", ""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,22 +162,22 @@ def _parse_name(raw: str) -> str:
 def _add_line(file: FilePatch, line: str) -> None:
     if line.startswith("@@") or not file.hunks:
         file.hunks.append(([], []))
-    found, left = file.hunks[-1]
+    old_lines, new_lines = file.hunks[-1]
     if line.startswith("+") and not line.startswith("+++ "):
         file.after.append(line[1:])
-        left.append(line[1:])
+        new_lines.append(line[1:])
     elif line.startswith("-") and not line.startswith("--- "):
         file.before.append(line[1:])
-        found.append(line[1:])
+        old_lines.append(line[1:])
     elif not line or line.startswith(" "):
-        found.append(line[1:])
-        left.append(line[1:])
+        old_lines.append(line[1:])
+        new_lines.append(line[1:])
 
 
-def _drop_last_blank_line(found: list[str], left: list[str]) -> tuple[str, str]:
+def _drop_last_blank_line(old_lines: list[str], new_lines: list[str]) -> tuple[str, str]:
     """Return both sides of a hunk. An empty line at the end of both separates it from what follows."""
-    ends = bool(found and left) and not (found[-1] or left[-1])
-    return "\n".join(found[: len(found) - ends]), "\n".join(left[: len(left) - ends])
+    ends = bool(old_lines and new_lines) and not (old_lines[-1] or new_lines[-1])
+    return "\n".join(old_lines[: len(old_lines) - ends]), "\n".join(new_lines[: len(new_lines) - ends])
 
 
 def _merge_files(files: Iterable[FilePatch]) -> Iterator[FilePatch]:

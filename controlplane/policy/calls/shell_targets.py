@@ -112,7 +112,7 @@ def _list_command_lines(tool_input: ToolInput) -> list[_CommandLine] | str:
             continue
         texts = input_fields.to_text_list(value)
         if texts is None or not texts[0].strip():
-            return "A command must be a text that is not empty."
+            return "A command must be a non-empty string."
         are_commands = not isinstance(value, list) or key in _LISTS_OF_COMMANDS
         patch = extract_patch(value, tool_input.call.agent)
         lines.extend((text, patch) for text in (texts if are_commands else [shlex.join(texts)]))

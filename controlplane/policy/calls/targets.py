@@ -83,7 +83,7 @@ def _read_input(
 ) -> RawTargets | str:
     data, tool = resolved.input, resolved.tool
     if not isinstance(resolved.name, str) or not resolved.name:
-        return "The tool's name must be a text that is not empty."
+        return "The tool's name must be a non-empty string."
     if isinstance(data, str) and tool is not None and tool.kind is ToolKind.PATCH:
         data = {tool.patch[0]: data}
     if not isinstance(data, dict):

@@ -59,7 +59,7 @@ class Glob:
 def find_problem(pattern: object) -> GlobProblem | None:
     """Return what is wrong with a pattern; None when a scope may hold it."""
     if not isinstance(pattern, str):
-        return GlobProblem("INVALID_GLOB", "A pattern must be text.")
+        return GlobProblem("INVALID_GLOB", "A pattern must be a string.")
     parsed = parse(pattern)
     return parsed if isinstance(parsed, GlobProblem) else None
 

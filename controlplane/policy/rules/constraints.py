@@ -1,8 +1,8 @@
-"""Structured constraints of an intent: mappings with a known `type`, checked on what a call would write.
+"""Check an intent's structured constraints, mappings with a known `type`, on what a call would write.
 
-A constraint that is text, or of another type, is guidance for the agent and never a reason to
-refuse. Each type is one row of `CHECKS`; its fields are in the docstring of its function. Every
-one takes an optional `scope`, a glob or a list of globs: the files that it is about.
+A constraint that is text, or of another type, is guidance for the agent and never a reason to deny.
+Each type is one row of `CONSTRAINT_TYPES`; its fields are in the docstring of its function. Every type
+takes an optional `scope`, a glob or a list of globs: the files that it is about.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from controlplane.policy.paths.filesystem import Filesystem
 from controlplane.policy.rules import dependencies
 
 MAX_PATTERN = 1000  # characters of a regular expression
-_MAX_TOLD = 10  # dependency files, and libraries of each, that an answer names
+_MAX_NAMED = 10  # dependency files, and libraries in each, that an answer names
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,229 +37,252 @@ class ConstraintViolation:
 
 @dataclass(frozen=True, slots=True)
 class ConstraintCheck:
-    """What a check looks at: its own constraint, the files of the call that it is about, all files of
-    the call, and what is known of the rest."""
+    """One constraint with what it is checked on: the changes of the call in its scope, all changes of the
+    call, and the other files."""
 
     constraint: Mapping[str, Any]
-    about: Sequence[FileChange]
-    every: Sequence[FileChange]
-    world: Filesystem
+    changes: Sequence[FileChange]
+    all_changes: Sequence[FileChange]
+    filesystem: Filesystem
     ignore_case: bool = False
 
-    def fits(self, patterns: Any, path: str) -> bool:
-        """Whether a path matches one pattern or a list of them, as the workspace compares paths."""
-        return Scope.from_patterns(tuple(_patterns(patterns)), case_insensitive=self.ignore_case).matches(
-            path
-        )
+    def matches(self, patterns: Any, path: str) -> bool:
+        """Return whether a path matches one pattern or a list of them, as the workspace compares paths."""
+        scope = Scope.from_patterns(tuple(_to_list(patterns)), case_insensitive=self.ignore_case)
+        return scope.matches(path)
 
-    def concerns(self, path: str) -> bool:
+    def is_in_scope(self, path: str) -> bool:
         scope = self.constraint.get("scope")
-        return scope is None or self.fits(scope, path)
+        return scope is None or self.matches(scope, path)
 
-    def broken(self, paths: Iterable[str], what: str) -> Iterator[ConstraintViolation]:
-        """One breach for all the paths; none without a path."""
-        found = tuple(dict.fromkeys(paths))
-        if found:
-            note = self.constraint.get("message")
-            text = f"Constraint Violation: [{', '.join(found)}] {what}{f' ({note})' if note else ''}."
-            yield ConstraintViolation(
-                self.constraint["type"], f"{text} Change the call so that it keeps to it.", found
+    def report(self, paths: Iterable[str], description: str) -> Iterator[ConstraintViolation]:
+        """Yield one violation for all the paths; none without a path."""
+        offending = tuple(dict.fromkeys(paths))
+        if offending:
+            message = self.constraint.get("message")
+            note = f" ({message})" if message else ""
+            text = (
+                f"Constraint Violation: [{', '.join(offending)}] {description}{note}."
+                " Change the call so that it meets the constraint."
             )
+            yield ConstraintViolation(self.constraint["type"], text, offending)
 
 
 def find_violations(
-    constraints: Iterable[Any], written: Sequence[FileChange], world: Filesystem, *, ignore_case: bool = False
+    constraints: Iterable[Any],
+    changes: Sequence[FileChange],
+    filesystem: Filesystem,
+    *,
+    ignore_case: bool = False,
 ) -> Iterator[ConstraintViolation]:
-    """Every structured constraint that the call would break. One that cannot be read is broken by every
-    change it could be about."""
+    """Yield every structured constraint that the call would break.
+
+    One that is invalid is broken by every change that it could be about.
+    """
     for constraint in constraints:
         if not is_structured(constraint):
             continue
-        given = ConstraintCheck(constraint, written, written, world, ignore_case)
-        wrong = find_problem(constraint)
-        if wrong:
-            yield from given.broken(
-                (w.path for w in written), f"cannot be checked: {wrong} Ask a person to repair it"
+        check = ConstraintCheck(constraint, changes, changes, filesystem, ignore_case)
+        problem = find_problem(constraint)
+        if problem:
+            yield from check.report(
+                (change.path for change in changes),
+                f"cannot be checked: {problem} Ask a person to repair it",
             )
             continue
-        about = [w for w in written if given.concerns(w.path)]
-        yield from CHECKS[constraint["type"]].check(replace(given, about=about))
+        concerned = [change for change in changes if check.is_in_scope(change.path)]
+        yield from CONSTRAINT_TYPES[constraint["type"]].check(replace(check, changes=concerned))
 
 
 def is_structured(constraint: Any) -> bool:
     kind = constraint.get("type") if isinstance(constraint, Mapping) else None
-    return isinstance(kind, str) and kind in CHECKS
+    return isinstance(kind, str) and kind in CONSTRAINT_TYPES
 
 
 def find_problem(constraint: Mapping[str, Any]) -> str | None:
-    """What is wrong with a structured constraint, as a sentence; None when it can be checked."""
-    check = CHECKS[constraint["type"]]
-    for field in ("scope", *check.globs):
-        if field in constraint and (wrong := _glob_problem(constraint[field])):
-            return f"`{field}`: {wrong}"
-    return next((f"`{f}`: {why}" for f, why in check.wrong(constraint)), None)
+    """Return what is wrong with a structured constraint, as a sentence; None when it can be checked."""
+    constraint_type = CONSTRAINT_TYPES[constraint["type"]]
+    for field in ("scope", *constraint_type.globs):
+        if field in constraint and (problem := _find_glob_problem(constraint[field])):
+            return f"`{field}`: {problem}"
+    return next((f"`{field}`: {text}" for field, text in constraint_type.list_problems(constraint)), None)
 
 
 # --- the checks --------------------------------------------------------------------------------
 
 
-def _forbid_pattern(given: ConstraintCheck) -> Iterator[ConstraintViolation]:
-    """`pattern`: a regular expression (RE2) that no written text may hold. What an edit leaves as it
-    was is not its doing. For a shell command the command stands for the text."""
-    pattern = _regex(given.constraint["pattern"])
-    hits = (w.path for w in given.about if _adds(pattern, w, given.world))
-    yield from given.broken(
-        hits, f"would hold what matches `{given.constraint['pattern']}`, which the intent forbids"
+def _check_forbid_pattern(check: ConstraintCheck) -> Iterator[ConstraintViolation]:
+    """`pattern`: a regular expression (RE2) that no written text may match.
+
+    Matches that were there before do not count. For a shell command the command stands for the text.
+    """
+    pattern = _compile(check.constraint["pattern"])
+    paths = (change.path for change in check.changes if _adds_match(pattern, change, check.filesystem))
+    yield from check.report(
+        paths, f"would hold what matches `{check.constraint['pattern']}`, which the intent forbids"
     )
 
 
-def _adds(pattern: Any, written: FileChange, world: Filesystem) -> bool:
-    return any(_has_more(pattern, before, now) for before, now in written.list_text_pairs(world))
+def _adds_match(pattern: Any, change: FileChange, filesystem: Filesystem) -> bool:
+    return any(
+        _has_more_matches(pattern, before, after) for before, after in change.list_text_pairs(filesystem)
+    )
 
 
 @lru_cache(maxsize=4)
-def _has_more(pattern: Any, before: str, now: str) -> bool:
-    """Whether a text holds more matches than the one before. RE2 is given bytes, so that it need not count
-    characters, nor trip over half ones. Remembered, because a call may bring one text to many files."""
-    if before == now:
+def _has_more_matches(pattern: Any, before: str, after: str) -> bool:
+    """Return whether a text holds more matches than the one before.
+
+    Cached, because a call may write one text to many files.
+    """
+    if before == after:
         return False
-    there = sum(1 for _ in pattern.finditer(before.encode("utf-8", "replace")))
-    return next(islice(pattern.finditer(now.encode("utf-8", "replace")), there, None), None) is not None
+    # As bytes: RE2 then need not map offsets to characters, and lone surrogates do not fail it.
+    count = sum(1 for _ in pattern.finditer(before.encode("utf-8", "replace")))
+    return next(islice(pattern.finditer(after.encode("utf-8", "replace")), count, None), None) is not None
 
 
-def _max_file_lines(given: ConstraintCheck) -> Iterator[ConstraintViolation]:
-    """`max_lines`: of a file that is written; of one that is edited, where its text is known."""
-    most = given.constraint["max_lines"]
-    long = (w.path for w in given.about if w.count_lines(given.world) > most)
-    yield from given.broken(long, f"would be longer than {most} lines")
+def _check_max_file_lines(check: ConstraintCheck) -> Iterator[ConstraintViolation]:
+    """`max_lines` of a file that is written; of one that is edited, where its text is known."""
+    limit = check.constraint["max_lines"]
+    paths = (change.path for change in check.changes if change.count_lines(check.filesystem) > limit)
+    yield from check.report(paths, f"would be longer than {limit} lines")
 
 
-def _max_files_changed(given: ConstraintCheck) -> Iterator[ConstraintViolation]:
-    """`max_files`: that the session may change under this intent, this call included."""
-    most = given.constraint["max_files"]
-    before = {path for path in given.world.list_session_changes() if given.concerns(path)}
-    now = before.union(*(w.list_files(given.world) for w in given.about))
-    if len(now) > most:
-        new = (w.path for w in given.about if w.path not in before)
-        yield from given.broken(new, f"would make {len(now)} changed files, and the intent allows {most}")
+def _check_max_files_changed(check: ConstraintCheck) -> Iterator[ConstraintViolation]:
+    """`max_files` that the session may change under this intent, this call included."""
+    limit = check.constraint["max_files"]
+    before = {path for path in check.filesystem.list_session_changes() if check.is_in_scope(path)}
+    after = before.union(*(change.list_files(check.filesystem) for change in check.changes))
+    if len(after) > limit:
+        paths = (change.path for change in check.changes if change.path not in before)
+        yield from check.report(
+            paths, f"would make {len(after)} changed files, and the intent allows {limit}"
+        )
 
 
-def _require_file(given: ConstraintCheck) -> Iterator[ConstraintViolation]:
-    """`file`: a glob; a change of files in `scope` needs a change of such a file, before or with it. A
-    folder is no file, wherever it is made, and another mode is no change that was needed."""
-    needed = given.constraint["file"]
-    changed = (w.path for w in given.every if w.op not in {"folder", "mode"})
-    done = {*given.world.list_session_changes(), *changed}
-    if not any(given.fits(needed, path) for path in done):
-        files = (w.path for w in given.about if w.op != "folder")
-        yield from given.broken(files, f"may change only together with [{needed}]")
+def _check_require_file(check: ConstraintCheck) -> Iterator[ConstraintViolation]:
+    """`file`: a glob; a change of files in `scope` needs a change of such a file, before or with it.
+
+    A new directory is no file, and another mode is no such change.
+    """
+    required = check.constraint["file"]
+    changed = (change.path for change in check.all_changes if change.op not in {"folder", "mode"})
+    all_changed = {*check.filesystem.list_session_changes(), *changed}
+    if not any(check.matches(required, path) for path in all_changed):
+        paths = (change.path for change in check.changes if change.op != "folder")
+        yield from check.report(paths, f"may change only together with [{required}]")
 
 
-def _library_version(given: ConstraintCheck) -> Iterator[ConstraintViolation]:
-    """`library` with `version` (this version or one that begins with it) or `min_version`: what a
-    dependency file may ask for."""
-    rule = given.constraint
-    wanted = rule.get("version") or f"at least {rule['min_version']}"
-    wrong = (w.path for w in given.about if _asks_wrongly(rule, w, given.world))
-    yield from given.broken(
-        wrong, f"asks for another version of {rule['library']} than the intent does: {wanted}"
+def _check_library_version(check: ConstraintCheck) -> Iterator[ConstraintViolation]:
+    """`library` with `version` (this version or one that begins with it) or `min_version`: what a dependency
+    file may require."""
+    rule = check.constraint
+    required = rule.get("version") or f"at least {rule['min_version']}"
+    paths = (
+        change.path for change in check.changes if _requires_wrong_version(rule, change, check.filesystem)
+    )
+    yield from check.report(
+        paths, f"asks for another version of {rule['library']} than the intent does: {required}"
     )
 
 
-def _asks_wrongly(rule: Mapping[str, Any], written: FileChange, world: Filesystem) -> bool:
-    """Of a file that is known as a whole, only what the call changes in it counts."""
-    change = written.find_full_texts(world)
-    if change is None:
+def _requires_wrong_version(rule: Mapping[str, Any], change: FileChange, filesystem: Filesystem) -> bool:
+    """Where the full file is known, only what the call changes in it counts."""
+    texts = change.find_full_texts(filesystem)
+    if texts is None:
         return dependencies.has_wrong_version(
-            rule, written.path, written.after or "", whole=written.is_full_text
+            rule, change.path, change.after or "", is_full_text=change.is_full_text
         )
-    old, new = (dependencies.list_versions(rule, written.path, text) for text in change)
-    return new != old and dependencies.has_wrong_version(rule, written.path, change[1], whole=True)
+    old, new = (dependencies.list_versions(rule, change.path, text) for text in texts)
+    return new != old and dependencies.has_wrong_version(rule, change.path, texts[1], is_full_text=True)
 
 
-def _no_new_dependency(given: ConstraintCheck) -> Iterator[ConstraintViolation]:
-    """No dependency file may name what it did not name before."""
-    manifests = (written for written in given.about if dependencies.is_manifest(written.path))
-    yield from islice((breach for each in manifests for breach in _new_names(given, each)), _MAX_TOLD)
+def _check_no_new_dependency(check: ConstraintCheck) -> Iterator[ConstraintViolation]:
+    """No dependency file may name a library that it did not name before."""
+    manifests = (change for change in check.changes if dependencies.is_manifest(change.path))
+    violations = (violation for each in manifests for violation in _find_new_dependencies(check, each))
+    yield from islice(violations, _MAX_NAMED)
 
 
-def _new_names(given: ConstraintCheck, written: FileChange) -> Iterator[ConstraintViolation]:
-    if written.op == "delete":
+def _find_new_dependencies(check: ConstraintCheck, change: FileChange) -> Iterator[ConstraintViolation]:
+    if change.op == "delete":
         return
-    change = written.find_full_texts(given.world)
-    if change is None and (written.is_full_text or written.after is None):
-        why = "lists dependencies; change it with an edit, so that what is new can be seen"
-        yield from given.broken([written.path], why)
+    texts = change.find_full_texts(check.filesystem)
+    # A full text without the old one, or an unknown text: nobody can tell which libraries are new.
+    if texts is None and (change.is_full_text or change.after is None):
+        description = "lists dependencies; change it with an edit, so that what is new can be seen"
+        yield from check.report([change.path], description)
         return
-    sides = change or (written.before, written.after or "")
-    new = dependencies.find_new_libraries(written.path, *sides, whole=change is not None)
-    if new:
-        told = ", ".join(map(to_printable, sorted(new)[:_MAX_TOLD])) + ", …" * (len(new) > _MAX_TOLD)
-        yield from given.broken(
-            [written.path], f"would add the dependency {told}, and the intent allows no new one"
+    old, new = texts or (change.before, change.after or "")
+    added = dependencies.find_new_libraries(change.path, old, new, is_full_text=texts is not None)
+    if added:
+        names = ", ".join(map(to_printable, sorted(added)[:_MAX_NAMED])) + ", …" * (len(added) > _MAX_NAMED)
+        yield from check.report(
+            [change.path], f"would add the dependency {names}, and the intent allows no new one"
         )
 
 
-# --- what each type needs ----------------------------------------------------------------------
+# --- the fields of each type -------------------------------------------------------------------
 
-Wrong = Iterator[tuple[str, str]]
+Problems = Iterator[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
 class ConstraintType:
-    """How a type is checked, and which of its fields are wrong, each with the reason."""
+    """How a type is checked, and how its fields are validated: (field, what is wrong) for each problem."""
 
     check: Callable[[ConstraintCheck], Iterator[ConstraintViolation]]
-    wrong: Callable[[Mapping[str, Any]], Wrong]
+    list_problems: Callable[[Mapping[str, Any]], Problems]
     globs: tuple[str, ...] = ()
 
 
-def _needs_pattern(constraint: Mapping[str, Any]) -> Wrong:
+def _validate_pattern(constraint: Mapping[str, Any]) -> Problems:
     pattern = constraint.get("pattern")
     if not isinstance(pattern, str) or not 0 < len(pattern) <= MAX_PATTERN:
-        yield "pattern", f"must be a text of 1 to {MAX_PATTERN} characters."
-    elif _regex(pattern) is None:
-        yield "pattern", "is no regular expression that RE2 understands."
+        yield "pattern", f"must be a string of 1 to {MAX_PATTERN} characters."
+    elif _compile(pattern) is None:
+        yield "pattern", "is not a valid RE2 regular expression."
 
 
-def _needs_number(field: str) -> Callable[[Mapping[str, Any]], Wrong]:
-    def wrong(constraint: Mapping[str, Any]) -> Wrong:
+def _validate_number(field: str) -> Callable[[Mapping[str, Any]], Problems]:
+    def validate(constraint: Mapping[str, Any]) -> Problems:
         value = constraint.get(field)
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-            yield field, "must be a number, 0 or more."
+            yield field, "must be an integer, 0 or more."
 
-    return wrong
+    return validate
 
 
-def _needs_file(constraint: Mapping[str, Any]) -> Wrong:
+def _validate_file(constraint: Mapping[str, Any]) -> Problems:
     if "file" not in constraint:
         yield "file", "must be a glob: the file that has to change too."
 
 
-def _needs_version(constraint: Mapping[str, Any]) -> Wrong:
+def _validate_version(constraint: Mapping[str, Any]) -> Problems:
     if not isinstance(constraint.get("library"), str) or not constraint["library"]:
         yield "library", "must be the name of a library."
     versions = [constraint[field] for field in ("version", "min_version") if field in constraint]
     if len(versions) != 1 or not dependencies.is_version(versions[0]):
-        yield "version", "give one of `version` and `min_version`, as a text like 5.2."
+        yield "version", "give one of `version` and `min_version`, as a string like 5.2."
 
 
-def _needs_nothing(constraint: Mapping[str, Any]) -> Wrong:  # noqa: ARG001  one signature for all checks
+def _validate_nothing(constraint: Mapping[str, Any]) -> Problems:  # noqa: ARG001  one signature for all checks
     return iter(())
 
 
-CHECKS: Mapping[str, ConstraintType] = {
-    "forbid_pattern": ConstraintType(_forbid_pattern, _needs_pattern),
-    "max_file_lines": ConstraintType(_max_file_lines, _needs_number("max_lines")),
-    "max_files_changed": ConstraintType(_max_files_changed, _needs_number("max_files")),
-    "require_file": ConstraintType(_require_file, _needs_file, globs=("file",)),
-    "library_version": ConstraintType(_library_version, _needs_version),
-    "no_new_dependency": ConstraintType(_no_new_dependency, _needs_nothing),
+CONSTRAINT_TYPES: Mapping[str, ConstraintType] = {
+    "forbid_pattern": ConstraintType(_check_forbid_pattern, _validate_pattern),
+    "max_file_lines": ConstraintType(_check_max_file_lines, _validate_number("max_lines")),
+    "max_files_changed": ConstraintType(_check_max_files_changed, _validate_number("max_files")),
+    "require_file": ConstraintType(_check_require_file, _validate_file, globs=("file",)),
+    "library_version": ConstraintType(_check_library_version, _validate_version),
+    "no_new_dependency": ConstraintType(_check_no_new_dependency, _validate_nothing),
 }
 
 
 @lru_cache(maxsize=1024)
-def _regex(pattern: str) -> Any:
+def _compile(pattern: str) -> Any:
     """The compiled expression, or None; RE2 matches in linear time whatever the pattern."""
     options = re2.Options()
     options.log_errors = False
@@ -269,13 +292,13 @@ def _regex(pattern: str) -> Any:
         return None
 
 
-def _patterns(scope: Any) -> list[Any]:
+def _to_list(scope: Any) -> list[Any]:
     return scope if isinstance(scope, list) else [scope]
 
 
-def _glob_problem(value: Any) -> str | None:
-    patterns = _patterns(value)
+def _find_glob_problem(value: Any) -> str | None:
+    patterns = _to_list(value)
     if not patterns:
         return "an empty list matches nothing."
-    found = next(filter(None, map(globs.find_problem, patterns)), None)
-    return found.message if found else None
+    problem = next(filter(None, map(globs.find_problem, patterns)), None)
+    return problem.message if problem else None

@@ -1,7 +1,7 @@
-"""Policy documents: the mapping that REST and the settings page exchange, to a `Policy` and back.
+"""Parse and build policy documents, the mapping that REST and the settings page exchange.
 
-A document may leave keys out: they keep the product's defaults. Nothing is guessed: an unknown key, a
-wrong type or a value that would open a hole is refused, with what is allowed instead.
+A document may leave keys out: they keep the product's defaults. An unknown key, a wrong type or a value
+that would open a hole is rejected, with what is allowed instead.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ MAX_PATTERN = 512  # characters
 MAX_MINUTES = 60 * 24 * 365
 MAX_DENIALS = 1000
 
-# What a person may ever approve. Other denials say that something is wrong with the call, the session or
-# the registry, which no approval mends.
+# What a workspace may declare approvable. Other denials say that something is wrong with the call, the
+# session or the registry, which no approval fixes.
 APPROVABLE_TYPES = DEFAULT_APPROVABLE | {ErrorType.CONSTRAINT_VIOLATION}
 
-_HANDSHAKES = frozenset(name for name, tool in ICP.items() if tool.kind == "handshake")
+_HANDSHAKE_TOOLS = frozenset(name for name, tool in ICP.items() if tool.kind == "handshake")
 
 
 @dataclass(frozen=True, slots=True)
 class PolicyProblem:
-    """What is wrong with one key of a document, and what may stand there."""
+    """What is wrong with one key of a document, and what is allowed."""
 
     key: str
     message: str
@@ -38,7 +38,7 @@ class PolicyProblem:
 
 
 class InvalidPolicyError(ValueError):
-    """A document that is no policy; `problems` names every fault of it."""
+    """A document that is no valid policy; `problems` lists all that is wrong with it."""
 
     def __init__(self, problems: tuple[PolicyProblem, ...]) -> None:
         super().__init__("; ".join(f"{p.key}: {p.message} Allowed: {p.allowed}" for p in problems))
@@ -46,28 +46,28 @@ class InvalidPolicyError(ValueError):
 
 
 def parse(document: Any) -> Policy:
-    """The policy that a document describes. Raises `InvalidPolicyError` with every problem at once."""
-    found = find_problems(document)
-    if found:
-        raise InvalidPolicyError(found)
-    return Policy(**{key: _KEYS[key].value(value) for key, value in document.items()})
+    """Return the policy that a document describes. Raise `InvalidPolicyError` with every problem at once."""
+    problems = find_problems(document)
+    if problems:
+        raise InvalidPolicyError(problems)
+    return Policy(**{key: _KEYS[key].to_value(value) for key, value in document.items()})
 
 
 def find_problems(document: Any) -> tuple[PolicyProblem, ...]:
     if not isinstance(document, Mapping):
         return (PolicyProblem("policy", "It must be a JSON object.", ", ".join(_KEYS)),)
-    found = []
+    problems = []
     for key, value in document.items():
         rule = _KEYS.get(key)
         if rule is None:
-            found.append(PolicyProblem(str(key), "This key is not known.", ", ".join(_KEYS)))
-        elif (message := rule.wrong(value)) is not None:
-            found.append(PolicyProblem(key, message, rule.allowed))
-    return tuple(found)
+            problems.append(PolicyProblem(str(key), "This key is not known.", ", ".join(_KEYS)))
+        elif (message := rule.find_problem(value)) is not None:
+            problems.append(PolicyProblem(key, message, rule.allowed))
+    return tuple(problems)
 
 
 def to_document(policy: Policy) -> dict[str, Any]:
-    """Every key with its value, as JSON; `parse(to_document(p)) == p`."""
+    """Return every key with its value, as JSON; `parse(to_document(policy)) == policy`."""
     return {field.name: _as_json(getattr(policy, field.name), field.name) for field in fields(policy)}
 
 
@@ -79,93 +79,97 @@ def _as_json(value: Any, key: str) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-# --- what may stand under a key ----------------------------------------------------------------
+# --- what a key may hold -----------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class _Rule:
-    """`wrong` says why a value may not stand there, or None; `value` makes the policy's own of it."""
+class _KeyRule:
+    """`find_problem` returns why a value is rejected, or None; `to_value` converts it for `Policy`."""
 
     allowed: str
-    wrong: Callable[[Any], str | None]
-    value: Callable[[Any], Any] = lambda value: value
+    find_problem: Callable[[Any], str | None]
+    to_value: Callable[[Any], Any] = lambda value: value
 
 
-def _choice(*words: str) -> _Rule:
-    def wrong(value: Any) -> str | None:
-        return None if isinstance(value, str) and value in words else f"{value!r} is none of the words."
+def _choice(*values: str) -> _KeyRule:
+    def find_problem(value: Any) -> str | None:
+        return None if isinstance(value, str) and value in values else f"{value!r} is not a valid value."
 
-    return _Rule(" | ".join(words), wrong)
-
-
-def _whole(least: int, most: int, what: str) -> _Rule:
-    def wrong(value: Any) -> str | None:
-        whole = isinstance(value, int) and not isinstance(value, bool)
-        return None if whole and least <= value <= most else f"{value!r} is no such number."
-
-    return _Rule(f"a whole number {what}from {least} to {most}", wrong)
+    return _KeyRule(" | ".join(values), find_problem)
 
 
-def _minutes() -> _Rule:
-    return _whole(1, MAX_MINUTES, "of minutes ")
+def _integer(minimum: int, maximum: int, unit: str) -> _KeyRule:
+    def find_problem(value: Any) -> str | None:
+        is_integer = isinstance(value, int) and not isinstance(value, bool)
+        return (
+            None
+            if is_integer and minimum <= value <= maximum
+            else f"{value!r} is not a whole number in this range."
+        )
+
+    return _KeyRule(f"a whole number {unit}from {minimum} to {maximum}", find_problem)
 
 
-def _switch() -> _Rule:
-    return _Rule("true | false", lambda v: None if isinstance(v, bool) else f"{v!r} is neither.")
+def _minutes() -> _KeyRule:
+    return _integer(1, MAX_MINUTES, "of minutes ")
 
 
-def _listed(wrong_item: Callable[[str], str | None], allowed: str) -> _Rule:
-    def wrong(value: Any) -> str | None:
+def _boolean() -> _KeyRule:
+    return _KeyRule("true | false", lambda v: None if isinstance(v, bool) else f"{v!r} is not a boolean.")
+
+
+def _list_of(find_item_problem: Callable[[str], str | None], allowed: str) -> _KeyRule:
+    def find_problem(value: Any) -> str | None:
         if not isinstance(value, list) or len(value) > MAX_ENTRIES:
-            return f"It must be a list of at most {MAX_ENTRIES} texts."
+            return f"It must be a list of at most {MAX_ENTRIES} strings."
         if not all(isinstance(item, str) for item in value):
-            return "It must hold texts only."
-        return next(filter(None, map(wrong_item, value)), None)
+            return "It must hold strings only."
+        return next(filter(None, map(find_item_problem, value)), None)
 
-    return _Rule(allowed, wrong, tuple)
-
-
-def _wrong_glob(pattern: str) -> str | None:
-    found = globs.find_problem(pattern)
-    return found.message if found else None
+    return _KeyRule(allowed, find_problem, tuple)
 
 
-def _wrong_command(pattern: str) -> str | None:
+def _find_glob_problem(pattern: str) -> str | None:
+    problem = globs.find_problem(pattern)
+    return problem.message if problem else None
+
+
+def _find_command_problem(pattern: str) -> str | None:
     if not pattern.strip() or len(pattern) > MAX_PATTERN or not pattern.isprintable():
-        return f"{pattern!r} is no command pattern."
+        return f"{pattern!r} is not a command pattern."
     return f"{pattern!r} would make every command safe." if not pattern.strip("* ?") else None
 
 
-def _wrong_approvable(word: str) -> str | None:
-    return None if word in APPROVABLE_TYPES else f"{word!r} cannot be approved."
+def _find_approvable_problem(error_type: str) -> str | None:
+    return None if error_type in APPROVABLE_TYPES else f"{error_type!r} cannot be approved."
 
 
-def _wrong_classes(value: Any) -> str | None:
+def _find_tool_classes_problem(value: Any) -> str | None:
     if not isinstance(value, Mapping) or len(value) > MAX_ENTRIES:
         return f"It must be an object of at most {MAX_ENTRIES} entries."
-    return next(filter(None, (_wrong_class(name, word) for name, word in value.items())), None)
+    return next(filter(None, (_find_tool_class_problem(name, word) for name, word in value.items())), None)
 
 
-def _wrong_class(name: Any, word: Any) -> str | None:
+def _find_tool_class_problem(name: Any, tool_class: Any) -> str | None:
     if not isinstance(name, str) or not name or len(name) > MAX_PATTERN:
-        return f"{name!r} is no name of a tool."
-    if not isinstance(word, str) or word not in {"SAFE", "DESTRUCTIVE"}:
-        return f"{name}: {word!r} is no class."
-    if any(fnmatchcase(handshake, name) for handshake in _HANDSHAKES):
-        return f"{name}: the handshake cannot be classed."
-    held = sorted(known for known in MUTATING_NAMES if known == name or fnmatchcase(known, name))
-    if word == "SAFE" and held:
-        return f"{name}: {held[0]} changes files or runs commands and can't be made safe."
+        return f"{name!r} is not the name of a tool."
+    if not isinstance(tool_class, str) or tool_class not in {"SAFE", "DESTRUCTIVE"}:
+        return f"{name}: {tool_class!r} is not a class."
+    if any(fnmatchcase(handshake, name) for handshake in _HANDSHAKE_TOOLS):
+        return f"{name}: the class of the handshake cannot change."
+    mutating = sorted(known for known in MUTATING_NAMES if known == name or fnmatchcase(known, name))
+    if tool_class == "SAFE" and mutating:
+        return f"{name}: {mutating[0]} changes files or runs commands and can't be made safe."
     return None
 
 
-_CLASSES = _Rule(
+_TOOL_CLASSES = _KeyRule(
     "{name or glob of a tool: SAFE | DESTRUCTIVE}; a known file or shell tool can't be made safe",
-    _wrong_classes,
+    _find_tool_classes_problem,
     lambda value: tuple((name, ToolClass(word)) for name, word in value.items()),
 )
 
-_KEYS: Mapping[str, _Rule] = {
+_KEYS: Mapping[str, _KeyRule] = {
     "enforcement": _choice("enforce", "monitor", "off"),
     "when_unavailable": _choice("deny_all", "deny_destructive"),
     "reads_outside_workspace": _choice("deny", "allow"),
@@ -173,18 +177,20 @@ _KEYS: Mapping[str, _Rule] = {
     "shared_intents": _choice("deny", "allow"),
     "session_idle_minutes": _minutes(),
     "completion": _choice("agent", "human"),
-    "require_mutation_class": _switch(),
-    "require_content_hash": _switch(),
-    "case_insensitive_paths": _switch(),
-    "tool_classes": _CLASSES,
-    "safe_commands": _listed(_wrong_command, "a list of command patterns, like `npm test` or `pytest *`"),
-    "protected_paths": _listed(_wrong_glob, "a list of globs, relative to the workspace"),
-    "approvable": _Rule(
+    "require_mutation_class": _boolean(),
+    "require_content_hash": _boolean(),
+    "case_insensitive_paths": _boolean(),
+    "tool_classes": _TOOL_CLASSES,
+    "safe_commands": _list_of(
+        _find_command_problem, "a list of command patterns, like `npm test` or `pytest *`"
+    ),
+    "protected_paths": _list_of(_find_glob_problem, "a list of globs, relative to the workspace"),
+    "approvable": _KeyRule(
         ", ".join(sorted(APPROVABLE_TYPES)),
-        _listed(_wrong_approvable, "").wrong,
+        _list_of(_find_approvable_problem, "").find_problem,
         lambda value: frozenset(ErrorType(word) for word in value),
     ),
     "approval_timeout_minutes": _minutes(),
     "conflicts": _choice("allow", "ask", "deny"),
-    "freeze_after_denials": _whole(0, MAX_DENIALS, "(0: never) "),
+    "freeze_after_denials": _integer(0, MAX_DENIALS, "(0: never) "),
 }

@@ -130,7 +130,7 @@ def _analyse_windows(command: str, context: AnalysisContext, state: State, diale
         mark = recorder.mark()
         name = windows.resolve_alias(words[0].prefix, dialect)
         if name != "git" and name not in windows.CMDLETS:
-            raise UnclearCommandError(f"what {name} does is not known")
+            raise UnclearCommandError(f"{name} is not a known command")
         run_program(ProgramCall(name, tuple(words[1:]), span, state, recorder, run_program))
         recorder.add_part(span, mark)
     return recorder.build_analysis()

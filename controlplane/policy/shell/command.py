@@ -48,9 +48,11 @@ class ProgramCall:
             return always(self.state)
         first = words[0]
         if first.value is None or first.has_wildcard or first.has_tilde:
-            raise UnclearCommandError("the program is not known", first.span)
+            raise UnclearCommandError(
+                "the name of the program is known only when the command runs", first.span
+            )
         if self.depth > MAX_WRAPPERS:
-            raise UnclearCommandError("too many wrappers", self.span)
+            raise UnclearCommandError("too many programs that run one another", self.span)
         args = tuple(words[1:])
         return self.run(replace(self, name=first.value, args=args, depth=self.depth + 1))
 
@@ -68,7 +70,7 @@ class ProgramCall:
         if raw.startswith("/") or word.has_tilde:
             return [resolve_lexically("", raw, self.recorder.root)]
         if self.state.directories is None:
-            raise UnclearCommandError("the folder is not known here", span)
+            raise UnclearCommandError("the current directory is not known here", span)
         return [resolve_lexically(directory, raw, self.recorder.root) for directory in self.state.directories]
 
     def read(self, word: Word, *, recursive: bool = False) -> None:
@@ -134,7 +136,7 @@ class ProgramCall:
     ) -> None:
         """Record a file that is created, changed, moved or deleted; `below` names a file inside of it."""
         if word.has_wildcard or word.is_file_name:
-            subject = "a wildcard" if word.has_wildcard else "names that are not followed"
+            subject = "a wildcard" if word.has_wildcard else "names from another command"
             raise UnclearCommandError(f"{subject} among the targets", word.span)
         if word.value in DEVICES:
             return
@@ -214,7 +216,7 @@ def record_operands(call: ProgramCall, operands: Sequence[Word], roles: str) -> 
         if at >= len(fixed) and not star:
             raise UnclearCommandError("more arguments than are understood", word.span)
         if word.may_split and len(set(fixed[at:])) > 1:
-            raise UnclearCommandError("may become several arguments", word.span)
+            raise UnclearCommandError("may expand to several arguments", word.span)
         _record_file(call, word, fixed[min(at, len(fixed) - 1)])
 
 

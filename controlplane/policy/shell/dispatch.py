@@ -46,7 +46,7 @@ def _dispatch(call: ProgramCall) -> CommandOutcome:
     program = PROGRAMS.get(call.name) or CMDLETS.get(call.name.lower())
     if program is None:
         call.recorder.has_run_program = True
-        raise UnclearCommandError(f"what {call.name[:40]} does is not known")
+        raise UnclearCommandError(f"{call.name[:40] or 'an empty name'} is not a known command")
     if program.verdict == "runs":
         call.recorder.has_run_program = True
     program.record_effects(call)

@@ -102,7 +102,7 @@ def _looks_like_option(word: Word, spec: OptionSpec) -> bool:
         return word.value != "-"
     uncertain = (word.value is None and not word.prefix) or (word.has_wildcard and word.prefix[0] in "*?[")
     if uncertain and not spec.option_safe:
-        raise UnclearCommandError("may turn out to be an option", word.span)
+        raise UnclearCommandError("may expand to an option", word.span)
     return False
 
 
@@ -111,10 +111,10 @@ def _long(word: Word, remaining: Iterator[Word], spec: OptionSpec) -> tuple[str,
     role = spec.options.get(name)
     span = word.span
     if role is None or (word.value is None and not equals):
-        raise UnclearCommandError(f"{name} is not a known option", span)
+        raise UnclearCommandError(f"the option {name} is not known to be safe", span)
     if equals:
         if role == FLAG:
-            raise UnclearCommandError(f"{name} takes no value", span)
+            raise UnclearCommandError(f"the option {name} takes no value", span)
         return name, _check_attached(word.tail(len(name) + 1), role, spec)
     return name, None if role in (FLAG, OPTIONAL) else _require_single(_take_value(remaining, span))
 
@@ -127,7 +127,7 @@ def _short(word: Word, remaining: Iterator[Word], spec: OptionSpec) -> Iterator[
         name = f"-{word.prefix[at]}"
         role = spec.options.get(name)
         if role is None:
-            raise UnclearCommandError(f"{name} is not a known option", span)
+            raise UnclearCommandError(f"the option {name} is not known to be safe", span)
         if role == FLAG:
             yield name, None
             continue
@@ -139,7 +139,7 @@ def _short(word: Word, remaining: Iterator[Word], spec: OptionSpec) -> Iterator[
             yield name, _require_single(attached if is_attached else _take_value(remaining, span))
         return
     if word.value is None:
-        raise UnclearCommandError("an option that is not known", span)
+        raise UnclearCommandError("an option that is known only when the command runs", span)
 
 
 def _take_value(remaining: Iterator[Word], span: Span) -> Word:
@@ -157,5 +157,5 @@ def _check_attached(word: Word, role: str, spec: OptionSpec) -> Word:
 def _require_single(word: Word) -> Word:
     """Require that a value stays one word: the program would take a second one for an operand."""
     if word.may_split or word.has_wildcard:
-        raise UnclearCommandError("an option's value may become several words", word.span)
+        raise UnclearCommandError("the value of an option may expand to several words", word.span)
     return word

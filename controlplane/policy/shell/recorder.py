@@ -87,7 +87,7 @@ class Recorder:
         """Count one simple command; raises UnclearCommandError when there are too many."""
         self._commands += 1
         if self._commands > MAX_COMMANDS or len(self._writes) + len(self._reads) > MAX_PATHS:
-            raise UnclearCommandError("the command is too long to judge as a whole")
+            raise UnclearCommandError("the command is too long to analyse")
 
     @property
     def is_exhausted(self) -> bool:
@@ -192,7 +192,7 @@ class Recorder:
             return []
         names = self.filesystem.list_links(path.key)
         if names is None:
-            raise UnclearCommandError("too many files to look for links among them", span)
+            raise UnclearCommandError("too many files to search for symbolic links", span)
         return [CommandPath(name, "", name) for name in names]
 
     def may_exist(self, file: str) -> bool:
@@ -235,7 +235,7 @@ class Recorder:
         Their order does not count, as a loop or a background job may run a write after the link is made.
         """
         if len(self._links) > MAX_LINKS:
-            self.add_unknown("makes too many links to follow", (0, len(self.source.data)))
+            self.add_unknown("creates too many links to follow", (0, len(self.source.data)))
             return
         for link in self._links:
             for path, key in self._writes.items():
@@ -245,7 +245,7 @@ class Recorder:
                 # A wildcard also matches links that did not exist yet when it was looked up.
                 if (through or path in self._matched) and path != link.maker:
                     text = self.source.text[path.start : path.end]
-                    why = "may be written through a link that the same command makes"
+                    why = "may be written through a link that the same command creates"
                     self._unknown[Unknown(text, why, path.start, path.end)] = None
 
     def _offsets(self, span: Span) -> tuple[int, int]:

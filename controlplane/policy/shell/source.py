@@ -49,7 +49,7 @@ def encode_command(command: str) -> bytes:
     if len(data) > MAX_BYTES:
         raise UnclearCommandError(f"the command is longer than {MAX_BYTES} bytes")
     if BRACE_READ_TOO_FAR.search(command):
-        raise UnclearCommandError("a brace before a letter that the parser cannot hold")
+        raise UnclearCommandError("a brace before a character that the parser cannot handle")
     if data.count(b"|") > MAX_PIPES:
         raise UnclearCommandError(f"the command holds more than {MAX_PIPES} pipes")
     return data

@@ -166,4 +166,4 @@ def is_inert(name: str) -> bool:
 def check_inert(name: str, span: Span) -> None:
     """Raise UnclearCommandError for a variable that may change what a program does."""
     if not is_inert(name):
-        raise UnclearCommandError(f"programs may listen to the variable {name}", span)
+        raise UnclearCommandError(f"the variable {name} may change what programs do", span)

@@ -19,7 +19,7 @@ from sessions.approvals.card.previews import Criterion
 from sessions.approvals.card.subjects import list_paths
 from sessions.models import AgentSession, Approval
 from sessions.representations import count_session_entries
-from traces.ledger.append import body_of
+from traces.ledger.append import read_body
 from traces.models import LedgerEntry, TraceFile
 from traces.timeline.describe_entries import describe
 
@@ -80,7 +80,7 @@ def build_context(approval: Approval, intent: Intent | None, owners: list[PathOw
     """9 queries, whatever the workspace holds."""
     paths = list_paths(approval)
     entries = _list_entries(approval)
-    bodies = [(entry, body_of(entry) or {}) for entry in entries]
+    bodies = [(entry, read_body(entry) or {}) for entry in entries]
     return CardContext(
         goal=_build_goal(intent) if intent else None,
         session=_summarize_session(approval),
@@ -186,7 +186,7 @@ def _list_past_decisions(approval: Approval, paths: set[str]) -> Iterable[Contex
     ).select_related("body")
     count = 0
     for entry in rows.order_by("-pk")[:MAX_DECISIONS_READ]:
-        body = body_of(entry) or {}
+        body = read_body(entry) or {}
         is_same = body.get("approval_id") == approval.public_id
         if is_same or not paths.intersection(body.get("targets") or []):
             continue

@@ -6,9 +6,9 @@ from django.core.management.base import BaseCommand, CommandError
 
 from controlplane.models import Workspace
 from sessions.explain.steps import Explanation, explain_call, find_or_build_session, read_session_snapshot
-from traces.entries.recorded_calls import recorded
-from traces.ledger.append import body_of
-from traces.models import Kind, LedgerEntry
+from traces.entries.recorded_calls import to_recorded_call
+from traces.ledger.append import read_body
+from traces.models import EntryKind, LedgerEntry
 
 if TYPE_CHECKING:
     from django.core.management.base import CommandParser
@@ -40,7 +40,7 @@ class Command(BaseCommand):
         entry = self._entry(options["decision_id"], options["workspace"])
         workspace = Workspace.objects.get(pk=entry.workspace_id)
         self._tell_record(entry, workspace)
-        call = recorded(entry, root=workspace.local_root)
+        call = to_recorded_call(entry, root=workspace.local_root)
         if call.call is None:
             self.stdout.write(f"\nIt cannot be decided again: {call.unreplayable_reason}.")
             return
@@ -48,7 +48,9 @@ class Command(BaseCommand):
         self._tell_today(explain_call(call.call, read_session_snapshot(session)))
 
     def _entry(self, decision_id: str, slug: str) -> LedgerEntry:
-        entries = LedgerEntry.objects.select_related("body").filter(kind=Kind.DECISION, entry_id=decision_id)
+        entries = LedgerEntry.objects.select_related("body").filter(
+            kind=EntryKind.DECISION, entry_id=decision_id
+        )
         if slug:
             found = Workspace.objects.filter(slug=slug).first()
             if found is None:
@@ -62,7 +64,7 @@ class Command(BaseCommand):
         return several[0]
 
     def _tell_record(self, entry: LedgerEntry, workspace: Workspace) -> None:
-        body = body_of(entry) or {}
+        body = read_body(entry) or {}
         self.stdout.write(
             f"Recorded {entry.received_at.isoformat()} in {workspace.slug}, session {entry.session_id}"
         )

@@ -12,9 +12,9 @@ def test_a_command_starts_in_its_folder():
 
 
 def test_without_a_known_folder_only_absolute_paths_are_known():
-    assert reasons("touch a", cwd=None) == ["the folder is not known here"]
+    assert reasons("touch a", cwd=None) == ["the current directory is not known here"]
     assert writes("touch /ws/a ~/b", cwd=None) == [("", "/ws/a"), ("", "~/b")]
-    assert reasons("cd src && touch a", cwd=None) == ["the folder is not known here"]
+    assert reasons("cd src && touch a", cwd=None) == ["the current directory is not known here"]
 
 
 def test_pwd_is_known_below_the_root():
@@ -61,10 +61,10 @@ def test_a_string_in_an_unknown_folder_names_nothing():
 
 
 def test_a_brace_that_the_parser_would_read_too_far_never_gets_there():
-    assert reasons("echo {1\u4e2d") == ["a brace before a letter that the parser cannot hold"]
+    assert reasons("echo {1\u4e2d") == ["a brace before a character that the parser cannot handle"]
 
 
 def test_a_word_that_is_too_long_is_marked_alone():
     long = "a" * 9_000 + "{b,c}"
     (unknown,) = analyse(f"touch b; cat {long}").unknown
-    assert (unknown.text, unknown.reason) == (long, "a word longer than any path")
+    assert (unknown.text, unknown.reason) == (long, "a word that is too long for a path")

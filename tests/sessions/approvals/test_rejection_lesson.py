@@ -12,7 +12,7 @@ from tests import builders
 from tests.sessions.approvals.approval_builders import ask, card, decide, edit, page
 from tests.traces.builders import lesson_book
 from traces.ledger.redaction import redact
-from traces.lessons.store import Source, lessons
+from traces.lessons.store import LessonSource, load_lessons
 from traces.models import LedgerEntry
 
 pytestmark = pytest.mark.django_db
@@ -34,11 +34,11 @@ def over_rest(speaker, approval, **choice):
 def test_the_reviewers_words_become_a_lesson_about_the_file(asked, reviewer):
     answer = over_rest(reviewer, asked, comment=WORDS, lesson=True)
     assert answer.status_code == 200
-    [lesson] = lessons(asked.workspace_id)
+    [lesson] = load_lessons(asked.workspace_id)
     assert answer.json()["lesson_id"] == lesson.lesson_id
     assert (lesson.file, lesson.problems) == ("docs/design.md", WORDS)
     assert (lesson.source, lesson.source_id, lesson.by) == (
-        Source.APPROVAL,
+        LessonSource.APPROVAL,
         asked.public_id,
         "reviewer token",
     )
@@ -48,7 +48,7 @@ def test_the_reviewers_words_become_a_lesson_about_the_file(asked, reviewer):
 def test_a_rejection_alone_is_no_lesson(asked, reviewer):
     answer = over_rest(reviewer, asked, comment=WORDS)
     assert (answer.status_code, answer.json()["lesson_id"]) == (200, None)
-    assert lessons(asked.workspace_id) == []
+    assert load_lessons(asked.workspace_id) == []
 
 
 def test_an_approval_is_no_lesson(asked, reviewer):
@@ -64,7 +64,7 @@ def test_what_cannot_become_a_lesson_is_refused_and_still_waits(asked, reviewer,
     answer = over_rest(reviewer, asked, **{"lesson": True, **choice})
     assert (answer.status_code, answer.json()["error_type"]) == (400, "INVALID_INPUT")
     asked.refresh_from_db()
-    assert (asked.status, lessons(asked.workspace_id)) == (Approval.Status.PENDING, [])
+    assert (asked.status, load_lessons(asked.workspace_id)) == (Approval.Status.PENDING, [])
 
 
 def test_decision_and_lesson_are_recorded_together_or_not_at_all(asked, reviewer, monkeypatch):
@@ -92,7 +92,7 @@ def test_a_request_for_scope_is_about_no_file(asked, agent, reviewer):
     agent.post("sessions/s-1/request-scope", {"patterns": ["docs/**"], "reason": "docs"})
     wider = Approval.objects.get(kind=Approval.Kind.SCOPE)
     over_rest(reviewer, wider, comment=WORDS, lesson=True)
-    assert [(one.file, one.intent_id) for one in lessons(asked.workspace_id)] == [("", "INT-001")]
+    assert [(one.file, one.intent_id) for one in load_lessons(asked.workspace_id)] == [("", "INT-001")]
 
 
 def test_of_several_files_it_names_all_and_reaches_who_owns_one(asked, agent, reviewer):
@@ -101,7 +101,7 @@ def test_of_several_files_it_names_all_and_reaches_who_owns_one(asked, agent, re
     other = builders.intent(asked.workspace, "INT-004", owned_scope=["src/other/**"])
     several = ask(agent, "Bash", command="rm src/auth/a.ts lib/b.ts docs/c.md docs/d.md")
     assert over_rest(reviewer, several, comment=WORDS, lesson=True).status_code == 200
-    [lesson] = lessons(asked.workspace_id)
+    [lesson] = load_lessons(asked.workspace_id)
     assert lesson.files == ("lib/b.ts", "docs/c.md", "docs/d.md")
     assert [len(select_lessons(intent).lessons) for intent in (docs, lib, other)] == [1, 1, 0]
 
@@ -111,7 +111,7 @@ def test_the_card_has_a_tick_for_it(asked, rex):
     assert "Make this a lesson" in page(client, card(asked))
     answer = decide(client, asked, action="reject", preset="Not now.", comment=WORDS, lesson="on")
     assert answer.status_code == 200
-    [lesson] = lessons(asked.workspace_id)
+    [lesson] = load_lessons(asked.workspace_id)
     assert (lesson.problems, lesson.by) == (f"Not now. {WORDS}", "Rex")
     asked.refresh_from_db()
     assert asked.status == Approval.Status.REJECTED
@@ -134,5 +134,5 @@ def test_without_script_a_word_tells_of_it(asked, agent, rex):
 def test_without_the_tick_the_card_keeps_none(asked, rex):
     answer = decide(builders.signed_in(rex), asked, action="reject", comment=WORDS)
     assert "Kept as a lesson" not in answer.content.decode()
-    assert lessons(asked.workspace_id) == []
+    assert load_lessons(asked.workspace_id) == []
     assert approvals.find_pending(asked.session, asked.digest) is None

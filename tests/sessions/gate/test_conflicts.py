@@ -12,7 +12,7 @@ from sessions.gate import check, snapshot_cache
 from sessions.lifecycle.end import end_session
 from sessions.models import AgentSession
 from tests import builders
-from traces.ledger.append import body_of
+from traces.ledger.append import read_body
 from traces.models import LedgerEntry
 
 pytestmark = pytest.mark.django_db
@@ -101,7 +101,7 @@ def test_a_session_that_has_ended_is_nobody_to_wait_for(at_work, other):
 
 def test_the_mark_is_in_the_record(at_work):
     answer = write(at_work)
-    body = body_of(LedgerEntry.objects.get(entry_id=answer["decision_id"]))
+    body = read_body(LedgerEntry.objects.get(entry_id=answer["decision_id"]))
     assert body["conflicts"] == answer["conflicts"]
 
 

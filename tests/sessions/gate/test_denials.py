@@ -12,7 +12,7 @@ from sessions.approvals.rejections import format_rejection
 from sessions.models import AgentSession, Approval
 from tests import builders
 from tests.sessions.approvals.approval_builders import card, page
-from traces.ledger.append import body_of
+from traces.ledger.append import read_body
 from traces.models import LedgerEntry
 
 pytestmark = pytest.mark.django_db
@@ -46,7 +46,7 @@ def try_three(agent, session="s-1"):
 
 def alerts():
     rows = LedgerEntry.objects.filter(kind="session", outcome="alert").select_related("body").order_by("pk")
-    return [body_of(row) for row in rows]
+    return [read_body(row) for row in rows]
 
 
 # --- memory ------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from controlplane.shared.client_download import build_client, client_version
 from sessions.gate.health import UNGATED, GateHealth, health_of, healths, watch
 from sessions.models import AgentSession
 from tests import builders
-from traces.ledger.append import body_of
+from traces.ledger.append import read_body
 from traces.models import LedgerEntry
 
 
@@ -39,7 +39,7 @@ def trace(agent):
 
 def alerts():
     rows = LedgerEntry.objects.filter(kind="session", outcome="alert")
-    return [body_of(entry)["text"] for entry in rows]
+    return [read_body(entry)["text"] for entry in rows]
 
 
 def test_a_session_of_which_nothing_was_heard_is_silent(busy):

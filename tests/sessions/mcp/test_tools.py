@@ -19,7 +19,7 @@ from sessions.mcp.session_binding import RECENT, Caller, has_intent, read_caller
 from sessions.mcp.tools import TOOLS
 from sessions.models import AgentSession, Approval
 from tests import builders
-from traces.lessons.store import lessons
+from traces.lessons.store import load_lessons
 from traces.models import LedgerEntry
 
 pytestmark = pytest.mark.django_db
@@ -64,7 +64,7 @@ def test_a_client_without_hooks_walks_from_the_handshake_to_completion(agent, wo
     shown = json.loads(say(agent, "gate_status", approval_id=approval.public_id))
     assert (shown["status"], shown["patterns"]) == ("PENDING", ["docs/**"])
     assert say(agent, "record_lesson", **WAYS["record_lesson"]) == "The lesson is recorded."
-    assert lessons(work.workspace_id)[0].intent_id == "INT-001"
+    assert load_lessons(work.workspace_id)[0].intent_id == "INT-001"
     assert "A human must decide" in say(agent, "complete_intent", **WAYS["complete_intent"])
     status = json.loads(say(agent, "gate_status"))
     assert status["session"]["intent_id"] == "INT-001"
@@ -76,7 +76,7 @@ def test_the_file_of_a_lesson_is_placed_by_the_sessions_root(agent, work):
     agent.select("INT-001")
     for number, file in enumerate(("/srv/shop/src/auth/a.ts", "./src/auth/a.ts", "/etc/passwd")):
         say(agent, "record_lesson", problems=f"no {number}", file=file)
-    assert [one.file for one in lessons(work.workspace_id)] == [
+    assert [one.file for one in load_lessons(work.workspace_id)] == [
         "src/auth/a.ts",
         "src/auth/a.ts",
         "/etc/passwd",
@@ -86,11 +86,11 @@ def test_the_file_of_a_lesson_is_placed_by_the_sessions_root(agent, work):
 def test_a_decision_is_recorded_as_one(agent, work):
     agent.select("INT-001")
     say(agent, "record_lesson", problems="Money is kept in cents", section="decision")
-    [decision] = lessons(work.workspace_id)
+    [decision] = load_lessons(work.workspace_id)
     assert (decision.section, decision.session_id) == ("decision", "s-1")
     with pytest.raises(DomainError):
         say(agent, "record_lesson", problems="x", section="poem")
-    assert len(lessons(work.workspace_id)) == 1
+    assert len(load_lessons(work.workspace_id)) == 1
 
 
 @pytest.mark.parametrize("tool", WAYS)
@@ -123,7 +123,7 @@ def test_of_several_sessions_the_one_whose_hook_let_the_call_pass_is_meant(agent
     assert "s-2" in ambiguous.error
     agent.gate("mcp__icp__record_lesson", "s-2", **lesson)
     say(agent, "record_lesson", **lesson)
-    assert lessons(work.workspace_id)[0].intent_id == "INT-002"
+    assert load_lessons(work.workspace_id)[0].intent_id == "INT-002"
     agent.gate("mcp__icp__record_lesson", "s-1", **lesson)
     assert refusal(agent, "record_lesson", **lesson).error_type == "SESSION_UNKNOWN"
 
@@ -159,7 +159,7 @@ def test_a_wrapped_call_ties_as_well(agent, work):
     other = {"mcp_server_name": "other", "mcp_tool_name": "record_lesson"}
     agent.gate("pre_mcp_tool_use", "s-2", **other, mcp_tool_arguments=WAYS["record_lesson"])
     say(agent, "record_lesson", **WAYS["record_lesson"])
-    assert lessons(work.workspace_id)[0].intent_id == "INT-001"
+    assert load_lessons(work.workspace_id)[0].intent_id == "INT-001"
 
 
 def test_an_argument_or_a_header_names_the_session(agent, work):
@@ -197,7 +197,7 @@ def test_another_tokens_session_is_never_meant(acme, agent, work, tool):
     assert get_status_code(headed) == 403
     assert get_status_code(refusal(other, tool, **arguments[tool])) == 409
     assert not Approval.objects.exists()
-    assert not lessons(acme.pk)
+    assert not load_lessons(acme.pk)
 
 
 def test_a_session_of_the_same_id_elsewhere_is_another_one(agent, work, max_):

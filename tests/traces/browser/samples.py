@@ -10,9 +10,9 @@ from django.http import QueryDict
 
 from tests.traces.builders import AWAY, HOME
 from traces.browser.filters import parse_filters
-from traces.entries.projections import Recorded, project
-from traces.entries.record import Author, Mutation, trace_entry
-from traces.entry_schema import read_entry
+from traces.entries.projections import RecordedTrace, write_projections
+from traces.entries.record import Mutation, MutationAuthor, build_trace_entry
+from traces.entry_schema import parse_entry
 from traces.ledger.append import NewEntry, prepare
 from traces.ledger.insert_rows import insert_rows
 from traces.models import LedgerBody, LedgerEntry
@@ -29,7 +29,7 @@ def record(entry, at):
     (row_id,) = insert_rows(LedgerEntry, [made.row], returning=True)
     insert_rows(LedgerBody, [{"entry_id": row_id, "salt": made.salt, "body": made.body}])
     if entry.kind == "trace":
-        project([Recorded(row_id, entry.workspace_id, read_entry(entry.body))])
+        write_projections([RecordedTrace(row_id, entry.workspace_id, parse_entry(entry.body))])
     return row_id
 
 
@@ -46,8 +46,8 @@ def decision(number, **fields):
 
 
 def trace(path, intent="INT-0", workspace_id=HOME, entry_id=None):
-    body = trace_entry(
-        Mutation(path, content="x", mutation_class="AST_REFACTOR"), Author("s-9", intent, model="m")
+    body = build_trace_entry(
+        Mutation(path, content="x", mutation_class="AST_REFACTOR"), MutationAuthor("s-9", intent, model="m")
     )
     body |= {"id": entry_id} if entry_id else {}
     return NewEntry(

@@ -12,7 +12,7 @@ from tests.traces.builders import HOME
 from traces.browser import entry_counts, search
 from traces.browser.search import build_branches, list_newest_ids, list_oldest_ids, load_page
 from traces.counts import counters
-from traces.counts.counters import Counters, count_sealed, top_folder, uncounted
+from traces.counts.counters import Counters, count_sealed, find_top_directory, list_uncounted
 from traces.ledger.sealing import seal
 from traces.models import Counted, LedgerEntry
 
@@ -20,12 +20,12 @@ pytestmark = pytest.mark.django_db
 
 
 def found(query, most=100):
-    fresh = uncounted(HOME, 1000)
+    fresh = list_uncounted(HOME, 1000)
     return list_newest_ids(build_branches(HOME, wanted(query), fresh), most)
 
 
 def numbers(query):
-    asked, fresh = wanted(query), uncounted(HOME, 1000)
+    asked, fresh = wanted(query), list_uncounted(HOME, 1000)
     return entry_counts.count_entries(HOME, asked, fresh, build_branches(HOME, asked, fresh))
 
 
@@ -41,9 +41,9 @@ QUERIES = {
     "kind=decision&outcome=deny&outcome=ask": lambda row: row.kind == "decision" and row.outcome in {"deny", "ask"},
     "-agent=codex&-kind=trace": lambda row: row.agent != "codex" and row.kind != "trace",
     "intent=INT-1&agent=Claude": lambda row: row.intent_id == "INT-1" and row.agent == "Claude",
-    "folder=src/auth": lambda row: any(top_folder(file.path) == "src/auth" for file in row.files.all()),
-    "folder=src/auth&folder=": lambda row: not row.files.all() or top_folder(row.files.all()[0].path) == "src/auth",
-    "-folder=src/auth": lambda row: all(top_folder(file.path) != "src/auth" for file in row.files.all()),
+    "folder=src/auth": lambda row: any(find_top_directory(file.path) == "src/auth" for file in row.files.all()),
+    "folder=src/auth&folder=": lambda row: not row.files.all() or find_top_directory(row.files.all()[0].path) == "src/auth",
+    "-folder=src/auth": lambda row: all(find_top_directory(file.path) != "src/auth" for file in row.files.all()),
     "-folder=": lambda row: bool(row.files.all()),
     "folder=./": lambda row: any(file.path == "README.md" for file in row.files.all()),
     "tool=Write&reason=not_in_scope": lambda row: row.reason == "not_in_scope",
@@ -73,7 +73,7 @@ def test_list_facets_and_density_agree_with_a_look_at_every_entry(past, monkeypa
     if state != "unsealed":
         seal(HOME)
     if state == "half counted":
-        monkeypatch.setattr(counters, "BATCH", 20)
+        monkeypatch.setattr(counters, "BATCH_SIZE", 20)
         Counted.objects.create(workspace_id=HOME)
         counters._count_batch(HOME)
     if state == "counted":
@@ -119,7 +119,7 @@ def test_what_is_only_looked_at_so_far_says_so(past, monkeypatch):
 
 
 def test_pages_follow_one_another_in_all_ways(past):
-    ways = build_branches(HOME, wanted("q=INT-0"), uncounted(HOME, 1000))
+    ways = build_branches(HOME, wanted("q=INT-0"), list_uncounted(HOME, 1000))
     everything = expected(lambda row: row.intent_id == "INT-0")
     first = load_page(ways, 7)
     second = load_page(ways, 7, before=first.ids[-1])

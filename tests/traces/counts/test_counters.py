@@ -9,9 +9,9 @@ from django.db import transaction
 from tests.traces.browser.samples import NOW, record, trace
 from tests.traces.builders import AWAY, HOME
 from traces.counts import counters
-from traces.counts.counters import Counters, count_sealed, recount, top_folder, uncounted
-from traces.entries.projections import rebuild
-from traces.entries.record import Author, Mutation, trace_entry
+from traces.counts.counters import Counters, count_sealed, find_top_directory, list_uncounted, recount
+from traces.entries.projections import rebuild_projections
+from traces.entries.record import Mutation, MutationAuthor, build_trace_entry
 from traces.ledger.append import NewEntry
 from traces.ledger.sealing import seal
 from traces.models import Counted, EntryCount, FileCount, TraceFile
@@ -23,10 +23,10 @@ def test_counts_are_made_once_and_anew_after_a_rebuild(past):
     seal(HOME)
     assert (count_sealed(HOME), count_sealed(HOME)) == (48, 0)
     before = (_entry_counts(), _file_counts())
-    assert uncounted(HOME, 10) == []
-    rebuild(HOME)
+    assert list_uncounted(HOME, 10) == []
+    rebuild_projections(HOME)
     assert (EntryCount.objects.count(), FileCount.objects.count()) == (0, 0)
-    assert len(uncounted(HOME, 100)) == 48
+    assert len(list_uncounted(HOME, 100)) == 48
     assert Counters().run_once() == 48
     assert (_entry_counts(), _file_counts()) == before
     with transaction.atomic():
@@ -61,7 +61,7 @@ def test_an_hour_a_day_and_a_month_hold_the_same_entries(past):
 
 
 def test_one_file_of_an_entry_leads():
-    body = trace_entry(Mutation("src/a/x.ts", content="x"), Author("s", "INT-1"))
+    body = build_trace_entry(Mutation("src/a/x.ts", content="x"), MutationAuthor("s", "INT-1"))
     body["files"].append({**body["files"][0], "relative_path": "docs/b.md"})
     pk = record(NewEntry(HOME, "trace", body, entry_id=body["id"]), NOW)
     folders = TraceFile.objects.filter(entry=pk).order_by("pk").values_list("lead_folder", flat=True)
@@ -79,11 +79,11 @@ def test_one_file_of_an_entry_leads():
     ],
 )
 def test_the_top_folder_of_a_path(path, folder):
-    assert top_folder(path) == folder
+    assert find_top_directory(path) == folder
 
 
 def test_the_command_that_seals_counts_too(past, capsys):
     call_command("seal_ledger")
     assert "sealed 49 entries" in capsys.readouterr().out
-    assert uncounted(HOME, 10) == []
+    assert list_uncounted(HOME, 10) == []
     assert Counted.objects.get(workspace_id=HOME).leaves == 48

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from traces.counts.counters import microseconds
+from traces.counts.counters import to_microseconds
 from traces.entries.known_intents import KnownIntent
 from traces.filemap.touches import Touch
 
@@ -16,4 +16,4 @@ def intent(number, *scope, status="IN_PROGRESS", removed=False):
 
 
 def touch(path, intent_id="INT-1", entries=1):
-    return Touch(path, intent_id, entries, microseconds(DAY))
+    return Touch(path, intent_id, entries, to_microseconds(DAY))

@@ -12,10 +12,10 @@ import pytest
 from tests.traces.builders import AWAY, HOME
 from tests.traces.data import DATA
 from tests.traces.interchange.formats.record_schema import RECORD
-from traces.entries.filters import TraceFilter, traces_of
+from traces.entries.filters import TraceFilter, filter_traces
 from traces.interchange.export import stream_agent_trace, stream_orchestration
 from traces.interchange.imports.import_file import TraceImportOptions, import_file
-from traces.models import Kind, LedgerEntry
+from traces.models import EntryKind, LedgerEntry
 
 pytestmark = pytest.mark.django_db
 
@@ -44,13 +44,13 @@ def bring(raw, workspace_id, **how):
 
 
 def out(workspace_id, form):
-    rows = traces_of(workspace_id, TraceFilter())
+    rows = filter_traces(workspace_id, TraceFilter())
     lines = stream_orchestration(rows) if form == "orchestration" else stream_agent_trace(rows, workspace_id)
     return b"".join(lines)
 
 
 def stored(workspace_id):
-    rows = LedgerEntry.objects.filter(workspace_id=workspace_id, kind=Kind.TRACE).select_related("body")
+    rows = LedgerEntry.objects.filter(workspace_id=workspace_id, kind=EntryKind.TRACE).select_related("body")
     return [bytes(row.body.body) for row in rows.order_by("pk")]
 
 

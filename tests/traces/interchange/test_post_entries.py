@@ -47,7 +47,7 @@ def test_posted_entries_are_live_and_come_back_in_order():
 
 
 def test_an_id_that_somebody_else_records_meanwhile_is_a_duplicate(monkeypatch):
-    real = posting.store
+    real = posting.store_entries
     calls = []
 
     def lost_the_race(*args, **more):
@@ -57,6 +57,6 @@ def test_an_id_that_somebody_else_records_meanwhile_is_a_duplicate(monkeypatch):
             raise IntegrityError
         return real(*args, **more)
 
-    monkeypatch.setattr(posting, "store", lost_the_race)
+    monkeypatch.setattr(posting, "store_entries", lost_the_race)
     assert post_entries(HOME, line_of(entry("a")), "Max")[0].entries == 1
     assert traces().count() == 1

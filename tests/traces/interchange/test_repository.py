@@ -11,8 +11,8 @@ from django.core.management import CommandError, call_command
 
 from tests.builders import workspace
 from traces.interchange.formats import git_ai
-from traces.ledger.append import body_of
-from traces.models import Kind, LedgerEntry, TraceFile, TraceRange
+from traces.ledger.append import read_body
+from traces.models import EntryKind, LedgerEntry, TraceFile, TraceRange
 
 pytestmark = pytest.mark.django_db
 
@@ -82,7 +82,7 @@ def record(record_id="550e8400-e29b-41d4-a716-446655440000", **more):
 
 
 def bodies():
-    return [body_of(row) for row in LedgerEntry.objects.filter(kind=Kind.TRACE).order_by("pk")]
+    return [read_body(row) for row in LedgerEntry.objects.filter(kind=EntryKind.TRACE).order_by("pk")]
 
 
 def test_a_folder_and_both_kinds_of_notes_come_in_once(bring, clone):
@@ -166,8 +166,8 @@ def test_notes_go_out_beside_what_others_wrote_and_come_back_the_same(bring, clo
     assert (report["entries"], report["duplicates"], report["warnings"]) == (1, 1, [])
     away = workspace("away")
     call_command("import_traces", workspace=away.slug, repository=clone.path, stdout=io.StringIO())
-    stored = LedgerEntry.objects.filter(workspace_id=away.pk, kind=Kind.TRACE)
-    assert mine in [body_of(row) for row in stored]
+    stored = LedgerEntry.objects.filter(workspace_id=away.pk, kind=EntryKind.TRACE)
+    assert mine in [read_body(row) for row in stored]
 
 
 def test_a_hook_of_the_repository_never_runs(bring, clone, home):

@@ -7,9 +7,9 @@ from datetime import date
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from traces.lessons.agent_md import parse_lessons, render_lessons
-from traces.lessons.store import Lesson, Source
-from traces.lessons.store import Section as Kept
+from traces.lessons.agent_md import parse_agent_md, render_agent_md
+from traces.lessons.store import Lesson, LessonSource
+from traces.lessons.store import LessonSection as Kept
 
 LINES = st.text(st.characters(exclude_characters="\x00\r", exclude_categories=("Cs",)), max_size=30)
 
@@ -41,8 +41,8 @@ def test_lessons_come_back_the_same(blocks, day, section):
         for lines in blocks
         if (text := "\n".join(line.rstrip() for line in "\n".join(lines).strip().splitlines()))
     ]
-    written = render_lessons([Lesson("id", day, "src/a.ts", text, section=section) for text in texts])
-    read = parse_lessons(written)
+    written = render_agent_md([Lesson("id", day, "src/a.ts", text, section=section) for text in texts])
+    read = parse_agent_md(written)
     assert [(one.file, one.learned_on, one.section) for one in read] == [("src/a.ts", day, section)] * len(
         texts
     )
@@ -56,19 +56,19 @@ def test_each_section_of_agent_md_has_its_heading_and_label():
         Lesson("2", day, "", "Money is kept in cents.\nNever in floats.", section=Kept.DECISION),
         Lesson("3", day, "src/b.ts", "At most 400 lines.", section=Kept.CONSTRAINT),
     ]
-    text = render_lessons(kept)
+    text = render_agent_md(kept)
     assert text == (
         "## Lesson Learned (2026-02-21)\n\n**File:** src/a.ts\n**Problems:**\nerror TS2322\n\n"
         "## Architectural Decision (2026-02-21)\n\n**File:** \n**Decision:**\nMoney is kept in cents.\n"
         "Never in floats.\n\n"
         "## Constraint (2026-02-21)\n\n**File:** src/b.ts\n**Constraint:**\nAt most 400 lines.\n\n"
     )
-    read = parse_lessons(text)
+    read = parse_agent_md(text)
     assert [(one.section, one.file, one.problems) for one in read] == [
         (one.section, one.file, one.problems) for one in kept
     ]
-    assert {one.source for one in read} == {Source.IMPORT}
-    assert parse_lessons("## Constraint (2026-02-21)\n**Problems:**\nnot its label\n") == []
+    assert {one.source for one in read} == {LessonSource.IMPORT}
+    assert parse_agent_md("## Constraint (2026-02-21)\n**Problems:**\nnot its label\n") == []
 
 
 def test_agent_md_as_people_write_it_is_read():
@@ -77,5 +77,5 @@ def test_agent_md_as_people_write_it_is_read():
         "## Lesson Learned (2026-02-30)\n**Problems:**\nno such day\n\n## Lesson Learned (2026-02-22)\n**File:** b.ts\n\n"
         "## Other\n**Problems:**\nnot a lesson\n## Lesson Learned (2026-02-23)\r\n**Problems:** on one line\r\n"
     )
-    found = [(one.file, one.problems, one.learned_on.isoformat()) for one in parse_lessons(text)]
+    found = [(one.file, one.problems, one.learned_on.isoformat()) for one in parse_agent_md(text)]
     assert found == [("a.ts", "bad\nworse", "2026-02-21"), ("", "on one line", "2026-02-23")]

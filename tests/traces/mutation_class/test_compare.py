@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from traces.mutation_class import EVOLUTION, REFACTOR, classify_change
+from traces.mutation_class import EVOLUTION_CLASS, REFACTOR, classify_change
 
 CLASS = "class A:\n    def one(self):\n        return self.two()\n    def two(self):\n        return 1\n"
 
@@ -152,8 +152,8 @@ def test_layout_order_and_names_are_no_new_meaning(path, before, after):
 
 @pytest.mark.parametrize(("path", "before", "after"), MEANING, ids=lambda text: repr(text)[:40])
 def test_anything_else_is_an_evolution(path, before, after):
-    assert classify_change(path, before, after) == EVOLUTION
-    assert classify_change(path, after, before) == EVOLUTION
+    assert classify_change(path, before, after) == EVOLUTION_CLASS
+    assert classify_change(path, after, before) == EVOLUTION_CLASS
 
 
 @pytest.mark.parametrize(("path", "before", "after"), UNKNOWN, ids=lambda text: repr(text)[:40])
@@ -163,7 +163,7 @@ def test_what_cannot_be_known_is_not_claimed(path, before, after):
 
 def test_whose_an_argument_of_this_name_is_cannot_be_told_so_its_parameter_may_not_move():
     before, after = "def f(data):\n    return g(data=data)\n", "def f(rows):\n    return g(data=rows)\n"
-    assert classify_change("a.py", before, after) == EVOLUTION
+    assert classify_change("a.py", before, after) == EVOLUTION_CLASS
     assert classify_change("a.py", after, before) == REFACTOR
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from traces.mutation_class import EVOLUTION, REFACTOR, classify_change
+from traces.mutation_class import EVOLUTION_CLASS, REFACTOR, classify_change
 
 SAME = [
     ("a.py", "x = 1\nprint(x)\n", "y = 1\nprint(y)\n"),
@@ -110,4 +110,4 @@ def test_it_means_the_same(path, before, after):
 
 @pytest.mark.parametrize(("path", "before", "after"), OTHER, ids=lambda text: repr(text)[:40])
 def test_it_means_something_else(path, before, after):
-    assert classify_change(path, before, after) == EVOLUTION
+    assert classify_change(path, before, after) == EVOLUTION_CLASS

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from tests.traces.mutation_class.programs import COMPARISONS, NAMES, OPERATORS, functions, laid_out, source
-from traces.mutation_class import EVOLUTION, REFACTOR, classify_change
+from traces.mutation_class import EVOLUTION_CLASS, REFACTOR, classify_change
 
 pytestmark = pytest.mark.deep
 
@@ -105,7 +105,7 @@ def test_another_constant_or_operator_is_an_evolution(definitions, choice):
     assume(tree is not None)
     other = ast.unparse(tree)
     assume(ast.dump(ast.parse(other)) != ast.dump(ast.parse(text)))
-    assert classify_change("a.py", text, other) == EVOLUTION
+    assert classify_change("a.py", text, other) == EVOLUTION_CLASS
 
 
 @EXAMPLES
@@ -120,7 +120,7 @@ def test_one_use_of_a_name_for_another_is_an_evolution(definitions, old, new, ch
     tree = ast.parse(text)
     places = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id == old]
     places[choice % len(places)].id = new
-    assert classify_change("a.py", text, ast.unparse(tree)) == EVOLUTION
+    assert classify_change("a.py", text, ast.unparse(tree)) == EVOLUTION_CLASS
 
 
 @EXAMPLES

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from traces.mutation_class import EVOLUTION, REFACTOR, worker, worker_client
+from traces.mutation_class import EVOLUTION_CLASS, REFACTOR, worker, worker_client
 from traces.mutation_class.compare import MAX_BYTES
 
 QUESTION = ("a.py", "x = 1\n", "x = 1  # one\n")
@@ -32,7 +32,7 @@ def running():
 
 def test_it_answers_as_the_function_does():
     assert worker_client.classify_in_worker(*QUESTION) == REFACTOR
-    assert worker_client.classify_in_worker("a.py", "x = 1\n", "x = 2\n") == EVOLUTION
+    assert worker_client.classify_in_worker("a.py", "x = 1\n", "x = 2\n") == EVOLUTION_CLASS
     assert worker_client.classify_in_worker("a.py", "x = 1\n", "x = (\n") is None
     assert worker_client.classify_in_worker("a.py", "x = '\udc80'\n", "x = 1\n") is None
 
@@ -47,7 +47,7 @@ def test_one_process_answers_them_all():
                 range(12),
             )
         )
-    assert answers == [EVOLUTION, REFACTOR] * 6
+    assert answers == [EVOLUTION_CLASS, REFACTOR] * 6
     assert running().pid == first
 
 

@@ -10,7 +10,7 @@ from google.protobuf import json_format
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 
 from tests.traces.builders import HOME, append, decision
-from traces.ledger.proofs import head
+from traces.ledger.proofs import find_head
 from traces.ledger.sealing import seal
 from traces.outlets import otlp
 from traces.outlets.delivery import deliver_all
@@ -150,7 +150,7 @@ def test_each_signed_head_is_told_once(receiver):
     ]
     assert sizes == ["1", "2"]
     last = logs(receiver)["icp.ledger.checkpoint"][-1]
-    assert named(last)["icp.ledger.root_hash"] == {"stringValue": bytes(head(HOME).root).hex()}
+    assert named(last)["icp.ledger.root_hash"] == {"stringValue": bytes(find_head(HOME).root).hex()}
 
 
 def test_a_session_that_is_no_uuid_has_a_trace_all_the_same():

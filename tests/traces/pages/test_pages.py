@@ -119,8 +119,9 @@ def test_empty_workspaces_have_pages_too(client, acme, ivy, path):
     [("traces/", 21), ("traces/map/", 13), ("traces/map/file/src/1.ts", 16), ("lessons/", 14)],
     ids=lambda bound: bound[0],
 )
+@pytest.mark.usefixtures("story")
 def test_pages_cost_the_same_however_much_is_on_them(
-    client, story, agent, ivy, django_assert_max_num_queries, bound
+    client, agent, ivy, django_assert_max_num_queries, bound
 ):
     for number in range(20):
         agent.post("sessions/s-1/traces", {"path": f"src/{number}.ts", "content": "x"})

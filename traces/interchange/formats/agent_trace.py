@@ -12,7 +12,7 @@ import uuid
 from typing import Any
 from urllib.parse import quote, unquote
 
-from traces.entry_schema import INTENT_TYPE, moment_of, problems, session_of
+from traces.entry_schema import INTENT_TYPE, find_field_errors, parse_session_id, parse_timestamp
 
 VERSION = "0.1.0"
 METADATA_KEY = "dev.icp"
@@ -100,7 +100,7 @@ def _get_metadata(record: dict[str, Any]) -> dict[str, Any]:
 def _find_embedded_entry(record: dict[str, Any]) -> dict[str, Any] | None:
     """Return the entry that we once wrote into the record; None for anything that is not a valid one."""
     entry = _get_metadata(record).get("entry")
-    return None if not isinstance(entry, dict) or problems(entry) else entry
+    return None if not isinstance(entry, dict) or find_field_errors(entry) else entry
 
 
 def _to_entry_vcs(vcs: Any) -> Any:
@@ -163,7 +163,9 @@ def _to_record_file(file: dict[str, Any]) -> dict[str, Any]:
 def _to_record_conversation(conversation: dict[str, Any]) -> dict[str, Any]:
     url = conversation.get("url")
     fields: dict[str, Any] = (
-        {"url": url if _is_uri(url) else f"{SESSION_URN}{quote(session_of(url), safe='')}"} if url else {}
+        {"url": url if _is_uri(url) else f"{SESSION_URN}{quote(parse_session_id(url), safe='')}"}
+        if url
+        else {}
     )
     if conversation.get("contributor"):
         fields["contributor"] = _to_record_contributor(conversation["contributor"])
@@ -225,4 +227,4 @@ def _to_uuid(entry_id: str, log: str) -> str:
 
 
 def _to_utc(timestamp: str) -> str:
-    return moment_of(timestamp).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return parse_timestamp(timestamp).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from traces.entries.deduplicate import Submitted
-from traces.entries.record import Stored
+from traces.entries.deduplicate import SubmittedEntry
+from traces.entries.record import StoreResult
 from traces.interchange.imports.report import ImportReport, Remark
 
 CHUNK_SIZE = 250
 
 
-def count_stored(stored: Stored, report: ImportReport, *, lenient: bool = False) -> Stored:
+def count_stored(stored: StoreResult, report: ImportReport, *, lenient: bool = False) -> StoreResult:
     """Count what was stored. A conflict is an error; a lenient import stores both versions."""
-    for rival in stored.rivals:
-        error = rival.error()
+    for rival in stored.conflicts:
+        error = rival.to_error()
         if lenient:
-            message = f"{error.message}; both are stored, this one as {rival.beside_id}."
+            message = f"{error.message}; both are stored, this one as {rival.alternate_id}."
             report.warn(Remark(error.type, message, error.line))
         else:
             report.error(Remark(error.type, error.message, error.line))
@@ -26,7 +26,7 @@ def count_stored(stored: Stored, report: ImportReport, *, lenient: bool = False)
     return stored
 
 
-def split_chunks(entries: Iterable[Submitted]) -> Iterator[list[Submitted]]:
+def split_chunks(entries: Iterable[SubmittedEntry]) -> Iterator[list[SubmittedEntry]]:
     iterator = iter(entries)
     while chunk := list(islice(iterator, CHUNK_SIZE)):
         yield chunk

@@ -11,7 +11,7 @@ from typing import Any
 from django.db import connection, transaction
 
 from traces.entries.batches import store_batch
-from traces.entries.record import Storing, rivals_of
+from traces.entries.record import StoreOptions, find_conflicts
 from traces.interchange.formats import foreign_chain
 from traces.interchange.formats.json_lines import read_lines
 from traces.interchange.imports import strict_reader
@@ -29,7 +29,7 @@ from traces.interchange.imports.worker_process import open_batches
 from traces.ledger.append import NewEntry, append
 from traces.ledger.bulk_insert import analyze_once, bulk_settings
 from traces.ledger.sealing import seal
-from traces.models import Kind, LedgerEntry
+from traces.models import EntryKind, LedgerEntry
 
 BATCH_SIZE = 500  # entries
 
@@ -60,9 +60,9 @@ class TraceImportOptions:
         return self.commit_every is not None and not self.dry_run
 
     @property
-    def store_options(self) -> Storing:
+    def store_options(self) -> StoreOptions:
         """Store as imported: a file tells of a past that others recorded."""
-        return Storing(self.actor, imported=True, source=self.source, keep_rivals=self.lenient)
+        return StoreOptions(self.actor, imported=True, source=self.source, keep_conflicts=self.lenient)
 
     @property
     def prepare_options(self) -> PrepareOptions:
@@ -121,11 +121,11 @@ def check_file(read: ReadFunction, options: TraceImportOptions) -> ImportReport:
     Conflicts with the ledger are found only if it holds traces already; 1 query per chunk then.
     """
     report = ImportReport()
-    has_traces = LedgerEntry.objects.for_workspace(options.workspace_id).of_kind(Kind.TRACE).exists()
+    has_traces = LedgerEntry.objects.for_workspace(options.workspace_id).of_kind(EntryKind.TRACE).exists()
     rewrites = RewriteDetector(options.workspace_id, options.source)
     for chunk in split_chunks(strict_reader.read_entries(read_lines(read), report)):
-        for rival in rivals_of(options.workspace_id, chunk) if has_traces else ():
-            error = rival.error()
+        for rival in find_conflicts(options.workspace_id, chunk) if has_traces else ():
+            error = rival.to_error()
             report.error(Remark(error.type, error.message, error.line))
             rewrites.add_conflict(rival, is_stored=False)
     report.rewrite = rewrites.to_altered()
@@ -221,7 +221,7 @@ def _store_batch(
     batch: PreparedBatch, options: TraceImportOptions, report: ImportReport, checks: FileChecks
 ) -> None:
     stored = store_batch(options.workspace_id, batch.batch, options.store_options)
-    for rival in count_stored(stored, report, lenient=options.lenient).rivals:
+    for rival in count_stored(stored, report, lenient=options.lenient).conflicts:
         checks.rewrites.add_conflict(rival, is_stored=options.lenient)
 
 
@@ -258,6 +258,11 @@ def _record_import(options: TraceImportOptions, report: ImportReport, rewrites: 
     if report.rewrite:
         body["rewrite"] = report.rewrite.to_dict(MAX_RECORDED_IDS)
     entry = NewEntry(
-        options.workspace_id, Kind.IMPORT, body, outcome="applied", reason=options.source, actor=options.actor
+        options.workspace_id,
+        EntryKind.IMPORT,
+        body,
+        outcome="applied",
+        reason=options.source,
+        actor=options.actor,
     )
     append(entry)

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from traces.entries.batches import Batch, batch_of
-from traces.entries.deduplicate import Submitted, field_errors
-from traces.entries.record import Storing
+from traces.entries.batches import Batch, build_batch
+from traces.entries.deduplicate import SubmittedEntry, validate_fields
+from traces.entries.record import StoreOptions
 from traces.interchange.formats import agent_trace
 from traces.interchange.formats.foreign_chain import ForeignChain
 from traces.interchange.formats.json_lines import RawLine, read_lines
@@ -23,7 +23,7 @@ from traces.interchange.imports.report import ImportReport, Remark
 from traces.ledger import canonical_json
 
 ReadFunction = Callable[[int], bytes]
-EntrySource = Callable[[ImportReport], Iterable[Submitted]]
+EntrySource = Callable[[ImportReport], Iterable[SubmittedEntry]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class PrepareOptions:
     """
 
     workspace_id: int
-    store_options: Storing
+    store_options: StoreOptions
     vendor: str
     batch_size: int
     commit_size: int | None = None
@@ -64,7 +64,7 @@ def prepare_batches(source: EntrySource, options: PrepareOptions) -> Iterator[Pr
         chunk = list(islice(entries, size))
         for entry in chunk:
             chain.add(_original_record(entry), entry.line)
-        batch = batch_of(options.workspace_id, chunk, options.store_options, options.vendor)
+        batch = build_batch(options.workspace_id, chunk, options.store_options, options.vendor)
         source_records = list(map(_encode_original_record, chunk, batch.bodies))
         is_last = len(chunk) < size
         yield PreparedBatch(batch, source_records, report.drain(), chain.summary(), ends_commit, is_last)
@@ -72,7 +72,7 @@ def prepare_batches(source: EntrySource, options: PrepareOptions) -> Iterator[Pr
             return
 
 
-def read_entries(read: ReadFunction, lenient: bool, report: ImportReport) -> Iterator[Submitted]:
+def read_entries(read: ReadFunction, lenient: bool, report: ImportReport) -> Iterator[SubmittedEntry]:
     """Yield the entries of a file; report what is wrong with it."""
     lines = read_lines(read)
     return _read_leniently(lines, report) if lenient else strict_reader.read_entries(lines, report)
@@ -88,25 +88,25 @@ def _iterate_batch_sizes(options: PrepareOptions) -> Iterator[tuple[int, bool]]:
             yield size, options.commit_size is not None and not left
 
 
-def _original_record(entry: Submitted) -> dict[str, Any]:
+def _original_record(entry: SubmittedEntry) -> dict[str, Any]:
     original = entry.value.get("original")
     return original if isinstance(original, dict) else entry.value
 
 
-def _encode_original_record(entry: Submitted, encoded: bytes) -> bytes:
+def _encode_original_record(entry: SubmittedEntry, encoded: bytes) -> bytes:
     """Encode the record as it was in the file, whichever way it was read."""
     original = entry.value.get("original")
     return canonical_json.encode(original) if isinstance(original, dict) else encoded
 
 
-def _read_leniently(lines: Iterable[RawLine], report: ImportReport) -> Iterator[Submitted]:
+def _read_leniently(lines: Iterable[RawLine], report: ImportReport) -> Iterator[SubmittedEntry]:
     for document in json_recovery.recover_documents(lines, report):
         if agent_trace.is_record(document.value):
-            entry = Submitted(agent_trace.to_entry(document.value), document.line)
-            if not field_errors(entry):
+            entry = SubmittedEntry(agent_trace.to_entry(document.value), document.line)
+            if not validate_fields(entry):
                 yield entry
                 continue
         repaired = repair_record(document.value)
         for kind, message in repaired.remarks:
             report.warn(Remark(kind, message, document.line))
-        yield Submitted(repaired.entry, document.line)
+        yield SubmittedEntry(repaired.entry, document.line)

@@ -12,7 +12,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from traces.entry_schema import INTENT_TYPE, canonical_path, comparable_hash, moment_of, problems, read_entry
+from traces.entry_schema import (
+    INTENT_TYPE,
+    find_field_errors,
+    normalize_hash,
+    parse_entry,
+    parse_timestamp,
+    to_canonical_path,
+)
 from traces.ledger import canonical_json
 
 ID_FIELDS = ("id", "trace_id", "req_id", "call_id")
@@ -59,7 +66,7 @@ def repair_record(record: dict[str, Any]) -> Repair:
     entry |= {"mutation_class": mutation_class} if mutation_class else {}
     intent = _find_intent(record)
     entry |= {"intent_id": intent} if intent else {}
-    if not problems(record) and read_entry(record) == read_entry(entry):
+    if not find_field_errors(record) and parse_entry(record) == parse_entry(entry):
         return Repair(record)  # the original means the same
     repair.entry = entry | {"original": record}
     repair.add_remark(
@@ -83,7 +90,7 @@ def _repair_timestamp(record: dict[str, Any], repair: Repair) -> str:
     value = _first_text(record, TIME_FIELDS)
     for candidate in (value, f"{value}Z" if _TIME_WITHOUT_ZONE.fullmatch(value) else value):
         try:
-            moment_of(candidate)
+            parse_timestamp(candidate)
         except (ValueError, OverflowError):
             continue
         if candidate != value:
@@ -147,7 +154,7 @@ def _repair_file(file: dict[str, Any], record: dict[str, Any], repair: Repair) -
         repair.add_remark("FILE_LEFT_OUT", f"Skipped {value!r}: the path is absolute.")
         return None
     try:
-        canonical_path(path)
+        to_canonical_path(path)
     except ValueError as error:
         repair.add_remark("FILE_LEFT_OUT", f"Skipped {value!r}: {error}")
         return None
@@ -213,7 +220,7 @@ def _find_intent(source: dict[str, Any]) -> str:
 
 def _find_hash(source: dict[str, Any]) -> dict[str, str]:
     value = _first_text(source, HASH_FIELDS)
-    return {"content_hash": comparable_hash(value) or value} if value else {}
+    return {"content_hash": normalize_hash(value) or value} if value else {}
 
 
 def _first_text_in(sources: Sequence[dict[str, Any]], names: Sequence[str]) -> str:

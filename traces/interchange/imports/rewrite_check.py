@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from traces.entries.deduplicate import Beside
-from traces.ledger.append import body_of
-from traces.models import Kind, LedgerEntry
+from traces.entries.deduplicate import ConflictingEntry
+from traces.ledger.append import read_body
+from traces.models import EntryKind, LedgerEntry
 
 DEFAULT_SOURCE = "agent_trace.jsonl"  # a workspace has one such file
 MAX_SOURCE_LENGTH = 200
@@ -82,8 +82,10 @@ class RewriteDetector:
     def __post_init__(self) -> None:
         entries = LedgerEntry.objects.for_workspace(self.workspace_id)
         self._newest_row = entries.highest_row_id()
-        last_import = entries.filter(kind=Kind.IMPORT, reason=self.source).with_body().newest_first().first()
-        body = body_of(last_import) if last_import else None
+        last_import = (
+            entries.filter(kind=EntryKind.IMPORT, reason=self.source).with_body().newest_first().first()
+        )
+        body = read_body(last_import) if last_import else None
         if body and isinstance(body.get("records"), int) and body["records"]:
             self._previous = body["records"], str(body.get("digest"))
             self._positions = {} if self.ordered else None
@@ -114,12 +116,14 @@ class RewriteDetector:
         """Whether the file so far equals the one of the last import."""
         return self._previous == (self.records, self.digest)
 
-    def add_conflict(self, rival: Beside, *, is_stored: bool) -> None:
+    def add_conflict(self, rival: ConflictingEntry, *, is_stored: bool) -> None:
         """Note a record that contradicts a stored one. A contradiction within the file is not a rewrite."""
         if rival.row is not None and rival.row <= self._newest_row and (rival.new or not is_stored):
             self.altered.add(rival.entry_id)
         if self._positions is not None:
-            self._positions[hash(rival.beside_id)] = self._positions.get(hash(rival.entry_id), self.records)
+            self._positions[hash(rival.alternate_id)] = self._positions.get(
+                hash(rival.entry_id), self.records
+            )
 
     def to_altered(self) -> Rewrite | None:
         return Rewrite(self.altered) if self.altered.count else None
@@ -143,7 +147,7 @@ class RewriteDetector:
     def _iterate_stored_ids(self) -> Iterator[str]:
         entries = (
             LedgerEntry.objects.for_workspace(self.workspace_id)
-            .of_kind(Kind.TRACE)
+            .of_kind(EntryKind.TRACE)
             .filter(reason=self.source, pk__lte=self._newest_row)
         )
         return entries.order_by("pk").values_list("entry_id", flat=True).iterator(chunk_size=CHUNK_SIZE)

@@ -9,8 +9,8 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from traces.entries.deduplicate import Submitted, field_errors
-from traces.entries.fast_path import reading_of
+from traces.entries.deduplicate import SubmittedEntry, validate_fields
+from traces.entries.fast_path import parse_ordinary_entry
 from traces.interchange.formats import agent_trace
 from traces.interchange.formats.json_lines import RawLine
 from traces.interchange.imports.report import ImportReport, Remark
@@ -19,7 +19,7 @@ from traces.ledger import canonical_json
 TRUNCATED_LINE = "TRUNCATED_LAST_LINE"
 
 
-def read_entries(lines: Iterable[RawLine], report: ImportReport) -> Iterator[Submitted]:
+def read_entries(lines: Iterable[RawLine], report: ImportReport) -> Iterator[SubmittedEntry]:
     """Yield valid entries; report errors for the rest."""
     for line in lines:
         if not line.is_blank:
@@ -28,7 +28,7 @@ def read_entries(lines: Iterable[RawLine], report: ImportReport) -> Iterator[Sub
                 yield entry
 
 
-def check_value(value: object, line: int | None, report: ImportReport) -> Submitted | None:
+def check_value(value: object, line: int | None, report: ImportReport) -> SubmittedEntry | None:
     """Validate a parsed value; return None and report errors if it is not an entry.
 
     An Agent Trace record is converted first.
@@ -41,17 +41,17 @@ def check_value(value: object, line: int | None, report: ImportReport) -> Submit
 
 def _check_entry(
     value: dict[str, Any], line: int | None, report: ImportReport, encoded: bytes | None = None
-) -> Submitted | None:
-    entry = Submitted(value, line, encoded, reading_of(value))
-    if entry.reading:
+) -> SubmittedEntry | None:
+    entry = SubmittedEntry(value, line, encoded, parse_ordinary_entry(value))
+    if entry.parsed:
         return entry
-    errors = field_errors(entry)
+    errors = validate_fields(entry)
     for error in errors:
         report.error(Remark(error.type, error.message, error.line))
     return None if errors else entry
 
 
-def _read_entry(line: RawLine, report: ImportReport) -> Submitted | None:
+def _read_entry(line: RawLine, report: ImportReport) -> SubmittedEntry | None:
     if line.is_too_long:
         report.error(Remark("LINE_TOO_LONG", "A line must not be longer than 1 MiB.", line.number))
         return None

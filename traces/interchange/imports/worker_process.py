@@ -28,7 +28,7 @@ from typing import IO
 
 from django.conf import settings
 
-from traces.entries.record import Storing
+from traces.entries.record import StoreOptions
 from traces.interchange.formats.json_lines import CHUNK_SIZE
 from traces.interchange.imports.prepare import (
     PreparedBatch,
@@ -75,7 +75,7 @@ def run_worker() -> None:
     writer = QueueWriter(os.fdopen(os.dup(1), "wb"))
     os.dup2(2, 1)  # a stray print must not end up between the batches
     arguments = json.loads(sys.argv[1])
-    options = PrepareOptions(**arguments | {"store_options": Storing(**arguments["store_options"])})
+    options = PrepareOptions(**arguments | {"store_options": StoreOptions(**arguments["store_options"])})
     gc.freeze()
     gc.set_threshold(GC_THRESHOLD)
     writer.start()

@@ -9,14 +9,14 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from controlplane.models import Workspace
-from traces.anchors.anchor_file import anchor
-from traces.anchors.schedule import add, send
+from traces.anchors.anchor_file import anchor_to_file
+from traces.anchors.schedule import add_anchor, send_head
 from traces.errors import AnchorError
 from traces.ledger import proofs
 from traces.ledger.checkpoints import NoteError
 from traces.ledger.sealing import seal
-from traces.management.error_text import reason
-from traces.management.workspace_argument import chosen_workspaces
+from traces.management.error_text import describe_error
+from traces.management.workspace_argument import select_workspaces
 from traces.models import AnchorKind, LedgerAnchor
 
 ACTOR = "command:anchor_ledger"
@@ -38,27 +38,27 @@ class Command(BaseCommand):
     def handle(self, *, file: Path | None, workspace: str | None, keep: bool, **_: Any) -> None:
         fine = [
             self._to_file(one, file, keep=keep) if file else self._to_configured(one)
-            for one in chosen_workspaces(workspace)
+            for one in select_workspaces(workspace)
         ]
         if not all(fine):
             raise CommandError("Not every place got its head.", returncode=1)
 
     def _to_file(self, workspace: Workspace, file: Path, *, keep: bool) -> bool:
         try:
-            size = anchor(workspace.pk, file)
+            size = anchor_to_file(workspace.pk, file)
             if keep:
-                add(workspace, AnchorKind.FILE, str(file.absolute()), KEEP_MINUTES, actor=ACTOR)
+                add_anchor(workspace, AnchorKind.FILE, str(file.absolute()), KEEP_MINUTES, actor=ACTOR)
         except (OSError, NoteError, AnchorError) as error:
-            raise CommandError(f"{file} cannot be used: {reason(error)}") from error
+            raise CommandError(f"{file} cannot be used: {describe_error(error)}") from error
         word = f"anchored {size} entries" if size else "nothing new"
         self.stdout.write(f"{workspace.slug}: {word}")
         return True
 
     def _to_configured(self, workspace: Workspace) -> bool:
         seal(workspace.pk)
-        head = proofs.head(workspace.pk)
+        head = proofs.find_head(workspace.pk)
         places = LedgerAnchor.objects.filter(workspace_id=workspace.pk, enabled=True).order_by("pk")
-        results = [send(place, head) for place in places] if head else []
+        results = [send_head(place, head) for place in places] if head else []
         for place in places.all():
             self.stdout.write(f"{workspace.slug}: {place}: {place.answer}")
         return all(results)

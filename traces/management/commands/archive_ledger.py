@@ -14,7 +14,7 @@ from django.utils import timezone
 from controlplane.models import Workspace
 from traces.archives import archive
 from traces.archives.archive_format import ArchiveError
-from traces.management.workspace_argument import chosen_workspaces
+from traces.management.workspace_argument import select_workspaces
 
 ACTOR = "command:archive_ledger"
 DAYS = re.compile(r"(\d{1,5})d")
@@ -46,7 +46,7 @@ class Command(BaseCommand):
     def handle(
         self, *, workspace: str, before: datetime | int, to: Path, release: bool, renew: bool, **_: Any
     ) -> None:
-        (chosen,) = chosen_workspaces(workspace)
+        (chosen,) = select_workspaces(workspace)
         if not to.is_dir():
             raise CommandError(f"{to} is no folder. Make it first.")
         try:
@@ -59,22 +59,22 @@ class Command(BaseCommand):
             raise CommandError(f"Nothing was let go of that is not safe: {error}") from error
 
     def _archive(self, chosen: Workspace, before: datetime | int, to: Path) -> None:
-        end = before if isinstance(before, int) else archive.end_before(chosen.pk, before)
-        made = archive.archive(chosen.pk, chosen.slug, end, to, actor=ACTOR)
+        end = before if isinstance(before, int) else archive.count_entries_before(chosen.pk, before)
+        made = archive.create_archive(chosen.pk, chosen.slug, end, to, actor=ACTOR)
         if made is None:
             self.stdout.write(f"{chosen.slug}: no whole tile to archive")
         else:
             self.stdout.write(f"{chosen.slug}: entries {made.first_seq} to {made.end_seq - 1} in {made.name}")
 
     def _renew(self, chosen: Workspace, to: Path) -> None:
-        for old in archive.newest_archives(chosen.pk):
-            made = archive.renew(old, to / old.name, actor=ACTOR)
+        for old in archive.list_newest_archives(chosen.pk):
+            made = archive.rewrite_archive(old, to / old.name, actor=ACTOR)
             if made is not None:
                 self.stdout.write(f"{chosen.slug}: {made.name} replaces {old.name}, which you should destroy")
 
     def _release(self, chosen: Workspace, to: Path) -> None:
-        for known in archive.unreleased(chosen.pk):
-            gone = archive.release(known, to / known.name, actor=ACTOR)
+        for known in archive.list_unreleased_archives(chosen.pk):
+            gone = archive.release_bodies(known, to / known.name, actor=ACTOR)
             self.stdout.write(f"{chosen.slug}: let go of {gone} bodies, archived in {known.name}")
 
 

@@ -9,10 +9,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from traces.entries.filters import TraceFilter, traces_of
+from traces.entries.filters import TraceFilter, filter_traces
 from traces.interchange.export import stream_agent_trace, stream_orchestration
 from traces.interchange.repository import NOTES_REF, Repository, RepositoryError, write_notes
-from traces.management.workspace_argument import chosen_workspaces
+from traces.management.workspace_argument import select_workspaces
 
 
 class Command(BaseCommand):
@@ -25,11 +25,11 @@ class Command(BaseCommand):
         parser.add_argument("--ref", default=NOTES_REF, help="The ref of the notes (default: %(default)s).")
 
     def handle(self, *, workspace: str, repository: Path | None, ref: str, **options: Any) -> None:
-        [chosen] = chosen_workspaces(workspace)
+        [chosen] = select_workspaces(workspace)
         if repository:
             self._note(chosen.pk, repository, ref)
             return
-        rows = traces_of(chosen.pk, TraceFilter())
+        rows = filter_traces(chosen.pk, TraceFilter())
         agent_trace = options["format"] == "agent-trace"
         for line in stream_agent_trace(rows, chosen.pk) if agent_trace else stream_orchestration(rows):
             sys.stdout.buffer.write(line)

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 
 from django.core.management.base import BaseCommand, CommandError
 
-from traces.entries.mutation_class_check import RESERVED
+from traces.entries.mutation_class_check import RESERVED_REASONS
 from traces.interchange.formats import foreign_chain
 from traces.interchange.imports import rewrite_check
 from traces.interchange.imports.import_file import TraceImportOptions, check_file, import_entries, import_file
@@ -26,11 +26,11 @@ from traces.interchange.repository import (
     read_repository,
 )
 from traces.ledger import sealing
-from traces.management.error_text import reason
+from traces.management.error_text import describe_error
 from traces.management.progress import Progress
-from traces.management.workspace_argument import chosen_workspaces
+from traces.management.workspace_argument import select_workspaces
 
-COMMIT_EVERY = 20 * sealing.BATCH  # a second or so, in which nobody else can write to SQLite
+COMMIT_EVERY = 20 * sealing.BATCH_SIZE  # a second or so, in which nobody else can write to SQLite
 REWRITTEN = 3  # exit status
 MAX_SHOWN = 20
 
@@ -60,7 +60,7 @@ class Command(BaseCommand):
     def handle(self, *_: Any, **options: Any) -> None:
         if (options["file"] is None) is (options["repository"] is None):
             raise CommandError("Name a file, or a repository with --repository.")
-        [workspace] = chosen_workspaces(options["workspace"])
+        [workspace] = select_workspaces(options["workspace"])
         name = options["file"] or f"repository {options['repository'].resolve().name}"
         how = TraceImportOptions(
             workspace.pk,
@@ -109,7 +109,7 @@ def _imported(name: str, how: TraceImportOptions) -> ImportReport:
                 file.seek(0)
             return import_file(_shown(file, "importing").read, how)
     except OSError as error:
-        raise CommandError(f"{name} cannot be read: {reason(error)}.") from error
+        raise CommandError(f"{name} cannot be read: {describe_error(error)}.") from error
     except WorkerStoppedError as error:
         raise CommandError(f"{error} Started again, the import goes on where it stopped.") from error
 
@@ -141,7 +141,7 @@ def _shown(file: BinaryIO, what: str) -> Progress:
 def _source(name: str) -> str:
     if len(name) > MAX_SOURCE_LENGTH or not name.isprintable():
         raise CommandError(f"A source has at most {MAX_SOURCE_LENGTH} printable characters.")
-    if name in RESERVED:
+    if name in RESERVED_REASONS:
         raise CommandError(f"{name} is a word of the ledger's own: name the source by --source.")
     return name
 

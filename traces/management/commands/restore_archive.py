@@ -9,10 +9,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from traces.archives import archive
-from traces.archives.archive_format import ArchiveError, ArchiveReader, file_digest
-from traces.ledger.checkpoints import origin_of
-from traces.management.error_text import reason
-from traces.management.workspace_argument import chosen_workspaces
+from traces.archives.archive_format import ArchiveError, ArchiveReader, compute_file_digest
+from traces.ledger.checkpoints import log_origin
+from traces.management.error_text import describe_error
+from traces.management.workspace_argument import select_workspaces
 from traces.models import LedgerArchive
 
 ACTOR = "command:restore_archive"
@@ -33,16 +33,18 @@ class Command(BaseCommand):
             if release:
                 self._release(workspace_id, file)
                 return
-            back = archive.restore(file, workspace_id, actor=ACTOR)
+            back = archive.restore_bodies(file, workspace_id, actor=ACTOR)
         except (OSError, ArchiveError) as error:
-            raise CommandError(f"{file} cannot be used: {reason(error)}") from error
+            raise CommandError(f"{file} cannot be used: {describe_error(error)}") from error
         self.stdout.write(f"put {back} bodies back; with --release they leave again")
 
     def _release(self, workspace_id: int, file: Path) -> None:
-        known = LedgerArchive.objects.filter(workspace_id=workspace_id, digest=file_digest(file)).first()
+        known = LedgerArchive.objects.filter(
+            workspace_id=workspace_id, digest=compute_file_digest(file)
+        ).first()
         if known is None:
             raise ArchiveError("the ledger names no such archive")
-        gone = archive.release(known, file, actor=ACTOR)
+        gone = archive.release_bodies(known, file, actor=ACTOR)
         self.stdout.write(f"let go of {gone} bodies")
 
 
@@ -50,7 +52,7 @@ def _ledger_of(file: Path) -> int:
     """The workspace of this installation whose ledger the archive is of. Raises ArchiveError, OSError."""
     with ArchiveReader(file) as reader:
         log = reader.header.log
-    for workspace in chosen_workspaces(None):
-        if origin_of(workspace.pk) == log:
+    for workspace in select_workspaces(None):
+        if log_origin(workspace.pk) == log:
             return workspace.pk
     raise ArchiveError(f"it is of another ledger, {log}")

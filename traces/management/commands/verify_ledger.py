@@ -9,14 +9,14 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from controlplane.models import Workspace
-from traces.anchors.anchor_file import anchored
-from traces.anchors.schedule import kept_heads
-from traces.archives.archive import check
+from traces.anchors.anchor_file import read_anchor_file
+from traces.anchors.schedule import read_anchored_heads
+from traces.archives.archive import check_archive
 from traces.archives.archive_format import ArchiveError
 from traces.ledger.checkpoints import NoteError
-from traces.ledger.verify import Report, verify
-from traces.management.error_text import reason
-from traces.management.workspace_argument import chosen_workspaces
+from traces.ledger.verify import VerificationReport, verify
+from traces.management.error_text import describe_error
+from traces.management.workspace_argument import select_workspaces
 
 
 class Command(BaseCommand):
@@ -52,7 +52,7 @@ class Command(BaseCommand):
         archive: list[Path],
         **_: Any,
     ) -> None:
-        chosen = chosen_workspaces(workspace)
+        chosen = select_workspaces(workspace)
         if archive and workspace is None:
             raise CommandError("Archives are of one ledger: name it with --workspace.")
         outside = [_kept(one, checkpoint) if checkpoint else [] for one in chosen]
@@ -71,7 +71,7 @@ class Command(BaseCommand):
         if not readable or not all(archives_hold):
             raise CommandError("The ledger holds, but not everything kept outside does.", returncode=1)
 
-    def _verified(self, workspace: Workspace, outside: list[str]) -> Report:
+    def _verified(self, workspace: Workspace, outside: list[str]) -> VerificationReport:
         report = verify(workspace.pk, outside=outside)
         word = "holds" if report.ok else f"{report.problem_count} problems"
         self.stdout.write(
@@ -87,16 +87,16 @@ class Command(BaseCommand):
 
     def _anchored(self, workspace: Workspace) -> tuple[list[str], bool]:
         """(the heads kept outside, whether every place could be read)."""
-        kept, unread = kept_heads(workspace)
+        kept, unread = read_anchored_heads(workspace)
         for problem in unread:
             self.stdout.write(f"{workspace.slug}: cannot be read back: {problem}")
         return kept, not unread
 
     def _archive_holds(self, workspace: Workspace, file: Path) -> bool:
         try:
-            found = check(file, workspace.pk)
+            found = check_archive(file, workspace.pk)
         except OSError as error:
-            self.stdout.write(f"{file}: cannot be read: {reason(error)}")
+            self.stdout.write(f"{file}: cannot be read: {describe_error(error)}")
             return False
         except ArchiveError as error:
             self.stdout.write(f"{file.name}: does not hold: {error}")
@@ -111,6 +111,6 @@ class Command(BaseCommand):
 
 def _kept(workspace: Workspace, path: Path) -> list[str]:
     try:
-        return anchored(path, workspace.pk)
+        return read_anchor_file(path, workspace.pk)
     except (OSError, NoteError) as error:
-        raise CommandError(f"{path} cannot be read: {reason(error)}") from error
+        raise CommandError(f"{path} cannot be read: {describe_error(error)}") from error

@@ -74,7 +74,7 @@ def _check_target(walker: Walker, node: Node) -> str:
     match = TARGET.fullmatch(walker.tree.node_text(target))
     span = node.byte_range
     if match is None:
-        raise UnclearCommandError("a subscript that may run code", span)
+        raise UnclearCommandError("an array subscript that may run code", span)
     check_inert(match[1], span)
     return match[1]
 

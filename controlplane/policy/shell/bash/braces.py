@@ -104,13 +104,13 @@ def _expand_alternatives(content: Sequence[WordChar], depth: int) -> list[list[W
 def _expand_sequence(content: Sequence[WordChar]) -> list[str]:
     text = _bare_text(content)
     if len(text) != len(content):
-        raise UnclearCommandError("a brace sequence that cannot be read")
+        raise UnclearCommandError("a brace sequence that is not understood")
     if match := NUMBERS.fullmatch(text):
         return _expand_numbers(match[1], match[2], match[3])
     if match := LETTERS.fullmatch(text):
         first, last = (ord(char) for char in match.groups() if char)
         return [chr(code) for code in _bounded_range(first, last, 1)]
-    raise UnclearCommandError("a brace sequence that cannot be read")
+    raise UnclearCommandError("a brace sequence that is not understood")
 
 
 def _expand_numbers(first: str, last: str, step: str | None) -> list[str]:

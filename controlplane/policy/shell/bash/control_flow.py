@@ -64,7 +64,7 @@ def _find_token(node: Node, token: str) -> int:
     for at, child in enumerate(node.children):
         if child.type == token:
             return at
-    raise UnclearCommandError(f"{node.type} is not understood")
+    raise UnclearCommandError(f"bash syntax that is not supported: {node.type}")
 
 
 IF_PARTS = frozenset({"elif_clause", "else_clause", "fi"})
@@ -90,7 +90,7 @@ def walk_while(walker: Walker, node: Node, state: State, stdin: StreamContent) -
     redirects = walker.recorder.exec_redirects
     outcome = _walk_rounds(walker, condition, node.children_by_field_name("body"), state, file_names)
     if file_names and walker.recorder.exec_redirects != redirects:
-        raise UnclearCommandError("the input changes inside a loop")
+        raise UnclearCommandError("standard input changes inside a loop")
     return outcome
 
 
@@ -119,7 +119,7 @@ def _walk_rounds(
         before = replace(before, constants={**before.constants, **file_names})
         after = walker.walk_sequence(body, before).after
         if {start.directories} != {tested.after.directories, after.directories} - {()}:
-            raise UnclearCommandError("the folder changes inside a loop")
+            raise UnclearCommandError("the current directory changes inside a loop")
     return always(replace(start, directory_stack=()))
 
 
@@ -156,7 +156,7 @@ def _walk_values(
     if walker.recorder.jump_count == jumps:
         return always(current)
     if current.directories != state.directories:
-        raise UnclearCommandError("the folder changes inside a loop")
+        raise UnclearCommandError("the current directory changes inside a loop")
     return always(replace(current, constants={}, directory_stack=()))
 
 

@@ -57,13 +57,13 @@ def check_parameter(node: Node, tree: SyntaxTree) -> Iterator[Node]:
         if child.type == "subscript":
             index = text.partition("[")[2].rstrip("]")
             if index not in SUBSCRIPTS and not INTEGER.fullmatch(index):
-                raise UnclearCommandError("a subscript that may run code", span)
+                raise UnclearCommandError("an array subscript that may run code", span)
         elif child.is_named and child.type not in PLAIN_NODES:
             yield child
         elif not child.is_named and text.strip() not in OPERATORS | {"${", "}", '"', ""}:
             raise UnclearCommandError(f"the expansion {text[:20]} is not understood", span)
         elif child.type in ("word", "regex") and re.search(r"[`$]", text):
-            raise UnclearCommandError("an expansion that was not understood", span)
+            raise UnclearCommandError("an expansion that is not understood", span)
 
 
 def _is_slice(node: Node) -> bool:
@@ -100,10 +100,10 @@ def _check_number(name: str, walker: Walker, span: Span) -> None:
     if not NAME.fullmatch(name):
         raise UnclearCommandError("arithmetic that may run code", span)
     if name in walker.recorder.filled_variables or name in walker.variables.texts:
-        raise UnclearCommandError(f"{name[:40]} may hold text that arithmetic would run", span)
+        raise UnclearCommandError(f"{name[:40]} may hold text that arithmetic runs as code", span)
     if is_inert(name) and not walker.variables.is_number_at(name, span[0]):
         raise UnclearCommandError(
-            f"{name[:40]} may hold text from an earlier call that arithmetic would run", span
+            f"{name[:40]} may hold text from an earlier call that arithmetic runs as code", span
         )
 
 

@@ -105,7 +105,7 @@ class Interpreter:
             mark = self.recorder.mark()
             self.walk_sequence(node.children, state)
             if self.recorder.has_written(mark):
-                self.recorder.add_unknown("a substitution that writes", span)
+                self.recorder.add_unknown("a command substitution that writes files", span)
 
 
 def _walk_list(
@@ -174,7 +174,7 @@ def _walk_with_redirects(
     if body is not None and body.type == "command":
         outcome = run_simple_command(walker, body, state, CommandSetting(stdin, extra_words, mark))
     elif extra_words:
-        raise UnclearCommandError("words behind a redirect")
+        raise UnclearCommandError("words behind a redirect that are not understood")
     else:
         outcome = always(state) if body is None else walker.walk_statement(body, state, stdin)
     outcome = or_not_run(outcome, state)
@@ -219,7 +219,7 @@ def _walk_bare_redirect(
 
 
 def _reject(_walker: Interpreter, node: Node, _state: State, _stdin: StreamContent) -> CommandOutcome:
-    raise UnclearCommandError(f"{node.type} is not understood here")
+    raise UnclearCommandError(f"bash syntax that is not supported here: {node.type}")
 
 
 def _reject_function(

@@ -117,7 +117,7 @@ def parse(command: str) -> SyntaxTree:
     data = encode_command(command)
     tree = SyntaxTree(command, data, _parse(data))
     if tree.root.descendant_count > MAX_NODES:
-        raise UnclearCommandError("the command is too long to judge as a whole")
+        raise UnclearCommandError("the command is too long to analyse")
     if tree.root.has_error:
         raise UnclearCommandError("the command does not parse as bash")
     _verify(tree)
@@ -161,7 +161,7 @@ def _verify_node(tree: SyntaxTree, node: Node) -> None:
     if node.type in STRUCTURE_NODES:
         _verify_coverage(tree.data, node)
     elif node.type not in TEXT_NODES:
-        raise UnclearCommandError(f"{node.type} is not understood", span)
+        raise UnclearCommandError(f"bash syntax that is not supported: {node.type}", span)
     elif node.type == "comment":
         before = tree.data[node.start_byte - 1 : node.start_byte]
         if before not in (b"", b" ", b"\t", b"\n", b";", b"&", b"|", b"(", b")"):
@@ -187,7 +187,7 @@ def _verify_blanks(tree: SyntaxTree) -> None:
         return
     for blank in UNICODE_BLANK.finditer(tree.text):
         start = len(tree.text[: blank.start()].encode())
-        _require_literal(tree, start, start + len(blank.group().encode()), "an exotic blank")
+        _require_literal(tree, start, start + len(blank.group().encode()), "a Unicode space character")
 
 
 def _require_literal(tree: SyntaxTree, start: int, end: int, reason: str) -> None:

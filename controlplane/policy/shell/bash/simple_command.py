@@ -72,7 +72,9 @@ def _check_program_name(node: Node) -> None:
     while stack:
         part = stack.pop()
         if part.type in EXPANSIONS:
-            raise UnclearCommandError("the program is not known", node.byte_range)
+            raise UnclearCommandError(
+                "the name of the program is known only when the command runs", node.byte_range
+            )
         stack.extend(part.children)
 
 

@@ -74,7 +74,7 @@ def expand_words(node: Node, context: WordContext) -> list[Word]:
     if node.type in ("raw_string", "string") and not SPECIAL.search(text, 1):
         return [Word(text[1:-1], text[1:-1], node.start_byte, node.end_byte)]
     if len(text) > MAX_WORD and node.type in ("word", "concatenation"):
-        raise UnclearCommandError("a word longer than any path", node.byte_range)
+        raise UnclearCommandError("a word that is too long for a path", node.byte_range)
     chars = list(_read_node(node, context))
     return [_build_word(expanded, node) for expanded in expand_braces(chars)]
 
@@ -94,7 +94,7 @@ def _build_word(chars: list[WordChar], node: Node) -> Word:
     if "=~" in bare or ":~" in bare:
         raise UnclearCommandError("a ~ that bash may expand", node.byte_range)
     if re.match(r"~[-+0-9]", bare):
-        raise UnclearCommandError("a ~ that stands for another folder", node.byte_range)
+        raise UnclearCommandError("a ~ that stands for another directory", node.byte_range)
     has_tilde = bare.startswith("~")
     if prefix.startswith("~") and not has_tilde:
         prefix = "./" + prefix
@@ -123,7 +123,9 @@ def _read_node(node: Node, context: WordContext) -> Iterator[WordChar]:
         return
     reader = READERS.get(node.type)
     if reader is None:
-        raise UnclearCommandError(f"{node.type} is not understood in a word", node.byte_range)
+        raise UnclearCommandError(
+            f"bash syntax that is not supported in a word: {node.type}", node.byte_range
+        )
     yield from reader(node, context)
 
 
@@ -194,7 +196,7 @@ def _read_escaped(text: str, node: Node) -> Iterator[WordChar]:
             char = text[index + 1].replace("\n", "")
             index += 1
         elif char == "`" or (char == "$" and re.match(r"[\w({\[@*#?$!-]", text[index + 1 : index + 2])):
-            raise UnclearCommandError("an expansion that was not understood", node.byte_range)
+            raise UnclearCommandError("an expansion that is not understood", node.byte_range)
         if char:
             yield WordChar(char, CharKind.QUOTED)
         index += 1

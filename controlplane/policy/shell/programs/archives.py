@@ -48,7 +48,7 @@ def _record_tar(call: ProgramCall, parsed: ParsedOptions) -> None:
         or len(archives) > 1
         or len(directories) > 1
     ):
-        raise UnclearCommandError("what tar does here is not clear")
+        raise UnclearCommandError("tar is used in a way that is not understood")
     for archive in archives:
         if ":" in archive.prefix:  # tar runs rsh or ssh for it, even to read
             raise UnclearCommandError("an archive on another machine", archive.span)
@@ -68,14 +68,14 @@ def _join_directory(directories: list[Word], word: Word) -> Word:
         return word
     directory = directories[0]
     if directory.value is None:
-        raise UnclearCommandError("the folder is not known here", directory.span)
+        raise UnclearCommandError("the current directory is not known here", directory.span)
     value = f"{directory.value}/{word.value}"
     return replace(word, value=value, prefix=value, has_tilde=directory.has_tilde)
 
 
 def _unzip(call: ProgramCall, parsed: ParsedOptions) -> None:
     if not parsed.has("-l", "-t", "-Z", "-v"):
-        raise UnclearCommandError("writes what is in the archive")
+        raise UnclearCommandError("unpacks an archive, whose file names are not known")
     call.read_all(parsed.operands[:1])
 
 

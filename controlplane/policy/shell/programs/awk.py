@@ -37,7 +37,7 @@ def check_program(program: Word) -> None:
     span = program.span
     text = program.value
     if text is None or program.is_file_name:
-        raise UnclearCommandError("the awk program is not known", span)
+        raise UnclearCommandError("the awk program is known only when the command runs", span)
     actions = CONDITION.sub("", text[text.find("{") :] if "{" in text else "")
     if UNSAFE_NAMES.search(text) or REDIRECTS.search(actions):
         raise UnclearCommandError("the awk program may write or run something", span)

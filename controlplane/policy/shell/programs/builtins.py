@@ -26,7 +26,7 @@ SET_OPTION_NAMES = frozenset({"pipefail", "errexit", "nounset", "xtrace"})
 def _cd(call: ProgramCall) -> CommandOutcome:
     operands = call.parse_options(CD_OPTIONS).operands
     if len(operands) > 1:
-        raise UnclearCommandError("cd with several folders")
+        raise UnclearCommandError("cd with several directories")
     target = operands[0] if operands else Word("~", "~", *call.span, has_tilde=True)
     directories = _resolve_target(call, target)
     return CommandOutcome(
@@ -55,7 +55,7 @@ def _exist_for_certain(call: ProgramCall, directories: tuple[str, ...] | None) -
 def _pushd(call: ProgramCall) -> CommandOutcome:
     operands = call.parse_options(CD_OPTIONS).operands
     if len(operands) != 1 or operands[0].prefix.startswith("+"):
-        raise UnclearCommandError("the folder stack is not known")
+        raise UnclearCommandError("the directory stack is not known")
     current = call.state.directories
     directories = _resolve_target(call, operands[0])
     stack = (*call.state.directory_stack, current) if current is not None else ()
@@ -65,7 +65,7 @@ def _pushd(call: ProgramCall) -> CommandOutcome:
 
 def _popd(call: ProgramCall) -> CommandOutcome:
     if call.args:
-        raise UnclearCommandError("the folder stack is not known")
+        raise UnclearCommandError("the directory stack is not known")
     *stack, directories = call.state.directory_stack or (None,)
     state = replace(call.state, directories=directories, directory_stack=tuple(stack))
     return CommandOutcome(state, call.state, cannot_fail=directories is not None)
@@ -111,7 +111,7 @@ def _set(call: ProgramCall) -> CommandOutcome:
     if not arguments or not all(
         SET_FLAGS.fullmatch(argument) or argument in SET_OPTION_NAMES for argument in arguments
     ):
-        raise UnclearCommandError("changes how the shell works")
+        raise UnclearCommandError("changes options of the shell")
     return always(call.state)
 
 

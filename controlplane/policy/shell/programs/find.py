@@ -104,7 +104,7 @@ def find(call: ProgramCall) -> CommandOutcome:
     roots = _take_roots(words)
     deletes = _expression(call, words[len(roots) :])
     if deletes and follows_links:
-        raise UnclearCommandError("deletes what links lead to")
+        raise UnclearCommandError("follows symbolic links and deletes what they lead to")
     current = Word(".", ".", *call.span)
     for root in roots or [current]:
         call.read(root, recursive=True)
@@ -119,7 +119,7 @@ def _take_roots(words: list[Word]) -> list[Word]:
         if word.prefix.startswith("-") or word.value in ("!", "(", ")", ","):
             break
         if not word.prefix or (word.has_wildcard and word.prefix[0] in "*?["):
-            raise UnclearCommandError("may turn out to be an action", word.span)
+            raise UnclearCommandError("may expand to an action of find", word.span)
         roots.append(word)
     return roots
 
@@ -146,7 +146,7 @@ def _expression(call: ProgramCall, words: list[Word]) -> bool:
         elif word.value in TESTS_WITH_VALUE:
             _check_value(_take_value(remaining, word))
         elif word.value not in WITHOUT_VALUE:
-            raise UnclearCommandError("find runs something, or an action is not known", word.span)
+            raise UnclearCommandError("find runs a program, or its action is not known", word.span)
     return deletes
 
 
@@ -167,7 +167,7 @@ def _take_command(remaining: Iterator[Word], word: Word) -> Iterator[Word]:
             return
         yield argument
         before = argument.value
-    raise UnclearCommandError("an action without its end", word.span)
+    raise UnclearCommandError("an action of find without its end, ; or +", word.span)
 
 
 def _to_file_name(word: Word) -> Word:
@@ -175,7 +175,7 @@ def _to_file_name(word: Word) -> Word:
     if word.value == PLACEHOLDER:
         return to_any_file_name(word)
     if word.value is None or PLACEHOLDER in word.value:
-        raise UnclearCommandError("find passes names that are not followed", word.span)
+        raise UnclearCommandError("find passes file names in a way that is not understood", word.span)
     return word
 
 
@@ -192,11 +192,11 @@ def _removes(command: list[Word]) -> bool:
 def _take_value(remaining: Iterator[Word], word: Word) -> Word:
     value = next(remaining, None)
     if value is None:
-        raise UnclearCommandError("an action without its value", word.span)
+        raise UnclearCommandError("an action of find without its value", word.span)
     return value
 
 
 def _check_value(word: Word) -> None:
     """Require that the value of a test cannot expand to an action. No action has a dot, so `*.py` is fine."""
     if word.may_split or (word.has_wildcard and "." not in word.prefix and word.prefix[:1] in "*?["):
-        raise UnclearCommandError("may turn out to be an action", word.span)
+        raise UnclearCommandError("may expand to an action of find", word.span)

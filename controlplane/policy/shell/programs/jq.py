@@ -28,7 +28,7 @@ IMPORTS = re.compile(r"""(?<![.\w$"'])(?:import|include)\s*["#@]|\bmodulemeta\b"
 
 def run_jq(call: ProgramCall) -> None:
     if any(word.value == "--" for word in call.args):
-        raise UnclearCommandError("what jq takes for files is not clear", call.span)
+        raise UnclearCommandError("which words jq takes for files is not clear", call.span)
     parsed = parse_options(list(_without_pairs(call)), JQ)
     program, files = parsed.operands[:1], parsed.operands[1:]
     for word in program:

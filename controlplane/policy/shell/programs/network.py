@@ -17,7 +17,7 @@ def _writes_values_of(*options: str) -> Callable[[ProgramCall], None]:
     """Build a handler that records the values of these options as written: `curl -o F`."""
 
     def record(call: ProgramCall) -> None:
-        call.add_unknown(f"what else {call.name} changes is not known")
+        call.add_unknown(f"{call.name} may change more than the files that are named")
         for option, word in zip(call.args, call.args[1:], strict=False):
             if option.value in options:
                 _try_write(call, word)
@@ -27,7 +27,7 @@ def _writes_values_of(*options: str) -> Callable[[ProgramCall], None]:
 
 def _copy_to_last(call: ProgramCall) -> None:
     """Run `rsync A B` or `scp A B`: the last word is the destination."""
-    call.add_unknown(f"what else {call.name} changes is not known")
+    call.add_unknown(f"{call.name} may change more than the files that are named")
     if len(call.args) > 1 and ":" not in call.args[-1].prefix:
         _try_write(call, call.args[-1])
 

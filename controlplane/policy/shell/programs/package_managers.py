@@ -94,7 +94,9 @@ def _check_packages(operands: Sequence[Word]) -> None:
     """Require plain package names: `npm view react@18` asks the registry; a URL is fetched by git."""
     for word in operands:
         if word.value is None or not PACKAGE.fullmatch(word.value):
-            raise UnclearCommandError("what npm fetches here is no plain name of a package", word.span)
+            raise UnclearCommandError(
+                "npm may fetch this with git: it is not a plain package name", word.span
+            )
 
 
 def _check_npmrc(call: ProgramCall) -> None:
@@ -103,7 +105,7 @@ def _check_npmrc(call: ProgramCall) -> None:
         above = (*call.recorder.walk_up(directory), "")
         if any(call.recorder.may_exist(f"{directory}/.npmrc".lstrip("/")) for directory in above):
             raise UnclearCommandError(
-                "npm logs where .npmrc says, and asks the registry that it names", call.span
+                "an .npmrc of the workspace chooses npm's log file and registry", call.span
             )
 
 
@@ -118,7 +120,7 @@ def _run_query(call: ProgramCall) -> None:
     subcommands = QUERIES.get(ALIASES.get(call.name, call.name), {})
     spec = subcommands.get(words[0] or "") if words else None
     if spec is None:
-        raise UnclearCommandError(f"what {call.name} changes is not known")
+        raise UnclearCommandError(f"what this {call.name} command changes is not known")
     parsed = parse_options(call.args[1:], spec)
     if call.name == "npm" and words[0] in REGISTRY_QUERIES:
         _check_packages(parsed.operands[:1])

@@ -102,7 +102,7 @@ def _lsof(call: ProgramCall, parsed: ParsedOptions) -> None:
     """Run `lsof`, where `+D directory` and the like are options too."""
     for word in parsed.operands:
         if word.prefix.startswith("+"):
-            raise UnclearCommandError(f"{word.prefix[:2]} is not a known option", word.span)
+            raise UnclearCommandError(f"the option {word.prefix[:2]} is not known to be safe", word.span)
     record_operands(call, [word for word in parsed.operands if ":" not in word.prefix], "r*")
 
 
@@ -133,7 +133,7 @@ def _binutils(spec: OptionSpec) -> Callable[[ProgramCall], None]:
     def record(call: ProgramCall) -> None:
         for word in call.args:
             if word.prefix[:1] in ("", "@", "*", "?", "[") and word.value != "":
-                raise UnclearCommandError("may be a file of options", word.span)
+                raise UnclearCommandError("may name a file of options", word.span)
         Program(spec).record_effects(call)
 
     return record

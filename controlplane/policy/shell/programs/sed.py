@@ -55,7 +55,7 @@ def _record_script(call: ProgramCall, word: Word) -> None:
 def _scan(word: Word) -> Script:
     span = word.span
     if word.value is None or word.has_wildcard or word.is_file_name:
-        raise UnclearCommandError("the sed script is not known", span)
+        raise UnclearCommandError("the sed script is known only when the command runs", span)
     try:
         return scan_script(word.value)
     except UnclearCommandError as error:
@@ -71,7 +71,7 @@ def _to_word(word: Word, name: str) -> Word:
 def _write_backup(call: ProgramCall, file: Word, suffix: str | None) -> None:
     span = file.span
     if suffix is None or "*" in suffix or "/" in suffix or file.value is None:
-        raise UnclearCommandError("where the backup goes is not clear", span)
+        raise UnclearCommandError("the name of the backup file is not clear", span)
     call.write(replace(file, value=file.value + suffix))
 
 

@@ -22,9 +22,9 @@ def check_test_words(words: Sequence[Word]) -> None:
     for index, word in enumerate(words):
         may_be_option = any(name.startswith(word.prefix) for name in RUNNING)
         if word.may_split or (word.has_wildcard and word.prefix[:1] in ("*", "?", "[", "-")):
-            raise UnclearCommandError("may become a test that runs code", word.span)
+            raise UnclearCommandError("may expand to a test that runs code", word.span)
         if word.value is None and may_be_option and _may_run(words[index + 1 : index + 2]):
-            raise UnclearCommandError("may become a test that runs code", word.span)
+            raise UnclearCommandError("may expand to a test that runs code", word.span)
 
 
 def _may_run(next_word: Sequence[Word]) -> bool:
@@ -38,7 +38,7 @@ def read_tested_files(call: ProgramCall, words: Sequence[Word]) -> None:
     for index, word in enumerate(words):
         next_word = words[index + 1] if index + 1 < len(words) else None
         if word.value in RUNNING and next_word is not None:
-            raise UnclearCommandError("a variable test may run code", word.span)
+            raise UnclearCommandError("a test of a variable may run code", word.span)
         if word.value in FILE_TESTS | PAIR_TESTS and next_word is not None and next_word.value:
             call.read(next_word)
         if word.value in PAIR_TESTS and index and words[index - 1].value:

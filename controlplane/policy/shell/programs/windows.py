@@ -78,7 +78,7 @@ def _run_cmdlet(call: ProgramCall) -> None:
         role = parameters.get(parameter)
         value = next(remaining, None) if parameter and role != FLAG else word
         if value is None or role not in (FLAG, VALUE, FILE):
-            raise UnclearCommandError(f"{word.prefix} is not a known parameter", word.span)
+            raise UnclearCommandError(f"the parameter {word.prefix} is not known to be safe", word.span)
         if role == FILE:
             has_file = True
             call.read(value)
@@ -100,7 +100,7 @@ def _split_token(match: re.Match[str], span: Span) -> list[Word]:
     else:
         names = [name for name in dict.fromkeys((*unquoted.split(","), *re.split("[,=]", unquoted))) if name]
     if not names:
-        raise UnclearCommandError("more than a plain Windows command")
+        raise UnclearCommandError("only plain PowerShell and cmd commands are understood")
     return [Word(name, name, *span, has_wildcard=bool(re.search("[*?]", name))) for name in names]
 
 
@@ -111,17 +111,17 @@ def split_pipeline(text: str) -> list[list[Word]]:
     while at < len(text):
         match = TOKEN.match(text, at)
         if match is None:
-            raise UnclearCommandError("more than a plain Windows command")
+            raise UnclearCommandError("only plain PowerShell and cmd commands are understood")
         span = len(text[:at].encode()), len(text[: match.end()].encode())
         commands[-1].extend(_split_token(match, span))
         separator = SEPARATOR.match(text, match.end())
         at = separator.end() if separator else match.end()
         if separator is None and at < len(text):
-            raise UnclearCommandError("more than a plain Windows command")
+            raise UnclearCommandError("only plain PowerShell and cmd commands are understood")
         if separator and "|" in separator.group():
             commands.append([])
     if not all(commands):
-        raise UnclearCommandError("more than a plain Windows command")
+        raise UnclearCommandError("only plain PowerShell and cmd commands are understood")
     return commands
 
 

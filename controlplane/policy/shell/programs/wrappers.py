@@ -59,7 +59,7 @@ def _untrusted_wrapper(reason: str, options: str = "") -> ShellCommand:
 
 def _coproc(call: ProgramCall) -> CommandOutcome:
     """Run `coproc`: when it runs, and what it shares with the shell, is not known."""
-    call.add_unknown("runs beside the shell")
+    call.add_unknown("runs in the background, next to the shell")
     return always(call.state)
 
 
@@ -69,7 +69,7 @@ def _env(call: ProgramCall) -> CommandOutcome:
         variable = words.pop(0)
         call.recorder.exports_variables |= not is_quiet(match[1])
         if not is_harmless(match[1], variable.tail(match.end()).value):
-            call.recorder.add_unknown(f"programs may listen to {match[1]}", variable.span)
+            call.recorder.add_unknown(f"the variable {match[1]} may change what programs do", variable.span)
     return call.run_nested(words)
 
 
@@ -78,7 +78,7 @@ def _exec(call: ProgramCall) -> CommandOutcome:
     words = call.parse_options(EXEC).operands
     call.recorder.exec_redirects += not words
     if not words and call.redirects_to_file:
-        call.add_unknown("redirects all that follows")
+        call.add_unknown("redirects the output of all later commands")
     return call.run_nested(words)
 
 
@@ -105,14 +105,14 @@ def _xargs(call: ProgramCall) -> CommandOutcome:
         for placeholder in placeholders
         for word in program
     ):
-        raise UnclearCommandError("the program is not known", call.span)
+        raise UnclearCommandError("the name of the program is known only when the command runs", call.span)
     arguments = [_fill_placeholder(call, placeholders, word) for word in words]
     if not placeholders and call.stdin is StreamContent.ANYTHING:
         arguments.append(_unknown_word(call))
     try:
         run_with_file_names(call, [*program, *arguments] if program else [])
     except UnclearCommandError as error:
-        reason = "xargs is given names that are not followed" if error.span == call.span else error.reason
+        reason = "xargs gets names that may be of any file" if error.span == call.span else error.reason
         raise UnclearCommandError(reason, error.span) from None
     return always(call.state)
 
@@ -135,10 +135,10 @@ def _check_placeholders(call: ProgramCall, parsed: ParsedOptions, placeholders: 
     """
     has_batches = parsed.has("-n", "-L", "--max-args", "--max-lines")
     if len(placeholders) > 1 or (placeholders and has_batches):
-        raise UnclearCommandError("which placeholder of xargs counts is not clear", call.span)
+        raise UnclearCommandError("xargs has several placeholders, or -n or -L with one", call.span)
     for placeholder in placeholders:
         if not PLACEHOLDER.fullmatch(placeholder.value or ""):
-            raise UnclearCommandError("a placeholder that may be a name", placeholder.span)
+            raise UnclearCommandError("a placeholder of xargs that may be a file name", placeholder.span)
 
 
 def _fill_placeholder(call: ProgramCall, placeholders: Sequence[Word], word: Word) -> Word:
@@ -150,7 +150,7 @@ def _fill_placeholder(call: ProgramCall, placeholders: Sequence[Word], word: Wor
         before, _, after = word.prefix.partition(text)
         directory, slash, start = before.rpartition("/")
         if before.startswith("-"):
-            raise UnclearCommandError("an option that is not known", word.span)
+            raise UnclearCommandError("an option that is known only when the command runs", word.span)
         if call.stdin is StreamContent.ANYTHING or not _stays_below(start, after, text):
             return _unknown_word(call)
         if slash:

@@ -42,11 +42,11 @@ def _mkdir(call: ProgramCall, parsed: ParsedOptions) -> None:
 def _change_mode(call: ProgramCall, parsed: ParsedOptions) -> None:
     """Run `chmod`, `chown` or `chgrp`: the first operand is a mode or owner, unless an option is (`-x`)."""
     if parsed.has("-H", "-L"):
-        raise UnclearCommandError("changes what links lead to")
+        raise UnclearCommandError("follows symbolic links and changes what they lead to")
     has_mode = parsed.has("--reference", *MODE_OPTIONS)
     for mode in parsed.operands[: 0 if has_mode else 1]:
         if mode.has_wildcard or mode.may_split:  # only its first word would be the mode
-            raise UnclearCommandError("may become several arguments", mode.span)
+            raise UnclearCommandError("may expand to several arguments", mode.span)
     for word in parsed.operands if has_mode else parsed.operands[1:]:
         call.write_existing(word, "mode", recursive=parsed.has("-R", "--recursive"))
 
@@ -97,7 +97,7 @@ def _compress(call: ProgramCall, parsed: ParsedOptions) -> None:
     suffix = SUFFIXES[call.name]
     for word in parsed.operands:
         if decompresses and not (word.value or "").endswith(suffix):  # x.tgz gives x.tar
-            raise UnclearCommandError("what comes out of this file is not known", word.span)
+            raise UnclearCommandError("the name of the decompressed file is not known", word.span)
         call.write(word, "delete")
         call.write(_toggle_suffix(word, suffix))
 

@@ -41,7 +41,7 @@ class Crowded(UnknownFilesystem):
 
 def test_a_copy_into_a_crowded_folder_is_not_known():
     assert reasons("cp -r src/. docs", filesystem=Crowded()) == [
-        "too many files to look for links among them"
+        "too many files to search for symbolic links"
     ]
     assert reasons("cp top.txt docs/a.txt", filesystem=Crowded()) == []
 

@@ -29,5 +29,7 @@ def test_a_folder_that_is_made_is_no_file_that_is_written(command, expected, tmp
 
 
 def test_a_folder_made_through_a_link_of_the_same_command_is_not_known():
-    assert "may be written through a link that the same command makes" in reasons("ln -s src x; mkdir -p x/y")
-    assert "may be written through a link that the same command makes" in reasons("ln -s src x; mkdir x")
+    assert "may be written through a link that the same command creates" in reasons(
+        "ln -s src x; mkdir -p x/y"
+    )
+    assert "may be written through a link that the same command creates" in reasons("ln -s src x; mkdir x")

@@ -74,8 +74,8 @@ def test_where_no_folder_is_told_a_windows_command_begins_at_the_top():
     ("command", "why"),
     [
         ("Get-Content a\ud800", "the command is not valid Unicode"),
-        ("Get-Content a |", "more than a plain Windows command"),
-        ("| Get-Content a", "more than a plain Windows command"),
+        ("Get-Content a |", "only plain PowerShell and cmd commands are understood"),
+        ("| Get-Content a", "only plain PowerShell and cmd commands are understood"),
     ],
 )
 def test_why_a_windows_command_is_not_understood(command, why):

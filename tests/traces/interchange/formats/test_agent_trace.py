@@ -108,8 +108,8 @@ def test_real_entries_go_out_valid_and_come_back_the_same():
 
 def test_a_foreign_record_is_read_and_goes_out_as_it_came():
     value = to_entry(foreign())
-    assert entry_schema.problems(value) == []
-    reading = entry_schema.read_entry(value)
+    assert entry_schema.find_field_errors(value) == []
+    reading = entry_schema.parse_entry(value)
     assert [file.path for file in reading.files] == ["src/a.ts"]
     assert (reading.session_id, reading.model, reading.revision_id) == (
         "7f3a",
@@ -122,7 +122,7 @@ def test_a_foreign_record_is_read_and_goes_out_as_it_came():
 def test_a_record_that_somebody_changed_is_believed_rather_than_our_copy_in_it():
     record = to_record(entry(), LOG)
     record["files"][0]["path"] = "src/renamed.ts"
-    assert entry_schema.read_entry(to_entry(record)).files[0].path == "src/renamed.ts"
+    assert entry_schema.parse_entry(to_entry(record)).files[0].path == "src/renamed.ts"
 
 
 def test_our_intents_are_read_from_any_record():
@@ -130,7 +130,7 @@ def test_our_intents_are_read_from_any_record():
     record["files"][0]["conversations"][0]["related"] = [
         {"type": "specification", "url": "urn:icp:intent:INT%20A"}
     ]
-    assert entry_schema.read_entry(to_entry(record)).intent_id == "INT A"
+    assert entry_schema.parse_entry(to_entry(record)).intent_id == "INT A"
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_our_intents_are_read_from_any_record():
     ],
 )  # fmt: skip
 def test_a_record_with_a_wrong_field_is_named_not_crashed_on(change):
-    assert entry_schema.problems(to_entry(foreign(**change)))
+    assert entry_schema.find_field_errors(to_entry(foreign(**change)))
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ import pytest
 from tests.traces.data import DATA
 from tests.traces.interchange.samples import bring, lines
 from traces.interchange.formats.foreign_chain import ForeignChain, describe_chain
-from traces.ledger.append import body_of
-from traces.models import Kind, LedgerEntry
+from traces.ledger.append import read_body
+from traces.models import EntryKind, LedgerEntry
 from traces.timeline.describe_entries import describe
 
 pytestmark = pytest.mark.django_db
@@ -25,12 +25,12 @@ def test_the_chain_of_a_real_workspace_verifies_by_the_rule_that_was_found():
     assert (report.foreign_chain["links"], report.foreign_chain["verified"]) == (18, 18)
     assert report.foreign_chain["rule"] == "SHA-256 of the record with the hash before it, compact JSON"
     assert "FOREIGN_CHAIN_BROKEN" not in [one.type for one in report.warnings]
-    record = LedgerEntry.objects.get(kind=Kind.IMPORT)
-    assert body_of(record)["foreign_chain"] == report.foreign_chain
+    record = LedgerEntry.objects.get(kind=EntryKind.IMPORT)
+    assert read_body(record)["foreign_chain"] == report.foreign_chain
     assert "foreign chain: 18 of 18 links verify" in describe(record).note
     assert all(
-        "integrity" in body_of(row).get("original", body_of(row))
-        for row in LedgerEntry.objects.filter(kind=Kind.TRACE)
+        "integrity" in read_body(row).get("original", read_body(row))
+        for row in LedgerEntry.objects.filter(kind=EntryKind.TRACE)
     )
 
 

@@ -7,7 +7,7 @@ import json
 
 from tests.traces.builders import HOME
 from traces.interchange.imports.import_file import TraceImportOptions, import_file
-from traces.models import Kind, LedgerEntry
+from traces.models import EntryKind, LedgerEntry
 
 
 def entry(entry_id="e-1", **more):
@@ -29,7 +29,7 @@ def bring(raw, **how):
 
 
 def traces():
-    return LedgerEntry.objects.filter(kind=Kind.TRACE)
+    return LedgerEntry.objects.filter(kind=EntryKind.TRACE)
 
 
 def types(remarks):

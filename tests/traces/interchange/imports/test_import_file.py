@@ -10,9 +10,9 @@ from tests.traces.builders import HOME
 from tests.traces.data import DATA
 from tests.traces.interchange.imports.samples import bring, entry, line_of, traces, types
 from traces.interchange.post_entries import post_entries
-from traces.ledger.append import body_of
+from traces.ledger.append import read_body
 from traces.ledger.verify import verify
-from traces.models import Kind, LedgerEntry, TraceFile
+from traces.models import EntryKind, LedgerEntry, TraceFile
 
 pytestmark = pytest.mark.django_db
 
@@ -47,7 +47,7 @@ def test_real_ledgers_are_recovered_and_every_repair_is_listed(name):
     assert traces().count() == report.entries
     assert report.duplicates == 0
     for stored in traces().select_related("body"):
-        body = body_of(stored)
+        body = read_body(stored)
         assert "original" not in body or body["original"] in [*_objects(raw)] or REAL[name]["lines_bad"]
     again = bring(raw, lenient=True)
     assert (again.entries, again.duplicates) == (0, report.entries)
@@ -84,8 +84,8 @@ def test_a_dry_run_says_the_same_and_changes_nothing():
 
 def test_an_import_is_itself_an_entry_and_sealed_at_once():
     bring(line_of(entry("a")))
-    record = LedgerEntry.objects.get(kind=Kind.IMPORT)
-    assert body_of(record)["entries"] == 1
+    record = LedgerEntry.objects.get(kind=EntryKind.IMPORT)
+    assert read_body(record)["entries"] == 1
     report = verify(HOME)
     assert (report.checked, report.unsealed) == (2, 0)
 

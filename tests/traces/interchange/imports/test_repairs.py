@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.traces.interchange.imports.samples import bring, entry, line_of, traces
-from traces.ledger.append import body_of
+from traces.ledger.append import read_body
 from traces.models import TraceFile
 
 pytestmark = pytest.mark.django_db
@@ -35,7 +35,7 @@ def test_files_and_intents_are_found_wherever_they_stand(record, files):
     bring(line_of({"id": "a", "timestamp": "2026-02-21T12:00:00Z", **record}), lenient=True)
     found = TraceFile.objects.order_by("pk").values_list("path", "intent_id", "content_hash")
     assert list(found) == files
-    assert body_of(traces().get())["original"]["id"] == "a"
+    assert read_body(traces().get())["original"]["id"] == "a"
 
 
 @pytest.mark.parametrize(
@@ -61,4 +61,4 @@ def test_a_record_that_says_all_stays_as_it_is():
     )
     report = bring(line_of(record), lenient=True)
     assert report.warnings == []
-    assert body_of(traces().get()) == record
+    assert read_body(traces().get()) == record

@@ -9,9 +9,9 @@ import pytest
 from tests.traces.builders import HOME
 from tests.traces.data import DATA
 from tests.traces.interchange.samples import bring, lines
-from traces.ledger.append import body_of
+from traces.ledger.append import read_body
 from traces.ledger.verify import verify
-from traces.models import Kind, LedgerEntry
+from traces.models import EntryKind, LedgerEntry
 from traces.timeline.describe_entries import describe
 
 pytestmark = pytest.mark.django_db
@@ -38,7 +38,7 @@ def test_exactly_the_rewrites_of_real_histories_are_recognised(folder):
         report = bring((folder / step["file"]).read_bytes())
         assert report.is_valid
         assert (report.rewrite is not None) is (step["step"] == "rewrite"), step["file"]
-        stored = {bytes(row.body.body) for row in LedgerEntry.objects.filter(kind=Kind.TRACE)}
+        stored = {bytes(row.body.body) for row in LedgerEntry.objects.filter(kind=EntryKind.TRACE)}
         assert kept <= stored
         kept = stored
         assert bring((folder / step["file"]).read_bytes()).rewrite is None
@@ -67,12 +67,12 @@ def test_what_was_altered_removed_or_moved_is_told_and_nothing_is_overwritten(la
     report = bring(lines(*later))
     assert report.rewrite is not None
     assert sorted(map(sorted, changes(report))) == sorted(map(sorted, told)) or changes(report) == told
-    bodies = [body_of(row) for row in LedgerEntry.objects.filter(kind=Kind.TRACE).order_by("pk")]
+    bodies = [read_body(row) for row in LedgerEntry.objects.filter(kind=EntryKind.TRACE).order_by("pk")]
     assert bodies[:3] == [entry("a"), entry("b"), entry("c")]
     originals = [body.get("original", body) for body in bodies]
     assert all(value in originals for value in later)
-    record = LedgerEntry.objects.filter(kind=Kind.IMPORT).order_by("pk").last()
-    assert body_of(record)["rewrite"]["altered"]["ids"] == told[0]
+    record = LedgerEntry.objects.filter(kind=EntryKind.IMPORT).order_by("pk").last()
+    assert read_body(record)["rewrite"]["altered"]["ids"] == told[0]
     assert "rewritten history" in describe(record).note
 
 
@@ -81,7 +81,7 @@ def test_an_altered_version_is_kept_once_and_grows_from_there():
     bring(lines(entry("a", x=1)))
     report = bring(lines(entry("a", x=1), entry("b")))
     assert (report.rewrite, report.entries, report.duplicates) == (None, 1, 1)
-    assert LedgerEntry.objects.filter(kind=Kind.TRACE).count() == 3
+    assert LedgerEntry.objects.filter(kind=EntryKind.TRACE).count() == 3
 
 
 def test_a_strict_import_refuses_an_altered_past_and_says_which():
@@ -89,7 +89,7 @@ def test_a_strict_import_refuses_an_altered_past_and_says_which():
     report = bring(lines(entry("a", x=1), entry("b")), lenient=False)
     assert not report.is_valid
     assert changes(report) == (["a"], [], [])
-    assert LedgerEntry.objects.filter(kind=Kind.TRACE).count() == 1
+    assert LedgerEntry.objects.filter(kind=EntryKind.TRACE).count() == 1
 
 
 def test_files_of_other_names_are_not_compared():

@@ -26,11 +26,11 @@ from traces.interchange.imports import worker_process
 from traces.interchange.imports.import_file import TraceImportOptions, import_file
 from traces.interchange.post_entries import post_entries
 from traces.ledger import bulk_insert
-from traces.ledger.append import body_of
-from traces.ledger.sealing import waiting
+from traces.ledger.append import read_body
+from traces.ledger.sealing import count_unsealed
 from traces.ledger.verify import verify
 from traces.management.commands import import_traces
-from traces.models import Checkpoint, Kind, LedgerEntry, TraceFile
+from traces.models import Checkpoint, EntryKind, LedgerEntry, TraceFile
 
 pytestmark = pytest.mark.django_db
 
@@ -77,7 +77,7 @@ def bring(raw, workspace_id=HOME, **how):
 
 def stored(workspace_id):
     """All that the tables hold of a workspace's traces, but for row ids, salts and moments."""
-    rows = LedgerEntry.objects.filter(workspace_id=workspace_id, kind=Kind.TRACE).select_related(
+    rows = LedgerEntry.objects.filter(workspace_id=workspace_id, kind=EntryKind.TRACE).select_related(
         "body", "trace"
     )
     return [
@@ -186,7 +186,7 @@ def test_one_known_entry_among_the_last_of_a_batch_leaves_nothing_half_written(m
     bring(line_of(entry(7)))
     report = bring(line_of(*map(entry, range(9))))
     assert (report.entries, report.duplicates) == (8, 1)
-    assert LedgerEntry.objects.filter(kind=Kind.TRACE).count() == 9
+    assert LedgerEntry.objects.filter(kind=EntryKind.TRACE).count() == 9
     assert TraceFile.objects.values("path").filter(path="README").count() == 9
     assert verify(HOME).ok
 
@@ -203,7 +203,7 @@ def test_each_portion_is_sealed_and_the_database_is_as_it_was():
 def test_what_waited_before_an_import_is_sealed_with_it(commit_every):
     append(decision())
     bring(line_of(*map(entry, range(8))), commit_every=commit_every)
-    assert waiting(HOME) == 0
+    assert count_unsealed(HOME) == 0
     assert verify(HOME).unsealed == 0
 
 
@@ -332,4 +332,4 @@ def test_an_import_that_is_killed_goes_on_where_it_stopped(scratch, tmp_path):
 
 def test_bodies_come_back_as_they_were_sent():
     bring(line_of(entry(1, note="é\t\\")))
-    assert body_of(LedgerEntry.objects.get(entry_id="e-1"))["note"] == "é\t\\"
+    assert read_body(LedgerEntry.objects.get(entry_id="e-1"))["note"] == "é\t\\"

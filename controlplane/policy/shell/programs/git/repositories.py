@@ -21,7 +21,9 @@ def check_repository(call: ProgramCall, directories: Iterable[str]) -> None:
     """
     for directory in directories:
         if any(call.recorder.may_exist(head) for head in _heads(directory, call.recorder)):
-            raise UnclearCommandError("git may find a repository of its own here")
+            raise UnclearCommandError(
+                "git may find a planted repository here, whose configuration runs programs"
+            )
 
 
 def _heads(directory: str, recorder: Recorder) -> Iterator[str]:

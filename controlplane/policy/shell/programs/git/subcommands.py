@@ -48,9 +48,11 @@ def _change_directories(call: ProgramCall, words: Sequence[Word]) -> State:
     state = call.state
     for word in words:
         if word.value is None or word.has_wildcard:
-            raise UnclearCommandError("the folder of git is not known", word.span)
+            raise UnclearCommandError(
+                "the directory of git -C is known only when the command runs", word.span
+            )
         if state.directories is None:
-            raise UnclearCommandError("the folder is not known here", word.span)
+            raise UnclearCommandError("the current directory is not known here", word.span)
         path = word.value.removeprefix(f"{call.recorder.root}/")
         check_repository(
             call, [path if path != word.value else f"{directory}/{path}" for directory in state.directories]
@@ -157,7 +159,7 @@ def _remote(call: ProgramCall, parsed: ParsedOptions) -> None:
     """Run `git remote`: `show origin` connects to the other machine, unless -n is given."""
     _subcommand("", "show", "get-url")(call, parsed)
     if len(parsed.operands) > 1 and parsed.operands[0].value == "show" and not parsed.has("-n"):
-        raise UnclearCommandError("asks another machine", call.span)
+        raise UnclearCommandError("connects to another machine", call.span)
 
 
 def _apply(call: ProgramCall, parsed: ParsedOptions) -> None:
@@ -178,7 +180,7 @@ def _write_paths(call: ProgramCall, words: Sequence[Word], op: str) -> None:
     for word in words:
         value = word.value or ""
         if value.startswith(":") or any(char in value for char in "*?[\\"):
-            raise UnclearCommandError("a pathspec of git that matches names", word.span)
+            raise UnclearCommandError("a pathspec of git with wildcards", word.span)
         recursive = any(call.recorder.may_be_directory(path) for path in call.resolve(word))
         call.write(word, op, recursive=recursive, may_link=op != "delete")
 
@@ -186,7 +188,7 @@ def _write_paths(call: ProgramCall, words: Sequence[Word], op: str) -> None:
 def _checkout(call: ProgramCall, parsed: ParsedOptions) -> None:
     """Run `git checkout --`: the operands behind `--` are files for certain."""
     if not parsed.after_double_dash:
-        raise UnclearCommandError("git switches to another state of the tree")
+        raise UnclearCommandError("this git command may change the whole work tree")
     _write_paths(call, parsed.after_double_dash, "write")
 
 
