@@ -81,7 +81,7 @@ check: setup-dev ## Lint, types, import rules, migrations, deployment, templates
 	$(TESTING) $(DEPLOYED) $(MANAGE) check --deploy --fail-level WARNING
 	$(TESTING) $(MANAGE) spectacular --validate --fail-on-warn --file $(VENV)/openapi.yaml
 	diff -u $(SCHEMA) $(VENV)/openapi.yaml
-	$(TESTING) $(PY) -m pytest tests/test_make_sizes.py
+	$(TESTING) $(PY) -m pytest tests/test_code_structure.py
 
 bench: setup-bench ## Every figure that the README claims, one JSON object a line
 	@$(PY) -m benchmarks

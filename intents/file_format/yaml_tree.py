@@ -229,7 +229,7 @@ class _TreeBuilder:
         if not isinstance(key, yaml.ScalarNode):
             raise InvalidYamlError("A key must be a string.", line)
         name = self._scalar(key, line).value
-        # Most loaders let the last of two equal keys win silently; a second `owned_scope` could hide one.
+        # Most loaders silently let the last of two equal keys win: a second `owned_scope` could hide one.
         if name in names:
             raise InvalidYamlError(f"The key {name!r} occurs twice in one mapping.", line)
         names.add(name)

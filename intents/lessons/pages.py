@@ -1,4 +1,4 @@
-"""The page of lessons: what is in force, where each came from, who carries it. Posts change and redirect."""
+"""The lessons page: list, download, record, retire and restore. Posts redirect."""
 
 from __future__ import annotations
 
@@ -43,20 +43,20 @@ class LessonForm(forms.Form):
 @require_safe
 @member_page()
 def lesson_list(request: MemberRequest) -> HttpResponse:
-    """Lessons, newest first (7 queries), or AGENT.md (2)."""
+    """Show lessons, newest first (7 queries), or download AGENT.md (2)."""
     if request.GET.get("format") == "markdown":
         return text_download(render_agent_md(load_lessons(request.workspace.pk)), "AGENT.md", "text/markdown")
-    return _page(request, LessonForm())
+    return _render_list(request, LessonForm())
 
 
 @require_safe
 @member_page()
 def lesson_show(request: MemberRequest, lesson_id: str) -> HttpResponse:
-    """To where it stands in the list, which changes."""
-    place = find_list_url(request.workspace.pk, lesson_id)
-    if place is None:
+    """Redirect to the lesson's page of the list, which changes as lessons are added."""
+    url = find_list_url(request.workspace.pk, lesson_id)
+    if url is None:
         raise Http404
-    return redirect(reverse("lessons:list", args=[request.workspace.slug]) + place)
+    return redirect(reverse("lessons:list", args=[request.workspace.slug]) + url)
 
 
 @require_POST
@@ -64,55 +64,57 @@ def lesson_show(request: MemberRequest, lesson_id: str) -> HttpResponse:
 def lesson_add(request: MemberRequest) -> HttpResponse:
     form = LessonForm(request.POST)
     if not form.is_valid():
-        return _page(request, form, status=400)
+        return _render_list(request, form, status=400)
     with transaction.atomic():
-        new = record_lesson(request.workspace.pk, _lesson_in(request, form.cleaned_data), _actor(request))
+        new = record_lesson(request.workspace.pk, _build_lesson(request, form.cleaned_data), _actor(request))
     if new:
-        messages.success(request, "Recorded. The next prompts that it is relevant to carry it.")
+        messages.success(request, "Recorded. It appears in the next prompts that it is relevant to.")
     else:
-        messages.info(request, "This was known already; it counts as come again.")
+        messages.info(request, "This lesson is known already; its count was raised.")
     return redirect("lessons:list", request.workspace.slug)
 
 
 @require_POST
 @member_page(Role.REVIEWER)
 def lesson_retire(request: MemberRequest, lesson_id: str) -> HttpResponse:
-    return _turn(request, lesson_id, retire.retire, "Retired. Prompts and AGENT.md leave it out.")
+    return _change(request, lesson_id, retire.retire, "Retired. Prompts and AGENT.md no longer include it.")
 
 
 @require_POST
 @member_page(Role.REVIEWER)
 def lesson_restore(request: MemberRequest, lesson_id: str) -> HttpResponse:
-    return _turn(request, lesson_id, retire.restore, "Taken back. Prompts and AGENT.md hold it again.")
+    return _change(request, lesson_id, retire.restore, "Restored. Prompts and AGENT.md include it again.")
 
 
-def _turn(
-    request: MemberRequest, lesson_id: str, turn: Callable[[int, retire.RetirementRequest], Lesson], done: str
+def _change(
+    request: MemberRequest,
+    lesson_id: str,
+    change: Callable[[int, retire.RetirementRequest], Lesson],
+    message: str,
 ) -> HttpResponse:
     reason = request.POST.get("reason", "")
-    wanted = retire.RetirementRequest(lesson_id, reason, display_name(request.user), _actor(request))
+    retiring = retire.RetirementRequest(lesson_id, reason, display_name(request.user), _actor(request))
     try:
-        turn(request.workspace.pk, wanted)
+        change(request.workspace.pk, retiring)
     except NotFoundError as error:
         raise Http404 from error
     except DomainError as error:
         messages.error(request, error.error)
     else:
-        messages.success(request, done)
-    shown = reverse("lessons:list", args=[request.workspace.slug])
-    return redirect(f"{shown}?{request.GET.urlencode()}" if request.GET else shown)
+        messages.success(request, message)
+    url = reverse("lessons:list", args=[request.workspace.slug])
+    return redirect(f"{url}?{request.GET.urlencode()}" if request.GET else url)
 
 
-def _lesson_in(request: MemberRequest, data: dict[str, Any]) -> NewLesson:
+def _build_lesson(request: MemberRequest, data: dict[str, Any]) -> NewLesson:
     by, section = display_name(request.user), LessonSection(data["section"])
     return NewLesson(data["file"], data["text"], section=section, source=LessonSource.PERSON, by=by)
 
 
-def _page(request: MemberRequest, form: LessonForm, status: int = 200) -> HttpResponse:
-    shown = build_list_context(
-        request.workspace, request.GET.get("show", ""), cursor_in(request, "from") or 0
-    )
-    context = shown | {"form": form, "may_edit": has_role(request.role, Role.REVIEWER)}
+def _render_list(request: MemberRequest, form: LessonForm, status: int = 200) -> HttpResponse:
+    tab, start = request.GET.get("show", ""), cursor_in(request, "from") or 0
+    context = build_list_context(request.workspace, tab, start)
+    context |= {"form": form, "may_edit": has_role(request.role, Role.REVIEWER)}
     return render(request, "lessons/lesson_list.html", context, status=status)
 
 

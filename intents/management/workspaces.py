@@ -1,4 +1,4 @@
-"""What the commands share."""
+"""Find the workspace that a command names."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from controlplane.models import Workspace
 
 
 def find_workspace(slug: str) -> Workspace:
-    found = Workspace.objects.filter(slug=slug).first()
-    if found is None:
+    workspace = Workspace.objects.filter(slug=slug).first()
+    if workspace is None:
         known = ", ".join(Workspace.objects.values_list("slug", flat=True)) or "none"
         raise CommandError(f"There is no workspace {slug!r}. Known: {known}.")
-    return found
+    return workspace

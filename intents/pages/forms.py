@@ -1,4 +1,4 @@
-"""The form that makes or edits an intent."""
+"""The form that creates or edits an intent."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from intents.pages.text_area_lists import from_lines, to_lines
 
 
 class LinesField(forms.CharField):
-    """A list, one item a line."""
+    """A list with one item per line."""
 
     widget = forms.Textarea
 
@@ -27,20 +27,22 @@ class LinesField(forms.CharField):
 
 
 class IntentForm(forms.Form):
-    """`scope` is the document's `owned_scope`. The rules of the registry are not repeated here: what it
-    refuses is put back onto the form by `show`."""
+    """The fields of an intent's document; `scope` is its `owned_scope`.
+
+    The rules of the registry are not repeated here: `add_report_errors` shows what the registry refused.
+    """
 
     id = forms.CharField(max_length=200, help_text="Of the form INT-001.")
     name = forms.CharField(max_length=500)
     description = forms.CharField(required=False, widget=forms.Textarea)
     owner = forms.CharField(required=False, max_length=200)
-    scope = LinesField(help_text="Patterns, one a line. * stays in a folder, ** crosses folders, ! excludes.")
+    scope = LinesField(help_text="One pattern per line. * stays in a folder, ** crosses folders, ! excludes.")
     constraints = LinesField(
-        help_text='One a line. A mapping is checked: {"type": "max_file_lines", "value": 400}'
+        help_text='One per line. The gate checks a mapping: {"type": "max_file_lines", "value": 400}'
     )
-    acceptance_criteria = LinesField(help_text="One a line.")
-    dependencies = LinesField(help_text="Ids of intents that come first, one a line.")
-    references = LinesField(help_text="Documents and addresses, one a line.")
+    acceptance_criteria = LinesField(help_text="One per line.")
+    dependencies = LinesField(help_text="Ids of intents that must be completed first, one per line.")
+    references = LinesField(help_text="Documents and addresses, one per line.")
     version = forms.IntegerField(required=False, widget=forms.HiddenInput)
 
     def __init__(self, *args: Any, intent: Intent | None = None, **kwargs: Any) -> None:
@@ -51,17 +53,17 @@ class IntentForm(forms.Form):
             del self.fields["id"]
 
     def document(self) -> dict[str, Any]:
-        """The cleaned fields by the names of the document."""
+        """Return the cleaned fields by their names in the document."""
         document = dict(self.cleaned_data)
         del document["version"]
         document["owned_scope"] = document.pop("scope")
         return document
 
     def add_report_errors(self, report: ValidationReport) -> None:
-        """Put each error of the registry beside the field that it is about."""
-        for problem in report.errors:
-            name = {"owned_scope": "scope"}.get(problem.field or "", problem.field)
-            self.add_error(name if name in self.fields else None, problem.message)
+        """Add each error of the registry to the field that it is about."""
+        for diagnostic in report.errors:
+            name = {"owned_scope": "scope"}.get(diagnostic.field or "", diagnostic.field)
+            self.add_error(name if name in self.fields else None, diagnostic.message)
 
 
 def build_initial(intent: Intent) -> dict[str, Any]:

@@ -1,8 +1,8 @@
-"""What the patterns in the scope editor would mean, before they are saved."""
+"""Preview what the patterns in the scope editor would match and change, before they are saved."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from controlplane.models import Workspace
 from controlplane.policy.globs import parse
@@ -12,29 +12,30 @@ from controlplane.policy.model import IntentStatus
 from controlplane.policy.rules import policy_document
 from intents import store
 from intents.known_files import known_files
+from intents.models import Intent
 from intents.pages.text_area_lists import numbered_lines
 from intents.replay import DAYS, RuleChanges, replay_recorded_calls
 
-if TYPE_CHECKING:
-    from intents.models import Intent
-
-SHOWN = 20
-CALLS_REPLAYED = 1_000  # the newest: the answer comes while one types
+MAX_ROWS = 20
+MAX_CALLS = 1_000  # the newest ones: the preview comes while one types
 
 
 def find_line_errors(text: str) -> list[dict[str, Any]]:
-    """`{line, message}` of each pattern that is none; lines count from 1."""
-    found = [(number, parse.find_problem(line)) for number, line in numbered_lines(text)]
+    """Return `{line, message}` of each invalid pattern; lines count from 1."""
+    problems = [(number, parse.find_problem(line)) for number, line in numbered_lines(text)]
     return [
         {"line": number, "message": f"{problem.message} {problem.suggestion or ''}".strip()}
-        for number, problem in found
+        for number, problem in problems
         if problem
     ]
 
 
 def preview_scope(intent: Intent, text: str) -> dict[str, Any]:
-    """Known files that would match, overlaps that the saved scope does not have, and recorded calls whose
-    answer would flip. At most 8 queries."""
+    """Return what _scope_preview.html needs. At most 8 queries.
+
+    These are the known files that match, the overlaps that the saved scope does not have, and the recorded
+    calls that would be decided differently.
+    """
     workspace = Workspace.objects.get(pk=intent.workspace_id)
     ignore_case = policy_document.parse(workspace.policy).case_insensitive_paths
     patterns = tuple(line for _, line in numbered_lines(text))
@@ -42,37 +43,43 @@ def preview_scope(intent: Intent, text: str) -> dict[str, Any]:
     matches = known_files(workspace).matching(scope)
     return {
         "errors": find_line_errors(text),
-        "matches": matches[:SHOWN],
-        "more": max(0, len(matches) - SHOWN),
-        "new_overlaps": _new_overlaps(intent, scope),
-        **_replayed(workspace, intent, patterns),
+        "matches": matches[:MAX_ROWS],
+        "more": max(0, len(matches) - MAX_ROWS),
+        "new_overlaps": _find_new_overlaps(intent, scope),
+        **_replay(workspace, intent, patterns),
     }
 
 
-def _replayed(workspace: Workspace, intent: Intent, patterns: tuple[str, ...]) -> dict[str, Any]:
-    proposal = RuleChanges(owned_scope={intent.intent_id: patterns})
-    found = replay_recorded_calls(workspace, proposal, limit=CALLS_REPLAYED)
+def _replay(workspace: Workspace, intent: Intent, patterns: tuple[str, ...]) -> dict[str, Any]:
+    changes = RuleChanges(owned_scope={intent.intent_id: patterns})
+    result = replay_recorded_calls(workspace, changes, limit=MAX_CALLS)
     return {
         "flips": [
-            {"before": f.before, "after": f.after, "path": f.path, "calls": f.calls, "last": f.at}
-            for f in found.flips[:SHOWN]
+            {
+                "before": flip.before,
+                "after": flip.after,
+                "path": flip.path,
+                "calls": flip.calls,
+                "last": flip.at,
+            }
+            for flip in result.flips[:MAX_ROWS]
         ],
-        "more_flips": max(0, len(found.flips) - SHOWN),
-        "replayed": found.replayed,
-        "not_replayable": found.total - found.replayed,
+        "more_flips": max(0, len(result.flips) - MAX_ROWS),
+        "replayed": result.replayed,
+        "not_replayable": result.total - result.replayed,
         "days": DAYS,
     }
 
 
-def _new_overlaps(intent: Intent, scope: Scope) -> list[dict[str, str]]:
+def _find_new_overlaps(intent: Intent, scope: Scope) -> list[dict[str, str]]:
     ignore_case = scope.case_insensitive
-    before = Scope.from_patterns(tuple(intent.owned_scope), case_insensitive=ignore_case)
-    found = []
+    saved = Scope.from_patterns(tuple(intent.owned_scope), case_insensitive=ignore_case)
+    overlaps = []
     for other in store.list_values(intent.workspace_id):
         if other.intent_id == intent.intent_id or other.status is not IntentStatus.IN_PROGRESS:
             continue
-        theirs = Scope.from_patterns(other.owned_scope, case_insensitive=ignore_case)
-        path = find_overlap(scope, theirs)
-        if path is not None and find_overlap(before, theirs) is None:
-            found.append({"id": other.intent_id, "name": other.name, "path": path})
-    return found
+        other_scope = Scope.from_patterns(other.owned_scope, case_insensitive=ignore_case)
+        path = find_overlap(scope, other_scope)
+        if path is not None and find_overlap(saved, other_scope) is None:
+            overlaps.append({"id": other.intent_id, "name": other.name, "path": path})
+    return overlaps

@@ -1,4 +1,4 @@
-"""The handshake's answer about an intent: XML for the model, JSON for the program around it."""
+"""Build the handshake's answer about an intent: XML for the model, JSON for the program around it."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from intents.store import to_values
 
 
 def build_intent_context(intent: Intent) -> dict[str, Any]:
-    """`{"context", "intent", "history", "files", "lessons"}` of an intent.
+    """Return `{"context", "intent", "history", "files", "lessons"}`.
 
-    7 queries where its workspace was fetched along.
+    7 queries where the intent was fetched with its workspace.
     """
-    around = load_prompt_context(intent)
+    context = load_prompt_context(intent)
     return {
-        "context": render_intent_xml(to_values(intent), around),
+        "context": render_intent_xml(to_values(intent), context),
         "intent": serialize_intent(intent),
-        "history": [asdict(item) for item in around.history],
-        "files": [asdict(item) for item in around.files],
-        "lessons": [asdict(item) for item in around.lessons],
+        "history": [asdict(item) for item in context.history],
+        "files": [asdict(item) for item in context.files],
+        "lessons": [asdict(item) for item in context.lessons],
     }

@@ -1,4 +1,7 @@
-"""The `<intent_context>` that an agent is handed. Values in, text out; everything in it is hostile."""
+"""Render the `<intent_context>` of prompts.
+
+Every text in it is untrusted: ElementTree escapes markup, and no text can close an element of ours.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ _NOT_XML = re.compile("[^\t\n\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0
 
 @dataclass(frozen=True, slots=True)
 class HistoryItem:
-    """One thing that happened under the intent. `at` is ISO 8601."""
+    """One event under the intent. `at` is ISO 8601."""
 
     at: str
     summary: str
@@ -25,7 +28,7 @@ class HistoryItem:
 
 @dataclass(frozen=True, slots=True)
 class FileState:
-    """A file that was changed under the intent, as it is known now. `intent_id` made the last change."""
+    """The newest known state of a file that the intent changed. `intent_id` made the last change."""
 
     path: str
     content_hash: str
@@ -35,7 +38,7 @@ class FileState:
 
 @dataclass(frozen=True, slots=True)
 class LessonNote:
-    """`section` is lesson, decision or constraint; `source` says who told: session, approval, person, …"""
+    """`section` is lesson, decision or constraint; `source` is session, approval, person, import or api."""
 
     date: str
     file: str
@@ -46,7 +49,7 @@ class LessonNote:
 
 @dataclass(frozen=True, slots=True)
 class PromptContext:
-    """What an agent should know beside the intent itself. So many relevant lessons more were `left_out`."""
+    """What a prompt adds to the intent itself. `left_out` counts relevant lessons that do not fit."""
 
     history: Sequence[HistoryItem] = ()
     files: Sequence[FileState] = ()
@@ -64,60 +67,61 @@ def render_intent_xml(intent: IntentValues, context: PromptContext) -> str:
     _add_list(root, "constraints", "constraint", intent.constraints)
     _add_list(root, "acceptance_criteria", "criterion", intent.acceptance_criteria)
     _add_list(root, "references", "reference", intent.references)
-    _add_facts(root, "recent_history", "entry", [_history_facts(item) for item in context.history])
-    _add_facts(root, "files", "file", [_file_facts(item) for item in context.files])
-    learned = _add_facts(root, "lessons", "lesson", [_lesson_facts(item) for item in context.lessons])
+    _add_elements(root, "recent_history", "entry", [_history_entry(item) for item in context.history])
+    _add_elements(root, "files", "file", [_file_entry(item) for item in context.files])
+    lessons = _add_elements(root, "lessons", "lesson", [_lesson_entry(item) for item in context.lessons])
     if context.left_out:
-        learned.set("left_out", str(context.left_out))
+        lessons.set("left_out", str(context.left_out))
     ET.indent(root)
     return ET.tostring(root, encoding="unicode", short_empty_elements=False)
 
 
-def _history_facts(item: HistoryItem) -> tuple[dict[str, str], str]:
+def _history_entry(item: HistoryItem) -> tuple[dict[str, str], str]:
     session = {"session_id": item.session_id} if item.session_id else {}
     return {"at": item.at, **session}, item.summary
 
 
-def _file_facts(item: FileState) -> tuple[dict[str, str], str]:
-    facts = {
+def _file_entry(item: FileState) -> tuple[dict[str, str], str]:
+    attributes = {
         "path": item.path,
         "content_hash": item.content_hash,
         "last_changed": item.last_changed,
         "intent_id": item.intent_id,
     }
-    return facts, ""
+    return attributes, ""
 
 
-def _lesson_facts(item: LessonNote) -> tuple[dict[str, str], str]:
-    facts = {"section": item.section, "date": item.date, "file": item.file, "source": item.source}
-    return facts, item.text
+def _lesson_entry(item: LessonNote) -> tuple[dict[str, str], str]:
+    attributes = {"section": item.section, "date": item.date, "file": item.file, "source": item.source}
+    return attributes, item.text
 
 
-def _add_list(parent: ET.Element, name: str, each: str, items: Iterable[Any]) -> None:
+def _add_list(parent: ET.Element, name: str, item_name: str, items: Iterable[Any]) -> None:
     child = ET.SubElement(parent, name)
     for item in items:
         if isinstance(item, Mapping):
             rest = {key: value for key, value in item.items() if key != "type"}
             kind = {"type": _clean(str(item["type"]))} if "type" in item else {}
-            _add(child, each, json.dumps(rest, ensure_ascii=False), kind)
+            _add(child, item_name, json.dumps(rest, ensure_ascii=False), kind)
         else:
-            _add(child, each, str(item))
+            _add(child, item_name, str(item))
 
 
-def _add_facts(
-    parent: ET.Element, name: str, each: str, items: Iterable[tuple[Mapping[str, str], str]]
+def _add_elements(
+    parent: ET.Element, name: str, item_name: str, items: Iterable[tuple[Mapping[str, str], str]]
 ) -> ET.Element:
+    """Add one element per pair of attributes and text."""
     child = ET.SubElement(parent, name)
-    for facts, text in items:
-        _add(child, each, text, {key: _clean(value) for key, value in facts.items()})
+    for attributes, text in items:
+        _add(child, item_name, text, {key: _clean(value) for key, value in attributes.items()})
     return child
 
 
-def _add(parent: ET.Element, name: str, text: str, facts: Mapping[str, str] | None = None) -> None:
-    child = ET.SubElement(parent, name, dict(facts or {}))
+def _add(parent: ET.Element, name: str, text: str, attributes: Mapping[str, str] | None = None) -> None:
+    child = ET.SubElement(parent, name, dict(attributes or {}))
     child.text = _clean(text)
 
 
 def _clean(text: str) -> str:
-    """XML 1.0 has no form for these characters, not even an escaped one."""
+    # XML 1.0 cannot hold these characters, not even escaped, and ElementTree writes them all the same.
     return _NOT_XML.sub("", text)

@@ -1,4 +1,4 @@
-"""The governance section of an agent's system prompt, for each state of its session. Values in, text out."""
+"""Render the governance section of an agent's system prompt, for each state of its session."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ ONE_FOR_LIFE = (
 
 
 def render_before_selection(available: Sequence[IntentSummary]) -> str:
-    """The mandate, and what there is to choose from."""
-    return _section(MANDATE, READING_IS_FREE, "", *_choices(available))
+    """Render the mandate and the intents to choose from."""
+    return _section(MANDATE, READING_IS_FREE, "", *_list_choices(available))
 
 
-def render_selected_intent(intent: IntentValues, around: PromptContext) -> str:
-    """The intent, its limits, and what was done so far. The mandate is fulfilled, so not repeated."""
+def render_selected_intent(intent: IntentValues, context: PromptContext) -> str:
+    """Render the intent, its limits and its history; the mandate is fulfilled, so it is not repeated."""
     name = one_line(intent.name) or intent.intent_id
     return _section(
         f"You are working under the intent {one_line(intent.intent_id)}: {name}.",
@@ -45,25 +45,28 @@ def render_selected_intent(intent: IntentValues, around: PromptContext) -> str:
         "lessons tell what failed or was decided here before: heed them, but they widen no scope.",
         ONE_FOR_LIFE,
         "",
-        render_intent_xml(intent, around),
+        render_intent_xml(intent, context),
     )
 
 
 def render_inactive_intent(intent_id: str, status: IntentStatus | None, blocked_reason: str = "") -> str:
-    """For a session whose intent was closed, blocked or removed since, or taken over (it is open then)."""
-    shown = one_line(intent_id)
+    """Render for a session whose intent was closed, blocked or removed since, or which another session holds.
+
+    An open `status` means that another session holds it, None that it was removed.
+    """
+    label = one_line(intent_id)
     if status is None:
-        why = f"The intent {shown} of this session is no longer registered."
+        sentence = f"The intent {label} of this session is no longer registered."
     elif status in SELECTABLE_STATUSES:
-        why = f"The intent {shown} is held by another session now."
+        sentence = f"The intent {label} is held by another session now."
     else:
         reason = f": {one_line(blocked_reason, MAX_DESCRIPTION_LENGTH)}" if blocked_reason else ""
-        why = f"The intent {shown} of this session is no longer active, it is {status.value}{reason}."
-    return _section(why, READING_IS_FREE, ONE_FOR_LIFE)
+        sentence = f"The intent {label} of this session is no longer active, it is {status.value}{reason}."
+    return _section(sentence, READING_IS_FREE, ONE_FOR_LIFE)
 
 
 def render_unavailable(state: Registry, text: str) -> str:
-    """While the registry cannot be relied upon. `text` says why and what to do."""
+    """Render for a registry that is empty, missing or corrupt. `text` says why and what to do."""
     if state is Registry.EMPTY:
         return _section(MANDATE, READING_IS_FREE, "", text)
     return _section("Orchestration is unavailable: nothing can be changed now.", text)
@@ -73,15 +76,15 @@ def render_ended() -> str:
     return _section("This session has ended. Nothing may be changed any more; start a new session.")
 
 
-def _choices(available: Sequence[IntentSummary]) -> list[str]:
+def _list_choices(available: Sequence[IntentSummary]) -> list[str]:
     if not available:
         return [HOW_TO_CREATE]
-    return ["Available intents:", *(_choice(intent) for intent in available)]
+    return ["Available intents:", *(_render_choice(intent) for intent in available)]
 
 
-def _choice(intent: IntentSummary) -> str:
-    about = f" - {one_line(intent.description, MAX_DESCRIPTION_LENGTH)}" if intent.description else ""
-    return f"- {one_line(intent.intent_id)} [{intent.status}]: {one_line(intent.name)}{about}"
+def _render_choice(intent: IntentSummary) -> str:
+    description = f" - {one_line(intent.description, MAX_DESCRIPTION_LENGTH)}" if intent.description else ""
+    return f"- {one_line(intent.intent_id)} [{intent.status}]: {one_line(intent.name)}{description}"
 
 
 def _section(*lines: str) -> str:

@@ -1,4 +1,4 @@
-"""Which lessons a prompt carries: those that are relevant to the intent, as many as an agent will read."""
+"""Select the lessons of a prompt: those relevant to the intent, as many as fit."""
 
 from __future__ import annotations
 
@@ -12,55 +12,62 @@ from controlplane.policy.globs.scope import Scope
 from controlplane.policy.rules import policy_document
 from intents.models import Intent
 from intents.prompts.context_xml import LessonNote
-from intents.statuses import SELECTABLE_STATUSES
 from traces.lessons.store import MAX_FILE_LENGTH, Lesson, load_lessons
 
 MAX_LESSONS = 10
 MAX_CHARACTERS = 6_000
-MAX_EACH = 1_500
-LOOKED_AT = 500
-FILES_LOOKED_AT = 2_000  # in all, as the page asks them of every intent
+MAX_LESSON_LENGTH = 1_500
+MAX_CANDIDATES = 500
+MAX_CANDIDATE_FILES = 2_000  # in all: the page matches each of them with every intent
 MAX_INTENTS = 500
 
 
 @dataclass(frozen=True, slots=True)
 class LessonSelection:
-    """What comes with an intent's prompts, most relevant first; `left_out` is relevant too, but too much."""
+    """The lessons of one intent's prompts, most relevant first. `left_out` counts those that do not fit."""
 
     lessons: tuple[Lesson, ...] = ()
     left_out: int = 0
 
     def notes(self) -> list[LessonNote]:
         return [
-            LessonNote(one.learned_on.isoformat(), _files(one), _short(one.problems), one.section, one.source)
-            for one in self.lessons
+            LessonNote(
+                date=lesson.learned_on.isoformat(),
+                file=_join_files(lesson),
+                text=_shorten(lesson.problems),
+                section=lesson.section,
+                source=lesson.source,
+            )
+            for lesson in self.lessons
         ]
 
 
 def select_lessons(intent: Intent) -> LessonSelection:
-    """What the intent's next prompt carries. 2 queries where its workspace was fetched along: nothing is
-    remembered, so nothing is late."""
+    """Select for the intent's next prompt.
+
+    2 queries where the intent was fetched with its workspace. Nothing is cached: a lesson that was recorded a
+    moment ago is in.
+    """
     workspace = intent.workspace
-    newest = load_lessons(workspace.pk, most=LOOKED_AT)[::-1]
-    return select_by_scope(newest, _scopes(workspace, [(intent.intent_id, intent.owned_scope)]))[
-        intent.intent_id
-    ]
+    newest = load_lessons(workspace.pk, most=MAX_CANDIDATES)[::-1]
+    scopes = _build_scopes(workspace, [(intent.intent_id, intent.owned_scope)])
+    return select_by_scope(newest, scopes)[intent.intent_id]
 
 
 def list_intents_by_lesson(workspace: Workspace, retired: Container[str]) -> dict[str, list[str]]:
-    """By lesson id, the selectable intents whose prompts carry it, in the order of the file. 2 queries."""
-    live = Intent.objects.filter(workspace=workspace, status__in=[one.value for one in SELECTABLE_STATUSES])
-    intents = live.order_by("position", "pk").values_list("intent_id", "owned_scope")[:MAX_INTENTS]
-    newest = load_lessons(workspace.pk, most=LOOKED_AT, retired=retired)[::-1]
-    found: dict[str, list[str]] = {}
-    for intent_id, one in select_by_scope(newest, _scopes(workspace, intents)).items():
-        for lesson in one.lessons:
-            found.setdefault(lesson.lesson_id, []).append(intent_id)
-    return found
+    """Map lesson ids to the selectable intents whose prompts include them, in file order. 2 queries."""
+    selectable = Intent.objects.for_workspace(workspace.pk).selectable().in_file_order()
+    intents = selectable.values_list("intent_id", "owned_scope")[:MAX_INTENTS]
+    newest = load_lessons(workspace.pk, most=MAX_CANDIDATES, retired=retired)[::-1]
+    by_lesson: dict[str, list[str]] = {}
+    for intent_id, selection in select_by_scope(newest, _build_scopes(workspace, intents)).items():
+        for lesson in selection.lessons:
+            by_lesson.setdefault(lesson.lesson_id, []).append(intent_id)
+    return by_lesson
 
 
-def _scopes(workspace: Workspace, intents: Iterable[tuple[str, Sequence[str]]]) -> dict[str, Scope]:
-    """By intent id, as the gate compares them in this workspace."""
+def _build_scopes(workspace: Workspace, intents: Iterable[tuple[str, Sequence[str]]]) -> dict[str, Scope]:
+    """Map intent ids to scopes that compare paths as the gate does in this workspace."""
     ignore_case = policy_document.parse(workspace.policy).case_insensitive_paths
     return {
         intent_id: Scope.from_patterns(scope, case_insensitive=ignore_case) for intent_id, scope in intents
@@ -68,51 +75,47 @@ def _scopes(workspace: Workspace, intents: Iterable[tuple[str, Sequence[str]]]) 
 
 
 def select_by_scope(newest: Sequence[Lesson], scopes: Mapping[str, Scope]) -> dict[str, LessonSelection]:
-    """By intent id, from its owned scope: lessons of their files and their own, then those of no file.
+    """Select for each intent: first lessons of files that it owns and its own, then those without a file.
 
-    Newest first in both. An intent's own ones count whatever their file: a rejection is mostly about a file
-    outside of the scope.
+    Both groups are newest first.
     """
-    newest, owners = _looked_at(newest), OwnerIndex(scopes.items())
-    near: dict[str, list[Lesson]] = {intent_id: [] for intent_id in scopes}
+    newest, owners = _limit_files(newest), OwnerIndex(scopes.items())
+    relevant: dict[str, list[Lesson]] = {intent_id: [] for intent_id in scopes}
     for lesson in newest:
         file_owners = (owners.find_owners(file, exclude=None) for file in lesson.files)
-        concerned = {lesson.intent_id}.union(*file_owners)
-        for intent_id in concerned & near.keys():
-            near[intent_id].append(lesson)
-    anywhere = [lesson for lesson in newest if not lesson.file]
+        # An intent's own lessons count whatever their file: most rejections are about one outside its scope.
+        for intent_id in {lesson.intent_id}.union(*file_owners) & relevant.keys():
+            relevant[intent_id].append(lesson)
+    general = [lesson for lesson in newest if not lesson.file]
     return {
-        intent_id: _fitting([*own, *(lesson for lesson in anywhere if lesson.intent_id != intent_id)])
-        for intent_id, own in near.items()
+        intent_id: _fit([*specific, *(lesson for lesson in general if lesson.intent_id != intent_id)])
+        for intent_id, specific in relevant.items()
     }
 
 
-def _looked_at(newest: Sequence[Lesson]) -> list[Lesson]:
-    so_far = accumulate(len(lesson.files) for lesson in newest)
-    return [lesson for lesson, files in zip(newest, so_far, strict=True) if files <= FILES_LOOKED_AT]
+def _limit_files(newest: Sequence[Lesson]) -> list[Lesson]:
+    totals = accumulate(len(lesson.files) for lesson in newest)
+    return [lesson for lesson, total in zip(newest, totals, strict=True) if total <= MAX_CANDIDATE_FILES]
 
 
-def _fitting(relevant: list[Lesson]) -> LessonSelection:
-    room, taken = MAX_CHARACTERS, 0
+def _fit(relevant: list[Lesson]) -> LessonSelection:
+    remaining, count = MAX_CHARACTERS, 0
     for lesson in relevant[:MAX_LESSONS]:
-        room -= len(_files(lesson)) + len(_short(lesson.problems))
-        if room < 0:
+        remaining -= len(_join_files(lesson)) + len(_shorten(lesson.problems))
+        if remaining < 0:
             break
-        taken += 1
-    return LessonSelection(tuple(relevant[:taken]), len(relevant) - taken)
+        count += 1
+    return LessonSelection(tuple(relevant[:count]), len(relevant) - count)
 
 
-def _files(lesson: Lesson) -> str:
-    """The first of its files, as many as there is room for; one always fits."""
+def _join_files(lesson: Lesson) -> str:
+    """Join the first files, as many as `MAX_FILE_LENGTH` characters hold; no single file is longer."""
     files = lesson.files
-    shown = [
-        file
-        for file, so_far in zip(files, accumulate(map(len, files)), strict=True)
-        if so_far <= MAX_FILE_LENGTH
-    ]
-    more = f" and {len(files) - len(shown)} more" if len(shown) < len(files) else ""
-    return ", ".join(shown) + more
+    lengths = accumulate(map(len, files))
+    visible = [file for file, length in zip(files, lengths, strict=True) if length <= MAX_FILE_LENGTH]
+    more = f" and {len(files) - len(visible)} more" if len(visible) < len(files) else ""
+    return ", ".join(visible) + more
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= MAX_EACH else f"{text[: MAX_EACH - 1].rstrip()}…"
+def _shorten(text: str) -> str:
+    return text if len(text) <= MAX_LESSON_LENGTH else f"{text[: MAX_LESSON_LENGTH - 1].rstrip()}…"

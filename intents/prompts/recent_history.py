@@ -1,4 +1,4 @@
-"""What the ledger remembers of an intent, short enough for a prompt."""
+"""Summarize the ledger entries, files and lessons of an intent for its prompts."""
 
 from __future__ import annotations
 
@@ -13,42 +13,39 @@ from traces.models import LedgerEntry, TraceFile
 MAX_HISTORY = 20
 MAX_FILES = 50
 _MAX_PATHS = 5
-_WORTH_TELLING = ("trace", "decision", "approval", "intent")
+_HISTORY_KINDS = ("trace", "decision", "approval", "intent")
 
 
 def load_prompt_context(intent: Intent) -> PromptContext:
-    """7 queries where the workspace was fetched along, whatever the size of the ledger."""
-    learned = select_lessons(intent)
+    """7 queries where the intent was fetched with its workspace, whatever the size of the ledger."""
+    selection = select_lessons(intent)
     return PromptContext(
-        list_recent_history(intent), list_touched_files(intent), learned.notes(), learned.left_out
+        list_recent_history(intent), list_touched_files(intent), selection.notes(), selection.left_out
     )
 
 
 def list_recent_history(intent: Intent) -> list[HistoryItem]:
-    """The last events under the intent, oldest first: changes, refusals, approvals, its own revisions."""
+    """Return the last events under the intent, oldest first: changes, denials, approvals, own revisions."""
     entries = LedgerEntry.objects.filter(
-        workspace_id=intent.workspace_id, intent_id=intent.intent_id, kind__in=_WORTH_TELLING
+        workspace_id=intent.workspace_id, intent_id=intent.intent_id, kind__in=_HISTORY_KINDS
     )
-    entries = entries.exclude(kind="decision", outcome="allow").order_by("-pk")
-    found = list(
-        entries.prefetch_related("files").defer("envelope", "leaf_hash", "body_digest")[:MAX_HISTORY]
-    )
+    entries = entries.exclude(kind="decision", outcome="allow").order_by("-pk").prefetch_related("files")
+    newest = list(entries.defer("envelope", "leaf_hash", "body_digest")[:MAX_HISTORY])
     return [
-        HistoryItem(entry.received_at.isoformat(timespec="seconds"), _summary(entry), entry.session_id)
-        for entry in reversed(found)
+        HistoryItem(entry.received_at.isoformat(timespec="seconds"), _summarize(entry), entry.session_id)
+        for entry in reversed(newest)
     ]
 
 
 def list_touched_files(intent: Intent) -> list[FileState]:
-    """Files changed under the intent, latest first, each as the ledger knows it now, whoever changed it."""
+    """Return files changed under the intent, latest first, in the newest state that the ledger has."""
     touched = TraceFile.objects.filter(workspace_id=intent.workspace_id, intent_id=intent.intent_id)
     latest = touched.values("path").annotate(last=Max("pk")).order_by("-last")[:MAX_FILES]
     paths = [row["path"] for row in latest]
-    newest = TraceFile.objects.filter(workspace_id=intent.workspace_id, path__in=paths)
-    found = (
-        newest.values("path").annotate(seen=Max("pk", filter=Q(imported=False)), last=Max("pk")).order_by()
-    )
-    keys = [row["seen"] or row["last"] for row in found]
+    changes = TraceFile.objects.filter(workspace_id=intent.workspace_id, path__in=paths).order_by()
+    newest = changes.values("path").annotate(live=Max("pk", filter=Q(imported=False)), last=Max("pk"))
+    # Imported entries may be old although their keys are new: one that the server saw itself comes first.
+    keys = [row["live"] or row["last"] for row in newest]
     rows = {row.path: row for row in TraceFile.objects.filter(pk__in=keys)}
     return [
         FileState(
@@ -61,7 +58,7 @@ def list_touched_files(intent: Intent) -> list[FileState]:
     ]
 
 
-def _summary(entry: LedgerEntry) -> str:
+def _summarize(entry: LedgerEntry) -> str:
     if entry.kind == "trace":
         paths = sorted({file.path for file in entry.files.all()})
         more = f" and {len(paths) - _MAX_PATHS} more" if len(paths) > _MAX_PATHS else ""

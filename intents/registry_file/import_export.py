@@ -1,4 +1,4 @@
-"""Whole files in and out: what an import would do, doing it, and the file of the registry as it is now."""
+"""Import and export `active_intents.yaml`: the plan of an import, applying it, and the registry's file."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ from intents.selectors import is_case_insensitive
 from traces.ledger.append import NewEntry, append
 
 IMPORT_MODES = ("merge", "replace")
+BATCH_SIZE = 500  # rows per UPDATE
 
 
 @dataclass(frozen=True, slots=True)
 class IntentChange:
-    """One intent that an import adds, changes or removes. `fields` are the names of those that differ."""
+    """An intent that an import adds, changes or removes. `fields` are the names of those that differ."""
 
     intent_id: str
     before: IntentValues | None
@@ -31,7 +32,7 @@ class IntentChange:
 
 @dataclass(frozen=True, slots=True)
 class ImportPlan:
-    """What an import would do to the registry, in the order of the file."""
+    """What an import does to the registry, in the order of the file."""
 
     added: tuple[IntentChange, ...] = ()
     changed: tuple[IntentChange, ...] = ()
@@ -51,8 +52,10 @@ class ImportPlan:
 
 @dataclass(frozen=True, slots=True)
 class ImportOptions:
-    """`merge` adds and changes what the file names; `replace` also removes what it does not name.
-    `lenient` repairs what real files hold."""
+    """`merge` adds and changes the intents of the file; `replace` also removes those that it lacks.
+
+    `lenient` repairs what real files hold.
+    """
 
     mode: str = "merge"
     lenient: bool = False
@@ -60,7 +63,7 @@ class ImportOptions:
 
 @dataclass(frozen=True, slots=True)
 class ImportResult:
-    """How an import went. Without `values` the file was invalid, and nothing was changed."""
+    """The outcome of an import or preview. `values` is None where the file was invalid: nothing changed."""
 
     report: ValidationReport
     options: ImportOptions
@@ -70,114 +73,116 @@ class ImportResult:
 
 
 def preview_import(workspace_id: int, data: bytes, options: ImportOptions) -> ImportResult:
-    """Read the file and compare it with the registry; nothing is changed."""
-    present = {values.intent_id: values for values in store.list_values(workspace_id)}
-    kept = list(present.values()) if options.mode == "merge" else []
+    """Parse the file and compare it with the registry; nothing is changed."""
+    registered = {values.intent_id: values for values in store.list_values(workspace_id)}
+    others = list(registered.values()) if options.mode == "merge" else []
     ignore_case = is_case_insensitive(workspace_id)
-    reading = parse_registry(data, lenient=options.lenient, others=kept, ignore_case=ignore_case)
-    if reading.values is None:
-        return ImportResult(reading.report, options)
-    return ImportResult(
-        reading.report, options, plan_import(present, reading.values, options.mode), reading.values
-    )
+    parsed = parse_registry(data, lenient=options.lenient, others=others, ignore_case=ignore_case)
+    if parsed.values is None:
+        return ImportResult(parsed.report, options)
+    plan = plan_import(registered, parsed.values, options.mode)
+    return ImportResult(parsed.report, options, plan, parsed.values)
 
 
 def import_registry(workspace: Workspace, data: bytes, options: ImportOptions, *, actor: str) -> ImportResult:
-    """Read the file and bring the registry to it, or change nothing at all.
+    """Parse the file and bring the registry to it, or change nothing at all.
 
-    Any status may be set: the moves bind people and agents, not files.
+    Any status may be set: the allowed moves bind people and agents, not files.
     """
-    present = Intent.objects.filter(workspace=workspace)
-    with store.change_registry(
-        workspace.pk, present, actor=actor, reason=f"import ({options.mode})"
-    ) as changes:
-        found = preview_import(workspace.pk, data, options)
-        if found.values is None:
-            return found
-        _apply(workspace.pk, found, changes)
-        _tell(workspace.pk, found, actor)
-    return replace(found, applied=True)
+    rows = Intent.objects.for_workspace(workspace.pk)
+    reason = f"import ({options.mode})"
+    with store.change_registry(workspace.pk, rows, actor=actor, reason=reason) as changes:
+        result = preview_import(workspace.pk, data, options)
+        if result.values is None:
+            return result
+        _apply(workspace.pk, result, changes)
+        _record(workspace.pk, result, actor)
+    return replace(result, applied=True)
 
 
-def plan_import(present: Mapping[str, IntentValues], file: RegistryValues, mode: str) -> ImportPlan:
+def plan_import(registered: Mapping[str, IntentValues], file: RegistryValues, mode: str) -> ImportPlan:
     added, changed, unchanged = [], [], []
     for after in file.intents:
-        before = present.get(after.intent_id)
+        before = registered.get(after.intent_id)
         if before is None:
             added.append(IntentChange(after.intent_id, None, after))
         elif before == after:
             unchanged.append(after.intent_id)
         else:
-            changed.append(IntentChange(after.intent_id, before, after, _differing(before, after)))
-    named = {values.intent_id for values in file.intents}
-    gone = [values for values in present.values() if values.intent_id not in named and mode == "replace"]
-    removed = tuple(IntentChange(values.intent_id, values, None) for values in gone)
-    return ImportPlan(tuple(added), tuple(changed), removed, tuple(unchanged))
+            changed.append(IntentChange(after.intent_id, before, after, _diff_fields(before, after)))
+    in_file = {values.intent_id for values in file.intents}
+    removed = [values for values in registered.values() if values.intent_id not in in_file]
+    return ImportPlan(
+        tuple(added),
+        tuple(changed),
+        tuple(IntentChange(values.intent_id, values, None) for values in removed if mode == "replace"),
+        tuple(unchanged),
+    )
 
 
 def export_registry(workspace: Workspace) -> str:
-    """`active_intents.yaml` of the registry as it is. 2 queries."""
+    """Return the registry as `active_intents.yaml`. 2 queries."""
     intents = tuple(store.list_values(workspace.pk))
     document = RegistryDocument.objects.filter(workspace=workspace).first()
     if document is None:
-        return write_registry(RegistryValues(intents, _fresh_metadata(intents)))
+        return write_registry(RegistryValues(intents, _default_metadata(intents)))
     return write_registry(RegistryValues(intents, document.metadata, document.extra))
 
 
-def _fresh_metadata(intents: tuple[IntentValues, ...]) -> dict[str, str]:
-    """Metadata of a registry that no file brought."""
+def _default_metadata(intents: tuple[IntentValues, ...]) -> dict[str, str]:
+    """Build metadata for a registry that no file was imported into."""
     last = max((values.updated_at for values in intents), default="")
-    stamp = {"last_updated": last} if last else {}
-    return {"version": "1.0", **stamp, "schema_version": "1.0"}
+    last_updated = {"last_updated": last} if last else {}
+    return {"version": "1.0", **last_updated, "schema_version": "1.0"}
 
 
-def _differing(before: IntentValues, after: IntentValues) -> tuple[str, ...]:
-    one, other = before.to_document(), after.to_document()
-    return tuple(name for name in {**one, **other} if one.get(name) != other.get(name))
+def _diff_fields(before: IntentValues, after: IntentValues) -> tuple[str, ...]:
+    old, new = before.to_document(), after.to_document()
+    return tuple(name for name in {**old, **new} if old.get(name) != new.get(name))
 
 
-def _apply(workspace_id: int, found: ImportResult, changes: store.RegistryChanges) -> None:
-    rows = {row.intent_id: row for row in Intent.objects.filter(workspace_id=workspace_id)}
-    for change in found.plan.removed:
+def _apply(workspace_id: int, result: ImportResult, changes: store.RegistryChanges) -> None:
+    rows = {intent.intent_id: intent for intent in Intent.objects.for_workspace(workspace_id)}
+    for change in result.plan.removed:
         changes.remove(rows.pop(change.intent_id))
-    for change in found.plan.changed:
+    for change in result.plan.changed:
         if change.after:
             changes.change(rows[change.intent_id], change.after)
-    added = changes.add([change.after for change in found.plan.added if change.after])
-    rows |= {row.intent_id: row for row in added}
-    _keep_order(rows, found)
-    _keep_document(workspace_id, found)
+    added = changes.add([change.after for change in result.plan.added if change.after])
+    rows |= {intent.intent_id: intent for intent in added}
+    _store_order(rows, result)
+    _store_metadata(workspace_id, result)
 
 
-def _tell(workspace_id: int, found: ImportResult, actor: str) -> None:
-    plan = found.plan
+def _record(workspace_id: int, result: ImportResult, actor: str) -> None:
+    plan = result.plan
     if plan.added or plan.changed or plan.removed:
-        body = {"what": "intents", "mode": found.options.mode, "plan": plan.to_json()}
+        body = {"what": "intents", "mode": result.options.mode, "plan": plan.to_json()}
         append(NewEntry(workspace_id=workspace_id, kind="import", body=body, outcome="applied", actor=actor))
 
 
-def _keep_order(rows: Mapping[str, Intent], found: ImportResult) -> None:
-    """After a replacement the registry stands in the order of the file; a merge appends."""
-    if found.options.mode != "replace" or found.values is None:
+def _store_order(rows: Mapping[str, Intent], result: ImportResult) -> None:
+    """Give the registry the order of the file after a replacement; a merge appends."""
+    if result.options.mode != "replace" or result.values is None:
         return
     moved = []
-    for position, values in enumerate(found.values.intents, 1):
-        row = rows[values.intent_id]
-        if row.position != position:
-            row.position = position
-            moved.append(row)
-    Intent.objects.bulk_update(moved, ["position"], batch_size=500)
+    for position, values in enumerate(result.values.intents, 1):
+        intent = rows[values.intent_id]
+        if intent.position != position:
+            intent.position = position
+            moved.append(intent)
+    Intent.objects.bulk_update(moved, ["position"], batch_size=BATCH_SIZE)
 
 
-def _keep_document(workspace_id: int, found: ImportResult) -> None:
-    """Remember what the file says beside its intents. A merge of a file without metadata keeps the old."""
-    if found.values is None:
+def _store_metadata(workspace_id: int, result: ImportResult) -> None:
+    """Store metadata and unknown keys of the file. A merge keeps those that the file does not have."""
+    if result.values is None:
         return
-    metadata, extra = dict(found.values.metadata), dict(found.values.extra)
+    metadata, extra = dict(result.values.metadata), dict(result.values.extra)
     document = RegistryDocument.objects.filter(workspace_id=workspace_id).first()
     if document is None:
         document = RegistryDocument(workspace_id=workspace_id)
-    elif found.options.mode == "merge":
+    elif result.options.mode == "merge":
         metadata, extra = {**document.metadata, **metadata}, {**document.extra, **extra}
     if document.pk is None or (document.metadata, document.extra) != (metadata, extra):
         document.metadata, document.extra = metadata, extra

@@ -1,6 +1,6 @@
-"""Two sides and what both were when they last agreed: what flows where, and what only a person can settle.
+"""Merge two versions of a document, field by field, with the base that both last agreed on.
 
-A document is a mapping of JSON values; None stands for one that is not there.
+A document is a mapping of JSON values; None stands for one that does not exist.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import Any
 Document = Mapping[str, Any] | None
 PREFERENCES = ("registry", "folder")
 ALL_FIELDS = "*"  # the field of a conflict where one side removed what the other changed
-TIMESTAMP_FIELDS = frozenset({"updated_at", "last_updated"})  # both sides stamp these: the later one holds
+TIMESTAMP_FIELDS = frozenset({"updated_at", "last_updated"})  # both sides stamp them: the later one wins
 
 
 @dataclass(frozen=True, slots=True)
 class MergeConflict:
-    """A field that both sides changed, each in its own way."""
+    """A field that both sides changed differently."""
 
     key: str
     field: str
@@ -26,13 +26,13 @@ class MergeConflict:
     folder: Any
 
     def to_json(self) -> dict[str, Any]:
-        sides = {"base": self.base, "registry": self.registry, "folder": self.folder}
-        return {"intent_id": self.key, "field": self.field, **sides}
+        versions = {"base": self.base, "registry": self.registry, "folder": self.folder}
+        return {"intent_id": self.key, "field": self.field, **versions}
 
 
 @dataclass(frozen=True, slots=True)
 class MergeResult:
-    """What each side is to be. With open conflicts both stay as they are, and so does what they agreed on."""
+    """The new version of each side. With conflicts both sides and the base stay as they were."""
 
     registry: Document
     folder: Document
@@ -41,39 +41,39 @@ class MergeResult:
 
 
 def merge(key: str, base: Document, registry: Document, folder: Document, prefer: str = "") -> MergeResult:
-    """`prefer` names the side that wins where both changed."""
+    """Merge one document. `prefer` names the side that wins conflicts, "" for neither."""
     if folder in (registry, base):
-        return _agreed(registry)
+        return _agree(registry)
     if registry == base:
-        return _agreed(folder)
+        return _agree(folder)
     if registry is None or folder is None:
-        settled = {"registry": registry, "folder": folder}
+        sides = {"registry": registry, "folder": folder}
         if prefer:
-            return _agreed(settled[prefer])
+            return _agree(sides[prefer])
         return MergeResult(registry, folder, base, (MergeConflict(key, ALL_FIELDS, base, registry, folder),))
-    found, conflicts = _by_field(key, base or {}, registry, folder, prefer)
-    return MergeResult(registry, folder, base, conflicts) if conflicts else _agreed(found)
+    merged, conflicts = _merge_fields(key, base or {}, registry, folder, prefer)
+    return MergeResult(registry, folder, base, conflicts) if conflicts else _agree(merged)
 
 
-def _agreed(document: Document) -> MergeResult:
+def _agree(document: Document) -> MergeResult:
     return MergeResult(document, document, document)
 
 
-def _by_field(
+def _merge_fields(
     key: str, base: Mapping[str, Any], registry: Mapping[str, Any], folder: Mapping[str, Any], prefer: str
 ) -> tuple[dict[str, Any], tuple[MergeConflict, ...]]:
-    found: dict[str, Any] = {}
+    merged: dict[str, Any] = {}
     conflicts = []
     for name in dict.fromkeys((*registry, *folder)):
-        before, one, other = base.get(name), registry.get(name), folder.get(name)
-        if other in (one, before):
-            found[name] = one
-        elif one == before:
-            found[name] = other
+        before, in_registry, in_folder = base.get(name), registry.get(name), folder.get(name)
+        if in_folder in (in_registry, before):
+            merged[name] = in_registry
+        elif in_registry == before:
+            merged[name] = in_folder
         elif name in TIMESTAMP_FIELDS:
-            found[name] = max(str(one or ""), str(other or ""))
+            merged[name] = max(str(in_registry or ""), str(in_folder or ""))
         elif prefer:
-            found[name] = one if prefer == "registry" else other
+            merged[name] = in_registry if prefer == "registry" else in_folder
         else:
-            conflicts.append(MergeConflict(key, name, before, one, other))
-    return {name: value for name, value in found.items() if value is not None}, tuple(conflicts)
+            conflicts.append(MergeConflict(key, name, before, in_registry, in_folder))
+    return {name: value for name, value in merged.items() if value is not None}, tuple(conflicts)

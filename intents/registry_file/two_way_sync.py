@@ -1,6 +1,7 @@
-"""`active_intents.yaml` and the registry, both ways: what changed on one side only flows to the other.
+"""Sync `active_intents.yaml` and the registry both ways: a change of one side flows to the other.
 
-What both were when they last agreed is kept beside the file, by whoever keeps the file.
+The base, which is what both sides were when they last agreed, is stored next to the file by whoever has the
+file: `icp.py sync` on a client, `local_file_sync` under the local root.
 """
 
 from __future__ import annotations
@@ -19,13 +20,13 @@ from intents.models import Intent, RegistryDocument
 from intents.registry_file.import_export import ImportOptions, ImportPlan, import_registry, preview_import
 from intents.registry_file.three_way_merge import Document, MergeConflict, MergeResult, merge
 
-METADATA_KEY = ""  # the key of what stands in the file beside its intents
+METADATA_KEY = ""  # the key of metadata and unknown keys, which no intent id can be
 REPLACE = ImportOptions("replace")
 
 
 @dataclass(frozen=True, slots=True)
 class SyncRequest:
-    """`file` is None where there is none: nothing was changed in it then. `base` is the last outcome's."""
+    """`file` is None where there is none, which counts as an unchanged one. `base` is the last result's."""
 
     file: bytes | None
     base: Mapping[str, Any]
@@ -35,8 +36,10 @@ class SyncRequest:
 
 @dataclass(frozen=True, slots=True)
 class SyncResult:
-    """`file` is the new text, None where the present one stays, byte for byte. An invalid file or result
-    changes nothing on either side; `report` says why."""
+    """`file` is the new text; None where the present file stays, byte for byte.
+
+    An invalid file or result changes neither side: `base` is None then, and `report` holds the errors.
+    """
 
     report: ValidationReport
     conflicts: tuple[MergeConflict, ...] = ()
@@ -46,76 +49,80 @@ class SyncResult:
 
     def to_json(self) -> dict[str, Any]:
         conflicts = [conflict.to_json() for conflict in self.conflicts]
-        found = {"conflicts": conflicts, "plan": self.plan.to_json(), "file": self.file, "base": self.base}
-        return self.report.to_json() | found
+        sync = {"conflicts": conflicts, "plan": self.plan.to_json(), "file": self.file, "base": self.base}
+        return self.report.to_json() | sync
 
 
 def sync_file(workspace: Workspace, request: SyncRequest, *, actor: str) -> SyncResult:
-    """Merge, bring the registry to the result, and say what the file is to be; all of it or nothing."""
-    present = Intent.objects.filter(workspace=workspace)
-    with store.change_registry(workspace.pk, present, actor=actor, reason="sync"):
-        registry = _registry(workspace.pk)
+    """Merge, bring the registry to the result, and return the new text of the file; all of it or nothing."""
+    rows = Intent.objects.for_workspace(workspace.pk)
+    # The lock holds from reading the registry to writing it, so that no change in between is merged away.
+    with store.change_registry(workspace.pk, rows, actor=actor, reason="sync"):
+        registry = _load_registry(workspace.pk)
         folder = dict(request.base)
         if request.file is not None:
-            reading = parse_registry(request.file)
-            if reading.values is None:
-                return SyncResult(reading.report)
-            folder = _documents(reading.values)
-        merged = _merged(request, registry, folder)
-        data = _written({key: one.registry for key, one in merged.items()}).encode()
+            parsed = parse_registry(request.file)
+            if parsed.values is None:
+                return SyncResult(parsed.report)
+            folder = _to_documents(parsed.values)
+        merged = _merge_all(request, registry, folder)
+        data = _write({key: result.registry for key, result in merged.items()}).encode()
         if request.dry_run:
-            done = preview_import(workspace.pk, data, REPLACE)
+            imported = preview_import(workspace.pk, data, REPLACE)
         else:
-            done = import_registry(workspace, data, REPLACE, actor=actor)
-        if done.values is None:
-            return SyncResult(done.report)
-    return _outcome(request, merged, folder, done.report, done.plan)
+            imported = import_registry(workspace, data, REPLACE, actor=actor)
+        if imported.values is None:
+            return SyncResult(imported.report)
+    return _build_result(request, merged, folder, imported.report, imported.plan)
 
 
-def _outcome(
-    wish: SyncRequest,
+def _build_result(
+    request: SyncRequest,
     merged: Mapping[str, MergeResult],
     folder: Mapping[str, Any],
     report: ValidationReport,
     plan: ImportPlan,
 ) -> SyncResult:
-    wanted = {key: one.folder for key, one in merged.items() if one.folder is not None}
-    same = wish.file is not None and wanted == folder
+    new_folder = {key: result.folder for key, result in merged.items() if result.folder is not None}
+    unchanged = request.file is not None and new_folder == folder
     return SyncResult(
         report,
-        tuple(conflict for one in merged.values() for conflict in one.conflicts),
+        tuple(conflict for result in merged.values() for conflict in result.conflicts),
         plan,
-        None if same else _written(wanted),
-        {key: one.base for key, one in merged.items() if one.base is not None},
+        None if unchanged else _write(new_folder),
+        {key: result.base for key, result in merged.items() if result.base is not None},
     )
 
 
-def _merged(
-    wish: SyncRequest, registry: Mapping[str, Any], folder: Mapping[str, Any]
+def _merge_all(
+    request: SyncRequest, registry: Mapping[str, Any], folder: Mapping[str, Any]
 ) -> dict[str, MergeResult]:
-    """By key, in the order of the file, then of the registry."""
-    keys = dict.fromkeys((*folder, *registry, *wish.base))
+    """Merge each document, in the order of the file, then of the registry."""
+    keys = dict.fromkeys((*folder, *registry, *request.base))
     return {
-        key: merge(key, wish.base.get(key), registry.get(key), folder.get(key), wish.prefer) for key in keys
+        key: merge(key, request.base.get(key), registry.get(key), folder.get(key), request.prefer)
+        for key in keys
     }
 
 
-def _registry(workspace_id: int) -> dict[str, Any]:
+def _load_registry(workspace_id: int) -> dict[str, Any]:
     document = RegistryDocument.objects.filter(workspace_id=workspace_id).first()
     metadata, extra = (document.metadata, document.extra) if document else ({}, {})
-    return _documents(RegistryValues(tuple(store.list_values(workspace_id)), metadata, extra))
+    return _to_documents(RegistryValues(tuple(store.list_values(workspace_id)), metadata, extra))
 
 
-def _documents(values: RegistryValues) -> dict[str, Any]:
-    beside = {**values.metadata, **{f"{METADATA_KEY}/{name}": item for name, item in values.extra.items()}}
-    return {METADATA_KEY: beside} | {one.intent_id: one.to_document() for one in values.intents}
+def _to_documents(values: RegistryValues) -> dict[str, Any]:
+    """Map intent ids to documents, and `METADATA_KEY` to metadata and, as `/name`, the unknown keys."""
+    extra = {f"{METADATA_KEY}/{name}": item for name, item in values.extra.items()}
+    intents = {intent.intent_id: intent.to_document() for intent in values.intents}
+    return {METADATA_KEY: {**values.metadata, **extra}} | intents
 
 
-def _written(documents: Mapping[str, Document]) -> str:
-    beside = documents.get(METADATA_KEY) or {}
-    mark = f"{METADATA_KEY}/"
-    metadata = {name: item for name, item in beside.items() if not name.startswith(mark)}
-    extra = {name.removeprefix(mark): item for name, item in beside.items() if name.startswith(mark)}
-    intents = [one for key, one in documents.items() if key != METADATA_KEY and one is not None]
-    found: dict[str, Any] = {"active_intents": [dict(one) for one in intents]}
-    return write_mapping(found | ({"metadata": metadata} if metadata else {}) | extra)
+def _write(documents: Mapping[str, Document]) -> str:
+    other_keys = documents.get(METADATA_KEY) or {}
+    prefix = f"{METADATA_KEY}/"
+    metadata = {name: item for name, item in other_keys.items() if not name.startswith(prefix)}
+    extra = {name.removeprefix(prefix): item for name, item in other_keys.items() if name.startswith(prefix)}
+    intents = [dict(item) for key, item in documents.items() if key != METADATA_KEY and item is not None]
+    content: dict[str, Any] = {"active_intents": intents}
+    return write_mapping(content | ({"metadata": metadata} if metadata else {}) | extra)

@@ -11,9 +11,9 @@ from django.db import transaction
 from controlplane.policy.globs.scope import Scope
 from intents.prompts.context import build_intent_context
 from intents.prompts.lesson_selection import (
-    FILES_LOOKED_AT,
+    MAX_CANDIDATE_FILES,
     MAX_CHARACTERS,
-    MAX_EACH,
+    MAX_LESSON_LENGTH,
     MAX_LESSONS,
     list_intents_by_lesson,
     select_by_scope,
@@ -96,7 +96,7 @@ def test_so_many_files_are_looked_at_in_all():
     many = tuple(f"docs/{number}.md" for number in range(MAX_FILES - 1))
     full = [
         lesson(f"no {number}", "src/auth/a.ts", more_files=many)
-        for number in range(FILES_LOOKED_AT // MAX_FILES)
+        for number in range(MAX_CANDIDATE_FILES // MAX_FILES)
     ]
     found = carried_under([*full, lesson("too old", "src/auth/a.ts")])
     assert len(found.lessons) + found.left_out == len(full)
@@ -117,10 +117,10 @@ def test_there_is_room_for_so_many_and_the_rest_is_counted():
 
 
 def test_there_is_room_for_so_many_characters_and_long_texts_are_cut():
-    newest = [lesson(str(number) * 2 * MAX_EACH, "src/auth/a.ts") for number in range(8)]
+    newest = [lesson(str(number) * 2 * MAX_LESSON_LENGTH, "src/auth/a.ts") for number in range(8)]
     found = carried_under(newest)
     notes = found.notes()
-    assert all(len(note.text) == MAX_EACH and note.text.endswith("…") for note in notes)
+    assert all(len(note.text) == MAX_LESSON_LENGTH and note.text.endswith("…") for note in notes)
     assert 0 < len(notes) < 8
     assert sum(len(note.text) + len(note.file) for note in notes) <= MAX_CHARACTERS
     assert len(notes) + found.left_out == 8

@@ -52,7 +52,7 @@ def test_each_lesson_says_where_it_came_from_and_how_often_it_came_again(acme, i
     learn(acme, "From the file", source=LessonSource.IMPORT)
     body = page(ivys).content.decode()
     assert 'href="/w/acme/sessions/s/1"' in body
-    assert "came again 2 times" in body
+    assert "repeated 2 times" in body
     assert 'href="/w/acme/approvals/a1/">a rejected approval</a>' in body
     assert "From an AGENT.md" in body
 
@@ -71,7 +71,7 @@ def test_each_lesson_says_whose_prompts_carry_it_and_prompts_do(acme, ivys):
     learn(acme, "of two", "src/2/a.ts")
     learn(acme, "of all")
     learn(acme, "of none", "lib/a.ts")
-    rows = {row.lesson.problems: list(row.carried_by) for row in page(ivys).context["rows"]}
+    rows = {row.lesson.problems: list(row.intent_ids) for row in page(ivys).context["rows"]}
     assert rows == {"of none": [], "of all": ["INT-001", "INT-002", "INT-003"], "of two": ["INT-002"]}
     for intent in Intent.objects.exclude(status="COMPLETED"):
         carried = {one.problems for one in select_lessons(intent).lessons}
@@ -83,7 +83,7 @@ def test_many_carriers_are_counted_and_not_all_named(acme, ivys):
         builders.intent(acme, f"INT-{number:03}")
     learn(acme, "of all")
     [row] = page(ivys).context["rows"]
-    assert (len(row.carried_by), row.more) == (6, 3)
+    assert (len(row.intent_ids), row.more) == (6, 3)
 
 
 def test_sections_are_tabs_with_counts(acme, ivys, rex):
@@ -123,7 +123,7 @@ def test_a_reviewer_retires_and_takes_back(acme, rexs):
 def test_a_reviewer_records_a_decision(acme, rexs):
     fields = {"section": "decision", "text": "Money is kept in cents", "file": "src/money.ts"}
     assert rexs.post(f"{URL}add/", fields).status_code == 302
-    assert "counts as come again" in rexs.post(f"{URL}add/", fields, follow=True).content.decode()
+    assert "its count was raised" in rexs.post(f"{URL}add/", fields, follow=True).content.decode()
     [lesson] = lesson_book(acme.pk)
     found = (lesson.section, lesson.problems, lesson.file, lesson.source, lesson.by, lesson.again)
     assert found == ("decision", "Money is kept in cents", "src/money.ts", "person", "Rex", 1)
@@ -141,7 +141,7 @@ def test_a_reader_changes_nothing_and_sees_no_buttons(acme, ivys):
     lesson_id = learn(acme, "old")
     body = page(ivys).content.decode()
     assert "Retire" not in body.replace("Retired", "")
-    assert 'aria-label="Record one"' not in body
+    assert 'aria-label="Record a lesson"' not in body
     for path, fields in (
         (f"{lesson_id}/retire/", {"reason": "x"}), (f"{lesson_id}/restore/", {}),
         ("add/", {"section": "lesson", "text": "x"}),
@@ -151,7 +151,7 @@ def test_a_reader_changes_nothing_and_sees_no_buttons(acme, ivys):
 
 
 def test_pages_of_rows_keep_the_section(acme, ivys, monkeypatch):
-    monkeypatch.setattr(lesson_list, "ROWS", 2)
+    monkeypatch.setattr(lesson_list, "PAGE_SIZE", 2)
     for number in range(3):
         learn(acme, f"no {number}", section=LessonSection.DECISION)
     first = page(ivys, show="decision")
@@ -163,7 +163,7 @@ def test_pages_of_rows_keep_the_section(acme, ivys, monkeypatch):
 
 
 def test_the_address_of_a_lesson_leads_to_where_it_stands_now(acme, ivys, monkeypatch):
-    monkeypatch.setattr(lesson_list, "ROWS", 2)
+    monkeypatch.setattr(lesson_list, "PAGE_SIZE", 2)
     first = learn(acme, "no 1")
     for number in range(2, 6):
         last = learn(acme, f"no {number}")

@@ -48,7 +48,7 @@ def test_the_list_can_be_narrowed(acme, page):
 
 
 def test_an_empty_registry_says_what_to_do(page):
-    assert "Until then the gate stops every change" in page.get(BASE).content.decode()
+    assert "Until you add an intent, every call is denied" in page.get(BASE).content.decode()
 
 
 def test_everybody_in_the_workspace_may_look(rex, ivy, auth):
@@ -192,7 +192,7 @@ def test_ada_registers_an_intent(page, acme):
     [
         ({"id": "int-7"}, "is not of the form"),
         ({"scope": "src/"}, "src/**"),
-        ({"constraints": "{broken"}, "Line 1 begins as JSON"),
+        ({"constraints": "{broken"}, "Line 1 begins like JSON"),
         ({"dependencies": "INT-404"}, "not registered"),
     ],
 )

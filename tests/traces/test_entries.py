@@ -8,7 +8,7 @@ import json
 import pytest
 from django.db import transaction
 
-from controlplane.api.errors import status_of
+from controlplane.api.errors import get_status_code
 from controlplane.shared.errors import DomainError
 from tests.traces.builders import AWAY, HOME
 from traces.entries import deduplicate, projections
@@ -172,7 +172,7 @@ def test_lines_are_those_meant(fields, lines):
 def test_what_cannot_be_recorded_is_refused_with_the_field(fields, word):
     with pytest.raises(DomainError) as refused:
         record(**fields)
-    assert (status_of(refused.value), refused.value.error_type) == (400, "INVALID_FIELD")
+    assert (get_status_code(refused.value), refused.value.error_type) == (400, "INVALID_FIELD")
     assert word in refused.value.error
     assert not LedgerEntry.objects.exists()
 
@@ -184,7 +184,7 @@ def test_the_same_call_is_recorded_once():
     assert record(content="x", path="src/b.ts", tool_use_id="call-1").new
     with pytest.raises(DomainError) as refused:
         record(content="y", tool_use_id="call-1")
-    assert (status_of(refused.value), refused.value.error_type) == (409, "DUPLICATE_ID")
+    assert (get_status_code(refused.value), refused.value.error_type) == (409, "DUPLICATE_ID")
 
 
 def test_without_an_intent_nothing_is_related():

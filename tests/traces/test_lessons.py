@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from django.db import transaction
 
-from controlplane.api.errors import status_of
+from controlplane.api.errors import get_status_code
 from controlplane.shared.errors import DomainError
 from tests.traces.builders import AWAY, HOME, lesson_book
 from traces.ledger.append import read_body
@@ -47,7 +47,7 @@ def the_lesson():
 def refusal(act, *args):
     with pytest.raises(DomainError) as refused:
         act(*args)
-    return status_of(refused.value), refused.value.error_type
+    return get_status_code(refused.value), refused.value.error_type
 
 
 @pytest.mark.parametrize(

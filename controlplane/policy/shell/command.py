@@ -11,7 +11,7 @@ from controlplane.policy.shell.lexical_path import CommandPath, is_inside, resol
 from controlplane.policy.shell.options import READ, WRITE, OptionSpec, ParsedOptions, parse_options
 from controlplane.policy.shell.recorder import Recorder
 from controlplane.policy.shell.result import Span, UnclearCommandError
-from controlplane.policy.shell.state import CommandOutcome, State, StreamContent, always
+from controlplane.policy.shell.state import CommandOutcome, State, StreamContent
 from controlplane.policy.shell.wildcards import find_matches, fixed_directory, may_match_parent
 from controlplane.policy.shell.word import PIPE_PATH, Word
 
@@ -45,7 +45,7 @@ class ProgramCall:
     def run_nested(self, words: Sequence[Word]) -> CommandOutcome:
         """Run `words` as a command of their own."""
         if not words:
-            return always(self.state)
+            return CommandOutcome.from_state(self.state)
         first = words[0]
         if first.value is None or first.has_wildcard or first.has_tilde:
             raise UnclearCommandError(

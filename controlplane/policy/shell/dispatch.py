@@ -11,7 +11,7 @@ from controlplane.policy.shell.programs.windows import CMDLETS
 from controlplane.policy.shell.programs.wrappers import WRAPPERS
 from controlplane.policy.shell.result import UnclearCommandError
 from controlplane.policy.shell.safe_commands import is_safe_command
-from controlplane.policy.shell.state import CommandOutcome, always
+from controlplane.policy.shell.state import CommandOutcome
 
 SHELL_COMMANDS = {**WRAPPERS, **BUILTINS}
 
@@ -33,13 +33,14 @@ def _run_safe_command(call: ProgramCall) -> CommandOutcome:
     try:
         outcome = _dispatch(call)
     except UnclearCommandError:
-        outcome = always(call.state)
+        outcome = CommandOutcome.from_state(call.state)
     recorder.drop_unknown(mark)
     recorder.has_run_program = True
     return outcome
 
 
 def _dispatch(call: ProgramCall) -> CommandOutcome:
+    # Builtins first, as in bash. A function cannot take their place: a command that defines one is unknown.
     shell_command = SHELL_COMMANDS.get(call.name)
     if shell_command is not None:
         return shell_command(call)
@@ -50,4 +51,4 @@ def _dispatch(call: ProgramCall) -> CommandOutcome:
     if program.verdict == "runs":
         call.recorder.has_run_program = True
     program.record_effects(call)
-    return always(call.state)
+    return CommandOutcome.from_state(call.state)

@@ -59,8 +59,8 @@ class Mark:
 class Recorder:
     """Collects the effects of one command. Takes spans in bytes and returns them in code points."""
 
-    def __init__(self, text: CommandText, context: AnalysisContext, analyse_nested: AnalyseNested) -> None:
-        self.source = text
+    def __init__(self, source: CommandText, context: AnalysisContext, analyse_nested: AnalyseNested) -> None:
+        self.source = source
         self._nested = analyse_nested
         self.root = context.root
         self.filesystem = context.filesystem
@@ -152,12 +152,12 @@ class Recorder:
         ops = self._ops[mark.ops :]
         return next((verdict for op, verdict in VERDICTS if op in ops), "reads")
 
-    def add_nested(self, text: str, folders: tuple[str, ...], span: Span) -> None:
+    def add_nested(self, text: str, directories: tuple[str, ...], span: Span) -> None:
         """Record what a string that is run as a command would write, with the span of the string."""
-        for folder in folders:
-            for path in self._nested(text, folder).writes:
-                placed = resolve_lexically(path.cwd, path.raw, self.root)
-                self.add_write(placed, path.op, span, recursive=path.recursive)
+        for directory in directories:
+            for path in self._nested(text, directory).writes:
+                resolved = resolve_lexically(path.cwd, path.raw, self.root)
+                self.add_write(resolved, path.op, span, recursive=path.recursive)
 
     @property
     def has_unknown(self) -> bool:
@@ -204,10 +204,13 @@ class Recorder:
             for path, key in self._writes.items()
         )
 
-    def walk_up(self, folder: str) -> Iterator[str]:
-        """Yield a folder and those above it, by name and where links lead, but for the workspace's root."""
-        led = self.filesystem.resolve(folder)
-        starts = {folder if is_inside(folder) else "", led.path if led.location is Location.INSIDE else ""}
+    def walk_up(self, directory: str) -> Iterator[str]:
+        """Yield a directory and its parents below the workspace's root, by name and where links lead."""
+        target = self.filesystem.resolve(directory)
+        starts = {
+            directory if is_inside(directory) else "",
+            target.path if target.location is Location.INSIDE else "",
+        }
         for start in starts:
             segments = [segment for segment in start.split("/") if segment]
             for count in range(len(segments), 0, -1):
@@ -245,8 +248,8 @@ class Recorder:
                 # A wildcard also matches links that did not exist yet when it was looked up.
                 if (through or path in self._matched) and path != link.maker:
                     text = self.source.text[path.start : path.end]
-                    why = "may be written through a link that the same command creates"
-                    self._unknown[Unknown(text, why, path.start, path.end)] = None
+                    reason = "may be written through a link that the same command creates"
+                    self._unknown[Unknown(text, reason, path.start, path.end)] = None
 
     def _offsets(self, span: Span) -> tuple[int, int]:
         return self.source.offset(span[0]), self.source.offset(span[1])

@@ -39,10 +39,10 @@ class State:
     constants: Mapping[str, Constant] = field(default_factory=dict)
 
     def with_constant(self, name: str, value: Constant | None) -> State:
-        rest = {key: constant for key, constant in self.constants.items() if key != name}
+        constants = {key: constant for key, constant in self.constants.items() if key != name}
         if value is not None:
-            rest[name] = value
-        return replace(self, constants=rest)
+            constants[name] = value
+        return replace(self, constants=constants)
 
     def after_exit(self) -> State:
         """Return the state behind `exit`: what follows is never reached."""
@@ -57,15 +57,15 @@ class CommandOutcome:
     failure: State
     cannot_fail: bool = False
 
+    @classmethod
+    def from_state(cls, state: State) -> CommandOutcome:
+        """Return the outcome of a command behind which the state is the same, whether it succeeds or not."""
+        return cls(state, state)
+
     @property
     def after(self) -> State:
         """The state in front of a command that runs either way (`;`)."""
         return self.success if self.cannot_fail else merge(self.success, self.failure)
-
-
-def always(state: State) -> CommandOutcome:
-    """Return the outcome of a command behind which the state is the same, whether it succeeds or not."""
-    return CommandOutcome(state, state)
 
 
 def merge(left: State, other: State) -> State:

@@ -17,8 +17,8 @@ STARS = re.compile(r"\*+|\[.*\]", re.DOTALL)
 
 def fixed_directory(pattern: str) -> str:
     """Return the directory in front of a pattern's first wildcard: `src/auth` of `src/auth/*.ts`."""
-    found = SPECIAL.search(pattern)
-    fixed = pattern[: found.start()] if found else pattern
+    match = SPECIAL.search(pattern)
+    fixed = pattern[: match.start()] if match else pattern
     return fixed.rpartition("/")[0] or ("/" if fixed.startswith("/") else ".")
 
 
@@ -32,16 +32,16 @@ def find_matches(filesystem: Filesystem, pattern: str) -> list[str] | None:
     parts = pattern.split("/")
     if sum(1 for part in parts if SPECIAL.search(part)) > MAX_SEGMENTS:
         return None
-    found = [""]
+    paths = [""]
     for part in parts:
         if not SPECIAL.search(part):
-            found = [_join(directory, part) for directory in found]
+            paths = [_join(directory, part) for directory in paths]
             continue
-        step = _matching(filesystem, found, part)
-        if step is None or len(step) > MAX_MATCHES:
+        matches = _match_segment(filesystem, paths, part)
+        if matches is None or len(matches) > MAX_MATCHES:
             return None
-        found = step
-    return sorted(path for path in found if filesystem.exists(path) is not False)
+        paths = matches
+    return sorted(path for path in paths if filesystem.exists(path) is not False)
 
 
 def may_match_parent(pattern: str, *, bare: bool) -> bool:
@@ -50,27 +50,27 @@ def may_match_parent(pattern: str, *, bare: bool) -> bool:
     dotted = [part for part in pattern.split("/") if part.startswith(".") and SPECIAL.search(part)]
     if bare:
         return any(fnmatchcase("..", part.replace("[^", "[!")) for part in dotted)
-    return any(re.fullmatch(_segment(part), "..", re.DOTALL) for part in dotted)
+    return any(re.fullmatch(_translate_segment(part), "..", re.DOTALL) for part in dotted)
 
 
-def _matching(filesystem: Filesystem, directories: list[str], part: str) -> list[str] | None:
-    regex = re.compile(_segment(part), re.DOTALL)
-    found: list[str] = []
+def _match_segment(filesystem: Filesystem, directories: list[str], part: str) -> list[str] | None:
+    regex = re.compile(_translate_segment(part), re.DOTALL)
+    paths: list[str] = []
     name_count = 0
     for directory in directories:
         names = filesystem.list_names(directory)
         name_count += len(names or ())
         if names is None or name_count > MAX_NAMES:
             return None
-        found.extend(_join(directory, name) for name in names if regex.fullmatch(name))
-    return found
+        paths.extend(_join(directory, name) for name in names if regex.fullmatch(name))
+    return paths
 
 
 def _join(directory: str, name: str) -> str:
     return f"{directory}/{name}" if directory else name
 
 
-def _segment(pattern: str) -> str:
+def _translate_segment(pattern: str) -> str:
     """Translate one segment to a regular expression.
 
     Its groups are atomic, so that no name makes it backtrack: text between two stars is taken where it
@@ -79,11 +79,11 @@ def _segment(pattern: str) -> str:
     hidden = "" if pattern.startswith(".") else r"(?!\.)"
     first, *others = STARS.split(pattern)
     if not others:
-        return hidden + _fixed(first)
-    *middle, last = (_fixed(part) for part in others)
-    return hidden + _fixed(first) + "".join(f"(?>.*?{part})" for part in middle) + f".*{last}"
+        return hidden + _translate_text(first)
+    *middle, last = (_translate_text(part) for part in others)
+    return hidden + _translate_text(first) + "".join(f"(?>.*?{part})" for part in middle) + f".*{last}"
 
 
-def _fixed(part: str) -> str:
+def _translate_text(part: str) -> str:
     """Translate a part of a segment without stars and classes."""
     return "".join("." if char == "?" else re.escape(char) for char in part)

@@ -44,8 +44,8 @@ class Variables:
     loops: frozenset[str]
     numbers: tuple[tuple[str, int, int], ...]
 
-    def is_number_at(self, name: str, byte: int) -> bool:
-        return any(name == known and start <= byte < end for known, start, end in self.numbers)
+    def is_number_at(self, name: str, offset: int) -> bool:
+        return any(name == variable and start <= offset < end for variable, start, end in self.numbers)
 
 
 def find_variables(tree: SyntaxTree) -> Variables:
@@ -139,6 +139,7 @@ def _find_reach(node: Node) -> tuple[int, int] | None:
         return None if body is None else body.byte_range
     if not _is_assignment(node):  # `x+=1` keeps what was there, which may be text
         return None
+    # Climb as long as the assignment is what its parent runs first: up to there it has happened for certain.
     current, parent = node, node.parent
     while parent is not None and not _is_background(current):
         if parent.type in BLOCKS and parent.children[0].type != "((":

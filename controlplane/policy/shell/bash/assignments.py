@@ -9,7 +9,7 @@ from tree_sitter import Node
 from controlplane.policy.shell.bash.arithmetic import INTEGER
 from controlplane.policy.shell.bash.walker import Walker
 from controlplane.policy.shell.result import UnclearCommandError
-from controlplane.policy.shell.state import CommandOutcome, Constant, State, StreamContent, always
+from controlplane.policy.shell.state import CommandOutcome, Constant, State, StreamContent
 from controlplane.policy.shell.variables import check_inert, is_harmless, is_quiet
 
 TARGET = re.compile(r"([A-Za-z_]\w*)(?:\[\d+\])?")
@@ -26,21 +26,21 @@ def check_prefix(walker: Walker, node: Node, state: State, command: str) -> None
         _check_target(walker, node)
 
 
-def assign(walker: Walker, node: Node, state: State, _stdin: StreamContent) -> CommandOutcome:
+def walk_assignment(walker: Walker, node: Node, state: State, _stdin: StreamContent) -> CommandOutcome:
     """Run `name=value` as a command of its own."""
     name = _check_target(walker, node)
     value = _evaluate(walker, node, state)
     replaces_value = node.children[1].type == "=" and node.children[0].type == "variable_name"
-    return always(state.with_constant(name, value if replaces_value else None))
+    return CommandOutcome.from_state(state.with_constant(name, value if replaces_value else None))
 
 
-def assign_all(walker: Walker, node: Node, state: State, stdin: StreamContent) -> CommandOutcome:
+def walk_assignments(walker: Walker, node: Node, state: State, stdin: StreamContent) -> CommandOutcome:
     for child in node.children:
-        state = assign(walker, child, state, stdin).success
-    return always(state)
+        state = walk_assignment(walker, child, state, stdin).success
+    return CommandOutcome.from_state(state)
 
 
-def declare(walker: Walker, node: Node, state: State, stdin: StreamContent) -> CommandOutcome:
+def walk_declaration(walker: Walker, node: Node, state: State, stdin: StreamContent) -> CommandOutcome:
     """Run `export NAME=value` for variables that no program reads; other declarations are unclear."""
     if node.children[0].type != "export":
         raise UnclearCommandError("a declaration may run code or change the shell")
@@ -48,16 +48,16 @@ def declare(walker: Walker, node: Node, state: State, stdin: StreamContent) -> C
         name = child.children[0] if child.type == "variable_assignment" else child
         walker.recorder.exports_variables |= not is_quiet(walker.tree.node_text(name))
         if child.type == "variable_assignment":
-            state = assign(walker, child, state, stdin).success
+            state = walk_assignment(walker, child, state, stdin).success
         else:
             _check_name(walker, child)
-    return always(state)
+    return CommandOutcome.from_state(state)
 
 
-def unset(walker: Walker, node: Node, state: State, _stdin: StreamContent) -> CommandOutcome:
+def walk_unset(walker: Walker, node: Node, state: State, _stdin: StreamContent) -> CommandOutcome:
     for child in node.children[1:]:
         state = state.with_constant(_check_name(walker, child), None)
-    return always(state)
+    return CommandOutcome.from_state(state)
 
 
 def _check_name(walker: Walker, node: Node) -> str:
@@ -93,6 +93,5 @@ def _evaluate(walker: Walker, node: Node, state: State) -> Constant | None:
     word = words[0]
     if len(words) != 1 or word.value is None or word.has_wildcard or word.has_tilde:
         return None
-    return (
-        None if INTEGER.fullmatch(word.value) else Constant(word.value)
-    )  # arithmetic may change a number later, out of sight
+    # Arithmetic may change a number later without an assignment that this walk follows.
+    return None if INTEGER.fullmatch(word.value) else Constant(word.value)

@@ -39,11 +39,9 @@ def classify_statement(
     is_wild = any(
         child.type not in QUOTED and WILD.search(tree.node_text(child)) for child in node.named_children
     )
-    return (
-        classify_output(words, StreamContent.ANYTHING if is_wild else stdin)
-        if words
-        else StreamContent.ANYTHING
-    )
+    if not words:
+        return StreamContent.ANYTHING
+    return classify_output(words, StreamContent.ANYTHING if is_wild else stdin)
 
 
 def is_name_list(node: Node, tree: SyntaxTree) -> bool:
@@ -51,9 +49,9 @@ def is_name_list(node: Node, tree: SyntaxTree) -> bool:
 
     Names behind a NUL do not count: bash drops the NUL, and `.` and `./x` become `../x`.
     """
-    inner = node.named_children
-    if node.type == "string" and len(inner) == 1 and _size(node) == _size(inner[0]) + 2:
-        return is_name_list(inner[0], tree)
+    children = node.named_children
+    if node.type == "string" and len(children) == 1 and _size(node) == _size(children[0]) + 2:
+        return is_name_list(children[0], tree)
     return (
         node.type == "command_substitution"
         and classify_substitution(node, tree) is StreamContent.NAMES_BY_LINE
@@ -62,10 +60,10 @@ def is_name_list(node: Node, tree: SyntaxTree) -> bool:
 
 def classify_substitution(node: Node, tree: SyntaxTree) -> StreamContent:
     """Return what `$(…)` or `<(…)` yields."""
-    inner = node.named_children
+    children = node.named_children
     reads = node.type == "command_substitution" or tree.node_text(node).startswith("<(")
-    is_single = reads and node.type in SUBSTITUTIONS and len(inner) == 1
-    return classify_statement(inner[0], tree) if is_single else StreamContent.ANYTHING
+    is_single = reads and node.type in SUBSTITUTIONS and len(children) == 1
+    return classify_statement(children[0], tree) if is_single else StreamContent.ANYTHING
 
 
 def _size(node: Node) -> int:
@@ -74,10 +72,10 @@ def _size(node: Node) -> int:
 
 def _literal_words(node: Node, tree: SyntaxTree) -> list[str]:
     """Return the words of a simple command without their quotes; none where it holds anything but words."""
-    name, *rest = node.named_children if node.type == "command" else [node]
-    if name.type != "command_name" or any(child.type not in PARTS for child in rest):
+    name, *arguments = node.named_children if node.type == "command" else [node]
+    if name.type != "command_name" or any(child.type not in PARTS for child in arguments):
         return []
-    words = [_unquote(child, tree) for child in (name, *rest)]
+    words = [_unquote(child, tree) for child in (name, *arguments)]
     return [] if None in words else [word for word in words if word is not None]
 
 

@@ -16,7 +16,7 @@ from controlplane.policy.shell.bash.expansions import check_arithmetic
 from controlplane.policy.shell.bash.walker import Walker
 from controlplane.policy.shell.programs.test import check_test_words, read_tested_files
 from controlplane.policy.shell.result import UnclearCommandError
-from controlplane.policy.shell.state import CommandOutcome, State, StreamContent, always
+from controlplane.policy.shell.state import CommandOutcome, State, StreamContent
 from controlplane.policy.shell.word import Word
 
 GROUPS = frozenset({"binary_expression", "unary_expression", "parenthesized_expression"})
@@ -27,7 +27,7 @@ DOUBLE_OPERATORS = SINGLE_OPERATORS | {"<", ">", "&&", "||", "[[", "]]"}
 WORDS = frozenset({"word", "string", "raw_string", "concatenation", "number", "ansi_c_string"})
 
 
-def run_test(walker: Walker, node: Node, state: State, _stdin: StreamContent) -> CommandOutcome:
+def walk_test(walker: Walker, node: Node, state: State, _stdin: StreamContent) -> CommandOutcome:
     is_double = node.children[0].type == "[["
     span = node.byte_range
     mark = walker.recorder.mark()
@@ -39,7 +39,7 @@ def run_test(walker: Walker, node: Node, state: State, _stdin: StreamContent) ->
         check_test_words(words)
     read_tested_files(walker.build_call(node, state), words)
     walker.recorder.add_part(span, mark)
-    return always(state)
+    return CommandOutcome.from_state(state)
 
 
 def _flatten(walker: Walker, node: Node, state: State, *, is_double: bool) -> Iterator[Word]:

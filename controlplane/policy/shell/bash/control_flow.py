@@ -11,7 +11,7 @@ from tree_sitter import Node
 from controlplane.policy.shell.bash.expansions import check_arithmetic
 from controlplane.policy.shell.bash.walker import Walker
 from controlplane.policy.shell.result import UnclearCommandError
-from controlplane.policy.shell.state import CommandOutcome, Constant, State, StreamContent, always, merge
+from controlplane.policy.shell.state import CommandOutcome, Constant, State, StreamContent, merge
 from controlplane.policy.shell.variables import check_inert
 from controlplane.policy.shell.word import Word
 
@@ -21,7 +21,7 @@ READS_LINE = re.compile(r"(?:IFS= )?read(?: -r)?( -d '')? ([A-Za-z_]\w*)")
 MAX_ROUNDS = 32  # of a `for` loop with known values
 
 
-def run_connected(
+def walk_and_or(
     first: CommandOutcome, operator: str, run: Callable[[State], CommandOutcome]
 ) -> CommandOutcome:
     """Walk `first && second` or `first || second`; `run` walks the second from a state."""
@@ -38,25 +38,25 @@ def run_connected(
 
 def walk_if(walker: Walker, node: Node, state: State, _stdin: StreamContent) -> CommandOutcome:
     """Walk `if`, `elif` and `else`: conditions run in turn, each body from its condition."""
-    ends: list[State] = []
+    end_states: list[State] = []
     failed = state
     for clause in (node, *(child for child in node.children if child.type in ("elif_clause", "else_clause"))):
         if clause.type == "else_clause":
-            ends.append(walker.walk_sequence(clause.children[1:], failed).after)
-            failed = state.after_exit()
+            end_states.append(walker.walk_sequence(clause.children[1:], failed).after)
+            failed = state.after_exit()  # with `else`, no way leads past all of the bodies
             continue
         condition, body = _split_clause(clause)
-        tested = walker.walk_sequence(condition, failed)
-        ends.append(walker.walk_sequence(body, tested.success).after)
-        failed = tested.failure
-    return always(_merge_all([*ends, failed]))
+        condition_outcome = walker.walk_sequence(condition, failed)
+        end_states.append(walker.walk_sequence(body, condition_outcome.success).after)
+        failed = condition_outcome.failure
+    return CommandOutcome.from_state(_merge_all([*end_states, failed]))
 
 
 def _split_clause(clause: Node) -> tuple[list[Node], list[Node]]:
     """Return the statements before and after `then`."""
     index = _find_token(clause, "then")
-    inner = [child for child in clause.children[index + 1 :] if child.type not in IF_PARTS]
-    return clause.children[1:index], inner
+    body = [child for child in clause.children[index + 1 :] if child.type not in IF_PARTS]
+    return clause.children[1:index], body
 
 
 def _find_token(node: Node, token: str) -> int:
@@ -112,15 +112,17 @@ def _walk_rounds(
 
     `file_names`: what variables hold whenever the body begins.
     """
+    # Any variable may hold another value in a later round, so none is certain at the start of one.
     start = replace(state, constants={})
     for _ in range(2):
-        tested = walker.walk_sequence(condition, start)
-        before = merge(tested.success, tested.failure)
+        condition_outcome = walker.walk_sequence(condition, start)
+        before = merge(condition_outcome.success, condition_outcome.failure)
         before = replace(before, constants={**before.constants, **file_names})
         after = walker.walk_sequence(body, before).after
-        if {start.directories} != {tested.after.directories, after.directories} - {()}:
+        # A `cd` in a loop would have to be followed for every possible number of rounds.
+        if {start.directories} != {condition_outcome.after.directories, after.directories} - {()}:
             raise UnclearCommandError("the current directory changes inside a loop")
-    return always(replace(start, directory_stack=()))
+    return CommandOutcome.from_state(replace(start, directory_stack=()))
 
 
 def walk_for(walker: Walker, node: Node, state: State, _stdin: StreamContent) -> CommandOutcome:
@@ -133,8 +135,8 @@ def walk_for(walker: Walker, node: Node, state: State, _stdin: StreamContent) ->
     values = node.children_by_field_name("value")
     words = [word for value in values for word in walker.expand_words(value, state)]
     if not words or len(words) > MAX_ROUNDS or not all(_is_known(word) for word in words):
-        is_listed = len(words) > 0 and all(word.is_file_name for word in words)
-        return _walk_rounds(walker, [], [body], state, {name: SOME_FILE} if is_listed else NO_CONSTANTS)
+        are_file_names = len(words) > 0 and all(word.is_file_name for word in words)
+        return _walk_rounds(walker, [], [body], state, {name: SOME_FILE} if are_file_names else NO_CONSTANTS)
     return _walk_values(walker, body, name, words, state)
 
 
@@ -154,21 +156,21 @@ def _walk_values(
         current = current.with_constant(name, Constant(word.value or "", word.has_wildcard))
         current = walker.walk_sequence([body], current).after
     if walker.recorder.jump_count == jumps:
-        return always(current)
+        return CommandOutcome.from_state(current)
     if current.directories != state.directories:
         raise UnclearCommandError("the current directory changes inside a loop")
-    return always(replace(current, constants={}, directory_stack=()))
+    return CommandOutcome.from_state(replace(current, constants={}, directory_stack=()))
 
 
 def walk_case(walker: Walker, node: Node, state: State, _stdin: StreamContent) -> CommandOutcome:
     """Walk `case`: every item may run, also behind one that falls through (`;&`)."""
-    ends = [state]
+    end_states = [state]
     for child in node.children:
         if child.type == "case_item":
-            ends.append(_walk_item(walker, child, merge(state, ends[-1])))
+            end_states.append(_walk_item(walker, child, merge(state, end_states[-1])))
         elif child.is_named and child.type != "comment":
             walker.expand_words(child, state)
-    return always(_merge_all(ends))
+    return CommandOutcome.from_state(_merge_all(end_states))
 
 
 def _walk_item(walker: Walker, item: Node, state: State) -> State:

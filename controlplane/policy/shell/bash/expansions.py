@@ -68,9 +68,9 @@ def check_parameter(node: Node, tree: SyntaxTree) -> Iterator[Node]:
 
 def _is_slice(node: Node) -> bool:
     """Return whether a node is `${x:1:2}` with plain numbers; anything else there is arithmetic."""
-    inner = node.children[1:-1]
-    marks = all(child.type == ":" for child in inner[1::2])
-    return len(inner) > 2 and marks and all(child.type == "number" for child in inner[2::2])
+    children = node.children[1:-1]
+    marks = all(child.type == ":" for child in children[1::2])
+    return len(children) > 2 and marks and all(child.type == "number" for child in children[2::2])
 
 
 def check_arithmetic(node: Node, walker: Walker) -> None:
@@ -101,6 +101,7 @@ def _check_number(name: str, walker: Walker, span: Span) -> None:
         raise UnclearCommandError("arithmetic that may run code", span)
     if name in walker.recorder.filled_variables or name in walker.variables.texts:
         raise UnclearCommandError(f"{name[:40]} may hold text that arithmetic runs as code", span)
+    # Names that are not inert cannot hold such text: no call may set them without an approval (check_inert).
     if is_inert(name) and not walker.variables.is_number_at(name, span[0]):
         raise UnclearCommandError(
             f"{name[:40]} may hold text from an earlier call that arithmetic runs as code", span

@@ -11,14 +11,14 @@ from controlplane.policy.shell.bash import assignments, conditional_expressions,
 from controlplane.policy.shell.bash.arithmetic import Variables, find_variables
 from controlplane.policy.shell.bash.command_output import classify_statement
 from controlplane.policy.shell.bash.expansions import check_arithmetic, check_parameter
-from controlplane.policy.shell.bash.simple_command import CommandSetting, or_not_run, run_simple_command
+from controlplane.policy.shell.bash.simple_command import CommandContext, add_skipped, walk_simple_command
 from controlplane.policy.shell.bash.syntax_tree import SyntaxTree
 from controlplane.policy.shell.bash.words import WordContext, expand_word, expand_words
 from controlplane.policy.shell.command import ProgramCall
 from controlplane.policy.shell.dispatch import run_program
 from controlplane.policy.shell.recorder import Recorder
 from controlplane.policy.shell.result import UnclearCommandError
-from controlplane.policy.shell.state import CommandOutcome, State, StreamContent, always
+from controlplane.policy.shell.state import CommandOutcome, State, StreamContent
 from controlplane.policy.shell.word import Word
 
 SEPARATORS = frozenset(
@@ -45,12 +45,12 @@ class Interpreter:
     ) -> CommandOutcome:
         """Walk one statement of any kind; nothing more behind MAX_COMMANDS."""
         if self.recorder.is_exhausted:
-            return always(state)
+            return CommandOutcome.from_state(state)
         try:
             return STATEMENTS.get(node.type, _reject)(self, node, state, stdin)
         except UnclearCommandError as error:
             self.recorder.add_unknown(error.reason, error.span or node.byte_range)
-            return always(state)
+            return CommandOutcome.from_state(state)
 
     def walk_redirected(
         self, node: Node, state: State, stdin: StreamContent, redirect_nodes: RedirectNodes
@@ -68,14 +68,14 @@ class Interpreter:
 
     def walk_sequence(self, nodes: Iterable[Node], state: State) -> CommandOutcome:
         """Walk statements one after the other; one in front of `&` runs in a subshell."""
-        outcome = always(state)
+        outcome = CommandOutcome.from_state(state)
         statements = [node for node in nodes if node.type != "comment"]
         for index, node in enumerate(statements):
             if not node.is_named and node.type.strip() in SEPARATORS | DELIMITERS:
                 continue
             result = self.walk_statement(node, outcome.after)
             next_type = statements[index + 1].type if index + 1 < len(statements) else ""
-            outcome = always(outcome.after) if next_type == "&" else result
+            outcome = CommandOutcome.from_state(outcome.after) if next_type == "&" else result
         return outcome
 
     def expand_words(self, node: Node, state: State) -> list[Word]:
@@ -94,8 +94,8 @@ class Interpreter:
         """Record what an expansion runs; what it yields is not known."""
         span = node.byte_range
         if node.type == "expansion":
-            for inner in check_parameter(node, self.tree):
-                self.expand_words(inner, state)
+            for child in check_parameter(node, self.tree):
+                self.expand_words(child, state)
         elif node.type == "arithmetic_expansion":
             for child in node.children:
                 check_arithmetic(child, self)
@@ -115,7 +115,7 @@ def _walk_list(
     stdin: StreamContent,
     redirect_nodes: RedirectNodes = NO_REDIRECTS,
 ) -> CommandOutcome:
-    outcome, operator = always(state), ""
+    outcome, operator = CommandOutcome.from_state(state), ""
     last = node.children[-1].id
     for child in node.children:
         if not child.is_named:
@@ -127,7 +127,7 @@ def _walk_list(
                 stdin=stdin,
                 redirect_nodes=redirect_nodes if child.id == last else NO_REDIRECTS,
             )
-            outcome = control_flow.run_connected(outcome, operator, step) if operator else step(state)
+            outcome = control_flow.walk_and_or(outcome, operator, step) if operator else step(state)
             operator, stdin = "none", StreamContent.ANYTHING
     return outcome
 
@@ -145,11 +145,11 @@ def _walk_pipeline(
             last_redirects = redirect_nodes if child.id == node.children[-1].id else NO_REDIRECTS
             walker.walk_redirected(child, state, stdin, last_redirects)
             stdin = classify_statement(child, walker.tree, stdin=stdin)
-    return always(state)
+    return CommandOutcome.from_state(state)
 
 
 def _walk_command(walker: Interpreter, node: Node, state: State, stdin: StreamContent) -> CommandOutcome:
-    return run_simple_command(walker, node, state, CommandSetting(stdin))
+    return walk_simple_command(walker, node, state, CommandContext(stdin))
 
 
 def _walk_redirected_statement(
@@ -172,12 +172,14 @@ def _walk_with_redirects(
     for each in opened:
         stdin = each.content if each.is_stdin else stdin
     if body is not None and body.type == "command":
-        outcome = run_simple_command(walker, body, state, CommandSetting(stdin, extra_words, mark))
+        outcome = walk_simple_command(walker, body, state, CommandContext(stdin, extra_words, mark))
     elif extra_words:
         raise UnclearCommandError("words behind a redirect that are not understood")
     else:
-        outcome = always(state) if body is None else walker.walk_statement(body, state, stdin)
-    outcome = or_not_run(outcome, state)
+        outcome = (
+            CommandOutcome.from_state(state) if body is None else walker.walk_statement(body, state, stdin)
+        )
+    outcome = add_skipped(outcome, state)
     for each in opened:
         outcome = each.run_following(walker, outcome, state)
     return outcome
@@ -196,7 +198,7 @@ def _walk_negated(
 
 def _walk_subshell(walker: Interpreter, node: Node, state: State, _stdin: StreamContent) -> CommandOutcome:
     walker.walk_sequence(node.children, state)
-    return always(state)
+    return CommandOutcome.from_state(state)
 
 
 def _walk_compound(walker: Interpreter, node: Node, state: State, _stdin: StreamContent) -> CommandOutcome:
@@ -204,7 +206,7 @@ def _walk_compound(walker: Interpreter, node: Node, state: State, _stdin: Stream
         return walker.walk_sequence(node.children, state)
     for child in node.children:
         check_arithmetic(child, walker)
-    return always(state)
+    return CommandOutcome.from_state(state)
 
 
 def _walk_do_group(walker: Interpreter, node: Node, state: State, _stdin: StreamContent) -> CommandOutcome:
@@ -247,15 +249,15 @@ STATEMENTS: Mapping[str, Statement] = {
     "compound_statement": _walk_compound,
     "do_group": _walk_do_group,
     "function_definition": _reject_function,
-    "test_command": conditional_expressions.run_test,
+    "test_command": conditional_expressions.walk_test,
     "if_statement": control_flow.walk_if,
     "while_statement": control_flow.walk_while,
     "for_statement": control_flow.walk_for,
     "c_style_for_statement": control_flow.walk_c_style_for,
     "case_statement": control_flow.walk_case,
-    "variable_assignment": assignments.assign,
-    "variable_assignments": assignments.assign_all,
+    "variable_assignment": assignments.walk_assignment,
+    "variable_assignments": assignments.walk_assignments,
     "file_redirect": _walk_bare_redirect,
-    "declaration_command": assignments.declare,
-    "unset_command": assignments.unset,
+    "declaration_command": assignments.walk_declaration,
+    "unset_command": assignments.walk_unset,
 }

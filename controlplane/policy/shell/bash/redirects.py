@@ -48,7 +48,7 @@ class Redirect:
             if node.type == "pipeline":
                 walker.walk_statement(node, state)
             elif node.is_named:
-                outcome = control_flow.run_connected(outcome, operator, partial(walker.walk_statement, node))
+                outcome = control_flow.walk_and_or(outcome, operator, partial(walker.walk_statement, node))
             else:
                 operator = node.type
         return outcome
@@ -56,6 +56,7 @@ class Redirect:
 
 def open_redirect(walker: Walker, node: Node, state: State) -> Redirect:
     """Record what one redirect reads or writes; raises UnclearCommandError."""
+    # `{fd}> f` sets the variable fd; the grammar takes `{fd}` for a word in front of the redirect.
     if NAMED_DESCRIPTOR.search(walker.tree.data, 0, node.start_byte):
         raise UnclearCommandError("a redirect that sets a variable", node.byte_range)
     if node.type == "herestring_redirect":
@@ -118,6 +119,7 @@ def _open_heredoc(walker: Walker, node: Node, state: State) -> Redirect:
     if start is None or body is None or end is None:
         raise UnclearCommandError("a here-document that is not understood")
     if not verify_heredoc(walker.tree.data, start, body, end):
+        # The text does not matter, but every expansion in it is checked and recorded.
         for _ in read_double_quoted(body, (body.start_byte, end.start_byte), WordContext(walker, state)):
             pass
     extra_words, following = _read_line(walker, node.children, state)

@@ -12,14 +12,14 @@ from controlplane.policy.shell.bash.walker import Walker
 from controlplane.policy.shell.bash.words import EXPANSIONS
 from controlplane.policy.shell.recorder import Mark
 from controlplane.policy.shell.result import UnclearCommandError
-from controlplane.policy.shell.state import CommandOutcome, State, StreamContent, always, merge
+from controlplane.policy.shell.state import CommandOutcome, State, StreamContent, merge
 from controlplane.policy.shell.word import Word
 
 LONE_TOKENS = frozenset({"$", "==", "=", "=~", "!"})
 
 
 @dataclass(frozen=True, slots=True)
-class CommandSetting:
+class CommandContext:
     """What surrounds a simple command: its standard input, arguments that the grammar put behind a redirect,
     and the mark where its effects begin."""
 
@@ -28,7 +28,7 @@ class CommandSetting:
     mark: Mark | None = None
 
 
-def run_simple_command(walker: Walker, node: Node, state: State, setting: CommandSetting) -> CommandOutcome:
+def walk_simple_command(walker: Walker, node: Node, state: State, setting: CommandContext) -> CommandOutcome:
     recorder = walker.recorder
     mark = setting.mark or recorder.mark()
     try:
@@ -37,10 +37,10 @@ def run_simple_command(walker: Walker, node: Node, state: State, setting: Comman
         call = replace(walker.build_call(node, state, stdin), redirects_to_file=recorder.has_written(mark))
         outcome = call.run_nested([*words, *setting.extra_words])
         if node.child_count > 2:
-            outcome = or_not_run(outcome, state)
+            outcome = add_skipped(outcome, state)
     except UnclearCommandError as error:
         recorder.add_unknown(error.reason, error.span or node.byte_range)
-        outcome = always(state)
+        outcome = CommandOutcome.from_state(state)
     recorder.add_part(node.byte_range, mark)
     return outcome
 
@@ -98,6 +98,6 @@ def _lone_token(walker: Walker, node: Node, index: int) -> Word:
     return Word(text, text, child.start_byte, child.end_byte)
 
 
-def or_not_run(outcome: CommandOutcome, state: State) -> CommandOutcome:
+def add_skipped(outcome: CommandOutcome, state: State) -> CommandOutcome:
     """Add the outcome that the command does not run at all, as a redirect or an expansion has failed."""
     return CommandOutcome(outcome.success, merge(outcome.failure, state))

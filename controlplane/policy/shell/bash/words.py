@@ -91,13 +91,15 @@ def _build_word(chars: list[WordChar], node: Node) -> Word:
     known_count = next((index for index, char in enumerate(chars) if char.kind in UNKNOWN), len(chars))
     prefix = "".join(char.char for char in chars[:known_count])
     bare = "".join(char.char if char.kind is CharKind.BARE else "\0" for char in chars)
+    # In assignments, and in arguments that look like one, bash also expands a ~ behind `=` and `:`.
     if "=~" in bare or ":~" in bare:
         raise UnclearCommandError("a ~ that bash may expand", node.byte_range)
+    # `~+` is $PWD, `~-` is $OLDPWD, `~1` an entry of the directory stack.
     if re.match(r"~[-+0-9]", bare):
         raise UnclearCommandError("a ~ that stands for another directory", node.byte_range)
     has_tilde = bare.startswith("~")
     if prefix.startswith("~") and not has_tilde:
-        prefix = "./" + prefix
+        prefix = "./" + prefix  # a quoted ~ is a plain name; programs must not resolve it as a home
     from_variable = any(char.kind is CharKind.WILD for char in chars)
     has_wildcard = from_variable or bool(re.search(r"[*?]|\[.*\]", bare))
     value = prefix if known_count == len(chars) else None
@@ -211,6 +213,7 @@ def _read_expansion(node: Node, context: WordContext, *, quoted: bool) -> Iterat
     if (constant is not None and constant.is_file_name) or (not quoted and is_name_list(node, context.tree)):
         yield FILE_NAME if quoted else FILE_NAMES
         return
+    # Without quotes bash splits the value at blanks and matches its wildcards: only plain text stays itself.
     if constant is None or not (quoted or PLAIN.fullmatch(constant.text or " ")):
         is_single = (quoted and "@" not in name) or is_number(node, name, context.walker)
         yield DYNAMIC if is_single else SPLIT

@@ -11,7 +11,7 @@ from controlplane.policy.shell.lexical_path import change_directory, is_inside
 from controlplane.policy.shell.options import build_spec
 from controlplane.policy.shell.programs.wrappers import ShellCommand
 from controlplane.policy.shell.result import UnclearCommandError
-from controlplane.policy.shell.state import CommandOutcome, always
+from controlplane.policy.shell.state import CommandOutcome
 from controlplane.policy.shell.variables import check_inert
 from controlplane.policy.shell.word import Word
 
@@ -74,13 +74,13 @@ def _popd(call: ProgramCall) -> CommandOutcome:
 def _exit(call: ProgramCall) -> CommandOutcome:
     """Run `exit`. With anything but one number behind it the shell may report an error and go on."""
     exits = not call.args or (len(call.args) == 1 and re.fullmatch(r"\d+", call.args[0].value or ""))
-    return always(call.state.after_exit() if exits else call.state)
+    return CommandOutcome.from_state(call.state.after_exit() if exits else call.state)
 
 
 def _jump(call: ProgramCall) -> CommandOutcome:
     """Run `break` or `continue`: the rest of the loop may be skipped."""
     call.recorder.jump_count += 1
-    return always(call.state)
+    return CommandOutcome.from_state(call.state)
 
 
 def _read(call: ProgramCall) -> CommandOutcome:
@@ -102,7 +102,7 @@ def _fill_variables(call: ProgramCall, names: Sequence[Word]) -> CommandOutcome:
         check_inert(word.value, word.span)
         call.recorder.filled_variables.add(word.value)
         state = state.with_constant(word.value, None)
-    return always(state)
+    return CommandOutcome.from_state(state)
 
 
 def _set(call: ProgramCall) -> CommandOutcome:
@@ -112,7 +112,7 @@ def _set(call: ProgramCall) -> CommandOutcome:
         SET_FLAGS.fullmatch(argument) or argument in SET_OPTION_NAMES for argument in arguments
     ):
         raise UnclearCommandError("changes options of the shell")
-    return always(call.state)
+    return CommandOutcome.from_state(call.state)
 
 
 BUILTINS: Mapping[str, ShellCommand] = {

@@ -95,6 +95,7 @@ def _cp(call: ProgramCall, parsed: ParsedOptions) -> None:
     route = parse_route(call, parsed)
     is_recursive = parsed.has(*RECURSIVE)
     for source in route.sources:
+        # A file copied by `cp -r` is one write; only a directory makes everything below the target one.
         recursive = is_recursive and _may_be_directory(call, source)
         call.read(source, recursive=recursive)
         may_link = parsed.has(*KEEPS_LINKS)

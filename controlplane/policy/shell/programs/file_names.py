@@ -92,13 +92,13 @@ def _lists_matches(name: str) -> Callable[[Words], bool]:
 
 def _is_git_listing(args: Words) -> bool:
     args = [arg for arg in args if arg not in ("--no-pager", "-P")]
-    first, rest = (args[0] if args else ""), args[1:]
+    first, arguments = (args[0] if args else ""), args[1:]
     if first in ("diff", "diff-tree"):
-        return "--name-only" in rest and _all_match(GIT_DIFF)(rest)
+        return "--name-only" in arguments and _all_match(GIT_DIFF)(arguments)
     if first == "grep":
-        return _lists_matches("grep")(rest)
-    plain = not any(arg.startswith(("--format", "--eol")) for arg in rest)
-    return plain and (first == "ls-files" or (first == "ls-tree" and "--name-only" in rest))
+        return _lists_matches("grep")(arguments)
+    plain = not any(arg.startswith(("--format", "--eol")) for arg in arguments)
+    return plain and (first == "ls-files" or (first == "ls-tree" and "--name-only" in arguments))
 
 
 def _is_grep_filter(args: Words) -> bool:

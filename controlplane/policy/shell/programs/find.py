@@ -8,7 +8,7 @@ from dataclasses import replace
 from controlplane.policy.shell.command import ProgramCall
 from controlplane.policy.shell.programs.registry import PROGRAMS, program_name, run_with_file_names
 from controlplane.policy.shell.result import UnclearCommandError
-from controlplane.policy.shell.state import CommandOutcome, always
+from controlplane.policy.shell.state import CommandOutcome
 from controlplane.policy.shell.word import Word, to_any_file_name
 
 WITHOUT_VALUE = frozenset(
@@ -110,7 +110,7 @@ def find(call: ProgramCall) -> CommandOutcome:
         call.read(root, recursive=True)
         if deletes:
             call.write(root, "delete", recursive=True)
-    return always(call.state)
+    return CommandOutcome.from_state(call.state)
 
 
 def _take_roots(words: list[Word]) -> list[Word]:

@@ -13,7 +13,7 @@ from controlplane.policy.shell.result import UnclearCommandError
 from controlplane.policy.shell.word import Word
 
 
-def _writes_values_of(*options: str) -> Callable[[ProgramCall], None]:
+def _record_values(*options: str) -> Callable[[ProgramCall], None]:
     """Build a handler that records the values of these options as written: `curl -o F`."""
 
     def record(call: ProgramCall) -> None:
@@ -61,7 +61,7 @@ SAFE_METHODS = frozenset({"GET", "HEAD"})
 def _curl(call: ProgramCall) -> None:
     """Run `curl`: `curl -s localhost:3000/health` is known to be harmless, anything else is not."""
     if not _record_local_request(call):
-        _writes_values_of("-o", "--output")(call)
+        _record_values("-o", "--output")(call)
 
 
 def _record_local_request(call: ProgramCall) -> bool:
@@ -91,7 +91,7 @@ def _is_local_request(parsed: ParsedOptions) -> bool:
 
 NETWORK_PROGRAMS: Mapping[str, KnownProgram] = {
     "curl": CustomProgram(_curl, "runs"),
-    "wget": CustomProgram(_writes_values_of("-O", "--output-document"), "runs"),
+    "wget": CustomProgram(_record_values("-O", "--output-document"), "runs"),
     "rsync": CustomProgram(_copy_to_last, "runs"),
     "scp": CustomProgram(_copy_to_last, "runs"),
 }

@@ -23,13 +23,13 @@ PROGRAMS: Mapping[str, KnownProgram] = {
     **NETWORK_PROGRAMS,
     "git": GIT,
 }
-SYSTEM_FOLDERS = ("/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/", "/opt/homebrew/bin/")
+SYSTEM_DIRECTORIES = ("/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/", "/opt/homebrew/bin/")
 
 
 def program_name(name: str) -> str:
     """Return `rm` for `/bin/rm`. A program of any other directory keeps its path, which no table holds."""
-    folder, slash, last = name.rpartition("/")
-    return last if folder + slash in SYSTEM_FOLDERS else name
+    directory, slash, last = name.rpartition("/")
+    return last if directory + slash in SYSTEM_DIRECTORIES else name
 
 
 def run_with_file_names(call: ProgramCall, words: Sequence[Word]) -> None:

@@ -32,14 +32,14 @@ def scan_script(text: str) -> Script:
     scanner = _Scanner(text)
     while scanner.skip(" \t\n;}"):
         scanner.command()
-    return scanner.found
+    return scanner.script
 
 
 class _Scanner:
     def __init__(self, text: str) -> None:
         self.text = text
         self.at = 0
-        self.found = Script()
+        self.script = Script()
 
     def peek(self) -> str:
         return self.text[self.at : self.at + 1]
@@ -56,17 +56,17 @@ class _Scanner:
         return char
 
     def match(self, pattern: re.Pattern[str]) -> bool:
-        found = pattern.match(self.text, self.at)
-        if found:
-            self.at = found.end()
-        return bool(found)
+        match = pattern.match(self.text, self.at)
+        if match:
+            self.at = match.end()
+        return bool(match)
 
     def line(self) -> str:
         """Move to the end of the line; returns what stood before it."""
         end = self.text.find("\n", self.at)
         end = len(self.text) if end < 0 else end
-        found, self.at = self.text[self.at : end], end
-        return found.strip(" \t")
+        line, self.at = self.text[self.at : end], end
+        return line.strip(" \t")
 
     def command(self) -> None:
         self.addresses()
@@ -85,9 +85,9 @@ class _Scanner:
             self.skip(" \t")
             self.match(re.compile(r"[^\s;}]*"))
         elif name in "wW" and name:
-            self.found.writes.append(self.line())
+            self.script.writes.append(self.line())
         elif name in "rR" and name:
-            self.found.reads.append(self.line())
+            self.script.reads.append(self.line())
         elif name == "#":
             self.line()
         elif name != "{":
@@ -135,7 +135,7 @@ class _Scanner:
         self.match(SUBSTITUTE_FLAGS)
         if self.peek() == "w":
             self.at += 1
-            self.found.writes.append(self.line())
+            self.script.writes.append(self.line())
         self.ends()
 
     def appended(self) -> None:

@@ -11,7 +11,7 @@ from controlplane.policy.shell.options import OptionSpec, ParsedOptions, build_s
 from controlplane.policy.shell.programs.find import find
 from controlplane.policy.shell.programs.registry import run_with_file_names
 from controlplane.policy.shell.result import UnclearCommandError
-from controlplane.policy.shell.state import CommandOutcome, StreamContent, always
+from controlplane.policy.shell.state import CommandOutcome, StreamContent
 from controlplane.policy.shell.variables import is_harmless, is_quiet
 from controlplane.policy.shell.word import Word, to_any_file_name
 
@@ -52,7 +52,7 @@ def _untrusted_wrapper(reason: str, options: str = "") -> ShellCommand:
     def run(call: ProgramCall) -> CommandOutcome:
         call.add_unknown(reason)
         call.run_nested(call.parse_options(spec).operands)
-        return always(call.state)
+        return CommandOutcome.from_state(call.state)
 
     return run
 
@@ -60,7 +60,7 @@ def _untrusted_wrapper(reason: str, options: str = "") -> ShellCommand:
 def _coproc(call: ProgramCall) -> CommandOutcome:
     """Run `coproc`: when it runs, and what it shares with the shell, is not known."""
     call.add_unknown("runs in the background, next to the shell")
-    return always(call.state)
+    return CommandOutcome.from_state(call.state)
 
 
 def _env(call: ProgramCall) -> CommandOutcome:
@@ -85,7 +85,9 @@ def _exec(call: ProgramCall) -> CommandOutcome:
 def _command(call: ProgramCall) -> CommandOutcome:
     """Run `command x`, or `command -v x`, which only looks x up."""
     parsed = call.parse_options(COMMAND)
-    return always(call.state) if parsed.has("-v", "-V") else call.run_nested(parsed.operands)
+    return (
+        CommandOutcome.from_state(call.state) if parsed.has("-v", "-V") else call.run_nested(parsed.operands)
+    )
 
 
 def _xargs(call: ProgramCall) -> CommandOutcome:
@@ -114,7 +116,7 @@ def _xargs(call: ProgramCall) -> CommandOutcome:
     except UnclearCommandError as error:
         reason = "xargs gets names that may be of any file" if error.span == call.span else error.reason
         raise UnclearCommandError(reason, error.span) from None
-    return always(call.state)
+    return CommandOutcome.from_state(call.state)
 
 
 def _classify_stdin(call: ProgramCall, parsed: ParsedOptions) -> StreamContent:
@@ -176,11 +178,12 @@ def _unknown_word(call: ProgramCall) -> Word:
 def _string(call: ProgramCall) -> CommandOutcome:
     """Run `bash -c '…'` or `eval …`: always unknown, but what the string writes is recorded."""
     call.add_unknown("a string is run as a command")
+    # A string that is certain can at least be refused for its targets.
     words = call.args if call.name == "eval" else _command_string(call.args)
     if words and all(word.value is not None for word in words):
         text = " ".join(word.value or "" for word in words)
         call.recorder.add_nested(text, call.state.directories or (), (words[0].start, words[-1].end))
-    return always(call.state)
+    return CommandOutcome.from_state(call.state)
 
 
 def _command_string(args: Sequence[Word]) -> Sequence[Word]:
