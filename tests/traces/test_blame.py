@@ -83,7 +83,7 @@ def test_the_page_of_the_file_shows_whose_its_lines_are_now(acme, agent, written
     assert "Lines now" not in client.get(f"/w/acme/traces/map/file/{PATH}").content.decode()
     Workspace.objects.filter(pk=acme.pk).update(local_root=str(tmp_path))
     page = client.get(f"/w/acme/traces/map/file/{PATH}").content.decode()
-    assert "no recorded change explains them" in page
+    assert "no recorded change matches" in page
     assert "recorded as 1\N{EN DASH}2" in page
 
 

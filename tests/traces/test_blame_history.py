@@ -187,7 +187,7 @@ def test_a_deleted_file_says_who_took_it_away_and_keeps_its_history(repo, select
     found = blamed(selected)
     assert found["deleted"] == {"origin": None, "change": None}  # gone from disk, and nobody says who did it
     assert (
-        "no entry and no commit says who took it away"
+        "no entry or commit recorded the deletion"
         in client.get(f"{PAGE}?fragment=lines").content.decode()
     )
     commit = repo.commit(at=later(1))
@@ -217,11 +217,11 @@ def test_the_page_fetches_the_lines_and_is_whole_without_scripts(repo, selected,
     client = builders.signed_in(ivy)
     page = client.get(PAGE).content.decode()
     assert 'hx-get="?fragment=lines"' in page
-    assert page.count("no recorded change explains them") == 1  # of its three lines, the last
+    assert page.count("no recorded change matches") == 1  # of its three lines, the last
     fragment = client.get(f"{PAGE}?fragment=lines").content.decode()
     assert "hx-get" not in fragment
     assert "<html" not in fragment
-    assert "nobody recorded" in fragment
+    assert "not recorded" in fragment
     assert "INT-001" in fragment
     assert 'hx-get="?fragment=lines"' not in client.get(f"{PAGE}?history=1").content.decode()
 

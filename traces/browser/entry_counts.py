@@ -1,7 +1,7 @@
 """Count matching entries, by value and over time, from stored counts where those suffice.
 
 Stored counts cannot answer for a text, a path, a session or minutes. Then the newest `MAX_COUNTED` matching
-entries are counted, and `capped` tells the page to say so.
+entries are counted, and `capped` makes the page say so.
 """
 
 from __future__ import annotations
@@ -175,9 +175,8 @@ def _list_over_time(sums: QuerySet[EntryCount]) -> list[tuple[int, int, str, str
 def _count_rows(filters: EntryFilters, rows: list[CountedEntry]) -> EntryCounts:
     result = _summarize(rows[:MAX_COUNTED])
     result.capped = len(rows) > MAX_COUNTED
-    bounds = (
-        filters if not result.capped else filters.with_time_range(None, None)
-    )  # bars end where the counting ended
+    # Bars end where the counting ended.
+    bounds = filters if not result.capped else filters.with_time_range(None, None)
     first, last = _compute_bounds(bounds, result)
     result.buckets = _build_buckets(
         first,

@@ -61,9 +61,8 @@ def build_branches(
         build_value_condition(filters, ENTRY_FIELDS)
     )
     if filters.values("reason") == (ClassCheck.CLASS_DISAGREES,):
-        base = base.filter(
-            DISAGREES, kind=EntryKind.TRACE
-        )  # implied, but the planner needs it to use the partial index
+        # Implied, but the planner needs it to use the partial index.
+        base = base.filter(DISAGREES, kind=EntryKind.TRACE)
     base = _filter_by_folder(
         workspace_id, base, filters, is_small=matching is not None and matching <= MAX_INDEXED_ENTRIES
     )

@@ -15,7 +15,7 @@ from traces.lessons.store import Lesson
 MAX_RESULTS = 30
 MIN_DIRECTORY_FILES = 3  # files of one folder and the same intents from which on the folder is the answer
 MAX_TERMS = 12
-# Words of questions that say nothing of what is looked for.
+# Words of a question that do not describe what is searched.
 STOP_WORDS = frozenset(
     [
         "a",

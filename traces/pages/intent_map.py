@@ -28,7 +28,7 @@ from traces.local_files import walk_files
 MAX_LISTED = 20
 MAX_OVERLAPS = 12
 COLUMNS_PER_PAGE = 8
-MAX_DISK_FILES = 20_000  # files of a local root that are looked at
+MAX_DISK_FILES = 20_000  # files of a local root that are listed
 MAX_LESSONS = 1_000
 
 

@@ -110,7 +110,7 @@ class GitReader:
             stdin_file.write(stdin)
             stdin_file.seek(0)
             try:
-                process = subprocess.Popen(  # noqa: S603 - fixed words; paths stand behind "--" or in the input
+                process = subprocess.Popen(  # noqa: S603 - fixed arguments; paths come after "--" or on stdin
                     [*GIT, "--literal-pathspecs", "-C", self._root, *arguments],
                     stdin=stdin_file,
                     stdout=subprocess.PIPE,

@@ -1,7 +1,7 @@
 """Find which lines of a text still come from which recorded range, by hashes alone.
 
 The hash of a range covers its own lines or, in the simple form of a trace, the complete file. Only what a
-hash proves is claimed: lines that no hash explains are nobody's.
+hash proves is claimed: lines without a matching hash have no author.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ MAX_COMPARED_LINES = 600_000  # lines compared for one file, over all of its ver
 class TracedFile:
     """The lineage of a file.
 
-    `is_complete` is False when a limit was reached: then some lines are nobody's that could have been
+    `is_complete` is False when a limit was reached: then some lines have no author that could have been
     tracked.
     """
 

@@ -45,14 +45,14 @@ def insert_rebuilt_versions(
     positions: list[int] = []
     for version in versions:
         parents = tuple(positions[parent] for parent in version.parents)
-        after = versions[version.parents[0]].timestamp or 0 if version.parents else float("-inf")
-        until = (
-            float("inf") if version.timestamp is None else version.timestamp + 1
-        )  # commits have whole seconds
+        parent_time = versions[version.parents[0]].timestamp or 0 if version.parents else float("-inf")
+        # Commits have whole seconds.
+        until = float("inf") if version.timestamp is None else version.timestamp + 1
+        # Texts between a merge and its parents, or after versions that were not read, have no certain parent.
         has_gap = not version.is_truncated and len(parents) < 2
-        for seconds in [timestamp for timestamp in sorted(rebuilt) if has_gap and after < timestamp < until]:
-            between = FileVersion("", split_lines(rebuilt.pop(seconds)), version.path, parents, int(seconds))
-            result.append(between)
+        for time in [time for time in sorted(rebuilt) if has_gap and parent_time < time < until]:
+            lines = split_lines(rebuilt.pop(time))
+            result.append(FileVersion("", lines, version.path, parents, int(time)))
             parents = (len(result) - 1,)
         result.append(replace(version, parents=parents))
         positions.append(len(result) - 1)
@@ -65,23 +65,18 @@ def _rebuild_texts(
     """Return the rebuilt texts by the time of their entry; none that is a version already."""
     texts = [(b"".join(version.lines), version.timestamp) for version in versions]
     hashes = {_hash(text) for text, _ in texts}
-    missing = {
-        text_hash: seconds for text_hash, seconds in recorded_hashes.items() if text_hash not in hashes
-    }
+    missing = {text_hash: time for text_hash, time in recorded_hashes.items() if text_hash not in hashes}
     pending = [
-        (text, float("inf") if recorded_at is None else recorded_hashes.get(_hash(text), recorded_at))
-        for text, recorded_at in texts
+        (text, float("inf") if time is None else recorded_hashes.get(_hash(text), time))
+        for text, time in texts
     ]
-    pending += [
-        (edit.after, edit.timestamp)
-        for edit in edits
-        if edit.is_full_text and _hash(edit.after) in recorded_hashes
-    ]
+    full_texts = [edit for edit in edits if edit.is_full_text and _hash(edit.after) in recorded_hashes]
+    pending += [(edit.after, edit.timestamp) for edit in full_texts]
     texts_by_time: dict[float, bytes] = {}
     work_limit = WorkLimit(MAX_BYTES)
     while pending and missing:
-        text, seconds = pending.pop()
-        for candidate in [text, *_apply_edits(text, seconds, edits)]:
+        text, time = pending.pop()
+        for candidate in [text, *_apply_edits(text, time, edits)]:
             if not work_limit.consume(len(candidate)):
                 return texts_by_time
             # A wrong guess cannot get in: its hash was never recorded.
@@ -92,14 +87,11 @@ def _rebuild_texts(
     return texts_by_time
 
 
-def _apply_edits(text: bytes, seconds: float, edits: Sequence[Edit]) -> Iterator[bytes]:
+def _apply_edits(text: bytes, timestamp: float, edits: Sequence[Edit]) -> Iterator[bytes]:
     """Yield what the text may have been before the last edits, and what the next ones may have made of it."""
-    before = [edit for edit in edits if not edit.is_full_text and edit.timestamp <= seconds][
-        -MAX_NEIGHBOUR_EDITS:
-    ]
-    after = [edit for edit in edits if not edit.is_full_text and edit.timestamp > seconds][
-        :MAX_NEIGHBOUR_EDITS
-    ]
+    replacements = [edit for edit in edits if not edit.is_full_text]
+    before = [edit for edit in replacements if edit.timestamp <= timestamp][-MAX_NEIGHBOUR_EDITS:]
+    after = [edit for edit in replacements if edit.timestamp > timestamp][:MAX_NEIGHBOUR_EDITS]
     for edit in reversed(before):
         yield from _replace_each(text, edit.after, edit.before)
     for edit in after:

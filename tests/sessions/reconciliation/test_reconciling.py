@@ -222,14 +222,14 @@ def test_more_files_than_can_be_judged_are_refused(working):
 def test_the_pages_show_the_last_one_with_links(working, rex):
     rexs = builders.signed_in(rex)
     session, intent = reverse("sessions:detail", args=["acme", "s-1"]), "/w/acme/intents/INT-001/"
-    assert "Held against git" not in rexs.get(session).content.decode()
+    assert "Compared with git" not in rexs.get(session).content.decode()
     posted(working, changed("src/auth/a.ts", "<b>\n"), changed("src/auth/<i>\u202e.ts", "x"))
     for address in (session, intent):
         text = rexs.get(address).content.decode()
-        assert "Held against git" in text
+        assert "Compared with git" in text
         assert "0 of 2 files explained, 2 unexplained" in text
         assert reverse("traces:file", args=["acme", "src/auth/a.ts"]) in text
-        assert "<i>" not in text.split("Held against git")[1]
+        assert "<i>" not in text.split("Compared with git")[1]
     posted(working, changed("src/auth/a.ts", "one\n"))
     assert "1 of 1 files explained" in rexs.get(session).content.decode()
 

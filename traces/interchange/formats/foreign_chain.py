@@ -49,9 +49,8 @@ class ForeignChain:
     first_break: int | None = None
     _matching_rules: list[str] = field(default_factory=list)
     _broken: int = 0
-    _before_rule: list[int] = field(
-        default_factory=lambda: [0, 0]
-    )  # records that no rule had matched yet, first line
+    # Records that no rule had matched yet, first line.
+    _before_rule: list[int] = field(default_factory=lambda: [0, 0])
     _previous_hash: str = ""
 
     def add(self, record: Object, line: int | None) -> None:

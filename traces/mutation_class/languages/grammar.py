@@ -137,9 +137,8 @@ class Grammar:
     keeps_parentheses: Kinds = NO_KINDS  # unless they contain one of these, or are directly in one
     without_parentheses: Kinds = NO_KINDS  # their own parentheses do not count
     trailing: Kinds = NO_KINDS  # a trailing comma in them does not count
-    separators: Mapping[str, Kinds] = field(
-        default_factory=dict
-    )  # tokens that do not count, by parent or "*"
+    # Tokens that do not count, by parent or "*".
+    separators: Mapping[str, Kinds] = field(default_factory=dict)
     implicit_parents: Mapping[NodePosition, str] = field(default_factory=dict)  # a lone child as if in this
     dropped_when_empty: Kinds = NO_KINDS
     docstring_parents: Mapping[str, Kinds] = field(default_factory=dict)  # by kind: parents with docstrings
