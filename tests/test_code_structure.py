@@ -1,9 +1,10 @@
-"""The sizes that keep the code readable, measured. Part of `make check`."""
+"""The structure that keeps the code readable: sizes, folders, names, layers. Part of `make check`."""
 
 from __future__ import annotations
 
 import ast
 import tomllib
+from collections import Counter, defaultdict
 from pathlib import Path
 
 import pytest
@@ -60,3 +61,28 @@ def test_every_module_of_the_project_package_has_its_layer():
     }
     here = {f"controlplane.{name}" for name in modules - {"__init__", "migrations"}}
     assert here == {name for name in layers if name.startswith("controlplane.")}
+
+
+MAX_FILES = 16
+# Slices: one agent, one program, one tool set a file.
+SLICES = {"sessions/adapters": 20, "controlplane/policy/shell/programs": 20}
+# Django looks these up by name, in each model and each command.
+SHARED_CLASS_NAMES = {"Meta", "Command"}
+# Programs of their own, which share no names with the server.
+PROGRAMS = (ROOT / "controlplane" / "client", ROOT / "demo")
+
+
+def test_a_folder_holds_about_fifteen_files():
+    sizes = Counter(file.parent.relative_to(ROOT).as_posix() for file in FILES if file.name != "__init__.py")
+    assert {folder: n for folder, n in sizes.items() if n > SLICES.get(folder, MAX_FILES)} == {}
+
+
+def test_a_class_name_has_one_meaning():
+    places = defaultdict(list)
+    for file in FILES:
+        if any(file.is_relative_to(program) for program in PROGRAMS):
+            continue
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef) and node.name not in SHARED_CLASS_NAMES:
+                places[node.name].append(f"{file.relative_to(ROOT)}:{node.lineno}")
+    assert {name: where for name, where in places.items() if len(where) > 1} == {}

@@ -15,12 +15,13 @@ import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from operator import attrgetter
 from typing import Any
 
-from django.db import connection
+from django.db import connection, transaction
 
+from controlplane.shared import notify
 from traces.ledger import canonical_json
 from traces.ledger.bulk_insert import column_names
 from traces.ledger.insert_rows import insert_rows
@@ -122,7 +123,10 @@ def append_prepared(made: PreparedEntry, *, only_if: Condition = ALWAYS) -> Appe
     params = [*(values[name] for name in COLUMNS), *only_if.params]
     execute = _append_in_one if connection.vendor == "postgresql" else _append_in_two
     row_id = execute(insert, params, made)
-    return None if row_id is None else made.appended(row_id)
+    if row_id is None:
+        return None
+    _announce_on_commit({made.row["workspace_id"]})
+    return made.appended(row_id)
 
 
 def append_many(entries: Iterable[NewEntry]) -> list[AppendedEntry]:
@@ -138,7 +142,14 @@ def append_many(entries: Iterable[NewEntry]) -> list[AppendedEntry]:
         for row_id, one in zip(ids, made, strict=True)
     ]
     insert_rows(LedgerBody, bodies)
+    _announce_on_commit({one.row["workspace_id"] for one in made})
     return [one.appended(row_id) for row_id, one in zip(ids, made, strict=True)]
+
+
+def _announce_on_commit(workspace_ids: set[int]) -> None:
+    """Tell open pages of new entries once they can be read."""
+    for workspace_id in workspace_ids:
+        transaction.on_commit(partial(notify.announce, workspace_id))
 
 
 def prepare(entry: NewEntry, received_at: datetime | None = None) -> PreparedEntry:

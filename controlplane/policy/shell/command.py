@@ -107,12 +107,14 @@ class ProgramCall:
         if not self.recorder.on_disk or not is_inside(path.key):
             return None
         absolute = path.raw.startswith("/")
+        # `key` has its `..` resolved by text, but links may turn them elsewhere.
         if absolute and ".." in path.raw.split("/"):
             raise UnclearCommandError("a wildcard behind a ..", span)
         pattern = path.key if absolute else f"{path.cwd}/{path.raw}".lstrip("/")
         matches = find_matches(self.recorder.filesystem, pattern)
         if matches is None:
             return None
+        # A file named `~x` must not be taken for a home.
         names = (f"./{match}" if match.startswith("~") else match for match in matches)
         return [resolve_lexically("", name, self.recorder.root) for name in names]
 
@@ -148,6 +150,7 @@ class ProgramCall:
 
     def write_existing(self, word: Word, op: str, *, recursive: bool = False) -> None:
         """Record a change of files that must exist: a wildcard names each one that it matches."""
+        # A wildcard out of a variable was matched when the variable was set, before files came and went.
         if not word.has_wildcard or word.from_variable:
             self.write(word, op, recursive=recursive)
             return

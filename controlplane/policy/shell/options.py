@@ -86,27 +86,28 @@ def parse_options(args: Sequence[Word], spec: OptionSpec) -> ParsedOptions:
         if word.value == "--" and not word.has_wildcard:
             after = tuple(remaining)
             return ParsedOptions(tuple(options), (*operands, *after), after)
-        if not _looks_like_option(word, spec):
+        if not _is_option(word, spec):
             operands.append(word)
             if spec.stops_at_operand:
                 operands.extend(remaining)
         elif word.prefix.startswith("--"):
-            options.append(_long(word, remaining, spec))
+            options.append(_parse_long(word, remaining, spec))
         else:
-            options.extend(_short(word, remaining, spec))
+            options.extend(_parse_short(word, remaining, spec))
     return ParsedOptions(tuple(options), tuple(operands))
 
 
-def _looks_like_option(word: Word, spec: OptionSpec) -> bool:
+def _is_option(word: Word, spec: OptionSpec) -> bool:
     if word.prefix.startswith("-"):
         return word.value != "-"
+    # A word that is not known, or a wildcard at its start, may become `-o` or a file named `-o`.
     uncertain = (word.value is None and not word.prefix) or (word.has_wildcard and word.prefix[0] in "*?[")
     if uncertain and not spec.option_safe:
         raise UnclearCommandError("may expand to an option", word.span)
     return False
 
 
-def _long(word: Word, remaining: Iterator[Word], spec: OptionSpec) -> tuple[str, Word | None]:
+def _parse_long(word: Word, remaining: Iterator[Word], spec: OptionSpec) -> tuple[str, Word | None]:
     name, equals, _ = word.prefix.partition("=")
     role = spec.options.get(name)
     span = word.span
@@ -119,19 +120,21 @@ def _long(word: Word, remaining: Iterator[Word], spec: OptionSpec) -> tuple[str,
     return name, None if role in (FLAG, OPTIONAL) else _require_single(_take_value(remaining, span))
 
 
-def _short(word: Word, remaining: Iterator[Word], spec: OptionSpec) -> Iterator[tuple[str, Word | None]]:
+def _parse_short(
+    word: Word, remaining: Iterator[Word], spec: OptionSpec
+) -> Iterator[tuple[str, Word | None]]:
     span = word.span
     if spec.takes_number and word.value is not None and word.value[1:].isdecimal():
         return
-    for at in range(1, len(word.prefix)):
-        name = f"-{word.prefix[at]}"
+    for index in range(1, len(word.prefix)):
+        name = f"-{word.prefix[index]}"
         role = spec.options.get(name)
         if role is None:
             raise UnclearCommandError(f"the option {name} is not known to be safe", span)
         if role == FLAG:
             yield name, None
             continue
-        attached = word.tail(at + 1)
+        attached = word.tail(index + 1)
         is_attached = attached.value != ""
         if role == OPTIONAL:
             yield name, _require_single(attached) if is_attached else None

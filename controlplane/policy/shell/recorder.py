@@ -68,9 +68,9 @@ class Recorder:
         self.on_disk = self.filesystem.is_dir("") is True
         self.has_removed = False  # what the disk says may not hold any more
         self.jump_count = 0  # uses of `break` and `continue`
-        self.exports_variables = False  # others than those that only choose a language, say
+        self.exports_variables = False  # such as may change what a program of the workspace does
         self.exec_redirects = 0  # uses of `exec` without a program, which may redirect standard input
-        self.has_run_program = False  # the part at hand runs code that is not known
+        self.has_run_program = False  # the part at hand runs code that the analysis does not know
         self.filled_variables: set[str] = set()  # set by `read` to text from outside
         self.created_directories: set[str] = set()
         self.written_with_slash: set[str] = set()  # keys; a slash at the end goes through a link
@@ -91,6 +91,7 @@ class Recorder:
 
     @property
     def is_exhausted(self) -> bool:
+        """Whether the command is too long: nothing more of it is walked."""
         return self._commands > MAX_COMMANDS
 
     def add_write(
@@ -220,6 +221,7 @@ class Recorder:
         return self.filesystem.is_dir(path.key) if self.on_disk and is_inside(path.key) else None
 
     def build_analysis(self) -> ShellAnalysis:
+        """Return everything that was recorded, parts in the order of the text."""
         self._check_links()
         parts = sorted(self._parts, key=lambda part: (part.start, -part.end))
         return ShellAnalysis(
@@ -233,20 +235,18 @@ class Recorder:
     def _check_links(self) -> None:
         """Record as unknown what may be written through a link that the same command makes.
 
-        The gate resolves paths before the command runs, when that link does not exist yet.
-
-        Their order does not count, as a loop or a background job may run a write after the link is made.
+        The gate resolves paths before the command runs, when that link does not exist yet. The order of the
+        writes does not count: a loop or a background job may write after the link is made.
         """
         if len(self._links) > MAX_LINKS:
             self.add_unknown("creates too many links to follow", (0, len(self.source.data)))
             return
         for link in self._links:
             for path, key in self._writes.items():
-                through = _goes_through(link, path, key) or (
-                    key == link.key and key in self.written_with_slash
-                )
+                follows = _may_follow(link, path, key)
+                follows |= key == link.key and key in self.written_with_slash
                 # A wildcard also matches links that did not exist yet when it was looked up.
-                if (through or path in self._matched) and path != link.maker:
+                if (follows or path in self._matched) and path != link.maker:
                     text = self.source.text[path.start : path.end]
                     reason = "may be written through a link that the same command creates"
                     self._unknown[Unknown(text, reason, path.start, path.end)] = None
@@ -255,7 +255,7 @@ class Recorder:
         return self.source.offset(span[0]), self.source.offset(span[1])
 
 
-def _goes_through(link: _Link, path: ShellPath, key: str) -> bool:
+def _may_follow(link: _Link, path: ShellPath, key: str) -> bool:
     """Return whether a write may follow a link: below it, at its name, or by copying a tree over it."""
     if key == link.key:
         return path.op in FOLLOWS
