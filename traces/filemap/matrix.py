@@ -152,7 +152,7 @@ def _cached_owner_finder(scopes: tuple[tuple[str, tuple[str, ...]], ...]) -> Own
 
 def _build_overlap(a: KnownIntent, b: KnownIntent, path: str, files: Sequence[MapFile]) -> Overlap:
     shared_files = [file for file in files if a.intent_id in file.owners and b.intent_id in file.owners]
-    writes = [[file.cells[one.intent_id].entries for one in (a, b)] for file in shared_files]
+    writes = [[file.cells[intent.intent_id].entries for intent in (a, b)] for file in shared_files]
     shared_entries = sum(sum(pair) for pair in writes if all(pair))
     all_entries = sum(sum(pair) for pair in writes)
     patterns = (find_owning_pattern(a, path), find_owning_pattern(b, path))

@@ -101,7 +101,7 @@ def search_files(
         (match for match in matches if match.term_count == max_terms),
         key=lambda match: (-match.weight, -match.file.entries, match.file.path),
     )
-    return _group_by_directory(best, {one.intent_id: one for one in intents})[:MAX_RESULTS]
+    return _group_by_directory(best, {intent.intent_id: intent for intent in intents})[:MAX_RESULTS]
 
 
 def extract_terms(query: str) -> list[str]:

@@ -108,14 +108,11 @@ def _find_open_paths(root: Directory, at: str, *, unfold: bool) -> set[str]:
     rows_left = MAX_ROWS - sum(1 for _ in _iterate_rows(root, (), open_paths))
     level = list(directory.directories.values())
     while unfold and level:
-        rows_left -= sum(
-            len(directory_at_level.directories) + len(directory_at_level.files)
-            for directory_at_level in level
-        )
+        rows_left -= sum(len(node.directories) + len(node.files) for node in level)
         if rows_left < 0:
             break
-        open_paths |= {one.path for one in level}
-        level = [child for one in level for child in one.directories.values()]
+        open_paths |= {node.path for node in level}
+        level = [child for node in level for child in node.directories.values()]
     return open_paths
 
 
@@ -135,7 +132,7 @@ def _iterate_rows(
 def _build_directory_row(
     directory: Directory, name: str, depth: int, columns: Sequence[str], *, is_open: bool
 ) -> MapRow:
-    cells = tuple(directory.cells.get(one) for one in columns)
+    cells = tuple(directory.cells.get(intent_id) for intent_id in columns)
     return MapRow(
         f"{directory.path}/",
         name,
@@ -150,7 +147,7 @@ def _build_directory_row(
 
 
 def _build_file_row(file: MapFile, depth: int, columns: Sequence[str]) -> MapRow:
-    cells = tuple(file.cells.get(one) for one in columns)
+    cells = tuple(file.cells.get(intent_id) for intent_id in columns)
     name = file.path.rsplit("/", 1)[-1]
     contested = len(file.owners) > 1
     return MapRow(

@@ -103,7 +103,7 @@ class _HistoryReader:
             pass
         removal = self._find_removal(newest[-1]) if newest[-1].blob is None else None
         versions = self._build_versions()
-        commits = [one.commit for one in self.commits][len(self.commits) - len(versions) :]
+        commits = [item.commit for item in self.commits][len(self.commits) - len(versions) :]
         return FileHistory(tuple(versions), tuple(commits), tuple(self.renames), removal)
 
     def _list_commits(self, revision: str, path: str) -> list[_KnownCommit]:
@@ -121,6 +121,7 @@ class _HistoryReader:
         if not older or old is None:
             return False
         self.renames.append(PathChange(first.commit, old, first.path))
+        # git listed it without parents, because the path did not exist before: connect both histories.
         first.commit = replace(first.commit, parents=(older[-1].commit.revision,))
         self.commits = [*older, *self.commits]
         return True
@@ -138,19 +139,18 @@ class _HistoryReader:
 
     def _build_versions(self) -> list[FileVersion]:
         readable = _limit_bytes(self.commits)
-        contents = self.reader.read_blobs(sorted({one.blob[0] for one in readable if one.blob}))
-        indexes = {one.commit.revision: index for index, one in enumerate(readable)}
+        contents = self.reader.read_blobs(sorted({item.blob[0] for item in readable if item.blob}))
+        indexes = {item.commit.revision: index for index, item in enumerate(readable)}
         versions: list[FileVersion] = []
-        for one in readable:
-            parents = tuple(indexes[name] for name in one.commit.parents if name in indexes)
-            lines = split_lines(contents[one.blob[0]]) if one.blob else ()
-            is_truncated = len(parents) < len(one.commit.parents)
-            commit = one.commit
-            versions.append(
-                FileVersion(
-                    commit.revision, lines, one.path, parents, commit.timestamp, is_truncated=is_truncated
-                )
+        for item in readable:
+            commit, path = item.commit, item.path
+            parents = tuple(indexes[name] for name in commit.parents if name in indexes)
+            lines = split_lines(contents[item.blob[0]]) if item.blob else ()
+            is_truncated = len(parents) < len(commit.parents)
+            version = FileVersion(
+                commit.revision, lines, path, parents, commit.timestamp, is_truncated=is_truncated
             )
+            versions.append(version)
         return _limit_lines(versions)
 
 

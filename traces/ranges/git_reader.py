@@ -81,13 +81,13 @@ class GitReader:
 
     def read_blobs(self, objects: list[str]) -> dict[str, bytes]:
         """Return the bytes of these blobs."""
-        output = self._git("cat-file", "--batch", stdin="".join(f"{one}\n" for one in objects).encode())
+        output = self._git("cat-file", "--batch", stdin="".join(f"{name}\n" for name in objects).encode())
         contents: dict[str, bytes] = {}
         position = 0
-        for one in objects:
+        for name in objects:
             line_end = output.index(b"\n", position)
             size = int(output[position:line_end].rsplit(b" ", 1)[-1])
-            contents[one] = output[line_end + 1 : line_end + 1 + size]
+            contents[name] = output[line_end + 1 : line_end + 1 + size]
             position = line_end + 1 + size + 1
         return contents
 
