@@ -143,7 +143,7 @@ def _entry(workspace_id: int, session: Session, place: int, dice: random.Random)
         body = build_trace_entry(
             Mutation(path, content_hash=digest, start_line=1, end_line=40, mutation_class=kind), author
         )
-        check = ClassCheck.CLASS_DISAGREES if dice.random() < 0.002 else ClassCheck.AGREES
+        check = ClassCheck.DISAGREES if dice.random() < 0.002 else ClassCheck.AGREES
         return NewEntry(
             kind="trace", body=body, entry_id=body["id"], outcome=kind, reason=check.value, **common
         )

@@ -14,7 +14,7 @@ from controlplane.policy.globs.scope import Scope
 from controlplane.policy.rules import policy_document
 from controlplane.policy.shell import analyse
 from controlplane.shared.starters import STARTERS, detect_starter
-from intents import recommendations
+from intents.rules import recommendations
 from tests import builders
 
 

@@ -68,19 +68,21 @@ class ParsedEntry(NamedTuple):
 
 def find_field_errors(entry: dict[str, Any]) -> list[tuple[str, str]]:
     """(JSON path, problem) for every field that is missing or not what it must be."""
-    return list(_entry_problems(entry))
+    return list(_check_entry(entry))
 
 
 def parse_entry(entry: dict[str, Any]) -> ParsedEntry:
     """Read an entry that has no `problems`."""
-    named = _text(entry.get("intent_id"))
-    files = tuple(_change(file, named) for file in entry["files"])
+    intent_id = _text(entry.get("intent_id"))
+    files = tuple(_parse_file(file, intent_id) for file in entry["files"])
     revision = _text((entry.get("vcs") or {}).get("revision_id"))
-    return build_parsed_entry(entry["timestamp"], revision, _text(entry.get("mutation_class")), named, files)
+    return build_parsed_entry(
+        entry["timestamp"], revision, _text(entry.get("mutation_class")), intent_id, files
+    )
 
 
 def build_parsed_entry(
-    timestamp: str, revision_id: str, mutation_class: str, named: str, files: tuple[TracedFile, ...]
+    timestamp: str, revision_id: str, mutation_class: str, intent_id: str, files: tuple[TracedFile, ...]
 ) -> ParsedEntry:
     """An entry of these files: session, intent and model are the first that are told. Raises ValueError."""
     return ParsedEntry(
@@ -88,8 +90,10 @@ def build_parsed_entry(
         revision_id=revision_id,
         mutation_class=mutation_class,
         session_id=next((file.session_id for file in files if file.session_id), ""),
-        intent_id=named or next((file.intents[0] for file in files if file.intents), ""),
-        model=next((one.model for file in files for one in file.ranges if one.model), ""),
+        intent_id=intent_id or next((file.intents[0] for file in files if file.intents), ""),
+        model=next(
+            (line_range.model for file in files for line_range in file.ranges if line_range.model), ""
+        ),
         files=files,
     )
 
@@ -105,12 +109,12 @@ def parse_timestamp(text: str) -> datetime:
 @lru_cache(maxsize=CACHE_SIZE)
 def to_canonical_path(raw: str) -> str:
     """The workspace-relative path. Raises ValueError with the reason for the sender."""
-    placed = canonicalize(raw, root=None, cwd=None, writing=True)
-    if isinstance(placed, InvalidPath):
-        raise ValueError(placed.message)  # noqa: TRY004 - the text is of the right type and says the wrong thing
-    if not placed.path or len(placed.path) > MAX_PATH_LENGTH:
+    result = canonicalize(raw, root=None, cwd=None, writing=True)
+    if isinstance(result, InvalidPath):
+        raise ValueError(result.message)  # noqa: TRY004 - the text is of the right type and says the wrong thing
+    if not result.path or len(result.path) > MAX_PATH_LENGTH:
         raise ValueError(f"a path has 1 to {MAX_PATH_LENGTH} characters and names a file")
-    return placed.path
+    return result.path
 
 
 @lru_cache(maxsize=CACHE_SIZE)
@@ -132,52 +136,52 @@ def parse_session_id(url: str | None) -> str:
     return text[:MAX_TEXT_LENGTH]
 
 
-def _entry_problems(entry: dict[str, Any]) -> FieldErrors:
-    yield from _required(entry, "$", "id", _id_problem)
-    yield from _required(entry, "$", "timestamp", _time_problem)
-    yield from _optional(entry, "$", "mutation_class", _text_problem)
-    yield from _optional(entry, "$", "intent_id", _text_problem)
+def _check_entry(entry: dict[str, Any]) -> FieldErrors:
+    yield from _required(entry, "$", "id", _check_id)
+    yield from _required(entry, "$", "timestamp", _check_time)
+    yield from _optional(entry, "$", "mutation_class", _check_text)
+    yield from _optional(entry, "$", "intent_id", _check_text)
     vcs = entry.get("vcs")
     if vcs is not None:
         if isinstance(vcs, dict):
-            yield from _optional(vcs, "$.vcs", "revision_id", _text_problem)
+            yield from _optional(vcs, "$.vcs", "revision_id", _check_text)
         else:
             yield "$.vcs", "must be an object"
     if "files" not in entry:
         yield "$.files", "is missing"
-    yield from _each(entry, "$", "files", _file_problems)
+    yield from _each(entry, "$", "files", _check_file)
 
 
-def _file_problems(file: dict[str, Any], at: str) -> FieldErrors:
-    yield from _required(file, at, "relative_path", _path_problem)
-    yield from _optional(file, at, "content_hash", _text_problem)
-    yield from _each(file, at, "conversations", _conversation_problems)
+def _check_file(file: dict[str, Any], at: str) -> FieldErrors:
+    yield from _required(file, at, "relative_path", _check_path)
+    yield from _optional(file, at, "content_hash", _check_text)
+    yield from _each(file, at, "conversations", _check_conversation)
 
 
-def _conversation_problems(talk: dict[str, Any], at: str) -> FieldErrors:
-    yield from _optional(talk, at, "url", _text_problem)
-    contributor = talk.get("contributor")
+def _check_conversation(conversation: dict[str, Any], at: str) -> FieldErrors:
+    yield from _optional(conversation, at, "url", _check_text)
+    contributor = conversation.get("contributor")
     if isinstance(contributor, dict):
-        yield from _optional(contributor, f"{at}.contributor", "entity_type", _text_problem)
-        yield from _optional(contributor, f"{at}.contributor", "model_identifier", _text_problem)
+        yield from _optional(contributor, f"{at}.contributor", "entity_type", _check_text)
+        yield from _optional(contributor, f"{at}.contributor", "model_identifier", _check_text)
     elif contributor is not None:
         yield f"{at}.contributor", "must be an object"
-    yield from _each(talk, at, "ranges", _range_problems)
-    yield from _each(talk, at, "related", _related_problems)
+    yield from _each(conversation, at, "ranges", _check_range)
+    yield from _each(conversation, at, "related", _check_related)
 
 
-def _range_problems(lines: dict[str, Any], at: str) -> FieldErrors:
+def _check_range(lines: dict[str, Any], at: str) -> FieldErrors:
     for name in ("start_line", "end_line"):
-        yield from _required(lines, at, name, _line_problem)
-    yield from _optional(lines, at, "content_hash", _text_problem)
+        yield from _required(lines, at, name, _check_line)
+    yield from _optional(lines, at, "content_hash", _check_text)
     start, end = lines.get("start_line"), lines.get("end_line")
     if isinstance(start, int) and isinstance(end, int) and end < start:
         yield f"{at}.end_line", "is before start_line"
 
 
-def _related_problems(related: dict[str, Any], at: str) -> FieldErrors:
-    yield from _required(related, at, "type", _text_problem)
-    yield from _required(related, at, "value", _text_problem)
+def _check_related(related: dict[str, Any], at: str) -> FieldErrors:
+    yield from _required(related, at, "type", _check_text)
+    yield from _required(related, at, "value", _check_text)
 
 
 def _required(holder: dict[str, Any], at: str, name: str, rule: Callable[[Any], str]) -> FieldErrors:
@@ -206,7 +210,7 @@ def _each(
             yield where, "must be an object"
 
 
-def _id_problem(value: Any) -> str:
+def _check_id(value: Any) -> str:
     if (
         not isinstance(value, str)
         or not value.strip()
@@ -217,7 +221,7 @@ def _id_problem(value: Any) -> str:
     return ""
 
 
-def _time_problem(value: Any) -> str:
+def _check_time(value: Any) -> str:
     try:
         parse_timestamp(value if isinstance(value, str) else repr(value))
     except (ValueError, OverflowError) as error:
@@ -225,7 +229,7 @@ def _time_problem(value: Any) -> str:
     return ""
 
 
-def _path_problem(value: Any) -> str:
+def _check_path(value: Any) -> str:
     if not isinstance(value, str):
         return "must be a text"
     try:
@@ -235,11 +239,11 @@ def _path_problem(value: Any) -> str:
     return ""
 
 
-def _text_problem(value: Any) -> str:
+def _check_text(value: Any) -> str:
     return "" if isinstance(value, str) else "must be a text"
 
 
-def _line_problem(value: Any) -> str:
+def _check_line(value: Any) -> str:
     return "" if _is_line(value) else "must be a line number"
 
 
@@ -247,50 +251,54 @@ def _is_line(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < MAX_LINE_LENGTH
 
 
-def _change(file: dict[str, Any], named: str) -> TracedFile:
+def _parse_file(file: dict[str, Any], entry_intent_id: str) -> TracedFile:
     """`named` is the intent of the whole entry, for files that name none."""
-    talks = file.get("conversations") or []
-    whole = file.get("content_hash")
-    told = [whole] if whole else []
+    conversations = file.get("conversations") or []
+    file_hash = file.get("content_hash")
+    hashes = [file_hash] if file_hash else []
     session, intents, ranges = "", [], []
-    for talk in talks:
-        session = session or parse_session_id(talk.get("url"))
-        intents += _intents(talk)
-        ranges += _ranges(talk, told)
+    for conversation in conversations:
+        session = session or parse_session_id(conversation.get("url"))
+        intents += _parse_intents(conversation)
+        ranges += _parse_ranges(conversation, hashes)
     path = to_canonical_path(file["relative_path"])
     return build_traced_file(
-        path, session, tuple(dict.fromkeys(intents)) or ((named,) if named else ()), told, ranges
+        path,
+        session,
+        tuple(dict.fromkeys(intents)) or ((entry_intent_id,) if entry_intent_id else ()),
+        hashes,
+        ranges,
     )
 
 
 def build_traced_file(
-    path: str, session_id: str, intents: tuple[str, ...], told: list[str], ranges: list[TracedRange]
+    path: str, session_id: str, intents: tuple[str, ...], hashes: list[str], ranges: list[TracedRange]
 ) -> TracedFile:
     """A file whose hashes, of the whole and of ranges, are `told`. It has one where all of them agree."""
-    different = {normalize_hash(text) for text in told}
-    content_hash = different.pop() if len(different) == 1 else ""
-    deleted = bool(told) and all(text.upper() == DELETED for text in told)
+    normalized = {normalize_hash(text) for text in hashes}
+    content_hash = normalized.pop() if len(normalized) == 1 else ""
+    deleted = bool(hashes) and all(text.upper() == DELETED for text in hashes)
     return TracedFile(path, session_id, intents, content_hash, deleted, tuple(ranges))
 
 
-def _ranges(talk: dict[str, Any], told: list[str]) -> list[TracedRange]:
+def _parse_ranges(conversation: dict[str, Any], hashes: list[str]) -> list[TracedRange]:
     """The ranges of a conversation; the hashes that they tell are added to `told`."""
-    contributor = talk.get("contributor") or {}
+    contributor = conversation.get("contributor") or {}
     kind = _text(contributor.get("entity_type"))[:20]
     model = _text(contributor.get("model_identifier"))
-    found = []
-    for one in talk.get("ranges", []):
-        raw = one.get("content_hash")
+    ranges = []
+    for item in conversation.get("ranges", []):
+        raw = item.get("content_hash")
         if raw:
-            told.append(raw)
-        found.append(TracedRange(one["start_line"], one["end_line"], normalize_hash(raw), kind, model))
-    return found
+            hashes.append(raw)
+        ranges.append(TracedRange(item["start_line"], item["end_line"], normalize_hash(raw), kind, model))
+    return ranges
 
 
-def _intents(talk: dict[str, Any]) -> list[str]:
+def _parse_intents(conversation: dict[str, Any]) -> list[str]:
     return [
         related["value"][:MAX_TEXT_LENGTH]
-        for related in talk.get("related", [])
+        for related in conversation.get("related", [])
         if related["type"] == INTENT_TYPE and related["value"]
     ]
 

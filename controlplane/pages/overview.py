@@ -16,7 +16,7 @@ from controlplane.pages.recent_calls import list_recent_calls
 from controlplane.policy.model import IntentStatus, SessionState
 from controlplane.shared.access import MemberRequest, member_page
 from intents.models import Intent
-from intents.workspace_policy import read_policy
+from intents.rules.policy import read_policy
 from sessions.agent_titles import agent_title
 from sessions.approvals.card.subjects import describe_subject
 from sessions.models import AgentSession, Approval

@@ -17,12 +17,13 @@ from controlplane.api.pagination import PAGE_PARAMETERS, paginate, read_boolean
 from controlplane.api.raw_body import TEXT_TYPES, YAML_TYPES, RawBodyParser, read_parsed_body
 from controlplane.api.views import WorkspaceView
 from controlplane.shared.downloads import text_download
-from intents import intentignore, registry
+from intents import registry
 from intents.api import schema
 from intents.errors import IntentNotFoundError, InvalidRegistryFileError
 from intents.file_format.registry_parser import parse_registry
 from intents.models import Intent
 from intents.registry_file import import_export
+from intents.rules import intentignore
 from intents.selectors import find_intent, is_case_insensitive, serialize_intent
 
 YAML_BODY = dict.fromkeys(YAML_TYPES, OpenApiTypes.STR)
@@ -34,7 +35,7 @@ class IntentsView(WorkspaceView):
 
     @extend_schema(
         operation_id="intents_list", summary="List intents, newest first",
-        parameters=[schema.STATUS, *PAGE_PARAMETERS], responses=schema.answers(200, schema.IntentPage),
+        parameters=[schema.STATUS, *PAGE_PARAMETERS], responses=schema.responses_for(200, schema.IntentPage),
     )  # fmt: skip
     def get(self, request: Request) -> Response:
         rows = Intent.objects.for_workspace(self.bearer.workspace_id)
@@ -46,7 +47,7 @@ class IntentsView(WorkspaceView):
 
     @extend_schema(
         operation_id="intents_create", summary="Register an intent", request=schema.NewIntentBody,
-        responses=schema.answers(201, schema.IntentAnswer, 409, 415, refused=True),
+        responses=schema.responses_for(201, schema.IntentAnswer, 409, 415, refused=True),
         examples=[schema.EXAMPLE_INTENT],
     )  # fmt: skip
     def post(self, request: Request) -> Response:
@@ -68,16 +69,16 @@ class IntentView(WorkspaceView):
     @extend_schema(
         operation_id="intents_get", summary="All fields of an intent",
         description="The ETag is the version, for If-Match.",
-        responses=schema.answers(200, schema.IntentAnswer, 404),
+        responses=schema.responses_for(200, schema.IntentAnswer, 404),
     )  # fmt: skip
     def get(self, request: Request, intent_id: str) -> Response:
         return _answer(self.get_intent(intent_id))
 
     @extend_schema(
         operation_id="intents_change", summary="Change fields of an intent",
-        description="A status follows the allowed moves. What only the server sets is left as it is.",
+        description="A status must follow the allowed moves. Fields that only the server sets are ignored.",
         parameters=[schema.IF_MATCH], request=schema.IntentChangeBody,
-        responses=schema.answers(200, schema.IntentAnswer, 404, 409, 412, 415, refused=True),
+        responses=schema.responses_for(200, schema.IntentAnswer, 404, 409, 412, 415, refused=True),
     )  # fmt: skip
     def patch(self, request: Request, intent_id: str) -> Response:
         intent = self.get_intent(intent_id)
@@ -93,9 +94,9 @@ class ValidateView(WorkspaceView):
     parser_classes = [RawBodyParser]
 
     @extend_schema(
-        operation_id="intents_validate", summary="Check a file; nothing is changed",
+        operation_id="intents_validate", summary="Validate a file; nothing is changed",
         parameters=[schema.LENIENT], request=YAML_BODY, examples=[schema.EXAMPLE_FILE],
-        responses=schema.answers(200, schema.ReportAnswer, 415),
+        responses=schema.responses_for(200, schema.ReportAnswer, 415),
     )  # fmt: skip
     def post(self, request: Request) -> Response:
         lenient = read_boolean(request, "lenient")
@@ -111,10 +112,10 @@ class ImportView(WorkspaceView):
     parser_classes = [RawBodyParser]
 
     @extend_schema(
-        operation_id="intents_import", summary="Bring the registry to what a file says",
+        operation_id="intents_import", summary="Import a file into the registry",
         description="All or nothing. Any status may be set.", request=YAML_BODY,
         parameters=[schema.MODE, schema.DRY_RUN, schema.LENIENT], examples=[schema.EXAMPLE_FILE],
-        responses=schema.answers(200, schema.ImportAnswer, 415, refused=True),
+        responses=schema.responses_for(200, schema.ImportAnswer, 415, refused=True),
     )  # fmt: skip
     def post(self, request: Request) -> Response:
         mode = request.query_params.get("mode") or "merge"
@@ -142,7 +143,7 @@ class ExportView(WorkspaceView):
 
     @extend_schema(
         operation_id="intents_export", summary="The registry as active_intents.yaml",
-        responses=schema.answers((200, "application/yaml"), OpenApiTypes.OBJECT),
+        responses=schema.responses_for((200, "application/yaml"), OpenApiTypes.OBJECT),
     )  # fmt: skip
     def get(self, request: Request) -> HttpResponse:
         return text_download(
@@ -156,15 +157,16 @@ class IgnoreView(WorkspaceView):
 
     @extend_schema(
         operation_id="intentignore_get", summary="The workspace's .intentignore, byte for byte",
-        responses=schema.answers((200, "text/plain"), OpenApiTypes.STR),
+        responses=schema.responses_for((200, "text/plain"), OpenApiTypes.STR),
     )  # fmt: skip
     def get(self, request: Request) -> HttpResponse:
         return HttpResponse(self.workspace.intentignore.encode(), content_type="text/plain; charset=utf-8")
 
     @extend_schema(
         operation_id="intentignore_put", summary="Replace the workspace's .intentignore",
-        description="Rules as in gitignore, and lines like `intent: INT-007`. It holds from the next call.",
-        request={"text/plain": OpenApiTypes.STR}, responses=schema.answers(200, schema.IgnoreAnswer, 415),
+        description="Rules as in gitignore, and lines like `intent: INT-007`, in force from the next call.",
+        request={"text/plain": OpenApiTypes.STR},
+        responses=schema.responses_for(200, schema.IgnoreAnswer, 415),
     )  # fmt: skip
     def put(self, request: Request) -> Response:
         text = intentignore.decode_text(read_parsed_body(request, TEXT_TYPES))

@@ -11,48 +11,54 @@ from controlplane.api.errors import ErrorAnswer
 from controlplane.api.fields import BoolField, IntField, StrField
 from controlplane.api.views import WorkspaceView
 from controlplane.policy.model import ToolClass
-from intents import workspace_policy
 from intents.api import schema
+from intents.rules import policy
 
 CLASSES = [ToolClass.SAFE.value, ToolClass.DESTRUCTIVE.value]
 
 
 class PolicyAnswer(schema.Body):
-    """Every key of the policy."""
+    """All keys of the policy."""
 
     enforcement = s.ChoiceField(
         choices=["enforce", "monitor", "off"],
         help_text="`monitor` decides and records, and answers allow with `would_be`.",
     )
     when_unavailable = s.ChoiceField(
-        choices=["deny_all", "deny_destructive"], help_text="While there is no registry to rely on."
+        choices=["deny_all", "deny_destructive"], help_text="While the registry is empty, missing or corrupt."
     )
     reads_outside_workspace = s.ChoiceField(choices=["deny", "allow"])
-    empty_scope = s.ChoiceField(choices=["deny", "allow"], help_text="What a scope without patterns means.")
-    shared_intents = s.ChoiceField(
-        choices=["deny", "allow"], help_text="Whether two sessions may hold one intent."
+    empty_scope = s.ChoiceField(
+        choices=["deny", "allow"], help_text="Whether an empty scope owns nothing or everything."
     )
-    session_idle_minutes = IntField(min_value=1, help_text="A session silent for longer holds nothing.")
-    completion = s.ChoiceField(choices=["agent", "human"], help_text="Who says that an intent is completed.")
+    shared_intents = s.ChoiceField(
+        choices=["deny", "allow"], help_text="Whether two sessions may hold the same intent."
+    )
+    session_idle_minutes = IntField(
+        min_value=1, help_text="Release an idle session's intent after this time."
+    )
+    completion = s.ChoiceField(
+        choices=["agent", "human"], help_text="Who confirms that an intent is completed."
+    )
     require_mutation_class = BoolField()
     require_content_hash = BoolField()
     case_insensitive_paths = BoolField()
     tool_classes = s.DictField(
-        child=s.ChoiceField(choices=CLASSES), help_text="A tool's name or a glob; the first match wins."
+        child=s.ChoiceField(choices=CLASSES), help_text="By tool name or glob; the first match wins."
     )
     safe_commands = s.ListField(child=StrField(), help_text="Shell commands that count as safe: `npm test`.")
     protected_paths = s.ListField(
-        child=StrField(), help_text="Globs that only a scope naming the very path opens."
+        child=StrField(), help_text="Globs of paths that need a scope pattern without wildcards."
     )
     approvable = s.ListField(child=StrField(), help_text="Error types that a person may approve.")
     approval_timeout_minutes = IntField(min_value=1)
     conflicts = s.ChoiceField(
         choices=["allow", "ask", "deny"],
-        help_text="A file that another live session changed meanwhile, or another intent in progress owns.",
+        help_text="For a file that another live session changed, or that another intent in progress owns.",
     )
     freeze_after_denials = IntField(
         min_value=0,
-        help_text="Different refused attempts at one thing that freeze a session; 0 is never.",
+        help_text="Freeze a session after so many different denied attempts at one target; 0 never does.",
     )
 
 
@@ -74,16 +80,16 @@ class PolicyView(WorkspaceView):
 
     @extend_schema(
         operation_id="policy_get", summary="The workspace's policy, defaults included",
-        responses=schema.answers(200, PolicyAnswer),
+        responses=schema.responses_for(200, PolicyAnswer),
     )  # fmt: skip
     def get(self, request: Request) -> Response:
-        return Response(workspace_policy.read_policy(self.workspace))
+        return Response(policy.read_policy(self.workspace))
 
     @extend_schema(
         operation_id="policy_change", summary="Set keys of the policy; they hold from the next call",
         request=PolicyAnswer(partial=True),
-        responses={**schema.answers(200, PolicyAnswer, 415), 400: INVALID},
+        responses={**schema.responses_for(200, PolicyAnswer, 415), 400: INVALID},
         examples=[OpenApiExample("Try it out first", value={"enforcement": "monitor"}, request_only=True)],
     )  # fmt: skip
     def patch(self, request: Request) -> Response:
-        return Response(workspace_policy.change_policy(self.workspace, request.data, actor=self.actor))
+        return Response(policy.change_policy(self.workspace, request.data, actor=self.actor))

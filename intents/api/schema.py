@@ -1,4 +1,4 @@
-"""The bodies of the intents API for OpenAPI; what a field means is said here once."""
+"""Serializers, parameters and examples of the intents API, for validation and OpenAPI."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CONSTRAINTS = "Texts, or mappings with a `type` that the gate checks."
 
 
 class IntentFields(Body):
-    """What a client may set; names are those of the document."""
+    """The fields that a client may set, named as in the document."""
 
     name = StrField(required=False, allow_blank=True)
     description = StrField(required=False, allow_blank=True)
@@ -30,10 +30,12 @@ class IntentFields(Body):
     owned_scope = s.ListField(child=StrField(), required=False, help_text=SCOPE)
     constraints = s.ListField(child=s.JSONField(), required=False, help_text=CONSTRAINTS)
     acceptance_criteria = s.ListField(child=StrField(), required=False)
-    dependencies = s.ListField(child=StrField(), required=False, help_text="Ids of intents that come first.")
+    dependencies = s.ListField(
+        child=StrField(), required=False, help_text="Ids of intents that must be completed first."
+    )
     references = s.ListField(child=s.JSONField(), required=False, help_text="Texts, or mappings.")
     blocked_reason = StrField(required=False, allow_blank=True, allow_null=True)
-    extra = s.DictField(required=False, help_text="Fields of your own; kept and written back.")
+    extra = s.DictField(required=False, help_text="Fields of your own; stored and exported.")
 
 
 class NewIntentBody(IntentFields):
@@ -42,12 +44,16 @@ class NewIntentBody(IntentFields):
     owned_scope = s.ListField(child=StrField(), help_text=SCOPE)
     created_at = StrField(required=False, help_text="ISO 8601; now when absent.")
     updated_at = StrField(required=False, help_text="ISO 8601; now when absent.")
-    reason = StrField(required=False, allow_blank=True, max_length=2000, help_text="Kept with the revision.")
+    reason = StrField(
+        required=False, allow_blank=True, max_length=2000, help_text="Stored with the revision."
+    )
 
 
 class IntentChangeBody(IntentFields):
-    version = IntField(required=False, min_value=1, help_text="The version you saw, unless If-Match says it.")
-    reason = StrField(required=False, allow_blank=True, max_length=2000, help_text="Kept with the revision.")
+    version = IntField(required=False, min_value=1, help_text="The version you read, unless If-Match has it.")
+    reason = StrField(
+        required=False, allow_blank=True, max_length=2000, help_text="Stored with the revision."
+    )
 
 
 class IntentAnswer(Body):
@@ -55,7 +61,7 @@ class IntentAnswer(Body):
     name = StrField()
     description = StrField()
     status = s.ChoiceField(choices=STATUSES)
-    raw_status = StrField(help_text="The word of the imported file, where it was another.")
+    raw_status = StrField(help_text="The status as written in the imported file.")
     owner = StrField(allow_null=True)
     created_at = StrField(allow_null=True, help_text="As the document says it.")
     updated_at = StrField(allow_null=True, help_text="As the document says it.")
@@ -92,20 +98,20 @@ class ReportAnswer(Body):
 
 class ChangedIntent(Body):
     intent_id = StrField()
-    fields = s.ListField(child=StrField(), help_text="Names of the fields that differ.")  # type: ignore[assignment]  # declared, not the property
+    fields = s.ListField(child=StrField(), help_text="Names of the changed fields.")  # type: ignore[assignment]  # declared, not the property
 
 
 class PlanAnswer(Body):
     added = s.ListField(child=StrField())
     changed = ChangedIntent(many=True)
-    removed = s.ListField(child=StrField(), help_text="Only `replace` removes.")
+    removed = s.ListField(child=StrField(), help_text="Empty unless `mode` is `replace`.")
     unchanged = s.ListField(child=StrField())
 
 
 class ImportAnswer(ReportAnswer):
     mode = s.ChoiceField(choices=["merge", "replace"])
     dry_run = BoolField()
-    applied = BoolField(help_text="Whether the registry now says what the file says.")
+    applied = BoolField(help_text="Whether the registry was changed to match the file.")
     plan = PlanAnswer()
 
 
@@ -128,37 +134,43 @@ class IgnoreAnswer(Body):
     warnings = IgnoreWarning(many=True)
 
 
-_WORDS = {
-    400: "The request is malformed; `error` says where.",
+_DESCRIPTIONS = {
+    400: "The request is malformed; `error` names the field.",
     401: "No token, or one that is unknown or revoked.",
     403: "The token's role does not permit that.",
     404: "No such intent in this workspace.",
     409: "`DUPLICATE_ID`: the id is taken. `STATUS_MOVE_REFUSED`: no move leads to that status.",
-    412: "`VERSION_REQUIRED`: none named. `VERSION_CONFLICT`: `version` is now another.",
-    415: "The body is of another content type.",
+    412: "`VERSION_REQUIRED`: none was sent. `VERSION_CONFLICT`: the current one is in `version`.",
+    415: "Unsupported content type.",
     429: "Too many requests with this token; see Retry-After.",
     503: "The database does not answer.",
 }
-ERRORS = {code: OpenApiResponse(ErrorAnswer, description=words) for code, words in _WORDS.items()}
+ERRORS = {code: OpenApiResponse(ErrorAnswer, description=text) for code, text in _DESCRIPTIONS.items()}
 REFUSED = OpenApiResponse(
-    RefusedIntents, description="Not valid: nothing was changed. `error_type` is the first error's."
+    RefusedIntents, description="Invalid: nothing was changed. `error_type` is the type of the first error."
 )
 
 
-def answers(status: Any, body: Any, *errors: int, refused: bool = False) -> dict[Any, Any]:
-    """The documented answers of an operation: one success, the named errors and those that any has."""
-    found = {status: body, **{code: ERRORS[code] for code in sorted({400, 401, 403, 429, 503, *errors})}}
-    return {**found, 400: REFUSED} if refused else found
+def responses_for(status_code: Any, body: Any, *errors: int, refused: bool = False) -> dict[Any, Any]:
+    """Return the documented responses of an operation: its success, `errors`, and those that any may have.
+
+    `refused` documents a 400 that has the report of the file or intent.
+    """
+    responses = {
+        status_code: body,
+        **{code: ERRORS[code] for code in sorted({400, 401, 403, 429, 503, *errors})},
+    }
+    return {**responses, 400: REFUSED} if refused else responses
 
 
 IF_MATCH = OpenApiParameter(
-    "If-Match", str, OpenApiParameter.HEADER, description='The version you saw, as `"3"`; or send `version`.'
+    "If-Match", str, OpenApiParameter.HEADER, description='The version you read, as `"3"`; or send `version`.'
 )
-LENIENT = OpenApiParameter("lenient", bool, description="Repair what real files hold, with a warning each.")
-DRY_RUN = OpenApiParameter("dry_run", bool, description="Report and plan only; change nothing.")
+LENIENT = OpenApiParameter("lenient", bool, description="Fix common mistakes; each fix is a warning.")
+DRY_RUN = OpenApiParameter("dry_run", bool, description="Return the report and the plan; change nothing.")
 MODE = OpenApiParameter(
     "mode", str, enum=["merge", "replace"],
-    description="`merge` (default) adds and changes; `replace` also removes what the file does not name.",
+    description="`merge` (default) adds and changes; `replace` also deletes intents missing from the file.",
 )  # fmt: skip
 STATUS = OpenApiParameter("status", str, enum=STATUSES, description="Only intents of this status.")
 

@@ -1,4 +1,4 @@
-"""`POST /api/v1/intents/sync`: one file and the registry, both ways, for `icp.py sync`."""
+"""REST for the two-way sync of one file with the registry, which `icp.py sync` calls."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ class SyncBody(schema.Body):
         allow_null=True, allow_blank=True, help_text="active_intents.yaml; null where there is none."
     )
     base = s.DictField(
-        child=s.DictField(), required=False, help_text="The `base` of the answer before; absent at first."
+        child=s.DictField(), required=False, help_text="The `base` of the previous answer; absent at first."
     )
     prefer = s.ChoiceField(choices=PREFERENCES, required=False, help_text="The side that wins conflicts.")
     dry_run = BoolField(required=False)
 
 
 class ConflictAnswer(schema.Body):
-    intent_id = StrField(allow_blank=True, help_text="Empty for what stands beside the intents.")
+    intent_id = StrField(allow_blank=True, help_text="Empty for metadata and unknown keys.")
     field = StrField(help_text="`*`: one side removed what the other changed.")
     base = s.JSONField(allow_null=True)
     registry = s.JSONField(allow_null=True)
@@ -38,9 +38,9 @@ class ConflictAnswer(schema.Body):
 
 class SyncAnswer(schema.ReportAnswer):
     conflicts = ConflictAnswer(many=True)
-    plan = s.DictField(help_text="What the registry is changed by.")
-    file = StrField(allow_null=True, help_text="What the file is to be; null: as it is.")
-    base = s.DictField(child=s.DictField(), help_text="To be kept, and sent with the next sync.")
+    plan = s.DictField(help_text="Changes of the registry.")
+    file = StrField(allow_null=True, help_text="The new text of the file; null leaves it as it is.")
+    base = s.DictField(child=s.DictField(), help_text="Store it and send it with the next sync.")
 
 
 class SyncView(WorkspaceView):
@@ -48,12 +48,12 @@ class SyncView(WorkspaceView):
 
     @extend_schema(
         operation_id="intents_sync",
-        summary="Bring a file and the registry together, both ways",
+        summary="Sync a file and the registry both ways",
         description=(
-            "What changed on one side only flows to the other, field by field. What changed on both is a "
-            "conflict: that intent stays as it is on both sides, unless `prefer` says who wins."
+            "A field that one side changed flows to the other. A field that both changed is a conflict: that "
+            "intent stays as it is on both sides, unless `prefer` names the side that wins."
         ),
-        request=SyncBody, responses=schema.answers(200, SyncAnswer, 415, refused=True),
+        request=SyncBody, responses=schema.responses_for(200, SyncAnswer, 415, refused=True),
     )  # fmt: skip
     def post(self, request: Request) -> Response:
         body = SyncBody(data=request.data)

@@ -11,7 +11,7 @@ from intents.models import Intent
 from intents.pages.text_area_lists import from_lines, to_lines
 
 
-class LinesField(forms.CharField):
+class JsonLinesField(forms.CharField):
     """A list with one item per line."""
 
     widget = forms.Textarea
@@ -36,13 +36,15 @@ class IntentForm(forms.Form):
     name = forms.CharField(max_length=500)
     description = forms.CharField(required=False, widget=forms.Textarea)
     owner = forms.CharField(required=False, max_length=200)
-    scope = LinesField(help_text="One pattern per line. * stays in a folder, ** crosses folders, ! excludes.")
-    constraints = LinesField(
+    scope = JsonLinesField(
+        help_text="One pattern per line. * stays in a folder, ** crosses folders, ! excludes."
+    )
+    constraints = JsonLinesField(
         help_text='One per line. The gate checks a mapping: {"type": "max_file_lines", "value": 400}'
     )
-    acceptance_criteria = LinesField(help_text="One per line.")
-    dependencies = LinesField(help_text="Ids of intents that must be completed first, one per line.")
-    references = LinesField(help_text="Documents and addresses, one per line.")
+    acceptance_criteria = JsonLinesField(help_text="One per line.")
+    dependencies = JsonLinesField(help_text="Ids of intents that must be completed first, one per line.")
+    references = JsonLinesField(help_text="Documents and addresses, one per line.")
     version = forms.IntegerField(required=False, widget=forms.HiddenInput)
 
     def __init__(self, *args: Any, intent: Intent | None = None, **kwargs: Any) -> None:

@@ -14,7 +14,7 @@ from intents import store
 from intents.known_files import known_files
 from intents.models import Intent
 from intents.pages.text_area_lists import numbered_lines
-from intents.replay import DAYS, RuleChanges, replay_recorded_calls
+from intents.rules.replay import DAYS, RuleChanges, replay_recorded_calls
 
 MAX_ROWS = 20
 MAX_CALLS = 1_000  # the newest ones: the preview comes while one types

@@ -49,7 +49,7 @@ def select_lessons(intent: Intent) -> LessonSelection:
     moment ago is in.
     """
     workspace = intent.workspace
-    newest = load_lessons(workspace.pk, most=MAX_CANDIDATES)[::-1]
+    newest = load_lessons(workspace.pk, limit=MAX_CANDIDATES)[::-1]
     scopes = _build_scopes(workspace, [(intent.intent_id, intent.owned_scope)])
     return select_by_scope(newest, scopes)[intent.intent_id]
 
@@ -58,7 +58,7 @@ def list_intents_by_lesson(workspace: Workspace, retired: Container[str]) -> dic
     """Map lesson ids to the selectable intents whose prompts include them, in file order. 2 queries."""
     selectable = Intent.objects.for_workspace(workspace.pk).selectable().in_file_order()
     intents = selectable.values_list("intent_id", "owned_scope")[:MAX_INTENTS]
-    newest = load_lessons(workspace.pk, most=MAX_CANDIDATES, retired=retired)[::-1]
+    newest = load_lessons(workspace.pk, limit=MAX_CANDIDATES, retired=retired)[::-1]
     by_lesson: dict[str, list[str]] = {}
     for intent_id, selection in select_by_scope(newest, _build_scopes(workspace, intents)).items():
         for lesson in selection.lessons:

@@ -13,8 +13,8 @@ from controlplane.api.errors import ApiError
 from controlplane.api.fields import IntField, StrField
 from controlplane.api.views import WorkspaceView
 from controlplane.policy.globs import parse
-from intents import intentignore as ignorefile
-from intents.replay import DAYS, MAX_DAYS, RuleChanges, replay_recorded_calls
+from intents.rules import intentignore as ignorefile
+from intents.rules.replay import DAYS, MAX_DAYS, RuleChanges, replay_recorded_calls
 from intents.selectors import find_intent
 from sessions.api_schema import Body, responses_for
 from sessions.representations import format_time

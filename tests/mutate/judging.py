@@ -45,8 +45,8 @@ ARGUMENTS = (
 # What runs on import makes tables, of which these hold the most.
 TABLES = (
     "tests/policy/shell/test_examples.py",
-    "tests/policy/test_tools.py",
-    "tests/policy/test_constraints.py",
+    "tests/policy/calls/test_resolve_tool.py",
+    "tests/policy/rules/test_constraints.py",
 )
 KILLERS = 12
 FEW = 40  # examples of a property: a mutant that lives waits for all of them

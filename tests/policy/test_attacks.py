@@ -16,13 +16,13 @@ import pytest
 from controlplane.policy.decision import decide
 from controlplane.policy.model import Verdict
 from controlplane.policy.paths.filesystem import UnknownFilesystem
-from tests.policy.disk import LocalFilesystem
+from tests.policy.builders import NOW, bash, call, no_intent, said, snapshot
+from tests.policy.local_filesystem import LocalFilesystem
 from tests.policy.shell.scratch import Scratch
-from tests.policy.workspace import NOW, bash, call, no_intent, said, snapshot
 
-HERE = Path(__file__).parent
-ATTACKS = json.loads((HERE / "attacks.json").read_text())
-TOOL_ATTACKS = json.loads((HERE / "tool_attacks.json").read_text())
+DATA = Path(__file__).parent / "data"
+ATTACKS = json.loads((DATA / "attacks.json").read_text())
+TOOL_ATTACKS = json.loads((DATA / "tool_attacks.json").read_text())
 AGENTS = (
     "",
     "claude-code",
@@ -35,7 +35,7 @@ AGENTS = (
     "cursor",
     "qwen-code",
 )
-READERS = json.loads((HERE / "readers.json").read_text())
+READERS = json.loads((DATA / "readers.json").read_text())
 LINKS = {
     "src/in": "../docs",
     "src/b/a.ts": "../../docs/g.md",

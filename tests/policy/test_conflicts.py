@@ -8,7 +8,7 @@ from controlplane.policy.explain import explain
 from controlplane.policy.globs.owner_index import OwnerIndex
 from controlplane.policy.globs.scope import Scope
 from controlplane.policy.model import Conflict, ErrorType, Policy, Reason, Verdict
-from tests.policy.workspace import NOW, FakeFilesystem, judge, snapshot, write
+from tests.policy.builders import NOW, FakeFilesystem, judge, snapshot, write
 
 OWNERS = OwnerIndex(
     [

@@ -23,7 +23,7 @@ from controlplane.policy.model import (
 )
 from controlplane.policy.paths.filesystem import Location, ResolvedPath
 from controlplane.policy.rules.path_rules import compile_rules
-from tests.policy.workspace import (
+from tests.policy.builders import (
     NOW,
     ROOT,
     FakeFilesystem,

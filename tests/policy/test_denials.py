@@ -6,7 +6,7 @@ import pytest
 
 from controlplane.policy.explain import explain
 from controlplane.policy.model import ErrorType, Grant, IntentStatus, Policy, ToolClass
-from tests.policy.workspace import (
+from tests.policy.builders import (
     NOW,
     FakeFilesystem,
     bash,

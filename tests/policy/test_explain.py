@@ -6,7 +6,7 @@ import pytest
 
 from controlplane.policy.explain import append_available_intents, explain
 from controlplane.policy.model import Grant, Policy, Registry, RejectedPath
-from tests.policy.workspace import (
+from tests.policy.builders import (
     NOW,
     FakeFilesystem,
     bash,

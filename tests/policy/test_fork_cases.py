@@ -24,8 +24,8 @@ from controlplane.policy.model import (
     ToolCall,
     ToolClass,
 )
+from tests.policy.builders import NOW, FakeFilesystem
 from tests.policy.gate_cases import FOLDER
-from tests.policy.workspace import NOW, FakeFilesystem
 
 CASES = json.loads((FOLDER / "from-forks.json").read_text())["cases"]
 

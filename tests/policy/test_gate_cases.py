@@ -17,11 +17,11 @@ import pytest
 from controlplane.policy.decision import decide
 from controlplane.policy.model import ErrorType, Grant, Policy, Registry, ToolClass, Verdict
 from tests.policy import gate_cases
-from tests.policy.disk import LocalFilesystem
-from tests.policy.workspace import NOW, said
+from tests.policy.builders import NOW, said
+from tests.policy.local_filesystem import LocalFilesystem
 from tests.workload import bounded
 
-ANSWERS = json.loads((Path(__file__).parent / "answers.json").read_text())
+ANSWERS = json.loads((Path(__file__).parent / "data" / "answers.json").read_text())
 
 # The shell analysis reads this further than the case expects: the file is known, and out of scope.
 SHARPER = {"sh-225": "not_in_scope"}

@@ -17,7 +17,7 @@ from controlplane.policy.replay import (
     RuleSet,
     replay,
 )
-from tests.policy.workspace import NOW, bash, call, intent, write
+from tests.policy.builders import NOW, bash, call, intent, write
 
 ASK_TO_ALLOW = (Verdict.ASK, Verdict.ALLOW)
 

@@ -8,8 +8,8 @@ import pytest
 
 from controlplane.policy.rules import dependencies, dependency_files
 from controlplane.policy.rules.constraints import CONSTRAINT_TYPES
-from tests.policy.test_written import Files
-from tests.policy.workspace import call, intent, judge, said, snapshot, write
+from tests.policy.builders import call, intent, judge, said, snapshot, write
+from tests.policy.calls.test_edit_result import Files
 from tests.workload import bounded
 
 LINES = "abc\n" * 200_000

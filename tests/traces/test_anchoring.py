@@ -75,7 +75,7 @@ def due_now():
 
 
 def word(anchor, later=timedelta(0)):
-    return assess_health(fresh(anchor), timezone.now() + later).word
+    return assess_health(fresh(anchor), timezone.now() + later).state
 
 
 class TestFile:

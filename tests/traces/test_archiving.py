@@ -22,7 +22,7 @@ from traces.entries.record import StoreOptions, store_entries
 from traces.ledger import append, checkpoints, proofs
 from traces.ledger.redaction import redact
 from traces.ledger.sealing import seal
-from traces.ledger.verify import _joined, verify
+from traces.ledger.verify import _merge_ranges, verify
 from traces.models import LedgerArchive, LedgerBody, LedgerEntry, LedgerLeaf, TraceFile, TraceRange
 
 pytestmark = pytest.mark.django_db
@@ -405,8 +405,11 @@ def archive_once(folder, ready, outcomes):
 
 
 def test_spans_of_archives_are_joined():
-    assert _joined([(512, 768), (0, 256), (256, 512), (1024, 1280), (0, 256)]) == [(0, 768), (1024, 1280)]
-    assert _joined([]) == []
+    assert _merge_ranges([(512, 768), (0, 256), (256, 512), (1024, 1280), (0, 256)]) == [
+        (0, 768),
+        (1024, 1280),
+    ]
+    assert _merge_ranges([]) == []
 
 
 @pytest.mark.django_db(transaction=True)

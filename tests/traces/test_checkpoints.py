@@ -60,7 +60,7 @@ def test_a_checkpoint_is_a_signed_note(key_file):
     signed = f"{origin}\n42\n{base64.b64encode(root).decode()}\n"
     assert text.startswith(f"{signed}\n\u2014 {origin} ")
     note = parse_checkpoint(text)
-    assert (note.origin, note.size, note.root, note.signed) == (origin, 42, root, signed)
+    assert (note.origin, note.size, note.root, note.signed_text) == (origin, 42, root, signed)
     assert is_signed_by(note, checkpoints.load_public_key())
     assert not is_signed_by(note, Ed25519PrivateKey.generate().public_key())
     assert not is_signed_by(parse_checkpoint(text.replace("\n42\n", "\n43\n")), checkpoints.load_public_key())

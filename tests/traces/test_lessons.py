@@ -239,6 +239,10 @@ def test_the_number_of_queries_does_not_grow(django_assert_num_queries):
         retire(HOME, by_rex(lesson.lesson_id))
     with django_assert_num_queries(3):
         book = lesson_book(HOME)
-    assert (len(book), sum(one.again for one in book), sum(1 for one in book if one.retired)) == (30, 30, 10)
+    assert (len(book), sum(one.again for one in book), sum(1 for one in book if one.retired)) == (
+        30,
+        30,
+        10,
+    )
     with django_assert_num_queries(2):
         assert len(load_lessons(HOME)) == 20

@@ -102,8 +102,8 @@ def test_a_late_commit_below_a_sealed_id_is_found_by_a_thorough_search():
         created_at="2020-01-01T00:00:00Z",
     )
     assert sealing.find_sealed_floor(HOME) == late.id
-    assert not sealing._unsealed(HOME, late.id, 1)
-    assert sealing._unsealed(HOME, 0, 1)
+    assert not sealing._find_unsealed(HOME, late.id, 1)
+    assert sealing._find_unsealed(HOME, 0, 1)
 
 
 def test_the_sealer_finds_every_workspace_that_waits():

@@ -119,7 +119,7 @@ def test_a_head_signed_by_another_key_is_found():
     sealed(3)
     forged = Ed25519PrivateKey.generate()
     note = proofs.find_head(HOME).note
-    signed = checkpoints.parse_checkpoint(note).signed
+    signed = checkpoints.parse_checkpoint(note).signed_text
     blob = checkpoints.compute_key_id(
         checkpoints.log_origin(HOME), checkpoints.load_public_key()
     ) + forged.sign(signed.encode())

@@ -47,8 +47,8 @@ def read_anchor_file(path: Path, workspace_id: int) -> list[str]:
 
 def select_heads(text: str, workspace_id: int) -> list[str]:
     """The checkpoints of this ledger in a text of one or many. Raises NoteError."""
-    wanted = log_origin(workspace_id)
-    return [note for note in split_notes(text) if parse_checkpoint(note).origin == wanted]
+    origin = log_origin(workspace_id)
+    return [note for note in split_notes(text) if parse_checkpoint(note).origin == origin]
 
 
 def split_notes(text: str) -> Iterator[str]:

@@ -19,30 +19,30 @@ class GitNoteError(Exception):
 def append_note(root: str, text: str) -> str:
     """Append a text to the note on HEAD; the commit that carries it now."""
     head = _run_git(root, "rev-parse", "--verify", "--quiet", "HEAD^{commit}").decode().strip()
-    _run_git(root, "notes", "--ref", REF, "append", "--file", "-", head, given=text.encode())
+    _run_git(root, "notes", "--ref", REF, "append", "--file", "-", head, stdin=text.encode())
     return head
 
 
 def read_notes(root: str) -> list[str]:
     """The notes of all commits, as texts. Empty while the ref does not exist."""
-    listed = _run_git(root, "notes", "--ref", REF, "list").decode().split("\n")
-    blobs = [line.split(" ")[0] for line in listed if line]
-    given = "".join(f"{blob}\n" for blob in blobs).encode()
-    answer = _run_git(root, "cat-file", "--batch", given=given) if blobs else b""
+    lines = _run_git(root, "notes", "--ref", REF, "list").decode().split("\n")
+    blobs = [line.split(" ")[0] for line in lines if line]
+    stdin = "".join(f"{blob}\n" for blob in blobs).encode()
+    answer = _run_git(root, "cat-file", "--batch", stdin=stdin) if blobs else b""
     notes: list[str] = []
     while answer:
-        head, _, rest = answer.partition(b"\n")
+        head, _, remainder = answer.partition(b"\n")
         size = int(head.rsplit(b" ", 1)[-1])
-        notes.append(rest[:size].decode("utf-8", "replace"))
-        answer = rest[size + 1 :]
+        notes.append(remainder[:size].decode("utf-8", "replace"))
+        answer = remainder[size + 1 :]
     return notes
 
 
-def _run_git(root: str, *words: str, given: bytes = b"") -> bytes:
+def _run_git(root: str, *args: str, stdin: bytes = b"") -> bytes:
     try:
-        done = subprocess.run(  # noqa: S603 - fixed words; the folder is the operator's
-            [*GIT, "-C", root, *words],
-            input=given,
+        completed = subprocess.run(  # noqa: S603 - fixed words; the folder is the operator's
+            [*GIT, "-C", root, *args],
+            input=stdin,
             capture_output=True,
             timeout=TIMEOUT_SECONDS,
             check=False,
@@ -50,16 +50,16 @@ def _run_git(root: str, *words: str, given: bytes = b"") -> bytes:
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise GitNoteError(f"git does not run: {type(error).__name__}") from error
-    if done.returncode:
-        said = done.stderr.decode("utf-8", "replace").strip().split("\n")[-1]
-        raise GitNoteError(said[:MAX_MESSAGE_LENGTH] or "the repository has no commit yet")
-    return done.stdout
+    if completed.returncode:
+        message = completed.stderr.decode("utf-8", "replace").strip().split("\n")[-1]
+        raise GitNoteError(message[:MAX_MESSAGE_LENGTH] or "the repository has no commit yet")
+    return completed.stdout
 
 
 def _environment() -> dict[str, str]:
     who = {
-        f"GIT_{role}_{what}": value
+        f"GIT_{role}_{field}": value
         for role in ("AUTHOR", "COMMITTER")
-        for what, value in (("NAME", NAME), ("EMAIL", EMAIL))
+        for field, value in (("NAME", NAME), ("EMAIL", EMAIL))
     }
     return git_environment() | who

@@ -35,23 +35,23 @@ class AnchorRow:
 def list_anchor_rows(workspace_id: int, *, secrets: bool = False) -> list[AnchorRow]:
     """1 query, and 2 for each anchor."""
     now = timezone.now()
-    known = LedgerAnchor.objects.filter(workspace_id=workspace_id).order_by("pk")
-    return [_row(anchor, now, secrets=secrets) for anchor in known]
+    anchors = LedgerAnchor.objects.filter(workspace_id=workspace_id).order_by("pk")
+    return [_row(anchor, now, secrets=secrets) for anchor in anchors]
 
 
 def _row(anchor: LedgerAnchor, now: datetime, *, secrets: bool) -> AnchorRow:
     health = assess_health(anchor, now)
-    shown = secrets and anchor.kind == AnchorKind.WEBHOOK
+    show_secret = secrets and anchor.kind == AnchorKind.WEBHOOK
     return AnchorRow(
         id=anchor.pk,
         kind=AnchorKind(anchor.kind).label,
         target=anchor.target,
         every_minutes=anchor.every_minutes,
         enabled=anchor.enabled,
-        health=health.word,
-        badge=BADGES[health.word],
+        health=health.state,
+        badge=BADGES[health.state],
         message=health.text,
         size=anchor.anchored_size,
         anchored_at=anchor.anchored_at,
-        secret=derive_webhook_secret(anchor) if shown else "",
+        secret=derive_webhook_secret(anchor) if show_secret else "",
     )

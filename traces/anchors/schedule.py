@@ -37,7 +37,7 @@ HEALTH_INTERVAL = 15.0  # seconds between two counts for the metrics
 class AnchorHealth:
     """`word` is ok, waiting (nothing sent yet), late, failing or off; `text` says why."""
 
-    word: str
+    state: str
     text: str
 
 
@@ -57,31 +57,31 @@ def add_anchor(
     target = CHECKS[kind](workspace, target.strip())
     try:
         with transaction.atomic():
-            made = LedgerAnchor.objects.create(
+            anchor = LedgerAnchor.objects.create(
                 workspace_id=workspace.pk,
                 kind=kind,
                 target=target,
                 every_minutes=every_minutes,
                 due_at=timezone.now(),
             )
-            _record_change(made, "anchor_added", actor)
+            _record_change(anchor, "anchor_added", actor)
     except IntegrityError as error:
         raise AnchorError("This place is an anchor already.") from error
-    return made
+    return anchor
 
 
 def set_enabled(anchor: LedgerAnchor, *, enabled: bool, actor: str) -> None:
     with transaction.atomic():
-        held = LedgerAnchor.objects.select_for_update().get(pk=anchor.pk)
-        if held.enabled != enabled:
+        locked = LedgerAnchor.objects.select_for_update().get(pk=anchor.pk)
+        if locked.enabled != enabled:
             LedgerAnchor.objects.filter(pk=anchor.pk).update(enabled=enabled, due_at=timezone.now())
             _record_change(anchor, "anchor_enabled" if enabled else "anchor_disabled", actor)
 
 
 def remove_anchor(anchor: LedgerAnchor, *, actor: str) -> None:
     with transaction.atomic():
-        gone, _ = LedgerAnchor.objects.filter(pk=anchor.pk).delete()
-        if gone:
+        deleted, _ = LedgerAnchor.objects.filter(pk=anchor.pk).delete()
+        if deleted:
             _record_change(anchor, "anchor_removed", actor)
 
 
@@ -103,8 +103,8 @@ def assess_health(anchor: LedgerAnchor, now: datetime) -> AnchorHealth:
         return AnchorHealth("failing", anchor.answer)
     if anchor.anchored_size == size:
         return AnchorHealth("ok", anchor.answer or "Nothing is sealed yet.")
-    later = Checkpoint.objects.filter(workspace_id=anchor.workspace_id, size__gt=anchor.anchored_size)
-    since = later.order_by("size").values_list("created_at", flat=True)[0]
+    newer_heads = Checkpoint.objects.filter(workspace_id=anchor.workspace_id, size__gt=anchor.anchored_size)
+    since = newer_heads.order_by("size").values_list("created_at", flat=True)[0]
     if now - since > 2 * timedelta(minutes=anchor.every_minutes):
         return AnchorHealth("late", "A new head is waiting for longer than twice the interval.")
     return AnchorHealth("ok" if anchor.anchored_at else "waiting", anchor.answer)
@@ -169,14 +169,14 @@ def read_anchored_heads(workspace: Workspace) -> tuple[list[str], list[str]]:
 
     What was sent to a webhook is at its receiver's.
     """
-    kept: list[str] = []
-    unread: list[str] = []
+    heads: list[str] = []
+    errors: list[str] = []
     for anchor in LedgerAnchor.objects.filter(workspace_id=workspace.pk, kind__in=READERS).order_by("pk"):
         try:
-            kept += READERS[anchor.kind](anchor, workspace)
+            heads += READERS[anchor.kind](anchor, workspace)
         except ANCHOR_FAILURES as error:
-            unread.append(f"{anchor}: {error}")
-    return list(dict.fromkeys(kept)), unread
+            errors.append(f"{anchor}: {error}")
+    return list(dict.fromkeys(heads)), errors
 
 
 def _list_due(now: datetime) -> list[LedgerAnchor]:
@@ -185,8 +185,8 @@ def _list_due(now: datetime) -> list[LedgerAnchor]:
 
 def _count_health() -> None:
     now = timezone.now()
-    found = Counter(assess_health(anchor, now).word for anchor in LedgerAnchor.objects.filter(enabled=True))
-    set_gauge(ANCHORS, {word: found[word] for word in ("ok", "waiting", "late", "failing")})
+    counts = Counter(assess_health(anchor, now).state for anchor in LedgerAnchor.objects.filter(enabled=True))
+    set_gauge(ANCHORS, {state: counts[state] for state in ("ok", "waiting", "late", "failing")})
 
 
 def _record_failure(anchor: LedgerAnchor, reason: str) -> bool:

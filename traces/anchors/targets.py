@@ -27,9 +27,9 @@ ANCHOR_FAILURES = (
 def derive_webhook_secret(anchor: LedgerAnchor) -> str:
     """What signs the posts to a webhook, as Standard Webhooks write it. It hangs on the server's secret key
     and stands in no database."""
-    named = f"{anchor.workspace_id}:{anchor.target}"
+    subject = f"{anchor.workspace_id}:{anchor.target}"
     return SECRET_PREFIX + encode_base64(
-        salted_hmac("traces.anchor_places", named, algorithm="sha256").digest()
+        salted_hmac("traces.anchor_places", subject, algorithm="sha256").digest()
     )
 
 
@@ -51,19 +51,19 @@ def _repository(workspace: Workspace) -> str:
 
 
 def _to_webhook(anchor: LedgerAnchor, head: Checkpoint) -> str:
-    body, moment = head.note.encode(), str(int(timezone.now().timestamp()))
-    named = f"icp-anchor-{anchor.pk}-{head.size}"
+    body, timestamp = head.note.encode(), str(int(timezone.now().timestamp()))
+    message_id = f"icp-anchor-{anchor.pk}-{head.size}"
     headers = {
         "Content-Type": "text/plain; charset=utf-8",
         "User-Agent": "intent-control-plane",
-        "webhook-id": named,
-        "webhook-timestamp": moment,
-        "webhook-signature": f"v1,{sign(derive_webhook_secret(anchor), named, moment, body)}",
+        "webhook-id": message_id,
+        "webhook-timestamp": timestamp,
+        "webhook-signature": f"v1,{sign(derive_webhook_secret(anchor), message_id, timestamp, body)}",
     }
-    answer = http_post.post(anchor.target, body, headers)
-    if not answer.is_success:
-        raise http_post.TargetError(f"It answered {answer.status}: {answer.text}")
-    return f"It answered {answer.status}: {answer.text}"
+    response = http_post.post(anchor.target, body, headers)
+    if not response.is_success:
+        raise http_post.TargetError(f"It answered {response.status}: {response.text}")
+    return f"It answered {response.status}: {response.text}"
 
 
 def _from_file(anchor: LedgerAnchor, workspace: Workspace) -> list[str]:
@@ -73,7 +73,7 @@ def _from_file(anchor: LedgerAnchor, workspace: Workspace) -> list[str]:
 
 def _from_git(_anchor: LedgerAnchor, workspace: Workspace) -> list[str]:
     notes = git_notes.read_notes(_repository(workspace))
-    return [one for note in notes for one in anchor_file.select_heads(note, workspace.pk)]
+    return [head for note in notes for head in anchor_file.select_heads(note, workspace.pk)]
 
 
 def _file_target(_workspace: Workspace, target: str) -> str:

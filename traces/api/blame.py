@@ -121,12 +121,12 @@ class BlameView(StreamView):
         content = read_from_disk(root, path) if at == DISK else history.head_content
         if content is not None:
             return Response(_to_answer(path, blame_with_history(workspace_id, path, content, history)))
-        gone = find_deletion(workspace_id, path, root, history)
-        if gone is None:
+        deletion = find_deletion(workspace_id, path, root, history)
+        if deletion is None:
             text = "The server has no such file of up to 1 MiB on disk. Send its text with POST."
             raise ApiError(404, "NOT_FOUND", text)
         empty = Blame(Lineage(0, (), (), ()), {}, truncated=False, history=history, note=history.note)
-        return Response(_to_answer(path, empty) | {"deleted": _deletion_fields(gone)})
+        return Response(_to_answer(path, empty) | {"deleted": _deletion_fields(deletion)})
 
     @extend_schema(
         operation_id="files_blame_post", summary="Which intent the lines of a text come from",
@@ -154,28 +154,28 @@ def _path_param(text: str) -> str:
         raise ApiError(400, "INVALID_FIELD", f"path: {error}") from error
 
 
-def _to_answer(path: str, found: Blame) -> dict[str, Any]:
-    lineage = found.lineage
-    changed = [_range_fields(found.authors[key]) for key in lineage.changed[:MAX_CHANGED]]
+def _to_answer(path: str, result: Blame) -> dict[str, Any]:
+    lineage = result.lineage
+    changed = [_range_fields(result.authors[key]) for key in lineage.changed[:MAX_CHANGED]]
     return {
         "path": path,
         "lines": lineage.lines,
-        "spans": [_span_fields(span, found) for span in lineage.ranges],
+        "spans": [_span_fields(span, result) for span in lineage.ranges],
         "changed": changed,
         "unchecked": len(lineage.unchecked),
-        "truncated": found.truncated,
-        "followed": found.follows_history,
-        "note": found.note,
-        "history_cut": found.history.is_truncated,
-        "names": [_rename_fields(change) for change in found.history.renames],
+        "truncated": result.truncated,
+        "followed": result.follows_history,
+        "note": result.note,
+        "history_cut": result.history.is_truncated,
+        "names": [_rename_fields(change) for change in result.history.renames],
         "deleted": None,
     }
 
 
-def _span_fields(span: OriginRange, found: Blame) -> dict[str, Any]:
-    commit = _commit_fields(found.find_commit(span.version))
+def _span_fields(span: OriginRange, result: Blame) -> dict[str, Any]:
+    commit = _commit_fields(result.find_commit(span.version))
     by = (
-        {"commit": commit, "origin": _origin_fields(span.reformatted_by, found)}
+        {"commit": commit, "origin": _origin_fields(span.reformatted_by, result)}
         if span.state == REFORMATTED
         else None
     )
@@ -183,20 +183,20 @@ def _span_fields(span: OriginRange, found: Blame) -> dict[str, Any]:
         "start_line": span.start,
         "end_line": span.end,
         "state": span.state,
-        "origin": _origin_fields(span.key, found),
+        "origin": _origin_fields(span.key, result),
         "commit": commit,
         "reformatted_by": by,
     }
 
 
-def _origin_fields(key: int | None, found: Blame) -> dict[str, Any] | None:
-    return None if key is None else _range_fields(found.authors[key])
+def _origin_fields(key: int | None, result: Blame) -> dict[str, Any] | None:
+    return None if key is None else _range_fields(result.authors[key])
 
 
 def _range_fields(author: LineAuthor) -> dict[str, Any]:
-    told = asdict(author)
-    del told["number"]  # a row's number is nothing to rely on
-    return told
+    fields = asdict(author)
+    del fields["number"]  # a row's number is nothing to rely on
+    return fields
 
 
 def _commit_fields(commit: Commit | None) -> dict[str, Any] | None:
@@ -209,8 +209,8 @@ def _rename_fields(change: PathChange) -> dict[str, Any]:
     return {"path": change.old, "renamed_to": change.new, "commit": _commit_fields(change.commit)}
 
 
-def _deletion_fields(gone: Deletion) -> dict[str, Any]:
+def _deletion_fields(deletion: Deletion) -> dict[str, Any]:
     return {
-        "origin": _range_fields(gone.entry) if gone.entry else None,
-        "change": _rename_fields(gone.change) if gone.change else None,
+        "origin": _range_fields(deletion.entry) if deletion.entry else None,
+        "change": _rename_fields(deletion.change) if deletion.change else None,
     }

@@ -28,7 +28,7 @@ class TracesView(StreamView):
     )  # fmt: skip
     def get(self, request: Request) -> Response:
         page = paginate(filter_traces(self.bearer.workspace_id, parse_filter(request)), request)
-        return Response(page | {"results": [to_answer(one) for one in render_entries(page["results"])]})
+        return Response(page | {"results": [to_answer(entry) for entry in render_entries(page["results"])]})
 
     @extend_schema(
         operation_id="traces_post", summary="Record whole trace entries, all or nothing",
@@ -40,30 +40,30 @@ class TracesView(StreamView):
     def post(self, request: Request) -> Response:
         raw = read_body(request, schema.ENTRY_TYPES)
         workspace_id = self.bearer.workspace_id
-        report, made = post_entries(workspace_id, raw, self.actor)
+        report, appended = post_entries(workspace_id, raw, self.actor)
         if not report.is_valid:
             raise report_error(report)
-        receipts = [_build_receipt(workspace_id, one) for one in made]
-        return Response(report.to_dict() | {"results": receipts}, status=201 if made else 200)
+        receipts = [_build_receipt(workspace_id, entry) for entry in appended]
+        return Response(report.to_dict() | {"results": receipts}, status=201 if appended else 200)
 
 
-def to_answer(one: RenderedEntry) -> dict[str, Any]:
+def to_answer(rendered: RenderedEntry) -> dict[str, Any]:
     """The entry as it was recorded and its place in the ledger. 0 queries when both were fetched along."""
-    row, absence = one.entry, one.absence
+    row, missing = rendered.entry, rendered.missing
     leaf = _get_leaf(row)
-    place = {
+    ledger_fields = {
         "status": "sealed" if leaf else "pending",
         "seq": leaf.seq if leaf else None,
         "leaf_hash": bytes(row.leaf_hash).hex(),
         "received_at": row.received_at,
         "session_id": row.session_id,
         "intent_id": row.intent_id,
-        "redacted": absence is not None and not absence.archived,
-        "archived_in": absence.file if absence and absence.archived else None,
+        "redacted": missing is not None and not missing.archived,
+        "archived_in": missing.file if missing and missing.archived else None,
         "computed_mutation_class": read_computed_class(row) or None,
         "class_disagrees": has_class_mismatch(row),
     }
-    return (one.value or {"id": row.entry_id}) | {"ledger": place}
+    return (rendered.value or {"id": row.entry_id}) | {"ledger": ledger_fields}
 
 
 def _get_leaf(row: LedgerEntry) -> LedgerLeaf | None:
@@ -73,11 +73,11 @@ def _get_leaf(row: LedgerEntry) -> LedgerLeaf | None:
         return None
 
 
-def _build_receipt(workspace_id: int, one: AppendedEntry) -> dict[str, Any]:
+def _build_receipt(workspace_id: int, appended: AppendedEntry) -> dict[str, Any]:
     return {
-        "id": one.entry_id,
+        "id": appended.entry_id,
         "status": "pending",
-        "leaf_hash": one.leaf_hash.hex(),
-        "received_at": one.received_at,
-        "receipt": checkpoints.sign_receipt(workspace_id, one.leaf_hash, one.received_at),
+        "leaf_hash": appended.leaf_hash.hex(),
+        "received_at": appended.received_at,
+        "receipt": checkpoints.sign_receipt(workspace_id, appended.leaf_hash, appended.received_at),
     }

@@ -26,5 +26,8 @@ class IntentMapView(StreamView):
         sections = build_map_sections(self.bearer.workspace_id)
         if choose_format(request, "markdown") == "markdown":
             return markdown_response(render_intent_map(sections), "intent_map.md")
-        found = [{"intent_id": one.intent_id, "name": one.name, "files": list(one.paths)} for one in sections]
-        return Response({"intents": found})
+        intents = [
+            {"intent_id": section.intent_id, "name": section.name, "files": list(section.paths)}
+            for section in sections
+        ]
+        return Response({"intents": intents})

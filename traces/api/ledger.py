@@ -57,9 +57,9 @@ class VerifyView(StreamView):
     def get(self, request: Request) -> Response:
         seal(self.bearer.workspace_id)
         report = verify(self.bearer.workspace_id)
-        found = asdict(report)
-        del found["workspace_id"]
-        return Response({"ok": report.ok, **found})
+        fields = asdict(report)
+        del fields["workspace_id"]
+        return Response({"ok": report.ok, **fields})
 
 
 class CheckpointView(StreamView):
@@ -87,17 +87,19 @@ class InclusionView(StreamView):
     def get(self, request: Request) -> Response:
         workspace_id = self.bearer.workspace_id
         size = _size_param(request, "size", seal(workspace_id).size)
-        named = request.query_params.get("entry", "")
-        if not named:
+        name = request.query_params.get("entry", "")
+        if not name:
             raise ApiError(400, "INVALID_INPUT", "entry is missing: an id, or a place such as #17 (%2317).")
-        entry = _find_entry(workspace_id, named)
+        entry = _find_entry(workspace_id, name)
         try:
             proof = proofs.prove_inclusion(entry, size)
         except ValueError as error:
             raise ApiError(400, "INVALID_INPUT", f"The entry came later: {error}.") from error
-        told = proof.to_document(entry, checkpoints.log_origin(workspace_id))
-        body = _body_fields(entry, shown=entry.kind == EntryKind.TRACE or self.bearer.has_role("reviewer"))
-        return Response(told | body | {"checkpoint": _find_note(workspace_id, size)})
+        document = proof.to_document(entry, checkpoints.log_origin(workspace_id))
+        body = _body_fields(
+            entry, is_visible=entry.kind == EntryKind.TRACE or self.bearer.has_role("reviewer")
+        )
+        return Response(document | body | {"checkpoint": _find_note(workspace_id, size)})
 
 
 class ConsistencyView(StreamView):
@@ -118,15 +120,15 @@ class ConsistencyView(StreamView):
         if old > new:
             raise ApiError(400, "INVALID_INPUT", f"from is larger than to ({new}).")
         proof = proofs.prove_consistency(workspace_id, old, new)
-        found: dict[str, Any] = {
+        document: dict[str, Any] = {
             "log": checkpoints.log_origin(workspace_id),
             "old_size": proof.old_size,
             "new_size": proof.new_size,
             "old_root": proof.old_root.hex(),
             "new_root": proof.new_root.hex(),
-            "hashes": [one.hex() for one in proof.hashes],
+            "hashes": [node.hex() for node in proof.hashes],
         }
-        return Response(found)
+        return Response(document)
 
 
 class RedactView(WorkspaceView):
@@ -136,11 +138,11 @@ class RedactView(WorkspaceView):
         request=schema.RedactBody, responses=schema.answers({200: schema.RedactAnswer}, 404),
     )  # fmt: skip
     def post(self, request: Request, entry_id: str) -> Response:
-        checked = schema.RedactBody(data=request.data)
-        checked.is_valid(raise_exception=True)
+        serializer = schema.RedactBody(data=request.data)
+        serializer.is_valid(raise_exception=True)
         seal(self.bearer.workspace_id)
         entry = _find_entry(self.bearer.workspace_id, entry_id)
-        redact(entry, reason=checked.validated_data["reason"], actor=self.actor)
+        redact(entry, reason=serializer.validated_data["reason"], actor=self.actor)
         record = find_redaction(entry)
         assert record is not None  # made just now or before; nothing takes it away
         return Response(
@@ -161,27 +163,27 @@ def _size_param(request: Request, name: str, newest: int) -> int:
     return size
 
 
-def _find_entry(workspace_id: int, named: str) -> LedgerEntry:
+def _find_entry(workspace_id: int, name: str) -> LedgerEntry:
     """By id, or by place where the name is `#17`. Raises ApiError 404."""
     rows = LedgerEntry.objects.for_workspace(workspace_id).sealed()
-    number = named.removeprefix("#")
-    if named.startswith("#") and number.isascii() and number.isdigit() and len(number) < 16:
+    number = name.removeprefix("#")
+    if name.startswith("#") and number.isascii() and number.isdigit() and len(number) < 16:
         leaf = (
             LedgerLeaf.objects.filter(workspace_id=workspace_id, seq=int(number))
             .select_related("entry")
             .first()
         )
-        found = leaf.entry if leaf else None
+        entry = leaf.entry if leaf else None
     else:
-        found = rows.filter(entry_id=named).order_by("pk").first() if "\x00" not in named else None
-    if found is None:
+        entry = rows.filter(entry_id=name).order_by("pk").first() if "\x00" not in name else None
+    if entry is None:
         raise ApiError(404, "NOT_FOUND", "There is no such entry in this workspace.")
-    return found
+    return entry
 
 
-def _body_fields(entry: LedgerEntry, *, shown: bool) -> dict[str, str | None]:
+def _body_fields(entry: LedgerEntry, *, is_visible: bool) -> dict[str, str | None]:
     """What the envelope's digest commits to; nothing after a redaction, nor for eyes it is not meant for."""
-    if not shown:
+    if not is_visible:
         return {"salt": None, "body": None, "archived_in": None}
     stored = LedgerBody.objects.filter(entry=entry).first()
     if stored is None:

@@ -75,12 +75,15 @@ class LessonsView(StreamView):
     def post(self, request: Request) -> Response:
         raw = read_body(request, (JSON_TYPE, *MARKDOWN_TYPES))
         by = self.bearer.name
-        learned = _parse_agent_md(raw) if read_media_type(request) in MARKDOWN_TYPES else [_parse_lesson(raw)]
+        new_lessons = (
+            _parse_agent_md(raw) if read_media_type(request) in MARKDOWN_TYPES else [_parse_lesson(raw)]
+        )
         with transaction.atomic():
             recorded = sum(
-                record_lesson(self.bearer.workspace_id, replace(one, by=by), self.actor) for one in learned
+                record_lesson(self.bearer.workspace_id, replace(lesson, by=by), self.actor)
+                for lesson in new_lessons
             )
-        answer = {"recorded": recorded, "duplicates": len(learned) - recorded}
+        answer = {"recorded": recorded, "duplicates": len(new_lessons) - recorded}
         return Response(answer, status=201 if recorded else 200)
 
 
@@ -92,8 +95,8 @@ class RetirementView(WorkspaceView):
     def run(self, turn: RetirementAction, lesson_id: str, body: BaseSerializer[Any]) -> Response:
         body.is_valid(raise_exception=True)
         reason = body.validated_data.get("reason", "")
-        wanted = retire.RetirementRequest(lesson_id, reason, self.bearer.name, self.actor)
-        return Response(to_answer(turn(self.bearer.workspace_id, wanted)))
+        retirement = retire.RetirementRequest(lesson_id, reason, self.bearer.name, self.actor)
+        return Response(to_answer(turn(self.bearer.workspace_id, retirement)))
 
 
 class RetireView(RetirementView):
@@ -132,17 +135,17 @@ def _filter_lessons(workspace_id: int, request: Request, retired: Iterable[str])
     return rows.filter(over if state == "retired" else ~over)
 
 
-def _choice_param(request: Request, name: str, known: list[str]) -> str:
+def _choice_param(request: Request, name: str, choices: list[str]) -> str:
     value = request.query_params.get(name, "")
-    if value and value not in known:
-        raise ApiError(400, "INVALID_INPUT", f"{name} must be one of {', '.join(known)}.")
+    if value and value not in choices:
+        raise ApiError(400, "INVALID_INPUT", f"{name} must be one of {', '.join(choices)}.")
     return value
 
 
 def _parse_lesson(raw: bytes) -> NewLesson:
-    checked = lessons_schema.LessonBody(data=parse_json(raw))
-    checked.is_valid(raise_exception=True)
-    fields = {"file": "", **checked.validated_data}
+    serializer = lessons_schema.LessonBody(data=parse_json(raw))
+    serializer.is_valid(raise_exception=True)
+    fields = {"file": "", **serializer.validated_data}
     section = LessonSection(fields.pop("section", LessonSection.LESSON))
     source = LessonSource.SESSION if fields.get("session_id") else LessonSource.API
     return NewLesson(**fields, section=section, source=source)

@@ -264,8 +264,8 @@ def answers(successes: dict[Any, Any], *errors: int) -> dict[Any, Any]:
     return successes | {code: ERRORS[code] for code in sorted({400, 401, 403, 429, 503, *errors})}
 
 
-def query(name: str, text: str, kind: Any = OpenApiTypes.STR, **more: Any) -> OpenApiParameter:
-    return OpenApiParameter(name, kind, description=text, **more)
+def query(name: str, text: str, kind: Any = OpenApiTypes.STR, **options: Any) -> OpenApiParameter:
+    return OpenApiParameter(name, kind, description=text, **options)
 
 
 FILTERS = [

@@ -34,14 +34,14 @@ class TraceImportView(StreamView):
         responses=schema.answers({200: schema.TraceReport}, 413, 415),
     )  # fmt: skip
     def post(self, request: Request) -> Response:
-        how = TraceImportOptions(
+        options = TraceImportOptions(
             self.bearer.workspace_id,
             self.actor,
             lenient=read_boolean(request, "lenient"),
             dry_run=read_boolean(request, "dry_run"),
             source=_source_param(request),
         )
-        report = import_file(open_body(request, schema.ENTRY_TYPES), how)
+        report = import_file(open_body(request, schema.ENTRY_TYPES), options)
         if not report.is_valid:
             raise report_error(report, status=400)
         return Response(report.to_dict())

@@ -57,16 +57,16 @@ class ArchiveCheck:
     redacted_since: int
 
 
-def count_entries_before(workspace_id: int, moment: datetime) -> int:
+def count_entries_before(workspace_id: int, time: datetime) -> int:
     """How many entries, from the first, were all received before this moment. 1 query."""
-    later = LedgerLeaf.objects.filter(workspace_id=workspace_id, entry__received_at__gte=moment)
-    first = later.order_by("seq").values_list("seq", flat=True).first()
+    newer = LedgerLeaf.objects.filter(workspace_id=workspace_id, entry__received_at__gte=time)
+    first = newer.order_by("seq").values_list("seq", flat=True).first()
     newest = proofs.find_head(workspace_id)
     return first if first is not None else newest.size if newest else 0
 
 
 def create_archive(
-    workspace_id: int, slug: str, end: int, folder: Path, *, actor: str
+    workspace_id: int, slug: str, end: int, directory: Path, *, actor: str
 ) -> LedgerArchive | None:
     """Write what is not archived yet, in whole tiles up to `end` entries, to a new file in `folder`.
 
@@ -78,10 +78,10 @@ def create_archive(
     end = min(end, size) // TILE_WIDTH * TILE_WIDTH
     if end <= first:
         return None
-    path = folder / f"{slug}-ledger-{first}-{end - 1}{SUFFIX}"
+    path = directory / f"{slug}-ledger-{first}-{end - 1}{SUFFIX}"
     header = _build_header(workspace_id, first, end)
-    checked = _write_and_check(path, header, _read_entries(workspace_id, first, end), workspace_id)
-    return _register(workspace_id, path, checked, (first, end), actor)
+    check = _write_and_check(path, header, _read_entries(workspace_id, first, end), workspace_id)
+    return _register(workspace_id, path, check, (first, end), actor)
 
 
 def check_archive(path: Path, workspace_id: int) -> ArchiveCheck:
@@ -95,11 +95,11 @@ def check_archive(path: Path, workspace_id: int) -> ArchiveCheck:
         if reader.header.log != log_origin(workspace_id):
             raise ArchiveError(f"it is of another ledger, {reader.header.log}")
         for tile in _group_by_tile(reader):
-            for one, entry in zip(tile, _match_entries(workspace_id, tile), strict=True):
-                if one.body is None and entry.pk not in redacted:
-                    raise ArchiveError(f"entry {one.seq} has no body, and no redaction names it")
-                bodies += one.body is not None
-                redacted_since += one.body is not None and entry.pk in redacted
+            for archived, entry in zip(tile, _match_entries(workspace_id, tile), strict=True):
+                if archived.body is None and entry.pk not in redacted:
+                    raise ArchiveError(f"entry {archived.seq} has no body, and no redaction names it")
+                bodies += archived.body is not None
+                redacted_since += archived.body is not None and entry.pk in redacted
         assert reader.seal is not None  # it came to its end
         return ArchiveCheck(reader.seal, bodies, redacted_since)
 
@@ -112,12 +112,12 @@ def release_bodies(archive: LedgerArchive, path: Path, *, actor: str) -> int:
     if compute_file_digest(path) != bytes(archive.digest):
         raise ArchiveError("it is not the file that the ledger names")
     check_archive(path, archive.workspace_id)
-    gone = 0
+    deleted = 0
     for at in range(archive.first_seq, archive.end_seq, TILE_WIDTH):
-        gone += _release_tile(archive, at)
-    if gone:
-        _record(archive, "released", actor, bodies=gone)
-    return gone
+        deleted += _release_tile(archive, at)
+    if deleted:
+        _record(archive, "released", actor, bodies=deleted)
+    return deleted
 
 
 def restore_bodies(path: Path, workspace_id: int, *, actor: str) -> int:
@@ -125,18 +125,18 @@ def restore_bodies(path: Path, workspace_id: int, *, actor: str) -> int:
 
     The whole file is checked first. Raises ArchiveError, OSError.
     """
-    checked = check_archive(path, workspace_id)
+    check = check_archive(path, workspace_id)
     with ArchiveReader(path) as reader:
-        back = sum(_restore_tile(workspace_id, tile) for tile in _group_by_tile(reader))
-    if back:
-        known = LedgerArchive.objects.filter(
+        restored = sum(_restore_tile(workspace_id, tile) for tile in _group_by_tile(reader))
+    if restored:
+        registered = LedgerArchive.objects.filter(
             workspace_id=workspace_id, digest=compute_file_digest(path)
         ).first()
-        named = known or LedgerArchive(
-            workspace_id=workspace_id, first_seq=checked.seal.first, end_seq=checked.seal.end, name=path.name
+        archive = registered or LedgerArchive(
+            workspace_id=workspace_id, first_seq=check.seal.first, end_seq=check.seal.end, name=path.name
         )
-        _record(named, "restored", actor, bodies=back)
-    return back
+        _record(archive, "restored", actor, bodies=restored)
+    return restored
 
 
 def rewrite_archive(archive: LedgerArchive, path: Path, *, actor: str) -> LedgerArchive | None:
@@ -149,25 +149,29 @@ def rewrite_archive(archive: LedgerArchive, path: Path, *, actor: str) -> Ledger
         return None
     number = LedgerArchive.objects.filter(workspace_id=workspace_id, first_seq=archive.first_seq).count() + 1
     stem = path.name.removesuffix(SUFFIX).partition(".")[0]
-    fresh = path.with_name(f"{stem}.{number}{SUFFIX}")
+    new_path = path.with_name(f"{stem}.{number}{SUFFIX}")
     with ArchiveReader(path) as reader:
-        left = _without_redacted_bodies(reader, workspace_id, list_redacted_ids(workspace_id))
-        checked = _write_and_check(fresh, reader.header, left, workspace_id)
-    return _register(workspace_id, fresh, checked, (archive.first_seq, archive.end_seq), actor)
+        entries = _without_redacted_bodies(reader, workspace_id, list_redacted_ids(workspace_id))
+        check = _write_and_check(new_path, reader.header, entries, workspace_id)
+    return _register(workspace_id, new_path, check, (archive.first_seq, archive.end_seq), actor)
 
 
 def _without_redacted_bodies(
     reader: ArchiveReader, workspace_id: int, redacted: set[int]
 ) -> Iterator[ArchivedEntry]:
     for tile in _group_by_tile(reader):
-        for one, entry in zip(tile, _match_entries(workspace_id, tile), strict=True):
-            yield replace(one, salt=None, body=None) if entry.pk in redacted else one
+        for archived, entry in zip(tile, _match_entries(workspace_id, tile), strict=True):
+            yield replace(archived, salt=None, body=None) if entry.pk in redacted else archived
 
 
 def list_unreleased_archives(workspace_id: int) -> list[LedgerArchive]:
-    """The archives with bodies that could be let go of, by range. 1 query and 1 for each archive."""
-    known = list_newest_archives(workspace_id)
-    return [one for one in known if _releasable_bodies(one, one.first_seq, one.end_seq).exists()]
+    """Return the archives whose bodies are still in the database, by range. 1 query, and 1 for each."""
+    archives = list_newest_archives(workspace_id)
+    return [
+        archive
+        for archive in archives
+        if _releasable_bodies(archive, archive.first_seq, archive.end_seq).exists()
+    ]
 
 
 def _write_and_check(
@@ -178,9 +182,9 @@ def _write_and_check(
         draft = draft_path(path)
         try:
             write_archive(draft, header, entries)
-            checked = check_archive(draft, workspace_id)
+            check = check_archive(draft, workspace_id)
             if publish_draft(draft, path):
-                return checked
+                return check
         except ArchiveError:
             # Another run may have finished, and let go of the bodies that this one was reading.
             if not path.exists():
@@ -192,14 +196,14 @@ def _write_and_check(
 
 def list_newest_archives(workspace_id: int) -> list[LedgerArchive]:
     """The archives by range; of several with the same range, the newest. 1 query."""
-    known = LedgerArchive.objects.filter(workspace_id=workspace_id).order_by("pk")
-    newest = {(one.first_seq, one.end_seq): one for one in known}
-    return [newest[span] for span in sorted(newest)]
+    archives = LedgerArchive.objects.filter(workspace_id=workspace_id).order_by("pk")
+    newest = {(archive.first_seq, archive.end_seq): archive for archive in archives}
+    return [newest[key] for key in sorted(newest)]
 
 
 def _find_archived_end(workspace_id: int) -> int:
-    known = LedgerArchive.objects.filter(workspace_id=workspace_id)
-    return known.aggregate(end=Max("end_seq"))["end"] or 0
+    archives = LedgerArchive.objects.filter(workspace_id=workspace_id)
+    return archives.aggregate(end=Max("end_seq"))["end"] or 0
 
 
 def _build_header(workspace_id: int, first: int, end: int) -> ArchiveHeader:
@@ -210,7 +214,7 @@ def _build_header(workspace_id: int, first: int, end: int) -> ArchiveHeader:
     nodes = proofs.StoredNodes(workspace_id)
     nodes.prefetch([(0, first), (end, head.size)])
     left, right = (
-        tuple(nodes(*place) for place in side) for side in find_surrounding_subtrees(first, end, head.size)
+        tuple(nodes(*node) for node in side) for side in find_surrounding_subtrees(first, end, head.size)
     )
     return ArchiveHeader(log_origin(workspace_id), first, end, head.note, left, right)
 
@@ -226,8 +230,8 @@ def _read_entries(workspace_id: int, first: int, end: int) -> Iterator[ArchivedE
 
 def _group_by_tile(reader: ArchiveReader) -> Iterator[list[ArchivedEntry]]:
     tile: list[ArchivedEntry] = []
-    for one in reader.entries():
-        tile.append(one)
+    for archived in reader.entries():
+        tile.append(archived)
         if len(tile) == TILE_WIDTH:
             yield tile
             tile = []
@@ -242,35 +246,35 @@ def _match_entries(workspace_id: int, tile: Sequence[ArchivedEntry]) -> list[Led
     ).order_by("seq")
     rows = dict(leaves.values_list("seq", "entry_id"))
     entries = LedgerEntry.objects.only("pk", "kind", "envelope", "body_digest").in_bulk(rows.values())
-    for one in tile:
-        known = entries.get(rows.get(one.seq, 0))
-        if known is None or bytes(known.envelope) != one.envelope:
-            raise ArchiveError(f"entry {one.seq} is another one in the ledger")
-    return [entries[rows[one.seq]] for one in tile]
+    for archived in tile:
+        entry = entries.get(rows.get(archived.seq, 0))
+        if entry is None or bytes(entry.envelope) != archived.envelope:
+            raise ArchiveError(f"entry {archived.seq} is another one in the ledger")
+    return [entries[rows[archived.seq]] for archived in tile]
 
 
 def _register(
-    workspace_id: int, path: Path, checked: ArchiveCheck, span: tuple[int, int], actor: str
+    workspace_id: int, path: Path, check: ArchiveCheck, expected: tuple[int, int], actor: str
 ) -> LedgerArchive:
     """The row of a file that holds; the same file is named once, whoever comes first."""
-    if (checked.seal.first, checked.seal.end) != span:
+    if (check.seal.first, check.seal.end) != expected:
         raise ArchiveError(f"{path.name} is there and holds another range")
     with transaction.atomic():
-        made, new = LedgerArchive.objects.get_or_create(
+        archive, created = LedgerArchive.objects.get_or_create(
             workspace_id=workspace_id,
             digest=compute_file_digest(path),
             defaults={
-                "first_seq": checked.seal.first,
-                "end_seq": checked.seal.end,
+                "first_seq": check.seal.first,
+                "end_seq": check.seal.end,
                 "name": path.name,
                 "size_bytes": path.stat().st_size,
-                "note": checked.seal.note,
+                "note": check.seal.note,
                 "created_at": timezone.now(),
             },
         )
-        if new:
-            _record(made, "archived", actor, bodies=checked.bodies)
-    return made
+        if created:
+            _record(archive, "archived", actor, bodies=check.bodies)
+    return archive
 
 
 def _record(archive: LedgerArchive, outcome: str, actor: str, *, bodies: int) -> None:
@@ -281,9 +285,9 @@ def _record(archive: LedgerArchive, outcome: str, actor: str, *, bodies: int) ->
         "sha256": bytes(archive.digest).hex(),
         "bodies": bodies,
     }
-    made = NewEntry(archive.workspace_id, EntryKind.POLICY, body, outcome=outcome, actor=actor)
+    entry = NewEntry(archive.workspace_id, EntryKind.POLICY, body, outcome=outcome, actor=actor)
     with transaction.atomic():
-        append(made)
+        append(entry)
 
 
 def _releasable_bodies(archive: LedgerArchive, first: int, end: int) -> QuerySet[LedgerBody]:
@@ -300,8 +304,8 @@ def _release_tile(archive: LedgerArchive, at: int) -> int:
     end = min(at + TILE_WIDTH, archive.end_seq)
     with transaction.atomic():
         LedgerArchive.objects.select_for_update().get(pk=archive.pk)  # two that release never cross
-        gone, _ = _releasable_bodies(archive, at, end).delete()
-    return gone
+        deleted, _ = _releasable_bodies(archive, at, end).delete()
+    return deleted
 
 
 def _restore_tile(workspace_id: int, tile: Sequence[ArchivedEntry]) -> int:
@@ -312,10 +316,10 @@ def _restore_tile(workspace_id: int, tile: Sequence[ArchivedEntry]) -> int:
         list(LedgerEntry.objects.select_for_update().filter(pk__in=rows).order_by("pk").values_list("pk"))
         redacted = list_redacted_ids(workspace_id)
         present = set(LedgerBody.objects.filter(pk__in=rows).values_list("pk", flat=True))
-        back = [
-            {"entry_id": entry.pk, "salt": one.salt, "body": one.body}
-            for one, entry in zip(tile, entries, strict=True)
-            if one.body is not None and entry.pk not in redacted | present
+        missing = [
+            {"entry_id": entry.pk, "salt": archived.salt, "body": archived.body}
+            for archived, entry in zip(tile, entries, strict=True)
+            if archived.body is not None and entry.pk not in redacted | present
         ]
-        insert_rows(LedgerBody, back)
-    return len(back)
+        insert_rows(LedgerBody, missing)
+    return len(missing)

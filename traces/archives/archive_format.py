@@ -60,12 +60,12 @@ def write_archive(path: Path, header: ArchiveHeader, entries: Iterable[ArchivedE
     """Write a whole archive to a new file and bring it to the disk. Raises FileExistsError, OSError."""
     with open(path, "xb", opener=_owner_only) as raw:
         with gzip.GzipFile("", "wb", COMPRESSION_LEVEL, raw, mtime=0) as file:
-            running = hashlib.sha256()
-            for line in _lines(header, entries):
-                running.update(line)
+            digest = hashlib.sha256()
+            for line in _render_lines(header, entries):
+                digest.update(line)
                 file.write(line)
-            note = sign_seal(header.log, header.first, header.end, running.digest())
-            file.write(_line({"seal": note}))
+            note = sign_seal(header.log, header.first, header.end, digest.digest())
+            file.write(_encode_line({"seal": note}))
         raw.flush()
         os.fsync(raw.fileno())
 
@@ -83,11 +83,11 @@ def publish_draft(draft: Path, path: Path) -> bool:
         return False
     finally:
         draft.unlink()
-    folder = os.open(path.parent, os.O_RDONLY)
+    directory = os.open(path.parent, os.O_RDONLY)
     try:
-        os.fsync(folder)
+        os.fsync(directory)
     finally:
-        os.close(folder)
+        os.close(directory)
     return True
 
 
@@ -110,8 +110,8 @@ class ArchiveReader:
         self._running = hashlib.sha256()
         self._file = gzip.open(path, "rb")  # noqa: SIM115 - `close` and `with` end it
         try:
-            self.header = _header(self._next())
-            self._head = _checked_head(self.header)
+            self.header = _parse_header(self._next())
+            self._head = _parse_head(self.header)
         except BaseException:
             self._file.close()
             raise
@@ -128,9 +128,9 @@ class ArchiveReader:
         for (level, _), root in zip(_around(self.header)[0], self.header.left, strict=True):
             tree.add(level, root)
         for seq in range(self.header.first, self.header.end):
-            one = _entry(self._next(), seq)
-            tree.add(0, merkle.leaf_hash(one.envelope))
-            yield one
+            entry = _parse_entry(self._next(), seq)
+            tree.add(0, merkle.leaf_hash(entry.envelope))
+            yield entry
         for (level, _), root in zip(_around(self.header)[1], self.header.right, strict=True):
             tree.add(level, root)
         if tree.root() != self._head.root:
@@ -168,9 +168,9 @@ class ArchiveReader:
             raise ArchiveError("it has a line that is not an object")
         return value
 
-    def _read(self, most: int) -> bytes:
+    def _read(self, max_bytes: int) -> bytes:
         try:
-            return self._file.readline(most)
+            return self._file.readline(max_bytes)
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise ArchiveError(f"it is no whole gzip file: {error}") from error
 
@@ -203,38 +203,38 @@ def _around(header: ArchiveHeader) -> tuple[list[tuple[int, int]], list[tuple[in
     return find_surrounding_subtrees(header.first, header.end, parse_checkpoint(header.checkpoint).size)
 
 
-def _lines(header: ArchiveHeader, entries: Iterable[ArchivedEntry]) -> Iterator[bytes]:
-    yield _line(
+def _render_lines(header: ArchiveHeader, entries: Iterable[ArchivedEntry]) -> Iterator[bytes]:
+    yield _encode_line(
         {
             "format": FORMAT,
             "log": header.log,
             "first": header.first,
             "end": header.end,
             "checkpoint": header.checkpoint,
-            "left": [one.hex() for one in header.left],
-            "right": [one.hex() for one in header.right],
+            "left": [node.hex() for node in header.left],
+            "right": [node.hex() for node in header.right],
         }
     )
-    for one in entries:
-        yield _line(
+    for entry in entries:
+        yield _encode_line(
             {
-                "seq": one.seq,
-                "envelope": one.envelope.decode(),
-                "salt": None if one.salt is None else one.salt.hex(),
-                "body": None if one.body is None else one.body.decode(),
+                "seq": entry.seq,
+                "envelope": entry.envelope.decode(),
+                "salt": None if entry.salt is None else entry.salt.hex(),
+                "body": None if entry.body is None else entry.body.decode(),
             }
         )
 
 
-def _line(value: dict[str, Any]) -> bytes:
+def _encode_line(value: dict[str, Any]) -> bytes:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
 
-def _header(value: dict[str, Any]) -> ArchiveHeader:
+def _parse_header(value: dict[str, Any]) -> ArchiveHeader:
     if value.get("format") != FORMAT:
         raise ArchiveError(f"it does not begin as an archive ({FORMAT})")
     try:
-        left, right = (tuple(bytes.fromhex(one) for one in value[name]) for name in ("left", "right"))
+        left, right = (tuple(bytes.fromhex(node) for node in value[name]) for name in ("left", "right"))
         header = ArchiveHeader(value["log"], value["first"], value["end"], value["checkpoint"], left, right)
     except (KeyError, TypeError, ValueError) as error:
         raise ArchiveError("its header cannot be read") from error
@@ -244,7 +244,7 @@ def _header(value: dict[str, Any]) -> ArchiveHeader:
     return header
 
 
-def _checked_head(header: ArchiveHeader) -> SignedNote:
+def _parse_head(header: ArchiveHeader) -> SignedNote:
     try:
         head = parse_checkpoint(header.checkpoint)
     except ValueError as error:
@@ -254,31 +254,31 @@ def _checked_head(header: ArchiveHeader) -> SignedNote:
     if not is_signed_by_installation(head):
         raise ArchiveError("its signed head is signed by no key of this installation")
     sides = find_surrounding_subtrees(header.first, header.end, head.size)
-    if [len(one) for one in sides] != [len(header.left), len(header.right)]:
+    if [len(side) for side in sides] != [len(header.left), len(header.right)]:
         raise ArchiveError("its header does not describe the tree around its range")
     return head
 
 
-def _entry(value: dict[str, Any], seq: int) -> ArchivedEntry:
+def _parse_entry(value: dict[str, Any], seq: int) -> ArchivedEntry:
     """The entry of a line, its body held against the envelope. Raises ArchiveError naming the entry."""
     try:
         salt, body = value["salt"], value["body"]
-        one = ArchivedEntry(
+        entry = ArchivedEntry(
             value["seq"],
             value["envelope"].encode(),
             None if salt is None else bytes.fromhex(salt),
             None if body is None else body.encode(),
         )
-        signed = json.loads(one.envelope)
-        told = str(signed["body_digest"])
+        envelope = json.loads(entry.envelope)
+        expected_digest = str(envelope["body_digest"])
     except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
         raise ArchiveError(f"entry {seq} cannot be read") from error
-    if one.seq != seq:
+    if entry.seq != seq:
         raise ArchiveError(f"entry {seq} is missing")
-    if (one.salt is None) != (one.body is None):
+    if (entry.salt is None) != (entry.body is None):
         raise ArchiveError(f"entry {seq} has half a body")
-    if one.salt is not None and one.body is not None:
-        found = hashlib.sha256(one.salt + one.body).hexdigest()
-        if found != told:
+    if entry.salt is not None and entry.body is not None:
+        digest = hashlib.sha256(entry.salt + entry.body).hexdigest()
+        if digest != expected_digest:
             raise ArchiveError(f"the body of entry {seq} is not the one that was recorded")
-    return one
+    return entry

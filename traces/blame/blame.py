@@ -127,8 +127,8 @@ def _add_rebuilt_versions(
     sessions = dict.fromkeys(file.session_id for file in files)
     numbers = [file.entry_id for file in files]
     edits = load_recorded_edits(workspace_id, path, sessions, (min(numbers) - CALLS_BEFORE, max(numbers)))
-    wanted = {file.content_hash: file.changed_at.timestamp() for file in files}
-    return insert_rebuilt_versions(versions, edits, wanted)
+    times_by_hash = {file.content_hash: file.changed_at.timestamp() for file in files}
+    return insert_rebuilt_versions(versions, edits, times_by_hash)
 
 
 def find_deletion(
@@ -181,19 +181,19 @@ def read_from_disk(local_root: str, path: str) -> bytes | None:
 
 def _load_ranges(workspace_id: int, paths: Sequence[str]) -> tuple[list[TraceRange], bool]:
     """The ranges recorded of these names in the order in which they are believed; whether there were more."""
-    mine = TraceRange.objects.filter(
+    ranges = TraceRange.objects.filter(
         file__workspace_id=workspace_id, file__path__in=paths, file__deleted=False
     )
-    newest = mine.select_related("file__entry").order_by("file__imported", "-file_id", "pk")
+    newest = ranges.select_related("file__entry").order_by("file__imported", "-file_id", "pk")
     rows = list(newest[: MAX_CLAIMS + 1])
-    kept = rows[:MAX_CLAIMS]
-    kept.sort(key=lambda row: (row.file.imported, row.end_line - row.start_line))
-    return kept, len(rows) > MAX_CLAIMS
+    rows_in_order = rows[:MAX_CLAIMS]
+    rows_in_order.sort(key=lambda row: (row.file.imported, row.end_line - row.start_line))
+    return rows_in_order, len(rows) > MAX_CLAIMS
 
 
 def _to_claim(row: TraceRange) -> Claim:
-    told = row.content_hash or row.file.content_hash
-    return Claim(row.pk, row.start_line, row.end_line, told, row.file.changed_at.timestamp())
+    content_hash = row.content_hash or row.file.content_hash
+    return Claim(row.pk, row.start_line, row.end_line, content_hash, row.file.changed_at.timestamp())
 
 
 def _to_author(row: TraceRange) -> LineAuthor:

@@ -14,7 +14,7 @@ MAX_SPANS = 200
 
 
 def build_current_lines(
-    workspace: Workspace, path: str, *, whole: bool, deleted: bool = True
+    workspace: Workspace, path: str, *, with_history: bool, deleted: bool = True
 ) -> dict[str, Any] | None:
     """The context of `traces/_lines_now.html`; None where neither the file nor its end is known here.
 
@@ -22,44 +22,44 @@ def build_current_lines(
     that is not at hand, where the caller knows that no entry `deleted` it.
     """
     root = workspace.local_root if _is_canonical(path) else ""
-    history = read_file_history(root, path) if root and whole else FileHistory()
+    history = read_file_history(root, path) if root and with_history else FileHistory()
     content = read_from_disk(root, path)
-    shown: dict[str, Any] = {
+    context: dict[str, Any] = {
         "there": find_on_disk(root, path) is not None,
         "read": content is not None,
         "gone": find_deletion(workspace.pk, path, root, history, recorded=deleted),
-        "fetches": bool(root) and not whole,
+        "fetches": bool(root) and not with_history,
         "names": history.renames,
         "note": history.note,
         "spans": [],
     }
     if content is not None:
-        return shown | _lines(blame_with_history(workspace.pk, path, content, history))
-    return shown if root or shown["gone"] else None
+        return context | _line_fields(blame_with_history(workspace.pk, path, content, history))
+    return context if root or context["gone"] else None
 
 
-def _lines(found: Blame) -> dict[str, Any]:
-    spans = found.lineage.ranges
+def _line_fields(result: Blame) -> dict[str, Any]:
+    spans = result.lineage.ranges
     return {
-        "spans": [_span(span, found) for span in spans[:MAX_SPANS]],
+        "spans": [_span_fields(span, result) for span in spans[:MAX_SPANS]],
         "more": max(0, len(spans) - MAX_SPANS),
-        "changed": len(found.lineage.changed),
-        "unchecked": len(found.lineage.unchecked),
-        "truncated": found.truncated,
-        "cut": found.history.is_truncated,
-        "note": found.note,
+        "changed": len(result.lineage.changed),
+        "unchecked": len(result.lineage.unchecked),
+        "truncated": result.truncated,
+        "cut": result.history.is_truncated,
+        "note": result.note,
     }
 
 
-def _span(span: OriginRange, found: Blame) -> dict[str, Any]:
+def _span_fields(span: OriginRange, result: Blame) -> dict[str, Any]:
     return {
         "start": span.start,
         "end": span.end,
         "state": span.state,
-        "author": None if span.key is None else found.authors[span.key],
-        "commit": found.find_commit(span.version),
-        "new": found.is_uncommitted(span.version),
-        "by": None if span.reformatted_by is None else found.authors[span.reformatted_by],
+        "author": None if span.key is None else result.authors[span.key],
+        "commit": result.find_commit(span.version),
+        "new": result.is_uncommitted(span.version),
+        "by": None if span.reformatted_by is None else result.authors[span.reformatted_by],
     }
 
 

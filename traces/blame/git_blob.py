@@ -17,7 +17,7 @@ def read_committed_text(root: str, revision: str, path: str) -> str | None:
     if not root or not COMMIT_ID.fullmatch(revision):
         return None
     try:
-        done = subprocess.run(  # noqa: S603 - fixed words, a commit in hex, and a path behind a colon
+        completed = subprocess.run(  # noqa: S603 - fixed words, a commit in hex, and a path behind a colon
             [*GIT, "-C", root, "cat-file", "blob", f"{revision}:./{path}"],
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -25,6 +25,6 @@ def read_committed_text(root: str, revision: str, path: str) -> str | None:
             check=True,
             env=git_environment(),
         )
-        return done.stdout.decode() if len(done.stdout) <= MAX_BYTES else None
+        return completed.stdout.decode() if len(completed.stdout) <= MAX_BYTES else None
     except (OSError, subprocess.SubprocessError, ValueError):
         return None

@@ -19,7 +19,7 @@ from django.db.models.lookups import IsNull
 
 from traces.browser.filters import EntryFilters
 from traces.counts.counters import MONTH
-from traces.entries.mutation_class_check import DISAGREES, ClassCheck
+from traces.entries.mutation_class_check import CLASS_DISAGREES, ClassCheck
 from traces.models import EntryCount, EntryKind, FileCount, LedgerEntry, TraceFile
 
 COLUMN_NAMES = {"intent": "intent_id"}  # the others are called as in the query string
@@ -60,9 +60,9 @@ def build_branches(
     base: QuerySet[LedgerEntry] = LedgerEntry.objects.for_workspace(workspace_id).filter(
         build_value_condition(filters, ENTRY_FIELDS)
     )
-    if filters.values("reason") == (ClassCheck.CLASS_DISAGREES,):
+    if filters.values("reason") == (ClassCheck.DISAGREES,):
         # Implied, but the planner needs it to use the partial index.
-        base = base.filter(DISAGREES, kind=EntryKind.TRACE)
+        base = base.filter(CLASS_DISAGREES, kind=EntryKind.TRACE)
     base = _filter_by_folder(
         workspace_id, base, filters, is_small=matching is not None and matching <= MAX_INDEXED_ENTRIES
     )

@@ -110,8 +110,8 @@ class Counters:
             self._seen.popleft()
         leaves = LedgerLeaf.objects.filter(pk__gt=self._seen[0][1])
         newest = leaves.aggregate(newest=Max("pk"))["newest"] or self._seen[-1][1]
-        found = list(leaves.values_list("workspace_id", flat=True).distinct().order_by())
-        counted = sum(map(count_sealed, found))
+        workspace_ids = list(leaves.values_list("workspace_id", flat=True).distinct().order_by())
+        counted = sum(map(count_sealed, workspace_ids))
         self._seen.append((now, newest))
         return counted
 
@@ -125,15 +125,19 @@ def count_all() -> int:
 
 
 def count_sealed(workspace_id: int) -> int:
-    """Count the leaves that are not counted yet; their number. 2 queries for none, 7 for `BATCH` of them."""
-    done = Counted.objects.filter(workspace_id=workspace_id).values_list("leaves", flat=True).first()
-    if not LedgerLeaf.objects.filter(workspace_id=workspace_id, seq__gte=done or 0).exists():
+    """Count the leaves that are not counted yet and return their number.
+
+    2 queries for none, 7 for `BATCH_SIZE` of them.
+    """
+    progress = Counted.objects.filter(workspace_id=workspace_id)
+    first_uncounted = progress.values_list("leaves", flat=True).first()
+    if not LedgerLeaf.objects.filter(workspace_id=workspace_id, seq__gte=first_uncounted or 0).exists():
         return 0
-    if done is None:
+    if first_uncounted is None:
         Counted.objects.get_or_create(workspace_id=workspace_id)
     counted = 0
-    while (done := _count_batch(workspace_id)) > 0:
-        counted += done
+    while (batch := _count_batch(workspace_id)) > 0:
+        counted += batch
     return counted
 
 
@@ -144,11 +148,11 @@ def recount(workspace_id: int) -> None:
     Counted.objects.filter(workspace_id=workspace_id).delete()
 
 
-def list_uncounted(workspace_id: int, most: int) -> list[int]:
-    """Row ids of entries that the kept numbers do not hold, newest first, at most `most`. 3 queries."""
+def list_uncounted(workspace_id: int, limit: int) -> list[int]:
+    """Row ids of entries that the kept numbers do not hold, newest first, at most `limit`. 3 queries."""
     leaves = Counted.objects.filter(workspace_id=workspace_id).values_list("leaves", flat=True).first() or 0
     with connection.cursor() as cursor:
-        params = [workspace_id, leaves, workspace_id, find_sealed_floor(workspace_id), most]
+        params = [workspace_id, leaves, workspace_id, find_sealed_floor(workspace_id), limit]
         cursor.execute(UNCOUNTED, params)
         return [row_id for (row_id,) in cursor.fetchall()]
 
@@ -164,8 +168,10 @@ def load_counted_entries(entry_ids: Iterable[int]) -> list[CountedEntry]:
 
 def _count_batch(workspace_id: int) -> int:
     with write_transaction():
-        mine = Counted.objects.select_for_update().get(workspace_id=workspace_id)
-        leaves = LedgerLeaf.objects.filter(workspace_id=workspace_id, seq__gte=mine.leaves).order_by("seq")
+        progress = Counted.objects.select_for_update().get(workspace_id=workspace_id)
+        leaves = LedgerLeaf.objects.filter(workspace_id=workspace_id, seq__gte=progress.leaves).order_by(
+            "seq"
+        )
         ids = list(leaves.values_list("entry_id", flat=True)[:BATCH_SIZE])
         if ids:
             insert_rows(EntryCount, _build_entry_rows(workspace_id, ids), on_conflict=ADD_ENTRIES)
@@ -176,10 +182,10 @@ def _count_batch(workspace_id: int) -> int:
 
 def _build_entry_rows(workspace_id: int, ids: list[int]) -> list[RowValues]:
     counted: Counter[tuple[int, int, CountedValues]] = Counter()
-    for one in load_counted_entries(ids):
-        second = int(one.received_at.timestamp())
+    for entry in load_counted_entries(ids):
+        second = int(entry.received_at.timestamp())
         for span in SPANS:
-            counted[span, second - second % span, one.values] += 1
+            counted[span, second - second % span, entry.values] += 1
     return [
         {"workspace_id": workspace_id, "span": span, "bucket": bucket, "digest": _compute_digest(values)}
         | values._asdict()
@@ -189,19 +195,19 @@ def _build_entry_rows(workspace_id: int, ids: list[int]) -> list[RowValues]:
 
 
 def _build_file_rows(workspace_id: int, ids: list[int]) -> list[RowValues]:
-    found: dict[tuple[str, str], RowValues] = {}
+    rows: dict[tuple[str, str], RowValues] = {}
     names = ("entry_id", "path", "intent_id", "changed_at", "mutation_class")
-    seen: set[tuple[int, str, str]] = set()
+    counted: set[tuple[int, str, str]] = set()
     for entry_id, path, intent_id, changed_at, mutation_class in TraceFile.objects.filter(
         entry_id__in=ids
     ).values_list(*names):
-        row = found.setdefault((path, intent_id), _build_file_row(workspace_id, path, intent_id))
-        new = (entry_id, path, intent_id) not in seen
-        seen.add((entry_id, path, intent_id))
+        row = rows.setdefault((path, intent_id), _build_file_row(workspace_id, path, intent_id))
+        new = (entry_id, path, intent_id) not in counted
+        counted.add((entry_id, path, intent_id))
         row["entries"] += new
         row["evolved"] += new and mutation_class == EVOLUTION_CLASS
         row["last_changed"] = max(row["last_changed"], to_microseconds(changed_at))
-    return list(found.values())
+    return list(rows.values())
 
 
 def _build_file_row(workspace_id: int, path: str, intent_id: str) -> RowValues:
@@ -216,9 +222,9 @@ def _build_file_row(workspace_id: int, path: str, intent_id: str) -> RowValues:
     }
 
 
-def to_microseconds(moment: datetime) -> int:
+def to_microseconds(time: datetime) -> int:
     """Since 1970, exactly."""
-    return (moment - EPOCH) // timedelta(microseconds=1)
+    return (time - EPOCH) // timedelta(microseconds=1)
 
 
 def compute_path_hash(path: str) -> bytes:

@@ -49,25 +49,25 @@ class Batch:
 
     def to_entries(self) -> list[BatchEntry]:
         return [
-            BatchEntry(place, *known)
-            for place, known in enumerate(zip(self.ids, self.bodies, self.lines, strict=True))
+            BatchEntry(index, *fields)
+            for index, fields in enumerate(zip(self.ids, self.bodies, self.lines, strict=True))
         ]
 
-    def select(self, places: Sequence[int]) -> Batch:
+    def select(self, indexes: Sequence[int]) -> Batch:
         """The entries at these places, ascending, with what belongs to them."""
-        if len(places) == len(self.ids):
+        if len(indexes) == len(self.ids):
             return self
-        new_place = {place: at for at, place in enumerate(places)}
-        files = [at for at, place in enumerate(self.file_entry) if place in new_place]
+        new_index = {index: at for at, index in enumerate(indexes)}
+        files = [at for at, index in enumerate(self.file_entry) if index in new_index]
         new_file = {at: to for to, at in enumerate(files)}
         ranges = [at for at, file in enumerate(self.range_file) if file in new_file]
         lines, ids, bodies, entries, contents, traces = (
-            [column[place] for place in places] for column in self._of_entries()
+            [column[place] for place in indexes] for column in self._of_entries()
         )
         return Batch(
             lines, ids, bodies, entries, contents, traces,
             files=[self.files[at] for at in files],
-            file_entry=[new_place[self.file_entry[at]] for at in files],
+            file_entry=[new_index[self.file_entry[at]] for at in files],
             ranges=[self.ranges[at] for at in ranges],
             range_file=[new_file[self.range_file[at]] for at in ranges],
         )  # fmt: skip
@@ -95,31 +95,33 @@ class BatchEntry:
 
 
 def build_batch(
-    workspace_id: int, entries: Sequence[SubmittedEntry], how: StoreOptions, vendor: str
+    workspace_id: int, entries: Sequence[SubmittedEntry], options: StoreOptions, vendor: str
 ) -> Batch:
     """The batch of these entries, received now, for a database of this vendor. No queries."""
-    form, received_at = row_format(vendor), datetime.now(UTC)
-    pack, received = form.pack, {"received_at": form.format_time(received_at)}
-    made = Batch([], [], [], [], [], [], [], [], [], [])
-    for place, one in enumerate(entries):
-        reading = one.parse()
-        ready = prepare(to_ledger_entry(workspace_id, one, reading, how), received_at)
-        rows = build_rows(workspace_id, reading, form.format_time(reading.changed_at), imported=how.imported)
-        made.lines.append(one.line)
-        made.ids.append(ready.row["entry_id"])
-        made.bodies.append(ready.body)
-        made.entries.append(pack(_in_column_order(ready.row | received)))
-        made.body_rows.append(pack((ready.salt, ready.body)))
-        made.traces.append(pack(rows.entry.values()))
+    row_form, received_at = row_format(vendor), datetime.now(UTC)
+    pack, received = row_form.pack, {"received_at": row_form.format_time(received_at)}
+    batch = Batch([], [], [], [], [], [], [], [], [], [])
+    for index, submitted in enumerate(entries):
+        parsed = submitted.parse()
+        prepared = prepare(to_ledger_entry(workspace_id, submitted, parsed, options), received_at)
+        rows = build_rows(
+            workspace_id, parsed, row_form.format_time(parsed.changed_at), imported=options.imported
+        )
+        batch.lines.append(submitted.line)
+        batch.ids.append(prepared.row["entry_id"])
+        batch.bodies.append(prepared.body)
+        batch.entries.append(pack(_in_column_order(prepared.row | received)))
+        batch.body_rows.append(pack((prepared.salt, prepared.body)))
+        batch.traces.append(pack(rows.entry.values()))
         for file, ranges in rows.files:
-            made.range_file.extend([len(made.files)] * len(ranges))
-            made.ranges.extend([pack(lines.values()) for lines in ranges])
-            made.file_entry.append(place)
-            made.files.append(pack(file.values()))
-    return made
+            batch.range_file.extend([len(batch.files)] * len(ranges))
+            batch.ranges.extend([pack(lines.values()) for lines in ranges])
+            batch.file_entry.append(index)
+            batch.files.append(pack(file.values()))
+    return batch
 
 
-def store_batch(workspace_id: int, batch: Batch, how: StoreOptions) -> StoreResult:
+def store_batch(workspace_id: int, batch: Batch, options: StoreOptions) -> StoreResult:
     """As `entries.store`, for a batch, inside the caller's transaction.
 
     Most batches hold nothing that is known, and the unique index says so by itself: they are written without
@@ -127,18 +129,20 @@ def store_batch(workspace_id: int, batch: Batch, how: StoreOptions) -> StoreResu
     """
     ids = _write_unless_known(batch)
     if ids is None:
-        return store_with_retry(lambda: _store_unknown(workspace_id, batch, how))
+        return store_with_retry(lambda: _store_unknown(workspace_id, batch, options))
     _write_rest(batch, ids)
     return StoreResult(len(ids), 0, ())
 
 
-def _store_unknown(workspace_id: int, batch: Batch, how: StoreOptions) -> StoreResult:
+def _store_unknown(workspace_id: int, batch: Batch, options: StoreOptions) -> StoreResult:
     """Store what is not known of a batch. 3 queries and those statements; for rivals that are kept again."""
-    settled = classify_batch(workspace_id, batch.to_entries(), how)
-    _write(batch.select([one.index for one in settled.new]))
-    if settled.renamed:
-        _write(build_batch(workspace_id, settled.renamed, how, connection.vendor))
-    return StoreResult(len(settled.new) + len(settled.renamed), settled.duplicates, settled.conflicts)
+    classified = classify_batch(workspace_id, batch.to_entries(), options)
+    _write(batch.select([entry.index for entry in classified.new]))
+    if classified.renamed:
+        _write(build_batch(workspace_id, classified.renamed, options, connection.vendor))
+    return StoreResult(
+        len(classified.new) + len(classified.renamed), classified.duplicates, classified.conflicts
+    )
 
 
 def _write(batch: Batch) -> None:

@@ -89,8 +89,8 @@ class ConflictingEntry:
         """The entry under the id by which it can be kept, with all that it said."""
         value = self.submitted.value
         original = value.get("original")
-        kept = {"id": self.alternate_id, "original": original if isinstance(original, dict) else value}
-        return SubmittedEntry(value | kept, self.submitted.line)
+        changes = {"id": self.alternate_id, "original": original if isinstance(original, dict) else value}
+        return SubmittedEntry(value | changes, self.submitted.line)
 
 
 def validate_fields(submitted: SubmittedEntry) -> list[EntryError]:
@@ -108,25 +108,25 @@ def classify_entries(
     workspace_id: int, batch: Sequence[EntryT]
 ) -> tuple[list[EntryT], int, list[ConflictingEntry]]:
     """(entries that are new, how many are there already, those that contradict what is there). 1 query."""
-    ids = [one.entry_id for one in batch]
-    known = load_recorded_bodies(workspace_id, ids) if ids else {}
-    if not known and len(set(ids)) == len(ids):
+    ids = [entry.entry_id for entry in batch]
+    recorded = load_recorded_bodies(workspace_id, ids) if ids else {}
+    if not recorded and len(set(ids)) == len(ids):
         return list(batch), 0, []
-    fresh: dict[str, EntryT] = {}
-    rivals: list[ConflictingEntry] = []
+    new: dict[str, EntryT] = {}
+    conflicts: list[ConflictingEntry] = []
     duplicates = 0
-    for entry_id, one in zip(ids, batch, strict=True):
-        if entry_id not in known and entry_id not in fresh:
-            fresh[entry_id] = one
+    for entry_id, entry in zip(ids, batch, strict=True):
+        if entry_id not in recorded and entry_id not in new:
+            new[entry_id] = entry
             continue
-        row, before = known.get(entry_id, (None, b""))
-        if entry_id in fresh:
-            before = fresh[entry_id].to_canonical_bytes()
-        if before is None or before == one.to_canonical_bytes() or _is_repair(before, one.value):
+        row, before = recorded.get(entry_id, (None, b""))
+        if entry_id in new:
+            before = new[entry_id].to_canonical_bytes()
+        if before is None or before == entry.to_canonical_bytes() or _is_repair(before, entry.value):
             duplicates += 1
         else:
-            rivals.append(ConflictingEntry(one, _build_alternate_id(one.value), row))
-    return list(fresh.values()), duplicates, rivals
+            conflicts.append(ConflictingEntry(entry, _build_alternate_id(entry.value), row))
+    return list(new.values()), duplicates, conflicts
 
 
 def load_recorded_bodies(workspace_id: int, entry_ids: list[str]) -> dict[str, tuple[int, bytes | None]]:

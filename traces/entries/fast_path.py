@@ -38,49 +38,53 @@ def _parse_entry(entry: dict[str, Any]) -> ParsedEntry:
     if not 0 < len(entry_id) <= MAX_ID_LENGTH or not entry_id.isprintable() or entry_id.isspace():
         raise ValueError
     revision = entry["vcs"]["revision_id"] if "vcs" in entry else None
-    named = _require_text(entry.get("intent_id", ""))[:MAX_TEXT_LENGTH]
+    intent_id = _require_text(entry.get("intent_id", ""))[:MAX_TEXT_LENGTH]
     return build_parsed_entry(
         _require_text(entry["timestamp"]),
         "" if revision is None else _require_text(revision)[:MAX_TEXT_LENGTH],
         _require_text(entry.get("mutation_class", ""))[:MAX_TEXT_LENGTH],
-        named,
-        tuple([_parse_file(file, named) for file in _require_list(entry["files"])]),
+        intent_id,
+        tuple([_parse_file(file, intent_id) for file in _require_list(entry["files"])]),
     )
 
 
-def _parse_file(file: dict[str, Any], named: str) -> TracedFile:
+def _parse_file(file: dict[str, Any], entry_intent_id: str) -> TracedFile:
     path = to_canonical_path(_require_text(file["relative_path"]))
-    whole = _require_text(file.get("content_hash", ""))
-    told = [whole] if whole else []
+    file_hash = _require_text(file.get("content_hash", ""))
+    hashes = [file_hash] if file_hash else []
     session = ""
     intents: list[str] = []
     ranges: list[TracedRange] = []
-    for talk in _require_list(file["conversations"]):
-        url = _require_text(talk.get("url", ""))
+    for conversation in _require_list(file["conversations"]):
+        url = _require_text(conversation.get("url", ""))
         session = session or parse_session_id(url)
-        _parse_ranges(talk, told, ranges)
-        for related in _require_list(talk["related"]):
+        _parse_ranges(conversation, hashes, ranges)
+        for related in _require_list(conversation["related"]):
             value = _require_text(related["value"])
             if _require_text(related["type"]) == INTENT_TYPE and value:
                 intents.append(value[:MAX_TEXT_LENGTH])
     return build_traced_file(
-        path, session, tuple(dict.fromkeys(intents)) or ((named,) if named else ()), told, ranges
+        path,
+        session,
+        tuple(dict.fromkeys(intents)) or ((entry_intent_id,) if entry_intent_id else ()),
+        hashes,
+        ranges,
     )
 
 
-def _parse_ranges(talk: dict[str, Any], told: list[str], ranges: list[TracedRange]) -> None:
-    contributor = talk["contributor"]
+def _parse_ranges(conversation: dict[str, Any], hashes: list[str], ranges: list[TracedRange]) -> None:
+    contributor = conversation["contributor"]
     if type(contributor) is not dict:
         raise TypeError
     kind = _require_text(contributor.get("entity_type", ""))[:20]
     model = _require_text(contributor.get("model_identifier", ""))[:MAX_TEXT_LENGTH]
-    for one in _require_list(talk["ranges"]):
-        start, end = one["start_line"], one["end_line"]
+    for item in _require_list(conversation["ranges"]):
+        start, end = item["start_line"], item["end_line"]
         if type(start) is not int or type(end) is not int or not 0 <= start <= end < MAX_LINE_LENGTH:
             raise ValueError
-        raw = _require_text(one.get("content_hash", ""))
+        raw = _require_text(item.get("content_hash", ""))
         if raw:
-            told.append(raw)
+            hashes.append(raw)
         ranges.append(TracedRange(start, end, normalize_hash(raw), kind, model))
 
 

@@ -25,32 +25,34 @@ class TraceFilter:
     until: datetime | None = None
 
 
-def filter_traces(workspace_id: int, wanted: TraceFilter) -> QuerySet[LedgerEntry]:
+def filter_traces(workspace_id: int, filters: TraceFilter) -> QuerySet[LedgerEntry]:
     """The trace entries that fit, with body and place in the tree fetched along."""
     rows = LedgerEntry.objects.for_workspace(workspace_id).of_kind(EntryKind.TRACE)
     rows = rows.with_body_and_leaf()
-    if wanted.session:
-        rows = rows.filter(session_id=wanted.session)
-    if wanted.since:
-        rows = rows.filter(trace__changed_at__gte=wanted.since)
-    if wanted.until:
-        rows = rows.filter(trace__changed_at__lt=wanted.until)
-    if wanted.path:
-        return rows.filter(pk__in=_find_entry_ids_by_file(workspace_id, wanted))
-    if wanted.intent:
+    if filters.session:
+        rows = rows.filter(session_id=filters.session)
+    if filters.since:
+        rows = rows.filter(trace__changed_at__gte=filters.since)
+    if filters.until:
+        rows = rows.filter(trace__changed_at__lt=filters.until)
+    if filters.path:
+        return rows.filter(pk__in=_find_entry_ids_by_file(workspace_id, filters))
+    if filters.intent:
         return rows.filter(
-            Q(intent_id=wanted.intent) | Q(pk__in=_find_entry_ids_by_file(workspace_id, wanted))
+            Q(intent_id=filters.intent) | Q(pk__in=_find_entry_ids_by_file(workspace_id, filters))
         )
     return rows
 
 
-def _find_entry_ids_by_file(workspace_id: int, wanted: TraceFilter) -> QuerySet[TraceFile, int]:
+def _find_entry_ids_by_file(workspace_id: int, filters: TraceFilter) -> QuerySet[TraceFile, int]:
     """Row ids of entries with a file that fits path and intent."""
     files = TraceFile.objects.filter(workspace_id=workspace_id)
-    if wanted.intent:
-        files = files.filter(intent_id=wanted.intent)
-    if wanted.path:
-        folder = wanted.path.rstrip("/") + "/"
+    if filters.intent:
+        files = files.filter(intent_id=filters.intent)
+    if filters.path:
+        directory = filters.path.rstrip("/") + "/"
         # startswith would become LIKE, which ignores case on SQLite.
-        files = files.annotate(head=Left("path", len(folder))).filter(Q(path=wanted.path) | Q(head=folder))
+        files = files.annotate(head=Left("path", len(directory))).filter(
+            Q(path=filters.path) | Q(head=directory)
+        )
     return files.values_list("entry_id", flat=True)

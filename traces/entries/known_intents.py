@@ -33,8 +33,8 @@ def load_known_intents(workspace_id: int) -> dict[str, KnownIntent]:
     entries = LedgerEntry.objects.for_workspace(workspace_id).of_kind(EntryKind.INTENT).oldest_first()
     newest = dict(entries.values_list("intent_id", "pk"))
     rows = LedgerEntry.objects.filter(pk__in=newest.values()).with_body()
-    found = [_to_known_intent(row.intent_id, read_body(row) or {}) for row in rows]
-    return {intent.intent_id: intent for intent in sorted(found, key=lambda intent: intent.intent_id)}
+    intents = [_to_known_intent(row.intent_id, read_body(row) or {}) for row in rows]
+    return {intent.intent_id: intent for intent in sorted(intents, key=lambda intent: intent.intent_id)}
 
 
 def _to_known_intent(intent_id: str, body: dict[str, Any]) -> KnownIntent:

@@ -24,14 +24,14 @@ class ClassCheck(StrEnum):
     """An agent that claims neither of the two classes claims nothing that could be checked."""
 
     AGREES = "class_agrees"
-    CLASS_DISAGREES = "class_disagrees"
+    DISAGREES = "class_disagrees"
     REFACTOR = "refactor_unclaimed"
     EVOLUTION = "evolution_unclaimed"
 
 
 RESERVED_REASONS = frozenset(ClassCheck)
 # In words, not by a placeholder: only so SQLite sees that the index of these entries fits.
-DISAGREES = RawSQL("reason = 'class_disagrees'", (), BooleanField())
+CLASS_DISAGREES = RawSQL("reason = 'class_disagrees'", (), BooleanField())
 UNCLAIMED = {REFACTOR: ClassCheck.REFACTOR, EVOLUTION_CLASS: ClassCheck.EVOLUTION}
 OTHER = {REFACTOR: EVOLUTION_CLASS, EVOLUTION_CLASS: REFACTOR}
 
@@ -40,28 +40,28 @@ def check_claimed_class(claimed: str | None, computed: str | None) -> str:
     """The word for the ledger; "" where nothing was computed."""
     if not computed:
         return ""
-    told = (claimed or "").strip().upper()
-    if told not in OTHER:
+    claimed_class = (claimed or "").strip().upper()
+    if claimed_class not in OTHER:
         return UNCLAIMED[computed]
-    return ClassCheck.AGREES if told == computed else ClassCheck.CLASS_DISAGREES
+    return ClassCheck.AGREES if claimed_class == computed else ClassCheck.DISAGREES
 
 
 def read_computed_class(entry: LedgerEntry) -> str:
     """The computed class of a trace entry, "" for none; from its columns, so archived entries keep it."""
     if entry.kind != EntryKind.TRACE:
         return ""
-    told = entry.outcome.strip().upper()
+    claimed = entry.outcome.strip().upper()
     classes = {
-        ClassCheck.AGREES: told,
-        ClassCheck.CLASS_DISAGREES: OTHER.get(told, ""),
+        ClassCheck.AGREES: claimed,
+        ClassCheck.DISAGREES: OTHER.get(claimed, ""),
         ClassCheck.REFACTOR: REFACTOR,
         ClassCheck.EVOLUTION: EVOLUTION_CLASS,
     }
-    return next((found for check, found in classes.items() if check == entry.reason), "")
+    return next((computed for check, computed in classes.items() if check == entry.reason), "")
 
 
 def has_class_mismatch(entry: LedgerEntry) -> bool:
-    return entry.kind == EntryKind.TRACE and entry.reason == ClassCheck.CLASS_DISAGREES
+    return entry.kind == EntryKind.TRACE and entry.reason == ClassCheck.DISAGREES
 
 
 def describe_class_check(entry: LedgerEntry) -> dict[str, str | bool]:
@@ -72,7 +72,7 @@ def describe_class_check(entry: LedgerEntry) -> dict[str, str | bool]:
 
 def count_class_mismatches(workspace_id: int, intent_id: str) -> int:
     """How many changes of an intent are not of the class that was claimed. 5 queries, from kept numbers."""
-    values = {"kind": EntryKind.TRACE, "intent_id": intent_id, "reason": ClassCheck.CLASS_DISAGREES.value}
-    kept = EntryCount.objects.filter(workspace_id=workspace_id, span=MONTH, **values)
-    fresh = LedgerEntry.objects.filter(pk__in=list_uncounted(workspace_id, MAX_UNCOUNTED), **values)
-    return (kept.aggregate(sum=Sum("entries"))["sum"] or 0) + fresh.count()
+    values = {"kind": EntryKind.TRACE, "intent_id": intent_id, "reason": ClassCheck.DISAGREES.value}
+    counted = EntryCount.objects.filter(workspace_id=workspace_id, span=MONTH, **values)
+    uncounted = LedgerEntry.objects.filter(pk__in=list_uncounted(workspace_id, MAX_UNCOUNTED), **values)
+    return (counted.aggregate(sum=Sum("entries"))["sum"] or 0) + uncounted.count()

@@ -35,16 +35,16 @@ class ProjectionRows:
     files: list[tuple[RowValues, list[RowValues]]]
 
 
-def write_projections(recorded: Iterable[RecordedTrace]) -> None:
+def write_projections(traces: Iterable[RecordedTrace]) -> None:
     """Write the rows of these entries, inside the caller's transaction. 3 statements a batch."""
     entries: list[RowValues] = []
     files: list[RowValues] = []
     ranges: list[list[RowValues]] = []
-    for one in recorded:
-        mine = build_rows(one.workspace_id, one.parsed, one.parsed.changed_at, imported=one.imported)
-        entries.append({"entry_id": one.id} | mine.entry)
-        for file, of_it in mine.files:
-            files.append({"entry_id": one.id} | file)
+    for trace in traces:
+        rows = build_rows(trace.workspace_id, trace.parsed, trace.parsed.changed_at, imported=trace.imported)
+        entries.append({"entry_id": trace.id} | rows.entry)
+        for file, of_it in rows.files:
+            files.append({"entry_id": trace.id} | file)
             ranges.append(of_it)
     insert_rows(TraceEntry, entries)
     ids = insert_rows(TraceFile, files, returning=True)
@@ -53,7 +53,7 @@ def write_projections(recorded: Iterable[RecordedTrace]) -> None:
 
 
 def build_rows(
-    workspace_id: int, reading: ParsedEntry, changed_at: datetime | str, *, imported: bool
+    workspace_id: int, parsed: ParsedEntry, changed_at: datetime | str, *, imported: bool
 ) -> ProjectionRows:
     """The rows of an entry that was read, without the row ids that only its recording gives.
 
@@ -62,19 +62,19 @@ def build_rows(
     entry: RowValues = {
         "workspace_id": workspace_id,
         "changed_at": changed_at,
-        "revision_id": reading.revision_id,
+        "revision_id": parsed.revision_id,
         "imported": imported,
     }
-    told = [(file, intent) for file in reading.files for intent in file.intents or ("",)]
+    pairs = [(file, intent) for file in parsed.files for intent in file.intents or ("",)]
     files: list[tuple[RowValues, list[RowValues]]] = []
-    for file, intent in told:
+    for file, intent in pairs:
         row = {
             "workspace_id": workspace_id,
             "path": file.path,
-            "session_id": file.session_id or reading.session_id,
+            "session_id": file.session_id or parsed.session_id,
             "intent_id": intent,
             "changed_at": changed_at,
-            "mutation_class": reading.mutation_class[:40],
+            "mutation_class": parsed.mutation_class[:40],
             "content_hash": file.content_hash,
             "deleted": file.deleted,
             "imported": imported,
@@ -91,10 +91,10 @@ def rebuild_projections(workspace_id: int) -> int:
     entries whose bodies are archived: there is nothing here to make them from.
     """
     with transaction.atomic():
-        mine = TraceEntry.objects.filter(workspace_id=workspace_id)
-        imported = set(mine.filter(imported=True).values_list("entry_id", flat=True))
+        traces = TraceEntry.objects.filter(workspace_id=workspace_id)
+        imported = set(traces.filter(imported=True).values_list("entry_id", flat=True))
         TraceFile.objects.filter(workspace_id=workspace_id, entry__body__isnull=False).delete()
-        mine.filter(entry__body__isnull=False).delete()
+        traces.filter(entry__body__isnull=False).delete()
         entries = (
             LedgerEntry.objects.for_workspace(workspace_id).of_kind(EntryKind.TRACE).select_related("body")
         )

@@ -56,18 +56,18 @@ def record_reconciliation(
         actor=actor,
     )
     with transaction.atomic():
-        made = append(new)
-        if made is not None:
+        appended = append(new)
+        if appended is not None:
             rows = [
                 ReconciledSubject(
-                    entry_id=made.id, workspace_id=workspace_id, subject=subject, subject_id=subject_id
+                    entry_id=appended.id, workspace_id=workspace_id, subject=subject, subject_id=subject_id
                 )
                 for subject, subject_id in sorted(set(subjects))[:MAX_SUBJECTS]
             ]
             ReconciledSubject.objects.bulk_create(rows, batch_size=250)
     entry = find_by_key(workspace_id, key)
     assert entry is not None  # appended here, or found by the append
-    return entry, made is not None
+    return entry, appended is not None
 
 
 def list_reconciliations(workspace_id: int) -> QuerySet[LedgerEntry]:
@@ -85,7 +85,7 @@ def find_last_reconciliation(workspace_id: int, subject: str, subject_id: str) -
     body = read_body(row.entry)
     if body is None:
         return SubjectFindings(row.entry, None, [], 0)
-    asked_for = body[f"{subject}_id"] == subject_id
+    is_requested = body[f"{subject}_id"] == subject_id
     name = f"{subject}_id"
-    found = [one for one in body["findings"] if asked_for or one[name] == subject_id]
-    return SubjectFindings(row.entry, body, found[:MAX_SHOWN], max(0, len(found) - MAX_SHOWN))
+    findings = [finding for finding in body["findings"] if is_requested or finding[name] == subject_id]
+    return SubjectFindings(row.entry, body, findings[:MAX_SHOWN], max(0, len(findings) - MAX_SHOWN))

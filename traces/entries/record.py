@@ -118,7 +118,7 @@ class RecordedMutation:
     new: bool
 
 
-def store_entries(workspace_id: int, batch: Sequence[SubmittedEntry], how: StoreOptions) -> StoreResult:
+def store_entries(workspace_id: int, batch: Sequence[SubmittedEntry], options: StoreOptions) -> StoreResult:
     """Append new entries, inside the caller's transaction; the same id again is never stored twice.
 
     The same id with the same content counts as a duplicate, with other content as a rival. The caller
@@ -126,10 +126,10 @@ def store_entries(workspace_id: int, batch: Sequence[SubmittedEntry], how: Store
     2 queries and 5 statements, whatever the size of the batch (up to a few hundred); 1 query more for rivals
     that are kept.
     """
-    settled = classify_batch(workspace_id, batch, how)
-    fresh = [*settled.new, *settled.renamed]
-    made = _append_entries(workspace_id, fresh, how) if fresh else ()
-    return StoreResult(len(fresh), settled.duplicates, settled.conflicts, made)
+    classified = classify_batch(workspace_id, batch, options)
+    new = [*classified.new, *classified.renamed]
+    appended = _append_entries(workspace_id, new, options) if new else ()
+    return StoreResult(len(new), classified.duplicates, classified.conflicts, appended)
 
 
 def store_with_retry(store: Callable[[], StoreResult]) -> StoreResult:
@@ -141,16 +141,20 @@ def store_with_retry(store: Callable[[], StoreResult]) -> StoreResult:
         return store()
 
 
-def classify_batch(workspace_id: int, batch: Sequence[EntryT], how: StoreOptions) -> ClassifiedBatch[EntryT]:
+def classify_batch(
+    workspace_id: int, batch: Sequence[EntryT], options: StoreOptions
+) -> ClassifiedBatch[EntryT]:
     """What is to be stored of a batch. 1 query, 1 more for rivals that are kept."""
-    fresh, duplicates, rivals = classify_entries(workspace_id, batch)
-    kept: list[SubmittedEntry] = []
-    if rivals and how.keep_conflicts:
-        kept, known, _ = classify_entries(workspace_id, [one.to_renamed() for one in rivals])
-        new = {one.entry_id for one in kept}
-        rivals = [replace(one, new=one.alternate_id in new) for one in rivals]
-        duplicates += known
-    return ClassifiedBatch(fresh, kept, duplicates, tuple(rivals))
+    new, duplicates, conflicts = classify_entries(workspace_id, batch)
+    renamed: list[SubmittedEntry] = []
+    if conflicts and options.keep_conflicts:
+        renamed, known_renamed, _ = classify_entries(
+            workspace_id, [conflict.to_renamed() for conflict in conflicts]
+        )
+        renamed_ids = {entry.entry_id for entry in renamed}
+        conflicts = [replace(conflict, new=conflict.alternate_id in renamed_ids) for conflict in conflicts]
+        duplicates += known_renamed
+    return ClassifiedBatch(new, renamed, duplicates, tuple(conflicts))
 
 
 def find_conflicts(workspace_id: int, batch: Sequence[SubmittedEntry]) -> list[ConflictingEntry]:
@@ -159,17 +163,18 @@ def find_conflicts(workspace_id: int, batch: Sequence[SubmittedEntry]) -> list[C
 
 
 def _append_entries(
-    workspace_id: int, fresh: Sequence[SubmittedEntry], how: StoreOptions
+    workspace_id: int, new: Sequence[SubmittedEntry], options: StoreOptions
 ) -> tuple[AppendedEntry, ...]:
-    readings = [one.parse() for one in fresh]
-    made = append_many(
-        to_ledger_entry(workspace_id, one, reading, how) for one, reading in zip(fresh, readings, strict=True)
+    parsed_entries = [entry.parse() for entry in new]
+    appended = append_many(
+        to_ledger_entry(workspace_id, entry, parsed, options)
+        for entry, parsed in zip(new, parsed_entries, strict=True)
     )
     write_projections(
-        RecordedTrace(one.id, workspace_id, reading, how.imported)
-        for one, reading in zip(made, readings, strict=True)
+        RecordedTrace(entry.id, workspace_id, parsed, options.imported)
+        for entry, parsed in zip(appended, parsed_entries, strict=True)
     )
-    return tuple(made)
+    return tuple(appended)
 
 
 def record_mutation(workspace_id: int, mutation: Mutation, author: MutationAuthor) -> RecordedMutation:
@@ -180,19 +185,21 @@ def record_mutation(workspace_id: int, mutation: Mutation, author: MutationAutho
     """
     entry = build_trace_entry(mutation, author)
     key = _build_call_key(mutation, author, entry)
-    reading = parse_entry(entry)
+    parsed = parse_entry(entry)
     with write_transaction():
-        checked = check_claimed_class(mutation.mutation_class, mutation.computed_class)
-        new = to_ledger_entry(workspace_id, SubmittedEntry(entry), reading, StoreOptions(author.actor))
-        made = append(replace(new, idempotency_key=key, agent=author.agent or new.agent, reason=checked))
-        if made is None:
+        class_check = check_claimed_class(mutation.mutation_class, mutation.computed_class)
+        new = to_ledger_entry(workspace_id, SubmittedEntry(entry), parsed, StoreOptions(author.actor))
+        appended = append(
+            replace(new, idempotency_key=key, agent=author.agent or new.agent, reason=class_check)
+        )
+        if appended is None:
             return _find_earlier_report(workspace_id, key or "", entry)
-        write_projections([RecordedTrace(made.id, workspace_id, reading)])
+        write_projections([RecordedTrace(appended.id, workspace_id, parsed)])
         if mutation.problems:
             file = entry["files"][0]["relative_path"]
             lesson = NewLesson(file, mutation.problems, None, author.session_id, author.intent_id)
             record_lesson(workspace_id, lesson, author.actor)
-    return RecordedMutation(made.id, entry, made.received_at, made.leaf_hash, new=True)
+    return RecordedMutation(appended.id, entry, appended.received_at, appended.leaf_hash, new=True)
 
 
 def build_trace_entry(mutation: Mutation, author: MutationAuthor) -> dict[str, Any]:
@@ -223,11 +230,11 @@ def find_newest_hashes(workspace_id: int, paths: Iterable[str]) -> dict[str, str
     An entry that changed a file without telling its whole hash makes the hash unknown. What an import
     says counts only for files that nobody has reported live. 1 query for 500 paths.
     """
-    wanted = list(dict.fromkeys(paths))
-    found: dict[str, str] = {}
-    for at in range(0, len(wanted), MAX_PATHS):
-        found |= _find_newest_hashes(workspace_id, wanted[at : at + MAX_PATHS])
-    return found
+    unique_paths = list(dict.fromkeys(paths))
+    hashes: dict[str, str] = {}
+    for at in range(0, len(unique_paths), MAX_PATHS):
+        hashes |= _find_newest_hashes(workspace_id, unique_paths[at : at + MAX_PATHS])
+    return hashes
 
 
 def _find_newest_hashes(workspace_id: int, paths: list[str]) -> dict[str, str]:
@@ -235,11 +242,13 @@ def _find_newest_hashes(workspace_id: int, paths: list[str]) -> dict[str, str]:
     with connection.cursor() as cursor:
         cursor.execute(NEWEST_HASHES.replace("{paths}", values), [*paths, workspace_id])
         rows = cursor.fetchall()
-    return {path: "" if told == "gone" else told for path, told in rows if told}
+    return {
+        path: "" if content_hash == "gone" else content_hash for path, content_hash in rows if content_hash
+    }
 
 
 def to_ledger_entry(
-    workspace_id: int, entry: SubmittedEntry, reading: ParsedEntry, how: StoreOptions
+    workspace_id: int, entry: SubmittedEntry, parsed: ParsedEntry, options: StoreOptions
 ) -> NewEntry:
     """The ledger's record of a trace entry that was read."""
     return NewEntry(
@@ -248,12 +257,12 @@ def to_ledger_entry(
         body=entry.value,
         encoded=entry.encoded,
         entry_id=entry.value["id"],
-        session_id=reading.session_id,
-        intent_id=reading.intent_id,
-        outcome=reading.mutation_class,
-        agent=reading.model,
-        reason=how.source,
-        actor=how.actor,
+        session_id=parsed.session_id,
+        intent_id=parsed.intent_id,
+        outcome=parsed.mutation_class,
+        agent=parsed.model,
+        reason=options.source,
+        actor=options.actor,
     )
 
 
@@ -265,14 +274,16 @@ def _build_call_key(mutation: Mutation, author: MutationAuthor, entry: dict[str,
 
 
 def _find_earlier_report(workspace_id: int, key: str, entry: dict[str, Any]) -> RecordedMutation:
-    before = find_by_key(workspace_id, key)
-    assert before is not None  # the append found it in this very transaction
-    stored = read_body(before)
-    made = ("id", "timestamp", COMPUTED_CLASS_FIELD)  # here, so they differ in every report
-    if stored is not None and _without(entry, made) != _without(stored, made):
+    earlier = find_by_key(workspace_id, key)
+    assert earlier is not None  # the append found it in this very transaction
+    stored = read_body(earlier)
+    generated = ("id", "timestamp", COMPUTED_CLASS_FIELD)  # here, so they differ in every report
+    if stored is not None and _without(entry, generated) != _without(stored, generated):
         text = "This tool_use_id was reported for this path before, with other content."
-        raise DuplicateIdError(text, id=before.entry_id)
-    return RecordedMutation(before.pk, stored or {}, before.received_at, bytes(before.leaf_hash), new=False)
+        raise DuplicateIdError(text, id=earlier.entry_id)
+    return RecordedMutation(
+        earlier.pk, stored or {}, earlier.received_at, bytes(earlier.leaf_hash), new=False
+    )
 
 
 def _without(entry: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
@@ -291,11 +302,11 @@ def _build_conversation(mutation: Mutation, author: MutationAuthor, start: int, 
 
 def _choose_content_hash(mutation: Mutation) -> str:
     if mutation.content is None:
-        told = (mutation.content_hash or "").strip()
-        found = DELETED if told.upper() == DELETED else normalize_hash(told)
-        if not found:
+        claimed = (mutation.content_hash or "").strip()
+        content_hash = DELETED if claimed.upper() == DELETED else normalize_hash(claimed)
+        if not content_hash:
             raise MutationFieldError("Send content, or content_hash as sha256:… (DELETED: it is gone).")
-        return found
+        return content_hash
     computed = f"sha256:{hashlib.sha256(mutation.content.encode()).hexdigest()}"
     if mutation.content_hash and normalize_hash(mutation.content_hash) != computed:
         raise MutationFieldError(f"content_hash: the content that came along has {computed}.")
@@ -304,11 +315,11 @@ def _choose_content_hash(mutation: Mutation) -> str:
 
 def _choose_lines(mutation: Mutation) -> tuple[int, int]:
     """The lines meant; a final line feed ends a line and begins none."""
-    whole = 1
+    line_count = 1
     if mutation.content is not None:
-        whole = max(1, mutation.content.count("\n") + (not mutation.content.endswith("\n")))
+        line_count = max(1, mutation.content.count("\n") + (not mutation.content.endswith("\n")))
     start = mutation.start_line or 1
-    end = mutation.end_line or max(start, whole)
+    end = mutation.end_line or max(start, line_count)
     if not 1 <= start <= end:
         raise MutationFieldError("end_line: lines count from 1, and end_line is not before start_line.")
     return start, end

@@ -43,9 +43,9 @@ def load_recorded_calls(
     if selection.intent_id:
         entries = entries.filter(intent_id=selection.intent_id)
     newest = entries.with_body_and_leaf().newest_first()[: selection.limit]
-    absences = MissingBodies(workspace_id)
+    missing_bodies = MissingBodies(workspace_id)
     for entry in newest.iterator(chunk_size=CHUNK):
-        yield to_recorded_call(entry, absences, root=roots.get(entry.session_id, "") or local_root)
+        yield to_recorded_call(entry, missing_bodies, root=roots.get(entry.session_id, "") or local_root)
 
 
 def find_decision(workspace_id: int, decision_id: str) -> LedgerEntry | None:
@@ -55,16 +55,16 @@ def find_decision(workspace_id: int, decision_id: str) -> LedgerEntry | None:
 
 
 def to_recorded_call(
-    entry: LedgerEntry, absences: MissingBodies | None = None, *, root: str = ""
+    entry: LedgerEntry, missing_bodies: MissingBodies | None = None, *, root: str = ""
 ) -> RecordedCall:
     """The call of a decision. 0 queries when the body was fetched along."""
     body = read_body(entry)
     if body is None:
-        absence = (absences or MissingBodies(entry.workspace_id)).explain(entry)
-        lost = f"its content is archived in {absence.file}" if absence.archived else REDACTED
+        missing = (missing_bodies or MissingBodies(entry.workspace_id)).explain(entry)
+        lost = f"its content is archived in {missing.file}" if missing.archived else REDACTED
     else:
         lost = "" if is_complete_input(body.get("input")) else INCOMPLETE
-    known = body or {}
+    fields = body or {}
     return RecordedCall(
         decision_id=entry.entry_id,
         at=entry.received_at,
@@ -73,9 +73,9 @@ def to_recorded_call(
         tool=entry.tool,
         verdict=entry.outcome,
         reason=entry.reason,
-        tool_class=str(known.get("classification", "")).upper(),
-        targets=tuple(known.get("targets") or ()),
-        call=None if lost else _build_call(entry, known, root),
+        tool_class=str(fields.get("classification", "")).upper(),
+        targets=tuple(fields.get("targets") or ()),
+        call=None if lost else _build_call(entry, fields, root),
         unreplayable_reason=lost,
     )
 

@@ -39,17 +39,17 @@ def load_recorded_edits(
         )
     )
     small = calls.annotate(size=Length("body__body")).filter(size__lte=MAX_CALL_BYTES)
-    found: list[Edit] = []
+    edits: list[Edit] = []
     for entry in small.with_body().newest_first()[:MAX_CALLS]:
         body = read_body(entry)
-        if len(found) >= MAX_EDITS:
+        if len(edits) >= MAX_EDITS:
             break
         if body is None or path not in (body.get("targets") or ()):
             continue
         call = to_recorded_call(entry).call
         if call is not None:
-            found.extend(_extract_edits(call, entry.received_at.timestamp()))
-    return found
+            edits.extend(_extract_edits(call, entry.received_at.timestamp()))
+    return edits
 
 
 def _extract_edits(call: ToolCall, seconds: float) -> Iterator[Edit]:

@@ -26,70 +26,75 @@ class RenderedEntry:
 
     entry: LedgerEntry
     value: dict[str, Any] | None
-    absence: MissingBody | None = None
+    missing: MissingBody | None = None
 
 
 def render_entries(entries: Iterable[LedgerEntry]) -> Iterator[RenderedEntry]:
     """Trace entries of one workspace, in order, read in pieces. 3 queries more a piece with archived ones."""
-    absences: MissingBodies | None = None
-    rest = iter(entries)
-    while piece := list(islice(rest, CHUNK)):
-        absences = absences or MissingBodies(piece[0].workspace_id)
-        yield from _render(piece, absences)
+    missing_bodies: MissingBodies | None = None
+    iterator = iter(entries)
+    while chunk := list(islice(iterator, CHUNK)):
+        missing_bodies = missing_bodies or MissingBodies(chunk[0].workspace_id)
+        yield from _render(chunk, missing_bodies)
 
 
-def _render(piece: Sequence[LedgerEntry], absences: MissingBodies) -> Iterator[RenderedEntry]:
-    values = [read_body(entry) for entry in piece]
-    gone = {
-        entry.pk: absences.explain(entry)
-        for entry, value in zip(piece, values, strict=True)
+def _render(chunk: Sequence[LedgerEntry], missing_bodies: MissingBodies) -> Iterator[RenderedEntry]:
+    values = [read_body(entry) for entry in chunk]
+    missing = {
+        entry.pk: missing_bodies.explain(entry)
+        for entry, value in zip(chunk, values, strict=True)
         if value is None and entry.kind == EntryKind.TRACE
     }
-    outlined = _outlines([entry for entry in piece if entry.pk in gone and gone[entry.pk].archived], gone)
-    for entry, value in zip(piece, values, strict=True):
-        yield RenderedEntry(entry, value or outlined.get(entry.pk), gone.get(entry.pk))
+    outlined = _build_outlines(
+        [entry for entry in chunk if entry.pk in missing and missing[entry.pk].archived], missing
+    )
+    for entry, value in zip(chunk, values, strict=True):
+        yield RenderedEntry(entry, value or outlined.get(entry.pk), missing.get(entry.pk))
 
 
-def _outlines(entries: Sequence[LedgerEntry], gone: dict[int, MissingBody]) -> dict[int, dict[str, Any]]:
+def _build_outlines(
+    entries: Sequence[LedgerEntry], missing: dict[int, MissingBody]
+) -> dict[int, dict[str, Any]]:
     """What is still known of archived trace entries, in the shape of an entry, by row id. 3 queries."""
     if not entries:
         return {}
     rows = LedgerEntry.objects.filter(pk__in=[entry.pk for entry in entries]).select_related("trace")
-    found = rows.prefetch_related("files__ranges")
-    return {entry.pk: _outline(entry, gone[entry.pk]) for entry in found}
+    rows_with_files = rows.prefetch_related("files__ranges")
+    return {entry.pk: _build_outline(entry, missing[entry.pk]) for entry in rows_with_files}
 
 
-def _outline(entry: LedgerEntry, absence: MissingBody) -> dict[str, Any]:
+def _build_outline(entry: LedgerEntry, missing: MissingBody) -> dict[str, Any]:
     files: dict[str, list[TraceFile]] = {}
     for file in entry.files.all():
         files.setdefault(file.path, []).append(file)
-    said = getattr(entry, "trace", None)
-    moment = said.changed_at if said else entry.received_at
+    trace = getattr(entry, "trace", None)
+    changed_at = trace.changed_at if trace else entry.received_at
     value: dict[str, Any] = {
         "id": entry.entry_id,
-        "timestamp": moment.astimezone(UTC).isoformat().replace("+00:00", "Z"),
-        "vcs": {"revision_id": (said and said.revision_id) or None},
+        "timestamp": changed_at.astimezone(UTC).isoformat().replace("+00:00", "Z"),
+        "vcs": {"revision_id": (trace and trace.revision_id) or None},
         "files": [
-            {"relative_path": path, "conversations": [_talk(same)]} for path, same in sorted(files.items())
+            {"relative_path": path, "conversations": [_build_conversation(same)]}
+            for path, same in sorted(files.items())
         ],
-        "archived": {"file": absence.file, "entry": absence.seq},
+        "archived": {"file": missing.file, "entry": missing.seq},
     }
     if entry.outcome:
         value["mutation_class"] = entry.outcome
     return value
 
 
-def _talk(same: list[TraceFile]) -> dict[str, Any]:
+def _build_conversation(same: list[TraceFile]) -> dict[str, Any]:
     """The rows of one file: one for each intent, all with the same lines."""
     lines = list(same[0].ranges.all())
     first = lines[0] if lines else None
     ranges = [
         {
-            "start_line": one.start_line,
-            "end_line": one.end_line,
-            "content_hash": DELETED if same[0].deleted else one.content_hash or None,
+            "start_line": line_range.start_line,
+            "end_line": line_range.end_line,
+            "content_hash": DELETED if same[0].deleted else line_range.content_hash or None,
         }
-        for one in lines
+        for line_range in lines
     ]
     return {
         "url": same[0].session_id,
@@ -98,5 +103,5 @@ def _talk(same: list[TraceFile]) -> dict[str, Any]:
             "model_identifier": (first and first.model) or None,
         },
         "ranges": ranges,
-        "related": [{"type": INTENT_TYPE, "value": one.intent_id} for one in same if one.intent_id],
+        "related": [{"type": INTENT_TYPE, "value": file.intent_id} for file in same if file.intent_id],
     }

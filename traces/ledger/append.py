@@ -116,17 +116,19 @@ def append(entry: NewEntry, *, only_if: Condition = ALWAYS) -> AppendedEntry | N
     return append_prepared(prepare(entry), only_if=only_if)
 
 
-def append_prepared(made: PreparedEntry, *, only_if: Condition = ALWAYS) -> AppendedEntry | None:
+def append_prepared(prepared: PreparedEntry, *, only_if: Condition = ALWAYS) -> AppendedEntry | None:
     """As `append`, for an entry that was prepared before a transaction held anybody up."""
-    values = made.row | {"received_at": connection.ops.adapt_datetimefield_value(made.row["received_at"])}
+    values = prepared.row | {
+        "received_at": connection.ops.adapt_datetimefield_value(prepared.row["received_at"])
+    }
     insert = f"{INSERT_ENTRY}({only_if.sql}){RETURN_ID}"
     params = [*(values[name] for name in COLUMNS), *only_if.params]
-    execute = _append_in_one if connection.vendor == "postgresql" else _append_in_two
-    row_id = execute(insert, params, made)
+    execute = _append_in_one_statement if connection.vendor == "postgresql" else _append_in_two_statements
+    row_id = execute(insert, params, prepared)
     if row_id is None:
         return None
-    _announce_on_commit({made.row["workspace_id"]})
-    return made.appended(row_id)
+    _announce_on_commit({prepared.row["workspace_id"]})
+    return prepared.appended(row_id)
 
 
 def append_many(entries: Iterable[NewEntry]) -> list[AppendedEntry]:
@@ -135,15 +137,15 @@ def append_many(entries: Iterable[NewEntry]) -> list[AppendedEntry]:
     Raises IntegrityError when one of them is there already; callers look first.
     """
     received_at = datetime.now(UTC)
-    made = [prepare(entry, received_at) for entry in entries]
-    ids = insert_rows(LedgerEntry, [one.row for one in made], returning=True)
+    prepared_entries = [prepare(entry, received_at) for entry in entries]
+    ids = insert_rows(LedgerEntry, [prepared.row for prepared in prepared_entries], returning=True)
     bodies = [
-        {"entry_id": row_id, "salt": one.salt, "body": one.body}
-        for row_id, one in zip(ids, made, strict=True)
+        {"entry_id": row_id, "salt": prepared.salt, "body": prepared.body}
+        for row_id, prepared in zip(ids, prepared_entries, strict=True)
     ]
     insert_rows(LedgerBody, bodies)
-    _announce_on_commit({one.row["workspace_id"] for one in made})
-    return [one.appended(row_id) for row_id, one in zip(ids, made, strict=True)]
+    _announce_on_commit({prepared.row["workspace_id"] for prepared in prepared_entries})
+    return [prepared.appended(row_id) for row_id, prepared in zip(ids, prepared_entries, strict=True)]
 
 
 def _announce_on_commit(workspace_ids: set[int]) -> None:
@@ -158,16 +160,18 @@ def prepare(entry: NewEntry, received_at: datetime | None = None) -> PreparedEnt
     salt = os.urandom(SALT_SIZE)
     body = entry.encoded or canonical_json.encode(entry.body)
     digest = hashlib.sha256(salt + body).digest()
-    named = {
+    identity = {
         "workspace_id": entry.workspace_id,
         "kind": str(entry.kind),
         "entry_id": entry.entry_id or generate_entry_id(),
         "idempotency_key": entry.idempotency_key,
     }
-    texts = {name: text[:most] for (name, most), text in zip(TEXT_LIMITS.items(), _texts(entry), strict=True)}
-    envelope = canonical_json.encode_flat(build_envelope(named | texts, received_at, digest))
+    texts = {
+        name: text[:limit] for (name, limit), text in zip(TEXT_LIMITS.items(), _texts(entry), strict=True)
+    }
+    envelope = canonical_json.encode_flat(build_envelope(identity | texts, received_at, digest))
     texts.pop("actor")
-    row = named | texts | {
+    row = identity | texts | {
         "received_at": received_at,
         "envelope": envelope,
         "leaf_hash": leaf_hash(envelope),
@@ -187,9 +191,9 @@ def build_envelope(values: dict[str, Any], received_at: datetime, body_digest: b
 
 
 @lru_cache(maxsize=64)
-def format_instant(moment: datetime) -> str:
+def format_instant(time: datetime) -> str:
     """Microseconds always, `Z` always: one spelling for one instant."""
-    return f"{moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='microseconds')}Z"
+    return f"{time.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='microseconds')}Z"
 
 
 def generate_entry_id() -> str:
@@ -219,20 +223,22 @@ def read_body(entry: LedgerEntry) -> dict[str, Any] | None:
     return body
 
 
-def _append_in_one(insert: str, params: list[Any], made: PreparedEntry) -> int | None:
+def _append_in_one_statement(insert: str, params: list[Any], prepared: PreparedEntry) -> int | None:
     select = "SELECT id, %s, %s FROM made RETURNING entry_id"
     statement = f"WITH made AS ({insert}) {INSERT_BODY}{select}"
-    return _returned(statement, [*params, made.salt, made.body])
+    return _fetch_first_value(statement, [*params, prepared.salt, prepared.body])
 
 
-def _append_in_two(insert: str, params: list[Any], made: PreparedEntry) -> int | None:
-    row_id = _returned(insert, params)
+def _append_in_two_statements(insert: str, params: list[Any], prepared: PreparedEntry) -> int | None:
+    row_id = _fetch_first_value(insert, params)
     if row_id is not None:
-        _returned(f"{INSERT_BODY}VALUES (%s, %s, %s) RETURNING entry_id", [row_id, made.salt, made.body])
+        _fetch_first_value(
+            f"{INSERT_BODY}VALUES (%s, %s, %s) RETURNING entry_id", [row_id, prepared.salt, prepared.body]
+        )
     return row_id
 
 
-def _returned(statement: str, params: list[Any]) -> int | None:
+def _fetch_first_value(statement: str, params: list[Any]) -> int | None:
     with connection.cursor() as cursor:
         cursor.execute(statement, params)
         rows = cursor.fetchall()

@@ -31,12 +31,14 @@ class ArchiveSeal:
 
 def parse_seal(text: str) -> ArchiveSeal:
     """Parse the note that ends an archive. Raises NoteError."""
-    (title, span, digest), signed, signatures = parse_note(text)
-    first, _, end = span.partition("-")
-    if not title.startswith(PREFIX) or not all(one.isascii() and one.isdigit() for one in (first, end)):
+    (title, range_text, digest), signed_text, signatures = parse_note(text)
+    first, _, end = range_text.partition("-")
+    if not title.startswith(PREFIX) or not all(
+        number.isascii() and number.isdigit() for number in (first, end)
+    ):
         raise NoteError("this is not the seal of an archive")
     log = title.removeprefix(PREFIX)
-    note = SignedNote(log, int(end), decode_base64(digest), signed, signatures)
+    note = SignedNote(log, int(end), decode_base64(digest), signed_text, signatures)
     return ArchiveSeal(log, int(first), int(end), note.root, text, is_signed_by_installation(note))
 
 

@@ -100,7 +100,7 @@ def check(value: Any) -> bool:
 
     Nearly every value is plain, and is found to be so level by level, without a path to name.
     """
-    return _is_plain(value) or _check(value, "$", 0)
+    return _is_plain(value) or _check_value(value, "$", 0)
 
 
 def _is_plain(value: Any) -> bool:
@@ -112,19 +112,19 @@ def _is_plain(value: Any) -> bool:
         if not level:
             return _are_plain(keys, texts)
         below: list[Any] = []
-        for one in level:
-            kind = type(one)
+        for item in level:
+            kind = type(item)
             if kind is str:
-                texts.append(one)
+                texts.append(item)
             elif kind is dict:
-                keys.extend(one)
-                below.extend(one.values())
+                keys.extend(item)
+                below.extend(item.values())
             elif kind is list:
-                below.extend(one)
+                below.extend(item)
             elif kind is int:
-                if not -MAX_INTEGER <= one <= MAX_INTEGER:
+                if not -MAX_INTEGER <= item <= MAX_INTEGER:
                     return False
-            elif one is not None and kind is not bool:
+            elif item is not None and kind is not bool:
                 return False
         level = below
     return False
@@ -132,14 +132,14 @@ def _is_plain(value: Any) -> bool:
 
 def _are_plain(keys: list[str], texts: list[str]) -> bool:
     try:
-        named, told = "".join(keys), "".join(texts)
-        told.encode()
+        joined_keys, joined_texts = "".join(keys), "".join(texts)
+        joined_texts.encode()
     except (TypeError, UnicodeEncodeError):  # a key that is no text; half of a surrogate pair
         return False
-    return named.isascii() and "\x00" not in named and "\x00" not in told
+    return joined_keys.isascii() and "\x00" not in joined_keys and "\x00" not in joined_texts
 
 
-def _check(value: Any, path: str, depth: int) -> bool:
+def _check_value(value: Any, path: str, depth: int) -> bool:
     if isinstance(value, str):
         _check_text(value, path)
         return True
@@ -156,8 +156,8 @@ def _check(value: Any, path: str, depth: int) -> bool:
     if isinstance(value, float) and math.isfinite(value):
         _check_float(value, path)
         return False
-    word = value.text if isinstance(value, _NonFinite) else repr(value)
-    raise CanonicalError(path, f"{word} is not JSON")
+    literal = value.text if isinstance(value, _NonFinite) else repr(value)
+    raise CanonicalError(path, f"{literal} is not JSON")
 
 
 def _check_object(value: dict[Any, Any], path: str, depth: int) -> bool:
@@ -171,7 +171,7 @@ def _check_object(value: dict[Any, Any], path: str, depth: int) -> bool:
             raise CanonicalError(path, f"the key {key!r} is not text")
         inner = f"{path}.{key}"
         _check_text(key, inner)
-        plain = _check(item, inner, depth + 1) and key.isascii() and plain
+        plain = _check_value(item, inner, depth + 1) and key.isascii() and plain
     return plain
 
 
@@ -180,7 +180,7 @@ def _check_array(value: list[Any] | tuple[Any, ...], path: str, depth: int) -> b
         raise CanonicalError(path, f"nests deeper than {MAX_DEPTH} levels")
     plain = True
     for index, item in enumerate(value):
-        plain = _check(item, f"{path}[{index}]", depth + 1) and plain
+        plain = _check_value(item, f"{path}[{index}]", depth + 1) and plain
     return plain
 
 
@@ -197,15 +197,15 @@ def _check_text(text: str, path: str) -> None:
         raise CanonicalError(path, "holds half of a surrogate pair")
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) == len(pairs):
-        return found
-    twice = _DuplicateKey(found)
+def _build_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) == len(pairs):
+        return value
+    duplicate = _DuplicateKey(value)
     names = [name for name, _ in pairs]
-    twice.name = next(name for name in names if names.count(name) > 1)
-    return twice
+    duplicate.name = next(name for name in names if names.count(name) > 1)
+    return duplicate
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_NonFinite)
+_DECODER = json.JSONDecoder(object_pairs_hook=_build_object, parse_constant=_NonFinite)
 _ODD_NUMBER = re.compile(rb"-|\d[.eE]|\d{16}")

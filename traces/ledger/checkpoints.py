@@ -50,7 +50,7 @@ class SignedNote:
     origin: str
     size: int
     root: bytes
-    signed: str
+    signed_text: str
     signatures: tuple[tuple[str, bytes], ...]  # (key name, 4 bytes of key id ‖ signature)
 
 
@@ -70,8 +70,8 @@ def load_public_key() -> Ed25519PublicKey:
 
 def load_retired_keys() -> list[Ed25519PublicKey]:
     """The keys that this installation signed with before the one in use."""
-    kept = sorted((Path(settings.LEDGER_KEY_FILE).parent / RETIRED_DIRECTORY).glob("*.pem"))
-    return [load_or_create_key(path).public_key() for path in kept]
+    paths = sorted((Path(settings.LEDGER_KEY_FILE).parent / RETIRED_DIRECTORY).glob("*.pem"))
+    return [load_or_create_key(path).public_key() for path in paths]
 
 
 def rotate_key() -> Path:
@@ -82,12 +82,12 @@ def rotate_key() -> Path:
     """
     path = Path(settings.LEDGER_KEY_FILE)
     old = load_signing_key().public_key().public_bytes_raw()
-    kept = path.parent / RETIRED_DIRECTORY / f"{hashlib.sha256(old).hexdigest()[:16]}.pem"
-    kept.parent.mkdir(mode=0o700, exist_ok=True)
-    path.rename(kept)
+    retired_path = path.parent / RETIRED_DIRECTORY / f"{hashlib.sha256(old).hexdigest()[:16]}.pem"
+    retired_path.parent.mkdir(mode=0o700, exist_ok=True)
+    path.rename(retired_path)
     load_or_create_key.cache_clear()
     load_signing_key()
-    return kept
+    return retired_path
 
 
 def compute_key_id(name: str, key: Ed25519PublicKey) -> bytes:
@@ -104,36 +104,38 @@ def sign_checkpoint(workspace_id: int, size: int, root: bytes) -> str:
     return sign_note(origin, f"{origin}\n{size}\n{encode_base64(root)}\n")
 
 
-def sign_note(name: str, signed: str) -> str:
+def sign_note(name: str, text: str) -> str:
     """`signed`, which ends with a line feed, as a note signed by the installation's key under `name`."""
     key = load_signing_key()
-    signature = compute_key_id(name, key.public_key()) + key.sign(signed.encode())
-    return f"{signed}\n{SIGNATURE_MARK}{name} {encode_base64(signature)}\n"
+    signature = compute_key_id(name, key.public_key()) + key.sign(text.encode())
+    return f"{text}\n{SIGNATURE_MARK}{name} {encode_base64(signature)}\n"
 
 
 def parse_checkpoint(text: str) -> SignedNote:
     """Parse a checkpoint. Says nothing about its signatures: see `is_signed_by`."""
-    (origin, size, root), signed, signatures = parse_note(text)
+    (origin, size, root), signed_text, signatures = parse_note(text)
     if not (size.isascii() and size.isdigit()):
         raise NoteError(f"{size!r} is not a tree size")
-    return SignedNote(origin, int(size), decode_base64(root), signed, signatures)
+    return SignedNote(origin, int(size), decode_base64(root), signed_text, signatures)
 
 
 def parse_note(text: str) -> tuple[list[str], str, tuple[tuple[str, bytes], ...]]:
     """(the first three lines, all that is signed, the signatures) of a note. Raises NoteError."""
-    signed, separator, tail = text.partition("\n\n")
-    lines = signed.split("\n")
+    signed_text, separator, tail = text.partition("\n\n")
+    lines = signed_text.split("\n")
     if not separator or len(lines) < 3:
         raise NoteError("a signed note has three lines, an empty line and signatures")
-    signatures = tuple(_signature(line) for line in tail.split("\n") if line)
-    return lines[:3], signed + "\n", signatures
+    signatures = tuple(_parse_signature(line) for line in tail.split("\n") if line)
+    return lines[:3], signed_text + "\n", signatures
 
 
 def is_signed_by(note: SignedNote, key: Ed25519PublicKey) -> bool:
     """Whether one of the note's signatures is by `key` under the name of the log itself."""
-    wanted = compute_key_id(note.origin, key)
+    key_id = compute_key_id(note.origin, key)
     return any(
-        name == note.origin and blob[:KEY_ID_SIZE] == wanted and _holds(key, blob[KEY_ID_SIZE:], note.signed)
+        name == note.origin
+        and blob[:KEY_ID_SIZE] == key_id
+        and _is_valid(key, blob[KEY_ID_SIZE:], note.signed_text)
         for name, blob in note.signatures
     )
 
@@ -190,7 +192,7 @@ def _create_key(path: Path) -> None:
         draft.unlink()
 
 
-def _signature(line: str) -> tuple[str, bytes]:
+def _parse_signature(line: str) -> tuple[str, bytes]:
     name, _, text = line.removeprefix(SIGNATURE_MARK).partition(" ")
     blob = decode_base64(text)
     if not line.startswith(SIGNATURE_MARK) or len(blob) <= KEY_ID_SIZE:
@@ -210,7 +212,7 @@ def decode_base64(text: str) -> bytes:
         raise NoteError(f"{text!r} is not base64") from error
 
 
-def _holds(key: Ed25519PublicKey, signature: bytes, text: str) -> bool:
+def _is_valid(key: Ed25519PublicKey, signature: bytes, text: str) -> bool:
     try:
         key.verify(signature, text.encode())
     except InvalidSignature:

@@ -19,10 +19,10 @@ def check_key_files(**_: Any) -> list[CheckMessage]:
     retired = sorted((path.parent / RETIRED_DIRECTORY).glob("*.pem"))
     if not path.exists() and retired:
         return [Error(f"{path} is missing, although earlier keys are there.", hint=HINT, id="traces.E001")]
-    found: list[CheckMessage] = []
+    messages: list[CheckMessage] = []
     for file in [path, *retired] if path.exists() else []:
         try:
             load_or_create_key(file)
         except KeyFileError as error:
-            found.append(Error(str(error), hint=HINT, id="traces.E002"))
-    return found
+            messages.append(Error(str(error), hint=HINT, id="traces.E002"))
+    return messages

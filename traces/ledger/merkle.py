@@ -36,10 +36,10 @@ def fold_roots(roots: Sequence[bytes]) -> bytes:
     """Join the roots of complete subtrees, largest first, into one root."""
     if not roots:
         return EMPTY_ROOT
-    joined = roots[-1]
+    root = roots[-1]
     for left in reversed(roots[:-1]):
-        joined = node_hash(left, joined)
-    return joined
+        root = node_hash(left, root)
+    return root
 
 
 def fold_complete_subtree(hashes: Sequence[bytes]) -> bytes:
@@ -108,18 +108,18 @@ def verify_inclusion(leaf: bytes, index: int, size: int, path: Sequence[bytes], 
     """Whether `path` proves that the leaf hash stands at `index` under `root` (RFC 9162, 2.1.3.2)."""
     if not 0 <= index < size:
         return False
-    place, last, found = index, size - 1, leaf
+    position, last, computed = index, size - 1, leaf
     for sibling in path:
         if last == 0:
             return False
-        if place & 1 or place == last:
-            found = node_hash(sibling, found)
-            while not place & 1 and place:
-                place, last = place >> 1, last >> 1
+        if position & 1 or position == last:
+            computed = node_hash(sibling, computed)
+            while not position & 1 and position:
+                position, last = position >> 1, last >> 1
         else:
-            found = node_hash(found, sibling)
-        place, last = place >> 1, last >> 1
-    return last == 0 and found == root
+            computed = node_hash(computed, sibling)
+        position, last = position >> 1, last >> 1
+    return last == 0 and computed == root
 
 
 def verify_consistency(old: int, new: int, path: Sequence[bytes], old_root: bytes, new_root: bytes) -> bool:
@@ -129,20 +129,20 @@ def verify_consistency(old: int, new: int, path: Sequence[bytes], old_root: byte
     if not 0 < old < new or not path:
         return False
     hashes = list(path) if old & (old - 1) else [old_root, *path]
-    place, last = old - 1, new - 1
-    while place & 1:
-        place, last = place >> 1, last >> 1
+    index, last = old - 1, new - 1
+    while index & 1:
+        index, last = index >> 1, last >> 1
     first = second = hashes[0]
     for sibling in hashes[1:]:
         if last == 0:
             return False
-        if place & 1 or place == last:
+        if index & 1 or index == last:
             first, second = node_hash(sibling, first), node_hash(sibling, second)
-            while not place & 1 and place:
-                place, last = place >> 1, last >> 1
+            while not index & 1 and index:
+                index, last = index >> 1, last >> 1
         else:
             second = node_hash(second, sibling)
-        place, last = place >> 1, last >> 1
+        index, last = index >> 1, last >> 1
     return last == 0 and first == old_root and second == new_root
 
 

@@ -48,7 +48,7 @@ class MissingBodies:
             seq = entry.leaf.seq
         except LedgerLeaf.DoesNotExist:
             return REDACTED
-        names = (one.name for one in self._archives if one.first_seq <= seq < one.end_seq)
+        names = (archive.name for archive in self._archives if archive.first_seq <= seq < archive.end_seq)
         name = next(names, "")
         return MissingBody(name, seq) if name else REDACTED
 

@@ -42,7 +42,7 @@ class InclusionProof:
             "size": self.size,
             "leaf_hash": self.leaf_hash.hex(),
             "root": self.root.hex(),
-            "hashes": [one.hex() for one in self.hashes],
+            "hashes": [node.hex() for node in self.hashes],
             "envelope": bytes(entry.envelope).decode(),
         }
 
@@ -77,11 +77,11 @@ class StoredNodes:
         The complete subtrees of a tree that has a signed head stand in that head: its right edge is not read.
         """
         trees = set(sizes)
-        for known in Checkpoint.objects.filter(workspace_id=self.workspace_id, size__in=trees):
-            subtrees = merkle.find_complete_subtrees(0, known.size)
-            self._roots |= zip(subtrees, split_hashes(bytes(known.frontier)), strict=True)
-        wanted = [*ranges, *((0, size) for size in trees)]
-        nodes = (node for one in wanted for node in merkle.find_complete_subtrees(*one))
+        for checkpoint in Checkpoint.objects.filter(workspace_id=self.workspace_id, size__in=trees):
+            subtrees = merkle.find_complete_subtrees(0, checkpoint.size)
+            self._roots |= zip(subtrees, split_hashes(bytes(checkpoint.frontier)), strict=True)
+        all_ranges = [*ranges, *((0, size) for size in trees)]
+        nodes = (node for leaf_range in all_ranges for node in merkle.find_complete_subtrees(*leaf_range))
         self._fetch({_find_tile(*node) for node in nodes if node not in self._roots})
 
     def _root(self, level: int, index: int) -> bytes:
@@ -99,17 +99,17 @@ class StoredNodes:
             self._tiles[key] = self._edge(level, index)
         return self._tiles[key]
 
-    def _fetch(self, places: set[tuple[int, int]]) -> None:
+    def _fetch(self, tiles: set[tuple[int, int]]) -> None:
         """Take in those of the tiles that are full, and therefore stored."""
-        if not places:
+        if not tiles:
             return
-        values = ", ".join(["(%s, %s)"] * len(places))
-        params = [number for place in sorted(places) for number in place]
+        values = ", ".join(["(%s, %s)"] * len(tiles))
+        params = [number for tile in sorted(tiles) for number in tile]
         with connection.cursor() as cursor:
             cursor.execute(FULL_TILES.replace("{places}", values), [*params, self.workspace_id])
-            found = cursor.fetchall()
-        self._tiles |= {(level, index): split_hashes(bytes(hashes)) for level, index, hashes in found}
-        self._not_full |= places - self._tiles.keys()
+            rows = cursor.fetchall()
+        self._tiles |= {(level, index): split_hashes(bytes(hashes)) for level, index, hashes in rows}
+        self._not_full |= tiles - self._tiles.keys()
 
     def _edge(self, level: int, index: int) -> list[bytes]:
         start, end = index << TILE_BITS, (index + 1) << TILE_BITS

@@ -25,7 +25,7 @@ def redact(entry: LedgerEntry, *, reason: str, actor: str) -> AppendedEntry | No
     with transaction.atomic():
         # Whoever restores an archive holds the same lock: a body that is taken out does not come back.
         LedgerEntry.objects.select_for_update().get(pk=entry.pk)
-        made = append(
+        appended = append(
             NewEntry(
                 workspace_id=entry.workspace_id,
                 kind=EntryKind.REDACTION,
@@ -37,17 +37,17 @@ def redact(entry: LedgerEntry, *, reason: str, actor: str) -> AppendedEntry | No
                 actor=actor,
             )
         )
-        if made:
+        if appended:
             LedgerBody.objects.filter(entry=entry).delete()
             TraceFile.objects.filter(entry=entry).delete()
-    return made
+    return appended
 
 
 def list_redacted_ids(workspace_id: int) -> set[int]:
     """Row ids of the entries whose bodies were taken out. 1 query."""
-    keys = LedgerEntry.objects.for_workspace(workspace_id).of_kind(EntryKind.REDACTION)
-    named = keys.values_list("idempotency_key", flat=True)
-    return {int(key.removeprefix(KEY_PREFIX)) for key in named if key and key.startswith(KEY_PREFIX)}
+    redactions = LedgerEntry.objects.for_workspace(workspace_id).of_kind(EntryKind.REDACTION)
+    keys = redactions.values_list("idempotency_key", flat=True)
+    return {int(key.removeprefix(KEY_PREFIX)) for key in keys if key and key.startswith(KEY_PREFIX)}
 
 
 def find_redaction(entry: LedgerEntry) -> LedgerEntry | None:

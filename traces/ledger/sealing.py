@@ -44,7 +44,7 @@ _OLDEST_UNSEALED = f"""SELECT * FROM (
 # PostgreSQL gives ids before it commits, so a row may appear below ids that are sealed already. No
 # transaction that appends one entry is open for a minute; whoever appends more seals it by its own ids.
 LATE_COMMITS = {"postgresql": timedelta(seconds=60), "sqlite": timedelta(0)}
-THOROUGH_EVERY = 600.0  # seconds between searches of the loop through everything, whatever was assumed
+FULL_SEARCH_SECONDS = 600.0  # seconds between searches of the loop through everything, whatever was assumed
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +65,10 @@ def seal(workspace_id: int, *, after: int | None = None, wait: bool = True) -> S
     """
     entries = 0
     floor = find_sealed_floor(workspace_id) if after is None else after
-    while _unsealed(workspace_id, floor, 1):
-        done, through = _seal_batch(workspace_id, floor, wait=wait)
-        entries += done
-        if done == 0:
+    while _find_unsealed(workspace_id, floor, 1):
+        sealed, through = _seal_batch(workspace_id, floor, wait=wait)
+        entries += sealed
+        if sealed == 0:
             break
         floor = max(floor, through)
     newest = find_head(workspace_id)
@@ -77,7 +77,7 @@ def seal(workspace_id: int, *, after: int | None = None, wait: bool = True) -> S
 
 def count_unsealed(workspace_id: int) -> int:
     """How many entries are not sealed yet, as far as the newest part of the ledger tells. 2 queries."""
-    return _unsealed_rows(workspace_id, find_sealed_floor(workspace_id)).count()
+    return _unsealed_entries(workspace_id, find_sealed_floor(workspace_id)).count()
 
 
 def list_workspaces_to_seal(after_id: int = 0) -> list[int]:
@@ -109,13 +109,13 @@ class Sealer:
         now = time.monotonic()
         thorough = now >= self._thorough_at
         if thorough:
-            self._thorough_at = now + THOROUGH_EVERY
+            self._thorough_at = now + FULL_SEARCH_SECONDS
         floor = 0 if thorough else self._floor(now)
         newest = LedgerEntry.objects.highest_row_id()
-        waiting = list_workspaces_to_seal(floor)
+        workspace_ids = list_workspaces_to_seal(floor)
         self._seen.append((now, newest))
         after = 0 if thorough else None
-        return sum(seal(workspace_id, after=after, wait=False).entries for workspace_id in waiting)
+        return sum(seal(workspace_id, after=after, wait=False).entries for workspace_id in workspace_ids)
 
     def _floor(self, now: float) -> int:
         late = LATE_COMMITS[connection.vendor].total_seconds()
@@ -134,23 +134,23 @@ def seal_all() -> int:
 
 def find_sealed_floor(workspace_id: int) -> int:
     """The row id up to which every entry is sealed, as far as the age of the newest heads tells. 1 query."""
-    settled = timezone.now() - LATE_COMMITS[connection.vendor]
-    checkpoints = Checkpoint.objects.filter(workspace_id=workspace_id, created_at__lte=settled)
+    committed_before = timezone.now() - LATE_COMMITS[connection.vendor]
+    checkpoints = Checkpoint.objects.filter(workspace_id=workspace_id, created_at__lte=committed_before)
     return checkpoints.order_by("-size").values_list("sealed_through", flat=True).first() or 0
 
 
-def _unsealed(workspace_id: int, floor: int, most: int) -> list[tuple[int, bytes]]:
+def _find_unsealed(workspace_id: int, floor: int, limit: int) -> list[tuple[int, bytes]]:
     """(row id, leaf hash) of unsealed entries, oldest first. 1 query, which reads no more than it needs."""
-    of_one_kind = [_OLDEST_UNSEALED] * len(EntryKind.values)
-    statement = f"{' UNION ALL '.join(of_one_kind)} ORDER BY 1 LIMIT %s"
-    params = [value for kind in EntryKind.values for value in (workspace_id, kind, floor, most)]
+    subqueries = [_OLDEST_UNSEALED] * len(EntryKind.values)
+    statement = f"{' UNION ALL '.join(subqueries)} ORDER BY 1 LIMIT %s"
+    params = [value for kind in EntryKind.values for value in (workspace_id, kind, floor, limit)]
     with connection.cursor() as cursor:
-        cursor.execute(statement, [*params, most])
-        found = cursor.fetchall()
-    return [(row_id, bytes(leaf)) for row_id, leaf in found]
+        cursor.execute(statement, [*params, limit])
+        rows = cursor.fetchall()
+    return [(row_id, bytes(leaf)) for row_id, leaf in rows]
 
 
-def _unsealed_rows(workspace_id: int, floor: int) -> QuerySet[LedgerEntry]:
+def _unsealed_entries(workspace_id: int, floor: int) -> QuerySet[LedgerEntry]:
     """Naming all kinds lets one index find what is above `floor`."""
     entries = LedgerEntry.objects.for_workspace(workspace_id).of_kinds(*EntryKind.values)
     return entries.above(floor).unsealed()
@@ -161,11 +161,11 @@ def _seal_batch(workspace_id: int, floor: int, *, wait: bool) -> tuple[int, int]
     with write_transaction():
         if not _lock(workspace_id, wait=wait):
             return 0, floor
-        waiting = _unsealed(workspace_id, floor, BATCH_SIZE)
-        if not waiting:
+        unsealed = _find_unsealed(workspace_id, floor, BATCH_SIZE)
+        if not unsealed:
             return 0, floor
-        _extend(workspace_id, waiting)
-        return len(waiting), waiting[-1][0]
+        _extend_tree(workspace_id, unsealed)
+        return len(unsealed), unsealed[-1][0]
 
 
 def _lock(workspace_id: int, *, wait: bool) -> bool:
@@ -180,46 +180,48 @@ def _lock(workspace_id: int, *, wait: bool) -> bool:
         return bool(cursor.fetchone()[0])
 
 
-def _extend(workspace_id: int, waiting: list[tuple[int, bytes]]) -> None:
+def _extend_tree(workspace_id: int, unsealed: list[tuple[int, bytes]]) -> None:
     """Give places, write full tiles, sign the new head."""
     last = find_head(workspace_id)
     size = last.size if last else 0
     frontier = split_hashes(bytes(last.frontier)) if last else []
-    hashes = [leaf for _, leaf in waiting]
-    for place, leaf in enumerate(hashes, start=size):
-        merkle.extend_frontier(frontier, place, leaf)
+    hashes = [leaf for _, leaf in unsealed]
+    for seq, leaf in enumerate(hashes, start=size):
+        merkle.extend_frontier(frontier, seq, leaf)
     pack = row_format(connection.vendor).pack
-    places = [pack((workspace_id, seq)) for seq in range(size, size + len(waiting))]
-    insert_packed(LedgerLeaf, ("entry_id", "workspace_id", "seq"), places, [row_id for row_id, _ in waiting])
-    LedgerTile.objects.bulk_create(_full_tiles(workspace_id, size, hashes), batch_size=INSERTS)
+    leaf_rows = [pack((workspace_id, seq)) for seq in range(size, size + len(unsealed))]
+    insert_packed(
+        LedgerLeaf, ("entry_id", "workspace_id", "seq"), leaf_rows, [row_id for row_id, _ in unsealed]
+    )
+    LedgerTile.objects.bulk_create(_complete_tiles(workspace_id, size, hashes), batch_size=INSERTS)
     root = merkle.fold_roots(frontier)
     Checkpoint.objects.create(
         workspace_id=workspace_id,
-        size=size + len(waiting),
+        size=size + len(unsealed),
         root=root,
         frontier=b"".join(frontier),
-        note=sign_checkpoint(workspace_id, size + len(waiting), root),
-        sealed_through=max(waiting[-1][0], last.sealed_through if last else 0),
+        note=sign_checkpoint(workspace_id, size + len(unsealed), root),
+        sealed_through=max(unsealed[-1][0], last.sealed_through if last else 0),
         created_at=timezone.now(),
     )
 
 
-def _full_tiles(workspace_id: int, size: int, fresh: list[bytes]) -> list[LedgerTile]:
+def _complete_tiles(workspace_id: int, size: int, new_hashes: list[bytes]) -> list[LedgerTile]:
     """The tiles that `fresh` leaves complete in a tree of `size`, on every level."""
     tiles: list[LedgerTile] = []
     level, first = 0, size // TILE_WIDTH
-    hashes = load_leaf_hashes(workspace_id, first * TILE_WIDTH, size) + fresh
+    hashes = load_leaf_hashes(workspace_id, first * TILE_WIDTH, size) + new_hashes
     while len(hashes) >= TILE_WIDTH:
         roots: list[bytes] = []
         for at in range(0, len(hashes) - TILE_WIDTH + 1, TILE_WIDTH):
             group = hashes[at : at + TILE_WIDTH]
             roots.append(merkle.fold_complete_subtree(group))
-            tiles.append(_tile(workspace_id, level, first + at // TILE_WIDTH, roots[-1], group))
+            tiles.append(_build_tile(workspace_id, level, first + at // TILE_WIDTH, roots[-1], group))
         parent = first // TILE_WIDTH
         hashes = load_tile_roots(workspace_id, level, parent * TILE_WIDTH, first) + roots
         level, first = level + 1, parent
     return tiles
 
 
-def _tile(workspace_id: int, level: int, index: int, root: bytes, hashes: list[bytes]) -> LedgerTile:
+def _build_tile(workspace_id: int, level: int, index: int, root: bytes, hashes: list[bytes]) -> LedgerTile:
     return LedgerTile(workspace_id=workspace_id, level=level, index=index, root=root, hashes=b"".join(hashes))

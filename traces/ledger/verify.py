@@ -107,37 +107,39 @@ def verify(workspace_id: int, *, outside: Sequence[str] = ()) -> VerificationRep
     report = VerificationReport(workspace_id)
     newest = find_head(workspace_id)
     report.size = newest.size if newest else 0
-    heads = _heads(report, outside)
-    gone = RemovedBodies(list_redacted_ids(workspace_id), _archived_spans(report))
-    _check_tree(report, heads, gone)
-    for entry in _unsealed(workspace_id):
+    heads = _load_heads(report, outside)
+    removed = RemovedBodies(list_redacted_ids(workspace_id), _load_archived_ranges(report))
+    _check_tree(report, heads, removed)
+    for entry in _read_unsealed(workspace_id):
         report.unsealed += 1
-        _check_entry(report, entry, None, gone)
+        _check_entry(report, entry, None, removed)
     return report
 
 
 def _check_tree(
-    report: VerificationReport, heads: dict[int, list[ExpectedHead]], gone: RemovedBodies
+    report: VerificationReport, heads: dict[int, list[ExpectedHead]], removed: RemovedBodies
 ) -> None:
     frontier: list[bytes] = []
     tiles = _TileCheck(report)
-    for leaf in _leaves(report):
-        _check_entry(report, leaf.entry, leaf.seq, gone)
-        hashed = merkle.leaf_hash(bytes(leaf.entry.envelope))
-        tiles.add(leaf, hashed)
-        merkle.extend_frontier(frontier, report.checked, hashed)
+    for leaf in _read_leaves(report):
+        _check_entry(report, leaf.entry, leaf.seq, removed)
+        leaf_hash = merkle.leaf_hash(bytes(leaf.entry.envelope))
+        tiles.add(leaf, leaf_hash)
+        merkle.extend_frontier(frontier, report.checked, leaf_hash)
         report.checked += 1
-        for one in heads.pop(report.checked, []):
-            _check_head(report, one, merkle.fold_roots(frontier), heads)
+        for head in heads.pop(report.checked, []):
+            _check_head(report, head, merkle.fold_roots(frontier), heads)
     report.root = merkle.fold_roots(frontier).hex()
     if report.checked < report.size:
         text = f"the newest signed head covers {report.size} entries, only {report.checked} are there"
         report.add("ENTRIES_MISSING", text)
-    for one in [one for rest in heads.values() for one in rest if one.size > report.size]:
-        report.add("ENTRIES_MISSING", f"{one.source} covers {one.size} entries, the ledger has {report.size}")
+    for head in [head for rest in heads.values() for head in rest if head.size > report.size]:
+        report.add(
+            "ENTRIES_MISSING", f"{head.source} covers {head.size} entries, the ledger has {report.size}"
+        )
 
 
-def _leaves(report: VerificationReport) -> Iterator[LedgerLeaf]:
+def _read_leaves(report: VerificationReport) -> Iterator[LedgerLeaf]:
     """Sealed entries in order, up to the size of the head; stops at the first gap."""
     rows = LedgerLeaf.objects.filter(workspace_id=report.workspace_id).select_related("entry__body")
     while report.checked < report.size:
@@ -153,26 +155,28 @@ def _leaves(report: VerificationReport) -> Iterator[LedgerLeaf]:
 
 
 def _check_entry(
-    report: VerificationReport, entry: LedgerEntry, seq: int | None, gone: RemovedBodies
+    report: VerificationReport, entry: LedgerEntry, seq: int | None, removed: RemovedBodies
 ) -> None:
     envelope = bytes(entry.envelope)
     if merkle.leaf_hash(envelope) != bytes(entry.leaf_hash):
         report.add("ENTRY_CHANGED", "its envelope is not the one that was hashed", entry, seq)
         return
-    signed = json.loads(envelope)
-    different = [name for name, value in _copies(entry).items() if signed.get(name, "") != value]
-    if different:
-        report.add("COPY_CHANGED", f"columns differ from the envelope: {', '.join(different)}", entry, seq)
-    _check_body(report, entry, seq, gone)
+    fields = json.loads(envelope)
+    changed = [name for name, value in _read_columns(entry).items() if fields.get(name, "") != value]
+    if changed:
+        report.add("COPY_CHANGED", f"columns differ from the envelope: {', '.join(changed)}", entry, seq)
+    _check_body(report, entry, seq, removed)
 
 
-def _check_body(report: VerificationReport, entry: LedgerEntry, seq: int | None, gone: RemovedBodies) -> None:
+def _check_body(
+    report: VerificationReport, entry: LedgerEntry, seq: int | None, removed: RemovedBodies
+) -> None:
     try:
         stored = entry.body
     except LedgerBody.DoesNotExist:
-        if entry.pk in gone.redacted:
+        if entry.pk in removed.redacted:
             report.redacted += 1
-        elif gone.in_archive(entry, seq):
+        elif removed.in_archive(entry, seq):
             report.archived += 1
         else:
             text = "its body is gone, no redaction names it and no signed archive holds it"
@@ -180,11 +184,11 @@ def _check_body(report: VerificationReport, entry: LedgerEntry, seq: int | None,
         return
     if hashlib.sha256(bytes(stored.salt) + bytes(stored.body)).digest() != bytes(entry.body_digest):
         report.add("BODY_CHANGED", "its body is not the one that was recorded", entry, seq)
-    elif entry.pk in gone.redacted:
+    elif entry.pk in removed.redacted:
         report.add("BODY_RETURNED", "a redaction took its body out, and it is there again", entry, seq)
 
 
-def _copies(entry: LedgerEntry) -> dict[str, Any]:
+def _read_columns(entry: LedgerEntry) -> dict[str, Any]:
     texts = {name: getattr(entry, name) for name in TEXT_LIMITS if name != "actor"}
     return texts | {
         "workspace_id": entry.workspace_id,
@@ -205,13 +209,13 @@ class _TileCheck:
         self.first: list[LedgerLeaf] = []
         self.index: dict[int, int] = defaultdict(int)
 
-    def add(self, leaf: LedgerLeaf, hashed: bytes) -> None:
+    def add(self, leaf: LedgerLeaf, leaf_hash: bytes) -> None:
         self.first.append(leaf)
-        self._add(0, hashed)
+        self._add(0, leaf_hash)
 
-    def _add(self, level: int, hashed: bytes) -> None:
+    def _add(self, level: int, node: bytes) -> None:
         hashes = self.levels[level]
-        hashes.append(hashed)
+        hashes.append(node)
         if len(hashes) < TILE_WIDTH:
             return
         self._compare(level, self.index[level], hashes)
@@ -239,23 +243,23 @@ class _TileCheck:
             self.report.add("TILE_CHANGED", f"tile {level}/{index} does not follow from the entries")
 
 
-def _heads(report: VerificationReport, outside: Sequence[str]) -> dict[int, list[ExpectedHead]]:
+def _load_heads(report: VerificationReport, outside: Sequence[str]) -> dict[int, list[ExpectedHead]]:
     heads: dict[int, list[ExpectedHead]] = defaultdict(list)
     for row in Checkpoint.objects.filter(workspace_id=report.workspace_id).order_by("size").iterator():
         report.checkpoints += 1
         source = f"the signed head of size {row.size}"
         heads[row.size].append(ExpectedHead(row.size, bytes(row.root), source))
-        note = _checked_note(report, row.note, source)
+        note = _parse_head(report, row.note, source)
         if note and (note.size, note.root) != (row.size, bytes(row.root)):
             report.add("CHECKPOINT_CHANGED", f"{source} says something else than what was signed")
     for text in outside:
-        note = _checked_note(report, text, "the checkpoint from outside")
+        note = _parse_head(report, text, "the checkpoint from outside")
         if note and note.size:
             heads[note.size].append(ExpectedHead(note.size, note.root, "the checkpoint from outside"))
     return heads
 
 
-def _archived_spans(report: VerificationReport) -> list[tuple[int, int]]:
+def _load_archived_ranges(report: VerificationReport) -> list[tuple[int, int]]:
     """The places that archives hold by their signed seals; a row without a good one counts for nothing."""
     spans = []
     for row in LedgerArchive.objects.filter(workspace_id=report.workspace_id).order_by("pk"):
@@ -270,21 +274,21 @@ def _archived_spans(report: VerificationReport) -> list[tuple[int, int]]:
             report.add("ARCHIVE_CHANGED", f"archive {row.name} says something else than what was sealed")
         else:
             spans.append((seal.first, seal.end))
-    return _joined(spans)
+    return _merge_ranges(spans)
 
 
-def _joined(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+def _merge_ranges(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """The same places in as few spans as there can be: a year of nightly archives is one."""
-    joined: list[tuple[int, int]] = []
+    merged: list[tuple[int, int]] = []
     for first, end in sorted(spans):
-        if joined and first <= joined[-1][1]:
-            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
+        if merged and first <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
         else:
-            joined.append((first, end))
-    return joined
+            merged.append((first, end))
+    return merged
 
 
-def _checked_note(report: VerificationReport, text: str, source: str) -> SignedNote | None:
+def _parse_head(report: VerificationReport, text: str, source: str) -> SignedNote | None:
     try:
         note = parse_checkpoint(text)
     except NoteError as error:
@@ -299,16 +303,16 @@ def _checked_note(report: VerificationReport, text: str, source: str) -> SignedN
 
 
 def _check_head(
-    report: VerificationReport, one: ExpectedHead, root: bytes, later: dict[int, list[ExpectedHead]]
+    report: VerificationReport, head: ExpectedHead, root: bytes, other_heads: dict[int, list[ExpectedHead]]
 ) -> None:
     """Report the first head that does not follow; the later ones of this database would only repeat it."""
-    if one.root == root:
+    if head.root == root:
         return
-    report.add("ROOT_MISMATCH", f"the entries do not lead to {one.source}")
-    for size, heads in later.items():
-        later[size] = [head for head in heads if head.source.startswith("the checkpoint")]
+    report.add("ROOT_MISMATCH", f"the entries do not lead to {head.source}")
+    for size, heads in other_heads.items():
+        other_heads[size] = [head for head in heads if head.source.startswith("the checkpoint")]
 
 
-def _unsealed(workspace_id: int) -> Iterator[LedgerEntry]:
-    waiting = LedgerEntry.objects.for_workspace(workspace_id).of_kinds(*EntryKind.values).unsealed()
-    return waiting.with_body().oldest_first().iterator(chunk_size=CHUNK)
+def _read_unsealed(workspace_id: int) -> Iterator[LedgerEntry]:
+    entries = LedgerEntry.objects.for_workspace(workspace_id).of_kinds(*EntryKind.values).unsealed()
+    return entries.with_body().oldest_first().iterator(chunk_size=CHUNK)

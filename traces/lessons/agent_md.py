@@ -57,14 +57,14 @@ def render_agent_md(lessons: Iterable[Lesson]) -> str:
 def parse_agent_md(text: str) -> list[NewLesson]:
     """The blocks of a file, each with its section. What stands outside of them is left alone."""
     text = text.replace("\r\n", "\n")
-    found = []
+    lessons = []
     for heading in _BLOCK.finditer(text):
         following = _HEADING.search(text, heading.end())
         block = text[heading.end() : following.start() if following else len(text)]
         lesson = _parse_block(_SECTIONS[heading["heading"]], heading["day"], block)
         if lesson:
-            found.append(lesson)
-    return found
+            lessons.append(lesson)
+    return lessons
 
 
 def _render_block(lesson: Lesson) -> str:
@@ -84,8 +84,8 @@ def _parse_block(section: LessonSection, day: str, block: str) -> NewLesson | No
     if label is None or not block[label.end() :].strip():
         return None
     text = _ESCAPED.sub("", block[label.end() :].strip())
-    named = _FILE.findall(block, 0, label.start()) or _FILE.findall(block)[:1] or [""]
-    file, *more = map(str.strip, named)
+    files = _FILE.findall(block, 0, label.start()) or _FILE.findall(block)[:1] or [""]
+    file, *more_files = map(str.strip, files)
     return NewLesson(
-        file, text, learned_on, section=section, source=LessonSource.IMPORT, more_files=tuple(more)
+        file, text, learned_on, section=section, source=LessonSource.IMPORT, more_files=tuple(more_files)
     )

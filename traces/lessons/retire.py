@@ -33,62 +33,62 @@ class RetirementRequest:
     actor: str
 
 
-def retire(workspace_id: int, wanted: RetirementRequest) -> Lesson:
+def retire(workspace_id: int, request: RetirementRequest) -> Lesson:
     """Take a lesson out of prompts and `AGENT.md`.
 
     Raise `InvalidInputError` without a reason, `NotFoundError`, or `AlreadyRetiredError`.
     """
-    if not wanted.reason.strip():
+    if not request.reason.strip():
         raise InvalidInputError("Say why this is retired.")
-    return _record_turn(workspace_id, wanted, retired=True)
+    return _record_turn(workspace_id, request, retired=True)
 
 
-def restore(workspace_id: int, wanted: RetirementRequest) -> Lesson:
+def restore(workspace_id: int, request: RetirementRequest) -> Lesson:
     """Take a retirement back. The reason is optional. Raise `NotFoundError` or `NotRetiredError`."""
-    return _record_turn(workspace_id, wanted, retired=False)
+    return _record_turn(workspace_id, request, retired=False)
 
 
-def _record_turn(workspace_id: int, wanted: RetirementRequest, *, retired: bool) -> Lesson:
+def _record_turn(workspace_id: int, request: RetirementRequest, *, retired: bool) -> Lesson:
     with transaction.atomic():
-        entry = filter_lessons(workspace_id).filter(entry_id=wanted.lesson_id).first()
+        entry = filter_lessons(workspace_id).filter(entry_id=request.lesson_id).first()
         if entry is None:
-            raise NotFoundError(f"There is no lesson {wanted.lesson_id} in this workspace.")
+            raise NotFoundError(f"There is no lesson {request.lesson_id} in this workspace.")
         number = _count_turns(entry) + 1
-        turns_right = (number % 2 == 1) == retired
-        if not turns_right or not append(_build_entry(entry, wanted, number)):
+        is_expected = (number % 2 == 1) == retired
+        if not is_expected or not append(_build_entry(entry, request, number)):
             _raise_conflict(workspace_id, entry, retired=retired)
     return load_history(workspace_id, [entry], load_retirements(workspace_id))[0]
 
 
 def _count_turns(entry: LedgerEntry) -> int:
-    made = (
+    turns = (
         LedgerEntry.objects.for_workspace(entry.workspace_id)
         .of_kind(EntryKind.LESSON)
         .filter(outcome__in=RETIREMENT_OUTCOMES)
     )
-    return made.filter(idempotency_key__startswith=build_retirement_key(entry.entry_id, 0)[:-1]).count()
+    return turns.filter(idempotency_key__startswith=build_retirement_key(entry.entry_id, 0)[:-1]).count()
 
 
-def _build_entry(entry: LedgerEntry, wanted: RetirementRequest, number: int) -> NewEntry:
+def _build_entry(entry: LedgerEntry, request: RetirementRequest, number: int) -> NewEntry:
     return NewEntry(
         workspace_id=entry.workspace_id,
         kind=EntryKind.LESSON,
         body={
             "lesson_id": entry.entry_id,
-            "reason": to_storable(wanted.reason.strip()[:MAX_REASON_LENGTH]),
-            "by": wanted.by,
+            "reason": to_storable(request.reason.strip()[:MAX_REASON_LENGTH]),
+            "by": request.by,
         },
         idempotency_key=build_retirement_key(entry.entry_id, number),
         session_id=entry.session_id,
         intent_id=entry.intent_id,
         outcome=RETIREMENT_OUTCOMES[0] if number % 2 else RETIREMENT_OUTCOMES[1],
-        actor=wanted.actor,
+        actor=request.actor,
     )
 
 
 def _raise_conflict(workspace_id: int, entry: LedgerEntry, *, retired: bool) -> None:
     if retired:
-        found = load_retirements(workspace_id).get(entry.entry_id)
-        who = f" by {found.by}" if found and found.by else ""
+        retirement = load_retirements(workspace_id).get(entry.entry_id)
+        who = f" by {retirement.by}" if retirement and retirement.by else ""
         raise AlreadyRetiredError(f"This is retired already{who}.")
     raise NotRetiredError("This is not retired, so there is nothing to take back.")

@@ -130,7 +130,7 @@ def record_lesson(workspace_id: int, lesson: NewLesson, actor: str) -> bool:
     if not text:
         return False
     signature = _compute_signature(lesson.section, files, text)
-    made = NewEntry(
+    entry = NewEntry(
         workspace_id=workspace_id,
         kind=EntryKind.LESSON,
         body=_build_body(lesson, files, text),
@@ -140,28 +140,32 @@ def record_lesson(workspace_id: int, lesson: NewLesson, actor: str) -> bool:
         outcome=OUTCOMES[lesson.section],
         actor=actor,
     )
-    if append(made) is not None:
+    if append(entry) is not None:
         return True
     if lesson.source is not LessonSource.IMPORT:  # without its text, which may have been redacted since
         key = f"{_REPEATED_KEY}{signature}:{lesson.source_id or generate_entry_id()}"
-        append(replace(made, body=_file_fields(files), idempotency_key=key, outcome=REPEATED))
+        append(replace(entry, body=_file_fields(files), idempotency_key=key, outcome=REPEATED))
     return False
 
 
 def find_recorded_lesson(workspace_id: int, lesson: NewLesson) -> str:
     """The id of the lesson that `record_lesson` made or met again for this `source_id`, else "". 1 query."""
     signature = _compute_signature(lesson.section, _tidy_files(lesson), _tidy_text(lesson.problems))
-    first, again = f"{_LEARNED_KEY}{signature}", f"{_REPEATED_KEY}{signature}:{lesson.source_id}"
-    entries = LedgerEntry.objects.for_workspace(workspace_id).filter(idempotency_key__in=(first, again))
-    found = {entry.idempotency_key: entry for entry in entries.with_body()}
-    known = parse_lesson(found[first]) if first in found else None
-    if known is None or (again not in found and known.source_id != lesson.source_id):
+    first_key, repeated_key = f"{_LEARNED_KEY}{signature}", f"{_REPEATED_KEY}{signature}:{lesson.source_id}"
+    entries = LedgerEntry.objects.for_workspace(workspace_id).filter(
+        idempotency_key__in=(first_key, repeated_key)
+    )
+    entries_by_key = {entry.idempotency_key: entry for entry in entries.with_body()}
+    lesson_on_record = parse_lesson(entries_by_key[first_key]) if first_key in entries_by_key else None
+    if lesson_on_record is None or (
+        repeated_key not in entries_by_key and lesson_on_record.source_id != lesson.source_id
+    ):
         return ""
-    return known.lesson_id
+    return lesson_on_record.lesson_id
 
 
 def load_lessons(
-    workspace_id: int, *, most: int = MAX_LESSONS, retired: Container[str] | None = None
+    workspace_id: int, *, limit: int = MAX_LESSONS, retired: Container[str] | None = None
 ) -> list[Lesson]:
     """The newest that are in force, oldest of them first: neither retired nor redacted.
 
@@ -169,22 +173,22 @@ def load_lessons(
     """
     retired = load_retirements(workspace_id) if retired is None else retired
     columns = ("entry_id", "session_id", "intent_id", "body__body")  # three times as fast as whole entries
-    newest = filter_lessons(workspace_id).order_by("-pk").values_list(*columns)[:most]
-    found = [
+    newest = filter_lessons(workspace_id).order_by("-pk").values_list(*columns)[:limit]
+    newest_lessons = [
         _build_lesson(lesson_id, session_id, intent_id, json.loads(bytes(body)))
         for lesson_id, session_id, intent_id, body in newest
         if lesson_id not in retired
     ]
-    return found[::-1]
+    return newest_lessons[::-1]
 
 
 def load_history(
     workspace_id: int, entries: Iterable[LedgerEntry], retired: Mapping[str, Retirement]
 ) -> list[Lesson]:
     """The lessons in these entries, with what was said of them later. 1 query."""
-    again = _count_repetitions(workspace_id)
+    repetitions = _count_repetitions(workspace_id)
     return [
-        replace(lesson, retired=retired.get(entry.entry_id), again=again[_read_signature(entry)])
+        replace(lesson, retired=retired.get(entry.entry_id), again=repetitions[_read_signature(entry)])
         for entry in entries
         if (lesson := parse_lesson(entry))
     ]
@@ -253,8 +257,8 @@ def parse_retirement_key(key: str | None) -> str:
 
 
 def _build_retirement(at: datetime, body: bytes | memoryview | None) -> Retirement:
-    said = json.loads(bytes(body)) if body else {}
-    return Retirement(at, said.get("by", ""), said.get("reason", ""))
+    fields = json.loads(bytes(body)) if body else {}
+    return Retirement(at, fields.get("by", ""), fields.get("reason", ""))
 
 
 def _count_repetitions(workspace_id: int) -> Counter[str]:
@@ -277,7 +281,7 @@ def _file_fields(files: Sequence[str]) -> dict[str, Any]:
 
 def _build_body(lesson: NewLesson, files: Sequence[str], text: str) -> dict[str, Any]:
     day = lesson.learned_on or datetime.now(UTC).date()
-    more = {"source_id": lesson.source_id, "by": lesson.by}
+    optional = {"source_id": lesson.source_id, "by": lesson.by}
     return (
         _file_fields(files)
         | {
@@ -286,7 +290,7 @@ def _build_body(lesson: NewLesson, files: Sequence[str], text: str) -> dict[str,
             "section": lesson.section.value,
             "source": lesson.source.value,
         }
-        | {name: value for name, value in more.items() if value}
+        | {name: value for name, value in optional.items() if value}
     )
 
 
@@ -297,9 +301,9 @@ def _tidy_files(lesson: NewLesson) -> tuple[str, ...]:
 
 def _tidy_file(file: str) -> str:
     """Canonical, so that scopes match it; as it was sent where it cannot be placed in the workspace."""
-    sent = file.strip().replace("\\", "/")
-    placed = canonicalize(sent, root=None, cwd=None, writing=False)
-    return (placed.path if isinstance(placed, CanonicalPath) else sent)[:MAX_FILE_LENGTH]
+    raw = file.strip().replace("\\", "/")
+    result = canonicalize(raw, root=None, cwd=None, writing=False)
+    return (result.path if isinstance(result, CanonicalPath) else raw)[:MAX_FILE_LENGTH]
 
 
 def _tidy_text(text: str) -> str:

@@ -9,7 +9,7 @@ from controlplane.models import Workspace
 
 def select_workspaces(slug: str | None) -> list[Workspace]:
     """The named one, or all. Raises CommandError when there is none of that name."""
-    chosen = Workspace.objects.filter(slug=slug) if slug else Workspace.objects.order_by("slug")
-    if slug and not chosen:
+    workspaces = Workspace.objects.filter(slug=slug) if slug else Workspace.objects.order_by("slug")
+    if slug and not workspaces:
         raise CommandError(f"There is no workspace {slug!r}.")
-    return list(chosen)
+    return list(workspaces)

@@ -38,14 +38,17 @@ def file_page(request: MemberRequest, path: str) -> HttpResponse:
         return render(
             request,
             "traces/_lines_now.html",
-            {"now": build_current_lines(request.workspace, path, whole=True)},
+            {"now": build_current_lines(request.workspace, path, with_history=True)},
         )
     known_hash = find_newest_hashes(workspace_id, [path]).get(path)
-    whole, deleted = request.GET.get("history") == "1", known_hash == ""
-    now = build_current_lines(request.workspace, path, whole=whole, deleted=deleted)
-    known = load_known_intents(workspace_id)
+    with_history, deleted = request.GET.get("history") == "1", known_hash == ""
+    now = build_current_lines(request.workspace, path, with_history=with_history, deleted=deleted)
+    known_intents = load_known_intents(workspace_id)
     touched = {touch.intent_id: touch for touch in list_file_touches(workspace_id, path)}
-    named = [*known.values(), *(KnownIntent(one) for one in sorted(touched.keys() - known.keys() - {""}))]
+    named = [
+        *known_intents.values(),
+        *(KnownIntent(one) for one in sorted(touched.keys() - known_intents.keys() - {""})),
+    ]
     intents = [view for one in named if (view := _build_intent_view(one, path, touched.get(one.intent_id)))]
     if not touched and not intents and not (now and (now["there"] or now["gone"])):
         raise Http404
@@ -97,16 +100,16 @@ def _build_intent_view(intent: KnownIntent, path: str, touch: Touch | None) -> d
 
 
 def _build_change(row: TraceFile) -> dict[str, Any]:
-    ranges = [(one.start_line, one.end_line) for one in row.ranges.all()]
+    ranges = [(line_range.start_line, line_range.end_line) for line_range in row.ranges.all()]
     lines = ", ".join(f"{first}\N{EN DASH}{last}" for first, last in ranges[:MAX_RANGES])
-    more = f" and {len(ranges) - MAX_RANGES} more" if len(ranges) > MAX_RANGES else ""
+    suffix = f" and {len(ranges) - MAX_RANGES} more" if len(ranges) > MAX_RANGES else ""
     return {
         "number": row.entry_id,
         "at": row.changed_at,
         "agent": row.entry.agent,
         "session_id": row.session_id,
         "intent_id": row.intent_id,
-        "lines": "deleted" if row.deleted else f"{lines}{more}",
+        "lines": "deleted" if row.deleted else f"{lines}{suffix}",
         "mutation_class": row.mutation_class,
         "computed": read_computed_class(row.entry),
         "disagrees": has_class_mismatch(row.entry),

@@ -76,7 +76,7 @@ def _build_context(request: MemberRequest, params: MapParams) -> dict[str, Any]:
     on_disk = list(islice(walk_files(root), MAX_DISK_FILES)) if root else []
     files = build_map_files(touches, intents, on_disk)
     results = (
-        search_files(params.query, files, intents, load_lessons(workspace_id, most=MAX_LESSONS))
+        search_files(params.query, files, intents, load_lessons(workspace_id, limit=MAX_LESSONS))
         if params.query
         else []
     )

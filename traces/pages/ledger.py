@@ -52,14 +52,14 @@ def verifier_file(_request: MemberRequest) -> HttpResponseBase:
 def _build_context(request: MemberRequest) -> dict[str, Any]:
     workspace_id = request.workspace.pk
     report: VerificationReport | None = None
-    kept: list[str] = []
-    unread: list[str] = []
+    anchored_heads: list[str] = []
+    anchor_errors: list[str] = []
     head = proofs.find_head(workspace_id)
     small = head is None or head.size <= MAX_VERIFY
     if "verify" in request.GET and small:
         seal(workspace_id)
-        kept, unread = read_anchored_heads(request.workspace)
-        report, head = verify(workspace_id, outside=kept), proofs.find_head(workspace_id)
+        anchored_heads, anchor_errors = read_anchored_heads(request.workspace)
+        report, head = verify(workspace_id, outside=anchored_heads), proofs.find_head(workspace_id)
     log = checkpoints.log_origin(workspace_id)
     return {
         "log": log,
@@ -72,7 +72,7 @@ def _build_context(request: MemberRequest) -> dict[str, Any]:
         "anchors": list_anchor_rows(workspace_id),
         "archives": list_newest_archives(workspace_id)[: -MAX_ARCHIVES - 1 : -1],
         "report": report,
-        "kept": len(kept),
-        "unread": unread,
+        "kept": len(anchored_heads),
+        "unread": anchor_errors,
         "small": small,
     }

@@ -109,7 +109,7 @@ class TimelineRow:
     safe: bool = field(default=False, repr=False)
 
 
-def describe(entry: LedgerEntry, absences: MissingBodies | None = None) -> TimelineRow:
+def describe(entry: LedgerEntry, missing_bodies: MissingBodies | None = None) -> TimelineRow:
     """One entry as a row. 0 queries when body, leaf and files were fetched along; whoever describes many
     gives the `absences` of their workspace, so that missing bodies are explained together."""
     row = TimelineRow(
@@ -123,11 +123,13 @@ def describe(entry: LedgerEntry, absences: MissingBodies | None = None) -> Timel
     )
     row.seal = find_seal_state(entry)
     body = read_body(entry)
-    absence = None if body is not None else (absences or MissingBodies(entry.workspace_id)).explain(entry)
-    if absence is None or absence.archived:
+    missing = (
+        None if body is not None else (missing_bodies or MissingBodies(entry.workspace_id)).explain(entry)
+    )
+    if missing is None or missing.archived:
         _DESCRIBERS.get(entry.kind, _describe_other)(row, entry, body or {})
-    if absence is not None:
-        row.note = absence.text
+    if missing is not None:
+        row.note = missing.text
     row.object, row.note = _shorten(row.object, MAX_OBJECT_LENGTH), _shorten(row.note, MAX_NOTE_LENGTH)
     return row
 
@@ -159,14 +161,14 @@ def _describe_decision(row: TimelineRow, entry: LedgerEntry, body: dict[str, Any
         row.kind, row.verb, row.object, row.note = "phase", "ACTION", "", f"selected {entry.intent_id}"
 
 
-def _describe_conflicts(found: Any) -> str:
+def _describe_conflicts(conflicts: Any) -> str:
     """Who else works on what a call changes, where it went through all the same."""
-    told = [
-        CONFLICTS[one["reason"]].format(path=one["path"], by=one["by"])
-        for one in found or ()
-        if one.get("reason") in CONFLICTS
+    sentences = [
+        CONFLICTS[conflict["reason"]].format(path=conflict["path"], by=conflict["by"])
+        for conflict in conflicts or ()
+        if conflict.get("reason") in CONFLICTS
     ]
-    return " ".join(told)
+    return " ".join(sentences)
 
 
 def _describe_trace(row: TimelineRow, entry: LedgerEntry, body: dict[str, Any]) -> None:
@@ -176,8 +178,8 @@ def _describe_trace(row: TimelineRow, entry: LedgerEntry, body: dict[str, Any]) 
     row.note = f"and {len(paths) - 1} more" if len(paths) > 1 else ""
     row.lines = format_lines(body)
     row.computed, row.disagrees = read_computed_class(entry), has_class_mismatch(entry)
-    told = entry.outcome or (row.computed and f"computed {row.computed}")
-    row.meta = ", ".join(part for part in (row.lines and f"lines {row.lines}", told) if part)
+    class_text = entry.outcome or (row.computed and f"computed {row.computed}")
+    row.meta = ", ".join(part for part in (row.lines and f"lines {row.lines}", class_text) if part)
 
 
 def _describe_approval(row: TimelineRow, entry: LedgerEntry, body: dict[str, Any]) -> None:
@@ -206,15 +208,17 @@ def _describe_session(row: TimelineRow, entry: LedgerEntry, body: dict[str, Any]
 def _describe_lesson(row: TimelineRow, entry: LedgerEntry, body: dict[str, Any]) -> None:
     row.verb, row.outcome = LESSON_VERBS.get(entry.outcome, "Learned"), "info"
     row.object, row.object_is = _text(body.get("file")), "path"
-    more = len(body.get("more_files") or ())
-    row.meta = f"and {more} more file{'s' if more > 1 else ''}" if more else ""
+    more_files = len(body.get("more_files") or ())
+    row.meta = f"and {more_files} more file{'s' if more_files > 1 else ''}" if more_files else ""
     row.note = _text(body.get("problems")) or _text(body.get("reason"))
 
 
 def _describe_import(row: TimelineRow, _entry: LedgerEntry, body: dict[str, Any]) -> None:
     """What an import brought, and what it found wrong with the past that it tells of."""
     row.verb, row.outcome, row.object = "Imported", "info", _text(body.get("source"))
-    parts = [f"{body[count]} {word}" for count, word in IMPORTED.items() if isinstance(body.get(count), int)]
+    parts = [
+        f"{body[count]} {label}" for count, label in IMPORTED.items() if isinstance(body.get(count), int)
+    ]
     if isinstance(body.get("foreign_chain"), dict):
         parts.append(foreign_chain.describe_chain(body["foreign_chain"]))
     if isinstance(body.get("rewrite"), dict):
@@ -254,37 +258,39 @@ _DESCRIBERS: dict[str, Callable[[TimelineRow, LedgerEntry, dict[str, Any]], None
 def format_lines(body: dict[str, Any]) -> str:
     """The lines of an entry's first file: "31-44", and how many ranges more."""
     ranges = [
-        one
+        line_range
         for file in body.get("files", [])[:1]
-        for talk in file.get("conversations") or []
-        for one in talk.get("ranges") or []
+        for conversation in file.get("conversations") or []
+        for line_range in conversation.get("ranges") or []
     ]
     if not ranges:
         return ""
     first, last = ranges[0]["start_line"], ranges[0]["end_line"]
-    more = f" and {len(ranges) - 1} more" if len(ranges) > 1 else ""
-    return f"{first}\N{EN DASH}{last}{more}"
+    suffix = f" and {len(ranges) - 1} more" if len(ranges) > 1 else ""
+    return f"{first}\N{EN DASH}{last}{suffix}"
 
 
 def _describe_subject(body: dict[str, Any]) -> tuple[str, str]:
     """(what a call was about, what that is). Whole commands first: a target is only a part of them."""
-    sent = body.get("input")
-    given = sent if isinstance(sent, dict) else {}
+    raw_input = body.get("input")
+    tool_input = raw_input if isinstance(raw_input, dict) else {}
     targets = body.get("targets") or []
-    if isinstance(given.get("command"), str):
-        return given["command"], "command"
+    if isinstance(tool_input.get("command"), str):
+        return tool_input["command"], "command"
     if targets:
-        more = f" and {len(targets) - 1} more" if len(targets) > 1 else ""
-        return f"{targets[0]}{more}", "text" if more else "path"
-    path = next((given[name] for name in PATH_FIELDS if isinstance(given.get(name), str)), "")
+        suffix = f" and {len(targets) - 1} more" if len(targets) > 1 else ""
+        return f"{targets[0]}{suffix}", "text" if suffix else "path"
+    path = next((tool_input[name] for name in PATH_FIELDS if isinstance(tool_input.get(name), str)), "")
     if path:
         return path, "path"
-    return next((given[name] for name in TEXT_FIELDS if isinstance(given.get(name), str)), ""), "text"
+    return next(
+        (tool_input[name] for name in TEXT_FIELDS if isinstance(tool_input.get(name), str)), ""
+    ), "text"
 
 
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _shorten(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[:most]}…"
+def _shorten(text: str, max_length: int) -> str:
+    return text if len(text) <= max_length else f"{text[:max_length]}…"

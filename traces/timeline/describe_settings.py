@@ -20,13 +20,13 @@ class SettingsChange:
 
 def describe_settings_change(outcome: str, body: Body) -> SettingsChange:
     """From an entry of kind policy. A body that says nothing, or is gone, leaves the outcome alone."""
-    word = outcome.removeprefix("anchor_").replace("_", " ")
+    action = outcome.removeprefix("anchor_").replace("_", " ")
     if "archive" in body:
-        verb = ARCHIVE_VERBS.get(outcome, f"Archive {word}")
+        verb = ARCHIVE_VERBS.get(outcome, f"Archive {action}")
         return SettingsChange(verb, _text(body, "archive"), _describe_archive(body))
-    what = body.get("what") or ("anchor" if "target" in body else "policy")
-    noun, name, note = NOUNS.get(str(what), (str(what).capitalize(), "", _nothing))
-    return SettingsChange(f"{noun} {word}".strip(), _text(body, name), note(body))
+    subject = body.get("what") or ("anchor" if "target" in body else "policy")
+    noun, name, note = NOUNS.get(str(subject), (str(subject).capitalize(), "", _nothing))
+    return SettingsChange(f"{noun} {action}".strip(), _text(body, name), note(body))
 
 
 def _text(body: Body, name: str) -> str:

@@ -17,7 +17,7 @@ from traces.url_time import format_url_time
 WIDTH, LANE = 960, 15
 MAX_ENTRIES = 10_000  # the newest of a session
 MIN_SLOTS, MAX_SLOTS = 24, 96
-SPANS = (1, 5, 15, 60, 300, 900, 3600, 6 * 3600, 86_400, 7 * 86_400)
+SLOT_SECONDS = (1, 5, 15, 60, 300, 900, 3600, 6 * 3600, 86_400, 7 * 86_400)
 LANES = ("Calls", "Stopped", "Writes")
 TICKS = 6
 STALE = "STALE_FILE"
@@ -40,90 +40,107 @@ class TimedEntry:
 
 
 def build_minimap(
-    workspace_id: int, session_id: str, kept: dict[str, str], since: datetime | None, until: datetime | None
+    workspace_id: int, session_id: str, query: dict[str, str], since: datetime | None, until: datetime | None
 ) -> dict[str, Any] | None:
-    """What the template draws; None for a session without entries. `kept` stays in every address. 1 query."""
-    moments = _load_entries(workspace_id, session_id)
-    if not moments:
+    """Return what the template draws; None for a session without entries. 1 query.
+
+    `query` stays in the address of every slot.
+    """
+    entries = _load_entries(workspace_id, session_id)
+    if not entries:
         return None
-    first, last = moments[0].at, moments[-1].at
-    span = next((one for one in SPANS if (last - first) < one * MAX_SLOTS), SPANS[-1])
-    start = min(first, last - (MIN_SLOTS - 1) * span) // span * span
-    slots = (last - start) // span + 1
-    step = WIDTH / slots
+    first, last = entries[0].at, entries[-1].at
+    slot_seconds = next(
+        (choice for choice in SLOT_SECONDS if (last - first) < choice * MAX_SLOTS), SLOT_SECONDS[-1]
+    )
+    start = min(first, last - (MIN_SLOTS - 1) * slot_seconds) // slot_seconds * slot_seconds
+    slots = (last - start) // slot_seconds + 1
+    seconds, step = slots * slot_seconds, WIDTH / slots
     return {
         "width": WIDTH,
         "height": LANE * len(LANES),
         "step": round(step, 2),
         "lanes": LANES,
-        "paths": _build_paths(moments, start, span, step),
-        "slots": [_build_slot(moments_of, start + place * span, span, place * step, kept)
-                  for place, moments_of in enumerate(_count_by_slot(moments, start, span, slots))],
-        "window": _locate_window(start, span * slots, since, until),
-        "ticks": [_format_clock(start + span * slots * tick // TICKS, span * slots) for tick in range(TICKS)],
+        "paths": _build_paths(entries, start, slot_seconds, step),
+        "slots": [_build_slot(slot_counts, start + slot * slot_seconds, slot_seconds, slot * step, query)
+                  for slot, slot_counts in enumerate(_count_by_slot(entries, start, slot_seconds, slots))],
+        "window": _locate_window(start, seconds, since, until),
+        "ticks": [_format_clock(start + seconds * tick // TICKS, seconds) for tick in range(TICKS)],
     }  # fmt: skip
 
 
 def _load_entries(workspace_id: int, session_id: str) -> list[TimedEntry]:
     rows = LedgerEntry.objects.for_workspace(workspace_id).of_session(session_id).newest_first()
-    found = rows.values_list("received_at", "kind", "outcome", "error_type")[:MAX_ENTRIES]
-    moments = [
+    values = rows.values_list("received_at", "kind", "outcome", "error_type")[:MAX_ENTRIES]
+    entries = [
         TimedEntry(int(at.timestamp()), kind, "stale" if error == STALE and outcome == "deny" else outcome)
-        for at, kind, outcome, error in found
+        for at, kind, outcome, error in values
     ]
-    return sorted(moments, key=lambda one: one.at)
+    return sorted(entries, key=lambda entry: entry.at)
 
 
-def _count_by_slot(moments: Sequence[TimedEntry], start: int, span: int, slots: int) -> list[Counter[str]]:
+def _count_by_slot(
+    entries: Sequence[TimedEntry], start: int, slot_seconds: int, slots: int
+) -> list[Counter[str]]:
     counted: list[Counter[str]] = [Counter() for _ in range(slots)]
-    for one in moments:
-        name = {EntryKind.TRACE: "writes", EntryKind.DECISION: one.outcome}.get(EntryKind(one.kind), "")
-        counted[(one.at - start) // span][name] += bool(name)
+    for entry in entries:
+        name = {EntryKind.TRACE: "writes", EntryKind.DECISION: entry.outcome}.get(EntryKind(entry.kind), "")
+        counted[(entry.at - start) // slot_seconds][name] += bool(name)
     return counted
 
 
-def _build_paths(moments: Sequence[TimedEntry], start: int, span: int, step: float) -> list[tuple[str, str]]:
+def _build_paths(
+    entries: Sequence[TimedEntry], start: int, slot_seconds: int, step: float
+) -> list[tuple[str, str]]:
     """(series, path): calls as bars of their number, the rest as marks; a held call as long as it waited."""
-    slots = (moments[-1].at - start) // span + 1
-    calls = Counter((one.at - start) // span for one in moments if one.kind == EntryKind.DECISION)
-    most = max(calls.values(), default=1)
+    slots = (entries[-1].at - start) // slot_seconds + 1
+    calls = Counter(
+        (entry.at - start) // slot_seconds for entry in entries if entry.kind == EntryKind.DECISION
+    )
+    max_calls = max(calls.values(), default=1)
     width = round(max(1.5, step - 1), 2)
     drawn: dict[str, list[str]] = {name: [] for name in ("other", "deny", "stale", "ask", "trace")}
     for slot, number in calls.items():
-        height = max(2.0, round((LANE - 2) * number / most, 1))
+        height = max(2.0, round((LANE - 2) * number / max_calls, 1))
         drawn["other"].append(f"M{slot * step:.1f} {LANE - height:.1f}h{width}v{height}h-{width}z")
-    for one, waited in _find_marks(moments):
-        x = (one.at - start) / span * step if waited else (one.at - start) // span * step
-        long = max(width, round(waited / span * step, 1)) if waited else width
-        lane = 2 if one.kind == EntryKind.TRACE else 1
-        name = "trace" if lane == 2 else one.outcome
+    for entry, waited in _find_marks(entries):
+        x = (entry.at - start) / slot_seconds * step if waited else (entry.at - start) // slot_seconds * step
+        long = max(width, round(waited / slot_seconds * step, 1)) if waited else width
+        lane = 2 if entry.kind == EntryKind.TRACE else 1
+        name = "trace" if lane == 2 else entry.outcome
         drawn[name].append(f"M{min(x, slots * step - long):.1f} {LANE * lane + 2}h{long}v{LANE - 4}h-{long}z")
     return [(name, "".join(dict.fromkeys(parts))) for name, parts in drawn.items() if parts]
 
 
-def _find_marks(moments: Sequence[TimedEntry]) -> list[tuple[TimedEntry, int]]:
+def _find_marks(entries: Sequence[TimedEntry]) -> list[tuple[TimedEntry, int]]:
     """What was stopped or written; for a held call with the seconds until the next answer in its session."""
-    found = []
-    decided = [one.at for one in moments if one.kind == EntryKind.APPROVAL and one.outcome != "PENDING"]
-    for one in moments:
-        if one.kind == EntryKind.TRACE or (
-            one.kind == EntryKind.DECISION and one.outcome in {"deny", "stale"}
+    marks = []
+    decided = [
+        entry.at for entry in entries if entry.kind == EntryKind.APPROVAL and entry.outcome != "PENDING"
+    ]
+    for entry in entries:
+        if entry.kind == EntryKind.TRACE or (
+            entry.kind == EntryKind.DECISION and entry.outcome in {"deny", "stale"}
         ):
-            found.append((one, 0))
-        elif one.kind == EntryKind.DECISION and one.outcome == "ask":
-            found.append((one, next((at - one.at for at in decided if at >= one.at), 0)))
-    return found
+            marks.append((entry, 0))
+        elif entry.kind == EntryKind.DECISION and entry.outcome == "ask":
+            marks.append((entry, next((at - entry.at for at in decided if at >= entry.at), 0)))
+    return marks
 
 
-def _build_slot(counted: Counter[str], start: int, span: int, x: float, kept: dict[str, str]) -> Slot:
+def _build_slot(
+    counted: Counter[str], start: int, slot_seconds: int, x: float, query: dict[str, str]
+) -> Slot:
     since = datetime.fromtimestamp(start, UTC)
-    told = {"allow": "allowed", "ask": "held", "deny": "refused", "stale": "stale", "writes": "written"}
-    words = ", ".join(f"{counted[name]} {word}" for name, word in told.items() if counted[name]) or "nothing"
-    address = kept | {
+    labels = {"allow": "allowed", "ask": "held", "deny": "refused", "stale": "stale", "writes": "written"}
+    summary = (
+        ", ".join(f"{counted[name]} {label}" for name, label in labels.items() if counted[name]) or "nothing"
+    )
+    slot_query = query | {
         "since": format_url_time(since),
-        "until": format_url_time(since + timedelta(seconds=span)),
+        "until": format_url_time(since + timedelta(seconds=slot_seconds)),
     }
-    return Slot(f"?{urlencode(address)}", f"{_format_clock(start, span)}: {words}", round(x, 2))
+    return Slot(f"?{urlencode(slot_query)}", f"{_format_clock(start, slot_seconds)}: {summary}", round(x, 2))
 
 
 def _locate_window(
@@ -138,6 +155,6 @@ def _locate_window(
     return {"x": round(left * WIDTH, 2), "width": round(max(0.0, right - left) * WIDTH, 2)}
 
 
-def _format_clock(second: int, span: int) -> str:
+def _format_clock(second: int, slot_seconds: int) -> str:
     at = timezone.localtime(datetime.fromtimestamp(second, UTC))
-    return f"{at:%H:%M:%S}" if span < 86_400 else f"{at.day} {at:%b %H:%M}"
+    return f"{at:%H:%M:%S}" if slot_seconds < 86_400 else f"{at.day} {at:%b %H:%M}"

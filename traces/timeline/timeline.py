@@ -56,24 +56,24 @@ def load_timeline(workspace_id: int, session_id: str, window: TimelineWindow = T
         before = list(above[ROWS_BEFORE_ENTRY : ROWS_BEFORE_ENTRY + 1])
         window = replace(window, after=before[0] if before else 0)
     if window.after is not None:
-        found = list(entries.filter(pk__gt=window.after).order_by("pk")[: window.limit + 1])
-        more, found = len(found) > window.limit, found[: window.limit]
-        earlier = found[0].pk if found and window.after else None
-        return Timeline(fold_rows(found), earlier, found[-1].pk if more else None)
+        page = list(entries.filter(pk__gt=window.after).order_by("pk")[: window.limit + 1])
+        has_more, page = len(page) > window.limit, page[: window.limit]
+        earlier = page[0].pk if page and window.after else None
+        return Timeline(fold_rows(page), earlier, page[-1].pk if has_more else None)
     if window.before is not None:
         entries = entries.filter(pk__lt=window.before)
-    found = list(entries.order_by("-pk")[: window.limit + 1])
-    more, found = len(found) > window.limit, found[: window.limit][::-1]
-    later = found[-1].pk if window.before is not None and found else None
-    return Timeline(fold_rows(found), found[0].pk if more else None, later)
+    page = list(entries.order_by("-pk")[: window.limit + 1])
+    has_more, page = len(page) > window.limit, page[: window.limit][::-1]
+    later = page[-1].pk if window.before is not None and page else None
+    return Timeline(fold_rows(page), page[0].pk if has_more else None, later)
 
 
 def fold_rows(entries: list[LedgerEntry]) -> list[TimelineRow]:
     """Rows of these entries; neighbouring safe calls of one tool that were allowed become one."""
     rows: list[TimelineRow] = []
-    absences = MissingBodies(entries[0].workspace_id) if entries else None
+    missing_bodies = MissingBodies(entries[0].workspace_id) if entries else None
     for entry in entries:
-        row = describe(entry, absences)
+        row = describe(entry, missing_bodies)
         if rows and _can_fold(rows[-1], row):
             rows[-1].members = [*(rows[-1].members or [replace(rows[-1])]), row]
             rows[-1].times += 1
@@ -99,7 +99,7 @@ def _filter_entries(workspace_id: int, session_id: str, window: TimelineWindow) 
     if window.until:
         entries = entries.filter(received_at__lt=window.until)
     if window.text:
-        words = Q(tool__icontains=window.text) | Q(entry_id=window.text) | Q(intent_id=window.text)
-        words |= Q(error_type__icontains=window.text) | Q(files__path__icontains=window.text)
-        entries = entries.filter(words).distinct()
+        matches = Q(tool__icontains=window.text) | Q(entry_id=window.text) | Q(intent_id=window.text)
+        matches |= Q(error_type__icontains=window.text) | Q(files__path__icontains=window.text)
+        entries = entries.filter(matches).distinct()
     return entries.with_body_and_leaf().prefetch_related("files")

@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from controlplane.shared.errors import InvalidInputError
 from controlplane.shared.starters import STARTERS, Starter, detect_starter
 from controlplane.shared.workspaces import create_workspace
-from intents.recommendations import apply_recommendations, find_missing
+from intents.rules.recommendations import apply_recommendations, find_missing
 
 if TYPE_CHECKING:
     from controlplane.models import Workspace

@@ -23,11 +23,11 @@ from controlplane.pages.settings.policy_form import PolicyForm
 from controlplane.policy.globs.intentignore import IgnoreRules
 from controlplane.shared.access import MemberRequest, display_name, has_role, member_page
 from controlplane.shared.starters import STARTERS, detect_starter
-from intents import intentignore as ignorefile
-from intents import recommendations
 from intents.errors import InvalidIntentignoreError
+from intents.rules import intentignore as ignorefile
+from intents.rules import recommendations
+from intents.rules.policy import change_policy, read_policy
 from intents.selectors import list_intent_ids
-from intents.workspace_policy import change_policy, read_policy
 
 CHANGED_BY_OTHERS = (
     "Somebody else saved a change meanwhile. Your version is shown; save again to replace theirs."

@@ -14,9 +14,9 @@ from controlplane.policy.model import Reason, Snapshot, ToolCall
 from controlplane.policy.paths.filesystem import UnknownFilesystem
 from controlplane.policy.shell import analyse
 from controlplane.policy.shell.wildcards import find_matches
-from tests.policy.disk import LocalFilesystem
+from tests.policy.builders import NOW
+from tests.policy.local_filesystem import LocalFilesystem
 from tests.policy.shell.scratch import Scratch
-from tests.policy.workspace import NOW
 from tests.workload import bounded
 
 NAMES = (".env", ".e]v", "a", "b", "ab", "a.ts", "]", "[a]", "a]v", "-", "é", "A b", "*", "x-y", "^")

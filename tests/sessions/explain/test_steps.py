@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.core.management import CommandError, call_command
 
-from intents.workspace_policy import change_policy
+from intents.rules.policy import change_policy
 from sessions.models import AgentSession, Approval
 from tests import builders
 from traces.models import LedgerEntry

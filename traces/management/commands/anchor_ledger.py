@@ -36,11 +36,11 @@ class Command(BaseCommand):
         )
 
     def handle(self, *, file: Path | None, workspace: str | None, keep: bool, **_: Any) -> None:
-        fine = [
-            self._to_file(one, file, keep=keep) if file else self._to_configured(one)
-            for one in select_workspaces(workspace)
+        results = [
+            self._to_file(chosen, file, keep=keep) if file else self._to_configured(chosen)
+            for chosen in select_workspaces(workspace)
         ]
-        if not all(fine):
+        if not all(results):
             raise CommandError("Not every place got its head.", returncode=1)
 
     def _to_file(self, workspace: Workspace, file: Path, *, keep: bool) -> bool:
@@ -50,15 +50,15 @@ class Command(BaseCommand):
                 add_anchor(workspace, AnchorKind.FILE, str(file.absolute()), KEEP_MINUTES, actor=ACTOR)
         except (OSError, NoteError, AnchorError) as error:
             raise CommandError(f"{file} cannot be used: {describe_error(error)}") from error
-        word = f"anchored {size} entries" if size else "nothing new"
-        self.stdout.write(f"{workspace.slug}: {word}")
+        message = f"anchored {size} entries" if size else "nothing new"
+        self.stdout.write(f"{workspace.slug}: {message}")
         return True
 
     def _to_configured(self, workspace: Workspace) -> bool:
         seal(workspace.pk)
         head = proofs.find_head(workspace.pk)
-        places = LedgerAnchor.objects.filter(workspace_id=workspace.pk, enabled=True).order_by("pk")
-        results = [send_head(place, head) for place in places] if head else []
-        for place in places.all():
-            self.stdout.write(f"{workspace.slug}: {place}: {place.answer}")
+        anchors = LedgerAnchor.objects.filter(workspace_id=workspace.pk, enabled=True).order_by("pk")
+        results = [send_head(anchor, head) for anchor in anchors] if head else []
+        for anchor in anchors.all():
+            self.stdout.write(f"{workspace.slug}: {anchor}: {anchor.answer}")
         return all(results)

@@ -28,7 +28,7 @@ class Command(BaseCommand):
         parser.add_argument("--workspace", metavar="SLUG", required=True)
         parser.add_argument(
             "--before",
-            type=_bound,
+            type=_parse_bound,
             required=True,
             help="what was received before this: 2026-01-31, a moment with its zone, 90d (days ago), "
             "or a number of entries from the first",
@@ -58,34 +58,38 @@ class Command(BaseCommand):
         except (OSError, ArchiveError) as error:
             raise CommandError(f"Nothing was let go of that is not safe: {error}") from error
 
-    def _archive(self, chosen: Workspace, before: datetime | int, to: Path) -> None:
-        end = before if isinstance(before, int) else archive.count_entries_before(chosen.pk, before)
-        made = archive.create_archive(chosen.pk, chosen.slug, end, to, actor=ACTOR)
-        if made is None:
-            self.stdout.write(f"{chosen.slug}: no whole tile to archive")
+    def _archive(self, workspace: Workspace, before: datetime | int, to: Path) -> None:
+        end = before if isinstance(before, int) else archive.count_entries_before(workspace.pk, before)
+        created = archive.create_archive(workspace.pk, workspace.slug, end, to, actor=ACTOR)
+        if created is None:
+            self.stdout.write(f"{workspace.slug}: no whole tile to archive")
         else:
-            self.stdout.write(f"{chosen.slug}: entries {made.first_seq} to {made.end_seq - 1} in {made.name}")
+            self.stdout.write(
+                f"{workspace.slug}: entries {created.first_seq} to {created.end_seq - 1} in {created.name}"
+            )
 
-    def _renew(self, chosen: Workspace, to: Path) -> None:
-        for old in archive.list_newest_archives(chosen.pk):
-            made = archive.rewrite_archive(old, to / old.name, actor=ACTOR)
-            if made is not None:
-                self.stdout.write(f"{chosen.slug}: {made.name} replaces {old.name}, which you should destroy")
+    def _renew(self, workspace: Workspace, to: Path) -> None:
+        for old in archive.list_newest_archives(workspace.pk):
+            created = archive.rewrite_archive(old, to / old.name, actor=ACTOR)
+            if created is not None:
+                self.stdout.write(
+                    f"{workspace.slug}: {created.name} replaces {old.name}, which you should destroy"
+                )
 
-    def _release(self, chosen: Workspace, to: Path) -> None:
-        for known in archive.list_unreleased_archives(chosen.pk):
-            gone = archive.release_bodies(known, to / known.name, actor=ACTOR)
-            self.stdout.write(f"{chosen.slug}: let go of {gone} bodies, archived in {known.name}")
+    def _release(self, workspace: Workspace, to: Path) -> None:
+        for candidate in archive.list_unreleased_archives(workspace.pk):
+            deleted = archive.release_bodies(candidate, to / candidate.name, actor=ACTOR)
+            self.stdout.write(f"{workspace.slug}: let go of {deleted} bodies, archived in {candidate.name}")
 
 
-def _bound(text: str) -> datetime | int:
+def _parse_bound(text: str) -> datetime | int:
     """A moment, or a number of entries."""
     if days := DAYS.fullmatch(text):
         return timezone.now() - timedelta(days=int(days[1]))
     if COUNT.fullmatch(text):
         return int(text)
     try:
-        moment = datetime.fromisoformat(text)
+        time = datetime.fromisoformat(text)
     except ValueError as error:
         raise ArgumentTypeError(f"{text!r} is no date, number of days (90d) or of entries") from error
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return time if time.tzinfo else time.replace(tzinfo=UTC)

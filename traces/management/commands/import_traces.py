@@ -67,78 +67,80 @@ class Command(BaseCommand):
             "command import_traces",
             lenient=options["lenient"],
             dry_run=options["dry_run"],
-            source=_source(options["source"] or Path(name).name),
+            source=_validate_source(options["source"] or Path(name).name),
             commit_every=COMMIT_EVERY,
             is_ordered=options["repository"] is None,
             use_worker=True,
         )
         if options["repository"]:
-            report = _from_repository(options["repository"], options["ref"], how)
+            report = _import_repository(options["repository"], options["ref"], how)
         else:
-            report = _imported(options["file"], how)
-        self._tell(report, how, as_json=options["json"])
+            report = _import_path(options["file"], how)
+        self._print_report(report, how, as_json=options["json"])
 
-    def _tell(self, report: ImportReport, how: TraceImportOptions, *, as_json: bool) -> None:
+    def _print_report(self, report: ImportReport, options: TraceImportOptions, *, as_json: bool) -> None:
         if as_json:
             self.stdout.write(json.dumps(report.to_dict(), ensure_ascii=False))
         else:
-            for line in _lines(report):
+            for line in _format_report(report):
                 self.stdout.write(line)
         if not report.is_valid:
-            kept = (
+            consequence = (
                 f"{report.entries} entries before them were kept" if report.entries else "Nothing was changed"
             )
-            advice = "" if how.lenient else " With --lenient, what can be recovered is."
-            raise CommandError(f"{report.error_count} error(s). {kept}.{advice}")
+            advice = "" if options.lenient else " With --lenient, what can be recovered is."
+            raise CommandError(f"{report.error_count} error(s). {consequence}.{advice}")
         if report.rewrite:
-            raise CommandError(_rewritten(how), returncode=REWRITTEN)
+            raise CommandError(_describe_rewrite(options), returncode=REWRITTEN)
 
 
-def _imported(name: str, how: TraceImportOptions) -> ImportReport:
+def _import_path(name: str, options: TraceImportOptions) -> ImportReport:
     """A file on disk is read through once before anything is stored; a stream is stored as a whole."""
     try:
         if name == "-":
-            return import_file(sys.stdin.buffer.read, how.in_one_commit())
+            return import_file(sys.stdin.buffer.read, options.in_one_commit())
         with Path(name).open("rb") as file:
             if not file.seekable():
-                return import_file(file.read, how.in_one_commit())
-            if not (how.lenient or how.dry_run):
-                checked = check_file(_shown(file, "checking").read, how)
-                if not checked.is_valid:
-                    return checked
+                return import_file(file.read, options.in_one_commit())
+            if not (options.lenient or options.dry_run):
+                check = check_file(_with_progress(file, "checking").read, options)
+                if not check.is_valid:
+                    return check
                 file.seek(0)
-            return import_file(_shown(file, "importing").read, how)
+            return import_file(_with_progress(file, "importing").read, options)
     except OSError as error:
         raise CommandError(f"{name} cannot be read: {describe_error(error)}.") from error
     except WorkerStoppedError as error:
         raise CommandError(f"{error} Started again, the import goes on where it stopped.") from error
 
 
-def _rewritten(how: TraceImportOptions) -> str:
+def _describe_rewrite(options: TraceImportOptions) -> str:
     """Two files of one name look like one that was rewritten; only whoever imports them knows."""
-    told = f"The file's past was rewritten since {how.source} was imported before; both versions are kept."
-    return f"{told} If it is another file, give it a name of its own with --source."
+    message = (
+        f"The file's past was rewritten since {options.source} was imported before; both versions are kept."
+    )
+    return f"{message} If it is another file, give it a name of its own with --source."
 
 
-def _from_repository(path: Path, refs: list[str] | None, how: TraceImportOptions) -> ImportReport:
+def _import_repository(path: Path, refs: list[str] | None, options: TraceImportOptions) -> ImportReport:
     repository = Repository(path)
     try:
-        wanted = repository.require_refs(refs) if refs else repository.list_note_refs()
+        selected_refs = repository.require_refs(refs) if refs else repository.list_note_refs()
         return import_entries(
             lambda report: read_repository(
-                repository, wanted, report, include_directory=not refs, lenient=how.lenient
+                repository, selected_refs, report, include_directory=not refs, lenient=options.lenient
             ),
-            how.in_one_commit(),
+            options.in_one_commit(),
         )
     except (RepositoryError, OSError) as error:
         raise CommandError(f"{path}: {error}") from error
 
 
-def _shown(file: BinaryIO, what: str) -> Progress:
-    return Progress(file, what, Path(file.name).stat().st_size, sys.stderr)
+def _with_progress(file: BinaryIO, label: str) -> Progress:
+    return Progress(file, label, Path(file.name).stat().st_size, sys.stderr)
 
 
-def _source(name: str) -> str:
+def _validate_source(name: str) -> str:
     if len(name) > MAX_SOURCE_LENGTH or not name.isprintable():
         raise CommandError(f"A source has at most {MAX_SOURCE_LENGTH} printable characters.")
     if name in RESERVED_REASONS:
@@ -146,11 +148,11 @@ def _source(name: str) -> str:
     return name
 
 
-def _lines(report: ImportReport) -> list[str]:
+def _format_report(report: ImportReport) -> list[str]:
     lines = [
-        f"{word:8}{f'line {one.line}' if one.line else '':12}{one.type:24}{one.message}"
-        for word, remarks in (("error", report.errors), ("warning", report.warnings))
-        for one in remarks
+        f"{severity:8}{f'line {remark.line}' if remark.line else '':12}{remark.type:24}{remark.message}"
+        for severity, remarks in (("error", report.errors), ("warning", report.warnings))
+        for remark in remarks
     ]
     if report.foreign_chain:
         lines.append(foreign_chain.describe_chain(report.foreign_chain))

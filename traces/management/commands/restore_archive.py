@@ -29,26 +29,26 @@ class Command(BaseCommand):
 
     def handle(self, *, file: Path, release: bool, **_: Any) -> None:
         try:
-            workspace_id = _ledger_of(file)
+            workspace_id = _find_workspace_id(file)
             if release:
                 self._release(workspace_id, file)
                 return
-            back = archive.restore_bodies(file, workspace_id, actor=ACTOR)
+            restored = archive.restore_bodies(file, workspace_id, actor=ACTOR)
         except (OSError, ArchiveError) as error:
             raise CommandError(f"{file} cannot be used: {describe_error(error)}") from error
-        self.stdout.write(f"put {back} bodies back; with --release they leave again")
+        self.stdout.write(f"put {restored} bodies back; with --release they leave again")
 
     def _release(self, workspace_id: int, file: Path) -> None:
-        known = LedgerArchive.objects.filter(
+        registered = LedgerArchive.objects.filter(
             workspace_id=workspace_id, digest=compute_file_digest(file)
         ).first()
-        if known is None:
+        if registered is None:
             raise ArchiveError("the ledger names no such archive")
-        gone = archive.release_bodies(known, file, actor=ACTOR)
-        self.stdout.write(f"let go of {gone} bodies")
+        deleted = archive.release_bodies(registered, file, actor=ACTOR)
+        self.stdout.write(f"let go of {deleted} bodies")
 
 
-def _ledger_of(file: Path) -> int:
+def _find_workspace_id(file: Path) -> int:
     """The workspace of this installation whose ledger the archive is of. Raises ArchiveError, OSError."""
     with ArchiveReader(file) as reader:
         log = reader.header.log

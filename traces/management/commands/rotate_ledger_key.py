@@ -13,5 +13,7 @@ class Command(BaseCommand):
     help = "Retire the ledger's key and make a new one. Restart the server afterwards."
 
     def handle(self, **_: Any) -> None:
-        kept = rotate_key()
-        self.stdout.write(f"The key in use is new; the old one is kept as {kept}. Restart the server now.")
+        retired_path = rotate_key()
+        self.stdout.write(
+            f"The key in use is new; the old one is kept as {retired_path}. Restart the server now."
+        )

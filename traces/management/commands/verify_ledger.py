@@ -52,64 +52,64 @@ class Command(BaseCommand):
         archive: list[Path],
         **_: Any,
     ) -> None:
-        chosen = select_workspaces(workspace)
+        workspaces = select_workspaces(workspace)
         if archive and workspace is None:
             raise CommandError("Archives are of one ledger: name it with --workspace.")
-        outside = [_kept(one, checkpoint) if checkpoint else [] for one in chosen]
+        outside = [_read_heads(one, checkpoint) if checkpoint else [] for one in workspaces]
         if checkpoint and not any(outside):
             raise CommandError(f"{checkpoint} holds no signed head of the ledgers to verify.")
-        read_back = [self._anchored(one) for one in chosen] if anchors else []
+        anchored = [self._read_anchors(one) for one in workspaces] if anchors else []
         if anchors:
-            outside = [kept + found for kept, (found, _) in zip(outside, read_back, strict=True)]
+            outside = [kept + found for kept, (found, _) in zip(outside, anchored, strict=True)]
             if not any(outside):
                 raise CommandError("No file or git note keeps a head: set an anchor up, or use --checkpoint.")
-        reports = [self._verified(one, kept) for one, kept in zip(chosen, outside, strict=True)]
-        archives_hold = [self._archive_holds(chosen[0], file) for file in archive]
-        readable = all(fine for _, fine in read_back)
+        reports = [self._verify(one, kept) for one, kept in zip(workspaces, outside, strict=True)]
+        archives_hold = [self._check_archive(workspaces[0], file) for file in archive]
+        readable = all(fine for _, fine in anchored)
         if not all(report.ok for report in reports):
             raise CommandError("The ledger does not verify.", returncode=1)
         if not readable or not all(archives_hold):
             raise CommandError("The ledger holds, but not everything kept outside does.", returncode=1)
 
-    def _verified(self, workspace: Workspace, outside: list[str]) -> VerificationReport:
+    def _verify(self, workspace: Workspace, outside: list[str]) -> VerificationReport:
         report = verify(workspace.pk, outside=outside)
-        word = "holds" if report.ok else f"{report.problem_count} problems"
+        result = "holds" if report.ok else f"{report.problem_count} problems"
         self.stdout.write(
-            f"{workspace.slug}: {word}; {report.checked} sealed, {report.unsealed} waiting, "
+            f"{workspace.slug}: {result}; {report.checked} sealed, {report.unsealed} waiting, "
             f"{report.redacted} redacted, {report.archived} archived, "
             f"{report.checkpoints} signed heads, root {report.root}"
         )
         for problem in report.problems:
             where = f" entry {problem.entry_id}" if problem.entry_id else ""
-            place = f" #{problem.seq}" if problem.seq is not None else ""
-            self.stdout.write(f"  {problem.kind}{where}{place}: {problem.text}")
+            position = f" #{problem.seq}" if problem.seq is not None else ""
+            self.stdout.write(f"  {problem.kind}{where}{position}: {problem.text}")
         return report
 
-    def _anchored(self, workspace: Workspace) -> tuple[list[str], bool]:
+    def _read_anchors(self, workspace: Workspace) -> tuple[list[str], bool]:
         """(the heads kept outside, whether every place could be read)."""
-        kept, unread = read_anchored_heads(workspace)
-        for problem in unread:
+        heads, errors = read_anchored_heads(workspace)
+        for problem in errors:
             self.stdout.write(f"{workspace.slug}: cannot be read back: {problem}")
-        return kept, not unread
+        return heads, not errors
 
-    def _archive_holds(self, workspace: Workspace, file: Path) -> bool:
+    def _check_archive(self, workspace: Workspace, file: Path) -> bool:
         try:
-            found = check_archive(file, workspace.pk)
+            check = check_archive(file, workspace.pk)
         except OSError as error:
             self.stdout.write(f"{file}: cannot be read: {describe_error(error)}")
             return False
         except ArchiveError as error:
             self.stdout.write(f"{file.name}: does not hold: {error}")
             return False
-        seal = found.seal
-        since = f", {found.redacted_since} redacted since" if found.redacted_since else ""
+        seal = check.seal
+        since = f", {check.redacted_since} redacted since" if check.redacted_since else ""
         self.stdout.write(
-            f"{file.name}: holds; entries {seal.first} to {seal.end - 1}, {found.bodies} bodies{since}"
+            f"{file.name}: holds; entries {seal.first} to {seal.end - 1}, {check.bodies} bodies{since}"
         )
         return True
 
 
-def _kept(workspace: Workspace, path: Path) -> list[str]:
+def _read_heads(workspace: Workspace, path: Path) -> list[str]:
     try:
         return read_anchor_file(path, workspace.pk)
     except (OSError, NoteError) as error:

@@ -11,7 +11,7 @@ from controlplane.policy.globs.match import build_matcher
 from controlplane.policy.globs.parse import Glob, GlobProblem, expand_braces, find_problem, parse
 from controlplane.policy.globs.scope import Scope
 from tests.policy import gate_cases
-from tests.policy.globbing import PATHS
+from tests.policy.globs.strategies import PATHS
 from tests.workload import bounded
 
 ORACLE = wcmatch.GLOBSTAR | wcmatch.BRACE | wcmatch.DOTGLOB | wcmatch.FORCEUNIX

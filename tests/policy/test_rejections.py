@@ -6,7 +6,7 @@ import pytest
 
 from controlplane.policy.model import ErrorType, Grant, Policy, RejectedPath
 from controlplane.policy.paths.filesystem import Location, ResolvedPath
-from tests.policy.workspace import FakeFilesystem, bash, call, judge, no_intent, said, snapshot, write
+from tests.policy.builders import FakeFilesystem, bash, call, judge, no_intent, said, snapshot, write
 
 WORDS = "Rejected by Rex: the design is frozen."
 DESIGN = RejectedPath("docs/design.md", WORDS)

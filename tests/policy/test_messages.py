@@ -1,4 +1,4 @@
-"""What people and agents are told, word by word, by input: `sentences.json` holds both. No sentence: nothing is wrong.
+"""What people and agents are told, word by word, by input: `data/messages.json` holds both. No message: nothing is wrong.
 
 Limits stand there as well: `{"text": "x", "times": 512}` is a long text, a list of one such thing a long list.
 """
@@ -17,9 +17,9 @@ from controlplane.policy.globs import parse
 from controlplane.policy.model import Grant, Policy, Registry
 from controlplane.policy.paths.canonical import InvalidPath, canonicalize
 from controlplane.policy.rules import constraints, policy_document
-from tests.policy.workspace import NOW, bash, call, intent, judge, no_intent, snapshot, write
+from tests.policy.builders import NOW, bash, call, intent, judge, no_intent, snapshot, write
 
-SENTENCES = json.loads((Path(__file__).parent / "sentences.json").read_text())
+MESSAGES = json.loads((Path(__file__).parent / "data" / "messages.json").read_text())
 FORBIDS = {"type": "forbid_pattern", "pattern": "x"}
 ROOTS = {
     "posix": "/home/ada/acme",
@@ -123,6 +123,6 @@ TELLERS = {
 }
 
 
-@pytest.mark.parametrize(("subject", "given", "sentences"), SENTENCES)
+@pytest.mark.parametrize(("subject", "given", "sentences"), MESSAGES)
 def test_the_sentence_for(subject, given, sentences):
     assert TELLERS[subject](written_out(given)) == sentences

@@ -9,7 +9,7 @@ import pytest
 from controlplane.policy.calls.edit_result import FileChange
 from controlplane.policy.calls.patch_targets import find_patch_targets
 from controlplane.policy.model import Policy
-from tests.policy.workspace import FakeFilesystem, bash, call, intent, judge, said, snapshot, write
+from tests.policy.builders import FakeFilesystem, bash, call, intent, judge, said, snapshot, write
 from tests.workload import bounded
 
 

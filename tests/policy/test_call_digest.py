@@ -5,7 +5,7 @@ from dataclasses import replace
 from controlplane.policy.call_digest import compute_digest
 from controlplane.policy.model import Target
 from controlplane.policy.paths.filesystem import UnknownFilesystem
-from tests.policy.workspace import FakeFilesystem, bash, call, intent, sha256
+from tests.policy.builders import FakeFilesystem, bash, call, intent, sha256
 
 INTENT = intent("src/**")
 ONE = (Target("src/a.ts"),)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from controlplane.policy.globs.owner_index import OwnerIndex
 from controlplane.policy.globs.scope import Scope
-from tests.policy.globbing import PATHS, SIGNED
+from tests.policy.globs.strategies import PATHS, SIGNED
 
 
 @given(st.lists(st.lists(SIGNED, max_size=4), max_size=5), st.sampled_from(PATHS), st.booleans())

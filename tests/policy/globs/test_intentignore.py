@@ -13,7 +13,7 @@ from controlplane.policy.globs.intentignore import IgnoreRules
 from controlplane.policy.paths.canonical import canonicalize
 from controlplane.policy.paths.filesystem import UnknownFilesystem
 from tests.policy import gate_cases
-from tests.policy.workspace import FakeFilesystem, bash, judge, said, snapshot
+from tests.policy.builders import FakeFilesystem, bash, judge, said, snapshot
 from tests.workload import bounded
 
 LISTS = int(os.environ.get("ICP_IGNORE_LISTS", "300"))  # random rule lists that are compared with git

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from controlplane.policy.globs.closest import ClosestPattern
 from controlplane.policy.globs.match import build_matcher
 from controlplane.policy.globs.parse import Glob, parse
-from tests.policy.globbing import PATHS, SIGNED
+from tests.policy.globs.strategies import PATHS, SIGNED
 
 
 def fit(alternative, names):

@@ -8,8 +8,8 @@ from django.db import transaction
 
 from controlplane.models import Workspace
 from controlplane.shared.starters import Starter
-from intents import intentignore
-from intents.workspace_policy import change_policy, read_policy
+from intents.rules import intentignore
+from intents.rules.policy import change_policy, read_policy
 
 
 @dataclass(frozen=True, slots=True)

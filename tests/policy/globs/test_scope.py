@@ -10,7 +10,7 @@ from controlplane.policy.globs import automaton
 from controlplane.policy.globs.overlaps import find_overlap, find_overlaps
 from controlplane.policy.globs.scope import Scope, is_subset
 from controlplane.policy.globs.syntax import Wildcard
-from tests.policy.globbing import PATHS, SCOPES, SIGNED, is_canonical
+from tests.policy.globs.strategies import PATHS, SCOPES, SIGNED, is_canonical
 
 
 def both(a: Scope, b: Scope) -> list[str]:

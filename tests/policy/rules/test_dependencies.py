@@ -8,7 +8,7 @@ from controlplane.policy.model import ErrorType
 from controlplane.policy.paths.filesystem import UnknownFilesystem
 from controlplane.policy.rules import dependency_files
 from controlplane.policy.rules.dependencies import find_new_libraries, list_libraries
-from tests.policy.workspace import call, intent, judge, snapshot
+from tests.policy.builders import call, intent, judge, snapshot
 
 NEW = [
     ("package.json", '{"dependencies":{', '"x":"beta"}}', "x"),

@@ -6,7 +6,7 @@ from controlplane.policy.model import ErrorType, Policy
 from controlplane.policy.paths.filesystem import UnknownFilesystem
 from controlplane.policy.rules import constraints, dependencies
 from controlplane.policy.rules.constraints import FileChange
-from tests.policy.workspace import bash, call, intent, judge, said, snapshot, write
+from tests.policy.builders import bash, call, intent, judge, said, snapshot, write
 
 
 def under(*rules, scope=("**",), **more):

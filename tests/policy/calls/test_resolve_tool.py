@@ -7,7 +7,7 @@ from controlplane.policy.calls.targets import classify
 from controlplane.policy.calls.toolsets import COMMON, MUTATING_NAMES, TABLES
 from controlplane.policy.calls.toolsets.kinds import ToolKind
 from controlplane.policy.model import Policy, ToolCall, ToolClass
-from tests.policy.workspace import call
+from tests.policy.builders import call
 
 SAFE, DESTRUCTIVE, HANDSHAKE = ToolClass.SAFE, ToolClass.DESTRUCTIVE, ToolClass.HANDSHAKE
 

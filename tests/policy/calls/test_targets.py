@@ -8,7 +8,7 @@ from controlplane.policy.calls import input_fields, shell_targets
 from controlplane.policy.calls.targets import find_targets
 from controlplane.policy.model import Policy, ToolClass
 from controlplane.policy.shell import ShellAnalysis
-from tests.policy.workspace import FakeFilesystem, bash, call, intent, judge, no_intent, said, snapshot
+from tests.policy.builders import FakeFilesystem, bash, call, intent, judge, no_intent, said, snapshot
 from tests.workload import bounded
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from controlplane.policy.paths.filesystem import Location, ResolvedPath, UnknownFilesystem
-from tests.policy.workspace import bash, call, judge, no_intent, said, snapshot, write
+from tests.policy.builders import bash, call, judge, no_intent, said, snapshot, write
 
 OUT = ("deny", "SCOPE_VIOLATION", "outside_workspace")
 

@@ -15,7 +15,7 @@ from controlplane.policy.model import IntentStatus
 from controlplane.policy.replay import Replay, RuleSet, replay
 from controlplane.policy.rules import policy_document
 from intents.models import Intent
-from intents.workspace_policy import parse_policy
+from intents.rules.policy import parse_policy
 from traces.entries.recorded_calls import MAX_CALLS, CallSelection, load_recorded_calls
 
 DAYS = 14
