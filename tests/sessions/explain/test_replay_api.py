@@ -105,5 +105,5 @@ def test_the_scope_editor_shows_real_calls_that_would_flip(acme, ada, worked):
     page = builders.signed_in(ada)
     answer = page.post("/w/acme/intents/INT-001/scope-preview/", {"scope": "src/auth/**\ndocs/**"})
     text = answer.content.decode()
-    assert "Replayed against 4 real calls of the last 14 days; 1 more could not be decided again." in text
+    assert "Replayed 4 recorded calls of the last 14 days; 1 more cannot be replayed." in text
     assert '<td class="num">2</td>' in text

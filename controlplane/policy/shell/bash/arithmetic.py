@@ -1,163 +1,83 @@
-"""Find the variables that hold numbers for certain, and where in a command.
+"""Check arithmetic, which runs code although it looks like data.
 
-Arithmetic evaluates the text that a variable holds: with `x='a[$(rm y)]'`, `$((x))` runs rm. So a variable
-may stand in arithmetic only where it has been set to a number before.
+It evaluates the *values* of variables, array subscripts too: with `x='a[$(rm y)]'`, `$((x))` runs rm, even if
+an earlier call has set x in a shell that is still open.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
 
 from tree_sitter import Node
 
-from controlplane.policy.shell.bash.syntax_tree import SyntaxTree
+from controlplane.policy.shell.bash.number_variables import is_line_count
+from controlplane.policy.shell.bash.walker import Walker
+from controlplane.policy.shell.result import Span, UnclearCommandError
+from controlplane.policy.shell.variables import is_inert
 
-INTEGER = re.compile(r"-?\d+")
-COUNTING = re.compile(r"-[lwcm]|--(lines|words|bytes|chars)")
-NAMED_BY = {"variable_assignment": "name", "for_statement": "variable", "binary_expression": "left"}
-ARITHMETIC = frozenset({"arithmetic_expansion", "binary_expression", "postfix_expression"})
-# In these a statement has run by the time the next one does.
-BLOCKS = frozenset(
+ARITHMETIC = frozenset(
     [
-        "program",
-        "do_group",
+        "binary_expression",
+        "unary_expression",
+        "postfix_expression",
+        "parenthesized_expression",
+        "ternary_expression",
+        "number",
+        "variable_name",
+        "word",
+        "simple_expansion",
         "compound_statement",
-        "subshell",
-        "command_substitution",
-        "else_clause",
-        "case_item",
+        "arithmetic_expansion",
+        "c_style_for_statement",
+        "variable_assignment",
     ]
 )
+SETS = re.compile(rb"(?<![=!<>])=(?!=)|\+\+|--|<<=|>>=")
+NUMERIC = re.compile(r"\$[?#$]|\$\{#\w+(?:\[[@*]\])?\}")
+NAME = re.compile(r"[A-Za-z_]\w*")
 
 
-@dataclass(frozen=True, slots=True)
-class Variables:
-    """The variables that a command sets.
+def check_arithmetic(node: Node, walker: Walker) -> None:
+    """Check `$((…))`, `((…))` and the like: numbers, operators, variables that hold numbers.
 
-    `texts`: set somewhere to anything but an integer or arithmetic. `loops`: set by `for`. `numbers`: name,
-    start and end of each span in which a variable holds a number, whatever it held before.
+    A loop variable must not be set there, for its values are taken from the loop's head.
     """
-
-    texts: frozenset[str]
-    loops: frozenset[str]
-    numbers: tuple[tuple[str, int, int], ...]
-
-    def is_number_at(self, name: str, offset: int) -> bool:
-        return any(name == variable and start <= offset < end for variable, start, end in self.numbers)
-
-
-def find_variables(tree: SyntaxTree) -> Variables:
-    """Find every variable that a command sets."""
-    text_variables: set[str] = set()
-    loop_variables: set[str] = set()
-    numbers: list[tuple[str, int, int]] = []
-    for node, target in _find_assignments(tree.root):
-        name = tree.node_text(target).partition("[")[0]
-        if node.type == "for_statement":
-            loop_variables.add(name)
-        if not _assigns_number(node, tree):
-            text_variables.add(name)
-        elif target.type in ("variable_name", "word"):  # `a[1]=1` leaves a itself as it is
-            numbers.extend((name, *span) for span in _find_number_spans(node, target))
-    return Variables(frozenset(text_variables), frozenset(loop_variables), tuple(numbers))
-
-
-def _is_assignment(node: Node) -> bool:
-    """Return whether a node is `x=1`; the grammar shows that of arithmetic as a binary expression."""
-    return (
-        node.child_count > 1
-        and node.type in ("variable_assignment", "binary_expression")
-        and (node.children[1].type == "=")
-    )
-
-
-def _find_assignments(root: Node) -> Iterator[tuple[Node, Node]]:
-    """Yield each node that sets a variable, with the node of its name."""
-    stack = [root]
+    stack = [node]
     while stack:
-        node = stack.pop()
-        stack.extend(node.children)
-        if node.type == "binary_expression" and not (_is_assignment(node) and _in_arithmetic(node)):
+        current = stack.pop()
+        if not current.is_named:
             continue
-        target = node.child_by_field_name(NAMED_BY[node.type]) if node.type in NAMED_BY else None
-        if target is not None:
-            yield node, target
+        span = current.byte_range
+        if current.type not in ARITHMETIC:
+            raise UnclearCommandError("arithmetic that may run code", span)
+        if current.type in ("variable_name", "word"):
+            _check_number(walker.tree.node_text(current), walker, span)
+        elif SETS.search(walker.tree.data, *span) and walker.variables.loops & set(
+            NAME.findall(walker.tree.node_text(current))
+        ):
+            raise UnclearCommandError("arithmetic that changes a loop's variable", span)
+        stack.extend(current.children)
 
 
-def _in_arithmetic(node: Node) -> bool:
-    """Return whether a node stands in arithmetic, and not in a test, where `=` compares."""
-    parent = node.parent
-    while parent is not None and parent.type in ("binary_expression", "parenthesized_expression"):
-        parent = parent.parent
-    return parent is not None and parent.type != "test_command"
+def _check_number(name: str, walker: Walker, span: Span) -> None:
+    """Require that a variable has been set to a number before, and to text nowhere in the command."""
+    if not NAME.fullmatch(name):
+        raise UnclearCommandError("arithmetic that may run code", span)
+    if name in walker.recorder.filled_variables or name in walker.variables.texts:
+        raise UnclearCommandError(f"{name[:40]} may hold text that arithmetic runs as code", span)
+    # Names that are not inert cannot hold such text: no call may set them without an approval (check_inert).
+    if is_inert(name) and not walker.variables.is_number_at(name, span[0]):
+        raise UnclearCommandError(
+            f"{name[:40]} may hold text from an earlier call that arithmetic runs as code", span
+        )
 
 
-def _assigns_number(node: Node, tree: SyntaxTree) -> bool:
-    if node.type == "binary_expression":
+def is_number(node: Node, name: str, walker: Walker) -> bool:
+    """Return whether an expansion yields one number for certain: `$?`, `${#x}`, a count."""
+    text = walker.tree.node_text(node).strip()
+    if node.type == "arithmetic_expansion" or NUMERIC.fullmatch(text):
         return True
-    values = node.children_by_field_name("value")
-    return bool(values) and all(_is_number(value, tree) for value in values)
-
-
-def _is_number(value: Node, tree: SyntaxTree) -> bool:
-    is_plain = value.type in ARITHMETIC or INTEGER.fullmatch(tree.node_text(value)) is not None
-    return is_plain or is_line_count(value, tree)
-
-
-def is_line_count(node: Node, tree: SyntaxTree) -> bool:
-    """Return whether a node is `$(… | wc -l)`, in quotes or not: one number, whatever is counted."""
-    if node.type == "string" and node.named_child_count == 1:
-        node = node.named_children[0] if node.end_byte - node.start_byte > 2 else node
-    if node.type != "command_substitution" or node.named_child_count != 1:
-        return False
-    last = node.named_children[0]
-    while last.type in ("pipeline", "redirected_statement"):
-        last = last.named_children[-1] if last.type == "pipeline" else last.named_children[0]
-    name, *options = last.named_children if last.type == "command" else [last]
-    return (
-        tree.node_text(name) == "wc"
-        and len(options) == 1
-        and COUNTING.fullmatch(tree.node_text(options[0])) is not None
-    )
-
-
-def _find_number_spans(node: Node, target: Node) -> Iterator[tuple[int, int]]:
-    """Yield the spans in which a name that a node sets holds a number."""
-    if _is_assignment(node):
-        yield target.byte_range  # it is set there, not evaluated
-    reach = _find_reach(node)
-    if reach is not None:
-        yield reach
-
-
-def _find_reach(node: Node) -> tuple[int, int] | None:
-    """Return the span in which an assignment has happened for certain; None if that depends on a branch."""
-    if node.type == "for_statement":
-        body = node.child_by_field_name("body")
-        return None if body is None else body.byte_range
-    if not _is_assignment(node):  # `x+=1` keeps what was there, which may be text
-        return None
-    # Climb as long as the assignment is what its parent runs first: up to there it has happened for certain.
-    current, parent = node, node.parent
-    while parent is not None and not _is_background(current):
-        if parent.type in BLOCKS and parent.children[0].type != "((":
-            return node.end_byte, parent.end_byte
-        if not _runs_first(current, parent):
-            break
-        current, parent = parent, parent.parent
-    return None
-
-
-def _is_background(node: Node) -> bool:
-    """Return whether `&` runs a node in a subshell, whose variables are lost."""
-    return node.next_sibling is not None and node.next_sibling.type == "&"
-
-
-def _runs_first(child: Node, parent: Node) -> bool:
-    """Return whether a node that runs has always run this child."""
-    if parent.type == "variable_assignments":
+    if is_line_count(node, walker.tree):
         return True
-    first = next(iter(parent.named_children), None)
-    return parent.type in ("list", "c_style_for_statement", "compound_statement") and first == child
+    is_text = name in walker.recorder.filled_variables or name in walker.variables.texts
+    return not is_text and walker.variables.is_number_at(name, node.start_byte)

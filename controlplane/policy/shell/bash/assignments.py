@@ -6,7 +6,7 @@ import re
 
 from tree_sitter import Node
 
-from controlplane.policy.shell.bash.arithmetic import INTEGER
+from controlplane.policy.shell.bash.number_variables import INTEGER
 from controlplane.policy.shell.bash.walker import Walker
 from controlplane.policy.shell.result import UnclearCommandError
 from controlplane.policy.shell.state import CommandOutcome, Constant, State, StreamContent

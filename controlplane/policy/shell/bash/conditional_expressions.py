@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from controlplane.policy.shell.bash.arithmetic import INTEGER
+from controlplane.policy.shell.bash.arithmetic import check_arithmetic
 from controlplane.policy.shell.bash.control_flow import check_pattern
-from controlplane.policy.shell.bash.expansions import check_arithmetic
+from controlplane.policy.shell.bash.number_variables import INTEGER
 from controlplane.policy.shell.bash.walker import Walker
 from controlplane.policy.shell.programs.test import check_test_words, read_tested_files
 from controlplane.policy.shell.result import UnclearCommandError

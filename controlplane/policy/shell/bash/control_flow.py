@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from tree_sitter import Node
 
-from controlplane.policy.shell.bash.expansions import check_arithmetic
+from controlplane.policy.shell.bash.arithmetic import check_arithmetic
 from controlplane.policy.shell.bash.walker import Walker
 from controlplane.policy.shell.result import UnclearCommandError
 from controlplane.policy.shell.state import CommandOutcome, Constant, State, StreamContent, merge

@@ -8,12 +8,13 @@ from functools import cached_property, partial
 from tree_sitter import Node
 
 from controlplane.policy.shell.bash import assignments, conditional_expressions, control_flow, redirects
-from controlplane.policy.shell.bash.arithmetic import Variables, find_variables
+from controlplane.policy.shell.bash.arithmetic import check_arithmetic
 from controlplane.policy.shell.bash.command_output import classify_statement
-from controlplane.policy.shell.bash.expansions import check_arithmetic, check_parameter
+from controlplane.policy.shell.bash.number_variables import Variables, find_variables
+from controlplane.policy.shell.bash.parameter_expansion import check_parameter
 from controlplane.policy.shell.bash.simple_command import CommandContext, add_skipped, walk_simple_command
 from controlplane.policy.shell.bash.syntax_tree import SyntaxTree
-from controlplane.policy.shell.bash.words import WordContext, expand_word, expand_words
+from controlplane.policy.shell.bash.word_expansion import WordContext, expand_word, expand_words
 from controlplane.policy.shell.command import ProgramCall
 from controlplane.policy.shell.dispatch import run_program
 from controlplane.policy.shell.recorder import Recorder

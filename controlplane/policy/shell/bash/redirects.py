@@ -13,7 +13,7 @@ from controlplane.policy.shell.bash import control_flow
 from controlplane.policy.shell.bash.command_output import classify_substitution, is_name_list
 from controlplane.policy.shell.bash.parse import verify_heredoc
 from controlplane.policy.shell.bash.walker import Walker
-from controlplane.policy.shell.bash.words import WordContext, read_double_quoted
+from controlplane.policy.shell.bash.word_expansion import WordContext, read_double_quoted
 from controlplane.policy.shell.result import UnclearCommandError
 from controlplane.policy.shell.state import CommandOutcome, State, StreamContent
 from controlplane.policy.shell.word import Word

@@ -9,7 +9,7 @@ from tree_sitter import Node
 
 from controlplane.policy.shell.bash import assignments, redirects
 from controlplane.policy.shell.bash.walker import Walker
-from controlplane.policy.shell.bash.words import EXPANSIONS
+from controlplane.policy.shell.bash.word_expansion import EXPANSIONS
 from controlplane.policy.shell.recorder import Mark
 from controlplane.policy.shell.result import UnclearCommandError
 from controlplane.policy.shell.state import CommandOutcome, State, StreamContent, merge

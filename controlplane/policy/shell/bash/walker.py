@@ -7,7 +7,7 @@ from typing import Protocol
 
 from tree_sitter import Node
 
-from controlplane.policy.shell.bash.arithmetic import Variables
+from controlplane.policy.shell.bash.number_variables import Variables
 from controlplane.policy.shell.bash.syntax_tree import SyntaxTree
 from controlplane.policy.shell.command import ProgramCall
 from controlplane.policy.shell.recorder import Recorder

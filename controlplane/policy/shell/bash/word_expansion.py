@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
-from controlplane.policy.shell.bash.braces import CharKind, WordChar, expand_braces
+from controlplane.policy.shell.bash.arithmetic import is_number
+from controlplane.policy.shell.bash.brace_expansion import CharKind, WordChar, expand_braces
 from controlplane.policy.shell.bash.command_output import is_name_list
-from controlplane.policy.shell.bash.expansions import is_number
 from controlplane.policy.shell.bash.syntax_tree import SyntaxTree
 from controlplane.policy.shell.bash.walker import Walker
 from controlplane.policy.shell.lexical_path import is_inside
