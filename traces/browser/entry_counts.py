@@ -1,7 +1,7 @@
 """Count matching entries, by value and over time, from stored counts where those suffice.
 
 Stored counts cannot answer for a text, a path, a session or minutes. Then the newest `MAX_COUNTED` matching
-entries are counted, and `capped` makes the page say so.
+entries are counted, and `is_capped` makes the page say so.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from traces.models import EntryCount, EntryKind, LedgerEntry, TraceFile
 
 MAX_COUNTED = 5_000
 MAX_SCANNED = 20_000  # entries that are scanned one by one
-MAX_UNCOUNTED = 10_000  # more entries wait to be counted only after an import, for moments
+MAX_UNCOUNTED = 10_000  # normally few entries wait to be counted; more only just after an import
 MIN_BARS, MAX_BARS = 24, 96
 MAX_FINE_HOURS = 12
 BUCKET_SECONDS = (60, 300, 900, HOUR, 6 * HOUR, DAY, 7 * DAY, 28 * DAY, 364 * DAY)
@@ -49,11 +49,11 @@ class TimeBucket:
 class EntryCounts:
     """Counts of the entries received from second `first` to `last`.
 
-    `capped`: only the newest `total` were counted, there may be more.
+    `is_capped`: only the newest `total` were counted, there may be more.
     """
 
     total: int = 0
-    capped: bool = False
+    is_capped: bool = False
     first: int | None = None
     last: int | None = None
     values: Counter[CountedValues] = field(default_factory=Counter)
@@ -83,7 +83,7 @@ def count_entries(
     floor = _find_scan_floor(workspace_id) if any(branch.scans for branch in branches) else 0
     rows = load_newest_rows(branches, MAX_COUNTED + 1, floor)
     result = _count_rows(filters, rows)
-    result.capped |= floor > 0
+    result.is_capped |= floor > 0
     return result
 
 
@@ -91,7 +91,7 @@ def refine_buckets(
     filters: EntryFilters, counts: EntryCounts, branches: Sequence[QueryBranch]
 ) -> EntryCounts:
     """Replace hourly buckets by finer ones when all entries lie within a few hours. 1 query per branch."""
-    indexes = [index for index, bar in enumerate(counts.buckets) if bar.counts]
+    indexes = [index for index, bucket in enumerate(counts.buckets) if bucket.counts]
     is_narrow = indexes and counts.buckets[0].seconds == HOUR and indexes[-1] - indexes[0] < MAX_FINE_HOURS
     if not is_narrow or filters.since or filters.until or not 0 < counts.total <= MAX_COUNTED:
         return counts
@@ -142,7 +142,7 @@ def find_series(kind: str, outcome: str) -> str:
 def _count_from_sums(workspace_id: int, filters: EntryFilters, uncounted: Sequence[int]) -> EntryCounts:
     new_entries = [counting for counting in load_counted_entries(uncounted) if matches(filters, counting)]
     result = _summarize(new_entries)
-    result.capped = len(uncounted) >= MAX_UNCOUNTED
+    result.is_capped = len(uncounted) >= MAX_UNCOUNTED
     sums = EntryCount.objects.filter(
         build_value_condition(filters, VALUE_FIELDS), workspace_id=workspace_id
     ).order_by()
@@ -174,9 +174,9 @@ def _list_over_time(sums: QuerySet[EntryCount]) -> list[tuple[int, int, str, str
 
 def _count_rows(filters: EntryFilters, rows: list[CountedEntry]) -> EntryCounts:
     result = _summarize(rows[:MAX_COUNTED])
-    result.capped = len(rows) > MAX_COUNTED
+    result.is_capped = len(rows) > MAX_COUNTED
     # Bars end where the counting ended.
-    bounds = filters if not result.capped else filters.with_time_range(None, None)
+    bounds = filters if not result.is_capped else filters.with_time_range(None, None)
     first, last = _compute_bounds(bounds, result)
     result.buckets = _build_buckets(
         first,

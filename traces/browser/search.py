@@ -45,8 +45,8 @@ class EntryPage:
     """One page of row ids, newest first, and whether there are older and newer ones."""
 
     ids: list[int]
-    older: bool
-    newer: bool
+    has_older: bool
+    has_newer: bool
 
 
 def build_branches(
@@ -79,7 +79,10 @@ def build_branches(
     if not filters.text:
         return [QueryBranch(base, scans)]
     text_conditions = _find_mentions(workspace_id, filters.text, uncounted)
-    return [QueryBranch(base.filter(condition), scans or many) for condition, many in text_conditions]
+    return [
+        QueryBranch(base.filter(condition), scans or condition_scans)
+        for condition, condition_scans in text_conditions
+    ]
 
 
 def load_page(
@@ -91,9 +94,9 @@ def load_page(
     """
     if after is not None:
         ids = list_oldest_ids(branches, after, limit + 1)
-        return EntryPage(ids[:limit][::-1], older=bool(ids), newer=len(ids) > limit)
+        return EntryPage(ids[:limit][::-1], has_older=bool(ids), has_newer=len(ids) > limit)
     ids = list_newest_ids(branches, limit + 1, before=before)
-    return EntryPage(ids[:limit], older=len(ids) > limit, newer=before is not None and bool(ids))
+    return EntryPage(ids[:limit], has_older=len(ids) > limit, has_newer=before is not None and bool(ids))
 
 
 def list_newest_ids(branches: Iterable[QueryBranch], limit: int, *, before: int | None = None) -> list[int]:
@@ -128,10 +131,10 @@ class PathCondition:
     def find_entries(self, workspace_id: int, uncounted: Sequence[int]) -> tuple[Condition, bool]:
         """Return (condition on entries with such a file, whether it scans). 2 queries."""
         counts = FileCount.objects.filter(workspace_id=workspace_id).alias(**self.annotations)
-        # An EXISTS would be quicker to write, but PostgreSQL turns it into a walk through all files.
         rows = list(counts.filter(self.condition).values_list("path", "entries")[: MAX_PATHS + 1])
         if len(rows) > MAX_PATHS or sum(entries for _, entries in rows) > MAX_INDEXED_ENTRIES:
             files = TraceFile.objects.filter(entry=OuterRef("pk")).alias(**self.annotations)
+            # Not an EXISTS: PostgreSQL would turn it into a walk through all files.
             return IsNull(Subquery(files.filter(self.condition).values("pk")[:1]), False), True
         new_files = (
             TraceFile.objects.filter(entry__in=uncounted).alias(**self.annotations).filter(self.condition)

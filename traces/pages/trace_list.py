@@ -124,7 +124,7 @@ def _build_query(request: MemberRequest, *, with_counts: bool) -> ListQuery:
         return ListQuery(filters, uncounted_ids, build_branches(workspace_id, filters, uncounted_ids))
     if filters.is_precounted:
         counts = count_entries(workspace_id, filters, uncounted_ids, ())
-        matching = None if counts.capped else counts.total
+        matching = None if counts.is_capped else counts.total
         branches = build_branches(workspace_id, filters, uncounted_ids, matching=matching)
         return ListQuery(filters, uncounted_ids, branches, refine_buckets(filters, counts, branches))
     branches = build_branches(workspace_id, filters, uncounted_ids)
@@ -138,9 +138,9 @@ def _build_list_context(
 ) -> dict[str, Any]:
     filters, counts = query.filters, query.counts or EntryCounts()
     page = _load_page(request, query, drawer)
-    rows, absences = load_entries(page.ids), MissingBodies(request.workspace.pk)
+    rows, missing_bodies = load_entries(page.ids), MissingBodies(request.workspace.pk)
     return {
-        "entries": [_build_list_entry(entry, filters, absences) for entry in rows],
+        "entries": [_build_list_entry(entry, filters, missing_bodies) for entry in rows],
         "q": filters.text,
         "tokens": build_filter_tokens(filters),
         "hidden": list_hidden_fields(filters),
@@ -149,12 +149,12 @@ def _build_list_context(
         "facets": build_facets(counts, filters),
         "histogram": build_histogram(counts.buckets, filters),
         "total": counts.total,
-        "capped": counts.capped,
+        "capped": counts.is_capped,
         "head": _describe_head(request.workspace.pk),
-        "older_url": filters.to_query_string(before=rows[-1].pk) if page.older and rows else None,
-        "newer_url": filters.to_query_string(after=rows[0].pk) if page.newer and rows else None,
+        "older_url": filters.to_query_string(before=rows[-1].pk) if page.has_older and rows else None,
+        "newer_url": filters.to_query_string(after=rows[0].pk) if page.has_newer and rows else None,
         "news_url": filters.to_query_string(fragment="news", after=rows[0].pk if rows else 1)
-        if not page.newer
+        if not page.has_newer
         else None,
         "note": f"{len(rows)} on this page",
         "exports": [
@@ -208,8 +208,10 @@ def _render_news(request: MemberRequest) -> HttpResponse:
     return render(request, "traces/_news.html", context)
 
 
-def _build_list_entry(entry: LedgerEntry, filters: EntryFilters, absences: MissingBodies) -> dict[str, Any]:
-    row: TimelineRow = describe(entry, absences)
+def _build_list_entry(
+    entry: LedgerEntry, filters: EntryFilters, missing_bodies: MissingBodies
+) -> dict[str, Any]:
+    row: TimelineRow = describe(entry, missing_bodies)
     return {
         "number": entry.pk,
         "url": filters.to_query_string(entry=entry.pk),

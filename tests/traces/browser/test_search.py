@@ -111,11 +111,11 @@ def test_what_is_only_looked_at_so_far_says_so(past, monkeypatch):
     monkeypatch.setattr(search, "MAX_INDEXED_ENTRIES", 0)
     monkeypatch.setattr(entry_counts, "MAX_SCANNED", 10)
     told = numbers("path=src")
-    assert told.capped
+    assert told.is_capped
     assert 0 < told.total < len(expected(QUERIES["path=src"]))
     monkeypatch.setattr(entry_counts, "MAX_COUNTED", 5)
     told = numbers("session=s-1")
-    assert (told.capped, told.total) == (True, 5)
+    assert (told.is_capped, told.total) == (True, 5)
 
 
 def test_pages_follow_one_another_in_all_ways(past):
@@ -125,6 +125,6 @@ def test_pages_follow_one_another_in_all_ways(past):
     second = load_page(ways, 7, before=first.ids[-1])
     back = load_page(ways, 7, after=second.ids[0])
     assert first.ids + second.ids == everything[:14]
-    assert (first.newer, first.older, second.newer) == (False, True, True)
-    assert (back.ids, back.newer) == (first.ids, False)
+    assert (first.has_newer, first.has_older, second.has_newer) == (False, True, True)
+    assert (back.ids, back.has_newer) == (first.ids, False)
     assert list_oldest_ids(ways, everything[5], 3) == everything[2:5][::-1]

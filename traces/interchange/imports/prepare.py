@@ -81,11 +81,11 @@ def read_entries(read: ReadFunction, lenient: bool, report: ImportReport) -> Ite
 def _iterate_batch_sizes(options: PrepareOptions) -> Iterator[tuple[int, bool]]:
     """Yield (entries of the next batch, whether it ends a commit)."""
     while True:
-        left = options.commit_size or options.batch_size
-        while left:
-            size = min(options.batch_size, left)
-            left -= size
-            yield size, options.commit_size is not None and not left
+        entries_left = options.commit_size or options.batch_size
+        while entries_left:
+            size = min(options.batch_size, entries_left)
+            entries_left -= size
+            yield size, options.commit_size is not None and not entries_left
 
 
 def _original_record(entry: SubmittedEntry) -> dict[str, Any]:
