@@ -186,10 +186,7 @@ def test_a_deleted_file_says_who_took_it_away_and_keeps_its_history(repo, select
     repo.git("rm", "-q", PATH)
     found = blamed(selected)
     assert found["deleted"] == {"origin": None, "change": None}  # gone from disk, and nobody says who did it
-    assert (
-        "no entry or commit recorded the deletion"
-        in client.get(f"{PAGE}?fragment=lines").content.decode()
-    )
+    assert "no entry or commit recorded the deletion" in client.get(f"{PAGE}?fragment=lines").content.decode()
     commit = repo.commit(at=later(1))
     found = blamed(selected)
     assert (found["deleted"]["origin"], found["deleted"]["change"]["commit"]["revision"]) == (None, commit)
