@@ -116,7 +116,7 @@ def test_the_timeline_comes_alone_and_filtered(working, rexs):
 
 
 def test_a_timeline_pages_by_keys(working, rexs, monkeypatch):
-    monkeypatch.setattr("sessions.pages.views.ROWS", 2)
+    monkeypatch.setattr("sessions.pages.views.PAGE_SIZE", 2)
     first = rexs.get(detail()).context["timeline"]
     assert first["later_url"] is None
     earlier = rexs.get(detail() + first["earlier_url"] + "&show=everything").context["timeline"]

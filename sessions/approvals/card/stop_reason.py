@@ -115,8 +115,8 @@ def _get_reason_text(approval: Approval) -> ReasonText:
 def _fill(template: str, approval: Approval) -> str:
     paths = list_paths(approval)
     is_plural = len(paths) > 1
-    unknown = next(iter(approval.call.get("unknown") or ()), {})
-    target = " ".join(str(unknown.get("text") or approval.tool).split())
+    unknown: Mapping[str, str] = next(iter(approval.call.get("unknown") or ()), {})
+    target = " ".join((unknown.get("text") or approval.tool).split())
     return template.format(
         intent=approval.intent_id or "the intent",
         paths=abbreviate(paths) or "The call",
