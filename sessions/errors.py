@@ -68,7 +68,7 @@ class OwnRequestError(NotPermittedError):
     """The decider's own session made the request."""
 
     def __init__(self) -> None:
-        super().__init__("Your own session asked for this; somebody else decides.")
+        super().__init__("You can't decide on your own session's request.")
 
 
 class AlreadyDecidedError(ConflictError):
@@ -86,7 +86,7 @@ class AlreadyExtendedError(ConflictError):
     error_type = "ALREADY_EXTENDED"
 
     def __init__(self) -> None:
-        super().__init__("This approval was given five more minutes before.")
+        super().__init__("This approval was already extended by five minutes.")
 
 
 class InvalidGrantError(InvalidInputError):

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from drf_spectacular.openapi import AutoSchema
 
+from controlplane.api.pydantic_schema import PydanticModel
+
+__all__ = ["PydanticModel", "Schema"]  # importing an extension registers it
+
 
 class Schema(AutoSchema):
     def get_description(self) -> str:  # type: ignore[override]  # drf-spectacular's signature

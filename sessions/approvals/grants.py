@@ -22,7 +22,7 @@ from traces.ledger.append import NewEntry, append
 MAX_MINUTES = 7 * 24 * 60
 GRANT_KINDS = ("once", "session", "scope")
 SCOPE_REASONS = frozenset({"not_in_scope", "empty_scope", "protected_path"})
-UNKNOWN_TARGETS = "What else the call would change is not known, so no pattern can cover it."
+UNKNOWN_TARGETS = "Some targets of this call are unknown, so no pattern can cover it."
 
 
 def validate_grant(approval: Approval, choice: DecisionInput) -> GrantTerms:
@@ -38,7 +38,9 @@ def validate_grant(approval: Approval, choice: DecisionInput) -> GrantTerms:
     patterns = choice.patterns or list_default_patterns(approval)
     _validate_patterns(approval, patterns)
     if kind == "scope" and choice.minutes:
-        raise InvalidGrantError("A wider scope has no end; minutes go with the grant session.")
+        raise InvalidGrantError(
+            "minutes: only the grant session has an end; a wider scope is permanent until edited."
+        )
     return GrantTerms(kind, patterns, choice.minutes)
 
 
@@ -51,9 +53,9 @@ def find_grant_obstacle(approval: Approval, kind: str) -> str | None:
     if approval.call.get("unknown"):
         return UNKNOWN_TARGETS
     if approval.kind == Approval.Kind.CALL and approval.reason not in SCOPE_REASONS:
-        return "Only a call that left the scope can widen it."
+        return "Only a call outside the scope can widen it."
     if not approval.intent_id:
-        return "No intent is selected whose scope could be widened."
+        return "The session has no intent whose scope could be widened."
     return None
 
 
@@ -140,9 +142,9 @@ def _validate_patterns(approval: Approval, patterns: tuple[str, ...]) -> None:
         if problem is not None:
             raise InvalidGrantError(f"patterns: {problem.message}")
         if pattern.startswith("!"):
-            raise InvalidGrantError("patterns: a grant cannot exclude; leave out the leading !.")
+            raise InvalidGrantError("patterns: a grant cannot exclude paths. Remove the leading !.")
     ignore_case = load_policy(approval.workspace).case_insensitive_paths
     scope = Scope.from_patterns(patterns, case_insensitive=ignore_case)
     uncovered = [path for path in approval.call.get("offending", ()) if not scope.matches(path)]
     if approval.kind == Approval.Kind.CALL and uncovered and not approval.call.get("unknown"):
-        raise InvalidGrantError(f"These patterns would still not let {uncovered[0]} through.")
+        raise InvalidGrantError(f"patterns: none of them matches {uncovered[0]}, which the call changes.")

@@ -183,8 +183,8 @@ def _require_pending(approval: Approval) -> None:
     if approval.status == Approval.Status.PENDING:
         return
     endings = {
-        Approval.Status.EXPIRED: "It timed out, nobody decided.",
-        Approval.Status.CANCELLED: "It was cancelled: the session ended.",
+        Approval.Status.EXPIRED: "It expired before anybody decided.",
+        Approval.Status.CANCELLED: "It was cancelled because its session ended.",
     }
     text = endings.get(
         Approval.Status(approval.status), f"{approval.decider} was first: {approval.status.lower()}."

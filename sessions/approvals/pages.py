@@ -121,9 +121,9 @@ def revoke_grant(request: MemberRequest, grant_id: str) -> HttpResponse:
     if grant is None:
         raise Http404
     if revoke(grant, _build_decider(request).actor):
-        messages.success(request, "The grant is revoked. The next call asks again.")
+        messages.success(request, "Grant revoked. The next call needs approval again.")
     else:
-        messages.info(request, "That grant was over already.")
+        messages.info(request, "The grant had already expired or been revoked.")
     return redirect("approvals:list", request.workspace.slug)
 
 
@@ -151,9 +151,9 @@ def _run_action(
 def _redirect_to_next(request: MemberRequest, approval: Approval) -> HttpResponse:
     """Without script: to the next card with a word on what was done; back to this one while it waits."""
     if approval.status == Approval.Status.PENDING:
-        messages.success(request, "Five more minutes.")
+        messages.success(request, "Extended by five minutes.")
         return redirect("approvals:card", request.workspace.slug, approval.public_id)
-    lesson_note = " The words are kept as a lesson." if find_lesson_id(approval) else ""
+    lesson_note = " The comment is saved as a lesson." if find_lesson_id(approval) else ""
     messages.success(request, f"{describe_outcome(approval, request.user)}.{lesson_note}")
     next_url = _build_next_url(request, approval)
     return redirect(next_url or reverse("approvals:list", args=[request.workspace.slug]))

@@ -23,15 +23,19 @@ def rate_reach(decision: Decision, other_owners: Collection[str]) -> ReachRating
     shared = f"{files}, also owned by {', '.join(sorted(other_owners)[:3])}"
     has_deletion = any(target.op == "delete" or target.recursive for target in decision.targets)
     rules = (
-        (bool(decision.unknown), Approval.Reach.WIDE, "what it writes cannot be known"),
-        (decision.reason == Reason.PROTECTED_PATH, Approval.Reach.WIDE, "a protected path"),
+        (bool(decision.unknown), Approval.Reach.WIDE, "unknown targets"),
+        (decision.reason == Reason.PROTECTED_PATH, Approval.Reach.WIDE, "protected path"),
         (has_deletion, Approval.Reach.WIDE, "deletes files"),
         (len(decision.targets) > MAX_FILES, Approval.Reach.WIDE, files),
         (bool(other_owners), Approval.Reach.MEDIUM, shared),
-        (decision.error_type is ErrorType.STALE_FILE, Approval.Reach.MEDIUM, f"{files}, changed underneath"),
-        (not decision.targets, Approval.Reach.MEDIUM, "no file is named"),
+        (
+            decision.error_type is ErrorType.STALE_FILE,
+            Approval.Reach.MEDIUM,
+            f"{files}, changed since the agent read it",
+        ),
+        (not decision.targets, Approval.Reach.MEDIUM, "names no file"),
     )
     for applies, level, reason in rules:
         if applies:
             return ReachRating(level, reason)
-    return ReachRating(Approval.Reach.NARROW, f"{files} that no other intent owns")
+    return ReachRating(Approval.Reach.NARROW, f"{files}, no other owner")

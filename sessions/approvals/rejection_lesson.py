@@ -12,9 +12,9 @@ from traces.lessons.store import LessonSource, NewLesson, find_recorded_lesson, 
 def validate_lesson(choice: DecisionInput) -> None:
     """Raise LessonNotPossibleError where there is nothing to remember."""
     if choice.lesson and choice.action != "reject":
-        raise LessonNotPossibleError("Only a rejection becomes a lesson.")
+        raise LessonNotPossibleError("Only a rejection can become a lesson.")
     if choice.lesson and not choice.comment.strip():
-        raise LessonNotPossibleError("A lesson needs your words: say in `comment` what was wrong.")
+        raise LessonNotPossibleError("A lesson needs a `comment` that says what was wrong.")
 
 
 def save_lesson(approval: Approval, decider: Decider, choice: DecisionInput) -> None:

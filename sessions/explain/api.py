@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema
+from pydantic import BaseModel, Field
 from rest_framework import serializers as s
 from rest_framework.response import Response
 
@@ -16,25 +17,23 @@ from sessions.explain import steps
 from sessions.explain.steps import Viewpoint
 from sessions.gate.answers import render_refusal
 from sessions.gate.api import REFUSALS
-from sessions.gate.request import (
-    MAX_BODY_BYTES,
-    MAX_ID_LENGTH,
-    TOO_LONG,
-    GateRequest,
-    parse_gate_request,
-    text_field,
-)
-from sessions.gate.schema import GateAnswer, GateBody, GateRefusal
+from sessions.gate.limits import MAX_BODY_BYTES, MAX_ID_LENGTH, TOO_LONG
+from sessions.gate.request import STRICT, GateBody, GateRequest, to_gate_request, validate_body
+from sessions.gate.schema import GateAnswer, GateRefusal
 
 if TYPE_CHECKING:
     from rest_framework.request import Request
 
 
-class ViewpointBody(Body):
-    intent_id = StrField(
-        required=False, allow_null=True, max_length=200, help_text="As if it had been taken."
+class ViewpointBody(BaseModel):
+    model_config = STRICT
+
+    intent_id: Annotated[
+        str | None, Field(max_length=MAX_ID_LENGTH, description="As if it had been taken.")
+    ] = None
+    session_id: Annotated[str | None, Field(max_length=MAX_ID_LENGTH, description="As in this session.")] = (
+        None
     )
-    session_id = StrField(required=False, allow_null=True, max_length=200, help_text="As in this session.")
 
 
 class StepAnswer(Body):
@@ -61,8 +60,7 @@ class UnknownPart(Body):
 class ExplainBody(GateBody):
     """The gate's body. `wait_seconds` and `dry_run` are taken and have no effect."""
 
-    def get_fields(self) -> dict[str, Any]:
-        return {**super().get_fields(), "as": ViewpointBody(required=False, allow_null=True)}
+    viewpoint: Annotated[ViewpointBody | None, Field(alias="as")] = None
 
 
 class ExplainAnswer(GateAnswer):
@@ -104,13 +102,7 @@ class ExplainView(WorkspaceView):
 
 def parse_body(data: Any, size: int) -> tuple[GateRequest, Viewpoint | None]:
     """Parse the gate's body and its `as`. Raise GateInputError."""
-    if not isinstance(data, dict):
-        return parse_gate_request(data, size), None
-    given = data.get("as")
-    asked = parse_gate_request({name: value for name, value in data.items() if name != "as"}, size)
-    if given is None:
-        return asked, None
-    if not isinstance(given, dict) or set(given) - {"intent_id", "session_id"}:
-        raise GateInputError("The field as must be an object with intent_id, session_id or both.")
-    named = {name: text_field(given, name, MAX_ID_LENGTH) for name in ("session_id", "intent_id")}
-    return asked, Viewpoint(**named) if any(named.values()) else None
+    body = validate_body(ExplainBody, data, size)
+    chosen = body.viewpoint or ViewpointBody()
+    viewpoint = Viewpoint(session_id=chosen.session_id or "", intent_id=chosen.intent_id or "")
+    return to_gate_request(body), viewpoint if chosen.session_id or chosen.intent_id else None

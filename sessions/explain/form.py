@@ -13,7 +13,8 @@ from intents.selectors import list_intent_names
 from sessions.agent_titles import agent_title
 from sessions.errors import GateInputError
 from sessions.explain.steps import Viewpoint
-from sessions.gate.request import MAX_INPUT_BYTES, GateRequest, parse_gate_request
+from sessions.gate.limits import MAX_INPUT_BYTES
+from sessions.gate.request import GateRequest, parse_gate_request
 from sessions.pages.rows import list_open_sessions
 
 if TYPE_CHECKING:

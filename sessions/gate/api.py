@@ -18,8 +18,9 @@ from controlplane.shared.tokens import find_cached_bearer
 from sessions.errors import GateInputError
 from sessions.gate import check
 from sessions.gate.answers import render_refusal
-from sessions.gate.request import MAX_BODY_BYTES, TOO_LONG, parse_gate_request
-from sessions.gate.schema import GateAnswer, GateBody, GateRefusal
+from sessions.gate.limits import MAX_BODY_BYTES, TOO_LONG
+from sessions.gate.request import GateBody, parse_gate_request
+from sessions.gate.schema import GateAnswer, GateRefusal
 from sessions.live.hold_open import HOLD_HEADER, RESUMED
 
 REFUSALS = {

@@ -1,34 +1,111 @@
-"""The body of a gate request, checked by hand: this runs before every tool call of every agent."""
+"""Parse the body of a gate request. This runs before every tool call of every agent.
+
+The models below are the only description of the body: they validate it, and the OpenAPI document is made from
+them. Types are strict: `"5"` is no number.
+"""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, TypeVar
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    TypeAdapter,
+    ValidationError,
+)
+from pydantic_core import PydanticCustomError
 
 from controlplane.policy.model import ToolCall
 from sessions.errors import GateInputError
-from sessions.lifecycle.open import Opening, opening_from
+from sessions.gate.limits import (
+    MAX_HASHES,
+    MAX_ID_LENGTH,
+    MAX_INPUT_BYTES,
+    MAX_LINKS,
+    MAX_PATH_LENGTH,
+    TOO_LONG,
+)
+from sessions.gate.request_errors import describe_body_error, describe_text_error
+from sessions.lifecycle.open import Opening
 from sessions.live.hold_open import MAX_WAIT_SECONDS
 
-MAX_INPUT_BYTES = 1024 * 1024
-MAX_ID_LENGTH = 200
-MAX_PATH_LENGTH = 4096
-MAX_HASHES = 10_000
-MAX_LINKS = 1_000
-MAX_BODY_BYTES = MAX_INPUT_BYTES + 256 * 1024  # room for what stands beside the input
-TOO_LONG = f"The input is over {MAX_INPUT_BYTES} bytes. Split the change into smaller ones."
-KNOWN = frozenset(
-    {
-        "session_id", "tool", "input", "tool_use_id", "cwd", "root", "agent",
-        "current_content_hashes", "links", "wait_seconds", "dry_run", "revision_id",
-    }
-)  # fmt: skip
-AGENT_FIELDS = {"name": 100, "version": 100, "model": 200, "hook": 100}
+T = TypeVar("T")
+B = TypeVar("B", bound="GateBody")
+
+
+def _check_printable(value: str) -> str:
+    if not value.strip():
+        raise PydanticCustomError("blank", "")
+    if not value.isprintable():
+        raise PydanticCustomError("not_printable", "")
+    return value
+
+
+Id = Annotated[str, Field(min_length=1, max_length=MAX_ID_LENGTH), AfterValidator(_check_printable)]
+Path = Annotated[str, Field(max_length=MAX_PATH_LENGTH)]
+Name = Annotated[str, Field(max_length=100)]
+ContentHash = Annotated[str, StringConstraints(pattern="^(sha256:[0-9a-fA-F]{64})?$", to_lower=True)]
+STRICT = ConfigDict(strict=True, extra="forbid")
+
+
+class GateAgent(BaseModel):
+    """What the client says about itself."""
+
+    model_config = STRICT
+
+    name: Annotated[Name | None, Field(description="claude-code, codex, …")] = None
+    version: Name | None = None
+    model: Annotated[str, Field(max_length=MAX_ID_LENGTH)] | None = None
+    hook: Annotated[Name | None, Field(description="Version of the hook client.")] = None
+
+
+class GateBody(BaseModel):
+    """The fields are validated in this order; the first that is wrong is named in the answer."""
+
+    model_config = STRICT
+
+    session_id: Id
+    tool: Id
+    input: Annotated[Any, Field(description="The tool's input, a JSON object of at most 1 MiB.")]
+    agent: GateAgent | None = None
+    cwd: Path | None = None
+    root: Path | None = None
+    revision_id: Annotated[str, Field(max_length=MAX_ID_LENGTH)] | None = None
+    tool_use_id: Annotated[str, Field(max_length=MAX_ID_LENGTH)] | None = None
+    current_content_hashes: Annotated[
+        dict[str, ContentHash | None] | None,
+        Field(max_length=MAX_HASHES, description="Path to `sha256:…`, or to null for a missing file."),
+    ] = None
+    links: Annotated[
+        dict[str, Path] | None,
+        Field(
+            max_length=MAX_LINKS,
+            description="Paths of the workspace that stand for other places on the agent's machine, each "
+            "with that place, relative to the root or absolute. Both names must be allowed; a hint opens "
+            "nothing.",
+        ),
+    ] = None
+    wait_seconds: Annotated[float, Field(ge=0, le=MAX_WAIT_SECONDS)] = 0.0
+    dry_run: bool = False
+
+
+NO_AGENT = GateAgent()
+ID: TypeAdapter[str] = TypeAdapter(Id)
+AGENT_NAME: TypeAdapter[str] = TypeAdapter(
+    Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_check_printable)]
+)
 
 
 @dataclass(frozen=True, slots=True)
 class GateRequest:
+    """A valid body as the gate uses it: the call, and what it says about its session."""
+
     session_id: str
     call: ToolCall
     opening: Opening
@@ -38,103 +115,60 @@ class GateRequest:
 
 
 def parse_gate_request(data: Any, size: int) -> GateRequest:
-    """`size` is the raw body's length in bytes. Raise GateInputError."""
+    """Parse a decoded body whose raw form had `size` bytes. Raise GateInputError."""
+    return to_gate_request(validate_body(GateBody, data, size))
+
+
+def validate_body(model: type[B], data: Any, size: int) -> B:
+    """Validate a body against the gate's model or one that extends it. Raise GateInputError."""
     if not isinstance(data, dict):
         raise GateInputError("The body must be a JSON object with session_id, tool and input.")
-    if (
-        size > MAX_INPUT_BYTES
-        and len(json.dumps(data.get("input"), ensure_ascii=False).encode()) > MAX_INPUT_BYTES
-    ):
+    # The limit is the input's. Only a body over it is encoded again to measure its input alone.
+    if size > MAX_INPUT_BYTES and _encoded_size(data.get("input")) > MAX_INPUT_BYTES:
         raise GateInputError(TOO_LONG)
-    unknown = sorted(set(data) - KNOWN)
-    if unknown:
-        raise GateInputError(f"Unknown field {unknown[0]!r}. Known are: {', '.join(sorted(KNOWN))}.")
-    session_id = text_field(data, "session_id", MAX_ID_LENGTH, required=True)
-    tool = text_field(data, "tool", MAX_ID_LENGTH, required=True)
-    if "input" not in data:
-        raise GateInputError("The field input is missing: send the tool's input as a JSON object.")
-    clean = {**data, "agent": agent_field(data), "session_id": session_id}
-    for name in ("cwd", "root"):
-        clean[name] = text_field(data, name, MAX_PATH_LENGTH)
-    clean["revision_id"] = text_field(data, "revision_id", MAX_ID_LENGTH)
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        names = (field.alias or name for name, field in model.model_fields.items())
+        raise GateInputError(describe_body_error(error, names)) from error
+
+
+def to_gate_request(body: GateBody) -> GateRequest:
+    agent = body.agent or NO_AGENT
+    hashes: dict[str, Any] = body.current_content_hashes or {}
+    if None in hashes.values():  # both null and "" say that there is no such file
+        hashes = {path: content_hash or "" for path, content_hash in hashes.items()}
     call = ToolCall(
-        tool=tool,
-        input=data["input"],
-        root=clean["root"] or None,
-        cwd=clean["cwd"] or None,
-        agent=clean["agent"].get("name", ""),
-        call_id=text_field(data, "tool_use_id", MAX_ID_LENGTH) or None,
-        current_content_hashes=hashes_field(data),
-        links=links_field(data),
+        tool=body.tool,
+        input=body.input,
+        root=body.root or None,
+        cwd=body.cwd or None,
+        agent=agent.name or "",
+        call_id=body.tool_use_id or None,
+        current_content_hashes=hashes,
+        links=body.links or {},
     )
-    return GateRequest(
-        session_id, call, opening_from(clean), wait_field(data), boolean_field(data, "dry_run")
+    opening = Opening(
+        session_id=body.session_id,
+        agent_name=agent.name or "",
+        agent_version=agent.version or "",
+        agent_model=agent.model or "",
+        hook_version=agent.hook or "",
+        root=body.root or "",
+        cwd=body.cwd or "",
+        revision_id=body.revision_id or "",
     )
+    return GateRequest(body.session_id, call, opening, body.wait_seconds, body.dry_run)
 
 
-def text_field(data: dict[str, Any], name: str, most: int, *, required: bool = False) -> str:
-    value = data.get(name)
-    if value is None and not required:
-        return ""
-    if not isinstance(value, str) or (required and not value.strip()):
-        raise GateInputError(f"The field {name} must be a text{' that is not empty' if required else ''}.")
-    if len(value) > most:
-        raise GateInputError(f"The field {name} is longer than {most} characters.")
-    if required and not value.isprintable():
-        raise GateInputError(f"The field {name} holds control or invisible characters.")
-    return value
+def parse_field(name: str, value: Any, adapter: TypeAdapter[T]) -> T:
+    """Validate a single value by the rule of one of the types above. Raise GateInputError."""
+    try:
+        return adapter.validate_python(value, strict=True)
+    except ValidationError as error:
+        details = error.errors(include_url=False)[0]
+        raise GateInputError(describe_text_error(name, details, required=True)) from error
 
 
-def agent_field(data: dict[str, Any]) -> dict[str, str]:
-    agent = data.get("agent")
-    if agent is None:
-        return {}
-    if not isinstance(agent, dict) or set(agent) - set(AGENT_FIELDS):
-        raise GateInputError("The field agent must be an object with name, version, model and hook.")
-    return {name: text_field(agent, name, most) for name, most in AGENT_FIELDS.items()}
-
-
-def hashes_field(data: dict[str, Any]) -> dict[str, str]:
-    hashes = data.get("current_content_hashes")
-    if hashes is None:
-        return {}
-    if not isinstance(hashes, dict) or len(hashes) > MAX_HASHES:
-        raise GateInputError(
-            "current_content_hashes must be an object: path to sha256:… (or null for a missing file)."
-        )
-    return {path: known_hash(path, value) for path, value in hashes.items()}
-
-
-def links_field(data: dict[str, Any]) -> dict[str, str]:
-    links = data.get("links")
-    if links is None:
-        return {}
-    whole = isinstance(links, dict) and len(links) <= MAX_LINKS
-    if not whole or not all(
-        isinstance(place, str) and len(place) <= MAX_PATH_LENGTH for place in links.values()
-    ):
-        raise GateInputError(f"links must be an object of at most {MAX_LINKS} paths: link to where it leads.")
-    return dict(links)
-
-
-def known_hash(path: str, value: Any) -> str:
-    """`null` and an empty text say that there is no such file."""
-    if value is None or value == "":
-        return ""
-    if not (isinstance(value, str) and value.startswith("sha256:") and len(value) == 71):
-        raise GateInputError(f"current_content_hashes[{json.dumps(path)}] is not sha256: and 64 hex digits.")
-    return value.lower()
-
-
-def wait_field(data: dict[str, Any]) -> float:
-    value = data.get("wait_seconds", 0)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= MAX_WAIT_SECONDS:
-        raise GateInputError(f"wait_seconds must be a number from 0 to {MAX_WAIT_SECONDS}.")
-    return float(value)
-
-
-def boolean_field(data: dict[str, Any], name: str) -> bool:
-    value = data.get(name, False)
-    if not isinstance(value, bool):
-        raise GateInputError(f"{name} must be true or false.")
-    return value
+def _encoded_size(value: Any) -> int:
+    return len(json.dumps(value, ensure_ascii=False).encode())

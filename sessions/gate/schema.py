@@ -1,35 +1,12 @@
-"""Bodies of the gate's API, for OpenAPI."""
+"""Answers of the gate's API, for OpenAPI. Its request body is described by `request.GateBody`."""
 
 from __future__ import annotations
 
 from rest_framework import serializers as s
 
 from controlplane.api.fields import BoolField, StrField
-from sessions.api_schema import STATES, AgentBody, Body
+from sessions.api_schema import STATES, Body
 from sessions.models import Approval
-
-
-class GateBody(Body):
-    session_id = StrField(max_length=200)
-    tool = StrField(max_length=200)
-    input = s.JSONField(help_text="The tool's input, a JSON object of at most 1 MiB.")
-    tool_use_id = StrField(required=False, allow_null=True, max_length=200)
-    cwd = StrField(required=False, allow_null=True, allow_blank=True, max_length=4096)
-    root = StrField(required=False, allow_null=True, allow_blank=True, max_length=4096)  # type: ignore[assignment]  # declared, not the property
-    agent = AgentBody(required=False, allow_null=True)
-    current_content_hashes = s.DictField(
-        child=StrField(allow_null=True, allow_blank=True), required=False, allow_null=True
-    )
-    links = s.DictField(
-        child=StrField(),
-        required=False,
-        allow_null=True,
-        help_text="Paths of the workspace that stand for other places on the agent's machine, each with that "
-        "place, relative to the root or absolute. Both names must be allowed; a hint opens nothing.",
-    )
-    wait_seconds = s.FloatField(required=False, min_value=0, max_value=55)
-    dry_run = BoolField(required=False)
-    revision_id = StrField(required=False, allow_null=True, allow_blank=True, max_length=200)
 
 
 class ApprovalBrief(Body):

@@ -27,7 +27,7 @@ from controlplane.shared.errors import ConflictError, InvalidInputError, NotFoun
 from controlplane.shared.masking import to_storable
 from controlplane.shared.tokens import Bearer
 from sessions.core_values import load_policy
-from sessions.gate.request import AGENT_FIELDS, MAX_ID_LENGTH, text_field
+from sessions.gate.request import AGENT_NAME, ID, parse_field
 from sessions.lifecycle.open import Opening, find_session, open_session, require_owner
 from sessions.models import AgentSession
 from traces.ledger.append import read_body
@@ -61,7 +61,7 @@ def find_bound_session(caller: Caller, tool: str, arguments: Mapping[str, Any]) 
     The handshake opens a session of an unknown id, as the gate does, and so does the header.
     """
     if "session_id" in arguments:
-        named = text_field(dict(arguments), "session_id", MAX_ID_LENGTH, required=True)
+        named = parse_field("session_id", arguments["session_id"], ID)
         return _open_session(caller, named) if tool == HANDSHAKE_TOOL else _require_session(caller, named)
     if caller.session_id:
         return _open_session(caller, _require_filled(caller.session_id))
@@ -101,8 +101,9 @@ def has_intent(caller: Caller) -> bool:
 def read_caller(bearer: Bearer, headers: Mapping[str, str]) -> Caller:
     """Read the headers, by lower-case names. Raise GateInputError for a malformed one."""
     values = {"session": headers.get("x-icp-session", ""), "agent": headers.get("x-icp-agent", "")}
-    for name, max_length in (("session", MAX_ID_LENGTH), ("agent", AGENT_FIELDS["name"])):
-        text_field(values, name, max_length, required=bool(values[name]))
+    for name, adapter in (("session", ID), ("agent", AGENT_NAME)):
+        if values[name]:
+            parse_field(name, values[name], adapter)
     return Caller(bearer, values["session"], values["agent"], headers.get("x-icp-tools") == "all")
 
 

@@ -29,9 +29,9 @@ from traces.timeline.timeline import PAGE_SIZE, TimelineWindow, load_timeline
 
 KEPT_PARAMETERS = ("q", "show")  # in every address of the page
 ACTION_MESSAGES = {
-    "end": ("The session is ended and has let go of its intent.", "The session had ended before."),
-    "freeze": ("The session is frozen: nothing it asks to change is let through.", "It was frozen already."),
-    "unfreeze": ("The session may go on.", "It was not frozen."),
+    "end": ("Session ended; its intent is free again.", "The session had already ended."),
+    "freeze": ("Session frozen: every change it requests is denied.", "The session was already frozen."),
+    "unfreeze": ("Session unfrozen.", "The session was not frozen."),
 }
 
 

@@ -22,7 +22,7 @@ from sessions.adapters.refusal_text import failure_answer
 from sessions.adapters.registry import CLIENTS
 from sessions.errors import GateInputError
 from sessions.gate.answers import render_refusal
-from sessions.gate.request import MAX_BODY_BYTES, TOO_LONG
+from sessions.gate.limits import MAX_BODY_BYTES, TOO_LONG
 from sessions.gate.schema import GateRefusal
 from sessions.live.hold_open import HOLD_HEADER, MAX_BODY
 

@@ -18,7 +18,7 @@ from sessions.approvals.representations import represent_approval
 from sessions.approvals.schema import ApprovalAnswer
 from sessions.errors import SessionNotFoundError
 from sessions.gate.health import health_of
-from sessions.gate.request import text_field
+from sessions.gate.request import ID, parse_field
 from sessions.lifecycle.complete import complete_intent
 from sessions.lifecycle.end import end_session
 from sessions.lifecycle.guidance import preflight, prompt_of
@@ -182,4 +182,5 @@ class SessionTraceView(SessionViewBase):
 
 def _wanted_id(data: dict[str, Any]) -> str:
     """The id that the client chose, by the gate's own rule; "" where it leaves the choice to us."""
-    return text_field(data, "session_id", 200, required=bool(data.get("session_id")))
+    session_id = data.get("session_id")
+    return parse_field("session_id", session_id, ID) if session_id else ""

@@ -89,7 +89,7 @@ def test_a_rejection_kept_as_a_lesson_leads_to_it(place, sign_in, viewport, sche
     page.locator("#reject textarea").fill("The chapters are written by hand.")
     page.get_by_label("Make this a lesson").check()
     page.locator("#reject").get_by_role("button", name="Reject").click()
-    page.get_by_role("link", name="Kept as a lesson").click()
+    page.get_by_role("link", name="Saved as a lesson").click()
     page.wait_for_url("**/lessons/**#lesson-*")
     lesson = page.locator(".lesson:target")
     expect(lesson).to_contain_text("The chapters are written by hand.")

@@ -95,7 +95,7 @@ def test_a_session_zooms_and_its_runs_open(place, sign_in):
     page.locator("icp-strip a").last.focus()
     page.keyboard.press("Enter")
     page.wait_for_url(re.compile("since="))
-    expect(page.get_by_role("link", name="Whole session")).to_be_visible()
+    expect(page.get_by_role("link", name="Full session")).to_be_visible()
     assert page.errors == []
 
 

@@ -1,4 +1,4 @@
-"""Short builders for tests of the core: a snapshot, a call, a world in a dictionary."""
+"""Short builders for tests of the core: a snapshot, a call, a file system in a dictionary."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def sha256(text: str) -> str:
 
 
 class FakeFilesystem(UnknownFilesystem):
-    """Files as a dictionary of path to text; a folder is whatever has files below it. Complete: what
+    """Files as a dictionary of path to text; a directory is whatever has files below it. Complete: what
     is not in it does not exist."""
 
     def __init__(self, **files: str):
@@ -78,3 +78,10 @@ class FakeFilesystem(UnknownFilesystem):
 
     def content_hash(self, path):
         return sha256(self.files[path]) if path in self.files else ""
+
+
+class ReadableFilesystem(FakeFilesystem):
+    """The same, with the texts of its files."""
+
+    def read_text(self, path):
+        return self.files.get(path)

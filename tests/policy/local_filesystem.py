@@ -1,4 +1,4 @@
-"""A `World` on a real folder, for tests: small and plain, the product's own stands at its edge."""
+"""A `Filesystem` on a real directory, for tests; the product's own is `sessions.worktree`."""
 
 from __future__ import annotations
 

@@ -8,8 +8,7 @@ import pytest
 
 from controlplane.policy.rules import dependencies, dependency_files
 from controlplane.policy.rules.constraints import CONSTRAINT_TYPES
-from tests.policy.builders import call, intent, judge, said, snapshot, write
-from tests.policy.calls.test_edit_result import Files
+from tests.policy.builders import ReadableFilesystem, call, intent, judge, said, snapshot, write
 from tests.workload import bounded
 
 LINES = "abc\n" * 200_000
@@ -22,7 +21,9 @@ RULES = [
     {"type": "library_version", "library": "x", "min_version": "5.2"},
 ]
 KEYS_IN_A_DEEP_TABLE = f"[{'.'.join('a' * 1_000)}]\n" + "".join(f"b{n}=1\n" for n in range(50_000))
-WORLD = Files.from_texts({"a": "ab" * 1_000, "pyproject.toml": "", "requirements.txt": "", "e": "é" * 50_000})
+WORLD = ReadableFilesystem.from_texts(
+    {"a": "ab" * 1_000, "pyproject.toml": "", "requirements.txt": "", "e": "é" * 50_000}
+)
 CHAIN = {f"l{n}": f"l{n + 1}" for n in range(39)} | {"/".join("z" * 1_900): "q"}
 DEEP = "/".join("a" * 1_900)
 
@@ -80,7 +81,7 @@ def test_half_a_character_in_carried_arguments_is_told():
 def test_names_of_libraries_are_shown_without_hidden_characters_and_not_all():
     text = json.dumps({"dependencies": {"\u202ea": "1"} | {f"b{n}": "1" for n in range(50)}})
     rules = [{"type": "no_new_dependency"}]
-    world = Files.from_texts({"package.json": "{}"})
+    world = ReadableFilesystem.from_texts({"package.json": "{}"})
     error = judge(write("package.json", text), snapshot(intent=intent("**", constraints=rules)), world).error
     assert (
         "\\u202e"
@@ -120,4 +121,4 @@ def test_a_text_that_had_the_pattern_may_keep_it_but_not_hold_more():
     there = snapshot(intent=intent("**", constraints=rules))
     for new, verdict in (("x", "allow"), ("é", "allow"), ("éé", "deny"), ("aé", "allow")):
         edit = call("Edit", {"file_path": "f", "old_string": "é", "new_string": new})
-        assert said(judge(edit, there, Files.from_texts({"f": "aé"})))[0] == verdict
+        assert said(judge(edit, there, ReadableFilesystem.from_texts({"f": "aé"})))[0] == verdict

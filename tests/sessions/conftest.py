@@ -25,7 +25,7 @@ def asked(acme, agent):
 @pytest.fixture
 def disk(tmp_path, monkeypatch):
     """A workspace with one file on this machine. Previews never ask the ledger for hashes."""
-    monkeypatch.setattr("sessions.worktree.newest_hashes", lambda workspace_id, paths: {})
+    monkeypatch.setattr("sessions.worktree.find_newest_hashes", lambda workspace_id, paths: {})
     (tmp_path / "src").mkdir()
     (tmp_path / "src/a.txt").write_text(FILE)
     return Workspace(pk=1, slug="acme", local_root=str(tmp_path))

@@ -64,7 +64,7 @@ def test_the_list_shows_live_sessions_with_their_counts(working, rexs):
     assert "Claude Code" in text
     assert "Work of INT-001" in text
     assert '<td class="num">5</td>' in text  # calls
-    assert "<b>1</b> alive" in text
+    assert "<b>1</b> active" in text
 
 
 def test_ended_ones_are_under_all_and_behind_the_live(acme, agent, working, rexs):
@@ -116,7 +116,7 @@ def test_the_timeline_comes_alone_and_filtered(working, rexs):
 
 
 def test_a_timeline_pages_by_keys(working, rexs, monkeypatch):
-    monkeypatch.setattr("sessions.pages.views.ROWS", 2)
+    monkeypatch.setattr("sessions.pages.views.PAGE_SIZE", 2)
     first = rexs.get(detail()).context["timeline"]
     assert first["later_url"] is None
     earlier = rexs.get(detail() + first["earlier_url"] + "&show=everything").context["timeline"]
@@ -138,7 +138,7 @@ def test_a_reviewer_freezes_unfreezes_and_ends(working, agent, rexs):
     text = page(rexs, detail())
     assert "Unfreeze" not in text
     assert "Freeze" not in text
-    assert "had ended before" in end(rexs).wsgi_request._messages._queued_messages[0].message
+    assert "had already ended" in end(rexs).wsgi_request._messages._queued_messages[0].message
 
 
 def test_an_auditor_looks_only_and_a_stranger_finds_nothing(working, ivy, max_):
@@ -189,7 +189,7 @@ def test_no_id_breaks_a_page_that_leads_to_its_session(acme, agent, rexs, sessio
     builders.intent(acme)
     assert agent.post("sessions", {"session_id": "s-1"}).status_code == 201
     AgentSession.objects.update(session_id=session_id)
-    assert "1</b> alive" in page(rexs)
+    assert "1</b> active" in page(rexs)
     assert page(rexs, detail(session_id))
     assert end(rexs, session_id=session_id).status_code == 302
     assert AgentSession.objects.get().state == "ENDED"

@@ -41,7 +41,7 @@ def context_column():
             {"at": AGO, "outcome": "ask", "text": "This edit, held", "object": ""},
             {"at": AGO, "outcome": "allow", "text": "Edit", "object": "src/auth/jwt.ts"},
         ],
-        "alert": "Second wording of a call that was denied 5 min ago.",
+        "alert": "Similar to a call that was denied 5 min ago.",
         "others": [{"agent": "Codex", "text": "Codex, INT-003 wrote lines 40-58, 12 min ago"}],
         "others_note": "3 of 14 traces on this file came from INT-001.",
         "past": [{"at": AGO, "outcome": "approved", "text": "Once, by reviewer-2, in 31 s"}],
@@ -62,7 +62,7 @@ def approvals(approval):
 def receipt(state, title):
     steps = [{"meaning": "approved", "title": title, "detail": "10:41:02"}]
     steps.append(
-        {"meaning": "lesson", "title": "Kept as a lesson", "detail": HOSTILE, "url": "/w/x/lessons/l1/"}
+        {"meaning": "lesson", "title": "Saved as a lesson", "detail": HOSTILE, "url": "/w/x/lessons/l1/"}
     )
     return styleguide.edit_sample(NOW) | {
         "state": state,

@@ -90,7 +90,7 @@ def test_the_label_of_approve_names_each_grant_and_a_risky_call_takes_a_second_k
         assert f">{label}</span>" in edit
     assert "data-arm" not in edit
     assert "data-arm" in shell
-    assert "Not offered: <bdi>the command deletes files</bdi>" in shell
+    assert "Not available: <bdi>the command deletes files</bdi>" in shell
     assert "This preview is incomplete." in shell
 
 

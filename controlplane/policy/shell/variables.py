@@ -145,14 +145,12 @@ NO_PAGER = ("", "cat")
 
 
 def is_quiet(name: str) -> bool:
-    """Return whether even programs of the workspace behave the same: make may run the value of any other
-    variable."""
+    """Return whether even programs of the workspace, such as make, behave the same whatever its value."""
     return name in QUIET or name in PAGERS
 
 
 def is_harmless(name: str, value: object) -> bool:
-    """Return whether programs behave the same with the variable set to this value; None where it is not
-    known."""
+    """Return whether programs behave the same with the variable set to this value (None: not known)."""
     return is_inert(name) or (name in PAGERS and value in NO_PAGER)
 
 

@@ -45,8 +45,10 @@ def find_matches(filesystem: Filesystem, pattern: str) -> list[str] | None:
 
 
 def may_match_parent(pattern: str, *, bare: bool) -> bool:
-    """Return whether a segment may match `..`, as it did in bash before 5.2. `bare`: no quote or backslash
-    stands in the word, so `.[!.]*` is a character class for certain."""
+    """Return whether a segment may match `..`, as it did in bash before 5.2.
+
+    `bare`: no quote or backslash stands in the word, so `.[!.]*` is a character class for certain.
+    """
     dotted = [part for part in pattern.split("/") if part.startswith(".") and SPECIAL.search(part)]
     if bare:
         return any(fnmatchcase("..", part.replace("[^", "[!")) for part in dotted)

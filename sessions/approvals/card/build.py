@@ -35,8 +35,8 @@ from sessions.errors import OwnRequestError
 from sessions.models import Approval
 
 NEAR_EXPIRY = timedelta(seconds=90)
-OWN_REQUEST = Receipt("You asked for this; somebody else decides")
-REVIEWERS_ONLY = Receipt("A reviewer decides this")
+OWN_REQUEST = Receipt("This is your agent's request. Another reviewer must decide.")
+REVIEWERS_ONLY = Receipt("Only a reviewer can decide this.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -209,7 +209,7 @@ def _build_row_without_target(number: int, part: CommandPart, command: str) -> C
     if part.verdict == "reads":
         return CommandRow(number, PART_CLASSES["reads"], note="reads only")
     text = command[part.start : part.end]
-    return CommandRow(number, PART_CLASSES[part.verdict], text, "what this changes is not known", "unknown")
+    return CommandRow(number, PART_CLASSES[part.verdict], text, "its effect is unknown", "unknown")
 
 
 def _build_target_row(number: int, path: ShellPath, setting: CommandSetting) -> CommandRow:
@@ -219,7 +219,7 @@ def _build_target_row(number: int, path: ShellPath, setting: CommandSetting) -> 
     pattern = find_matching_pattern(
         resolved.path, setting.scope, recursive=path.recursive, ignore_case=setting.ignore_case
     )
-    note = "and all below it" if path.recursive else ""
+    note = "and everything below it" if path.recursive else ""
     return CommandRow(number, "Destructive", resolved.path, note, "yes" if pattern else "no", pattern)
 
 
@@ -234,4 +234,4 @@ def find_matching_pattern(
         single = Scope.from_patterns((pattern,), case_insensitive=ignore_case)
         if single.covers_below(path) if recursive else single.matches(path):
             return pattern
-    return "the scope as a whole"
+    return "several patterns together"

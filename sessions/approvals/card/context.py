@@ -147,7 +147,7 @@ def _find_retried_denial(bodies: Iterable[tuple[LedgerEntry, dict[str, Any]]], p
             entry.kind == "decision" and entry.outcome == "deny" and now - entry.received_at < RETRY_WINDOW
         )
         if is_recent_denial and paths.intersection(body.get("targets", [])):
-            return f"Second wording of a call that was denied {format_since(entry.received_at, now)} ago."
+            return f"Similar to a call that was denied {format_since(entry.received_at, now, ' ago')}."
     return ""
 
 

@@ -30,7 +30,7 @@ class FileContent:
     reason: str = ""
 
 
-NOT_ON_SERVER = FileContent(None, reason="The file is not on this machine.")
+NOT_ON_SERVER = FileContent(None, reason="The current file is not on this server.")
 MISSING = FileContent("", is_missing=True)
 
 
@@ -84,10 +84,10 @@ def _read_bytes(root: str, path: str) -> bytes | None:
 
 def _decode(content: bytes | None) -> FileContent:
     if content is None:
-        return FileContent(None, reason="It is no regular file.")
+        return FileContent(None, reason="It is not a regular file.")
     if len(content) > MAX_BYTES:
-        return FileContent(None, reason="The file is too large to be shown.")
+        return FileContent(None, reason="The file is too large to show.")
     try:
         return FileContent(content.decode())
     except UnicodeDecodeError:
-        return FileContent(None, reason="The file is no text.")
+        return FileContent(None, reason="The file is not UTF-8 text.")

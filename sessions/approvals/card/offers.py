@@ -104,7 +104,7 @@ def _offer_once(inputs: OfferInputs, *, checked: bool) -> GrantOffer:
         f"This {noun} once",
         BUTTONS["once"],
         f"This exact {noun} runs once, recorded as an override.{_describe_unchanged_intent(inputs)}",
-        detail=f"This very {noun} as it stands here. A changed one asks again.",
+        detail=f"Exactly this {noun}. A changed one needs a new approval.",
         checked=checked,
     )
 
@@ -112,13 +112,11 @@ def _offer_once(inputs: OfferInputs, *, checked: bool) -> GrantOffer:
 def _offer_for_session(inputs: OfferInputs, value: str, until: str, *, checked: bool) -> GrantOffer:
     patterns = list_default_patterns(inputs.approval)
     if patterns:
-        effect = (
-            f"Calls of this session stopped for the same reason run without asking, {until}, on these paths."
-        )
+        effect = f"Calls of this session held for the same reason on these paths run without asking {until}."
         detail = f"by this session, {until}"
     else:
-        effect = f"This exact {inputs.noun} runs without asking again, {until}."
-        detail = f"This very {inputs.noun}, as often as it comes, {until}"
+        effect = f"This exact {inputs.noun} runs without asking again {until}."
+        detail = f"Exactly this {inputs.noun}, any number of times, {until}"
     return GrantOffer(
         value,
         LABELS[value],
@@ -149,11 +147,10 @@ def _offer_scope(inputs: OfferInputs, *, checked: bool) -> GrantOffer:
         "scope",
         LABELS["scope"],
         BUTTONS["scope"],
-        f"{approval.intent_id} owns {addition.pattern} as well, from revision {next_version} on, "
-        "until somebody takes it back.",
+        f"{approval.intent_id} also owns {addition.pattern} from revision {next_version}, "
+        "permanent until edited.",
         addition.pattern,
-        f"added to {approval.intent_id} as revision {next_version}. "
-        f"Lets through {_describe_count(len(files))}",
+        f"Added to {approval.intent_id} as revision {next_version}. Allows {_describe_count(len(files))}",
         addition.files,
         addition.more,
         _warn_of_overlap(other_owners),
@@ -177,7 +174,9 @@ def _warn_of_overlap(other_owners: list[PathOwner]) -> str:
 
 def _offer_completion(inputs: OfferInputs) -> GrantOffer:
     intent_id = inputs.approval.intent_id
-    effect = f"{intent_id} becomes COMPLETED, which is final. The session can change nothing more under it."
+    effect = (
+        f"{intent_id} becomes COMPLETED, which is final. Its session can make no further changes under it."
+    )
     return GrantOffer(
         "once", "Complete it", f"Complete {intent_id}", effect, detail="COMPLETED is final.", checked=True
     )
@@ -188,10 +187,10 @@ def _offer_completion(inputs: OfferInputs) -> GrantOffer:
 
 def describe_rejection_effect(approval: Approval) -> str:
     if approval.kind == Approval.Kind.SCOPE:
-        return f"The scope of {approval.intent_id} stays as it is. The agent gets your note."
+        return f"The scope of {approval.intent_id} stays as it is. The agent receives your note."
     if approval.kind == Approval.Kind.COMPLETION:
-        return f"{approval.intent_id} stays in progress. The agent gets your note."
-    return "Nothing is written. The agent is told not to retry and gets your note."
+        return f"{approval.intent_id} stays in progress. The agent receives your note."
+    return "Nothing is written. The agent is told not to retry and receives your note."
 
 
 def list_rejection_presets(kind: str, owners: list[PathOwner]) -> list[str]:
@@ -213,5 +212,5 @@ def list_rejection_presets(kind: str, owners: list[PathOwner]) -> list[str]:
     if kind == "scope":
         return ["Too wide: ask for the files you need.", not_yours, split, wait]
     if kind == "stale":
-        return ["Read the file again, then propose the change anew.", not_yours, split, wait]
+        return ["Read the file again, then propose the change again.", not_yours, split, wait]
     return [not_yours, "Ask for the scope first.", split, wait]

@@ -73,7 +73,9 @@ def build_receipt(approval: Approval, user: Any) -> Receipt:
     if approval.status == Approval.Status.APPROVED and approval.kind == Approval.Kind.CALL:
         steps += _list_follow_up_steps(approval)
     elif approval.status != Approval.Status.APPROVED:
-        steps.append(ReceiptStep("deny", "Did not run", " the agent was told" if approval.comment else ""))
+        steps.append(
+            ReceiptStep("deny", "Did not run", " the agent was notified" if approval.comment else "")
+        )
         steps += _build_lesson_step(approval)
     return Receipt(steps[0].title, tuple(steps))
 
@@ -83,7 +85,7 @@ def _build_lesson_step(approval: Approval) -> list[ReceiptStep]:
     if not lesson_id:
         return []
     url = reverse("lessons:show", args=[approval.workspace.slug, lesson_id])
-    return [ReceiptStep("lesson", "Kept as a lesson", url=url)]
+    return [ReceiptStep("lesson", "Saved as a lesson", url=url)]
 
 
 def _list_follow_up_steps(approval: Approval) -> list[ReceiptStep]:
@@ -96,9 +98,9 @@ def _list_follow_up_steps(approval: Approval) -> list[ReceiptStep]:
         )
     elif grant is not None and grant.kind == ApprovalGrant.Kind.ONCE:
         steps.append(
-            ReceiptStep("override", "The same call came back", " and was let through")
+            ReceiptStep("override", "Agent retried the call", " and it was allowed")
             if grant.used_at
-            else ReceiptStep("pending", "The agent was told", " the same call has not come back yet")
+            else ReceiptStep("pending", "Agent notified", " waiting for it to retry")
         )
     recorded = _list_recorded_paths(approval)
     if recorded:

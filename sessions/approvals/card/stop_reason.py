@@ -1,4 +1,4 @@
-"""Why a call was stopped, in words: the short line of the queue and the facts of the card."""
+"""Explain why a call was held: one line for the queue, the details for the card."""
 
 from __future__ import annotations
 
@@ -9,50 +9,52 @@ from itertools import zip_longest
 from controlplane.policy.model import Reason
 from sessions.agent_titles import agent_title
 from sessions.approvals.card.ownership import PathOwner
-from sessions.approvals.card.subjects import list_paths
+from sessions.approvals.card.subjects import abbreviate, list_paths
 from sessions.models import Approval
 
-ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
+MAX_TARGET_LENGTH = 80  # of an unknown target that is named in a sentence
 
 
 @dataclass(frozen=True, slots=True)
 class ReasonText:
-    """`short` is for the queue; `rule` stands in bold on the card and `sentence` follows it."""
+    """`short` is for the queue; on the card `rule` is bold and `sentence` follows it.
+
+    Each may use these fields: intent, message, reason, paths ("src/a.ts and 2 more"), are ("is" or "are"),
+    files ("this file" or "these files"), one_file ("The file" or "One of the files"), target and unknown
+    (the text of the first unknown part and why it is unknown).
+    """
 
     short: str
     rule: str
     sentence: str
 
 
-# {intent} the session's intent, {what} "this file" or "these files", {unknown} why the first part is unknown
 REASON_TEXTS: Mapping[str, ReasonText] = {
-    Reason.NOT_IN_SCOPE: ReasonText(
-        "Outside {intent}", "Not in scope.", "No pattern of {intent} matches {what}."
-    ),
-    Reason.EMPTY_SCOPE: ReasonText("{intent} owns nothing", "Empty scope.", "{intent} owns no path yet."),
+    Reason.NOT_IN_SCOPE: ReasonText("Outside {intent}", "Not in scope.", "{paths} {are} outside {intent}."),
+    Reason.EMPTY_SCOPE: ReasonText("Empty scope of {intent}", "Empty scope.", "{intent} owns no paths yet."),
     Reason.PROTECTED_PATH: ReasonText(
-        "Protected path", "Protected path,", "not named by the scope of {intent}."
+        "Protected path", "Protected path.", "The scope of {intent} does not name {files} explicitly."
     ),
-    Reason.UNKNOWN_TARGET: ReasonText("Targets cannot be known", "Targets cannot be known:", "{unknown}."),
+    Reason.UNKNOWN_TARGET: ReasonText("Unknown target: {target}", "Unknown target:", "{target} ({unknown})."),
     Reason.NONE_SELECTED: ReasonText(
-        "No intent selected", "No intent selected.", "The session has not taken an intent."
+        "No intent selected", "No intent selected.", "The session has not selected an intent."
     ),
-    Reason.HASH_MISMATCH: ReasonText("Stale", "Stale.", "{what_start} changed since the agent last read it."),
+    Reason.HASH_MISMATCH: ReasonText("Stale", "Stale.", "{one_file} changed since the agent last read it."),
     Reason.HASH_REQUIRED: ReasonText(
-        "No content hash", "No content hash.", "The workspace asks for the hash of what is replaced."
+        "No content hash", "No content hash.", "Workspace policy: replacing content needs its current hash."
     ),
     Reason.INTENTIGNORE: ReasonText(
-        "Kept out by .intentignore", "Kept out by .intentignore.", "A line there matches {what}."
+        "Ignored by .intentignore", "Ignored by .intentignore.", "One of its lines matches {files}."
     ),
 }
 INTENT_IGNORED = ReasonText(
-    "{intent} is switched off", "Intent switched off.", "A line of .intentignore names {intent}."
+    "{intent} is disabled", "Intent disabled.", "A line of .intentignore names {intent}."
 )
-SCOPE_REQUEST = ReasonText("Asks for a wider scope of {intent}", "A wider scope was asked for.", "{message}")
+SCOPE_REQUEST = ReasonText("Requests a wider scope of {intent}", "Wider scope requested.", "{message}")
 COMPLETION = ReasonText(
-    "Asks to complete {intent}", "Completion needs a person.", "The policy of this workspace says so."
+    "Requests completion of {intent}", "Workspace policy:", "a person confirms completion."
 )
-OTHER_REASON = ReasonText("{reason}", "Stopped:", "{message}")
+OTHER_REASON = ReasonText("{reason}", "Held:", "{message}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +69,10 @@ class StopReason:
 
 
 def summarize(approval: Approval) -> str:
-    """One line: why it stopped, and how far it reaches. 0 queries."""
-    return f"{_fill(_get_reason_text(approval).short, approval)}; {approval.reach_why}"
+    """Return one line: why the call was held, and how far it reaches. 0 queries."""
+    short = _fill(_get_reason_text(approval).short, approval)
+    # Its reach says "unknown targets" only, which would repeat the reason.
+    return short if approval.reason == Reason.UNKNOWN_TARGET else f"{short}; {approval.reach_why}"
 
 
 def explain_stop(approval: Approval, owners: list[PathOwner]) -> StopReason:
@@ -86,14 +90,14 @@ def explain_stop(approval: Approval, owners: list[PathOwner]) -> StopReason:
 
 
 def _describe_unknown(approval: Approval) -> str:
-    """The first objection names the rule; targets that cannot be known are told with it."""
+    """Return a sentence on unknown targets where another reason, checked first, names the rule."""
     if approval.reason == Reason.UNKNOWN_TARGET or not approval.call.get("unknown"):
         return ""
-    return f" Besides, not all of its targets can be known: {approval.call['unknown'][0]['why']}."
+    return f" It also has unknown targets: {approval.call['unknown'][0]['why']}."
 
 
 def describe_owner(owner: PathOwner) -> str:
-    """`INT-003 Billing owns src/billing/**, held by Codex now`."""
+    """Return e.g. `INT-003 Billing owns src/billing/**, held by Codex now`."""
     holder = f", held by {agent_title(owner.sessions[0].agent_name)} now" if owner.sessions else ""
     return f"{owner.intent_id} {owner.name} owns {owner.pattern}{holder}"
 
@@ -109,29 +113,30 @@ def _get_reason_text(approval: Approval) -> ReasonText:
 
 
 def _fill(template: str, approval: Approval) -> str:
-    is_plural = len(list_paths(approval)) > 1
-    unknown = approval.call.get("unknown") or [{"why": "what this changes is not known"}]
+    paths = list_paths(approval)
+    is_plural = len(paths) > 1
+    unknown: Mapping[str, str] = next(iter(approval.call.get("unknown") or ()), {})
+    target = " ".join((unknown.get("text") or approval.tool).split())
     return template.format(
         intent=approval.intent_id or "the intent",
-        what="these files" if is_plural else "this file",
-        what_start="One of the files" if is_plural else "The file",
-        unknown=unknown[0]["why"],
+        paths=abbreviate(paths) or "The call",
+        are="are" if is_plural else "is",
+        files="these files" if is_plural else "this file",
+        one_file="One of the files" if is_plural else "The file",
+        target=target if len(target) <= MAX_TARGET_LENGTH else f"{target[:MAX_TARGET_LENGTH]}…",
+        unknown=unknown.get("why", "its effect is unknown"),
         message=approval.message,
         reason=approval.reason.replace("_", " "),
     )
 
 
 def _describe_difference(pattern: str, path: str) -> str:
-    """Where the nearest pattern and the path part, segment by segment."""
+    """Name the first segment of the path that differs from the closest pattern."""
     if not pattern or not path:
         return ""
     if pattern.startswith("!"):
         return "excludes it"
-    pairs = list(zip_longest(pattern.split("/"), path.split("/"), fillvalue=""))
-    for number, (wanted, found) in enumerate(pairs[: len(ORDINALS)]):
-        if wanted == found:
-            continue
-        if any(char in wanted for char in "*?[{") or not wanted or not found:
-            return f"parts at the {ORDINALS[number]} segment"
-        return f"parts at the {ORDINALS[number]} segment: {found} is not {wanted}"
+    for expected, actual in zip_longest(pattern.split("/"), path.split("/"), fillvalue=""):
+        if expected != actual:
+            return f"differs at {actual}" if actual else f"the path ends before {expected}"
     return ""

@@ -54,7 +54,7 @@ def describe_subject(approval: Approval) -> ApprovalSubject:
     """0 queries when the session was fetched along."""
     if approval.kind == Approval.Kind.SCOPE:
         patterns = approval.call.get("patterns", [])
-        return ApprovalSubject("scope", f"Widen {approval.intent_id}", "+ " + _abbreviate(patterns), "text")
+        return ApprovalSubject("scope", f"Widen {approval.intent_id}", "+ " + abbreviate(patterns), "text")
     if approval.kind == Approval.Kind.COMPLETION:
         title = f"Complete {approval.intent_id}"
         return ApprovalSubject("completion", title, title, "text")
@@ -73,10 +73,10 @@ def _describe_call(approval: Approval) -> ApprovalSubject:
     paths = list_paths(approval)
     if approval.error_type == ErrorType.STALE_FILE:
         kind = "stale"
-    return ApprovalSubject(kind, verb, _abbreviate(paths), "path" if len(paths) == 1 else "text")
+    return ApprovalSubject(kind, verb, abbreviate(paths), "path" if len(paths) == 1 else "text")
 
 
-def _abbreviate(names: list[str]) -> str:
+def abbreviate(names: list[str]) -> str:
     """The first of them, and how many more there are."""
     if len(names) < 2:
         return names[0] if names else ""

@@ -7,16 +7,17 @@ import json
 import pytest
 
 from controlplane.policy.calls.edit_result import FileChange
-from controlplane.policy.calls.patch_targets import find_patch_targets
-from controlplane.policy.model import Policy
-from tests.policy.builders import FakeFilesystem, bash, call, intent, judge, said, snapshot, write
+from tests.policy.builders import (
+    ReadableFilesystem,
+    bash,
+    call,
+    intent,
+    judge,
+    said,
+    snapshot,
+    write,
+)
 from tests.workload import bounded
-
-
-class Files(FakeFilesystem):
-    def read_text(self, path):
-        return self.files.get(path)
-
 
 FORBIDDEN = {"type": "forbid_pattern", "pattern": r"eval\("}
 EVIL = "eval(x)"
@@ -63,7 +64,7 @@ def test_what_takes_a_file_away_puts_no_text_into_it():
 
 
 def test_pieces_that_match_only_together_are_seen_in_the_file():
-    world = Files.from_texts({"a": 'x = ""\r\nev(y)\r\n'})
+    world = ReadableFilesystem.from_texts({"a": 'x = ""\r\nev(y)\r\n'})
     secret = {"type": "forbid_pattern", "pattern": r'x = "\w+"'}
     assert refused(edit('""', '"abc"'), secret, world=world) == "forbid_pattern"
     assert refused(edit('""', '"abc"'), secret) is None  # nobody knows what stands around it
@@ -84,13 +85,13 @@ def test_the_cells_of_a_notebook_are_read_as_its_reader_does():
         assert refused(write("a.txt", text), quoted) is None
     for text in ("", "[]", '{"cells": [5]}', '{"cells": [{"source": [5]}]}', "[" * 100_000):
         assert refused(write("a.ipynb", text), quoted) is None
-    world = Files.from_texts({"a.ipynb": json.dumps({"cells": [{"source": 'eval("x")'}]})})
+    world = ReadableFilesystem.from_texts({"a.ipynb": json.dumps({"cells": [{"source": 'eval("x")'}]})})
     notebook = {"file_path": "a.ipynb", "old_string": '"source"', "new_string": '"source" '}
     assert refused(call("Edit", notebook), quoted, world=world) is None
 
 
 def test_what_is_moved_about_in_a_file_is_not_new():
-    world = Files.from_texts({"a": "eval(x)\nb\n"})
+    world = ReadableFilesystem.from_texts({"a": "eval(x)\nb\n"})
     edits = [{"old_string": "eval(x)\n", "new_string": ""}, {"old_string": "b", "new_string": "b\neval(x)"}]
     assert refused(call("MultiEdit", {"file_path": "a", "edits": edits}), FORBIDDEN, world=world) is None
 
@@ -108,7 +109,7 @@ def test_lines_end_as_they_may():
     [(), (("", "x"),), (("gone", "x"),), (("a", "x" * 9_000_000),), (("a", "b"),) * 40],
 )
 def test_what_cannot_be_worked_out_is_not_guessed(pieces):
-    world = Files.from_texts({"f": "a" * 2_000_000})
+    world = ReadableFilesystem.from_texts({"f": "a" * 2_000_000})
     with bounded(200):
         assert (
             FileChange("f", "write", "", "x", is_full_text=False, replacements=pieces).find_full_texts(world)
@@ -117,18 +118,20 @@ def test_what_cannot_be_worked_out_is_not_guessed(pieces):
 
 
 def test_a_text_that_nobody_knows_has_no_change():
-    assert FileChange("f", "write", "", "x", is_full_text=True).find_full_texts(Files()) is None
+    assert FileChange("f", "write", "", "x", is_full_text=True).find_full_texts(ReadableFilesystem()) is None
     assert (
-        FileChange("f", "write", "", None, is_full_text=True).find_full_texts(Files.from_texts({"f": ""}))
+        FileChange("f", "write", "", None, is_full_text=True).find_full_texts(
+            ReadableFilesystem.from_texts({"f": ""})
+        )
         is None
     )
     assert FileChange("f", "write", "", "x\r\n", is_full_text=True).find_full_texts(
-        Files.from_texts({"f": "\ufeffa"})
+        ReadableFilesystem.from_texts({"f": "\ufeffa"})
     ) == ("a", "x\n")
 
 
 def test_the_lines_of_a_file_are_counted_as_they_come_out():
-    world = Files.from_texts({"a": "1\n2\n3\n"})
+    world = ReadableFilesystem.from_texts({"a": "1\n2\n3\n"})
     rule = {"type": "max_file_lines", "max_lines": 3}
     assert refused(edit("2", "2\n2"), rule, world=world) == "max_file_lines"
     assert refused(edit("2\n", ""), rule, world=world) is None
@@ -137,7 +140,7 @@ def test_the_lines_of_a_file_are_counted_as_they_come_out():
 
 
 def test_a_folder_that_goes_counts_with_all_that_is_in_it():
-    world = Files.from_texts({"d/1": "", "d/2": "", "e": ""})
+    world = ReadableFilesystem.from_texts({"d/1": "", "d/2": "", "e": ""})
     rule = {"type": "max_files_changed", "max_files": 1}
     assert refused(bash("rm -r d"), rule, world=world) == "max_files_changed"
     assert refused(bash("rm e"), rule, world=world) is None
@@ -154,89 +157,26 @@ def test_a_folder_of_the_name_is_no_change_of_the_file_that_is_needed():
 
 # --- folders that hold something ignored ----------------------------------------------------------
 
-IGNORE = "# x\nsrc/secret/key\n!src/open/x\n/config/*.yml\n*.pem\ndeep/a/ \n"
-
-
-@pytest.mark.parametrize(
-    ("the_call", "world", "reason"),
-    [
-        (bash("rm -rf src"), None, "intentignore"),
-        (bash("rm -rf src/open"), None, None),
-        (bash("rm -rf SRC"), None, None),
-        (bash("rm -rf deep"), None, "intentignore"),
-        (bash("rm -rf other"), None, None),
-        (bash("rm -rf src"), Files.from_texts({"src/a": ""}), None),
-        (bash("rm -rf src"), Files.from_texts({"src/secret/key": ""}), "intentignore"),
-        (
-            call("move_file", {"source": "x", "destination": "config"}),
-            Files.from_texts({"x/a.yml": ""}),
-            "intentignore",
-        ),
-        (call("move_file", {"source": "config", "destination": "x"}), Files.from_texts({"config": ""}), None),
-        (call("move_file", {"source": "x", "destination": "y"}), Files.from_texts({"x/a.yml": ""}), None),
-        (call("delete_file", {"path": "src"}), None, "intentignore"),
-        (write("src"), None, None),
-    ],
-)
-def test_a_folder_that_holds_something_ignored_is_not_taken_as_a_whole(the_call, world, reason):
-    state = snapshot("**", intentignore=IGNORE)
-    assert said(judge(the_call, state, world))[2] == reason
-
-
-def test_a_folder_in_another_case_holds_it_too_where_paths_have_none():
-    policy = Policy(case_insensitive_paths=True)
-    state = snapshot("**", intentignore=IGNORE, policy=policy)
-    assert said(judge(bash("rm -rf SRC"), state))[2] == "intentignore"
-
-
-@pytest.mark.parametrize(
-    "the_call",
-    [
-        bash("rm -rf ."),
-        bash("chmod -R 777 ."),
-        bash("cp -r src/p/. ."),
-        bash("find . -delete"),
-        call("move_file", {"source": ".", "destination": "src/c"}),
-        call("delete_directory", {"path": "."}),
-    ],
-)
-def test_the_workspace_as_a_whole_holds_what_is_protected(the_call):
-    """Where an empty scope allows everything, nothing else is in the way."""
-    policy = Policy(empty_scope="allow")
-    assert said(judge(the_call, snapshot(policy=policy)))[2] == "protected_path"
-    bare = Policy(empty_scope="allow", protected_paths=())
-    assert said(judge(the_call, snapshot(policy=bare, intentignore="*.pem\n")))[2] == "intentignore"
-    assert said(judge(the_call, snapshot(policy=bare, intentignore="!a\n"))) == ("allow", None, None)
-
-
-def test_the_modes_of_a_folder_that_holds_something_protected_stay():
-    policy = Policy(protected_paths=("ci/flows/**",))
-    assert said(judge(bash("chmod -R +x ci"), snapshot("**", policy=policy)))[2] == "protected_path"
-    assert said(judge(bash("chmod +x ci"), snapshot("**", policy=policy))) == ("allow", None, None)
-
 
 def test_what_two_readings_make_together_counts():
     both = {"file_path": "a", "old_string": "1", "new_string": "ev", "search": "2", "replace": "al("}
     rule = {"type": "forbid_pattern", "pattern": r"eval\("}
-    assert refused(call("Edit", both), rule, world=Files.from_texts({"a": "12"})) == "forbid_pattern"
-    assert refused(call("Edit", both), rule, world=Files.from_texts({"a": "1 2"})) is None
+    assert (
+        refused(call("Edit", both), rule, world=ReadableFilesystem.from_texts({"a": "12"}))
+        == "forbid_pattern"
+    )
+    assert refused(call("Edit", both), rule, world=ReadableFilesystem.from_texts({"a": "1 2"})) is None
 
 
 def test_an_edit_that_finds_nothing_counts_by_its_own_lines():
     rule = {"type": "max_file_lines", "max_lines": 4}
     shorter = edit("no\nsuch\nlines", "one")
-    assert refused(shorter, rule, world=Files.from_texts({"a": "1\n2\n3\n4\n5\n"})) is None
+    assert refused(shorter, rule, world=ReadableFilesystem.from_texts({"a": "1\n2\n3\n4\n5\n"})) is None
     assert (
-        refused(edit("no", "1\n2"), rule, world=Files.from_texts({"a": "1\n2\n3\n4\n"})) == "max_file_lines"
+        refused(edit("no", "1\n2"), rule, world=ReadableFilesystem.from_texts({"a": "1\n2\n3\n4\n"}))
+        == "max_file_lines"
     )
-    assert refused(write("a", "one"), rule, world=Files.from_texts({"a": "1\n2\n3\n4\n5\n"})) is None
-
-
-def test_only_what_a_patch_moves_arrives():
-    patch = (
-        "*** Begin Patch\n*** Add File: n\n+x\n*** Update File: a\n*** Move to: b\n@@\n-x\n+y\n*** End Patch"
+    assert (
+        refused(write("a", "one"), rule, world=ReadableFilesystem.from_texts({"a": "1\n2\n3\n4\n5\n"}))
+        is None
     )
-    writes = find_patch_targets([patch], None).writes
-    assert [(named.raw, named.op, named.is_move_destination) for named in writes] == [
-        ("n", "write", False), ("a", "move", False), ("b", "write", True),
-    ]  # fmt: skip

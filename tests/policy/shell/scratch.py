@@ -1,4 +1,4 @@
-"""A small workspace in a temporary folder: what bash really does to it, against what the analysis says."""
+"""A small workspace in a temporary directory, to compare what bash does with what the analysis says."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ BOUNDED = ("prlimit", "--fsize=1048576", "bash", "-c")
 
 
 class Scratch:
-    """`root` is the workspace, beside it lie a home and a folder that does not belong to it."""
+    """`root` is the workspace; next to it stand a home and a directory outside of the workspace."""
 
     def __init__(self, base: Path):
         self.base = base.resolve()
@@ -53,7 +53,7 @@ class Scratch:
         return DirectoryFilesystem(self.root)
 
     def changed_by(self, command: str) -> set[str]:
-        """Absolute paths that differ after bash has run the command; the tree is laid out again."""
+        """Return the absolute paths that differ after bash has run the command, and restore the tree."""
         before = self._snapshot()
         subprocess.run(
             [*BOUNDED, command],
@@ -70,7 +70,7 @@ class Scratch:
         return {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
 
     def written_by(self, command: str) -> set[str]:
-        """Absolute paths below the base that bash asked the kernel to change; the tree is laid out again."""
+        """Return the absolute paths that bash asked the kernel to change, and restore the tree."""
         found = strace.written_by([*BOUNDED, command], self.root, self._env)
         inside = {path for path in found if path.startswith(f"{self.base}/")}
         if inside:
@@ -82,11 +82,11 @@ class Scratch:
         return {"PATH": "/usr/bin:/bin", "HOME": str(self.base / "home"), "LANG": "C.UTF-8"}
 
     def missed(self, command: str, analysis: ShellAnalysis) -> set[str]:
-        """What bash changed and the analysis did not report."""
+        """Return what bash changed and the analysis did not report."""
         return self._not_reported(self.changed_by(command), analysis)
 
     def missed_in_trace(self, command: str, analysis: ShellAnalysis) -> set[str]:
-        """What bash asked the kernel to change and the analysis did not report."""
+        """Return what bash asked the kernel to change and the analysis did not report."""
         return self._not_reported(self.written_by(command), analysis)
 
     def _not_reported(self, paths: set[str], analysis: ShellAnalysis) -> set[str]:
@@ -94,7 +94,9 @@ class Scratch:
         return {
             path
             for path in paths
-            if not any(path == name or (deep and path.startswith(name + "/")) for name, deep in reported)
+            if not any(
+                path == name or (recursive and path.startswith(name + "/")) for name, recursive in reported
+            )
         }
 
     def absolute(self, path: ShellPath) -> str:
@@ -113,7 +115,7 @@ def _state(path: Path):
 
 
 class DirectoryFilesystem(UnknownFilesystem):
-    """A `World` on a folder, as far as the shell analysis asks."""
+    """A `Filesystem` on a directory, as far as the shell analysis asks."""
 
     def __init__(self, root: Path):
         self.root = root

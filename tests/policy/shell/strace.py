@@ -1,6 +1,7 @@
-"""What a command really asks of the kernel, as `strace` sees it: every file that it opens for writing, makes,
-renames, removes, or whose mode, owner or times it sets. A comparison of the tree before and after misses
-what is written and comes out the same.
+"""Trace what a command changes with `strace`.
+
+Reported is every file that it opens for writing, creates, renames or removes, or whose mode, owner or times it
+sets. A comparison of the tree before and after would miss what is written and comes out the same.
 """
 
 from __future__ import annotations
@@ -37,13 +38,13 @@ RESUMED = re.compile(r"<\.\.\. \w+ resumed>(.*)")
 NAMED = re.compile(r'(?:(?:AT_FDCWD|\d+)<([^>]*)>, )?"((?:[^"\\]|\\.)*)"')
 OPENED = re.compile(r"\d+<(/[^>]*)>")
 WRITES = re.compile(r"O_(?:WRONLY|RDWR|CREAT|TRUNC)")
-# Names that a program makes for a moment beside its target, and renames to it.
+# Temporary files that a program renames to its target.
 TEMPORARY = re.compile(r"(?:sed|Cu)[A-Za-z0-9]{6}")
 
 
 @cache
 def missing_reason() -> str | None:
-    """Why nothing can be traced here, or None."""
+    """Return why nothing can be traced here, or None."""
     if shutil.which("strace") is None:
         return "strace is missing: install the Debian package strace"
     done = subprocess.run(["strace", "-qq", "-o", "/dev/null", "true"], capture_output=True, check=False)
@@ -51,7 +52,7 @@ def missing_reason() -> str | None:
 
 
 def written_by(command: list[str], cwd: Path, env: dict[str, str]) -> set[str]:
-    """Absolute paths, `..` taken out as text."""
+    """Return the absolute paths that a command changes, `..` resolved by text."""
     with TemporaryDirectory() as folder:
         log = Path(folder) / "log"
         options = [
@@ -84,7 +85,7 @@ Calls = dict[str, list[tuple[str, str, str]]]  # process -> name, arguments and 
 
 
 def _calls(log: str) -> Calls:
-    """The calls that succeeded, of each process in its own order; the first process comes first."""
+    """Return the calls that succeeded by process, in order; the first process comes first."""
     calls: Calls = {}
     begun: dict[str, str] = {}
     for line in log.splitlines():
@@ -102,7 +103,7 @@ def _calls(log: str) -> Calls:
 
 @dataclass
 class _Replay:
-    """Goes through the calls process by process: a child begins in the folder that its parent is in."""
+    """Replays the calls process by process: a child begins in the directory of its parent."""
 
     calls: Calls
     seen: set[str] = field(default_factory=set)
@@ -127,7 +128,7 @@ class _Replay:
 
 
 def _named(arguments: str, cwd: str) -> Iterator[str]:
-    """The paths that a call names; a descriptor counts where nothing else does."""
+    """Yield the paths that a call names; a descriptor counts where it names none."""
     found = NAMED.findall(arguments)
     for folder, name in found:
         yield _joined(_text(folder) or cwd, _text(name))
@@ -136,7 +137,7 @@ def _named(arguments: str, cwd: str) -> Iterator[str]:
 
 
 def _text(shown: str) -> str:
-    """What strace shows, with its escapes taken back."""
+    """Decode the escapes of strace."""
     return shown.encode().decode("unicode_escape").encode("latin-1").decode("utf-8", "replace")
 
 

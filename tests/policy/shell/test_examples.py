@@ -41,7 +41,7 @@ def answer(command, filesystem):
     touched = [*analysis.writes, *analysis.reads]
     ops = {path.op for path in analysis.writes}
     marks = {command[path.start : path.end] for path in touched}
-    found = {
+    answered = {
         "verdict": summarise(analysis),
         "writes": sorted({spell(path) for path in analysis.writes}),
         "ops": sorted(ops) if ops != {"write"} else [],
@@ -49,7 +49,7 @@ def answer(command, filesystem):
         "marks": sorted(marks) if marks != {path.raw for path in touched} else [],
         "unknown": [[unknown.text, unknown.reason] for unknown in analysis.unknown],
     }
-    return {name: value for name, value in found.items() if value}
+    return {name: value for name, value in answered.items() if value}
 
 
 @pytest.mark.parametrize("examples", [OPTIONS, EXAMPLES], ids=["options", "examples"])
@@ -59,9 +59,9 @@ def test_every_example_gets_its_answer(scratch, examples):
     wrong = {}
     for example in examples:
         command = example["command"]
-        found = {"command": command, **answer(command, filesystem)}
-        if found != example:
-            wrong[command] = {"expected": example, "found": found}
+        answered = {"command": command, **answer(command, filesystem)}
+        if answered != example:
+            wrong[command] = {"expected": example, "found": answered}
     assert wrong == {}
 
 
@@ -79,6 +79,6 @@ def test_bash_changes_nothing_that_is_not_reported(scratch):
     for example in EXAMPLES + OPTIONS:
         command = example["command"]
         analysis = analyse(command, root=str(scratch.root), filesystem=filesystem)
-        if is_harmless(command, analysis) and (found := scratch.missed(command, analysis)):
-            missed[command] = found
+        if is_harmless(command, analysis) and (answered := scratch.missed(command, analysis)):
+            missed[command] = answered
     assert missed == {}

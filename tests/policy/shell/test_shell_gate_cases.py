@@ -14,13 +14,13 @@ from controlplane.policy.shell import analyse
 CASES = Path(__file__).parents[2] / "data" / "gate_cases"
 STD = json.loads((CASES / "workspaces" / "std.json").read_text())
 BASE = "/base"
-PLACES = {"@ROOT@": f"{BASE}/acme", "@OUTSIDE@": f"{BASE}/outside", "@HOME@": f"{BASE}/home"}
-# Decided by whoever follows links, which this analysis does not.
+TOKENS = {"@ROOT@": f"{BASE}/acme", "@OUTSIDE@": f"{BASE}/outside", "@HOME@": f"{BASE}/home"}
+# Decided where links are followed, which this analysis does not do.
 THROUGH_LINKS = {"sh-168", "sh-169"}
-# The file lies beside the workspace: its observed name is relative to the base.
-BESIDE = {"sh-198": f"{BASE}/acme/brace.txt"}
-# git also takes away a folder when its last file goes.
-EMPTIED = {"sh-138": f"{BASE}/acme/src/billing"}
+# A file outside of the workspace, whose observed name is relative to the base.
+OUTSIDE_NAMES = {"sh-198": f"{BASE}/acme/brace.txt"}
+# git also removes a directory with its last file.
+EMPTIED_DIRECTORIES = {"sh-138": f"{BASE}/acme/src/billing"}
 
 
 class CaseFilesystem(UnknownFilesystem):
@@ -41,42 +41,44 @@ class CaseFilesystem(UnknownFilesystem):
 
 
 def cases(name):
-    found = json.loads((CASES / f"shell-{name}.json").read_text())
-    return [pytest.param(case, id=case["id"]) for case in found]
+    rows = json.loads((CASES / f"shell-{name}.json").read_text())
+    return [pytest.param(case, id=case["id"]) for case in rows]
 
 
-def place(text):
-    for token, folder in PLACES.items():
-        text = text.replace(token, folder)
+def substitute(text):
+    for token, directory in TOKENS.items():
+        text = text.replace(token, directory)
     return text
 
 
 def analyse_case(case, *, on_disk=True):
-    given = case["call"]["input"]
-    cwd = given.get("cwd", "")
+    call_input = case["call"]["input"]
+    cwd = call_input.get("cwd", "")
     files = [*STD["files"], *case["workspace"].get("files_extra", {}), ".intentignore", ".git/hooks/sample"]
     return analyse(
-        place(given["command"]),
+        substitute(call_input["command"]),
         cwd=None if cwd.startswith("..") else cwd,
-        root=PLACES["@ROOT@"],
+        root=TOKENS["@ROOT@"],
         filesystem=CaseFilesystem(files) if on_disk else None,
     )
 
 
 def absolute(path):
-    raw = PLACES["@HOME@"] + path.raw[1:] if path.raw.startswith("~") else path.raw
-    return posixpath.normpath(posixpath.join(PLACES["@ROOT@"], path.cwd, raw))
+    raw = TOKENS["@HOME@"] + path.raw[1:] if path.raw.startswith("~") else path.raw
+    return posixpath.normpath(posixpath.join(TOKENS["@ROOT@"], path.cwd, raw))
 
 
 def missed(case, analysis):
     observed = [path for paths in (case.get("observed") or {}).values() for path in paths]
     reported = [(absolute(path), path.recursive) for path in analysis.writes]
-    wanted = (posixpath.normpath(posixpath.join(PLACES["@ROOT@"], place(path))) for path in observed)
+    changed = (posixpath.normpath(posixpath.join(TOKENS["@ROOT@"], substitute(path))) for path in observed)
     return [
         path
-        for path in wanted
-        if not any(path == name or (deep and path.startswith(name + "/")) for name, deep in reported)
-        and path not in (EMPTIED.get(case["id"]), BESIDE.get(case["id"]))
+        for path in changed
+        if not any(
+            path == name or (recursive and path.startswith(name + "/")) for name, recursive in reported
+        )
+        and path not in (EMPTIED_DIRECTORIES.get(case["id"]), OUTSIDE_NAMES.get(case["id"]))
     ]
 
 

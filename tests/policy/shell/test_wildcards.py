@@ -125,8 +125,8 @@ def test_a_wildcard_stays_unclear_where_more_than_the_matches_may_change(scratch
 
 
 def test_a_link_that_the_same_command_makes_may_match(scratch):
-    _, whys = found(scratch, "ln -s ../top.txt docs/l && chmod 600 docs/*")
-    assert whys == ["may be written through a link that the same command creates"]
+    _, reasons = found(scratch, "ln -s ../top.txt docs/l && chmod 600 docs/*")
+    assert reasons == ["may be written through a link that the same command creates"]
 
 
 @pytest.mark.parametrize(

@@ -59,12 +59,15 @@ def test_the_rule_its_revisions_the_nearest_pattern_and_the_owner(acme, at_work,
     other.select("INT-003", "s-2")
     AgentSession.objects.filter(session_id="s-2").update(agent_name="codex")
     why = drawn(edit(at_work, "src/billing/invoice.ts")).why
-    assert (why.rule, why.sentence) == ("Not in scope.", "No pattern of INT-001 matches this file.")
+    assert (why.rule, why.sentence) == (
+        "Not in scope.",
+        "src/billing/invoice.ts is outside INT-001.",
+    )
     assert why.intent_revision == 2
     assert why.policy_revision is not None
     assert (why.nearest, why.nearest_note) == (
         "src/auth/**",
-        "parts at the second segment: billing is not auth",
+        "differs at billing",
     )
     assert why.owner == "INT-003 Billing owns src/billing/**, held by Codex now"
 
@@ -86,8 +89,9 @@ def test_where_paths_have_no_case_the_owner_and_a_grant_have_none(acme, at_work,
     ("pattern", "path", "note"),
     [
         ("!src/gen/**", "src/gen/a", "excludes it"),
-        ("src/*.md", "src/a.ts", "parts at the second segment"),
-        ("src/a", "src/a/b", "parts at the third segment"),
+        ("src/*.md", "src/a.ts", "differs at a.ts"),
+        ("src/a", "src/a/b", "differs at b"),
+        ("src/a/b", "src/a", "the path ends before b"),
         ("src/a", "src/a", ""),
         ("", "src/a", ""),
     ],
@@ -101,7 +105,7 @@ def test_where_a_pattern_and_a_path_part(at_work, drawn, pattern, path, note):
 
 def test_unknown_targets_are_told_beside_the_first_objection(at_work, drawn):
     card = drawn(ask(at_work, "Bash", command='rm -rf docs && node x.js && cp a "$B"'))
-    assert "Besides, not all of its targets can be known" in card.why.sentence
+    assert "It also has unknown targets" in card.why.sentence
     assert card.irreversible
 
 
@@ -134,7 +138,7 @@ def test_a_wider_scope_says_who_else_owns_it(acme, at_work, drawn):
 def test_what_would_not_help_is_not_offered(at_work, drawn):
     mixed = offers(drawn(ask(at_work, "Bash", command='rm -rf docs && cp a "$B"')))
     assert {value for value, offer in mixed.items() if not offer.enabled} == {"scope"}
-    assert "not known" in mixed["scope"].why_disabled
+    assert "unknown" in mixed["scope"].why_disabled
     assert "This exact command" in mixed["session"].effect
     unknown = offers(drawn(ask(at_work, "Bash", command="git push")))
     assert {value for value, offer in unknown.items() if not offer.enabled} == {"scope"}
@@ -200,11 +204,11 @@ def titles(approval, user):
 def test_a_receipt_follows_the_call_until_it_is_recorded(at_work, rex, ada):
     approval = edit(at_work)
     decide(approval, rex, comment="fine")
-    assert titles(approval, rex) == ["Approved once by you", "The agent was told"]
+    assert titles(approval, rex) == ["Approved once by you", "Agent notified"]
     edit_call = {"file_path": f"{ROOT}/docs/design.md", "old_string": "one", "new_string": "two"}
     assert at_work.gate("Edit", root=ROOT, agent=AGENT, **edit_call)["decision"] == "allow"
     at_work.post("sessions/s-1/traces", {"path": "docs/design.md", "content": "x"})
-    assert titles(approval, ada) == ["Approved once by Rex", "The same call came back", "Recorded"]
+    assert titles(approval, ada) == ["Approved once by Rex", "Agent retried the call", "Recorded"]
 
 
 @pytest.mark.parametrize(
@@ -276,7 +280,7 @@ def test_a_second_wording_of_what_was_refused_is_pointed_out(at_work, rex, drawn
     decide(first, rex, "reject", comment="no")
     edit_again = {"file_path": f"{ROOT}/docs/design.md", "old_string": "one", "new_string": "two"}
     assert at_work.gate("Edit", root=ROOT, agent=AGENT, **edit_again)["decision"] == "deny"
-    assert "Second wording of a call that was denied" in drawn(second).context.alert
+    assert "Similar to a call that was denied" in drawn(second).context.alert
 
 
 def test_the_code_owners_of_the_files_are_named(acme, at_work, drawn, tmp_path):

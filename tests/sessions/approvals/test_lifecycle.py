@@ -210,7 +210,7 @@ def test_five_more_minutes_are_given_once(at_work, rex):
     decider = Decider("Rex", user_id=rex.pk, actor="person")
     before = approval.expires_at
     assert lifecycle.extend(approval, decider).expires_at - before == timedelta(minutes=5)
-    with pytest.raises(AlreadyExtendedError, match="before"):
+    with pytest.raises(AlreadyExtendedError, match="already extended"):
         lifecycle.extend(approval, decider)
 
 

@@ -18,11 +18,11 @@ from tests.sessions.approvals.approval_builders import AGENT, HTMX, LIST, ROOT, 
 def test_the_queue_shows_what_waits_and_the_card_what_it_would_do(asked, rexs):
     queue = page(rexs, LIST)
     assert "docs/" in queue
-    assert "Outside INT-001; 1 file that no other intent owns" in queue
+    assert "Outside INT-001; 1 file, no other owner" in queue
     shown = page(rexs, card(asked))
     assert "<del>one</del>" in shown or 'class="del"' in shown
     assert "Not in scope." in shown
-    assert "No pattern of INT-001 matches this file." in shown
+    assert "docs/design.md is outside INT-001." in shown
     assert "Approve once" in shown
     assert "Widen the scope" in shown
 
@@ -36,7 +36,7 @@ def test_the_card_leads_to_every_step_of_its_decision(asked, rexs):
 def test_an_auditor_looks_and_does_not_decide(asked, ivy):
     client = builders.signed_in(ivy)
     shown = page(client, card(asked))
-    assert "A reviewer decides this" in shown
+    assert "Only a reviewer can decide this." in shown
     assert 'name="action"' not in shown
     assert decide(client, asked).status_code == 403
     assert client.post(card(asked, "extend")).status_code == 403
@@ -56,16 +56,16 @@ def test_nobody_decides_for_their_own_session(acme, rex, rexs):
     builders.intent(acme)
     agent.select("INT-001")
     own = edit(agent)
-    assert "You asked for this; somebody else decides" in page(rexs, card(own))
+    assert "This is your agent&#x27;s request. Another reviewer must decide." in page(rexs, card(own))
     answer = decide(rexs, own)
     assert answer.status_code == 200
-    assert "somebody else decides" in answer.content.decode()
+    assert "Another reviewer must decide" in answer.content.decode()
     own.refresh_from_db()
     assert own.status == Approval.Status.PENDING
 
 
 def test_an_empty_queue_says_so_with_live_grants(acme, rexs):
-    assert "Nothing waits" in page(rexs, LIST)
+    assert "No pending approvals" in page(rexs, LIST)
 
 
 def test_fragments_come_alone(asked, rexs):
@@ -92,10 +92,10 @@ def test_with_htmx_the_card_comes_back_as_a_receipt_and_the_queue_is_told(asked,
     assert answer.headers["HX-Trigger"] == "icp:approval"
     text = answer.content.decode()
     assert "Approved once by you" in text
-    assert "has not come back yet" in text
+    assert "waiting for it to retry" in text
     assert agent.gate("Edit", file_path=f"{ROOT}/docs/design.md", old_string="one", new_string="two",
                       root=ROOT, agent=AGENT)["decision"] == "allow"  # fmt: skip
-    assert "The same call came back" in page(rexs, card(asked))
+    assert "Agent retried the call" in page(rexs, card(asked))
 
 
 def test_without_script_one_is_led_to_the_next_card_with_a_word(asked, agent, rexs):
@@ -183,7 +183,7 @@ def test_five_more_minutes_once(asked, rexs):
     asked.refresh_from_db()
     assert asked.expires_at - before == timedelta(minutes=5)
     again = rexs.post(card(asked, "extend"), headers=HTMX)
-    assert "five more minutes before" in again.content.decode()
+    assert "already extended by five minutes" in again.content.decode()
     assert rexs.post(card(asked, "extend")).status_code == 200  # the page, with the error
 
 

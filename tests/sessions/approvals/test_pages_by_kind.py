@@ -83,7 +83,7 @@ def test_without_an_intent_no_wider_scope_is_offered(acme, agent, rexs):
     builders.intent(acme)
     text = page(rexs, card(edit(agent)))
     assert "no intent selected" in text
-    assert "Not offered" in text
+    assert "Not available" in text
 
 
 # --- hostile text ---------------------------------------------------------------------------------

@@ -69,7 +69,7 @@ def test_an_edit_is_numbered_as_in_the_file_as_it_is_now(disk):
 def test_an_edit_of_a_file_elsewhere_is_whole_and_says_what_is_not_shown(remote):
     preview = drawn(remote, asked("Edit", {"old_string": "two", "new_string": "2"}, "src/a.txt"))
     assert preview.complete
-    assert "not on this machine" in preview.sentence
+    assert "not on this server" in preview.sentence
     assert changed(preview.files[0]) == ["-two", "+2"]
     assert preview.files[0].hunks[0].lines[0].old is None
 
@@ -77,7 +77,7 @@ def test_an_edit_of_a_file_elsewhere_is_whole_and_says_what_is_not_shown(remote)
 def test_a_whole_file_written_elsewhere_is_incomplete(remote):
     preview = drawn(remote, asked("Write", {"content": "new\n"}, "src/a.txt"))
     assert not preview.complete
-    assert "What it would lose is not shown" in preview.sentence
+    assert "Removed lines are not shown" in preview.sentence
 
 
 def test_a_new_file_is_whole(disk):
@@ -119,7 +119,7 @@ def test_a_cut_call_is_incomplete_and_masked_secrets_are_told(disk):
     cut = "x … [cut: 9 more characters are not stored]"
     preview = drawn(disk, asked("Write", {"content": f"{MASK} {cut}"}, "src/new.txt"))
     assert not preview.complete
-    assert "longer than what is stored" in preview.sentence
+    assert "too long to store in full" in preview.sentence
     assert "masked" in preview.sentence
 
 

@@ -77,9 +77,9 @@ def test_a_folder_that_is_deleted_lists_its_files(disk, remote):
     target = {"path": "src", "op": "delete", "recursive": True}
     here = drawn(disk, asked("delete_directory", {"path": "src"}, target))
     assert [file.path for file in here.files] == ["src/a.txt"]
-    assert "1 file would be lost" in here.sentence
+    assert "1 file would be deleted" in here.sentence
     away = drawn(remote, asked("delete_directory", {"path": "src"}, target))
-    assert "not on this machine" in away.sentence
+    assert "not on this server" in away.sentence
     assert not here.complete
     assert not away.complete
 
@@ -125,7 +125,7 @@ def test_no_input_is_too_odd_to_be_shown(disk, tool, given):
 def test_of_several_texts_none_is_drawn_for_the_whole(disk, tool, given):
     preview = drawn(disk, asked(tool, given, "src/a.txt"))
     assert not preview.complete
-    assert preview.sentence.startswith("It holds several texts")
+    assert preview.sentence.startswith("The input holds several texts")
     assert all(text in preview.input for text in given.values())
     plain = {key: given[key] for key in list(given)[: -2 if tool == "Edit" else -1]}
     assert drawn(disk, asked(tool, plain, "src/a.txt")).complete

@@ -121,13 +121,13 @@ def test_a_row_says_what_and_why(session, rex):
     ]
     assert [row.summary for row in rows] == [
         "Outside INT-001; 1 file",
-        "Targets cannot be known; 1 file",
-        "Asks for a wider scope of INT-001; 1 file",
-        "Asks to complete INT-001; 1 file",
+        "Unknown target: Bash",
+        "Requests a wider scope of INT-001; 1 file",
+        "Requests completion of INT-001; 1 file",
         "Stale; 1 file",
-        "Targets cannot be known; 1 file",
+        "Unknown target: mcp__x__y",
         "Outside INT-001; 1 file",
-        "INT-001 is switched off; 1 file",
+        "INT-001 is disabled; 1 file",
         "odd reason; 1 file",
     ]
     assert {row.agent.name for row in rows} == {"Codex"}

@@ -119,20 +119,20 @@ def test_the_card_has_a_tick_for_it(asked, rex):
     assert leads in answer.content.decode()
     assert leads in page(client, card(asked))  # and for whoever looks later
     redact(LedgerEntry.objects.get(entry_id=lesson.lesson_id), reason="a name", actor="user:1:Ada")
-    assert "Kept as a lesson" not in page(client, card(asked))
+    assert "Saved as a lesson" not in page(client, card(asked))
 
 
 def test_without_script_a_word_tells_of_it(asked, agent, rex):
     client = builders.signed_in(rex)
     second = edit(agent, path="docs/other.md")
     first = decide(client, asked, htmx=False, action="reject", comment=WORDS, lesson="on")
-    assert "Rejected by you. The words are kept as a lesson." in page(client, first.headers["Location"])
+    assert "Rejected by you. The comment is saved as a lesson." in page(client, first.headers["Location"])
     last = decide(client, second, htmx=False, action="reject", comment=WORDS)
     assert "kept as a lesson" not in page(client, last.headers["Location"])
 
 
 def test_without_the_tick_the_card_keeps_none(asked, rex):
     answer = decide(builders.signed_in(rex), asked, action="reject", comment=WORDS)
-    assert "Kept as a lesson" not in answer.content.decode()
+    assert "Saved as a lesson" not in answer.content.decode()
     assert load_lessons(asked.workspace_id) == []
     assert approvals.find_pending(asked.session, asked.digest) is None

@@ -92,8 +92,10 @@ def _open_file(walker: Walker, node: Node, state: State) -> Redirect:
 
 
 def _is_input(node: Node, walker: Walker, operator: str) -> bool:
-    """Return whether a redirect replaces standard input: `< f`, but not `3< f`; `0>&3` does, and the grammar
-    takes its 0 for a word."""
+    """Return whether a redirect replaces standard input: `< f` does, `3< f` does not.
+
+    `0>&3` does so too, and the grammar takes its 0 for a word.
+    """
     descriptor = node.child_by_field_name("descriptor")
     end = node.start_byte if descriptor is None else descriptor.end_byte
     number = DIGITS.search(walker.tree.data, 0, end)

@@ -20,8 +20,10 @@ LONE_TOKENS = frozenset({"$", "==", "=", "=~", "!"})
 
 @dataclass(frozen=True, slots=True)
 class CommandContext:
-    """What surrounds a simple command: its standard input, arguments that the grammar put behind a redirect,
-    and the mark where its effects begin."""
+    """What surrounds a simple command.
+
+    Its standard input, arguments that the grammar put behind a redirect, the mark where its effects begin.
+    """
 
     stdin: StreamContent = StreamContent.ANYTHING
     extra_words: Sequence[Word] = ()
@@ -79,8 +81,10 @@ def _check_program_name(node: Node) -> None:
 
 
 def _check_prefix(walker: Walker, node: Node, state: State, command: Node) -> None:
-    """Check `NAME=value` in front of the command. Record what is unclear and go on: the writes of the command
-    may still be refused."""
+    """Check `NAME=value` in front of the command.
+
+    What is unclear about it is recorded and not raised: the writes of the command may still be refused.
+    """
     name = command.child_by_field_name("name")
     try:
         assignments.check_prefix(walker, node, state, "" if name is None else walker.tree.node_text(name))

@@ -1,6 +1,4 @@
-"""Programs that use the network. Not all that they change is known; the targets that are can still be
-refused.
-"""
+"""Programs that use the network: what they change is known in part, and may be refused for that part."""
 
 from __future__ import annotations
 

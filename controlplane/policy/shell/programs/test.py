@@ -33,8 +33,7 @@ def _may_run(next_word: Sequence[Word]) -> bool:
 
 
 def read_tested_files(call: ProgramCall, words: Sequence[Word]) -> None:
-    """Record the files that are checked; one whose name is not known may be left out, as its existence says
-    little."""
+    """Record the files that are checked, as far as their names are known."""
     for index, word in enumerate(words):
         next_word = words[index + 1] if index + 1 < len(words) else None
         if word.value in RUNNING and next_word is not None:

@@ -23,14 +23,16 @@ from sessions.approvals.card.subjects import resolve_approval_tool
 from sessions.models import Approval
 
 MAX_FILES = 40
-TRUNCATED = "The call was longer than what is stored, so a part of it is not shown."
-MASKED = "Secrets in it are masked."
-NOT_RENDERED = "This form of call cannot be drawn; this is all of it, as it came."
+TRUNCATED = "The call was too long to store in full, so part of it is not shown."
+MASKED = "Secrets are masked."
+NOT_RENDERED = "There is no preview for this form of call. This is its complete input, as the agent sent it."
 AMBIGUOUS_TEXTS = (
-    "It holds several texts, and which of them the tool takes is not known here; this is all of it."
+    "The input holds several texts, and it is not known which one the tool uses. This is all of it."
 )
-UNKNOWN_TOOL = "The gate does not know all that this tool changes; this is the call as it came."
-CONTENT_NOT_AVAILABLE = "What it holds now is not shown. {why}"
+UNKNOWN_TOOL = (
+    "The gate does not know everything that this tool changes. This is its input, as the agent sent it."
+)
+CONTENT_NOT_AVAILABLE = "The current content is not shown. {reason}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,11 +161,11 @@ def _render_patch_texts(inputs: PreviewInputs, texts: list[str]) -> Preview:
     paths = {inputs.resolve_path(path) for path in patches.list_patch_paths(parsed)}
     missing = [target["path"] for target in inputs.targets if target["path"] not in paths]
     hidden = [file.path for file in files if not file.hunks and file.note == "deleted"]
-    sentence = "This is the whole patch, as the agent wrote it."
+    sentence = "This is the complete patch, as the agent wrote it."
     if missing:
-        sentence = f"The patch also touches {', '.join(missing[:5])}, which cannot be drawn."
+        sentence = f"The patch also touches {', '.join(missing[:5])}, which cannot be shown."
     elif hidden:
-        sentence = f"What {hidden[0]} holds now is not shown."
+        sentence = f"The current content of {hidden[0]} is not shown."
     raw = "\n".join(texts) if missing else ""
     return Preview(
         complete=not (missing or hidden),
@@ -198,7 +200,9 @@ def _render_delete(inputs: PreviewInputs, resolved: ResolvedTool) -> Preview:
     if more > 0:
         omissions.append(f"{more} more files are not listed.")
     sentence = (
-        CONTENT_NOT_AVAILABLE.format(why=omissions[0]) if omissions else "This is all that would be lost."
+        CONTENT_NOT_AVAILABLE.format(reason=omissions[0])
+        if omissions
+        else "This is everything that would be deleted."
     )
     return Preview(
         complete=not omissions, sentence=sentence, note=_count_files(len(inputs.targets)), files=tuple(files)
@@ -213,14 +217,14 @@ def _render_delete_tree(inputs: PreviewInputs, resolved: ResolvedTool) -> Previe
         reason = (
             "There are too many to list."
             if inputs.files.is_available
-            else "The folder is not on this machine."
+            else "The folder is not on this server."
         )
         folders = tuple(FilePreview(f"{target['path']}/**", "deleted") for target in inputs.targets)
-        return Preview(complete=False, sentence=f"Which files it holds is not shown. {reason}", files=folders)
+        return Preview(complete=False, sentence=f"Its files are not listed. {reason}", files=folders)
     names = [name for listing in listings for name in listing or ()]
     files = tuple(FilePreview(name, "deleted") for name in names[:MAX_FILES])
-    more = f", the first {MAX_FILES} of which are listed" if len(names) > MAX_FILES else ""
-    sentence = f"{_count_files(len(names))} would be lost{more}; what they hold is not shown."
+    more = f" (the first {MAX_FILES} are listed)" if len(names) > MAX_FILES else ""
+    sentence = f"{_count_files(len(names))} would be deleted{more}. The content is not shown."
     return Preview(complete=False, sentence=sentence, note=_count_files(len(names)), files=files)
 
 
@@ -239,9 +243,7 @@ def _render_move(inputs: PreviewInputs, resolved: ResolvedTool) -> Preview:
         return Preview(
             complete=False, sentence=f"{existing[0]} exists and would be overwritten.", files=files
         )
-    unchecked = (
-        "" if inputs.files.is_available else " Whether something is overwritten there is not known here."
-    )
+    unchecked = "" if inputs.files.is_available else " Whether that overwrites a file is not known."
     return Preview(complete=not unchecked, sentence=f"The content stays as it is.{unchecked}", files=files)
 
 
@@ -249,7 +251,7 @@ def _render_mkdir(inputs: PreviewInputs, resolved: ResolvedTool) -> Preview:
     if not inputs.targets:
         return _render_input(inputs, resolved)
     files = tuple(FilePreview(target["path"], "new folder") for target in inputs.targets)
-    return Preview(complete=True, sentence="An empty folder is made, nothing else.", files=files)
+    return Preview(complete=True, sentence="This creates an empty folder and nothing else.", files=files)
 
 
 def _render_shell(inputs: PreviewInputs, resolved: ResolvedTool) -> Preview:
@@ -272,7 +274,9 @@ def _render_shell(inputs: PreviewInputs, resolved: ResolvedTool) -> Preview:
     if command.unknown:
         sentence = " ".join(_to_sentence(why) for why in command.unknown[:3])
         return Preview(complete=False, sentence=sentence, note=note, command=command)
-    sentence = "Every file that it would change is marked; what is written there is up to the command."
+    sentence = (
+        "Every file that the command would change is marked; what it writes there is up to the command."
+    )
     return Preview(complete=True, sentence=sentence, note=note, command=command)
 
 

@@ -24,15 +24,15 @@ _BLOCK = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 
-COMPLETE_CHANGE = "This is the whole change, drawn against the file as it is now."
-NEW_FILE = "This is the whole change: the file does not exist yet."
-REPLACEMENT_ONLY = "This is the whole replacement. {why} The lines around it are not shown."
-NEW_CONTENT_ONLY = "This is all that the file will hold. {why} What it would lose is not shown."
+COMPLETE_CHANGE = "This is the complete change, compared with the current file."
+NEW_FILE = "This is the complete change: the file does not exist yet."
+REPLACEMENT_ONLY = "This is the complete replacement. {reason} The lines around it are not shown."
+NEW_CONTENT_ONLY = "The new content is shown in full. {reason} Removed lines are not shown."
 NO_MATCH = (
-    "The text that it replaces is not in the file as it is now, or stands there more than once: "
-    "where the change goes cannot be shown."
+    "The text to replace is not in the current file or occurs more than once, "
+    "so the position of the change cannot be shown."
 )
-LINE_ENDINGS_ONLY = "Only line endings or the last line break change."
+LINE_ENDINGS_ONLY = "Only line endings or the final newline change."
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +48,10 @@ class Replacement:
 def preview_content(path: str, content: str, current: FileContent) -> Preview:
     """A tool that sets the whole text of a file."""
     if current.text is None:
-        file = FilePreview(path, "all that it will hold", diff_texts("", content))
+        file = FilePreview(path, "new content", diff_texts("", content))
         return Preview(
             complete=False,
-            sentence=NEW_CONTENT_ONLY.format(why=current.reason),
+            sentence=NEW_CONTENT_ONLY.format(reason=current.reason),
             note="1 file written",
             files=(file,),
         )
@@ -70,7 +70,7 @@ def preview_edit(path: str, data: Mapping[str, Any], current: FileContent) -> Pr
         return None
     after = apply_replacements(current.text, replacements) if current.text is not None else None
     if after is None or current.text is None:
-        sentence = NO_MATCH if current.text is not None else REPLACEMENT_ONLY.format(why=current.reason)
+        sentence = NO_MATCH if current.text is not None else REPLACEMENT_ONLY.format(reason=current.reason)
         file = FilePreview(
             path, "", tuple(hunk for piece in replacements for hunk in _render_replacement(piece))
         )
@@ -149,7 +149,7 @@ def _render_replacement(piece: Replacement) -> tuple[Hunk, ...]:
     """A replacement on its own: numbered where the agent named the line."""
     line = piece.line
     if line is None:
-        return drop_line_numbers(diff_texts(piece.before, piece.after), "the place in the file is not known")
+        return drop_line_numbers(diff_texts(piece.before, piece.after), "position in the file unknown")
     return diff_texts(piece.before, piece.after, old=max(line, 1), new=max(line, 1))
 
 
@@ -176,10 +176,10 @@ def _preview_notebook(path: str, data: Mapping[str, Any], current: FileContent) 
     )
     hunks = drop_line_numbers(diff_texts(before or "", after), note)
     if before is None:
-        reason = current.reason or "The cell is not in the notebook as it is now."
-        sentence = f"{reason} What the cell holds now is not shown."
+        reason = current.reason or "The cell is not in the current notebook."
+        sentence = f"{reason} The current content of the cell is not shown."
     else:
-        sentence = "This is the whole change of the cell."
+        sentence = "This is the complete change of the cell."
     files = (FilePreview(path, note, hunks),)
     return Preview(complete=before is not None, sentence=sentence, note="1 cell changed", files=files)
 

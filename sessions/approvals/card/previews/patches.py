@@ -73,7 +73,7 @@ class _PatchFile:
 
     def get_hunk(self) -> _PatchHunk:
         if not self.hunks:
-            self.hunks.append(_PatchHunk("the whole file" if self.note == "new file" else ""))
+            self.hunks.append(_PatchHunk("complete file" if self.note == "new file" else ""))
         return self.hunks[-1]
 
     def to_preview(self) -> FilePreview:

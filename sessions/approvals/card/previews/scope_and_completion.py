@@ -10,11 +10,9 @@ from sessions.approvals.card.previews.values import Criterion, PatternAddition, 
 from sessions.models import Approval
 
 MAX_FILES = 8
-ALL_FILES = (
-    "These are the known files that it would let through; files that do not exist yet are let through too."
-)
-SOME_FILES = "There are more files than were looked at; others may be let through as well."
-NOT_VERIFIED = "The notes are the agent's own words; nothing in them was checked here."
+ALL_FILES = "These are the known files that the patterns would allow. Files created later are allowed too."
+SOME_FILES = "Not every file was checked; the patterns may allow others as well."
+NOT_VERIFIED = "The notes are the agent's own words and were not verified."
 
 
 def preview_scope(approval: Approval, workspace: Workspace, scope: tuple[str, ...]) -> Preview:
@@ -38,7 +36,7 @@ def preview_completion(approval: Approval, criteria: Iterable[object]) -> Previe
     return Preview(
         complete=True,
         sentence=NOT_VERIFIED,
-        note=f"{approval.intent_id} becomes COMPLETED, for good",
+        note=f"{approval.intent_id} becomes COMPLETED; this is final",
         criteria=tuple(Criterion(str(criterion)) for criterion in criteria),
         input=approval.call.get("verification_notes", ""),
     )

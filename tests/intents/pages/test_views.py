@@ -1,16 +1,13 @@
-"""The pages of the registry, as Ada (admin), Rex (reviewer), Ivy (auditor) and Max (a stranger) meet them."""
+"""The intent pages, as Ada (admin), Rex (reviewer), Ivy (auditor) and Max (a stranger) meet them."""
 
 from __future__ import annotations
 
 import pytest
-from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from controlplane.models import Workspace
 from intents.models import Intent, IntentRevision
-from intents.pages.text_area_lists import from_lines, to_lines
 from tests import builders
-from tests.intents.builders import DATA, file_of, intent
 
 BASE = "/w/acme/intents/"
 HOSTILE = "<script>alert(1)</script>\u202e"
@@ -35,55 +32,60 @@ def test_the_list_shows_every_intent_and_what_needs_attention(acme, page):
     assert "waits for INT-001" in text
 
 
-def test_the_list_can_be_narrowed(acme, page):
+@pytest.mark.parametrize(
+    ("query", "intent_id"),
+    [({"q": "DOCS"}, "INT-002"), ({"status": "PENDING"}, "INT-001"), ({"q": "int-001"}, "INT-001")],
+    ids=["pattern", "status", "id"],
+)
+def test_the_list_can_be_narrowed(acme, page, query, intent_id):
     builders.intent(acme, owned_scope=["src/auth/**"])
     builders.intent(acme, "INT-002", owned_scope=["docs/**"], status="BLOCKED")
-    for query, kept in (
-        ({"q": "DOCS"}, "INT-002"),
-        ({"status": "PENDING"}, "INT-001"),
-        ({"q": "int-001"}, "INT-001"),
-    ):
-        shown = [row["id"] for row in page.get(BASE, query).context["intents"]]
-        assert shown == [kept]
+    assert [row["id"] for row in page.get(BASE, query).context["intents"]] == [intent_id]
 
 
 def test_an_empty_registry_says_what_to_do(page):
     assert "Until you add an intent, every call is denied" in page.get(BASE).content.decode()
 
 
-def test_everybody_in_the_workspace_may_look(rex, ivy, auth):
-    for person in (rex, ivy):
-        client = builders.signed_in(person)
-        for address in (BASE, f"{BASE}INT-001/", f"{BASE}export/"):
-            assert client.get(address).status_code == 200
-        for address in (f"{BASE}new/", f"{BASE}import/", f"{BASE}INT-001/edit/"):
-            assert client.get(address).status_code == 403
-            assert client.post(address, {"name": "x", "scope": "x"}).status_code == 403
-        for address in (f"{BASE}INT-001/move/", f"{BASE}INT-001/scope/"):
-            assert client.post(address, {"status": "BLOCKED", "scope": "x"}).status_code == 403
+READ = ["", "INT-001/", "export/"]
+EDIT = ["new/", "import/", "INT-001/edit/"]
+POST_ONLY = ["INT-001/move/", "INT-001/scope/"]
+
+
+@pytest.mark.parametrize("path", READ)
+@pytest.mark.parametrize("name", ["rex", "ivy"])
+def test_reviewers_and_auditors_may_look(request, auth, name, path):
+    client = builders.signed_in(request.getfixturevalue(name))
+    assert client.get(f"{BASE}{path}").status_code == 200
+
+
+@pytest.mark.parametrize("path", [*EDIT, *POST_ONLY])
+@pytest.mark.parametrize("name", ["rex", "ivy"])
+def test_reviewers_and_auditors_change_nothing(request, auth, name, path):
+    client = builders.signed_in(request.getfixturevalue(name))
+    assert client.get(f"{BASE}{path}").status_code == (405 if path in POST_ONLY else 403)
+    answer = client.post(f"{BASE}{path}", {"name": "x", "status": "BLOCKED", "scope": "x", "version": "1"})
+    assert answer.status_code == 403
     assert Intent.objects.get().version == 1
 
 
-def test_a_stranger_finds_nothing(max_, auth):
+@pytest.mark.parametrize("path", [*READ, *EDIT])
+def test_a_stranger_finds_nothing(max_, auth, path):
     client = builders.signed_in(max_)
-    for address in (
-        BASE,
-        f"{BASE}INT-001/",
-        f"{BASE}export/",
-        f"{BASE}new/",
-        f"{BASE}import/",
-        f"{BASE}INT-001/edit/",
-    ):
-        assert client.get(address).status_code == 404
-    for address in (f"{BASE}INT-001/move/", f"{BASE}INT-001/scope/"):
-        assert client.post(address, {"status": "BLOCKED", "scope": "x"}).status_code == 404
+    assert client.get(f"{BASE}{path}").status_code == 404
     assert client.get("/w/elsewhere/intents/INT-001/").status_code == 404
 
 
-def test_a_page_of_one_intent_shows_hostile_texts_as_texts(acme, page):
+@pytest.mark.parametrize("path", [*EDIT, *POST_ONLY])
+def test_a_stranger_posts_to_nothing(max_, auth, path):
+    answer = builders.signed_in(max_).post(f"{BASE}{path}", {"status": "BLOCKED", "scope": "x"})
+    assert answer.status_code == 404
+
+
+@pytest.mark.parametrize("path", ["", "INT-001/", "INT-001/edit/"])
+def test_a_page_shows_hostile_texts_as_texts(acme, page, path):
     builders.intent(acme, name=HOSTILE, description=HOSTILE, constraints=[HOSTILE], extra_field=HOSTILE)
-    for address in (BASE, f"{BASE}INT-001/", f"{BASE}INT-001/edit/"):
-        assert "<script>alert" not in page.get(address).content.decode()
+    assert "<script>alert" not in page.get(f"{BASE}{path}").content.decode()
 
 
 def test_ada_moves_an_intent(page, auth):
@@ -103,6 +105,7 @@ def test_ada_moves_an_intent(page, auth):
         ({"status": "COMPLETED", "version": "7"}, "changed meanwhile"),
         ({"status": "COMPLETED"}, "changed meanwhile"),
     ],
+    ids=["not allowed", "unknown status", "stale version", "no version"],
 )
 def test_a_move_that_is_refused_says_why(page, auth, sent, words):
     answer = page.post(f"{BASE}INT-001/move/", sent, follow=True)
@@ -122,6 +125,7 @@ def test_ada_saves_a_scope(page, auth):
         ("", "1", "at least one pattern"),
         ("docs/**", "9", "changed meanwhile"),
     ],
+    ids=["outside", "empty", "stale version"],
 )
 def test_a_scope_that_is_refused_stays_in_the_editor(page, auth, scope, version, words):
     answer = page.post(f"{BASE}INT-001/scope/", {"scope": scope, "version": version})
@@ -195,6 +199,7 @@ def test_ada_registers_an_intent(page, acme):
         ({"constraints": "{broken"}, "Line 1 begins like JSON"),
         ({"dependencies": "INT-404"}, "not registered"),
     ],
+    ids=["id", "scope", "constraints", "dependencies"],
 )
 def test_what_the_registry_refuses_stands_beside_its_field(page, acme, change, words):
     answer = page.post(f"{BASE}new/", FORM | change)
@@ -221,45 +226,6 @@ def test_the_whole_form_keeps_what_it_does_not_show(acme, page):
     assert "changed meanwhile" in stale.content.decode()
 
 
-def test_an_import_is_checked_before_it_is_applied(acme, page, auth):
-    text = file_of(intent("INT-001"), intent("INT-002")).decode().replace("\n", "\r\n")
-    answer = page.post(f"{BASE}import/", {"text": text, "mode": "replace", "step": "check"})
-    assert [(step["intent_id"], step["change"]) for step in answer.context["plan"]] == [
-        ("INT-002", "added"),
-        ("INT-001", "changed"),
-    ]
-    assert Intent.objects.count() == 1
-    answer = page.post(f"{BASE}import/", {"text": text, "mode": "replace", "step": "apply"}, follow=True)
-    assert "1 added, 1 changed, 0 removed." in answer.content.decode()
-    assert Intent.objects.count() == 2
-
-
-def test_an_invalid_file_is_reported_with_its_lines(page, acme):
-    data = (DATA / "bad_input" / "y01-tab.yaml").read_bytes()
-    for step in ("check", "apply"):
-        answer = page.post(f"{BASE}import/", {"file": SimpleUploadedFile("a.yaml", data), "step": step})
-        assert "YAML_PARSE_ERROR" in answer.content.decode()
-        assert answer.context["report"].errors[0].line == 3
-        assert answer.context["plan"] is None
-    assert not Intent.objects.exists()
-
-
-def test_a_real_file_needs_to_be_asked_for_leniently(page, acme):
-    data = (DATA / "real_orchestration" / "13" / "active_intents.yaml").read_text()
-    assert not page.post(f"{BASE}import/", {"text": data, "step": "check"}).context["report"].valid
-    assert (
-        page.post(f"{BASE}import/", {"text": data, "step": "check", "lenient": "true"})
-        .context["report"]
-        .valid
-    )
-
-
-def test_an_export_is_the_file(page, auth):
-    answer = page.get(f"{BASE}export/")
-    assert answer.headers["Content-Disposition"] == 'attachment; filename="active_intents.yaml"'
-    assert b'id: "INT-001"' in answer.content
-
-
 def test_a_post_needs_the_csrf_token(ada, auth):
     client = Client(enforce_csrf_checks=True)
     client.force_login(ada)
@@ -277,17 +243,3 @@ def test_pages_ask_the_same_number_of_queries_for_any_number_of_intents(
         page.get(BASE)
     with django_assert_max_num_queries(17):
         page.get(f"{BASE}INT-001/")
-
-
-def test_items_go_through_a_text_area_unchanged():
-    items = [
-        "plain",
-        "two\nlines",
-        " blank ends ",
-        '{"looks": "like JSON"}',
-        {"type": "a", "n": 1},
-        '"quoted"',
-        "[x]",
-        "über \u2028 x",
-    ]
-    assert from_lines(to_lines(items)) == items

@@ -1,4 +1,4 @@
-"""The governance section, state by state."""
+"""Governance sections, one per state of a session."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from controlplane.policy.model import IntentStatus, Registry
 from intents.file_format.values import IntentValues
 from intents.prompts import governance
 from intents.prompts.context_xml import FileState, HistoryItem, PromptContext
-from intents.summaries import IntentSummary, one_line
+from intents.summaries import IntentSummary
 
 MANDATE = (
     "You are an Intent-Driven Architect. You CANNOT write code immediately. Your first action MUST be to analyze "
@@ -86,8 +86,3 @@ def test_missing_and_corrupt_and_ended():
     assert "unavailable" in governance.render_unavailable(Registry.MISSING, "It is missing.")
     assert "It is missing." in governance.render_unavailable(Registry.MISSING, "It is missing.").splitlines()
     assert "has ended" in governance.render_ended()
-
-
-def test_short_forms():
-    assert one_line(" a\r\n\tb\u202e c\x00 ") == "a b c"
-    assert one_line("word " * 100, 20) == "word word word word…"

@@ -107,6 +107,7 @@ def scopes(count, patterns):
         lambda n: ["a/**", "!a/**", f"b{n}/**"],
         lambda n: [f"**/a*b{n}*/**/c*/**", "!**/*c*", f"!*{n}/**"],
     ],
+    ids=["everything", "exclusions", "many wildcards"],
 )
 def test_scopes_that_are_costly_to_compare_are_compared_in_part(patterns):
     with bounded(SOON):

@@ -51,13 +51,18 @@ def test_a_dry_run_in_json(acme):
     assert not Intent.objects.exists()
 
 
-def test_what_is_not_there_is_told(acme):
-    with pytest.raises(CommandError, match="Known: acme"):
-        run("import_intents", "x", "--workspace", "acne")
-    with pytest.raises(CommandError, match="cannot be read: No such file"):
-        run("import_intents", "/nowhere", "--workspace", "acme")
-    with pytest.raises(CommandError, match="cannot be written"):
-        run("export_intents", "--workspace", "acme", "--output", "/nowhere/file")
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("import_intents", "x", "--workspace", "acne"), "Known: acme"),
+        (("import_intents", "/nowhere", "--workspace", "acme"), "cannot be read: No such file"),
+        (("export_intents", "--workspace", "acme", "--output", "/nowhere/file"), "cannot be written"),
+    ],
+    ids=["workspace", "file to read", "file to write"],
+)
+def test_an_unknown_name_is_reported(acme, arguments, message):
+    with pytest.raises(CommandError, match=message):
+        run(*arguments)
 
 
 def test_an_export_goes_to_a_file_or_to_the_screen(acme, tmp_path):
@@ -145,7 +150,9 @@ def test_both_ways_a_conflict_is_told_and_loses_nothing(acme, folder):
     assert Intent.objects.get().name == "Of the folder"
 
 
-@pytest.mark.parametrize("state", ["{", "[]", '{"intents": {"INT-001": 5}}'])
+@pytest.mark.parametrize(
+    "state", ["{", "[]", '{"intents": {"INT-001": 5}}'], ids=["no JSON", "no object", "no document"]
+)
 def test_both_ways_a_state_that_is_no_state_is_told(acme, folder, state):
     folder.write_bytes(file_of(intent("INT-001")))
     folder.with_name(".icp-sync.json").write_text(state)

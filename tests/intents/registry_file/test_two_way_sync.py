@@ -126,7 +126,11 @@ def test_a_file_that_is_gone_is_written_again_and_removes_nothing(folder):
     assert Intent.objects.count() == 2
 
 
-@pytest.mark.parametrize("text", ["", "active_intents: [", "active_intents:\n- id: 5\n", "a: b"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "active_intents: [", "active_intents:\n- id: 5\n", "a: b"],
+    ids=["empty", "no YAML", "no intent", "no list"],
+)
 def test_a_file_that_cannot_be_read_changes_nothing(folder, text):
     folder.text = text
     assert folder.sync(status=400)["error_type"]
@@ -140,7 +144,7 @@ def test_a_dry_run_changes_nothing(folder):
 
 
 @pytest.mark.parametrize(
-    "base", [{"INT-001": 5}, {"": []}, {"INT-001": {"id": None, "name": [[]]}}, 5, {"x": {}}]
+    "base", [{"INT-001": 5}, {"": []}, {"INT-001": {"id": None, "name": [[]]}}, 5, {"x": {}}], ids=repr
 )
 def test_a_state_that_is_odd_loses_nothing(folder, base):
     answer = folder.speaker.post("intents/sync", {"file": folder.text, "base": base})
