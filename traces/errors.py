@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from controlplane.shared.errors import ConflictError, InvalidInputError
+from controlplane.shared.errors import ConflictError, InvalidInputError, UnavailableError
 
 
 class OutletError(InvalidInputError):
@@ -39,3 +39,11 @@ class NotRetiredError(ConflictError):
     """The lesson is in force, so there is no retirement to take back."""
 
     error_type = "NOT_RETIRED"
+
+
+class RepositoryError(InvalidInputError):
+    """git could not read or write the repository; the message is its output."""
+
+
+class WorkerStoppedError(UnavailableError):
+    """The worker process ended before the file did."""

@@ -9,7 +9,8 @@ import pytest
 
 from traces.anchors import git_notes
 from traces.blame.git_blob import read_committed_text
-from traces.interchange.repository import Repository, RepositoryError
+from traces.errors import RepositoryError
+from traces.interchange.repository import Repository
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from traces.entries.deduplicate import SubmittedEntry, validate_fields
+from traces.errors import RepositoryError
 from traces.interchange.export import encode_json_line
 from traces.interchange.formats import git_ai
 from traces.interchange.formats.agent_trace import to_record
@@ -39,10 +40,6 @@ COMMITTER_OPTIONS = (
     "-c",
     "commit.gpgSign=false",
 )
-
-
-class RepositoryError(Exception):
-    """git failed; the message is its output."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,7 @@ from typing import IO
 from django.conf import settings
 
 from traces.entries.record import StoreOptions
+from traces.errors import WorkerStoppedError
 from traces.interchange.formats.json_lines import CHUNK_SIZE
 from traces.interchange.imports.prepare import (
     PreparedBatch,
@@ -43,10 +44,6 @@ PIPE_SIZE = 1024 * 1024  # the limit for unprivileged users on Linux: about two 
 MAX_QUEUED_BATCHES = 24  # batches beyond the pipe, prepared while the other process commits and seals
 GC_THRESHOLD = 100_000  # allocations between searches for cycles: batches have none
 WORKER_CODE = f"import django; django.setup(); from {__name__} import run_worker; run_worker()"
-
-
-class WorkerStoppedError(Exception):
-    """The worker process ended before the file did."""
 
 
 @contextmanager

@@ -10,8 +10,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from traces.entries.filters import TraceFilter, filter_traces
+from traces.errors import RepositoryError
 from traces.interchange.export import stream_agent_trace, stream_orchestration
-from traces.interchange.repository import NOTES_REF, Repository, RepositoryError, write_notes
+from traces.interchange.repository import NOTES_REF, Repository, write_notes
 from traces.management.workspace_argument import select_workspaces
 
 

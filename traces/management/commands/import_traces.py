@@ -11,18 +11,17 @@ from typing import Any, BinaryIO
 from django.core.management.base import BaseCommand, CommandError
 
 from traces.entries.mutation_class_check import RESERVED_REASONS
+from traces.errors import RepositoryError, WorkerStoppedError
 from traces.interchange.formats import foreign_chain
 from traces.interchange.imports import rewrite_check
 from traces.interchange.imports.import_file import TraceImportOptions, check_file, import_entries, import_file
 from traces.interchange.imports.report import ImportReport
 from traces.interchange.imports.rewrite_check import MAX_SOURCE_LENGTH
-from traces.interchange.imports.worker_process import WorkerStoppedError
 from traces.interchange.repository import (
     GIT_AI_NOTES_REF,
     NOTES_REF,
     TRACE_DIRECTORY,
     Repository,
-    RepositoryError,
     read_repository,
 )
 from traces.ledger import sealing

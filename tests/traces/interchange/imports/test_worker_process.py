@@ -21,6 +21,7 @@ from tests.builders import workspace
 from tests.live import ROOT, LiveServer
 from tests.traces.builders import AWAY, HOME, append, decision
 from tests.traces.data import DATA
+from traces.errors import WorkerStoppedError
 from traces.interchange.imports import import_file as importing
 from traces.interchange.imports import worker_process
 from traces.interchange.imports.import_file import TraceImportOptions, import_file
@@ -251,10 +252,10 @@ def endless(after, do):
 def test_a_killed_process_is_an_error_and_what_was_committed_stays(monkeypatch, started):
     monkeypatch.setattr(importing, "BATCH_SIZE", 50)
     whole = TraceImportOptions(HOME, "Max", use_worker=True)
-    with pytest.raises(worker_process.WorkerStoppedError, match="status -9"):
+    with pytest.raises(WorkerStoppedError, match="status -9"):
         import_file(endless(20, kill(started, 0)), whole)
     assert not LedgerEntry.objects.exists()
-    with pytest.raises(worker_process.WorkerStoppedError, match="status -9"):
+    with pytest.raises(WorkerStoppedError, match="status -9"):
         import_file(
             endless(60, kill(started, 1)), TraceImportOptions(HOME, "Max", use_worker=True, commit_every=100)
         )
