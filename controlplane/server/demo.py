@@ -144,7 +144,7 @@ def _replace_lost_token(workspace: Workspace, role: str, saved: DemoCredentials)
 def describe_demo(seeded: SeededDemo) -> str:
     """Return what a reader needs to begin: address, accounts, tokens, and what to click."""
     people = [
-        f"  {name:<5} {PEOPLE[name].label:<9} {word}" for name, word in seeded.credentials.passwords.items()
+        f"  {name:<5} {PEOPLE[name].label!s:<9} {word}" for name, word in seeded.credentials.passwords.items()
     ]
     tokens = [f"  {role:<9} {text}" for role, text in seeded.credentials.tokens.items()]
     return "\n".join(
