@@ -247,7 +247,7 @@ class TestWebhook:
         expected = hmac.digest(key, f"{named}.{moment}.".encode() + body, "sha256")
         assert headers["webhook-signature"] == f"v1,{base64.b64encode(expected).decode()}"
         assert abs(int(moment) - time.time()) < 60
-        assert fresh(hook).answer == "It answered 200: kept"
+        assert fresh(hook).answer == "The webhook answered 200: kept"
 
     @pytest.mark.parametrize(
         "answer", [PostResponse(500, "no room"), PostResponse(302, ""), TargetError("It did not answer.")]
@@ -361,7 +361,7 @@ class TestAnOldBackupRestored:
             in capsys.readouterr().out
         )
         place = LedgerAnchor.objects.get()
-        assert "9 entries were anchored, the ledger has 5" in assess_health(place, timezone.now()).text
+        assert "9 entries were anchored, but the ledger has only 5" in assess_health(place, timezone.now()).text
 
     def test_the_consistency_proof_fails_once_it_has_grown_again(self, gone_back, capsys):
         home, _ = gone_back
