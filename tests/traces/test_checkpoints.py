@@ -82,7 +82,11 @@ def test_the_verifier_key_names_the_log_and_the_key(key_file):
 
 @pytest.mark.parametrize(
     ("content", "words"),
-    [(b"garbage", "not an unencrypted private key in PEM format"), (b"", "not an unencrypted private key"), (None, "cannot be read")],
+    [
+        (b"garbage", "not an unencrypted private key in PEM format"),
+        (b"", "not an unencrypted private key"),
+        (None, "cannot be read"),
+    ],
 )
 def test_a_key_file_that_cannot_be_used_is_named_before_anything_needs_it(key_file, content, words):
     assert check_key_files() == []
