@@ -17,12 +17,13 @@ SLUG = RegexValidator(
 
 
 class WorkspaceQuerySet(models.QuerySet["Workspace"]):
-    def apply_change(self, workspace_id: int, **fields: Any) -> None:
-        """Set fields and raise `revision` in one statement. Nothing else may raise it.
+    def apply_change(self, **fields: Any) -> int:
+        """Set fields and raise `revision` in one statement; return the number of rows.
 
-        Call it in the transaction of whatever a decision depends on, whether that is a field here or not.
+        Nothing else may raise it. Call it, without fields if need be, in the transaction of whatever a
+        decision depends on.
         """
-        self.filter(pk=workspace_id).update(revision=models.F("revision") + 1, **fields)
+        return self.update(revision=models.F("revision") + 1, **fields)
 
 
 class Workspace(models.Model):

@@ -111,7 +111,7 @@ def _get_or_create_workspace(repository: Path, saved: DemoCredentials) -> Worksp
     if workspace is not None:
         if workspace.name != NAME:
             raise DemoConflictError(f"A workspace {SLUG} exists that is not the demo's; nothing was changed.")
-        Workspace.objects.apply_change(workspace.pk, local_root=str(repository))
+        Workspace.objects.filter(pk=workspace.pk).apply_change(local_root=str(repository))
         return workspace
     created = create_workspace(SLUG, name=NAME, local_root=str(repository))
     saved.tokens.update(created.tokens)
