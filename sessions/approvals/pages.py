@@ -14,6 +14,8 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
@@ -36,7 +38,7 @@ REFRESH_QUEUE = "icp:approval"  # the event that the queue listens to
 
 
 class DecideForm(forms.Form):
-    action = forms.ChoiceField(choices=[("approve", "Approve"), ("reject", "Reject")])
+    action = forms.ChoiceField(choices=[("approve", _("Approve")), ("reject", _("Reject"))])
     grant = forms.ChoiceField(
         choices=[(value, value) for value in ("once", "session", "minutes", "scope")], required=False
     )
@@ -121,9 +123,9 @@ def revoke_grant(request: MemberRequest, grant_id: str) -> HttpResponse:
     if grant is None:
         raise Http404
     if revoke(grant, _build_decider(request).actor):
-        messages.success(request, "Grant revoked. The next call needs approval again.")
+        messages.success(request, gettext("Grant revoked. The next call needs approval again."))
     else:
-        messages.info(request, "The grant had already expired or been revoked.")
+        messages.info(request, gettext("The grant had already expired or been revoked."))
     return redirect("approvals:list", request.workspace.slug)
 
 
@@ -152,9 +154,9 @@ def _run_action(
 def _redirect_to_next(request: MemberRequest, approval: Approval) -> HttpResponse:
     """Redirect to the next card with a message; to this one while it is still pending."""
     if approval.status == Approval.Status.PENDING:
-        messages.success(request, "Extended by five minutes.")
+        messages.success(request, gettext("Extended by five minutes."))
         return redirect("approvals:card", request.workspace.slug, approval.public_id)
-    lesson_note = " The comment is saved as a lesson." if find_lesson_id(approval) else ""
+    lesson_note = gettext(" The comment is saved as a lesson.") if find_lesson_id(approval) else ""
     messages.success(request, f"{describe_outcome(approval, request.user)}.{lesson_note}")
     next_url = _build_next_url(request, approval)
     return redirect(next_url or reverse("approvals:list", args=[request.workspace.slug]))

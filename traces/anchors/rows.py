@@ -44,7 +44,7 @@ def _row(anchor: LedgerAnchor, now: datetime, *, secrets: bool) -> AnchorRow:
     show_secret = secrets and anchor.kind == AnchorKind.WEBHOOK
     return AnchorRow(
         id=anchor.pk,
-        kind=AnchorKind(anchor.kind).label,
+        kind=str(AnchorKind(anchor.kind).label),
         target=anchor.target,
         every_minutes=anchor.every_minutes,
         enabled=anchor.enabled,
