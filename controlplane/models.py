@@ -8,20 +8,22 @@ from typing import Any
 from django.conf import settings
 from django.core.validators import RegexValidator
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 SLUG = RegexValidator(
     r"\A[a-z0-9](?:[a-z0-9-]{0,48}[a-z0-9])?\Z",
-    "Use 1 to 50 lower-case letters, digits and hyphens, with a letter or digit at both ends.",
+    _("Use 1 to 50 lower-case letters, digits and hyphens, with a letter or digit at both ends."),
 )
 
 
 class WorkspaceQuerySet(models.QuerySet["Workspace"]):
-    def apply_change(self, workspace_id: int, **fields: Any) -> None:
-        """Set fields and raise `revision` in one statement. Nothing else may raise it.
+    def apply_change(self, **fields: Any) -> int:
+        """Set fields and raise `revision` in one statement; return the number of rows.
 
-        Call it in the transaction of whatever a decision depends on, whether that is a field here or not.
+        Nothing else may raise it. Call it, without fields if need be, in the transaction of whatever a
+        decision depends on.
         """
-        self.filter(pk=workspace_id).update(revision=models.F("revision") + 1, **fields)
+        return self.update(revision=models.F("revision") + 1, **fields)
 
 
 class Workspace(models.Model):
@@ -51,9 +53,9 @@ class Workspace(models.Model):
 class Role(models.TextChoices):
     """What a person may do in a workspace; an auditor reads everything and changes nothing."""
 
-    AUDITOR = "auditor", "Auditor"
-    REVIEWER = "reviewer", "Reviewer"
-    ADMIN = "admin", "Admin"
+    AUDITOR = "auditor", _("Auditor")
+    REVIEWER = "reviewer", _("Reviewer")
+    ADMIN = "admin", _("Admin")
 
 
 class MembershipQuerySet(models.QuerySet["Membership"]):
@@ -85,9 +87,9 @@ class Membership(models.Model):
 class TokenRole(models.TextChoices):
     """Each role includes the one before."""
 
-    AGENT = "agent", "Agent"
-    REVIEWER = "reviewer", "Reviewer"
-    ADMIN = "admin", "Admin"
+    AGENT = "agent", _("Agent")
+    REVIEWER = "reviewer", _("Reviewer")
+    ADMIN = "admin", _("Admin")
 
 
 class TokenQuerySet(models.QuerySet["Token"]):
@@ -114,7 +116,7 @@ class Token(models.Model):
     role = models.CharField(max_length=10, choices=TokenRole.choices)
     digest = models.CharField(max_length=64, unique=True, editable=False)
     hint = models.CharField(
-        max_length=12, editable=False, help_text="The first characters, to tell tokens apart."
+        max_length=12, editable=False, help_text=_("The first characters, to tell tokens apart.")
     )
     acts_for = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"

@@ -70,7 +70,7 @@ class RegistryChanges:
         if self._revisions:
             IntentRevision.objects.bulk_create(self._revisions, batch_size=BATCH_SIZE)
             append_many(self._entries)
-            Workspace.objects.apply_change(self._workspace_id)
+            Workspace.objects.filter(pk=self._workspace_id).apply_change()
 
     def _last_revision_numbers(self, intent_ids: list[str]) -> dict[str, int]:
         revisions = IntentRevision.objects.filter(workspace_id=self._workspace_id, intent_id__in=intent_ids)

@@ -1,11 +1,10 @@
-"""The shape of a trace entry (one line of `agent_trace.jsonl`): checking it and reading it.
+"""Validate and parse a trace entry, one line of `agent_trace.jsonl`.
 
     {"id", "timestamp", "vcs": {"revision_id"}, "files": [{"relative_path", "conversations": [{"url",
     "contributor": {"entity_type", "model_identifier"}, "ranges": [{"start_line", "end_line",
     "content_hash"}], "related": [{"type", "value"}]}]}]}
 
-`mutation_class` and `intent_id` may stand beside `files`. Unknown fields are kept: an entry is stored
-as it was sent.
+`mutation_class` and `intent_id` are optional, next to `files`. Unknown fields are stored as they were sent.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ MAX_ID_LENGTH = 200
 MAX_PATH_LENGTH = 1000
 MAX_TEXT_LENGTH = 200
 MAX_LINE_LENGTH = 2**31
-CACHE_SIZE = 16_384  # an entry is checked first and read later, so every path and time is asked for twice
+CACHE_SIZE = 16_384  # an entry is validated first and parsed later, so every path and time is parsed twice
 INTENT_TYPE = "specification"
 DELETED = "DELETED"
 EVOLUTION_CLASS = "INTENT_EVOLUTION"
@@ -44,7 +43,7 @@ class TracedRange(NamedTuple):
 
 
 class TracedFile(NamedTuple):
-    """A file as an entry speaks of it. `content_hash` is "" where the entry has none for the whole file."""
+    """One file of an entry. `content_hash` is "" where the entry has none for the complete file."""
 
     path: str
     session_id: str
@@ -55,7 +54,7 @@ class TracedFile(NamedTuple):
 
 
 class ParsedEntry(NamedTuple):
-    """What queries need to know of an entry."""
+    """The fields of an entry that projections and queries need."""
 
     changed_at: datetime
     revision_id: str
@@ -67,12 +66,12 @@ class ParsedEntry(NamedTuple):
 
 
 def find_field_errors(entry: dict[str, Any]) -> list[tuple[str, str]]:
-    """(JSON path, problem) for every field that is missing or not what it must be."""
+    """Return (JSON path, error) for every field that is missing or invalid."""
     return list(_check_entry(entry))
 
 
 def parse_entry(entry: dict[str, Any]) -> ParsedEntry:
-    """Read an entry that has no `problems`."""
+    """Parse an entry that has no field errors."""
     intent_id = _text(entry.get("intent_id"))
     files = tuple(_parse_file(file, intent_id) for file in entry["files"])
     revision = _text((entry.get("vcs") or {}).get("revision_id"))
@@ -84,7 +83,10 @@ def parse_entry(entry: dict[str, Any]) -> ParsedEntry:
 def build_parsed_entry(
     timestamp: str, revision_id: str, mutation_class: str, intent_id: str, files: tuple[TracedFile, ...]
 ) -> ParsedEntry:
-    """An entry of these files: session, intent and model are the first that are told. Raises ValueError."""
+    """Build an entry of these files; session, intent and model are the first ones named.
+
+    Raise ValueError for a timestamp that is not RFC 3339.
+    """
     return ParsedEntry(
         changed_at=parse_timestamp(timestamp),
         revision_id=revision_id,
@@ -100,7 +102,7 @@ def build_parsed_entry(
 
 @lru_cache(maxsize=CACHE_SIZE)
 def parse_timestamp(text: str) -> datetime:
-    """The instant of an RFC 3339 text. Raises ValueError."""
+    """Parse an RFC 3339 text, to UTC. Raise ValueError."""
     if not _INSTANT.fullmatch(text):
         raise ValueError(f"{text!r} is not a time like 2026-02-21T12:00:00Z")
     return datetime.fromisoformat(text.upper()).astimezone(UTC)
@@ -108,7 +110,7 @@ def parse_timestamp(text: str) -> datetime:
 
 @lru_cache(maxsize=CACHE_SIZE)
 def to_canonical_path(raw: str) -> str:
-    """The workspace-relative path. Raises ValueError with the reason for the sender."""
+    """Return the workspace-relative path. Raise ValueError with the reason for the sender."""
     result = canonicalize(raw, root=None, cwd=None, writing=True)
     if isinstance(result, InvalidPath):
         raise ValueError(result.message)  # noqa: TRY004 - the text is of the right type and says the wrong thing
@@ -119,7 +121,7 @@ def to_canonical_path(raw: str) -> str:
 
 @lru_cache(maxsize=CACHE_SIZE)
 def normalize_hash(text: str | None) -> str:
-    """`algorithm:value` as it can be compared; a bare SHA-256 gets its prefix, a placeholder becomes ""."""
+    """Return `algorithm:value`: a bare SHA-256 gets its prefix, a placeholder becomes ""."""
     stripped = (text or "").strip()
     if _BARE_SHA256.fullmatch(stripped):
         return f"sha256:{stripped.lower()}"
@@ -127,7 +129,7 @@ def normalize_hash(text: str | None) -> str:
 
 
 def parse_session_id(url: str | None) -> str:
-    """The session that a conversation's url names: the url itself, or the last part of a web link or URN."""
+    """Return the session id in a conversation's url: the last part of a web link or URN, else all of it."""
     text = (url or "").strip()
     if text.startswith("urn:"):
         return text.rsplit(":", 1)[-1][:MAX_TEXT_LENGTH]
@@ -252,7 +254,7 @@ def _is_line(value: Any) -> bool:
 
 
 def _parse_file(file: dict[str, Any], entry_intent_id: str) -> TracedFile:
-    """`named` is the intent of the whole entry, for files that name none."""
+    """Parse one file. `entry_intent_id` is the intent of the entry, for files that name none."""
     conversations = file.get("conversations") or []
     file_hash = file.get("content_hash")
     hashes = [file_hash] if file_hash else []
@@ -274,7 +276,7 @@ def _parse_file(file: dict[str, Any], entry_intent_id: str) -> TracedFile:
 def build_traced_file(
     path: str, session_id: str, intents: tuple[str, ...], hashes: list[str], ranges: list[TracedRange]
 ) -> TracedFile:
-    """A file whose hashes, of the whole and of ranges, are `told`. It has one where all of them agree."""
+    """Build a file from the hashes of the file and of its ranges. It gets a hash where all of them agree."""
     normalized = {normalize_hash(text) for text in hashes}
     content_hash = normalized.pop() if len(normalized) == 1 else ""
     deleted = bool(hashes) and all(text.upper() == DELETED for text in hashes)
@@ -282,7 +284,7 @@ def build_traced_file(
 
 
 def _parse_ranges(conversation: dict[str, Any], hashes: list[str]) -> list[TracedRange]:
-    """The ranges of a conversation; the hashes that they tell are added to `told`."""
+    """Parse the ranges of a conversation; append their raw hashes to `hashes`."""
     contributor = conversation.get("contributor") or {}
     kind = _text(contributor.get("entity_type"))[:20]
     model = _text(contributor.get("model_identifier"))

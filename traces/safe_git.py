@@ -1,8 +1,8 @@
-"""How git is called in a repository that agents write to as well.
+"""Arguments and environment for running git in a repository that agents can write to.
 
-Its configuration is as hostile as its files: nothing of it may have git run a program (hooks, file monitors,
-filters, pagers, signatures, helpers that fetch), reach another machine, or show another history than the
-objects tell. Settings on the command line win over the repository's own; those of the system and the user are
+The repository's configuration is as hostile as its files. It must not make git run a program (hooks, file
+monitors, filters, pagers, signatures, fetch helpers), connect to another machine, or show a history other
+than the objects' own. Settings on the command line win over the repository's. System and user settings are
 not read.
 """
 

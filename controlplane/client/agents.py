@@ -1,4 +1,4 @@
-"""One row for each coding agent: its events, how it is refused, where its configuration stands."""
+"""The table of coding agents: events, form of a denial, time limits, configuration file."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ def grouped_entry(command: str, seconds: int, **options: Any) -> dict[str, Any]:
     return {"hooks": [{"type": "command", "command": command, "timeout": seconds, **options}]}
 
 
-# `gates` and `others` are events; `refuse` makes the client's own denial, said with exit status `status`: 0
-# where another one hides the text from the model, 2 where either may be read. The hook answers within
-# `seconds`, is held for a human for at most `wait` of them, and the client's own limit is ten seconds longer.
-# `entry` makes one entry of the configuration `file`; without it the file is a plugin.
-Client = namedtuple(  # noqa: PYI024  typing costs 5 ms at every call
+# `gates` are events before a tool, `others` the rest. `refuse` builds the client's denial, sent with exit
+# status `status`: 0 where another status would hide the text from the model, else 2. The hook answers within
+# `seconds`, may wait for a person for at most `wait` of them, and the client's own limit is ten seconds
+# longer. `entry` builds one entry of the configuration `file`; without it the file is a plugin.
+Client = namedtuple(  # noqa: PYI024  importing typing takes 5 ms at every call
     "Client", "gates others refuse status seconds wait file entry fails_open"
 )
 CLIENTS = {
@@ -88,7 +88,7 @@ CLIENTS = {
 
 
 def find_refusal(answer: dict[str, Any]) -> str:
-    """Why an answer in any client's form refuses; "" where it does not."""
+    """Return the reason of a denial in any client's form; "" for an answer that denies nothing."""
     output = answer.get("hookSpecificOutput") or answer
     is_denied = "deny" in {output.get(key) for key in ("permissionDecision", "decision", "permission")}
     if is_denied or output.get("skip") is True or output.get("exit_status") == 2:

@@ -1,4 +1,4 @@
-"""What the hook tells beside the payload, found without starting git: repository, revision, hashes."""
+"""What the hook adds to a payload: connection, repository, revision, content hashes, links. Starts no git."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-VERSION = "source"  # of the program as it is served: a digest of all of it
+VERSION = "source"  # the served file has a digest of itself here
 CONFIG_DIR = os.path.join(os.path.expanduser("~"), ".config", "icp")
 CONNECTIONS = f"{CONFIG_DIR}/connections.json"
-MAX_HASHED = 8 * 1024 * 1024  # bytes of a file that is hashed at a tool call
+MAX_HASHED = 8 * 1024 * 1024  # bytes of a file; larger ones are not hashed
 MAX_WITHOUT_OPENSSL = 512 * 1024  # bytes
 PATH_KEYS = frozenset(
     {
@@ -25,7 +25,7 @@ PATH_KEYS = frozenset(
 PATCH_LINES = ("*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ")
 COMMAND_KEYS = frozenset({"command", "cmd", "commands", "script", "command_line"})
 SHELL_DELIMITERS = "'\"`;|&<>()={}"
-MAX_NAMES = 500  # words of one call
+MAX_NAMES = 500  # paths of one call
 MAX_WORD_LENGTH = 1024  # characters
 ROOT_VARIABLES = (
     "CLAUDE_PROJECT_DIR",
@@ -37,13 +37,14 @@ ROOT_VARIABLES = (
 
 
 class ControlPlaneError(Exception):
-    """The gate gave no decision; the message says why, to a model."""
+    """The control plane gave no usable answer; the message is written for a model."""
 
 
 def find_connection(payload: dict[str, Any]) -> dict[str, Any]:
-    """`url`, `token`, `wait` of the repository that the client works in; its `root` as the client spells it.
+    """Return `url`, `token` and `wait` of the client's repository, and its `root` as the client spells it.
 
-    What the client says of itself comes before the payload's `cwd`, which follows the agent around.
+    The client's variables come before the payload's `cwd`, which an agent changes with `cd`. Raise
+    ControlPlaneError without a saved connection.
     """
     roots = payload.get("workspace_roots") or payload.get("workspaceRoots") or []
     candidates = [os.environ.get(name) for name in ROOT_VARIABLES]
@@ -57,16 +58,16 @@ def find_connection(payload: dict[str, Any]) -> dict[str, Any]:
         for folder in list_parents(place) if isinstance(place, str) else ():
             if os.path.realpath(folder) in saved:
                 return {**saved[os.path.realpath(folder)], "root": folder}
-    raise ControlPlaneError(f"No connection is kept for {os.getcwd()}: run `icp.py connect` there.")
+    raise ControlPlaneError(f"No connection is saved for {os.getcwd()}: run `icp.py connect` there.")
 
 
 def find_repository(path: str) -> str:
-    """The git repository that a folder is in, else the folder."""
+    """Return the root of the git repository that contains `path`, else `path`."""
     return next((one for one in list_parents(path) if os.path.exists(f"{one}/.git")), os.path.abspath(path))
 
 
 def list_parents(path: str) -> list[str]:
-    """The folder and all above it."""
+    """Return the directory and all its parents."""
     directories = [os.path.abspath(path)]
     while (parent := os.path.dirname(directories[-1])) != directories[-1]:
         directories.append(parent)
@@ -83,7 +84,7 @@ def read_connections() -> dict[str, Any]:
 
 
 def read_revision(root: str) -> str:
-    """The commit that HEAD names, read from git's own files; "" before the first one or without git."""
+    """Return HEAD's commit, read from git's files; "" before the first commit or without git."""
     git_dir = f"{root}/.git"
     try:
         if os.path.isfile(git_dir):
@@ -109,7 +110,7 @@ def read_first_line(path: str) -> str:
 
 
 def compute_hashes(payload: dict[str, Any], root: str) -> dict[str, str | None]:
-    """`sha256:…` of each file that the payload names and that lies in the repository; None for no file."""
+    """Return `sha256:…` of each file of the repository that the payload names; None for a missing file."""
     base = payload.get("cwd")
     base = base if isinstance(base, str) else root
     hashes_by_path: dict[str, str | None] = {}
@@ -122,8 +123,10 @@ def compute_hashes(payload: dict[str, Any], root: str) -> dict[str, str | None]:
 
 
 def resolve_links(payload: dict[str, Any], root: str) -> dict[str, str]:
-    """The paths that a call names, in fields or in a command, whose real place is another one: relative to
-    the repository, absolute where they lead out of it. The server cannot follow the links of this machine."""
+    """Return the real path of each path that a call names through symlinks, which the server cannot follow.
+
+    Real paths are relative to the repository, absolute outside of it.
+    """
     base = payload.get("cwd")
     base = base if isinstance(base, str) else root
     links_by_path: dict[str, str] = {}
@@ -141,7 +144,7 @@ def resolve_links(payload: dict[str, Any], root: str) -> dict[str, str]:
 
 
 def list_command_words(value: Any, key: str = "") -> list[str]:
-    """The pieces of commands that may be paths."""
+    """Return the words of commands in a payload, any of which may be a path."""
     if isinstance(value, dict):
         return [word for name, inner in value.items() for word in list_command_words(inner, name)]
     if isinstance(value, list):
@@ -154,7 +157,7 @@ def list_command_words(value: Any, key: str = "") -> list[str]:
 
 
 def list_named_paths(value: Any, key: str = "") -> list[str]:
-    """The texts under the keys that hold paths, and the files of patches, wherever they stand."""
+    """Return the values of path keys and the files of patches, at any depth."""
     if isinstance(value, dict):
         return [path for name, inner in value.items() for path in list_named_paths(inner, name)]
     if isinstance(value, list):
@@ -168,7 +171,7 @@ def list_named_paths(value: Any, key: str = "") -> list[str]:
 
 
 def hash_file(path: str) -> str | None:
-    """None where there is nothing, "" where it is not known: too large, unreadable, no ordinary file."""
+    """Return a file's hash; None for a missing file, "" for a large, unreadable or special one."""
     try:
         status = os.stat(path)
         if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_HASHED:
@@ -182,7 +185,7 @@ def hash_file(path: str) -> str | None:
 
 
 def sha256_hex(data: bytes) -> str:
-    """Hex digits. Small ones without OpenSSL, whose loading takes longer (3 ms) than they do."""
+    """Return hex digits. Small data is hashed without OpenSSL, whose import takes 3 ms."""
     try:
         if len(data) < MAX_WITHOUT_OPENSSL:
             return str(

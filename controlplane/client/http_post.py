@@ -1,4 +1,4 @@
-"""One POST to the control plane. HTTP/1.1 by hand, because `http.client` costs 20 ms at every call."""
+"""One POST to the control plane, HTTP/1.1 by hand: importing `http.client` takes 20 ms at every tool call."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ DECISION_HEADER = "x-icp-decision"
 def post(
     url: str, token: str, body: bytes, seconds: float, extra_headers: str = ""
 ) -> tuple[dict[str, Any], str]:
-    """The JSON object of a 200, and its decision header. `more` are whole header lines."""
+    """Return the JSON object of a 200 and its decision header. Raise ControlPlaneError.
+
+    `extra_headers` are complete lines, each with its CRLF.
+    """
     scheme, _, rest = url.partition("://")
     host, slash, path = rest.partition("/")
     if any(ord(sign) < 33 for sign in token + url) or scheme not in {"http", "https"}:
@@ -40,8 +43,10 @@ def post(
 
 
 def exchange_bytes(scheme: str, host: str, request: bytes, seconds: float) -> bytes:
-    """Send, and read until the server closes."""
-    socket_module = __import__("socket" if scheme == "https" else "_socket")  # which saves 3 ms
+    """Send a request and read until the server closes the connection."""
+    socket_module = __import__(
+        "socket" if scheme == "https" else "_socket"
+    )  # importing `socket` takes 3 ms more
     name, _, port = host.rpartition(":") if host.rpartition(":")[2].isdigit() else (host, "", "")
     name, port = name.strip("[]"), port or ("443" if scheme == "https" else "80")
     sock = open_socket(socket_module, name.encode(), int(port), seconds)
@@ -57,7 +62,7 @@ def exchange_bytes(scheme: str, host: str, request: bytes, seconds: float) -> by
 
 
 def open_socket(socket_module: Any, name: bytes, port: int, seconds: float) -> Any:
-    """A socket to the first address that takes the connection: `localhost` may have two."""
+    """Connect to the first address that accepts: `localhost` may have two. Raise OSError."""
     problem = OSError("no address")
     for family, kind, protocol, _, address in socket_module.getaddrinfo(
         name, port, 0, socket_module.SOCK_STREAM
@@ -75,7 +80,7 @@ def open_socket(socket_module: Any, name: bytes, port: int, seconds: float) -> A
 
 
 def parse_response(raw: bytes) -> tuple[str, dict[str, str], bytes]:
-    """(status, headers by lower-case name, body). ValueError for a body that is not whole."""
+    """Return (status, headers by lower-case name, body). Raise ValueError for an incomplete body."""
     head, _, body = raw.partition(b"\r\n\r\n")
     status_line, *lines = head.decode("latin-1").split("\r\n")
     headers = {name.strip().lower(): value.strip() for name, _, value in (x.partition(":") for x in lines)}

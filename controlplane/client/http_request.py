@@ -1,4 +1,4 @@
-"""Any request to the control plane, for commands that people and CI run, with time for http.client."""
+"""Requests to the control plane by `http.client`, for commands that may take its import time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ RESPONSE_SECONDS = 120
 
 
 class ResponseStatusError(ControlPlaneError):
-    """The control plane answered, and not with what was asked for. `status` is its own."""
+    """The control plane answered with an error; `status` is the HTTP status."""
 
     def __init__(self, status: int, text: str) -> None:
         super().__init__(f"The control plane answered {status}. {text}".rstrip())
@@ -24,7 +24,7 @@ class ResponseStatusError(ControlPlaneError):
 
 
 def load_connection() -> dict[str, Any]:
-    """`url` and `token` of the repository; ICP_TOKEN wins over the one that is kept."""
+    """Return the repository's connection; ICP_TOKEN takes precedence over the saved token."""
     connection = find_connection({})
     return {**connection, "token": os.environ.get("ICP_TOKEN") or connection["token"]}
 
@@ -32,7 +32,10 @@ def load_connection() -> dict[str, Any]:
 def request(
     connection: dict[str, Any], method: str, path: str, body: bytes = b"", kind: str = "application/json"
 ) -> HTTPResponse:
-    """The open answer of a 2xx; redirects are not followed, so the token goes nowhere else."""
+    """Send a request and return the open 2xx response. Raise ControlPlaneError.
+
+    Redirects are not followed, so that the token goes to no other server.
+    """
     import http.client
     from urllib.parse import urlsplit
 
@@ -62,7 +65,7 @@ def read_error(content: bytes) -> str:
 
 
 def request_json(connection: dict[str, Any], method: str, path: str, value: Any = None) -> dict[str, Any]:
-    """The object that is answered. Anything else comes from somebody else: `CannotAskError`."""
+    """Send a request and return the JSON object of the response. Raise ControlPlaneError."""
     body = b"" if value is None else json.dumps(value).encode()
     try:
         answer = json.loads(request(connection, method, path, body).read())

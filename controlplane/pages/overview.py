@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from django.db.models import Count, Max, Min, Q
 from django.shortcuts import render
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
 from controlplane.pages.recent_calls import list_recent_calls
@@ -37,15 +38,15 @@ OPEN = (IntentStatus.PENDING, IntentStatus.IN_PROGRESS, IntentStatus.BLOCKED)
 
 # Labels of the gate's reasons; others read well with their underscores replaced.
 REASONS = {
-    "none_selected": "No intent selected",
-    "not_in_scope": "Outside the intent's scope",
-    "outside_workspace": "Outside the workspace",
-    "unknown_target": "Unknown target",
-    "empty_scope": "Intent without scope",
-    "hash_mismatch": "File changed since it was read",
-    "hash_required": "Content hash missing",
-    "intentignore": "Ignored by .intentignore",
-    "mutation_class_required": "Mutation class missing",
+    "none_selected": _("No intent selected"),
+    "not_in_scope": _("Outside the intent's scope"),
+    "outside_workspace": _("Outside the workspace"),
+    "unknown_target": _("Unknown target"),
+    "empty_scope": _("Intent without scope"),
+    "hash_mismatch": _("File changed since it was read"),
+    "hash_required": _("Content hash missing"),
+    "intentignore": _("Ignored by .intentignore"),
+    "mutation_class_required": _("Mutation class missing"),
 }
 
 

@@ -14,6 +14,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST, require_safe
 
 from controlplane.models import Membership
@@ -22,7 +23,7 @@ from controlplane.shared.rate_limit import TokenBuckets
 THEMES = ("system", "light", "dark")
 THEME_COOKIE = "theme"
 YEAR_SECONDS = 365 * 24 * 3600
-TOO_OFTEN = "Too many wrong passwords for this name. Wait {seconds} seconds, then try again."
+TOO_OFTEN = _("Too many wrong passwords for this name. Wait %(seconds)d seconds, then try again.")
 
 
 # After ten wrong passwords for one user name from one address: one attempt every half minute.
@@ -37,7 +38,7 @@ class ThrottledAuthenticationForm(AuthenticationForm):
         key = self._guess_key()
         wait_seconds = guess_buckets.take(key, per_second=1 / SECONDS_PER_GUESS, burst=MAX_GUESSES)
         if wait_seconds:
-            raise ValidationError(TOO_OFTEN.format(seconds=ceil(wait_seconds)), code="too_often")
+            raise ValidationError(TOO_OFTEN, code="too_often", params={"seconds": ceil(wait_seconds)})
         cleaned = super().clean()
         guess_buckets.forget(key)
         return cleaned

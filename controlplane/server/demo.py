@@ -111,7 +111,7 @@ def _get_or_create_workspace(repository: Path, saved: DemoCredentials) -> Worksp
     if workspace is not None:
         if workspace.name != NAME:
             raise DemoConflictError(f"A workspace {SLUG} exists that is not the demo's; nothing was changed.")
-        Workspace.objects.apply_change(workspace.pk, local_root=str(repository))
+        Workspace.objects.filter(pk=workspace.pk).apply_change(local_root=str(repository))
         return workspace
     created = create_workspace(SLUG, name=NAME, local_root=str(repository))
     saved.tokens.update(created.tokens)
@@ -144,7 +144,7 @@ def _replace_lost_token(workspace: Workspace, role: str, saved: DemoCredentials)
 def describe_demo(seeded: SeededDemo) -> str:
     """Return what a reader needs to begin: address, accounts, tokens, and what to click."""
     people = [
-        f"  {name:<5} {PEOPLE[name].label:<9} {word}" for name, word in seeded.credentials.passwords.items()
+        f"  {name:<5} {PEOPLE[name].label!s:<9} {word}" for name, word in seeded.credentials.passwords.items()
     ]
     tokens = [f"  {role:<9} {text}" for role, text in seeded.credentials.tokens.items()]
     return "\n".join(

@@ -9,6 +9,7 @@ from typing import Any
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponseBase
+from django.utils.translation import gettext
 
 from controlplane.models import Membership, Role, Workspace
 
@@ -50,7 +51,7 @@ def member_page(
                 raise Http404  # 403 would confirm that the workspace exists
             request.workspace, request.role = membership.workspace, Role(membership.role)
             if not has_role(request.role, role):
-                raise PermissionDenied(f"This needs the role {role.label}.")
+                raise PermissionDenied(gettext("This requires the role %(role)s.") % {"role": role.label})
             return view(request, *args, **kwargs)
 
         return wrapper

@@ -14,6 +14,7 @@ from django.forms import BoundField
 from django.template import Context
 from django.urls import NoReverseMatch, reverse
 from django.utils import timezone
+from django.utils.functional import Promise
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
@@ -35,7 +36,7 @@ EN_DASH = "\N{EN DASH}"
 
 
 @register.simple_tag
-def icon(name: str, size: int = 16, label: str = "") -> SafeString:
+def icon(name: str, size: int = 16, label: str | Promise = "") -> SafeString:
     """An icon of the sprite; with a label it speaks for itself, without one a word must stand beside it."""
     css = "icon" if size == 16 else f"icon icon-{size}"
     if label:

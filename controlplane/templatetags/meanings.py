@@ -1,6 +1,6 @@
-"""Every status word of the product with its colour, icon and word, and other tables of the pages.
+"""Tables of the pages: each status with its tone, icon and label, navigation items, keyboard shortcuts.
 
-One place, so that an outcome looks and reads the same wherever it is met.
+Kept in one module so that an outcome looks and reads the same on every page.
 """
 
 from __future__ import annotations
@@ -8,70 +8,72 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from django.utils.functional import Promise
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext_lazy as _
 
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
     tone: str  # a data-tone of tokens.css
     icon: str  # a symbol of _icons.svg, without its prefix
-    word: str
+    word: str | Promise
 
 
 UNKNOWN_MEANING = Meaning("pending", "pending", "")
 
 MEANINGS: Mapping[str, Meaning] = {
     # decisions and attempts
-    "allow": Meaning("allow", "allow", "Allowed"),
-    "ask": Meaning("ask", "ask", "Held"),
-    "deny": Meaning("deny", "deny", "Denied"),
-    "refused": Meaning("deny", "deny", "Refused"),
-    "stale": Meaning("stale", "stale", "Stale"),
-    "override": Meaning("allow", "override", "Override"),
+    "allow": Meaning("allow", "allow", _("Allowed")),
+    "ask": Meaning("ask", "ask", _("Held")),
+    "deny": Meaning("deny", "deny", _("Denied")),
+    "refused": Meaning("deny", "deny", _("Refused")),
+    "stale": Meaning("stale", "stale", _("Stale")),
+    "override": Meaning("allow", "override", _("Override")),
     # approvals
-    "approved": Meaning("allow", "allow", "Approved"),
-    "rejected": Meaning("deny", "deny", "Rejected"),
-    "expired": Meaning("pending", "timed-out", "Timed out"),
-    "cancelled": Meaning("pending", "cross", "Cancelled"),
-    "yours": Meaning("ask", "ask", "Held"),
-    "reader": Meaning("ask", "ask", "Held"),
+    "approved": Meaning("allow", "allow", _("Approved")),
+    "rejected": Meaning("deny", "deny", _("Rejected")),
+    "expired": Meaning("pending", "timed-out", _("Timed out")),
+    "cancelled": Meaning("pending", "cross", _("Cancelled")),
+    "yours": Meaning("ask", "ask", _("Held")),
+    "reader": Meaning("ask", "ask", _("Held")),
     # ledger
-    "sealed": Meaning("sealed", "sealed", "Sealed"),
-    "sealing": Meaning("pending", "pending", "Sealing"),
-    "class_disagrees": Meaning("ask", "warning", "Class disagrees"),
-    "broken": Meaning("deny", "warning", "Does not hold"),
+    "sealed": Meaning("sealed", "sealed", _("Sealed")),
+    "sealing": Meaning("pending", "pending", _("Sealing")),
+    "class_disagrees": Meaning("ask", "warning", _("Class disagrees")),
+    "broken": Meaning("deny", "warning", _("Does not hold")),
     # enforcement health
-    "governed": Meaning("allow", "sealed", "Governed"),
-    "degraded": Meaning("ask", "warning", "Degraded"),
-    "silent": Meaning("deny", "offline", "Silent"),
+    "governed": Meaning("allow", "sealed", _("Governed")),
+    "degraded": Meaning("ask", "warning", _("Degraded")),
+    "silent": Meaning("deny", "offline", _("Silent")),
     # intents
-    "pending": Meaning("pending", "pending", "Pending"),
-    "in_progress": Meaning("accent", "terminal", "In progress"),
-    "blocked": Meaning("deny", "stop", "Blocked"),
-    "completed": Meaning("allow", "check", "Completed"),
-    "abandoned": Meaning("pending", "cross", "Abandoned"),
+    "pending": Meaning("pending", "pending", _("Pending")),
+    "in_progress": Meaning("accent", "terminal", _("In progress")),
+    "blocked": Meaning("deny", "stop", _("Blocked")),
+    "completed": Meaning("allow", "check", _("Completed")),
+    "abandoned": Meaning("pending", "cross", _("Abandoned")),
     # sessions
-    "request": Meaning("pending", "lines", "REQUEST"),
-    "reasoning": Meaning("pending", "search", "REASONING"),
-    "action": Meaning("accent", "terminal", "ACTION"),
-    "ended": Meaning("pending", "stop", "ENDED"),
-    "frozen": Meaning("ask", "pause", "Frozen"),
+    "request": Meaning("pending", "lines", _("REQUEST")),
+    "reasoning": Meaning("pending", "search", _("REASONING")),
+    "action": Meaning("accent", "terminal", _("ACTION")),
+    "ended": Meaning("pending", "stop", _("ENDED")),
+    "frozen": Meaning("ask", "pause", _("Frozen")),
     # attention, answers, plans
-    "overlap": Meaning("ask", "warning", "Overlaps"),
-    "yes": Meaning("allow", "check", "Yes"),
-    "no": Meaning("deny", "cross", "No"),
-    "unknown": Meaning("ask", "warning", "Cannot be known"),
-    "added": Meaning("allow", "plus", "Added"),
-    "changed": Meaning("accent", "pencil", "Changed"),
-    "removed": Meaning("deny", "bin", "Removed"),
-    "unchanged": Meaning("pending", "check", "Unchanged"),
-    "error": Meaning("deny", "warning", "Error"),
-    "warning": Meaning("ask", "warning", "Warning"),
-    "success": Meaning("allow", "allow", "Done"),
-    "info": Meaning("accent", "info", "Note"),
-    "lesson": Meaning("accent", "book", "Lesson"),
-    "live": Meaning("allow", "allow", "Live"),
-    "revoked": Meaning("pending", "cross", "Revoked"),
+    "overlap": Meaning("ask", "warning", _("Overlaps")),
+    "yes": Meaning("allow", "check", _("Yes")),
+    "no": Meaning("deny", "cross", _("No")),
+    "unknown": Meaning("ask", "warning", _("Unknown")),
+    "added": Meaning("allow", "plus", _("Added")),
+    "changed": Meaning("accent", "pencil", _("Changed")),
+    "removed": Meaning("deny", "bin", _("Removed")),
+    "unchanged": Meaning("pending", "check", _("Unchanged")),
+    "error": Meaning("deny", "warning", _("Error")),
+    "warning": Meaning("ask", "warning", _("Warning")),
+    "success": Meaning("allow", "allow", _("Done")),
+    "info": Meaning("accent", "info", _("Note")),
+    "lesson": Meaning("accent", "book", _("Lesson")),
+    "live": Meaning("allow", "allow", _("Live")),
+    "revoked": Meaning("pending", "cross", _("Revoked")),
 }
 
 KIND_ICONS: Mapping[str, str] = {
@@ -89,7 +91,7 @@ KIND_ICONS: Mapping[str, str] = {
     "phase": "terminal",
 }
 
-# What a command does to a target, as its mark in the command says.
+# Tones of what a command does to a target.
 MARK_TONES: Mapping[str, str] = {"deletes": "deny", "writes": "sealed", "moves": "sealed"}
 
 AGENT_MARKS: Mapping[str, str] = {
@@ -108,53 +110,53 @@ AGENT_MARKS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class NavItem:
-    """One item of the rail. `views` are the URL names under which it is the current one."""
+    """One item of the navigation. It is the current one under the URL names in `views`."""
 
     url_name: str
-    label: str
+    label: str | Promise
     icon: str
     key: str
     views: str = ""  # a namespace with its colon, or a whole name; default: the namespace of url_name
 
 
 NAV_ITEMS: tuple[NavItem, ...] = (
-    NavItem("approvals:list", "Approvals", "inbox", "a"),
-    NavItem("overview", "Overview", "bars", "o"),
-    NavItem("intents:list", "Intents", "target", "i"),
-    NavItem("sessions:list", "Sessions", "terminal", "s"),
-    NavItem("traces:list", "Traces", "lines", "t", "traces:list"),
-    NavItem("traces:map", "Map", "grid", "m", "traces:map traces:file"),
-    NavItem("lessons:list", "Lessons", "book", "l"),
-    NavItem("explain", "Explain", "flask", "x", "explain explain-preview"),
-    NavItem("settings:policy", "Settings", "sliders", "e"),
-    NavItem("connect", "Connect", "plug", "c"),
+    NavItem("approvals:list", _("Approvals"), "inbox", "a"),
+    NavItem("overview", _("Overview"), "bars", "o"),
+    NavItem("intents:list", _("Intents"), "target", "i"),
+    NavItem("sessions:list", _("Sessions"), "terminal", "s"),
+    NavItem("traces:list", _("Traces"), "lines", "t", "traces:list"),
+    NavItem("traces:map", _("Map"), "grid", "m", "traces:map traces:file"),
+    NavItem("lessons:list", _("Lessons"), "book", "l"),
+    NavItem("explain", _("Explain"), "flask", "x", "explain explain-preview"),
+    NavItem("settings:policy", _("Settings"), "sliders", "e"),
+    NavItem("connect", _("Connect"), "plug", "c"),
 )
 
-KEYS: tuple[tuple[str, str], ...] = (
-    ("Next, previous", "J K"),
-    ("Approve", "A"),
-    ("Reject", "R"),
-    ("Select", "X"),
-    ("Select a range", "Shift X"),
-    ("Grant choice", "1 2 3 4"),
-    ("Note for the agent", "N"),
-    ("Unified or split", "D"),
-    ("Context", "C"),
-    ("Five more minutes", "+"),
-    ("Search", "/"),
-    ("Open, close", "Enter Esc"),
-    ("Fold all, open all", "[ ]"),
-    ("Go to a page", "G then A O I S T M X"),
-    ("This table", "?"),
+KEYS: tuple[tuple[str | Promise, str], ...] = (
+    (_("Next, previous"), "J K"),
+    (_("Approve"), "A"),
+    (_("Reject"), "R"),
+    (_("Select"), "X"),
+    (_("Select a range"), "Shift X"),
+    (_("Grant choice"), "1 2 3 4"),
+    (_("Note for the agent"), "N"),
+    (_("Unified or split"), "D"),
+    (_("Context"), "C"),
+    (_("Five more minutes"), "+"),
+    (_("Search"), "/"),
+    (_("Open, close"), "Enter Esc"),
+    (_("Fold all, open all"), "[ ]"),
+    (_("Go to a page"), "G then A O I S T M X"),
+    (_("This table"), "?"),
 )
 
 
 def find_meaning(value: object) -> Meaning:
-    """The meaning behind any status word of the product, whatever its case."""
+    """Return the tone, icon and label of a status, ignoring case."""
     return MEANINGS.get(str(value).lower(), UNKNOWN_MEANING)
 
 
-# The four states of a map cell: tone and drawing, so that they can be told apart without colour.
+# The four states of a map cell: tone and shape, distinguishable without colour.
 SHAPES: Mapping[str, tuple[str, SafeString]] = {
     "both": ("accent", mark_safe('<circle cx="6" cy="6" r="4.5"/>')),
     "owned": ("pending", mark_safe('<circle class="hollow" cx="6" cy="6" r="4"/>')),

@@ -11,6 +11,7 @@ from django.db import transaction
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
 from controlplane.models import Role
@@ -68,9 +69,9 @@ def lesson_add(request: MemberRequest) -> HttpResponse:
     with transaction.atomic():
         new = record_lesson(request.workspace.pk, _build_lesson(request, form.cleaned_data), _actor(request))
     if new:
-        messages.success(request, "Recorded. It appears in the next prompts that it is relevant to.")
+        messages.success(request, gettext("Recorded. It appears in the next prompts that it is relevant to."))
     else:
-        messages.info(request, "This lesson is known already; its count was raised.")
+        messages.info(request, gettext("This lesson is known already; its count was raised."))
     return redirect("lessons:list", request.workspace.slug)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext_lazy as _
 
 from intents.file_format.report import ValidationReport
 from intents.models import Intent
@@ -32,19 +33,19 @@ class IntentForm(forms.Form):
     The rules of the registry are not repeated here: `add_report_errors` shows what the registry refused.
     """
 
-    id = forms.CharField(max_length=200, help_text="Of the form INT-001.")
+    id = forms.CharField(max_length=200, help_text=_("Of the form INT-001."))
     name = forms.CharField(max_length=500)
     description = forms.CharField(required=False, widget=forms.Textarea)
     owner = forms.CharField(required=False, max_length=200)
     scope = JsonLinesField(
-        help_text="One pattern per line. * stays in a folder, ** crosses folders, ! excludes."
+        help_text=_("One pattern per line. * stays in a folder, ** crosses folders, ! excludes.")
     )
     constraints = JsonLinesField(
-        help_text='One per line. The gate checks a mapping: {"type": "max_file_lines", "value": 400}'
+        help_text=_('One per line. The gate checks a mapping: {"type": "max_file_lines", "value": 400}')
     )
-    acceptance_criteria = JsonLinesField(help_text="One per line.")
-    dependencies = JsonLinesField(help_text="Ids of intents that must be completed first, one per line.")
-    references = JsonLinesField(help_text="Documents and addresses, one per line.")
+    acceptance_criteria = JsonLinesField(help_text=_("One per line."))
+    dependencies = JsonLinesField(help_text=_("Ids of intents that must be completed first, one per line."))
+    references = JsonLinesField(help_text=_("Documents and addresses, one per line."))
     version = forms.IntegerField(required=False, widget=forms.HiddenInput)
 
     def __init__(self, *args: Any, intent: Intent | None = None, **kwargs: Any) -> None:

@@ -8,6 +8,7 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from controlplane.models import Role
@@ -58,7 +59,7 @@ def intent_new(request: MemberRequest) -> HttpResponse:
         except IntentExistsError as error:
             form.add_error("id", error.error)
         else:
-            messages.success(request, f"{intent.intent_id} is registered.")
+            messages.success(request, gettext("%(intent)s is registered.") % {"intent": intent.intent_id})
             return redirect(_url(request, "detail", intent))
     return _render_form(request, form)
 
@@ -76,7 +77,8 @@ def intent_edit(request: MemberRequest, intent_id: str) -> HttpResponse:
         except VersionConflictError as error:
             form.add_error(None, error.error)
         else:
-            messages.success(request, f"{intent.intent_id} is saved as revision {intent.version}.")
+            text = gettext("%(intent)s is saved as revision %(revision)d.")
+            messages.success(request, text % {"intent": intent.intent_id, "revision": intent.version})
             return redirect(_url(request, "detail", intent))
     return _render_form(request, form, intent)
 
@@ -94,7 +96,9 @@ def intent_move(request: MemberRequest, intent_id: str) -> HttpResponse:
     except (VersionConflictError, StatusMoveRefusedError, InvalidIntentError) as error:
         messages.error(request, str(error))
     else:
-        messages.success(request, f"{intent.intent_id} is {intent.get_status_display().lower()}.")
+        text = gettext("%(intent)s is %(status)s.")
+        status = intent.get_status_display().lower()
+        messages.success(request, text % {"intent": intent.intent_id, "status": status})
     return redirect(_url(request, "detail", intent))
 
 
@@ -109,7 +113,8 @@ def intent_scope(request: MemberRequest, intent_id: str) -> HttpResponse:
     errors = find_line_errors(text) or _save_scope(request, intent, text)
     if errors:
         return _render_detail(request, intent, editor | {"text": text, "errors": errors}, status=422)
-    messages.success(request, f"The scope is saved as revision {intent.version}.")
+    text = gettext("The scope is saved as revision %(revision)d.")
+    messages.success(request, text % {"revision": intent.version})
     return redirect(_url(request, "detail", intent))
 
 

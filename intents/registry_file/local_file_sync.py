@@ -68,7 +68,7 @@ def stop_sync(workspace: Workspace) -> None:
     """Rely on the registry again, whatever the file says."""
     with transaction.atomic():
         if RegistryDocument.objects.filter(workspace=workspace, synced=True).update(synced=False):
-            Workspace.objects.apply_change(workspace.pk)
+            Workspace.objects.filter(pk=workspace.pk).apply_change()
 
 
 def _read_state(path: Path) -> dict[str, Any]:
@@ -120,4 +120,4 @@ def _store_state(workspace_id: int, result: FileSyncResult) -> None:
         document.save()
         # A failing file is read again and again: only a change of state may make decisions stale.
         if before != (True, result.state.value):
-            Workspace.objects.apply_change(workspace_id)
+            Workspace.objects.filter(pk=workspace_id).apply_change()

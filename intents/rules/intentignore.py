@@ -49,7 +49,7 @@ def save(workspace: Workspace, text: str, *, actor: str) -> list[LineWarning]:
             append(
                 NewEntry(workspace_id=workspace.pk, kind="policy", body=body, outcome="changed", actor=actor)
             )
-            Workspace.objects.apply_change(workspace.pk, intentignore=text)
+            Workspace.objects.filter(pk=workspace.pk).apply_change(intentignore=text)
     workspace.intentignore = text
     return list(find_line_warnings(text, list_intent_ids(workspace.pk)))
 

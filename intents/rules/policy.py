@@ -39,6 +39,6 @@ def change_policy(workspace: Workspace, changes: Any, *, actor: str) -> dict[str
         if after != locked.policy:
             body = {"what": "policy", "before": locked.policy, "after": after}
             append(NewEntry(workspace_id=locked.pk, kind="policy", body=body, outcome="changed", actor=actor))
-            Workspace.objects.apply_change(locked.pk, policy=after)
+            Workspace.objects.filter(pk=locked.pk).apply_change(policy=after)
     workspace.policy = after
     return read_policy(workspace)

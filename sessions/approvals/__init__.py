@@ -1,1 +1,1 @@
-"""What waits for a human: `lifecycle` from the asking to the decision, its queue, its card, its grants."""
+"""Human approval of held calls: lifecycle, grants, queue, cards, REST and pages."""

@@ -1,4 +1,4 @@
-"""REST for approvals: list, read (held until decided on request), decide."""
+"""Serve approvals over REST: list, read (optionally waiting for the decision), decide."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ class ApprovalViewBase(WorkspaceView):
     required_role = "agent"
 
     def list_visible(self) -> QuerySet[Approval]:
-        """Reviewers see the workspace's approvals, an agent those of its own sessions."""
+        """Return the workspace's approvals to reviewers, and to an agent those of its own sessions."""
         approvals = Approval.objects.with_relations().for_workspace(self.bearer.workspace_id)
         if self.bearer.has_role("reviewer"):
             return approvals
         return approvals.filter(session__token_id=self.bearer.token_id)
 
     def get_approval(self, approval_id: str) -> Approval:
-        """With its deadline applied. Raises `ApiError` 404."""
+        """Find a visible approval and expire it if its deadline has passed. Raise ApiError 404."""
         approval = self.list_visible().filter(public_id=approval_id).first()
         if approval is None:
             raise ApiError(404, "NOT_FOUND", f"There is no approval {approval_id} in this workspace.")

@@ -1,4 +1,4 @@
-"""Who decides on an approval, what they chose, and what that gives."""
+"""Values of a decision: who decides, what they chose, which grant that allows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Decider:
-    """Who decides: a signed-in person or a token, with a name that outlives both."""
+    """A signed-in person or a token, with a name that outlives both."""
 
     name: str
     user_id: int | None = None
@@ -17,7 +17,7 @@ class Decider:
 
 @dataclass(frozen=True, slots=True)
 class DecisionInput:
-    """What the decider chose, as the REST call and the page's form send it."""
+    """A reviewer's choice, as the REST body and the page's form send it."""
 
     action: str  # approve | reject
     grant: str = "once"  # once | session | scope
@@ -29,7 +29,7 @@ class DecisionInput:
 
 @dataclass(frozen=True, slots=True)
 class GrantTerms:
-    """A grant that was found possible for its approval."""
+    """The kind, patterns and duration of a grant, validated for its approval."""
 
     kind: str = ""
     patterns: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""What an approval gives: this call once, a rule for the session, or a wider scope."""
+"""Apply what an approval gives: this call once, a rule for the session, or a wider scope."""
 
 from __future__ import annotations
 
@@ -25,27 +25,27 @@ SCOPE_REASONS = frozenset({"not_in_scope", "empty_scope", "protected_path"})
 UNKNOWN_TARGETS = "Some targets of this call are unknown, so no pattern can cover it."
 
 
-def validate_grant(approval: Approval, choice: DecisionInput) -> GrantTerms:
-    """The grant as it would be given. Raise InvalidGrantError with the reason when it cannot be."""
+def validate_grant(approval: Approval, decision: DecisionInput) -> GrantTerms:
+    """Return the terms of the grant. Raise InvalidGrantError with the reason when it is impossible."""
     if approval.kind == Approval.Kind.COMPLETION:
         return GrantTerms("once")
-    kind = "scope" if approval.kind == Approval.Kind.SCOPE else choice.grant
+    kind = "scope" if approval.kind == Approval.Kind.SCOPE else decision.grant
     reason = find_grant_obstacle(approval, kind)
     if reason:
         raise InvalidGrantError(reason)
     if kind == "once":
         return GrantTerms("once")
-    patterns = choice.patterns or list_default_patterns(approval)
+    patterns = decision.patterns or list_default_patterns(approval)
     _validate_patterns(approval, patterns)
-    if kind == "scope" and choice.minutes:
+    if kind == "scope" and decision.minutes:
         raise InvalidGrantError(
             "minutes: only the grant session has an end; a wider scope is permanent until edited."
         )
-    return GrantTerms(kind, patterns, choice.minutes)
+    return GrantTerms(kind, patterns, decision.minutes)
 
 
 def find_grant_obstacle(approval: Approval, kind: str) -> str | None:
-    """Why this kind of grant is not offered for this approval; None when it is."""
+    """Return why this kind of grant is impossible for the approval; None when it is possible."""
     if kind not in GRANT_KINDS:
         return f"grant must be one of {', '.join(GRANT_KINDS)}."
     if kind != "scope":
@@ -60,9 +60,9 @@ def find_grant_obstacle(approval: Approval, kind: str) -> str | None:
 
 
 def list_default_patterns(approval: Approval) -> tuple[str, ...]:
-    """The narrowest patterns that let this call through: the very paths, or what the agent requested.
+    """Return the narrowest patterns that cover the call: its very paths, or what the agent requested.
 
-    None where targets are unknown: a grant for the session then covers this very call, as often as it comes.
+    Empty where targets are unknown: a grant for the session then covers this exact call, any number of times.
     """
     if approval.call.get("unknown"):
         return ()
@@ -72,13 +72,16 @@ def list_default_patterns(approval: Approval) -> tuple[str, ...]:
 
 
 def escape_pattern(path: str) -> str:
-    """A pattern that matches this path and nothing else."""
+    """Return a pattern that matches this path and nothing else."""
     escaped = "".join(f"\\{char}" if char in "*?[]{}\\" else char for char in path)
     return f"\\{escaped}" if escaped.startswith("!") else escaped
 
 
 def apply_grant(approval: Approval, grant: GrantTerms, decider: Decider) -> None:
-    """Make the grant hold, in the approving transaction. Raise IntentGoneError or IntentChangedError."""
+    """Create the grant or change the intent, inside the transaction of the decision.
+
+    Raise IntentGoneError or IntentChangedError.
+    """
     if approval.kind != Approval.Kind.COMPLETION and grant.kind != "scope":
         _create_grant(approval, grant)
         return
@@ -100,19 +103,19 @@ def _change_intent(intent: Intent, approval: Approval, grant: GrantTerms, decide
 
 
 def _create_grant(approval: Approval, grant: GrantTerms) -> None:
-    ends = timezone.now() + timedelta(minutes=grant.minutes) if grant.minutes else None
+    expires_at = timezone.now() + timedelta(minutes=grant.minutes) if grant.minutes else None
     ApprovalGrant.objects.give(
         approval,
         kind=grant.kind,
         error_type=approval.error_type,
         digest=approval.digest,
         patterns=list(grant.patterns),
-        expires_at=ends,
+        expires_at=expires_at,
     )
 
 
 def revoke(grant: ApprovalGrant, actor: str) -> bool:
-    """Take a live grant back; False when it was over already."""
+    """Revoke a live grant; return False when it was no longer live."""
     with transaction.atomic():
         revoked = ApprovalGrant.objects.revoke(grant)
         if revoked:
@@ -145,6 +148,7 @@ def _validate_patterns(approval: Approval, patterns: tuple[str, ...]) -> None:
             raise InvalidGrantError("patterns: a grant cannot exclude paths. Remove the leading !.")
     ignore_case = load_policy(approval.workspace).case_insensitive_paths
     scope = Scope.from_patterns(patterns, case_insensitive=ignore_case)
+    # A grant that misses one of the paths would look given and still leave the agent blocked.
     uncovered = [path for path in approval.call.get("offending", ()) if not scope.matches(path)]
     if approval.kind == Approval.Kind.CALL and uncovered and not approval.call.get("unknown"):
         raise InvalidGrantError(f"patterns: none of them matches {uncovered[0]}, which the call changes.")

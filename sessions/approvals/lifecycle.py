@@ -1,4 +1,7 @@
-"""Approvals: opening, joining, deciding, expiring, cancelling. One compare-and-set ends each; first wins."""
+"""Open, join, decide, extend, expire and cancel approvals.
+
+One compare-and-set ends each of them, so the first decision wins.
+"""
 
 from __future__ import annotations
 
@@ -23,14 +26,14 @@ EXPIRE_BATCH = 200
 
 
 def open_approval(approval: Approval, decision_id: str) -> None:
-    """Save a planned approval after its decision. Raises `IntegrityError` when an identical one was first."""
+    """Save an approval after its decision. Raise IntegrityError when an identical one is pending."""
     approval.decision_id = decision_id
     approval.save(force_insert=True)
     record_approval(approval, "requested", f"session:{approval.session.session_id}")
 
 
 def find_pending(session: AgentSession, digest: str) -> Approval | None:
-    """The open approval for a digest; one that is overdue is expired first."""
+    """Return the pending approval for a digest; expire it instead when it is overdue."""
     approval = find_latest(session, digest, Approval.Status.PENDING)
     if approval is not None and approval.expires_at <= timezone.now():
         expire(approval)
@@ -39,9 +42,10 @@ def find_pending(session: AgentSession, digest: str) -> Approval | None:
 
 
 def open_request(session: AgentSession, **fields: Any) -> Approval:
-    """A new pending approval that no call led to; joins an identical one that won the race."""
+    """Open an approval that no call led to, or join an identical pending one."""
     approval = build_approval(session, **fields)
     try:
+        # The savepoint keeps the caller's transaction usable after the IntegrityError.
         with transaction.atomic():
             open_approval(approval, "")
     except IntegrityError:
@@ -52,7 +56,7 @@ def open_request(session: AgentSession, **fields: Any) -> Approval:
 def build_approval(
     session: AgentSession, *, timeout_minutes: int, reach: ReachRating, **fields: Any
 ) -> Approval:
-    """Not yet saved."""
+    """Return a new, unsaved approval."""
     now = timezone.now()
     return Approval(
         workspace_id=session.workspace_id,
@@ -65,38 +69,40 @@ def build_approval(
     )
 
 
-def decide(approval: Approval, decider: Decider, choice: DecisionInput) -> Approval:
+def decide(approval: Approval, decider: Decider, decision: DecisionInput) -> Approval:
     """End a pending approval. Raise OwnRequestError, AlreadyDecidedError or InvalidGrantError."""
     require_other_decider(approval, decider)
-    validate_lesson(choice)
+    validate_lesson(decision)
+    # Expire it first, so that the answer says "expired" and not merely that it cannot be decided.
     if approval.status == Approval.Status.PENDING and approval.expires_at <= timezone.now():
         expire(approval)
         approval.refresh_from_db()
     _require_pending(approval)
-    approved = choice.action == "approve"
-    grant = validate_grant(approval, choice) if approved else GrantTerms()
+    is_approved = decision.action == "approve"
+    # Validated before the write: a malformed pattern leaves the approval pending.
+    grant = validate_grant(approval, decision) if is_approved else GrantTerms()
     with transaction.atomic():
         if not _save_decision(
             approval,
-            Approval.Status.APPROVED if approved else Approval.Status.REJECTED,
+            Approval.Status.APPROVED if is_approved else Approval.Status.REJECTED,
             decider,
-            choice,
+            decision,
             grant,
         ):
             approval.refresh_from_db()
             _require_pending(approval)
         approval.refresh_from_db()
         record_approval(approval, "decided", decider.actor)
-        if approved:
+        if is_approved:
             apply_grant(approval, grant, decider)
-        else:  # what is held of the session does not know of it yet
+        else:  # no grant raises the revision, so cached snapshots would still ask for this call
             AgentSession.objects.filter(pk=approval.session_id).apply_change()
-            save_lesson(approval, decider, choice)
+            save_lesson(approval, decider, decision)
     return approval
 
 
 def require_other_decider(approval: Approval, decider: Decider) -> None:
-    """Nobody decides for their own session: neither its token nor the person it acts for."""
+    """Raise OwnRequestError for the session's own token and for the person it acts for."""
     token = approval.session.token
     is_own = decider.token_id == token.pk or (
         decider.user_id is not None and decider.user_id == token.acts_for_id
@@ -106,7 +112,10 @@ def require_other_decider(approval: Approval, decider: Decider) -> None:
 
 
 def extend(approval: Approval, decider: Decider) -> Approval:
-    """Five more minutes, once. Raise OwnRequestError, AlreadyDecidedError or AlreadyExtendedError."""
+    """Move the deadline by five minutes, once.
+
+    Raise OwnRequestError, AlreadyDecidedError or AlreadyExtendedError.
+    """
     require_other_decider(approval, decider)
     with transaction.atomic():
         extended = (
@@ -123,24 +132,24 @@ def extend(approval: Approval, decider: Decider) -> Approval:
 
 
 def expire(approval: Approval) -> bool:
-    """Record that nobody decided in time; False when somebody did, or time is left."""
+    """Expire an overdue approval; return False when it was decided in time or is not due."""
     return _end_undecided(approval, Approval.Status.EXPIRED, "clock", expires_at__lte=timezone.now())
 
 
 def expire_overdue(now: datetime | None = None) -> int:
-    """Expire what is due, for the server's background loop. Returns how many."""
+    """Expire at most `EXPIRE_BATCH` overdue approvals, for the server's background loop; return how many."""
     overdue = Approval.objects.overdue(now or timezone.now()).order_by("expires_at")
     return sum(expire(approval) for approval in overdue[:EXPIRE_BATCH])
 
 
 def cancel_pending(session: AgentSession, actor: str) -> int:
-    """Cancel what an ended session still asks for."""
+    """Cancel the pending approvals of a session that has ended; return how many."""
     pending = Approval.objects.pending().filter(session=session)
     return sum(_end_undecided(approval, Approval.Status.CANCELLED, actor) for approval in pending)
 
 
 def record_approval(approval: Approval, event: str, actor: str) -> None:
-    """One ledger entry a change; it is also the event that open pages receive."""
+    """Append the ledger entry of a change; open pages receive it as an event."""
     append(
         NewEntry(
             workspace_id=approval.workspace_id,
@@ -193,10 +202,11 @@ def _require_pending(approval: Approval) -> None:
 
 
 def _save_decision(
-    approval: Approval, status: Approval.Status, decider: Decider, choice: DecisionInput, grant: GrantTerms
+    approval: Approval, status: Approval.Status, decider: Decider, decision: DecisionInput, grant: GrantTerms
 ) -> bool:
-    """The compare-and-set: deadline and status inside one UPDATE."""
+    """Set status and decision in one UPDATE that checks the deadline; return whether it applied."""
     now = timezone.now()
+    # The deadline is part of the condition: a decision that races with expiry must lose to it.
     return bool(
         Approval.objects.decidable(now)
         .filter(pk=approval.pk)
@@ -206,7 +216,7 @@ def _save_decision(
             decided_by_id=decider.user_id,
             decided_by_token_id=decider.token_id,
             decider=decider.name,
-            comment=choice.comment,
+            comment=decision.comment,
             grant_kind=grant.kind,
             patterns=list(grant.patterns),
             minutes=grant.minutes,

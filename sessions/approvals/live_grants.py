@@ -1,4 +1,4 @@
-"""What agents may do right now without asking again."""
+"""List the grants under which agents may act now without another approval."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class GrantRow:
 
 
 def list_grant_rows(workspace: Workspace, role: Role) -> list[GrantRow]:
-    """Live grants, newest first (1 query). Who may not decide may not revoke."""
+    """Return the live grants, newest first (1 query). Only those who may decide may revoke."""
     rows = ApprovalGrant.objects.usable(timezone.now()).filter(session__workspace=workspace)
     rows = rows.select_related("session", "approval__session").order_by("-pk")
     return [_build_row(grant, workspace, role) for grant in rows[:MAX_GRANTS]]

@@ -1,7 +1,7 @@
-"""The queue and the card in the browser. A decision is a form post; the answer is the card as a receipt.
+"""Serve the queue and the card. A decision is a form post, answered with the card as a receipt.
 
-With htmx the card comes back alone; without script the reader is led to the next card. What the service
-refuses is said on the card, with status 200, because the card is the right thing to see then.
+With htmx the card is returned alone; without script the reviewer is redirected to the next card. A refused
+post shows its error on the card with status 200, because the card says why.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
@@ -21,7 +23,7 @@ from controlplane.models import Role
 from controlplane.shared.access import MemberRequest, display_name, member_page
 from controlplane.shared.errors import DomainError, InvalidInputError
 from sessions.approvals import lifecycle
-from sessions.approvals.card.build import NO_DRAFT, Card, DecisionDraft, Viewer, build_card
+from sessions.approvals.card.build import NO_DRAFT, Card, CardViewer, DecisionDraft, build_card
 from sessions.approvals.card.receipts import describe_outcome
 from sessions.approvals.decision_input import Decider, DecisionInput
 from sessions.approvals.grants import MAX_MINUTES, revoke
@@ -36,7 +38,7 @@ REFRESH_QUEUE = "icp:approval"  # the event that the queue listens to
 
 
 class DecideForm(forms.Form):
-    action = forms.ChoiceField(choices=[("approve", "Approve"), ("reject", "Reject")])
+    action = forms.ChoiceField(choices=[("approve", _("Approve")), ("reject", _("Reject"))])
     grant = forms.ChoiceField(
         choices=[(value, value) for value in ("once", "session", "minutes", "scope")], required=False
     )
@@ -46,7 +48,7 @@ class DecideForm(forms.Form):
     lesson = forms.BooleanField(required=False)
 
     def to_decision_input(self, patterns: list[str]) -> DecisionInput:
-        """Read the choice. Raise InvalidInputError for a form that no page sends."""
+        """Convert the form. Raise InvalidInputError for one that no page sends."""
         if not self.is_valid():
             name, messages = next(iter(self.errors.items()))
             raise InvalidInputError(f"{name}: {messages[0]}")
@@ -99,11 +101,11 @@ def approval_card(request: MemberRequest, approval_id: str) -> HttpResponse:
 def decide_approval(request: MemberRequest, approval_id: str) -> HttpResponse:
     draft = DecisionDraft(request.POST.get("grant", ""), request.POST.get("comment", "")[:MAX_COMMENT_LENGTH])
 
-    def act(approval: Approval) -> None:
-        choice = DecideForm(request.POST).to_decision_input(request.POST.getlist("patterns"))
-        lifecycle.decide(approval, _build_decider(request), choice)
+    def submit(approval: Approval) -> None:
+        decision = DecideForm(request.POST).to_decision_input(request.POST.getlist("patterns"))
+        lifecycle.decide(approval, _build_decider(request), decision)
 
-    return _run_action(request, approval_id, act, draft)
+    return _run_action(request, approval_id, submit, draft)
 
 
 @require_POST
@@ -121,21 +123,22 @@ def revoke_grant(request: MemberRequest, grant_id: str) -> HttpResponse:
     if grant is None:
         raise Http404
     if revoke(grant, _build_decider(request).actor):
-        messages.success(request, "Grant revoked. The next call needs approval again.")
+        messages.success(request, gettext("Grant revoked. The next call needs approval again."))
     else:
-        messages.info(request, "The grant had already expired or been revoked.")
+        messages.info(request, gettext("The grant had already expired or been revoked."))
     return redirect("approvals:list", request.workspace.slug)
 
 
 def _run_action(
     request: MemberRequest, approval_id: str, act: Callable[[Approval], object], draft: DecisionDraft
 ) -> HttpResponse:
-    """Do it, and show what became of the card."""
+    """Run an action on the approval, and answer with its card."""
     message = ""
     try:
         act(_get_approval(request, approval_id))
     except DomainError as error:
         message = error.error
+    # Read again: a refused action usually means that somebody else decided in the meantime.
     approval = _get_approval(request, approval_id)
     if request.htmx:  # type: ignore[attr-defined]  # set by django_htmx's middleware
         card = _build_card(request, approval, draft if message else NO_DRAFT)
@@ -149,18 +152,18 @@ def _run_action(
 
 
 def _redirect_to_next(request: MemberRequest, approval: Approval) -> HttpResponse:
-    """Without script: to the next card with a word on what was done; back to this one while it waits."""
+    """Redirect to the next card with a message; to this one while it is still pending."""
     if approval.status == Approval.Status.PENDING:
-        messages.success(request, "Extended by five minutes.")
+        messages.success(request, gettext("Extended by five minutes."))
         return redirect("approvals:card", request.workspace.slug, approval.public_id)
-    lesson_note = " The comment is saved as a lesson." if find_lesson_id(approval) else ""
+    lesson_note = gettext(" The comment is saved as a lesson.") if find_lesson_id(approval) else ""
     messages.success(request, f"{describe_outcome(approval, request.user)}.{lesson_note}")
     next_url = _build_next_url(request, approval)
     return redirect(next_url or reverse("approvals:list", args=[request.workspace.slug]))
 
 
 def _get_approval(request: MemberRequest, approval_id: str) -> Approval:
-    """With its deadline applied. 1 query; a stranger's approval is no approval."""
+    """Return the approval, expired if it is overdue. Raise Http404 for another workspace's. 1 query."""
     rows = Approval.objects.with_card_relations()
     approval = rows.for_workspace(request.workspace.pk).filter(public_id=approval_id).first()
     if approval is None:
@@ -173,7 +176,7 @@ def _get_approval(request: MemberRequest, approval_id: str) -> Approval:
 def _build_card(
     request: MemberRequest, approval: Approval, draft: DecisionDraft = NO_DRAFT, *, with_context: bool = False
 ) -> Card:
-    viewer = Viewer(request.user, request.role)
+    viewer = CardViewer(request.user, request.role)
     following_url = _build_next_url(request, approval)
     return build_card(approval, viewer, next_url=following_url, draft=draft, with_context=with_context)
 
@@ -194,7 +197,7 @@ def _render_page(
 
 
 def _describe_position(request: MemberRequest, queue: Queue, approval: Approval) -> dict[str, Any] | None:
-    """Where the open card stands in the queue; None when it waits no longer."""
+    """Return the position of the open card in the queue; None once it is not pending."""
     ids = queue.ids
     if approval.public_id not in ids:
         return None
@@ -222,5 +225,5 @@ def _render_count(request: MemberRequest) -> HttpResponse:
 
 
 def _build_decider(request: MemberRequest) -> Decider:
-    viewer = Viewer(request.user, request.role)
+    viewer = CardViewer(request.user, request.role)
     return viewer.to_decider(display_name(request.user))

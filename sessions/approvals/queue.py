@@ -1,6 +1,6 @@
-"""The queue: what waits, widest reach first and then longest wait, and what was decided just now.
+"""Build the queue: pending approvals by reach and age, and recent decisions.
 
-Identical asks are one row by construction: they join one approval.
+Identical requests are one row by construction: they join one approval.
 """
 
 from __future__ import annotations
@@ -69,23 +69,23 @@ class Queue:
 
     @property
     def ids(self) -> list[str]:
-        """Ids of what waits, from the top."""
+        """Ids of the pending approvals, from the top."""
         return [item.id for group in self.groups for item in group.approvals]
 
 
 def list_decidable(workspace: Workspace) -> QuerySet[Approval]:
-    """Pending approvals whose time is not over, in the order of the queue."""
+    """Return the approvals that can still be decided, in the order of the queue."""
     rows = Approval.objects.for_workspace(workspace.pk).decidable(timezone.now())
     return rows.order_by("-reach", "requested_at", "pk")
 
 
 def load_queue(workspace: Workspace, user: Any) -> Queue:
-    """3 queries, however long it is."""
-    rows = list(list_decidable(workspace).select_related("session")[:MAX_ROWS])
+    """Load the queue in 3 queries, however long it is."""
+    approvals = list(list_decidable(workspace).select_related("session")[:MAX_ROWS])
     return Queue(
         groups=tuple(
             QueueGroup(level, tuple(_build_item(row, user) for row in group))
-            for level, group in groupby(rows, lambda row: str(row.get_reach_display()).lower())
+            for level, group in groupby(approvals, lambda row: str(row.get_reach_display()).lower())
         ),
         decided=tuple(_build_item(row, user) for row in _list_recent_decisions(workspace)),
         strip=_count_totals(workspace),
@@ -93,7 +93,7 @@ def load_queue(workspace: Workspace, user: Any) -> Queue:
 
 
 def find_next_id(workspace: Workspace, after: Approval) -> str | None:
-    """The id of what follows a card in the queue, or of the first one behind its end. 1 query."""
+    """Return the id that follows a card in the queue, or the first one after its end. 1 query."""
     rows = (
         list_decidable(workspace)
         .exclude(pk=after.pk)

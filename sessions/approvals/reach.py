@@ -1,4 +1,4 @@
-"""How far an approval would reach: it sorts the queue and decides how easy approving may be."""
+"""Rate how far an approval reaches: it sorts the queue and decides how easy approving is."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class ReachRating:
 
 
 def rate_reach(decision: Decision, other_owners: Collection[str]) -> ReachRating:
-    """`other_owners`: other intents whose scope holds one of the targets."""
+    """Rate a decision. `other_owners`: ids of other intents whose scope matches a target."""
     files = "1 file" if len(decision.targets) == 1 else f"{len(decision.targets)} files"
     shared = f"{files}, also owned by {', '.join(sorted(other_owners)[:3])}"
     has_deletion = any(target.op == "delete" or target.recursive for target in decision.targets)

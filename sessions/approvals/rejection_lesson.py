@@ -1,4 +1,4 @@
-"""A rejection that the reviewer wants remembered: their words become a lesson about what was asked for."""
+"""Turn a rejection into a lesson: the reviewer's comment about the files of the request."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from sessions.models import Approval
 from traces.lessons.store import LessonSource, NewLesson, find_recorded_lesson, record_lesson
 
 
-def validate_lesson(choice: DecisionInput) -> None:
-    """Raise LessonNotPossibleError where there is nothing to remember."""
-    if choice.lesson and choice.action != "reject":
+def validate_lesson(decision: DecisionInput) -> None:
+    """Raise LessonNotPossibleError for an approval or a rejection without a comment."""
+    if decision.lesson and decision.action != "reject":
         raise LessonNotPossibleError("Only a rejection can become a lesson.")
-    if choice.lesson and not choice.comment.strip():
+    if decision.lesson and not decision.comment.strip():
         raise LessonNotPossibleError("A lesson needs a `comment` that says what was wrong.")
 
 
-def save_lesson(approval: Approval, decider: Decider, choice: DecisionInput) -> None:
-    """Inside the decision's transaction. It names all files that were asked for, for a scope none."""
-    if choice.lesson:
+def save_lesson(approval: Approval, decider: Decider, decision: DecisionInput) -> None:
+    """Save the lesson inside the decision's transaction. It names the requested files; none for a scope."""
+    if decision.lesson:
         record_lesson(approval.workspace_id, _build_lesson(approval), decider.actor)
 
 
 def find_lesson_id(approval: Approval) -> str:
-    """The id of the lesson that a rejection was kept as, known before or not; else "". At most 1 query."""
+    """Return the id of the lesson that holds a rejection, else "". At most 1 query."""
     is_rejected = approval.status == Approval.Status.REJECTED and bool(approval.comment)
     return find_recorded_lesson(approval.workspace_id, _build_lesson(approval)) if is_rejected else ""
 

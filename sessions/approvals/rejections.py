@@ -1,4 +1,4 @@
-"""What reviewers have refused to a session, for the snapshot: the core then asks nobody twice."""
+"""List what reviewers rejected in a session, for the gate's snapshot, so that nobody is asked twice."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ MAX_DECISIONS = 500  # decided approvals of one session, the newest
 
 
 def format_rejection(decider: str, comment: str) -> str:
-    """What the agent is told of a rejection."""
+    """Return the text that the agent reads about a rejection."""
     text = comment.strip() or "no reason given"
     return f"Rejected by {decider}: {text}{'' if text.endswith(('.', '!', '?')) else '.'}"
 
 
 def list_rejected_paths(session: AgentSession, policy: Policy) -> tuple[RejectedPath, ...]:
-    """The paths that were rejected and not approved since, with the reviewer's words. 1 query.
+    """Return the paths rejected and not approved since, with the reviewer's comment. 1 query.
 
-    An approval of a call lifts its own paths, a grant for the session or a wider scope what its patterns
-    match. Each decision raises the revision of the session or of the workspace.
+    Approving a call lifts the rejection of its own paths; a grant for the session or a wider scope lifts that
+    of all paths its patterns match. Each decision raises the revision of the session or of the workspace.
     """
     rows = Approval.objects.filter(
         session=session, status__in=[Approval.Status.APPROVED, Approval.Status.REJECTED]
@@ -32,6 +32,7 @@ def list_rejected_paths(session: AgentSession, policy: Policy) -> tuple[Rejected
         "status", "kind", "error_type", "patterns", "decider", "comment", "call__offending", "call__targets"
     )[:MAX_DECISIONS]
     rejected: dict[str, RejectedPath] = {}
+    # Oldest first: a later approval lifts an earlier rejection, and a later rejection stands again.
     for row in reversed(decisions):
         if row["status"] == Approval.Status.REJECTED:
             rejected |= _build_rejected_paths(row)
@@ -58,7 +59,7 @@ def _remove_approved(rejected: dict[str, RejectedPath], row: Mapping[str, Any], 
 
 
 def _list_paths(row: Mapping[str, Any]) -> list[str]:
-    """What a call was stopped for; without an intent it was stopped for all that it would change."""
+    """Return the paths that a call was held for; without an intent, all that it would change."""
     if row["error_type"] == ErrorType.MISSING_OR_INVALID_INTENT:
         return [target["path"] for target in row["call__targets"] or ()]
     return row["call__offending"] or []

@@ -1,4 +1,4 @@
-"""Bodies of the approvals API, for OpenAPI and for validation."""
+"""Request and response bodies of the approvals API, for OpenAPI and for validation."""
 
 from __future__ import annotations
 

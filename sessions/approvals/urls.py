@@ -1,4 +1,4 @@
-"""Pages of approvals, below `/w/<slug>/approvals/`."""
+"""Routes of the approval pages, below `/w/<slug>/approvals/`."""
 
 from django.urls import path
 

@@ -9,6 +9,7 @@ from typing import Any
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
 from controlplane.models import Token, Workspace
 from sessions.models.sessions import AgentSession
@@ -62,16 +63,16 @@ class Approval(models.Model):
     """
 
     class Kind(models.TextChoices):
-        CALL = "call", "Tool call"
-        SCOPE = "scope", "Scope request"
-        COMPLETION = "completion", "Completion"
+        CALL = "call", _("Tool call")
+        SCOPE = "scope", _("Scope request")
+        COMPLETION = "completion", _("Completion")
 
     class Status(models.TextChoices):
-        PENDING = "PENDING", "Pending"
-        APPROVED = "APPROVED", "Approved"
-        REJECTED = "REJECTED", "Rejected"
-        EXPIRED = "EXPIRED", "Expired"
-        CANCELLED = "CANCELLED", "Cancelled"
+        PENDING = "PENDING", _("Pending")
+        APPROVED = "APPROVED", _("Approved")
+        REJECTED = "REJECTED", _("Rejected")
+        EXPIRED = "EXPIRED", _("Expired")
+        CANCELLED = "CANCELLED", _("Cancelled")
 
     class Reach(models.IntegerChoices):
         NARROW = 1, "Narrow"

@@ -8,6 +8,7 @@ from typing import Any
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from controlplane.policy.model import SessionState
 from sessions.models.approvals import Approval, new_id
@@ -60,8 +61,8 @@ class ApprovalGrant(models.Model):
     """
 
     class Kind(models.TextChoices):
-        ONCE = "once", "This call once"
-        SESSION = "session", "For the session"
+        ONCE = "once", _("This call once")
+        SESSION = "session", _("For the session")
 
     public_id = models.CharField(max_length=32, unique=True, default=new_id, editable=False)
     approval = models.ForeignKey(Approval, on_delete=models.CASCADE, related_name="grants")

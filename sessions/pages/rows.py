@@ -1,4 +1,4 @@
-"""Sessions as their pages show them: a row each, counts by one grouped query, keyset pages."""
+"""Query sessions for their pages: rows with grouped counts, keyset pagination."""
 
 from __future__ import annotations
 
@@ -62,25 +62,25 @@ def list_open_sessions(workspace: Workspace) -> QuerySet[AgentSession]:
 
 
 def load_session_page(workspace: Workspace, *, include_ended: bool, cursor: str = "") -> SessionListPage:
-    """Live ones first, then by last sign of life; from the first on for a cursor of nobody's.
+    """Return one page: open sessions first, then by last activity. At most 4 queries.
 
-    At most 4 queries.
+    A malformed cursor gives the first page.
     """
-    rows = (
-        AgentSession.objects.filter(workspace=workspace) if include_ended else list_open_sessions(workspace)
-    )
-    is_ended = When(state=SessionState.ENDED.value, then=Value(1))
-    rows = rows.annotate(over=Case(is_ended, default=Value(0), output_field=IntegerField()))
+    queryset = AgentSession.objects.filter(workspace=workspace)
+    if not include_ended:
+        queryset = queryset.not_ended()
+    ended = When(state=SessionState.ENDED.value, then=Value(1))
+    ordered = queryset.annotate(is_ended=Case(ended, default=Value(0), output_field=IntegerField()))
     condition = _parse_cursor(cursor)
     if condition is not None:
-        rows = rows.filter(condition)
-    sessions = list(rows.order_by("over", "-last_seen_at", "-pk")[: PAGE_SIZE + 1])
+        ordered = ordered.filter(condition)
+    sessions = list(ordered.order_by("is_ended", "-last_seen_at", "-pk")[: PAGE_SIZE + 1])
     older = _format_cursor(sessions[PAGE_SIZE - 1]) if len(sessions) > PAGE_SIZE else None
     return SessionListPage(tuple(build_rows(workspace, sessions[:PAGE_SIZE])), condition is None, older)
 
 
 def build_rows(workspace: Workspace, sessions: Sequence[AgentSession]) -> Iterable[SessionRow]:
-    """At most 3 queries for any number of sessions."""
+    """Build the rows of any number of sessions in at most 3 queries."""
     ids = [session.session_id for session in sessions]
     counts_by_id = counts(workspace.pk, ids)
     health = judged(workspace.pk, {session_id: counts_by_id[session_id] for session_id in ids})
@@ -92,7 +92,7 @@ def build_rows(workspace: Workspace, sessions: Sequence[AgentSession]) -> Iterab
 
 
 def build_detail(session: AgentSession) -> SessionRow:
-    """With when it took which revision of its intent. At most 4 queries."""
+    """Build one row with the time and revision of its intent's selection. At most 4 queries."""
     (row,) = build_rows(session.workspace, [session])
     selections = LedgerEntry.objects.filter(
         workspace_id=session.workspace_id, session_id=session.session_id, kind="session", outcome="selected"
@@ -136,6 +136,7 @@ def _format_cursor(session: AgentSession) -> str:
 
 
 def _parse_cursor(cursor: str) -> Q | None:
+    # Fewer than 18 digits fit the 64-bit integers of every database.
     numbers = cursor.split(".")
     if len(numbers) != 3 or not all(text.isascii() and text.isdigit() and len(text) < 18 for text in numbers):
         return None
@@ -145,4 +146,4 @@ def _parse_cursor(cursor: str) -> Q | None:
     except OverflowError:
         return None
     earlier = Q(last_seen_at__lt=last_seen_at) | Q(last_seen_at=last_seen_at, pk__lt=row_id)
-    return Q(over__gt=is_ended) | (Q(over=is_ended) & earlier)
+    return Q(is_ended__gt=is_ended) | (Q(is_ended=is_ended) & earlier)

@@ -1,4 +1,4 @@
-"""Pages of sessions, below `/w/<slug>/sessions/`. Ids are the clients' own and may hold anything."""
+"""Routes of the session pages, below `/w/<slug>/sessions/`. Clients choose the ids; they hold any text."""
 
 from django.urls import path, register_converter
 

@@ -1,4 +1,4 @@
-"""Sessions in the browser: the list, one session with its timeline, ending and freezing it."""
+"""Serve the session list and one session with its timeline; end and freeze sessions."""
 
 from __future__ import annotations
 
@@ -59,9 +59,9 @@ def session_list(request: MemberRequest) -> HttpResponse:
 @never_cache
 @member_page()
 def session_detail(request: MemberRequest, session_id: str) -> HttpResponse:
-    """`?fragment=timeline` is the timeline alone; `q`, `show`, times and cursors say which part of it.
+    """Show one session. `q`, `show`, times and cursors select the part of its timeline.
 
-    `entry` leads to the part with that entry, marked.
+    `entry` shows the part with that entry, marked. `?fragment=timeline` returns the timeline alone.
     """
     session = _get_session(request, session_id)
     window, entry = _parse_window(request), _parse_number(request.GET.get("entry", ""))
@@ -112,7 +112,7 @@ def _parse_window(request: MemberRequest) -> TimelineWindow:
 
 
 def _parse_time(text: str) -> datetime | None:
-    """A time as the minimap's links write it; anything else is no time."""
+    """Parse a time as the minimap's links write it; None for anything else."""
     try:
         time = parse_datetime(text)
     except ValueError:
@@ -129,7 +129,7 @@ def _parse_number(text: str) -> int | None:
 
 
 def _build_url(request: MemberRequest, **cursor: int | None) -> str | None:
-    """The same filters from another cursor on; None where there is none."""
+    """Return the same filters at another cursor; None without one."""
     if None in cursor.values():
         return None
     return f"?{urlencode(_get_parameters(request, (*KEPT_PARAMETERS, 'since', 'until')) | cursor)}"
@@ -141,7 +141,7 @@ def _get_parameters(request: MemberRequest, names: Iterable[str]) -> dict[str, s
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def session_address(request: HttpRequest, slug: str, session_id: str) -> HttpResponseBase:
-    """Shown and acted on under one address, so that no id can be taken for that of another page."""
+    """Serve page and actions at one address, so that no id can be mistaken for another route."""
     view = act_on_session if request.method == "POST" else session_detail
     return view(request, slug=slug, session_id=session_id)
 
@@ -149,7 +149,7 @@ def session_address(request: HttpRequest, slug: str, session_id: str) -> HttpRes
 @require_POST
 @member_page(Role.REVIEWER)
 def act_on_session(request: MemberRequest, session_id: str) -> HttpResponse:
-    """`action`: end | freeze | unfreeze."""
+    """Run `action`: end, freeze or unfreeze."""
     session = _get_session(request, session_id)
     action = request.POST.get("action", "end")
     actor = f"user:{request.user.pk}:{display_name(request.user)}"

@@ -140,7 +140,7 @@ class TestWhatGoesWrongIsTold:
     def test_by_a_folder_that_is_not_connected(self, machine):
         machine.connect("claude-code")
         machine.repository = machine.home
-        assert "No connection is kept for" in bridge(machine, hello())[0]["error"]["message"]
+        assert "No connection is saved for" in bridge(machine, hello())[0]["error"]["message"]
 
     def test_by_connections_that_cannot_be_read(self, machine):
         machine.connect("claude-code")

@@ -93,7 +93,7 @@ class TestSettingsOfOthers:
         file = given(machine, agent, text)
         done = machine.icp("connect", agent, "--url", "http://x", "--token", "icp_x")
         assert (done.returncode, file.read_text(encoding="utf-8")) == (1, text)
-        assert "put it right first" in done.stderr
+        assert "Correct the file first" in done.stderr
         assert not machine.config.exists()
 
     def test_an_older_entry_of_ours_is_replaced(self, machine, agent):

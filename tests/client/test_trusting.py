@@ -87,9 +87,9 @@ def test_the_doctor_looks_and_trusts_nothing_itself(machine, codex, tmp_path):
     ("given", "says"),
     [
         ({"lists": False}, "Codex does not trust this folder"),
-        ({"answer": "error"}, "does not tell whether it trusts the hooks"),
-        ({"text": "#!/bin/sh\nexit 1\n"}, "does not tell whether it trusts the hooks"),
-        ({"text": "#!/bin/sh\necho hello\n"}, "does not tell whether it trusts the hooks"),
+        ({"answer": "error"}, "did not say whether it trusts the hooks"),
+        ({"text": "#!/bin/sh\nexit 1\n"}, "did not say whether it trusts the hooks"),
+        ({"text": "#!/bin/sh\necho hello\n"}, "did not say whether it trusts the hooks"),
         ({"text": "#!/nonexistent\n"}, "cannot be run"),
     ],
 )

@@ -11,7 +11,7 @@ from controlplane.policy.model import Policy
 from intents.models import Intent
 from sessions.models import AgentSession, Approval, ApprovalGrant
 from tests import builders
-from tests.sessions.approvals.asking import edit
+from tests.sessions.approvals.approval_builders import edit
 
 pytestmark = pytest.mark.django_db
 

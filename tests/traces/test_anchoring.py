@@ -200,10 +200,10 @@ class TestGitNotes:
         home.local_root = ""
         home.save()
         assert AnchorSchedule().run_once() == 0
-        assert "no folder" in fresh(anchor).answer
+        assert "no local root" in fresh(anchor).answer
         kept, unread = schedule.read_anchored_heads(home)
         assert kept == []
-        assert "no folder" in unread[0]
+        assert "no local root" in unread[0]
 
     def test_notes_that_are_no_heads_are_named(self, home, repository, capsys):
         schedule.add_anchor(home, AnchorKind.GIT, "", 1, actor=ACTOR)
@@ -247,7 +247,7 @@ class TestWebhook:
         expected = hmac.digest(key, f"{named}.{moment}.".encode() + body, "sha256")
         assert headers["webhook-signature"] == f"v1,{base64.b64encode(expected).decode()}"
         assert abs(int(moment) - time.time()) < 60
-        assert fresh(hook).answer == "It answered 200: kept"
+        assert fresh(hook).answer == "The webhook answered 200: kept"
 
     @pytest.mark.parametrize(
         "answer", [PostResponse(500, "no room"), PostResponse(302, ""), TargetError("It did not answer.")]
@@ -361,7 +361,9 @@ class TestAnOldBackupRestored:
             in capsys.readouterr().out
         )
         place = LedgerAnchor.objects.get()
-        assert "9 entries were anchored, the ledger has 5" in assess_health(place, timezone.now()).text
+        assert (
+            "9 entries were anchored, but the ledger has only 5" in assess_health(place, timezone.now()).text
+        )
 
     def test_the_consistency_proof_fails_once_it_has_grown_again(self, gone_back, capsys):
         home, _ = gone_back
@@ -424,7 +426,7 @@ class TestPages:
     @pytest.mark.parametrize(
         ("posted", "words"),
         [
-            ({"kind": "file", "target": "/etc/passwd"}, "whoever runs the server"),
+            ({"kind": "file", "target": "/etc/passwd"}, "configured on the server"),
             ({"kind": "git"}, "local root"),
             ({"target": "http://10.0.0.1/<b>"}, "https://"),
             ({"target": "https://keep.example/", "minutes": "soon"}, "whole number"),

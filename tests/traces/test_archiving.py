@@ -194,12 +194,12 @@ def test_after_a_change_of_keys_old_archives_hold(home, tmp_path, settings):
         (lambda lines: [line.replace(b'\\"n\\":7,', b'\\"n\\":8,') for line in lines], "body of entry 7"),
         (lambda lines: [line.replace(b"decision", b"decisioN", 1) for line in lines], "do not lead|another one"),
         (lambda lines: lines[:8] + lines[9:], "entry 7 is missing"),
-        (lambda lines: lines[:-1], "cut off"),
-        (lambda lines: [*lines[:-1], lines[-1].rstrip()], "cut off"),
+        (lambda lines: lines[:-1], "truncated"),
+        (lambda lines: [*lines[:-1], lines[-1].rstrip()], "truncated"),
         (lambda lines: [*lines, b"{}\n"], "follows its seal"),
         (lambda lines: [*lines[:-1], b"{}\n"], "no seal"),
         (lambda lines: [b"hello\n", *lines], "not JSON"),
-        (lambda lines: [b"[]\n", *lines], "not an object"),
+        (lambda lines: [b"[]\n", *lines], "not a JSON object"),
         (lambda lines: lines[1:], "does not begin as an archive"),
         (lambda lines: [lines[0].replace(b'"end":512', b'"end":511'), *lines[1:]], "tree around"),
         (lambda lines: [lines[0].replace(b'"end":512', b'"end":99999'), *lines[1:]], "another ledger or range"),
@@ -334,7 +334,7 @@ class TestInterrupted:
 
     @pytest.mark.parametrize(
         ("name", "after"),
-        [("write_archive", 0), ("put_in_place", 0), ("_register", 0), ("_record", 0), ("release", 0), ("_let_go", 1)],
+        [("write_archive", 0), ("publish_draft", 0), ("_register", 0), ("_record", 0), ("release_bodies", 0), ("_release_tile", 1)],
     )  # fmt: skip
     def test_nothing_is_lost_and_the_next_run_finishes(self, filled, tmp_path, monkeypatch, name, after):
         with monkeypatch.context() as patch:
@@ -480,7 +480,7 @@ class TestCommands:
         rewritten(tmp_path / made.name, lambda lines: lines[:-1])
         with pytest.raises(CommandError, match="The ledger holds, but not everything kept outside does"):
             call_command("verify_ledger", "--workspace", "home", "--archive", str(tmp_path / made.name))
-        assert "does not hold: it is cut off" in capsys.readouterr().out
+        assert "does not hold: it is truncated" in capsys.readouterr().out
 
     def test_an_archive_that_cannot_be_read_is_not_called_false(self, filled, tmp_path, capsys):
         with pytest.raises(CommandError, match="The ledger holds, but"):
@@ -499,7 +499,7 @@ class TestCommands:
             (["archive_ledger", "--workspace", "home", "--before", "9", "--to", str(stray)], "no folder"),
             (["archive_ledger", "--workspace", "home", "--before", "soon", "--to", str(tmp_path)], "no date"),
             (["verify_ledger", "--archive", str(stray)], "name it with --workspace"),
-            (["restore_archive", str(stray)], "no whole gzip file"),
+            (["restore_archive", str(stray)], "not a complete gzip file"),
             (["restore_archive", str(tmp_path / "none")], "cannot be used"),
         ]:
             with pytest.raises(CommandError, match=words):

@@ -49,7 +49,7 @@ def test_processes_that_start_together_agree_on_one_key(key_file):
 def test_a_key_of_another_kind_is_refused(key_file):
     pem = X25519PrivateKey.generate().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
     key_file.write_bytes(pem)
-    with pytest.raises(KeyFileError, match=r"ledger_key.pem holds a key of another kind than Ed25519"):
+    with pytest.raises(KeyFileError, match=r"ledger_key.pem is not an Ed25519 key"):
         checkpoints.load_signing_key()
 
 
@@ -82,7 +82,11 @@ def test_the_verifier_key_names_the_log_and_the_key(key_file):
 
 @pytest.mark.parametrize(
     ("content", "words"),
-    [(b"garbage", "no private key in PEM form"), (b"", "no private key"), (None, "cannot be read")],
+    [
+        (b"garbage", "not an unencrypted private key in PEM format"),
+        (b"", "not an unencrypted private key"),
+        (None, "cannot be read"),
+    ],
 )
 def test_a_key_file_that_cannot_be_used_is_named_before_anything_needs_it(key_file, content, words):
     assert check_key_files() == []

@@ -66,7 +66,7 @@ def test_newest_first_of_one_intent_and_no_more_than_asked_for():
     for intent_id in ("INT-001", "INT-002", "INT-001", "INT-001"):
         kept(intent_id=intent_id)
     kept(tool="select_active_intent", intent_id="INT-001")
-    found = read(intent_id="INT-001", most=2)
+    found = read(intent_id="INT-001", limit=2)
     assert [one.intent_id for one in found] == ["INT-001", "INT-001"]
     assert found[0].at > found[1].at
     assert len(read()) == 4

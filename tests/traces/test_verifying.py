@@ -9,6 +9,7 @@ from django.db import DatabaseError, transaction
 
 from controlplane.models import Workspace
 from tests.traces.builders import AWAY, HOME, append, append_many, decision, tamper
+from traces.errors import RedactionError
 from traces.ledger import append as ledger
 from traces.ledger import checkpoints, proofs
 from traces.ledger.redaction import redact
@@ -176,7 +177,7 @@ def test_after_a_redaction_everything_still_verifies():
         "kind": "decision",
         "reason": "held a password",
     }
-    with pytest.raises(ValueError, match="stays readable"):
+    with pytest.raises(RedactionError, match="stays readable"):
         redact(record, reason="hide it", actor="person:1:Ada")
 
 

@@ -1,7 +1,7 @@
-"""Signed heads kept outside the database, where whoever can rewrite its rows cannot reach.
+"""Anchor files: signed heads outside the database, out of reach for whoever can rewrite its rows.
 
 An anchor file holds checkpoints one after another, of any ledgers of the installation, oldest first. It is
-only ever appended to; put it on storage that lets nobody do more, or commit it to a repository.
+only appended to. Put it on append-only storage, or commit it to a repository.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from traces.ledger.sealing import seal
 
 
 def anchor_to_file(workspace_id: int, path: Path) -> int | None:
-    """Seal what waits and append the newest head to the file; its size, None where it stands there already.
+    """Seal, then append the newest head to the file. Return its size; None where the file has it already.
 
-    Raises OSError, and NoteError where the file holds something else: it is not touched then.
+    Raise OSError, and NoteError for a file with other content, which is left untouched.
     """
     seal(workspace_id)
     head = proofs.find_head(workspace_id)
@@ -26,7 +26,7 @@ def anchor_to_file(workspace_id: int, path: Path) -> int | None:
 
 
 def append_head(note: str, path: Path, workspace_id: int) -> bool:
-    """Append a head to the file; False where it stands there already. Raises OSError or NoteError."""
+    """Append a head to the file. Return False where the file has it already. Raise OSError or NoteError."""
     if path.exists() and note in read_anchor_file(path, workspace_id):
         return False
     with path.open("a", encoding="utf-8") as file:
@@ -37,7 +37,7 @@ def append_head(note: str, path: Path, workspace_id: int) -> bool:
 
 
 def read_anchor_file(path: Path, workspace_id: int) -> list[str]:
-    """The checkpoints of this ledger in a file of one or many, as texts. Raises OSError or NoteError."""
+    """Return the checkpoints of this ledger in a file, as text. Raise OSError or NoteError."""
     try:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
@@ -46,17 +46,17 @@ def read_anchor_file(path: Path, workspace_id: int) -> list[str]:
 
 
 def select_heads(text: str, workspace_id: int) -> list[str]:
-    """The checkpoints of this ledger in a text of one or many. Raises NoteError."""
+    """Return the checkpoints of this ledger in a text. Raise NoteError."""
     origin = log_origin(workspace_id)
     return [note for note in split_notes(text) if parse_checkpoint(note).origin == origin]
 
 
 def split_notes(text: str) -> Iterator[str]:
-    """Cut a text into checkpoints: each ends with its last line of signatures."""
+    """Split a text into checkpoints. Each ends with its last signature line."""
     lines: list[str] = []
     for line in text.splitlines(keepends=True):
         if not lines and not line.strip():
-            continue  # git puts an empty line between the parts of a note
+            continue  # `git notes append` separates with an empty line
         if lines and lines[-1].startswith(SIGNATURE_MARK) and not line.startswith(SIGNATURE_MARK):
             yield "".join(lines)
             lines = []

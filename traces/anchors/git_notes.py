@@ -1,4 +1,4 @@
-"""Signed heads as git notes on a repository's HEAD, under a ref of their own."""
+"""Store signed heads as git notes on a repository's HEAD, under a separate ref."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ MAX_MESSAGE_LENGTH = 200
 
 
 class GitNoteError(Exception):
-    """git could not do it; the message is the last line that it said."""
+    """git failed. The message is its last line of output."""
 
 
 def append_note(root: str, text: str) -> str:
-    """Append a text to the note on HEAD; the commit that carries it now."""
+    """Append a text to the note on HEAD. Return the id of the commit."""
     head = _run_git(root, "rev-parse", "--verify", "--quiet", "HEAD^{commit}").decode().strip()
     _run_git(root, "notes", "--ref", REF, "append", "--file", "-", head, stdin=text.encode())
     return head
 
 
 def read_notes(root: str) -> list[str]:
-    """The notes of all commits, as texts. Empty while the ref does not exist."""
+    """Return the notes of all commits, as text. Empty while the ref does not exist."""
     lines = _run_git(root, "notes", "--ref", REF, "list").decode().split("\n")
     blobs = [line.split(" ")[0] for line in lines if line]
     stdin = "".join(f"{blob}\n" for blob in blobs).encode()
@@ -49,7 +49,7 @@ def _run_git(root: str, *args: str, stdin: bytes = b"") -> bytes:
             env=_environment(),
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise GitNoteError(f"git does not run: {type(error).__name__}") from error
+        raise GitNoteError(f"git could not be run: {type(error).__name__}") from error
     if completed.returncode:
         message = completed.stderr.decode("utf-8", "replace").strip().split("\n")[-1]
         raise GitNoteError(message[:MAX_MESSAGE_LENGTH] or "the repository has no commit yet")

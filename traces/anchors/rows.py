@@ -1,4 +1,4 @@
-"""Anchors as pages show them."""
+"""Table rows of anchors for pages."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from traces.anchors.schedule import assess_health
 from traces.anchors.targets import derive_webhook_secret
 from traces.models import AnchorKind, LedgerAnchor
 
-# The tone of a health, borrowed from a status that reads alike.
+# The status badge whose colour fits each state.
 BADGES = {"ok": "approved", "waiting": "pending", "late": "ask", "failing": "deny", "off": "cancelled"}
 
 
 @dataclass(frozen=True, slots=True)
 class AnchorRow:
-    """`look` is the status whose badge fits; `says` and `target` are hostile; `secret` only for admins."""
+    """`badge` is a status, for its colour. `message` and `target` are untrusted. `secret` is for admins."""
 
     id: int
     kind: str
@@ -33,7 +33,7 @@ class AnchorRow:
 
 
 def list_anchor_rows(workspace_id: int, *, secrets: bool = False) -> list[AnchorRow]:
-    """1 query, and 2 for each anchor."""
+    """List a workspace's anchors in order of creation. 1 query, and 2 for each anchor."""
     now = timezone.now()
     anchors = LedgerAnchor.objects.filter(workspace_id=workspace_id).order_by("pk")
     return [_row(anchor, now, secrets=secrets) for anchor in anchors]
@@ -44,7 +44,7 @@ def _row(anchor: LedgerAnchor, now: datetime, *, secrets: bool) -> AnchorRow:
     show_secret = secrets and anchor.kind == AnchorKind.WEBHOOK
     return AnchorRow(
         id=anchor.pk,
-        kind=AnchorKind(anchor.kind).label,
+        kind=str(AnchorKind(anchor.kind).label),
         target=anchor.target,
         every_minutes=anchor.every_minutes,
         enabled=anchor.enabled,

@@ -1,7 +1,7 @@
-"""Keeping the signed heads of ledgers outside the database, again and again, and saying how that goes.
+"""Send signed heads to anchors on schedule, and report each anchor's health.
 
-A place gets the newest head when there is a new one and its time has come. What fails is tried again, later
-each time; the reason stands beside the place until a head arrives.
+An anchor gets the newest head when there is a new one and its interval is over. Failures are retried with
+exponential backoff; the reason is shown until a head arrives.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ LEASE = timedelta(minutes=2)  # longer than any attempt takes
 MIN_RETRY, MAX_RETRY = timedelta(seconds=30), timedelta(hours=1)
 MAX_ANSWER = 400
 MINUTES_RANGE = (1, 10_080)
-MAX_ANCHORS = 20  # of a workspace: they share one loop
-HEALTH_INTERVAL = 15.0  # seconds between two counts for the metrics
+MAX_ANCHORS = 20  # per workspace: they share one loop
+HEALTH_INTERVAL = 15.0  # seconds between two updates of the metrics
 
 
 @dataclass(frozen=True, slots=True)
 class AnchorHealth:
-    """`word` is ok, waiting (nothing sent yet), late, failing or off; `text` says why."""
+    """`state` is ok, waiting (nothing sent yet), late, failing or off. `text` gives the reason."""
 
     state: str
     text: str
@@ -44,12 +44,12 @@ class AnchorHealth:
 def add_anchor(
     workspace: Workspace, kind: str, target: str, every_minutes: int, *, actor: str
 ) -> LedgerAnchor:
-    """Set up a place, with a record in the ledger. Raises AnchorError.
+    """Create an anchor and record it in the ledger. Raise AnchorError.
 
-    A file is a matter of whoever runs the server: no page may offer it.
+    Files are for whoever runs the server: pages must not offer them.
     """
     if kind not in AnchorKind.values:
-        raise AnchorError("Choose a kind.")
+        raise AnchorError("Choose one of: file, webhook, git.")
     if LedgerAnchor.objects.filter(workspace_id=workspace.pk).count() >= MAX_ANCHORS:
         raise AnchorError(f"A workspace has at most {MAX_ANCHORS} anchors.")
     if not MINUTES_RANGE[0] <= every_minutes <= MINUTES_RANGE[1]:
@@ -66,7 +66,7 @@ def add_anchor(
             )
             _record_change(anchor, "anchor_added", actor)
     except IntegrityError as error:
-        raise AnchorError("This place is an anchor already.") from error
+        raise AnchorError("This anchor exists already.") from error
     return anchor
 
 
@@ -90,14 +90,14 @@ def retry_soon(anchor: LedgerAnchor) -> None:
 
 
 def assess_health(anchor: LedgerAnchor, now: datetime) -> AnchorHealth:
-    """2 queries."""
+    """Return the health of an anchor. 2 queries."""
     newest = proofs.find_head(anchor.workspace_id)
     size = newest.size if newest else 0
     if not anchor.enabled:
         return AnchorHealth("off", "Switched off.")
     if anchor.anchored_size > size:
         return AnchorHealth(
-            "failing", f"{anchor.anchored_size:,} entries were anchored, the ledger has {size:,}."
+            "failing", f"{anchor.anchored_size:,} entries were anchored, but the ledger has only {size:,}."
         )
     if anchor.failures:
         return AnchorHealth("failing", anchor.answer)
@@ -106,18 +106,18 @@ def assess_health(anchor: LedgerAnchor, now: datetime) -> AnchorHealth:
     newer_heads = Checkpoint.objects.filter(workspace_id=anchor.workspace_id, size__gt=anchor.anchored_size)
     since = newer_heads.order_by("size").values_list("created_at", flat=True)[0]
     if now - since > 2 * timedelta(minutes=anchor.every_minutes):
-        return AnchorHealth("late", "A new head is waiting for longer than twice the interval.")
+        return AnchorHealth("late", "The newest head has been waiting for more than twice the interval.")
     return AnchorHealth("ok" if anchor.anchored_at else "waiting", anchor.answer)
 
 
 class AnchorSchedule:
-    """One round after another over all places; several processes share the work."""
+    """Rounds over all anchors. Several processes can share the work."""
 
     def __init__(self) -> None:
         self._counted_at = float("-inf")
 
     def run_once(self) -> int:
-        """Send what is due; how many heads arrived."""
+        """Send what is due. Return how many heads arrived."""
         arrived = sum(send_if_due(anchor) for anchor in _list_due(timezone.now()))
         if time.monotonic() - self._counted_at > HEALTH_INTERVAL:
             self._counted_at = time.monotonic()
@@ -129,15 +129,16 @@ _schedule = AnchorSchedule()
 
 
 def send_due_heads() -> int:
-    """One round for the server's own loop."""
+    """Run one round, for the server's loop. Return how many heads arrived."""
     return _schedule.run_once()
 
 
 def send_if_due(anchor: LedgerAnchor) -> bool:
-    """Send the newest head unless it is there, or another process is at it; whether it arrived."""
+    """Send the newest head unless the anchor has it or another process sends it. Tell whether it arrived."""
     head = proofs.find_head(anchor.workspace_id)
     if head is None or head.size <= anchor.anchored_size:
         return False
+    # Moving `due_at` on from the value that was read is the lease: only one process's update matches.
     claimed = LedgerAnchor.objects.filter(pk=anchor.pk, due_at=anchor.due_at, enabled=True)
     if not claimed.update(due_at=timezone.now() + LEASE):
         return False
@@ -145,12 +146,12 @@ def send_if_due(anchor: LedgerAnchor) -> bool:
 
 
 def send_head(anchor: LedgerAnchor, head: Checkpoint) -> bool:
-    """Send a head now and write down what came of it; whether it arrived."""
+    """Send a head now and store the result. Return whether it arrived."""
     try:
         answer = SENDERS[anchor.kind](anchor, head)
     except ANCHOR_FAILURES as error:
         return _record_failure(anchor, str(error) or type(error).__name__)
-    except Exception as error:  # an anchor's fault must not keep the others from theirs
+    except Exception as error:  # one broken anchor must not stop the others
         log.exception("anchor %s failed", anchor.pk)
         return _record_failure(anchor, type(error).__name__)
     now = timezone.now()
@@ -165,9 +166,9 @@ def send_head(anchor: LedgerAnchor, head: Checkpoint) -> bool:
 
 
 def read_anchored_heads(workspace: Workspace) -> tuple[list[str], list[str]]:
-    """(the heads that files and repositories keep, which of these cannot be read and why).
+    """Return (heads stored in files and repositories, errors of those that cannot be read).
 
-    What was sent to a webhook is at its receiver's.
+    Heads sent to a webhook are with its receiver and cannot be read back.
     """
     heads: list[str] = []
     errors: list[str] = []

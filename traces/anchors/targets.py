@@ -1,4 +1,4 @@
-"""The kinds of places that keep signed heads: what may be one, how a head gets there and is read back."""
+"""Kinds of anchors: validate a target, send a head to it, and read heads back."""
 
 from __future__ import annotations
 
@@ -21,12 +21,13 @@ ANCHOR_FAILURES = (
     NoteError,
     git_notes.GitNoteError,
     http_post.TargetError,
-)  # what a place may answer with
+)  # what sending or reading may raise
 
 
 def derive_webhook_secret(anchor: LedgerAnchor) -> str:
-    """What signs the posts to a webhook, as Standard Webhooks write it. It hangs on the server's secret key
-    and stands in no database."""
+    """Return the secret that signs posts to a webhook, in the form of Standard Webhooks.
+
+    It is derived from the server's secret key and stored nowhere."""
     subject = f"{anchor.workspace_id}:{anchor.target}"
     return SECRET_PREFIX + encode_base64(
         salted_hmac("traces.anchor_places", subject, algorithm="sha256").digest()
@@ -44,9 +45,9 @@ def _to_git(anchor: LedgerAnchor, head: Checkpoint) -> str:
 
 
 def _repository(workspace: Workspace) -> str:
-    """Its folder; without one git would take the server's own. Raises GitError."""
+    """Return the workspace's local root. Raise GitNoteError without one: git would use the server's own."""
     if not workspace.local_root:
-        raise git_notes.GitNoteError("the workspace has no folder on this server any more")
+        raise git_notes.GitNoteError("the workspace has no local root on this server any more")
     return workspace.local_root
 
 
@@ -62,8 +63,8 @@ def _to_webhook(anchor: LedgerAnchor, head: Checkpoint) -> str:
     }
     response = http_post.post(anchor.target, body, headers)
     if not response.is_success:
-        raise http_post.TargetError(f"It answered {response.status}: {response.text}")
-    return f"It answered {response.status}: {response.text}"
+        raise http_post.TargetError(f"The webhook answered {response.status}: {response.text}")
+    return f"The webhook answered {response.status}: {response.text}"
 
 
 def _from_file(anchor: LedgerAnchor, workspace: Workspace) -> list[str]:
@@ -78,7 +79,7 @@ def _from_git(_anchor: LedgerAnchor, workspace: Workspace) -> list[str]:
 
 def _file_target(_workspace: Workspace, target: str) -> str:
     if not Path(target).is_absolute():
-        raise AnchorError("Name the file by its whole path.")
+        raise AnchorError("Give the absolute path of the file.")
     return target
 
 

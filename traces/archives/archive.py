@@ -1,8 +1,8 @@
-"""Archives of a ledger: old entries go into a signed file, then their bodies may leave the database.
+"""Archive old entries: write them to a signed file, then delete their bodies from the database.
 
-Entries, their places and all hashes stay, so everything still proves and verifies. Nothing leaves before the
-file has been read back and held against the ledger; a process that dies in between has lost nothing, and the
-next run goes on from what it finds.
+Entries, their positions and all hashes stay, so proofs and verification still work. Nothing is deleted before
+the file has been read back and compared with the ledger. A process that dies in between loses nothing:
+the next run continues from what it finds.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ SUFFIX = ".jsonl.gz"
 
 @dataclass(frozen=True, slots=True)
 class ArchiveCheck:
-    """An archive that holds and fits the ledger. `redacted_since` bodies in it should not be any more."""
+    """A verified archive. `redacted_since` counts bodies in it that were redacted after it was written."""
 
     seal: ArchiveSeal
     bodies: int
@@ -58,7 +58,7 @@ class ArchiveCheck:
 
 
 def count_entries_before(workspace_id: int, time: datetime) -> int:
-    """How many entries, from the first, were all received before this moment. 1 query."""
+    """Count the entries, from the first, that were all received before `time`. 2 queries."""
     newer = LedgerLeaf.objects.filter(workspace_id=workspace_id, entry__received_at__gte=time)
     first = newer.order_by("seq").values_list("seq", flat=True).first()
     newest = proofs.find_head(workspace_id)
@@ -68,10 +68,10 @@ def count_entries_before(workspace_id: int, time: datetime) -> int:
 def create_archive(
     workspace_id: int, slug: str, end: int, directory: Path, *, actor: str
 ) -> LedgerArchive | None:
-    """Write what is not archived yet, in whole tiles up to `end` entries, to a new file in `folder`.
+    """Write what is not archived yet, in full tiles up to `end` entries, to a new file in `directory`.
 
-    None where no whole tile is left to archive. A file that an interrupted run has left is taken up.
-    Raises ArchiveError where the ledger itself does not hold, and OSError.
+    Return None where no full tile is left to archive. Reuse the file of an interrupted run.
+    Raise ArchiveError where the ledger itself does not verify, and OSError.
     """
     size = seal(workspace_id).size
     first = _find_archived_end(workspace_id)
@@ -85,9 +85,9 @@ def create_archive(
 
 
 def check_archive(path: Path, workspace_id: int) -> ArchiveCheck:
-    """Read an archive to its end and hold each entry against the ledger. Raises ArchiveError, OSError.
+    """Read an archive to its end and compare each entry with the ledger. Raise ArchiveError, OSError.
 
-    2 queries a tile.
+    2 queries per tile.
     """
     redacted = list_redacted_ids(workspace_id)
     bodies = redacted_since = 0
@@ -105,9 +105,9 @@ def check_archive(path: Path, workspace_id: int) -> ArchiveCheck:
 
 
 def release_bodies(archive: LedgerArchive, path: Path, *, actor: str) -> int:
-    """Delete the bodies that an archive holds, tile by tile; how many. Raises ArchiveError, OSError.
+    """Delete the bodies that an archive holds, tile by tile. Return how many. Raise ArchiveError, OSError.
 
-    The file is checked whole first. Kinds that the workspace goes on asking for stay.
+    The complete file is verified first. Kinds that the workspace still queries stay: see `ARCHIVABLE_KINDS`.
     """
     if compute_file_digest(path) != bytes(archive.digest):
         raise ArchiveError("it is not the file that the ledger names")
@@ -121,9 +121,9 @@ def release_bodies(archive: LedgerArchive, path: Path, *, actor: str) -> int:
 
 
 def restore_bodies(path: Path, workspace_id: int, *, actor: str) -> int:
-    """Put the bodies of an archive back, to be read, except what was redacted; how many were missing.
+    """Insert the missing bodies of an archive, except redacted ones. Return how many.
 
-    The whole file is checked first. Raises ArchiveError, OSError.
+    The complete file is verified first. Raise ArchiveError, OSError.
     """
     check = check_archive(path, workspace_id)
     with ArchiveReader(path) as reader:
@@ -140,9 +140,9 @@ def restore_bodies(path: Path, workspace_id: int, *, actor: str) -> int:
 
 
 def rewrite_archive(archive: LedgerArchive, path: Path, *, actor: str) -> LedgerArchive | None:
-    """Write an archive anew beside the old file, without the bodies that were redacted since.
+    """Rewrite an archive, next to the old file, without the bodies that were redacted since.
 
-    None where there are none. The old file is the caller's to destroy. Raises ArchiveError, OSError.
+    Return None where there are none. Deleting the old file is up to the caller. Raise ArchiveError, OSError.
     """
     workspace_id = archive.workspace_id
     if not check_archive(path, workspace_id).redacted_since:
@@ -177,7 +177,7 @@ def list_unreleased_archives(workspace_id: int) -> list[LedgerArchive]:
 def _write_and_check(
     path: Path, header: ArchiveHeader, entries: Iterable[ArchivedEntry], workspace_id: int
 ) -> ArchiveCheck:
-    """Write and check a draft, and give it its name; a file that has the name already is checked instead."""
+    """Write a draft, verify it and rename it to `path`. Verify an existing file instead."""
     if not path.exists():
         draft = draft_path(path)
         try:
@@ -186,7 +186,7 @@ def _write_and_check(
             if publish_draft(draft, path):
                 return check
         except ArchiveError:
-            # Another run may have finished, and let go of the bodies that this one was reading.
+            # Another run may have finished and deleted the bodies that this one was reading.
             if not path.exists():
                 raise
         finally:
@@ -195,7 +195,7 @@ def _write_and_check(
 
 
 def list_newest_archives(workspace_id: int) -> list[LedgerArchive]:
-    """The archives by range; of several with the same range, the newest. 1 query."""
+    """Return the archives by range; of several with the same range, the newest. 1 query."""
     archives = LedgerArchive.objects.filter(workspace_id=workspace_id).order_by("pk")
     newest = {(archive.first_seq, archive.end_seq): archive for archive in archives}
     return [newest[key] for key in sorted(newest)]
@@ -207,7 +207,7 @@ def _find_archived_end(workspace_id: int) -> int:
 
 
 def _build_header(workspace_id: int, first: int, end: int) -> ArchiveHeader:
-    """With the first signed head that covers the range, so that the same range makes the same file."""
+    """Use the first signed head that covers the range, so that the same range makes the same file."""
     heads = Checkpoint.objects.filter(workspace_id=workspace_id, size__gte=end)
     head = heads.order_by("size").first()
     assert head is not None  # the caller sealed, and asks for no more than that
@@ -240,7 +240,7 @@ def _group_by_tile(reader: ArchiveReader) -> Iterator[list[ArchivedEntry]]:
 
 
 def _match_entries(workspace_id: int, tile: Sequence[ArchivedEntry]) -> list[LedgerEntry]:
-    """The ledger's entries at these places, in order. Raises ArchiveError naming the first that differs."""
+    """Return the ledger's entries at these positions, in order. Raise ArchiveError where one differs."""
     leaves = LedgerLeaf.objects.filter(
         workspace_id=workspace_id, seq__gte=tile[0].seq, seq__lte=tile[-1].seq
     ).order_by("seq")
@@ -256,9 +256,9 @@ def _match_entries(workspace_id: int, tile: Sequence[ArchivedEntry]) -> list[Led
 def _register(
     workspace_id: int, path: Path, check: ArchiveCheck, expected: tuple[int, int], actor: str
 ) -> LedgerArchive:
-    """The row of a file that holds; the same file is named once, whoever comes first."""
+    """Return the row of a verified file. Concurrent runs register the same file once."""
     if (check.seal.first, check.seal.end) != expected:
-        raise ArchiveError(f"{path.name} is there and holds another range")
+        raise ArchiveError(f"{path.name} exists and holds another range")
     with transaction.atomic():
         archive, created = LedgerArchive.objects.get_or_create(
             workspace_id=workspace_id,
@@ -300,16 +300,17 @@ def _releasable_bodies(archive: LedgerArchive, first: int, end: int) -> QuerySet
 
 
 def _release_tile(archive: LedgerArchive, at: int) -> int:
-    """Its own transaction: nobody waits for more than one tile, and what is done stays done."""
+    """Delete one tile's bodies in a transaction of its own: writers wait for one tile at most."""
     end = min(at + TILE_WIDTH, archive.end_seq)
     with transaction.atomic():
-        LedgerArchive.objects.select_for_update().get(pk=archive.pk)  # two that release never cross
+        # Concurrent releases queue here; without the lock their deletions could deadlock.
+        LedgerArchive.objects.select_for_update().get(pk=archive.pk)
         deleted, _ = _releasable_bodies(archive, at, end).delete()
     return deleted
 
 
 def _restore_tile(workspace_id: int, tile: Sequence[ArchivedEntry]) -> int:
-    """Insert the missing bodies of a tile, while nobody can redact its entries."""
+    """Insert the missing bodies of a tile, with its entries locked against redaction."""
     with transaction.atomic():
         entries = _match_entries(workspace_id, tile)
         rows = [entry.pk for entry in entries]

@@ -1,10 +1,10 @@
-"""The file of an archive: whole tiles of a ledger with their bodies, readable without the product.
+"""Read and write archive files: full tiles of a ledger with their bodies, readable without the product.
 
-gzip of JSON lines. First a header with the range, a signed head of the ledger and the roots of the subtrees
-around the range; then one line an entry, in order; last a signed note over all that went before. So the file
-alone shows that its entries lead to the signed head, and the same content always makes the same bytes.
+An archive is gzip of JSON lines. First a header with the range, a signed head of the ledger and the roots of
+the subtrees around the range; then one line per entry, in order; last a signed note over all lines before it.
+So the file alone proves that its entries lead to the signed head. Equal content makes equal bytes.
 
-What a reader tells is proven only once it has come to its end without an error.
+Nothing that a reader returns is proven before it has reached the end without an error.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from traces.ledger.archive_seal import ArchiveSeal, parse_seal, sign_seal
 from traces.ledger.checkpoints import SignedNote, is_signed_by_installation, parse_checkpoint
 
 FORMAT = "intent-control-plane/archive/1"
-MAX_LINE_LENGTH = 16 * 1024 * 1024  # bytes; a body has at most one MiB, and escapes make it longer
+MAX_LINE_LENGTH = 16 * 1024 * 1024  # bytes; a body has at most one MiB, and JSON escapes make it longer
 COMPRESSION_LEVEL = 6
 
 
 class ArchiveError(ValueError):
-    """A file is no archive, or does not hold what it says; the message says where."""
+    """A file is not an archive, or its content is not what was sealed. The message says where."""
 
 
 @dataclass(frozen=True, slots=True)
 class ArchiveHeader:
-    """Entries [first, end) of `log`. `left` and `right` are the roots of the complete subtrees of the tree
-    under `checkpoint` before and after the range, in order."""
+    """The range [first, end) of `log`. `left` and `right` hold the roots of the complete subtrees before and
+    after the range in the tree of `checkpoint`, in order."""
 
     log: str
     first: int
@@ -48,7 +48,7 @@ class ArchiveHeader:
 
 @dataclass(frozen=True, slots=True)
 class ArchivedEntry:
-    """One entry; without `salt` and `body` where they were redacted before."""
+    """One entry. `salt` and `body` are None where it was redacted before."""
 
     seq: int
     envelope: bytes
@@ -57,7 +57,7 @@ class ArchivedEntry:
 
 
 def write_archive(path: Path, header: ArchiveHeader, entries: Iterable[ArchivedEntry]) -> None:
-    """Write a whole archive to a new file and bring it to the disk. Raises FileExistsError, OSError."""
+    """Write a complete archive to a new file and flush it to disk. Raise FileExistsError, OSError."""
     with open(path, "xb", opener=_owner_only) as raw:
         with gzip.GzipFile("", "wb", COMPRESSION_LEVEL, raw, mtime=0) as file:
             digest = hashlib.sha256()
@@ -71,12 +71,12 @@ def write_archive(path: Path, header: ArchiveHeader, entries: Iterable[ArchivedE
 
 
 def _owner_only(path: str, flags: int) -> int:
-    """As private as the database that it comes from."""
+    """Open for the owner only: an archive is as private as the database."""
     return os.open(path, flags, 0o600)
 
 
 def publish_draft(draft: Path, path: Path) -> bool:
-    """Give a written file its name; False, and the file is gone, when the name is taken. Never overwrites."""
+    """Rename a draft to `path`, never overwriting. Delete it and return False when the name is taken."""
     try:
         os.link(draft, path)
     except FileExistsError:
@@ -101,9 +101,9 @@ def compute_file_digest(path: Path) -> bytes:
 
 
 class ArchiveReader:
-    """Reads an archive once and checks every part of it. Raises ArchiveError; OSError where it can't be read.
+    """Read an archive once and check every part of it. Raise ArchiveError, or OSError for an unreadable file.
 
-    `header` is there at once, `seal` after `entries` has come to its end.
+    `header` is available at once, `seal` after `entries` is exhausted.
     """
 
     def __init__(self, path: Path) -> None:
@@ -134,7 +134,7 @@ class ArchiveReader:
         for (level, _), root in zip(_around(self.header)[1], self.header.right, strict=True):
             tree.add(level, root)
         if tree.root() != self._head.root:
-            raise ArchiveError("its entries do not lead to the signed head that came along")
+            raise ArchiveError("its entries do not lead to the signed head in its header")
         self._finish()
 
     def _finish(self) -> None:
@@ -158,25 +158,25 @@ class ArchiveReader:
     def _next(self) -> dict[str, Any]:
         line = self._read(MAX_LINE_LENGTH)
         if not line.endswith(b"\n"):
-            raise ArchiveError("it is cut off, or has a line that is too long")
+            raise ArchiveError("it is truncated, or has a line that is too long")
         self._running.update(line)
         try:
             value = json.loads(line)
         except (ValueError, RecursionError) as error:
             raise ArchiveError("it has a line that is not JSON") from error
         if not isinstance(value, dict):
-            raise ArchiveError("it has a line that is not an object")
+            raise ArchiveError("it has a line that is not a JSON object")
         return value
 
     def _read(self, max_bytes: int) -> bytes:
         try:
             return self._file.readline(max_bytes)
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise ArchiveError(f"it is no whole gzip file: {error}") from error
+            raise ArchiveError(f"it is not a complete gzip file: {error}") from error
 
 
 class _Tree:
-    """Complete subtrees from left to right, joined as soon as two of a level stand side by side."""
+    """Complete subtrees from left to right; two adjacent ones of equal height merge at once."""
 
     def __init__(self) -> None:
         self._nodes: list[tuple[int, bytes]] = []
@@ -195,7 +195,7 @@ class _Tree:
 def find_surrounding_subtrees(
     first: int, end: int, size: int
 ) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-    """The complete subtrees, (level, index), of a tree of `size` to the left and right of [first, end)."""
+    """Return the complete subtrees (level, index) of a tree of `size` left and right of [first, end)."""
     return list(merkle.find_complete_subtrees(0, first)), list(merkle.find_complete_subtrees(end, size))
 
 
@@ -260,7 +260,7 @@ def _parse_head(header: ArchiveHeader) -> SignedNote:
 
 
 def _parse_entry(value: dict[str, Any], seq: int) -> ArchivedEntry:
-    """The entry of a line, its body held against the envelope. Raises ArchiveError naming the entry."""
+    """Parse an entry and check its body against the envelope. Raise ArchiveError naming the entry."""
     try:
         salt, body = value["salt"], value["body"]
         entry = ArchivedEntry(

@@ -1,6 +1,6 @@
-"""Many trace entries at once, with all their rows made before a transaction holds anybody up.
+"""Store many trace entries at once, with all rows built before the transaction begins.
 
-A `Batch` is values only and travels between processes: one makes it from entries, another writes it.
+A `Batch` is plain values and can be pickled: one process builds it from entries, another writes it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _in_column_order = itemgetter(*COLUMNS)
 class Batch:
     """Entries and their rows without row ids, packed for one database.
 
-    `file_of` and `range_of` tell to which entry a file and to which file a range belongs, by place.
+    `file_entry` maps each file to the index of its entry, `range_file` each range to that of its file.
     """
 
     lines: list[int | None]
@@ -54,7 +54,7 @@ class Batch:
         ]
 
     def select(self, indexes: Sequence[int]) -> Batch:
-        """The entries at these places, ascending, with what belongs to them."""
+        """Return the entries at these ascending indexes, with their rows."""
         if len(indexes) == len(self.ids):
             return self
         new_index = {index: at for at, index in enumerate(indexes)}
@@ -78,7 +78,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class BatchEntry:
-    """An entry of a batch as it is compared with what is known; its value is read when asked for."""
+    """An entry of a batch, for deduplication. Its value is parsed only when needed."""
 
     index: int
     entry_id: str
@@ -97,7 +97,7 @@ class BatchEntry:
 def build_batch(
     workspace_id: int, entries: Sequence[SubmittedEntry], options: StoreOptions, vendor: str
 ) -> Batch:
-    """The batch of these entries, received now, for a database of this vendor. No queries."""
+    """Build a batch of entries received now, for a database of this vendor. No queries."""
     row_form, received_at = row_format(vendor), datetime.now(UTC)
     pack, received = row_form.pack, {"received_at": row_form.format_time(received_at)}
     batch = Batch([], [], [], [], [], [], [], [], [], [])
@@ -122,10 +122,10 @@ def build_batch(
 
 
 def store_batch(workspace_id: int, batch: Batch, options: StoreOptions) -> StoreResult:
-    """As `entries.store`, for a batch, inside the caller's transaction.
+    """Store a batch inside the caller's transaction, with the result of `store_entries`.
 
-    Most batches hold nothing that is known, and the unique index says so by itself: they are written without
-    asking, in 2 queries and the statements of `insert_packed` for 5 tables. Others are compared first.
+    Most batches hold no duplicates, so they are written without a check, and the unique index would reject
+    one: 2 queries and the statements of `insert_packed` for 5 tables. Rejected batches are compared first.
     """
     ids = _write_unless_known(batch)
     if ids is None:
@@ -135,7 +135,7 @@ def store_batch(workspace_id: int, batch: Batch, options: StoreOptions) -> Store
 
 
 def _store_unknown(workspace_id: int, batch: Batch, options: StoreOptions) -> StoreResult:
-    """Store what is not known of a batch. 3 queries and those statements; for rivals that are kept again."""
+    """Store the new entries of a batch. 3 queries and those statements, twice with conflicts to store."""
     classified = classify_batch(workspace_id, batch.to_entries(), options)
     _write(batch.select([entry.index for entry in classified.new]))
     if classified.renamed:
@@ -151,9 +151,9 @@ def _write(batch: Batch) -> None:
 
 
 def _write_unless_known(batch: Batch) -> Sequence[int] | None:
-    """Write the entries; None, and nothing written, where one of them is there already.
+    """Write the ledger rows. Return None, with nothing written, where one of them exists.
 
-    Only this is done under a savepoint: SQLite copies every page that changes under one.
+    Only this runs in a savepoint, since SQLite copies every page that changes inside one.
     """
     try:
         with transaction.atomic():

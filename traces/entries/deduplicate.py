@@ -1,4 +1,4 @@
-"""Entries as they were sent, and which of them are new, known already, or contradict what is known."""
+"""Tell which submitted entries are new, duplicates, or in conflict with recorded ones."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ RECORDED_BODIES = f"""
 
 
 class ComparableEntry(Protocol):
-    """An entry of a request or file. `value` may be costly: most entries are never asked for it."""
+    """What deduplication needs of an entry. `value` may be costly to parse, and is rarely needed."""
 
     @property
     def entry_id(self) -> str: ...
@@ -36,7 +36,7 @@ class ComparableEntry(Protocol):
 class SubmittedEntry(NamedTuple):
     """An entry of a request or file, and the line on which it begins there (from 1).
 
-    `encoded` are the canonical bytes of `value`, `reading` is what it says, where they are known already.
+    `encoded` holds the canonical bytes of `value`, `parsed` its fields, where they are known already.
     """
 
     value: dict[str, Any]
@@ -52,7 +52,7 @@ class SubmittedEntry(NamedTuple):
         return self.encoded or canonical_json.encode(self.value)
 
     def parse(self) -> ParsedEntry:
-        """What an entry that has no `field_errors` says."""
+        """Parse an entry that has no field errors."""
         return self.parsed or parse_entry(self.value)
 
 
@@ -65,10 +65,9 @@ class EntryError:
 
 @dataclass(frozen=True, slots=True)
 class ConflictingEntry:
-    """An entry that contradicts the one of ledger row `row` (None: one of the same batch).
+    """An entry with the id, but not the content, of ledger row `row` (None: of an entry of the same batch).
 
-    `beside_id` is the id, made from its content, under which it can be kept as well; `new` says that it
-    was kept just now.
+    It can be stored under `alternate_id`, which is made from its content; `new` when it just was.
     """
 
     submitted: ComparableEntry
@@ -86,7 +85,7 @@ class ConflictingEntry:
         )
 
     def to_renamed(self) -> SubmittedEntry:
-        """The entry under the id by which it can be kept, with all that it said."""
+        """Return the entry under its alternate id, with the original inside."""
         value = self.submitted.value
         original = value.get("original")
         changes = {"id": self.alternate_id, "original": original if isinstance(original, dict) else value}
@@ -94,7 +93,7 @@ class ConflictingEntry:
 
 
 def validate_fields(submitted: SubmittedEntry) -> list[EntryError]:
-    """What is wrong with the fields of one entry."""
+    """Return the field errors of one entry."""
     return [
         EntryError("INVALID_FIELD", f"{path} {text}", submitted.line)
         for path, text in find_field_errors(submitted.value)
@@ -107,7 +106,7 @@ EntryT = TypeVar("EntryT", bound=ComparableEntry)
 def classify_entries(
     workspace_id: int, batch: Sequence[EntryT]
 ) -> tuple[list[EntryT], int, list[ConflictingEntry]]:
-    """(entries that are new, how many are there already, those that contradict what is there). 1 query."""
+    """Return (new entries, number of duplicates, conflicting entries). 1 query."""
     ids = [entry.entry_id for entry in batch]
     recorded = load_recorded_bodies(workspace_id, ids) if ids else {}
     if not recorded and len(set(ids)) == len(ids):
@@ -130,7 +129,7 @@ def classify_entries(
 
 
 def load_recorded_bodies(workspace_id: int, entry_ids: list[str]) -> dict[str, tuple[int, bytes | None]]:
-    """(row id, recorded bytes) of these trace entries; no bytes for one that was redacted. 1 query."""
+    """Return (row id, body) of recorded trace entries by id; the body is None after a redaction. 1 query."""
     marks = ", ".join(["%s"] * len(entry_ids))
     with connection.cursor() as cursor:
         cursor.execute(RECORDED_BODIES.replace("{ids}", marks), [workspace_id, EntryKind.TRACE, *entry_ids])
@@ -139,7 +138,7 @@ def load_recorded_bodies(workspace_id: int, entry_ids: list[str]) -> dict[str, t
 
 
 def _is_repair(before: bytes, value: dict[str, Any]) -> bool:
-    """Whether both are one record, once taken as it stood and once repaired."""
+    """Return whether both are one entry, once as it was and once repaired by a lenient import."""
     stored = json.loads(before)
     return bool(stored.get("original") == value or value.get("original") == stored)
 

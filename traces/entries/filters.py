@@ -1,4 +1,4 @@
-"""Which trace entries somebody asks REST for; the page of traces has its own filter (`browser.wanted`)."""
+"""Filter trace entries for REST. The trace list page has filters of its own (`traces.browser.filters`)."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from traces.models import EntryKind, LedgerEntry, TraceFile
 
 @dataclass(frozen=True, slots=True)
 class TraceFilter:
-    """Empty fields do not filter. `path` is a file, or a folder with all that is below it.
+    """Empty fields do not filter. `path` is a file, or a directory with everything below it.
 
-    `since` (included) and `until` (excluded) speak of the trace entries' own timestamps.
+    `since` (inclusive) and `until` (exclusive) compare with the entries' own timestamps.
     """
 
     intent: str = ""
@@ -26,7 +26,7 @@ class TraceFilter:
 
 
 def filter_traces(workspace_id: int, filters: TraceFilter) -> QuerySet[LedgerEntry]:
-    """The trace entries that fit, with body and place in the tree fetched along."""
+    """Return the matching trace entries, each with its body and leaf."""
     rows = LedgerEntry.objects.for_workspace(workspace_id).of_kind(EntryKind.TRACE)
     rows = rows.with_body_and_leaf()
     if filters.session:
@@ -45,7 +45,7 @@ def filter_traces(workspace_id: int, filters: TraceFilter) -> QuerySet[LedgerEnt
 
 
 def _find_entry_ids_by_file(workspace_id: int, filters: TraceFilter) -> QuerySet[TraceFile, int]:
-    """Row ids of entries with a file that fits path and intent."""
+    """Return the row ids of entries with a file that matches path and intent."""
     files = TraceFile.objects.filter(workspace_id=workspace_id)
     if filters.intent:
         files = files.filter(intent_id=filters.intent)

@@ -1,6 +1,6 @@
-"""What the ledger itself knows of intents: every revision is an entry, the newest one says what holds.
+"""Load intents from the ledger, where every revision is an entry and the newest one is current.
 
-So maps can show names and scopes without asking the registry, and still do when it is gone.
+So maps show names and scopes without the registry, even of intents that were removed from it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from traces.models import EntryKind, LedgerEntry
 
 @dataclass(frozen=True, slots=True)
 class KnownIntent:
-    """`removed` intents stay known: what was done under them did happen."""
+    """An intent as its newest revision describes it. Removed intents stay known, since traces cite them."""
 
     intent_id: str
     name: str = ""
@@ -26,9 +26,9 @@ class KnownIntent:
 
 
 def load_known_intents(workspace_id: int) -> dict[str, KnownIntent]:
-    """Every intent that ever was, by id, in the order of ids. 2 queries.
+    """Return every intent that ever existed, by id, in the order of ids. 2 queries.
 
-    Asked for the newest of each intent at once, SQLite would walk the whole ledger in the order of intents.
+    One query for the newest of each would make SQLite scan the complete ledger in the order of intents.
     """
     entries = LedgerEntry.objects.for_workspace(workspace_id).of_kind(EntryKind.INTENT).oldest_first()
     newest = dict(entries.values_list("intent_id", "pk"))

@@ -1,8 +1,8 @@
-"""What the computed class of a change says to the one that its agent claimed.
+"""Compare the mutation class that an agent claims with the one computed from the texts.
 
-It stands in the ledger's column `reason` of trace entries that were recorded live, where neither whoever
-posts whole entries nor an import can put it (they may not call a source by one of these words). So nobody
-makes a computed class up, and lists, facets and counts need no column and no query more.
+The result is stored in the ledger's column `reason` of trace entries that were recorded live. Posted and
+imported entries cannot set it: their `reason` is a source, which must not be one of these words. Nobody can
+forge a computed class, and lists, facets and counts need no further column or query.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ COMPUTED_CLASS_FIELD = "computed_mutation_class"  # of a trace entry, beside the
 
 
 class ClassCheck(StrEnum):
-    """An agent that claims neither of the two classes claims nothing that could be checked."""
+    """The result of the check. Without one of the two classes claimed, there is nothing to compare."""
 
     AGREES = "class_agrees"
     DISAGREES = "class_disagrees"
@@ -30,14 +30,14 @@ class ClassCheck(StrEnum):
 
 
 RESERVED_REASONS = frozenset(ClassCheck)
-# In words, not by a placeholder: only so SQLite sees that the index of these entries fits.
+# A literal, not a placeholder: SQLite matches a partial index only where it can see the condition.
 CLASS_DISAGREES = RawSQL("reason = 'class_disagrees'", (), BooleanField())
 UNCLAIMED = {REFACTOR: ClassCheck.REFACTOR, EVOLUTION_CLASS: ClassCheck.EVOLUTION}
 OTHER = {REFACTOR: EVOLUTION_CLASS, EVOLUTION_CLASS: REFACTOR}
 
 
 def check_claimed_class(claimed: str | None, computed: str | None) -> str:
-    """The word for the ledger; "" where nothing was computed."""
+    """Return the `reason` for the ledger; "" where nothing was computed."""
     if not computed:
         return ""
     claimed_class = (claimed or "").strip().upper()
@@ -47,7 +47,7 @@ def check_claimed_class(claimed: str | None, computed: str | None) -> str:
 
 
 def read_computed_class(entry: LedgerEntry) -> str:
-    """The computed class of a trace entry, "" for none; from its columns, so archived entries keep it."""
+    """Return the computed class of a trace entry, "" for none. Archived entries keep it in their columns."""
     if entry.kind != EntryKind.TRACE:
         return ""
     claimed = entry.outcome.strip().upper()
@@ -65,13 +65,13 @@ def has_class_mismatch(entry: LedgerEntry) -> bool:
 
 
 def describe_class_check(entry: LedgerEntry) -> dict[str, str | bool]:
-    """Both answers by the names that REST gives them, for other systems; {} where nothing was computed."""
+    """Return the REST fields of the check; {} where nothing was computed."""
     computed = read_computed_class(entry)
     return {COMPUTED_CLASS_FIELD: computed, "class_disagrees": has_class_mismatch(entry)} if computed else {}
 
 
 def count_class_mismatches(workspace_id: int, intent_id: str) -> int:
-    """How many changes of an intent are not of the class that was claimed. 5 queries, from kept numbers."""
+    """Count the changes of an intent whose claimed class differs. 5 queries, mostly on stored counts."""
     values = {"kind": EntryKind.TRACE, "intent_id": intent_id, "reason": ClassCheck.DISAGREES.value}
     counted = EntryCount.objects.filter(workspace_id=workspace_id, span=MONTH, **values)
     uncounted = LedgerEntry.objects.filter(pk__in=list_uncounted(workspace_id, MAX_UNCOUNTED), **values)

@@ -1,4 +1,4 @@
-"""What queries need of trace entries, kept in tables beside the evidence and rebuilt from it at will."""
+"""Project trace entries into tables for queries. Projections can be rebuilt from the bodies."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BATCH_SIZE = 250
 
 @dataclass(frozen=True, slots=True)
 class RecordedTrace:
-    """A trace entry that is in the ledger under row `id`, as it was read."""
+    """A parsed trace entry, and its row id in the ledger."""
 
     id: int
     workspace_id: int
@@ -29,14 +29,14 @@ class RecordedTrace:
 
 @dataclass(frozen=True, slots=True)
 class ProjectionRows:
-    """Of one entry: its own row, and those of its files under each of their intents, with their ranges."""
+    """The rows of one entry: its own, and one per file and intent, with the ranges of each."""
 
     entry: RowValues
     files: list[tuple[RowValues, list[RowValues]]]
 
 
 def write_projections(traces: Iterable[RecordedTrace]) -> None:
-    """Write the rows of these entries, inside the caller's transaction. 3 statements a batch."""
+    """Insert the rows of these entries, inside the caller's transaction. 3 statements."""
     entries: list[RowValues] = []
     files: list[RowValues] = []
     ranges: list[list[RowValues]] = []
@@ -55,9 +55,9 @@ def write_projections(traces: Iterable[RecordedTrace]) -> None:
 def build_rows(
     workspace_id: int, parsed: ParsedEntry, changed_at: datetime | str, *, imported: bool
 ) -> ProjectionRows:
-    """The rows of an entry that was read, without the row ids that only its recording gives.
+    """Build the rows of a parsed entry, without the row ids, which only inserting assigns.
 
-    `changed_at` is the reading's own, in the form in which it is to be written.
+    `changed_at` is that of `parsed`, in the form that the writer needs.
     """
     entry: RowValues = {
         "workspace_id": workspace_id,
@@ -85,10 +85,10 @@ def build_rows(
 
 
 def rebuild_projections(workspace_id: int) -> int:
-    """Make the rows of a workspace anew from the bodies; the number of entries read.
+    """Rebuild the rows of a workspace from the bodies. Return the number of entries read.
 
-    Which entries were imported is known to these tables alone, so it is carried over. So are the rows of
-    entries whose bodies are archived: there is nothing here to make them from.
+    Only these tables know which entries were imported, so that is kept. Rows of archived entries stay,
+    since their bodies are not in the database.
     """
     with transaction.atomic():
         traces = TraceEntry.objects.filter(workspace_id=workspace_id)

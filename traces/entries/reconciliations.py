@@ -1,6 +1,6 @@
-"""Reconciliations in the ledger: recording one, reading it back, and the last that speaks of a subject.
+"""Record reconciliations in the ledger, and find the last one about a session or an intent.
 
-The body of an entry of this kind is the whole answer: `base`, `head`, `counts`, `findings`, `explained`.
+The body of an entry of this kind is the complete answer: `base`, `head`, `counts`, `findings`, `explained`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from traces.ledger import canonical_json
 from traces.ledger.append import NewEntry, append, find_by_key, read_body
 from traces.models import EntryKind, LedgerEntry, ReconciledSubject
 
-MAX_SUBJECTS = 1_000  # sessions and intents that one reconciliation is filed under
+MAX_SUBJECTS = 1_000  # sessions and intents that one reconciliation is indexed by
 MAX_SHOWN = 20  # findings on a page
 
 SubjectKey = tuple[str, str]  # ("session" | "intent", its id)
@@ -25,7 +25,7 @@ SubjectKey = tuple[str, str]  # ("session" | "intent", its id)
 
 @dataclass(frozen=True, slots=True)
 class SubjectFindings:
-    """The last reconciliation that speaks of a session or an intent, as its page shows it.
+    """The last reconciliation about a session or an intent, as its page shows it.
 
     `body` is None after a redaction. `findings` are those about the subject, at most `MAX_SHOWN`;
     `more` counts the others.
@@ -40,9 +40,9 @@ class SubjectFindings:
 def record_reconciliation(
     workspace_id: int, body: dict[str, Any], subjects: Iterable[SubjectKey], *, actor: str
 ) -> tuple[LedgerEntry, bool]:
-    """Record a reconciliation once: the same range with the same result is the same one. 3 statements.
+    """Record a reconciliation, once for the same range and result. 3 statements.
 
-    Returns the entry and whether it is new.
+    Return the entry and whether it is new.
     """
     key = f"reconciliation:{hashlib.sha256(canonical_json.encode(body)).hexdigest()}"
     new = NewEntry(
@@ -75,7 +75,7 @@ def list_reconciliations(workspace_id: int) -> QuerySet[LedgerEntry]:
 
 
 def find_last_reconciliation(workspace_id: int, subject: str, subject_id: str) -> SubjectFindings | None:
-    """None where no reconciliation has met the subject. 1 query."""
+    """Return None where no reconciliation is about the subject. 1 query."""
     rows = ReconciledSubject.objects.filter(
         workspace_id=workspace_id, subject=subject, subject_id=subject_id
     ).select_related("entry__body")

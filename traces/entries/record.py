@@ -1,4 +1,4 @@
-"""Recording what happened to files: whole trace entries, and one mutation in the simple form."""
+"""Record trace entries: complete ones in batches, or one mutation as a hook reports it."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ NEWEST_HASHES = f"""
 
 @dataclass(frozen=True, slots=True)
 class StoreResult:
-    """What became of a batch: how many are new, and which contradict what is there. `made` are the new
-    ones, in order, where each was recorded by itself."""
+    """How many of a batch are new or duplicates, and which conflict with recorded ones. `appended` lists the
+    new ones, in order, unless they were written as a packed batch."""
 
     new: int
     duplicates: int
@@ -54,7 +54,7 @@ class StoreResult:
 
 @dataclass(frozen=True, slots=True)
 class ClassifiedBatch(Generic[EntryT]):
-    """A batch beside what is known. `kept` are the rivals that go in as well, under ids of their own."""
+    """A batch compared with the ledger. `renamed` are conflicting entries to store under alternate ids."""
 
     new: list[EntryT]
     renamed: list[SubmittedEntry]
@@ -64,9 +64,9 @@ class ClassifiedBatch(Generic[EntryT]):
 
 @dataclass(frozen=True, slots=True)
 class StoreOptions:
-    """In whose name entries are stored. `source` names the file that an import reads.
+    """On whose behalf entries are stored. `source` names the file that an import reads.
 
-    With `keep_rivals` an entry that contradicts a stored one is kept as well, under an id made from both.
+    With `keep_conflicts` an entry that contradicts a stored one is stored too, under an alternate id.
     """
 
     actor: str
@@ -98,7 +98,7 @@ class Mutation:
 
 @dataclass(frozen=True, slots=True)
 class MutationAuthor:
-    """In whose name a mutation is recorded, as text."""
+    """On whose behalf a mutation is recorded."""
 
     session_id: str
     intent_id: str = ""
@@ -119,12 +119,12 @@ class RecordedMutation:
 
 
 def store_entries(workspace_id: int, batch: Sequence[SubmittedEntry], options: StoreOptions) -> StoreResult:
-    """Append new entries, inside the caller's transaction; the same id again is never stored twice.
+    """Append new entries, inside the caller's transaction. No id is stored twice.
 
-    The same id with the same content counts as a duplicate, with other content as a rival. The caller
-    decides whether a rival undoes the rest.
-    2 queries and 5 statements, whatever the size of the batch (up to a few hundred); 1 query more for rivals
-    that are kept.
+    An id with the same content counts as a duplicate, with other content as a conflict. The caller decides
+    whether a conflict undoes the rest.
+    2 queries and 5 statements, whatever the size of the batch (up to a few hundred); 1 query more for
+    conflicts that are stored.
     """
     classified = classify_batch(workspace_id, batch, options)
     new = [*classified.new, *classified.renamed]
@@ -133,7 +133,7 @@ def store_entries(workspace_id: int, batch: Sequence[SubmittedEntry], options: S
 
 
 def store_with_retry(store: Callable[[], StoreResult]) -> StoreResult:
-    """Store twice, where somebody else recorded one of the ids meanwhile: now it is seen as known."""
+    """Store; retry once when somebody else recorded one of the ids meanwhile, which is a duplicate then."""
     try:
         with transaction.atomic():
             return store()
@@ -144,7 +144,7 @@ def store_with_retry(store: Callable[[], StoreResult]) -> StoreResult:
 def classify_batch(
     workspace_id: int, batch: Sequence[EntryT], options: StoreOptions
 ) -> ClassifiedBatch[EntryT]:
-    """What is to be stored of a batch. 1 query, 1 more for rivals that are kept."""
+    """Compare a batch with the ledger. 1 query, 1 more for conflicts that are stored."""
     new, duplicates, conflicts = classify_entries(workspace_id, batch)
     renamed: list[SubmittedEntry] = []
     if conflicts and options.keep_conflicts:
@@ -158,7 +158,7 @@ def classify_batch(
 
 
 def find_conflicts(workspace_id: int, batch: Sequence[SubmittedEntry]) -> list[ConflictingEntry]:
-    """Those of a batch that contradict each other or what is stored. 1 query; changes nothing."""
+    """Return entries that contradict each other or recorded ones. 1 query; changes nothing."""
     return classify_entries(workspace_id, batch)[2]
 
 
@@ -178,7 +178,7 @@ def _append_entries(
 
 
 def record_mutation(workspace_id: int, mutation: Mutation, author: MutationAuthor) -> RecordedMutation:
-    """Record one mutation in the seeds' entry shape, once for each (session, tool_use_id, path).
+    """Record one mutation as a trace entry, once for each (session, tool_use_id, path).
 
     `problems` become a lesson. Raise `MutationFieldError`, or `DuplicateIdError` when the same call was
     reported with other content.
@@ -225,10 +225,10 @@ def build_trace_entry(mutation: Mutation, author: MutationAuthor) -> dict[str, A
 
 
 def find_newest_hashes(workspace_id: int, paths: Iterable[str]) -> dict[str, str]:
-    """The newest known hash of each canonical path; "" when the file was deleted, absent when not known.
+    """Return the newest known hash of each canonical path: "" for a deleted file, absent when not known.
 
-    An entry that changed a file without telling its whole hash makes the hash unknown. What an import
-    says counts only for files that nobody has reported live. 1 query for 500 paths.
+    An entry that changed a file without giving its complete hash makes the hash unknown. Imported entries
+    count only for files that nobody has reported live. 1 query for 500 paths.
     """
     unique_paths = list(dict.fromkeys(paths))
     hashes: dict[str, str] = {}
@@ -250,7 +250,7 @@ def _find_newest_hashes(workspace_id: int, paths: list[str]) -> dict[str, str]:
 def to_ledger_entry(
     workspace_id: int, entry: SubmittedEntry, parsed: ParsedEntry, options: StoreOptions
 ) -> NewEntry:
-    """The ledger's record of a trace entry that was read."""
+    """Convert a parsed trace entry to a ledger entry."""
     return NewEntry(
         workspace_id=workspace_id,
         kind=EntryKind.TRACE,
@@ -275,11 +275,11 @@ def _build_call_key(mutation: Mutation, author: MutationAuthor, entry: dict[str,
 
 def _find_earlier_report(workspace_id: int, key: str, entry: dict[str, Any]) -> RecordedMutation:
     earlier = find_by_key(workspace_id, key)
-    assert earlier is not None  # the append found it in this very transaction
+    assert earlier is not None  # the append met it in this very transaction
     stored = read_body(earlier)
-    generated = ("id", "timestamp", COMPUTED_CLASS_FIELD)  # here, so they differ in every report
+    generated = ("id", "timestamp", COMPUTED_CLASS_FIELD)  # by the server, so they differ in every report
     if stored is not None and _without(entry, generated) != _without(stored, generated):
-        text = "This tool_use_id was reported for this path before, with other content."
+        text = "This tool_use_id was already reported for this path, with other content."
         raise DuplicateIdError(text, id=earlier.entry_id)
     return RecordedMutation(
         earlier.pk, stored or {}, earlier.received_at, bytes(earlier.leaf_hash), new=False
@@ -305,21 +305,23 @@ def _choose_content_hash(mutation: Mutation) -> str:
         claimed = (mutation.content_hash or "").strip()
         content_hash = DELETED if claimed.upper() == DELETED else normalize_hash(claimed)
         if not content_hash:
-            raise MutationFieldError("Send content, or content_hash as sha256:… (DELETED: it is gone).")
+            raise MutationFieldError(
+                "Send content, or content_hash as sha256:… (DELETED for a deleted file)."
+            )
         return content_hash
     computed = f"sha256:{hashlib.sha256(mutation.content.encode()).hexdigest()}"
     if mutation.content_hash and normalize_hash(mutation.content_hash) != computed:
-        raise MutationFieldError(f"content_hash: the content that came along has {computed}.")
+        raise MutationFieldError(f"content_hash: does not match the content, which has {computed}.")
     return computed
 
 
 def _choose_lines(mutation: Mutation) -> tuple[int, int]:
-    """The lines meant; a final line feed ends a line and begins none."""
+    """Return the first and last line. A final line feed ends a line and begins none."""
     line_count = 1
     if mutation.content is not None:
         line_count = max(1, mutation.content.count("\n") + (not mutation.content.endswith("\n")))
     start = mutation.start_line or 1
     end = mutation.end_line or max(start, line_count)
     if not 1 <= start <= end:
-        raise MutationFieldError("end_line: lines count from 1, and end_line is not before start_line.")
+        raise MutationFieldError("end_line: lines count from 1, and end_line must not be before start_line.")
     return start, end

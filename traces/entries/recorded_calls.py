@@ -1,4 +1,4 @@
-"""Tool calls read back from the ledger, so that they can be decided again."""
+"""Load recorded tool calls from the ledger, to replay their decisions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CHUNK = 500
 
 @dataclass(frozen=True, slots=True)
 class CallSelection:
-    """Which calls: those since a moment; of one intent, or of all. The newest `limit` of them."""
+    """The newest `limit` calls since a time, of one intent or of all."""
 
     since: datetime
     intent_id: str = ""
@@ -30,9 +30,9 @@ class CallSelection:
 def load_recorded_calls(
     workspace_id: int, selection: CallSelection, *, roots: Mapping[str, str], local_root: str = ""
 ) -> Iterator[RecordedCall]:
-    """Newest first, read in pieces: 1 query each `CHUNK` on PostgreSQL, 1 in all on SQLite.
+    """Yield calls, newest first, in chunks: 1 query per `CHUNK` on PostgreSQL, 1 in all on SQLite.
 
-    `roots` are the folders of sessions by their id; they are not in the ledger.
+    `roots` maps session ids to their directories, which the ledger does not record.
     """
     entries = (
         LedgerEntry.objects.for_workspace(workspace_id)
@@ -49,7 +49,7 @@ def load_recorded_calls(
 
 
 def find_decision(workspace_id: int, decision_id: str) -> LedgerEntry | None:
-    """1 query."""
+    """Return the decision with its body. 1 query."""
     decisions = LedgerEntry.objects.for_workspace(workspace_id).of_kind(EntryKind.DECISION).with_body()
     return decisions.filter(entry_id=decision_id).first()
 
@@ -57,7 +57,7 @@ def find_decision(workspace_id: int, decision_id: str) -> LedgerEntry | None:
 def to_recorded_call(
     entry: LedgerEntry, missing_bodies: MissingBodies | None = None, *, root: str = ""
 ) -> RecordedCall:
-    """The call of a decision. 0 queries when the body was fetched along."""
+    """Convert a decision to the call that was decided. 0 queries when the body was fetched with it."""
     body = read_body(entry)
     if body is None:
         missing = (missing_bodies or MissingBodies(entry.workspace_id)).explain(entry)
@@ -81,7 +81,7 @@ def to_recorded_call(
 
 
 def is_complete_input(value: Any) -> bool:
-    """Whether nothing in a stored input was masked or cut."""
+    """Return whether nothing in a stored input was masked or cut."""
     if isinstance(value, str):
         return MASK not in value and not is_cut(value)
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""What recorded calls took out of a file and put in, so that texts nobody committed can be made again."""
+"""Load the edits of a file from recorded calls, to rebuild texts that were never committed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from traces.ranges.rebuild_texts import Edit
 
 MAX_SESSIONS = 20
 MAX_CALLS = 300
-MAX_CALL_BYTES = 64 * 1024  # an edit says little; bodies are read at once
+MAX_CALL_BYTES = 64 * 1024  # edits are short, and all bodies are read at once
 MAX_EDITS = 100
 ALLOWED = "allow"
 EDITING = frozenset({Kinds.WRITE, Kinds.EDIT, Kinds.PATCH})
@@ -26,10 +26,9 @@ EDITING = frozenset({Kinds.WRITE, Kinds.EDIT, Kinds.PATCH})
 def load_recorded_edits(
     workspace_id: int, path: str, sessions: Collection[str], rows: tuple[int, int]
 ) -> list[Edit]:
-    """The newest edits of a file that the gate let these sessions make, among the ledger's rows of that
-    stretch.
+    """Return the newest edits of a file that the gate allowed these sessions, within a range of row ids.
 
-    Calls whose input was masked, cut, redacted or archived tell nothing, nor do very long ones. 1 query.
+    Calls with masked, cut, redacted or archived input are skipped, as are very long ones. 1 query.
     """
     calls = (
         LedgerEntry.objects.for_workspace(workspace_id)

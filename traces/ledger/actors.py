@@ -1,4 +1,4 @@
-"""Who made an entry, from the envelope that is sealed: people by name, tokens and commands by theirs."""
+"""Describe who appended an entry, from its sealed envelope."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ WORDS = {"person": "{}", "token": "token {}", "command": "manage.py {}"}
 
 
 def describe_actor(entry: LedgerEntry) -> str:
-    """In words; "" where the ledger names nobody, as for what the server does by itself. 0 queries."""
+    """Return the person's, token's or command's name; "" for what the server did by itself. 0 queries."""
     actor = json.loads(bytes(entry.envelope)).get("actor") or ""
     kind, _, name = actor.replace("command ", "command:", 1).partition(":")
     if kind not in WORDS or not name:

@@ -1,8 +1,8 @@
-"""Appending to the ledger and reading entries back.
+"""Append entries to the ledger, and read them back.
 
-The write path takes no lock and reads no tail: entries are inserted here and put in order later by
-the sealer. `append` can be bound to a condition, so that a record is made only while what it was
-decided upon still holds: check and record are one statement.
+The write path takes no lock and reads no tail: entries are inserted here, and the sealer orders them later.
+`append` takes an optional precondition, for example that the snapshot behind a decision is still current.
+Check and insert are one statement, so nothing can change between them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from traces.models import LedgerBody, LedgerEntry
 ENVELOPE_VERSION = 1
 SALT_SIZE = 16
 
-# Text copies beside the evidence, and the most characters of each. `actor` stands in the envelope only.
+# Text columns that copy the envelope, with their maximum lengths. `actor` is in the envelope only.
 TEXT_LIMITS = {
     "session_id": 200,
     "intent_id": 200,
@@ -53,10 +53,10 @@ INSERT_BODY = f"INSERT INTO {BODY_TABLE} ({', '.join(column_names(LedgerBody))})
 
 @dataclass(frozen=True, slots=True)
 class NewEntry:
-    """What is to be recorded. `body` is any JSON object; `idempotency_key` makes a retry a no-op.
+    """An entry to append. `body` is any JSON object; `idempotency_key` makes a retry a no-op.
 
-    `encoded` are the canonical bytes of `body` where the caller has them already.
-    Without `entry_id` a time-ordered UUID is made. Texts longer than `TEXTS` allows are cut.
+    `encoded` holds the canonical bytes of `body` where the caller has them already.
+    Without `entry_id` a time-ordered UUID is generated. Texts over `TEXT_LIMITS` are cut.
     """
 
     workspace_id: int
@@ -77,7 +77,7 @@ class NewEntry:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """An SQL boolean expression over other tables; the entry is recorded only where it is true."""
+    """A precondition: an SQL boolean expression over other tables. Nothing is inserted unless it is true."""
 
     sql: str
     params: tuple[Any, ...] = ()
@@ -93,7 +93,7 @@ class AppendedEntry:
 
 @dataclass(frozen=True, slots=True)
 class PreparedEntry:
-    """An entry as it will be stored: one value for each of `COLUMNS`, and the body with its salt."""
+    """An entry in its stored form: a value for each of `COLUMNS`, and the body with its salt."""
 
     row: dict[str, Any]
     salt: bytes
@@ -108,16 +108,16 @@ ALWAYS = Condition("1 = 1")
 
 
 def append(entry: NewEntry, *, only_if: Condition = ALWAYS) -> AppendedEntry | None:
-    """Record one entry inside the caller's transaction. 1 statement on PostgreSQL, 2 on SQLite.
+    """Insert one entry inside the caller's transaction. 1 statement on PostgreSQL, 2 on SQLite.
 
-    None when nothing was recorded: the condition did not hold, or an entry with this idempotency key
-    (or this kind and id) is there already. Raises CanonicalError for a body that is not strict JSON.
+    Return None when nothing was inserted: the condition did not hold, or an entry with this idempotency key
+    (or this kind and id) exists. Raise CanonicalError for a body that is not strict JSON.
     """
     return append_prepared(prepare(entry), only_if=only_if)
 
 
 def append_prepared(prepared: PreparedEntry, *, only_if: Condition = ALWAYS) -> AppendedEntry | None:
-    """As `append`, for an entry that was prepared before a transaction held anybody up."""
+    """Insert an entry that was prepared before the transaction began, to keep the transaction short."""
     values = prepared.row | {
         "received_at": connection.ops.adapt_datetimefield_value(prepared.row["received_at"])
     }
@@ -132,9 +132,9 @@ def append_prepared(prepared: PreparedEntry, *, only_if: Condition = ALWAYS) -> 
 
 
 def append_many(entries: Iterable[NewEntry]) -> list[AppendedEntry]:
-    """Record entries in this order inside the caller's transaction, in batches.
+    """Insert entries in this order inside the caller's transaction, in batches.
 
-    Raises IntegrityError when one of them is there already; callers look first.
+    Raise IntegrityError when one of them exists; callers check before.
     """
     received_at = datetime.now(UTC)
     prepared_entries = [prepare(entry, received_at) for entry in entries]
@@ -149,14 +149,18 @@ def append_many(entries: Iterable[NewEntry]) -> list[AppendedEntry]:
 
 
 def _announce_on_commit(workspace_ids: set[int]) -> None:
-    """Tell open pages of new entries once they can be read."""
+    """Notify open pages of new entries once they are committed and readable."""
     for workspace_id in workspace_ids:
         transaction.on_commit(partial(notify.announce, workspace_id))
 
 
 def prepare(entry: NewEntry, received_at: datetime | None = None) -> PreparedEntry:
-    """The stored form of an entry, received now or then: canonical body, digest, envelope, leaf hash."""
+    """Compute the stored form of an entry: canonical body, digest, envelope and leaf hash.
+
+    `received_at` is now by default.
+    """
     received_at = received_at or datetime.now(UTC)
+    # The envelope outlives a redaction: without a salt its digest would let anybody guess short bodies.
     salt = os.urandom(SALT_SIZE)
     body = entry.encoded or canonical_json.encode(entry.body)
     digest = hashlib.sha256(salt + body).digest()
@@ -181,7 +185,7 @@ def prepare(entry: NewEntry, received_at: datetime | None = None) -> PreparedEnt
 
 
 def build_envelope(values: dict[str, Any], received_at: datetime, body_digest: bytes) -> dict[str, Any]:
-    """The signed part of an entry. What is empty or null is left out."""
+    """Return the part of an entry that is hashed into the tree, without empty and null fields."""
     filled = {name: value for name, value in values.items() if value is not None and value != ""}
     return filled | {
         "v": ENVELOPE_VERSION,
@@ -192,12 +196,12 @@ def build_envelope(values: dict[str, Any], received_at: datetime, body_digest: b
 
 @lru_cache(maxsize=64)
 def format_instant(time: datetime) -> str:
-    """Microseconds always, `Z` always: one spelling for one instant."""
+    """Format a time as RFC 3339 in UTC, always with microseconds: equal times have equal bytes."""
     return f"{time.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='microseconds')}Z"
 
 
 def generate_entry_id() -> str:
-    """A UUID, version 7 (RFC 9562): ordered by time, so that indexes grow at their end."""
+    """Return a UUIDv7 (RFC 9562): ordered by time, so that indexes grow at their end."""
     milliseconds = time.time_ns() // 1_000_000
     randomness = int.from_bytes(os.urandom(10), "big")
     high, low = randomness >> 62 & 0xFFF, randomness & (1 << 62) - 1
@@ -205,15 +209,15 @@ def generate_entry_id() -> str:
 
 
 def find_by_key(workspace_id: int, idempotency_key: str) -> LedgerEntry | None:
-    """The entry that was recorded under this key, with its body. 1 query."""
+    """Return the entry with this idempotency key, and its body. 1 query."""
     entries = LedgerEntry.objects.for_workspace(workspace_id).with_body()
     return entries.filter(idempotency_key=idempotency_key).first()
 
 
 def read_body(entry: LedgerEntry) -> dict[str, Any] | None:
-    """What the entry says; None once it is redacted or archived: `traces.ledger.missing_bodies` tells which.
+    """Return the body; None once it is redacted or archived (`traces.ledger.missing_bodies` tells which).
 
-    1 query unless the body was fetched along.
+    1 query unless the body was fetched with the entry.
     """
     try:
         stored = entry.body

@@ -19,7 +19,7 @@ PREFIX = "archive of "
 
 @dataclass(frozen=True, slots=True)
 class ArchiveSeal:
-    """The signed end of an archive: `digest` is the SHA-256 of the lines before it."""
+    """A parsed seal. `digest` is the SHA-256 of the lines before it, `ours` whether our key signed it."""
 
     log: str
     first: int
@@ -30,7 +30,7 @@ class ArchiveSeal:
 
 
 def parse_seal(text: str) -> ArchiveSeal:
-    """Parse the note that ends an archive. Raises NoteError."""
+    """Parse the note that ends an archive. Raise NoteError."""
     (title, range_text, digest), signed_text, signatures = parse_note(text)
     first, _, end = range_text.partition("-")
     if not title.startswith(PREFIX) or not all(

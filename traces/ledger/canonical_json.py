@@ -1,7 +1,7 @@
-"""JSON as evidence: strict on the way in, RFC 8785 bytes on the way out.
+"""Parse JSON strictly, and encode it canonically as RFC 8785 describes.
 
-The ordinary parser keeps the last of two equal keys, reads NaN and turns 1e400 into infinity; what
-two readers could understand differently must not be signed. Every refusal names a JSON path.
+Python's parser keeps the last of two equal keys, accepts NaN and turns 1e400 into infinity. What two readers
+could understand differently must not be signed. Every error names a JSON path.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ import orjson
 import rfc8785
 
 MAX_DEPTH = 64
-MAX_INTEGER = 2**53 - 1  # beyond it, readers that use doubles see another number (RFC 8785, 3.2.2.3)
+MAX_INTEGER = 2**53 - 1  # beyond it, readers that use doubles get another number (RFC 8785, 3.2.2.3)
 
 
 class CanonicalError(ValueError):
-    """`path` is like `$.files[0].name`, `problem` a phrase such as "occurs twice"."""
+    """JSON without a canonical form. `path` is like `$.files[0].name`, `problem` like "occurs twice"."""
 
     def __init__(self, path: str, problem: str) -> None:
         super().__init__(f"{path}: {problem}")
@@ -28,7 +28,7 @@ class CanonicalError(ValueError):
 
 
 class _DuplicateKey(dict[str, Any]):
-    """An object in which the key `name` occurred more than once."""
+    """An object in which the key `name` occurs more than once."""
 
     name = ""
 
@@ -41,14 +41,14 @@ class _NonFinite:
 
 
 def parse(raw: bytes | str) -> Any:
-    """Read one JSON value. Raises CanonicalError, or ValueError where it is no JSON (or no UTF-8) at all."""
+    """Parse and check one JSON value. Raise CanonicalError, or ValueError for invalid JSON or UTF-8."""
     value = read(raw)
     check(value)
     return value
 
 
 def read(raw: bytes | str) -> Any:
-    """The first half of `parse`: the value, not checked yet."""
+    """Parse one JSON value without checking it: the first half of `parse`."""
     text = raw.decode("utf-8") if isinstance(raw, bytes) else raw
     try:
         return _DECODER.decode(text)
@@ -57,10 +57,10 @@ def read(raw: bytes | str) -> Any:
 
 
 def encode(value: Any) -> bytes:
-    """RFC 8785 bytes. Raises CanonicalError for what has no canonical form or cannot be stored.
+    """Encode as RFC 8785. Raise CanonicalError for what has no canonical form or cannot be stored.
 
-    Where a value has no floats and only keys that sort alike as UTF-16 and as code points, orjson
-    writes the same bytes many times faster (a test compares them).
+    Without floats, and with keys that sort alike as UTF-16 and as code points, orjson writes the same bytes
+    many times faster (a test compares them).
     """
     if check(value):
         return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
@@ -68,7 +68,7 @@ def encode(value: Any) -> bytes:
 
 
 def encode_flat(value: dict[str, str | int]) -> bytes:
-    """`encode` for an object of ASCII names with texts and small whole numbers."""
+    """Encode an object of ASCII names with strings and small integers."""
     try:
         encoded = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
     except TypeError:  # half of a surrogate pair
@@ -77,10 +77,10 @@ def encode_flat(value: dict[str, str | int]) -> bytes:
 
 
 def read_plain(raw: bytes) -> tuple[dict[str, Any], bytes] | None:
-    """An object of plain JSON and its canonical bytes, at a fraction of what `parse` and `encode` cost.
+    """Fast path: parse an object of plain JSON; return it with its canonical bytes, or None: use `parse`.
 
-    None: look closer. Plain is ASCII without escapes, without negative, long or broken numbers, and no
-    key twice: with neither escapes nor lost keys, a text has the same number of colons in both forms.
+    Plain is ASCII without escapes, without negative, long or fractional numbers, and without duplicate keys.
+    A parser drops duplicate keys; without escapes, a lost key shows in the number of colons of both forms.
     """
     if not raw.startswith(b"{") or b"\\" in raw or not raw.isascii():
         return None
@@ -96,15 +96,15 @@ def read_plain(raw: bytes) -> tuple[dict[str, Any], bytes] | None:
 
 
 def check(value: Any) -> bool:
-    """Refuse what cannot be canonical evidence; answer whether the plain encoder is enough for it.
+    """Raise CanonicalError for what has no canonical form. Return whether orjson encodes it canonically.
 
-    Nearly every value is plain, and is found to be so level by level, without a path to name.
+    Nearly every value is plain, which is checked level by level without building paths.
     """
     return _is_plain(value) or _check_value(value, "$", 0)
 
 
 def _is_plain(value: Any) -> bool:
-    """Whether nothing is wrong and all keys are ASCII, found without a path; False: look closer."""
+    """Return whether the value is valid and all keys are ASCII. False means: use `_check_value`."""
     keys: list[str] = []
     texts: list[str] = []
     level = [value]
@@ -147,7 +147,7 @@ def _check_value(value: Any, path: str, depth: int) -> bool:
         return True
     if isinstance(value, int):
         if abs(value) > MAX_INTEGER:
-            raise CanonicalError(path, "is a whole number beyond 2^53 - 1")
+            raise CanonicalError(path, "is an integer beyond 2^53 - 1")
         return True
     if isinstance(value, dict):
         return _check_object(value, path, depth)
@@ -185,9 +185,9 @@ def _check_array(value: list[Any] | tuple[Any, ...], path: str, depth: int) -> b
 
 
 def _check_float(value: float, path: str) -> None:
-    """Below 10^21 a whole float is written like a whole number, and would be refused when read again."""
+    """Reject integral floats below 10^21: RFC 8785 writes them as integers, which would not parse again."""
     if value.is_integer() and MAX_INTEGER < abs(value) < 1e21:
-        raise CanonicalError(path, "is a whole number beyond 2^53 - 1")
+        raise CanonicalError(path, "is an integer beyond 2^53 - 1")
 
 
 def _check_text(text: str, path: str) -> None:

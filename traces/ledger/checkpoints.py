@@ -1,6 +1,6 @@
-"""Signed heads of the tree (C2SP tlog-checkpoint, signed-note) and receipts, by Ed25519.
+"""Sign and verify tree heads (C2SP tlog-checkpoint and signed-note) and receipts, with Ed25519.
 
-The key never enters the database: whoever can rewrite rows must not be able to sign them.
+The key is a file, never in the database: whoever can rewrite rows must not be able to sign them.
 """
 
 from __future__ import annotations
@@ -30,22 +30,20 @@ from traces.ledger.append import format_instant
 ED25519 = b"\x01"  # algorithm byte of C2SP signed notes
 KEY_ID_SIZE = 4
 SIGNATURE_MARK = "\u2014 "
-RETIRED_DIRECTORY = (
-    "retired"  # a folder beside the key file: keys that sign nothing any more, and still verify
-)
+RETIRED_DIRECTORY = "retired"  # next to the key file: keys that only verify
 
 
 class KeyFileError(Exception):
-    """A key file cannot be used; the message names it and says why."""
+    """A key file cannot be used. The message names it and says why."""
 
 
 class NoteError(ValueError):
-    """A text is no checkpoint; the message says why."""
+    """A text is not a checkpoint. The message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class SignedNote:
-    """A checkpoint as it was read: `signed` is the text that the signatures cover."""
+    """A parsed checkpoint. `signed_text` is what the signatures cover."""
 
     origin: str
     size: int
@@ -55,12 +53,12 @@ class SignedNote:
 
 
 def log_origin(workspace_id: int) -> str:
-    """The name of a workspace's log and of its key."""
+    """Return the origin line of a workspace's log, which also names its key."""
     return f"intent-control-plane/ledger/{workspace_id}"
 
 
 def load_signing_key() -> Ed25519PrivateKey:
-    """The installation's key, made on first use and kept readable by its owner only."""
+    """Return the installation's key. It is created on first use, readable by its owner only."""
     return load_or_create_key(Path(settings.LEDGER_KEY_FILE))
 
 
@@ -69,16 +67,16 @@ def load_public_key() -> Ed25519PublicKey:
 
 
 def load_retired_keys() -> list[Ed25519PublicKey]:
-    """The keys that this installation signed with before the one in use."""
+    """Return the public keys that this installation signed with before the current one."""
     paths = sorted((Path(settings.LEDGER_KEY_FILE).parent / RETIRED_DIRECTORY).glob("*.pem"))
     return [load_or_create_key(path).public_key() for path in paths]
 
 
 def rotate_key() -> Path:
-    """Retire the key in use and make a new one; where the old one is kept.
+    """Retire the current key, create a new one, and return the path of the old one.
 
-    Heads that it signed stay as they are and go on verifying. A process that runs already signs with the
-    old key until it starts anew, which verifies as well.
+    Heads signed with the old key still verify. A running process signs with the old key until it restarts,
+    and those heads verify too.
     """
     path = Path(settings.LEDGER_KEY_FILE)
     old = load_signing_key().public_key().public_bytes_raw()
@@ -95,7 +93,7 @@ def compute_key_id(name: str, key: Ed25519PublicKey) -> bytes:
 
 
 def format_verifier_key(name: str, key: Ed25519PublicKey) -> str:
-    """The public key in the form that tools for signed notes take: `name+id+key`."""
+    """Return the public key in the format of signed-note tools: `name+id+key`."""
     return f"{name}+{compute_key_id(name, key).hex()}+{encode_base64(ED25519 + key.public_bytes_raw())}"
 
 
@@ -105,14 +103,14 @@ def sign_checkpoint(workspace_id: int, size: int, root: bytes) -> str:
 
 
 def sign_note(name: str, text: str) -> str:
-    """`signed`, which ends with a line feed, as a note signed by the installation's key under `name`."""
+    """Return a note over `text`, which ends with a line feed, signed by the installation's key as `name`."""
     key = load_signing_key()
     signature = compute_key_id(name, key.public_key()) + key.sign(text.encode())
     return f"{text}\n{SIGNATURE_MARK}{name} {encode_base64(signature)}\n"
 
 
 def parse_checkpoint(text: str) -> SignedNote:
-    """Parse a checkpoint. Says nothing about its signatures: see `is_signed_by`."""
+    """Parse a checkpoint without verifying its signatures: see `is_signed_by`. Raise NoteError."""
     (origin, size, root), signed_text, signatures = parse_note(text)
     if not (size.isascii() and size.isdigit()):
         raise NoteError(f"{size!r} is not a tree size")
@@ -120,17 +118,17 @@ def parse_checkpoint(text: str) -> SignedNote:
 
 
 def parse_note(text: str) -> tuple[list[str], str, tuple[tuple[str, bytes], ...]]:
-    """(the first three lines, all that is signed, the signatures) of a note. Raises NoteError."""
+    """Return (the first three lines, the signed text, the signatures) of a note. Raise NoteError."""
     signed_text, separator, tail = text.partition("\n\n")
     lines = signed_text.split("\n")
     if not separator or len(lines) < 3:
-        raise NoteError("a signed note has three lines, an empty line and signatures")
+        raise NoteError("a signed note needs three lines, an empty line and signatures")
     signatures = tuple(_parse_signature(line) for line in tail.split("\n") if line)
     return lines[:3], signed_text + "\n", signatures
 
 
 def is_signed_by(note: SignedNote, key: Ed25519PublicKey) -> bool:
-    """Whether one of the note's signatures is by `key` under the name of the log itself."""
+    """Return whether one of the note's signatures is by `key` under the name of the log itself."""
     key_id = compute_key_id(note.origin, key)
     return any(
         name == note.origin
@@ -141,14 +139,14 @@ def is_signed_by(note: SignedNote, key: Ed25519PublicKey) -> bool:
 
 
 def is_signed_by_installation(note: SignedNote) -> bool:
-    """Whether the note is signed by the installation's key or by one that it used before."""
+    """Return whether the note is signed by the installation's current key or a retired one."""
     return is_signed_by(note, load_public_key()) or any(
         is_signed_by(note, key) for key in load_retired_keys()
     )
 
 
 def sign_receipt(workspace_id: int, leaf: bytes, received_at: datetime) -> dict[str, str]:
-    """The promise that an entry will be in the tree: it catches a deletion before sealing."""
+    """Sign the promise that an entry will be in the tree. It exposes a deletion before sealing."""
     origin = log_origin(workspace_id)
     key = load_signing_key()
     signature = key.sign(format_receipt(origin, leaf, format_instant(received_at)).encode())
@@ -164,7 +162,7 @@ def format_receipt(origin: str, leaf: bytes, received_at: str) -> str:
 
 @lru_cache(maxsize=64)
 def load_or_create_key(path: Path) -> Ed25519PrivateKey:
-    """The key of a file, which is made where it is missing. Raises KeyFileError."""
+    """Return the key in a file, which is created where it is missing. Raise KeyFileError."""
     if not path.exists():
         _create_key(path)
     try:
@@ -172,14 +170,14 @@ def load_or_create_key(path: Path) -> Ed25519PrivateKey:
     except OSError as error:
         raise KeyFileError(f"{path} cannot be read: {error.strerror}.") from error
     except (ValueError, TypeError, UnsupportedAlgorithm) as error:
-        raise KeyFileError(f"{path} holds no private key in PEM form without a password.") from error
+        raise KeyFileError(f"{path} is not an unencrypted private key in PEM format.") from error
     if not isinstance(key, Ed25519PrivateKey):
-        raise KeyFileError(f"{path} holds a key of another kind than Ed25519.")
+        raise KeyFileError(f"{path} is not an Ed25519 key.")
     return key
 
 
 def _create_key(path: Path) -> None:
-    """Write a whole file beside, then link it into place: of two processes one wins, none reads half."""
+    """Write a temporary file, then link it into place: of two processes one wins, none reads half a key."""
     pem = Ed25519PrivateKey.generate().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
     draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
     with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
@@ -205,7 +203,7 @@ def encode_base64(raw: bytes) -> str:
 
 
 def decode_base64(text: str) -> bytes:
-    """Raises NoteError."""
+    """Raise NoteError for text that is not base64."""
     try:
         return base64.b64decode(text, validate=True)
     except binascii.Error as error:

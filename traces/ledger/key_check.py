@@ -1,4 +1,4 @@
-"""A key file that cannot be used stops a start or a command with its name, before anything needs it."""
+"""System check: stop at start when a ledger key file is missing or cannot be used."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from django.core.checks import CheckMessage, Error
 
 from traces.ledger.checkpoints import RETIRED_DIRECTORY, KeyFileError, load_or_create_key
 
-HINT = "Put the file back from your backup, or the one of an earlier key into its place."
+HINT = "Restore the file from a backup, or put the file of an earlier key in its place."
 
 
 def check_key_files(**_: Any) -> list[CheckMessage]:
-    """The ledger's key and the retired ones. Makes none; a first start has none yet."""
+    """Check the current and the retired keys. Create none; before the first start there is none yet."""
     path = Path(settings.LEDGER_KEY_FILE)
     retired = sorted((path.parent / RETIRED_DIRECTORY).glob("*.pem"))
     if not path.exists() and retired:

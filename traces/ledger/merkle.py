@@ -1,7 +1,7 @@
-"""The Merkle tree of RFC 6962, section 2.1: hashes, frontier, proofs and their verifiers.
+"""The Merkle tree of RFC 6962, section 2.1: hashes, frontier, proofs and their verification.
 
-A tree is spoken of through `Nodes`: a function from (level, index) to the root of the complete
-subtree over leaves [index·2^level, (index + 1)·2^level). Hashes are 32 bytes.
+`Nodes` stands for a tree: a function from (level, index) to the root of the complete subtree over the leaves
+[index·2^level, (index + 1)·2^level). Hashes are 32 bytes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def node_hash(left: bytes, right: bytes) -> bytes:
 
 
 def find_complete_subtrees(start: int, end: int) -> Iterator[tuple[int, int]]:
-    """The (level, index) of the largest complete subtrees that make up [start, end), left to right."""
+    """Yield (level, index) of the largest complete subtrees that make up [start, end), left to right."""
     while start < end:
         aligned = (start & -start).bit_length() - 1 if start else 64
         level = min(aligned, (end - start).bit_length() - 1)
@@ -33,7 +33,7 @@ def find_complete_subtrees(start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def fold_roots(roots: Sequence[bytes]) -> bytes:
-    """Join the roots of complete subtrees, largest first, into one root."""
+    """Return the root over complete subtrees, largest first."""
     if not roots:
         return EMPTY_ROOT
     root = roots[-1]
@@ -43,7 +43,7 @@ def fold_roots(roots: Sequence[bytes]) -> bytes:
 
 
 def fold_complete_subtree(hashes: Sequence[bytes]) -> bytes:
-    """The root over 2^n neighbouring hashes."""
+    """Return the root over 2^n adjacent hashes."""
     level = list(hashes)
     while len(level) > 1:
         level = [node_hash(level[at], level[at + 1]) for at in range(0, len(level), 2)]
@@ -55,7 +55,10 @@ def compute_range_root(nodes: Nodes, start: int, end: int) -> bytes:
 
 
 def extend_frontier(frontier: list[bytes], size: int, leaf: bytes) -> None:
-    """Append one leaf hash to a tree of `size` leaves whose complete subtrees are `frontier`, in place."""
+    """Add a leaf hash, in place, to the `frontier`: the roots of the complete subtrees of a tree of `size`.
+
+    As in binary addition: each trailing 1 bit of `size` is a subtree that the new leaf completes.
+    """
     while size & 1:
         leaf = node_hash(frontier.pop(), leaf)
         size >>= 1
@@ -63,7 +66,7 @@ def extend_frontier(frontier: list[bytes], size: int, leaf: bytes) -> None:
 
 
 def find_inclusion_ranges(index: int, size: int) -> list[LeafRange]:
-    """The subtrees that prove leaf `index` in a tree of `size`, lowest first (RFC 6962, 2.1.1)."""
+    """Return the subtrees that prove leaf `index` in a tree of `size`, lowest first (RFC 6962, 2.1.1)."""
     if not 0 <= index < size:
         raise ValueError(f"leaf {index} is not in a tree of {size}")
     start, end = 0, size
@@ -80,7 +83,7 @@ def find_inclusion_ranges(index: int, size: int) -> list[LeafRange]:
 
 
 def find_consistency_ranges(old: int, new: int) -> list[LeafRange]:
-    """The subtrees of a consistency proof between two sizes, lowest first (RFC 6962, 2.1.2)."""
+    """Return the subtrees of a consistency proof between two sizes, lowest first (RFC 6962, 2.1.2)."""
     if not 0 <= old <= new:
         raise ValueError(f"a tree of {new} has no past of {old}")
     if old in {0, new}:
@@ -105,7 +108,7 @@ def compute_proof(nodes: Nodes, ranges: list[LeafRange]) -> list[bytes]:
 
 
 def verify_inclusion(leaf: bytes, index: int, size: int, path: Sequence[bytes], root: bytes) -> bool:
-    """Whether `path` proves that the leaf hash stands at `index` under `root` (RFC 9162, 2.1.3.2)."""
+    """Return whether `path` proves the leaf hash at `index` under `root` (RFC 9162, 2.1.3.2)."""
     if not 0 <= index < size:
         return False
     position, last, computed = index, size - 1, leaf
@@ -123,11 +126,13 @@ def verify_inclusion(leaf: bytes, index: int, size: int, path: Sequence[bytes], 
 
 
 def verify_consistency(old: int, new: int, path: Sequence[bytes], old_root: bytes, new_root: bytes) -> bool:
-    """Whether the tree of `new` leaves begins with the tree of `old` leaves (RFC 9162, 2.1.4.2)."""
+    """Return whether the tree of `new` leaves begins with the tree of `old` leaves (RFC 9162, 2.1.4.2)."""
+    # An empty or equal tree needs no hashes. A path would be a malleable proof, so it is rejected.
     if old in {0, new}:
         return not path and (old == 0 or old_root == new_root)
     if not 0 < old < new or not path:
         return False
+    # Where `old` is a power of two, its root is a node of the new tree and is left out of the path.
     hashes = list(path) if old & (old - 1) else [old_root, *path]
     index, last = old - 1, new - 1
     while index & 1:
@@ -147,5 +152,5 @@ def verify_consistency(old: int, new: int, path: Sequence[bytes], old_root: byte
 
 
 def _split(size: int) -> int:
-    """The largest power of two below `size`."""
+    """Return the largest power of two below `size`."""
     return 1 << ((size - 1).bit_length() - 1)

@@ -17,7 +17,7 @@ TAKEN_OUT = "The content was taken out of the ledger."
 
 @dataclass(frozen=True, slots=True)
 class MissingBody:
-    """`file` and `seq` where an archive holds the body; both empty after a redaction."""
+    """Where an archived body is: `file` and `seq`. Both are empty after a redaction."""
 
     file: str = ""
     seq: int | None = None
@@ -35,13 +35,13 @@ REDACTED = MissingBody()
 
 
 class MissingBodies:
-    """Explains absences of one workspace. 2 queries in all, and none while every body is there."""
+    """Explain the missing bodies of one workspace. 2 queries in all; none while no body is missing."""
 
     def __init__(self, workspace_id: int) -> None:
         self.workspace_id = workspace_id
 
     def explain(self, entry: LedgerEntry) -> MissingBody:
-        """Why the body of `entry`, which is not here, is not. 0 further queries when its leaf came along."""
+        """Tell whether the missing body of `entry` is redacted or archived. 0 more queries with its leaf."""
         if entry.kind not in ARCHIVABLE_KINDS or entry.pk in self._redacted:
             return REDACTED
         try:
@@ -54,7 +54,7 @@ class MissingBodies:
 
     @cached_property
     def _archives(self) -> list[LedgerArchive]:
-        """The newest first: of several files with the same entries it is the one to ask for."""
+        """Newest first: of several files with the same entries, readers get the newest."""
         return list(LedgerArchive.objects.filter(workspace_id=self.workspace_id).order_by("-pk"))
 
     @cached_property
@@ -63,7 +63,7 @@ class MissingBodies:
 
 
 def find_archive(entry: LedgerEntry, *, until: datetime) -> str | None:
-    """The newest archive with a sealed entry, where it was written before a moment. 2 queries."""
+    """Return the newest archive with a sealed entry, if it was written before `until`. 2 queries."""
     archives = LedgerArchive.objects.filter(
         workspace_id=entry.workspace_id, first_seq__lte=entry.leaf.seq, end_seq__gt=entry.leaf.seq
     )

@@ -1,4 +1,4 @@
-"""Proofs from the stored tree: that an entry is in it, and that a later tree begins with an earlier one.
+"""Build inclusion and consistency proofs from the stored tiles.
 
 At a million leaves a proof reads a handful of tiles, all full ones in one query.
 """
@@ -25,7 +25,7 @@ FULL_TILES = f"""
 
 @dataclass(frozen=True, slots=True)
 class InclusionProof:
-    """That `leaf_hash` stands at `seq` under `root` in a tree of `size`; hashes from leaf to root."""
+    """Proof that `leaf_hash` is at `seq` under `root` in a tree of `size`. Hashes go from leaf to root."""
 
     seq: int
     size: int
@@ -34,7 +34,7 @@ class InclusionProof:
     hashes: list[bytes]
 
     def to_document(self, entry: LedgerEntry, log: str) -> dict[str, Any]:
-        """All that checks it but a signed head of `size`, as the stand-alone verifier reads it."""
+        """Return what the stand-alone verifier needs, apart from a signed head of `size`."""
         return {
             "log": log,
             "entry_id": entry.entry_id,
@@ -57,7 +57,7 @@ class ConsistencyProof:
 
 
 class StoredNodes:
-    """Roots of complete subtrees of a workspace's tree, from tiles and, at its right edge, from rows."""
+    """The `Nodes` of a workspace's tree: read from tiles and, at its right edge, from rows."""
 
     def __init__(self, workspace_id: int) -> None:
         self.workspace_id = workspace_id
@@ -72,9 +72,9 @@ class StoredNodes:
         return self._roots[key]
 
     def prefetch(self, ranges: Iterable[merkle.LeafRange], sizes: Iterable[int] = ()) -> None:
-        """Read what the roots over these ranges and trees will need. 1 query for signed heads, 1 for tiles.
+        """Load what the roots over these ranges and trees need. 1 query for signed heads, 1 for tiles.
 
-        The complete subtrees of a tree that has a signed head stand in that head: its right edge is not read.
+        A signed head stores the complete subtrees of its tree, so the right edge is not read again.
         """
         trees = set(sizes)
         for checkpoint in Checkpoint.objects.filter(workspace_id=self.workspace_id, size__in=trees):
@@ -91,7 +91,7 @@ class StoredNodes:
         return merkle.fold_complete_subtree(hashes[first : first + (1 << height)])
 
     def tile(self, level: int, index: int) -> list[bytes]:
-        """The hashes of a tile; fewer than 256 at the right edge of the tree. None to 3 queries."""
+        """Return the hashes of a tile; fewer than 256 at the right edge of the tree. 0 to 3 queries."""
         key = (level, index)
         if key not in self._tiles and key not in self._not_full:
             self._fetch({key})
@@ -100,7 +100,7 @@ class StoredNodes:
         return self._tiles[key]
 
     def _fetch(self, tiles: set[tuple[int, int]]) -> None:
-        """Take in those of the tiles that are full, and therefore stored."""
+        """Load those of the tiles that are full; only full tiles are stored."""
         if not tiles:
             return
         values = ", ".join(["(%s, %s)"] * len(tiles))
@@ -119,7 +119,7 @@ class StoredNodes:
 
 
 def _find_tile(level: int, index: int) -> tuple[int, int]:
-    """(level, index) of the tile that holds the hashes below a node."""
+    """Return (level, index) of the tile that holds the hashes below a node."""
     tile_level, height = divmod(level, TILE_BITS)
     return tile_level, index << height >> TILE_BITS
 
@@ -129,9 +129,9 @@ def split_hashes(hashes: bytes) -> list[bytes]:
 
 
 def load_leaf_hashes(workspace_id: int, start: int, end: int) -> list[bytes]:
-    """The leaf hashes of [start, end), as far as sealed.
+    """Return the leaf hashes of [start, end), as far as sealed.
 
-    2 queries, each by one index: a join is planned badly on PostgreSQL while the tables are young.
+    2 queries, each by one index: PostgreSQL plans a join badly while the tables have no statistics.
     """
     leaves = LedgerLeaf.objects.filter(workspace_id=workspace_id, seq__gte=start, seq__lt=end).order_by("seq")
     rows = list(leaves.values_list("entry_id", flat=True))
@@ -140,7 +140,7 @@ def load_leaf_hashes(workspace_id: int, start: int, end: int) -> list[bytes]:
 
 
 def load_tile_roots(workspace_id: int, level: int, start: int, end: int) -> list[bytes]:
-    """The roots of the full tiles of a level with an index in [start, end). 1 query."""
+    """Return the roots of the full tiles of a level with an index in [start, end). 1 query."""
     tiles = LedgerTile.objects.filter(
         workspace_id=workspace_id, level=level, index__gte=start, index__lt=end
     ).order_by("index")
@@ -148,14 +148,14 @@ def load_tile_roots(workspace_id: int, level: int, start: int, end: int) -> list
 
 
 def find_head(workspace_id: int) -> Checkpoint | None:
-    """The newest checkpoint; None before the first entry is sealed. 1 query."""
+    """Return the newest checkpoint; None before the first entry is sealed. 1 query."""
     return Checkpoint.objects.filter(workspace_id=workspace_id).order_by("-size").first()
 
 
 def prove_inclusion(entry: LedgerEntry, size: int) -> InclusionProof:
-    """3 queries, and 1 or 2 more for every tile on the way that is not full yet.
+    """Prove that an entry is in the tree of `size`. 3 queries, and 1 or 2 for each tile that is not full yet.
 
-    Raises LedgerLeaf.DoesNotExist while the entry is unsealed, ValueError when it came after `size`.
+    Raise LedgerLeaf.DoesNotExist while the entry is unsealed, ValueError when its position is beyond `size`.
     """
     leaf = LedgerLeaf.objects.get(entry=entry)
     ranges = merkle.find_inclusion_ranges(leaf.seq, size)
@@ -168,7 +168,10 @@ def prove_inclusion(entry: LedgerEntry, size: int) -> InclusionProof:
 
 
 def prove_consistency(workspace_id: int, old_size: int, new_size: int) -> ConsistencyProof:
-    """Raises ValueError unless 0 ≤ old_size ≤ new_size. `new_size` must be sealed."""
+    """Prove that the tree of `new_size`, which must be sealed, begins with that of `old_size`.
+
+    Raise ValueError unless 0 ≤ old_size ≤ new_size.
+    """
     ranges = merkle.find_consistency_ranges(old_size, new_size)
     nodes = StoredNodes(workspace_id)
     nodes.prefetch(ranges, [old_size, new_size])

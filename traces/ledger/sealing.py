@@ -1,7 +1,7 @@
-"""Sealing: entries get their place in the tree, in batches, and the new head is signed.
+"""Seal entries: give them their positions in the Merkle tree, in batches, and sign the new head.
 
-One sealer works on a workspace at a time (an advisory lock on PostgreSQL, the write lock on SQLite);
-nobody who appends ever waits for it. Order is the order of sealing, never of clocks.
+One sealer works on a workspace at a time (an advisory lock on PostgreSQL, the write lock on SQLite).
+Appending never waits for it. The order of entries is the order of sealing, never that of clocks.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ BATCH_SIZE = 4 * TILE_WIDTH
 INSERTS = 200  # rows a statement: SQLite allows a limited number of parameters
 LOCK_SPACE = 0x1CF0 << 40
 
-# One index has the entries of a workspace and kind in order: asked for the oldest of all kinds at once, a
-# database reads and sorts all that wait, again for every batch. OFFSET keeps PostgreSQL at looking for the
-# leaf of one entry after another, where it would read all leaves to compare them with all entries.
+# One index has the entries of a workspace and kind in order. A query for the oldest of all kinds at once
+# would read and sort everything unsealed, for every batch. OFFSET 0 makes PostgreSQL probe the leaf of one
+# entry after another; without it the planner reads all leaves and joins them with all entries.
 _ENTRIES, _LEAVES = LedgerEntry._meta.db_table, LedgerLeaf._meta.db_table
 _OLDEST_UNSEALED = f"""SELECT * FROM (
     SELECT entry.id, entry.leaf_hash FROM {_ENTRIES} entry
@@ -41,15 +41,17 @@ _OLDEST_UNSEALED = f"""SELECT * FROM (
     ORDER BY entry.id LIMIT %s
 ) waiting"""  # noqa: S608 - names of tables
 
-# PostgreSQL gives ids before it commits, so a row may appear below ids that are sealed already. No
-# transaction that appends one entry is open for a minute; whoever appends more seals it by its own ids.
+# PostgreSQL assigns ids before it commits, so a row may become visible below ids that are sealed already. No
+# transaction that appends one entry stays open for a minute; bulk writers seal by their own ids.
 LATE_COMMITS = {"postgresql": timedelta(seconds=60), "sqlite": timedelta(0)}
-FULL_SEARCH_SECONDS = 600.0  # seconds between searches of the loop through everything, whatever was assumed
+FULL_SEARCH_SECONDS = (
+    600.0  # seconds between searches through everything, in case the assumption above failed
+)
 
 
 @dataclass(frozen=True, slots=True)
 class SealResult:
-    """What one call did, the size of the tree after it, and the row id up to which it found everything."""
+    """How many entries one call sealed, the tree size after it, and the row id up to which all are sealed."""
 
     entries: int
     size: int
@@ -57,11 +59,11 @@ class SealResult:
 
 
 def seal(workspace_id: int, *, after: int | None = None, wait: bool = True) -> SealResult:
-    """Seal what is not sealed yet. 2 queries when there is nothing to do.
+    """Seal all unsealed entries above the row id `after`. 2 queries when there is nothing to do.
 
-    It is searched for above the row id `after`: 0 is the whole ledger, None its newest part, as far as the
-    age of the heads tells. Whoever names another one has sealed all below it: the next head says so. Without
-    `wait`, another sealer's lock means that there is nothing for this one to do.
+    0 searches the complete ledger, None its newest part, as far as the age of the heads tells. A caller that
+    passes another id has sealed everything below it. Without `wait`, return at once when another sealer holds
+    the lock.
     """
     entries = 0
     floor = find_sealed_floor(workspace_id) if after is None else after
@@ -76,25 +78,25 @@ def seal(workspace_id: int, *, after: int | None = None, wait: bool = True) -> S
 
 
 def count_unsealed(workspace_id: int) -> int:
-    """How many entries are not sealed yet, as far as the newest part of the ledger tells. 2 queries."""
+    """Count unsealed entries in the newest part of the ledger. 2 queries."""
     return _unsealed_entries(workspace_id, find_sealed_floor(workspace_id)).count()
 
 
 def list_workspaces_to_seal(after_id: int = 0) -> list[int]:
-    """Workspaces with an unsealed entry whose row id is above `after_id`. 1 query."""
+    """List the ids of workspaces with an unsealed entry above the row id `after_id`. 1 query."""
     entries = LedgerEntry.objects.above(after_id).unsealed()
     return sorted(entries.values_list("workspace_id", flat=True).distinct())
 
 
 class Sealer:
-    """Seals all workspaces, again and again; one per process is enough, several do no harm."""
+    """Seal all workspaces periodically. One per process is enough, several do no harm."""
 
     def __init__(self) -> None:
         self._seen: deque[tuple[float, int]] = deque([(0.0, 0)])  # (when, highest row id then)
         self._thorough_at = 0.0
 
     def run(self, stop: threading.Event, every: float = 1.0) -> None:
-        """Work until `stop` is set. An error is logged and tried again: entries wait, none is lost."""
+        """Run until `stop` is set. Errors are logged and retried: entries wait, none is lost."""
         while not stop.is_set():
             try:
                 self.run_once()
@@ -105,7 +107,7 @@ class Sealer:
             stop.wait(every)
 
     def run_once(self) -> int:
-        """Seal everything that waits; the number of entries sealed."""
+        """Seal everything unsealed and return the number of entries."""
         now = time.monotonic()
         thorough = now >= self._thorough_at
         if thorough:
@@ -128,19 +130,22 @@ _sealer = Sealer()
 
 
 def seal_all() -> int:
-    """One round over all workspaces, for the server's own loop; the number of entries sealed."""
+    """Run one round over all workspaces, for the server's loop. Return the number of entries sealed."""
     return _sealer.run_once()
 
 
 def find_sealed_floor(workspace_id: int) -> int:
-    """The row id up to which every entry is sealed, as far as the age of the newest heads tells. 1 query."""
+    """Return the row id up to which every entry is sealed, judging by the age of the newest heads. 1 query.
+
+    A head younger than `LATE_COMMITS` proves nothing: a transaction with a lower id may still commit.
+    """
     committed_before = timezone.now() - LATE_COMMITS[connection.vendor]
     checkpoints = Checkpoint.objects.filter(workspace_id=workspace_id, created_at__lte=committed_before)
     return checkpoints.order_by("-size").values_list("sealed_through", flat=True).first() or 0
 
 
 def _find_unsealed(workspace_id: int, floor: int, limit: int) -> list[tuple[int, bytes]]:
-    """(row id, leaf hash) of unsealed entries, oldest first. 1 query, which reads no more than it needs."""
+    """Return (row id, leaf hash) of the oldest unsealed entries, at most `limit`. 1 query."""
     subqueries = [_OLDEST_UNSEALED] * len(EntryKind.values)
     statement = f"{' UNION ALL '.join(subqueries)} ORDER BY 1 LIMIT %s"
     params = [value for kind in EntryKind.values for value in (workspace_id, kind, floor, limit)]
@@ -151,13 +156,13 @@ def _find_unsealed(workspace_id: int, floor: int, limit: int) -> list[tuple[int,
 
 
 def _unsealed_entries(workspace_id: int, floor: int) -> QuerySet[LedgerEntry]:
-    """Naming all kinds lets one index find what is above `floor`."""
+    """Return unsealed entries above `floor`. Naming all kinds lets one index serve the query."""
     entries = LedgerEntry.objects.for_workspace(workspace_id).of_kinds(*EntryKind.values)
     return entries.above(floor).unsealed()
 
 
 def _seal_batch(workspace_id: int, floor: int, *, wait: bool) -> tuple[int, int]:
-    """(entries sealed, the row id up to which this search found everything)."""
+    """Return (entries sealed, the row id up to which this search found everything)."""
     with write_transaction():
         if not _lock(workspace_id, wait=wait):
             return 0, floor
@@ -169,7 +174,7 @@ def _seal_batch(workspace_id: int, floor: int, *, wait: bool) -> tuple[int, int]
 
 
 def _lock(workspace_id: int, *, wait: bool) -> bool:
-    """Keep other sealers out until the transaction ends; on SQLite its beginning did that already."""
+    """Keep other sealers out until the transaction ends. On SQLite BEGIN IMMEDIATE did that already."""
     if connection.vendor != "postgresql":
         return True
     with connection.cursor() as cursor:
@@ -181,7 +186,7 @@ def _lock(workspace_id: int, *, wait: bool) -> bool:
 
 
 def _extend_tree(workspace_id: int, unsealed: list[tuple[int, bytes]]) -> None:
-    """Give places, write full tiles, sign the new head."""
+    """Write leaves and full tiles, and sign the new head."""
     last = find_head(workspace_id)
     size = last.size if last else 0
     frontier = split_hashes(bytes(last.frontier)) if last else []
@@ -207,7 +212,7 @@ def _extend_tree(workspace_id: int, unsealed: list[tuple[int, bytes]]) -> None:
 
 
 def _complete_tiles(workspace_id: int, size: int, new_hashes: list[bytes]) -> list[LedgerTile]:
-    """The tiles that `fresh` leaves complete in a tree of `size`, on every level."""
+    """Return the tiles that `new_hashes` complete in a tree of `size`, on every level."""
     tiles: list[LedgerTile] = []
     level, first = 0, size // TILE_WIDTH
     hashes = load_leaf_hashes(workspace_id, first * TILE_WIDTH, size) + new_hashes

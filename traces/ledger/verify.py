@@ -1,7 +1,7 @@
-"""Checking a workspace's ledger from the evidence alone: hashes, places, tiles, signed heads.
+"""Verify a workspace's ledger from the evidence alone: hashes, positions, tiles, signed heads.
 
-Every entry is read once, in order, in constant memory. What is found is named as exactly as the
-evidence allows: an entry, a tile, or the first signed head that the entries no longer lead to.
+Every entry is read once, in order, in constant memory. Problems are located as exactly as the evidence
+allows: an entry, a tile, or the first signed head that the entries no longer lead to.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ MAX_PROBLEMS = 100
 
 @dataclass(frozen=True, slots=True)
 class IntegrityProblem:
-    """`kind` is a word for programs; `entry_id` and `seq` where one entry is to blame."""
+    """`kind` is stable, for programs. `entry_id` and `seq` are set where the problem is one entry."""
 
     kind: str
     text: str
@@ -52,9 +52,9 @@ class IntegrityProblem:
 
 @dataclass(slots=True)
 class VerificationReport:
-    """`checked` counts sealed entries, `unsealed` those that wait; `root` is of the tree as recomputed.
+    """`checked` counts sealed entries, `unsealed` the others; `root` is of the tree as recomputed.
 
-    `redacted` and `archived` count entries whose bodies are not here, and rightly so.
+    `redacted` and `archived` count entries whose bodies are missing for a recorded reason.
     """
 
     workspace_id: int
@@ -80,7 +80,7 @@ class VerificationReport:
 
 @dataclass(frozen=True, slots=True)
 class ExpectedHead:
-    """A root that the entries must lead to at `size`, and who says so."""
+    """The root that the entries must lead to at `size`, and where it comes from."""
 
     size: int
     root: bytes
@@ -89,7 +89,7 @@ class ExpectedHead:
 
 @dataclass(frozen=True, slots=True)
 class RemovedBodies:
-    """What explains that a body is not here: row ids that were redacted, places that are archived."""
+    """What explains missing bodies: row ids that were redacted, ranges [first, end) that are archived."""
 
     redacted: set[int]
     archived: list[tuple[int, int]]
@@ -103,7 +103,7 @@ class RemovedBodies:
 
 
 def verify(workspace_id: int, *, outside: Sequence[str] = ()) -> VerificationReport:
-    """Check everything. `outside` are the texts of checkpoints that were kept outside the database."""
+    """Verify everything. `outside` holds checkpoints, as text, that were kept outside the database."""
     report = VerificationReport(workspace_id)
     newest = find_head(workspace_id)
     report.size = newest.size if newest else 0
@@ -140,7 +140,7 @@ def _check_tree(
 
 
 def _read_leaves(report: VerificationReport) -> Iterator[LedgerLeaf]:
-    """Sealed entries in order, up to the size of the head; stops at the first gap."""
+    """Yield sealed entries in order, up to the size of the head. Stop at the first gap."""
     rows = LedgerLeaf.objects.filter(workspace_id=report.workspace_id).select_related("entry__body")
     while report.checked < report.size:
         chunk = list(rows.filter(seq__gte=report.checked, seq__lt=report.size).order_by("seq")[:CHUNK])
@@ -179,7 +179,7 @@ def _check_body(
         elif removed.in_archive(entry, seq):
             report.archived += 1
         else:
-            text = "its body is gone, no redaction names it and no signed archive holds it"
+            text = "its body is missing, but no redaction names it and no signed archive holds it"
             report.add("BODY_MISSING", text, entry, seq)
         return
     if hashlib.sha256(bytes(stored.salt) + bytes(stored.body)).digest() != bytes(entry.body_digest):
@@ -201,7 +201,7 @@ def _read_columns(entry: LedgerEntry) -> dict[str, Any]:
 
 
 class _TileCheck:
-    """Compares full tiles with the hashes that the entries give, level by level."""
+    """Compare full tiles with the hashes of the entries, level by level."""
 
     def __init__(self, report: VerificationReport) -> None:
         self.report = report
@@ -260,7 +260,7 @@ def _load_heads(report: VerificationReport, outside: Sequence[str]) -> dict[int,
 
 
 def _load_archived_ranges(report: VerificationReport) -> list[tuple[int, int]]:
-    """The places that archives hold by their signed seals; a row without a good one counts for nothing."""
+    """Return the ranges that archives cover by their signed seals. A row with a bad seal does not count."""
     spans = []
     for row in LedgerArchive.objects.filter(workspace_id=report.workspace_id).order_by("pk"):
         try:
@@ -278,7 +278,7 @@ def _load_archived_ranges(report: VerificationReport) -> list[tuple[int, int]]:
 
 
 def _merge_ranges(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The same places in as few spans as there can be: a year of nightly archives is one."""
+    """Merge adjacent and overlapping ranges: a year of nightly archives becomes one."""
     merged: list[tuple[int, int]] = []
     for first, end in sorted(spans):
         if merged and first <= merged[-1][1]:
@@ -305,7 +305,7 @@ def _parse_head(report: VerificationReport, text: str, source: str) -> SignedNot
 def _check_head(
     report: VerificationReport, head: ExpectedHead, root: bytes, other_heads: dict[int, list[ExpectedHead]]
 ) -> None:
-    """Report the first head that does not follow; the later ones of this database would only repeat it."""
+    """Report the first head that does not match; later ones of this database would only repeat it."""
     if head.root == root:
         return
     report.add("ROOT_MISMATCH", f"the entries do not lead to {head.source}")

@@ -5,12 +5,13 @@ from __future__ import annotations
 from datetime import datetime
 
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 
 class AnchorKind(models.TextChoices):
-    FILE = "file", "File"
-    WEBHOOK = "webhook", "Webhook"
-    GIT = "git", "Git note"
+    FILE = "file", _("File")
+    WEBHOOK = "webhook", _("Webhook")
+    GIT = "git", _("Git note")
 
 
 class LedgerAnchor(models.Model):

@@ -12,19 +12,20 @@ from __future__ import annotations
 
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
 
 class EntryKind(models.TextChoices):
-    DECISION = "decision", "Decision"
-    APPROVAL = "approval", "Approval"
-    TRACE = "trace", "Trace"
-    SESSION = "session", "Session"
-    INTENT = "intent", "Intent"
-    POLICY = "policy", "Policy"
-    LESSON = "lesson", "Lesson"
-    REDACTION = "redaction", "Redaction"
-    IMPORT = "import", "Import"
-    RECONCILIATION = "reconciliation", "Reconciliation"
+    DECISION = "decision", _("Decision")
+    APPROVAL = "approval", _("Approval")
+    TRACE = "trace", _("Trace")
+    SESSION = "session", _("Session")
+    INTENT = "intent", _("Intent")
+    POLICY = "policy", _("Policy")
+    LESSON = "lesson", _("Lesson")
+    REDACTION = "redaction", _("Redaction")
+    IMPORT = "import", _("Import")
+    RECONCILIATION = "reconciliation", _("Reconciliation")
 
 
 # What may live in an archive alone. The rest is asked for as long as the workspace lives: names and scopes

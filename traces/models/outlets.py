@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 
 class Outlet(models.Model):
@@ -15,8 +16,8 @@ class Outlet(models.Model):
     """
 
     class Form(models.TextChoices):
-        WEBHOOK = "webhook", "Webhook"
-        OTLP = "otlp", "OpenTelemetry collector"
+        WEBHOOK = "webhook", _("Webhook")
+        OTLP = "otlp", _("OpenTelemetry collector")
 
     workspace_id = models.BigIntegerField(db_index=True)
     form = models.CharField(max_length=10, choices=Form.choices)

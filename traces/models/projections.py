@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 from traces.models.ledger import LedgerEntry
 
@@ -76,8 +77,8 @@ class ReconciledSubject(models.Model):
     """A session or an intent that a reconciliation speaks of, so that its page finds the last one."""
 
     class SubjectKind(models.TextChoices):
-        SESSION = "session", "Session"
-        INTENT = "intent", "Intent"
+        SESSION = "session", _("Session")
+        INTENT = "intent", _("Intent")
 
     entry = models.ForeignKey(LedgerEntry, on_delete=models.PROTECT, related_name="reconciled")
     workspace_id = models.BigIntegerField()

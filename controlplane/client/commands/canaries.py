@@ -1,6 +1,6 @@
-"""Calls that must be denied, as each client's hook sends them: one of the agent, one of a sub-agent of it.
+"""Canaries: calls that must be denied, as each client's hook sends them, by the agent and by a sub-agent.
 
-Both read outside of the workspace, which no intent and no human can allow. Nothing of them is recorded.
+They read outside the workspace, which no intent and no person can allow, and are dry runs.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ COMMAND = f"cat {OUTSIDE}"
 SUBAGENT_FIELDS = {
     "agent_id": SUBAGENT,
     "agent_type": "general-purpose",
-}  # Claude Code's mark, and of those like it
-# The payload of the agent's call, and what is another in that of its sub-agent; None where they look alike.
+}  # of Claude Code and similar clients
+# The payload of the agent's call, and the fields that differ for its sub-agent; None where none do.
 CANARIES: dict[str, tuple[dict[str, Any], dict[str, Any] | None]] = {
     "claude-code": (claude_payload("Read", "file_path"), SUBAGENT_FIELDS),
     "codex": (claude_payload("Bash", "command", COMMAND), SUBAGENT_FIELDS),
@@ -68,13 +68,13 @@ CANARIES: dict[str, tuple[dict[str, Any], dict[str, Any] | None]] = {
 
 
 def check_gate_canary(root: str) -> str:
-    """Why the gate itself does not deny a canary; "" where it does. A token that does not hold shows here."""
+    """Return why the gate does not deny a canary, "" if it does. An invalid token shows here."""
     call: dict[str, Any] = {"session_id": AGENT, "tool": "read_file", "input": {"path": OUTSIDE}}
     return send_canary(root, "api/v1/gate", {**call, "root": root, "cwd": root, "dry_run": True})
 
 
 def check_canaries(root: str, agent: str) -> list[tuple[str, str]]:
-    """(what is checked, the problem or "") for this client in this repository."""
+    """Return (check, problem or "") for this client in this repository."""
     payload, subagent_fields = CANARIES[agent]
     calls = [("its call is denied in its own form", payload)]
     if subagent_fields is not None:
@@ -88,7 +88,7 @@ def check_canaries(root: str, agent: str) -> list[tuple[str, str]]:
 def send_canary(root: str, address: str, payload: dict[str, Any]) -> str:
     connection = read_connections().get(root)
     if connection is None:
-        return f"no connection is kept for {root}"
+        return f"no connection is saved for {root}"
     body = json.dumps(payload).encode()
     try:
         answer, decision = post(f"{connection['url']}/{address}", connection["token"], body, CANARY_SECONDS)

@@ -1,4 +1,4 @@
-"""`icp.py doctor`: proves that enforcement is alive, and that the MCP server answers as it is configured."""
+"""`icp.py doctor`: check that calls are denied when they must be, and that the MCP server answers."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ MCP_INITIALIZE = {
 
 
 def doctor(_: argparse.Namespace) -> int:
-    """Exit status 1 where a check fails."""
+    """Print the checks. Return 1 if one fails."""
     root = find_repository(os.getcwd())
     agents = list_installed_agents(root)
-    checks = [("an agent is connected here", "" if agents else "none is: icp.py connect AGENT --url …")]
+    checks = [("an agent is connected here", "" if agents else "none: icp.py connect AGENT --url …")]
     checks += [
         ("the tokens are yours alone", check_token_file()),
         ("the gate denies what it must", check_gate_canary(root)),
@@ -65,7 +65,7 @@ def check_agent(root: str, agent: str) -> list[tuple[str, str]]:
 
 
 def explain_distrust(root: str, agent: str, *, trust: bool = False) -> str | None:
-    """Why the client would not run our hooks in this folder, "" when it would, None where nobody can tell."""
+    """Return why the client would not run our hooks here, "" if it would, None if it cannot be known."""
     if agent == "codex":
         return explain_codex_distrust(root, trust=trust)
     return explain_folder_distrust(agent, root) if agent in TRUST_RULES else None
@@ -88,7 +88,7 @@ def check_entries(root: str, agent: str, *, server: bool) -> str:
 
 
 def check_fails_closed(root: str, agent: str) -> str:
-    """The installed hook itself, run as the client runs it, with an address where nobody listens."""
+    """Run the installed hook as the client does, with a URL where no server listens: it must deny."""
     import subprocess
 
     client = CLIENTS[agent]
@@ -110,9 +110,9 @@ def check_fails_closed(root: str, agent: str) -> str:
 
 
 def check_mcp_server(root: str, agent: str) -> str:
-    """The configured command itself, started as the client starts it: the handshake and the list of tools.
+    """Start the configured command as the client does, and list its tools.
 
-    Without ICP_URL and ICP_TOKEN, which a client need not hand on.
+    ICP_URL and ICP_TOKEN are removed, because a client may not pass them on.
     """
     import subprocess
 

@@ -1,4 +1,4 @@
-"""What git says has changed between two commits, with hashes of the contents. Names are hostile text."""
+"""List the files that differ between two commits, with content hashes. File names are untrusted text."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ SHALLOW = (
 
 
 class GitRangeError(Exception):
-    """The change could not be held against anything; the message says what to do."""
+    """The range cannot be resolved or read; the message says what to do."""
 
 
 def run_git(root: str, *arguments: str, stdin: bytes = b"") -> bytes:
-    """What git prints. Objects count as they are, whatever `git replace` says of them."""
+    """Return git's output. Replacements are ignored: `git replace` could hide a change."""
     import subprocess
 
     command = ["git", "-C", root, "--no-replace-objects", *arguments]
@@ -35,9 +35,9 @@ def run_git(root: str, *arguments: str, stdin: bytes = b"") -> bytes:
 
 
 def resolve_range(root: str, text: str, base: str, head: str) -> tuple[str, str]:
-    """(tree or commit before, commit after) of `A..B`, `A...B`, `A`, or of --base and --head.
+    """Return (tree or commit before, commit after) for `A..B`, `A...B`, `A`, or for --base and --head.
 
-    With three dots, and with --base, what B adds since both parted; nothing named: since the upstream.
+    Three dots and --base compare with the merge base; without a range the upstream branch is the base.
     """
     if base:
         return resolve_merge_base(root, base, head or "HEAD")
@@ -54,7 +54,7 @@ def resolve_range(root: str, text: str, base: str, head: str) -> tuple[str, str]
 
 
 def resolve_merge_base(root: str, before: str, after: str) -> tuple[str, str]:
-    if before and not before.strip("0"):  # a new branch, as CI services say it
+    if before and not before.strip("0"):  # all zeros: a new branch, in CI services
         return empty_tree(root), resolve_commit(root, after)
     before_id, after_id = resolve_commit(root, before), resolve_commit(root, after)
     try:
@@ -65,9 +65,9 @@ def resolve_merge_base(root: str, before: str, after: str) -> tuple[str, str]:
 
 
 def resolve_commit(root: str, name: str) -> str:
-    """The full id of a commit."""
+    """Return the full id of a commit."""
     if name.startswith("-"):
-        raise GitRangeError(f"{name!r} is no name of a commit.")
+        raise GitRangeError(f"{name!r} is not a commit.")
     try:
         return run_git(root, "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}").decode().strip()
     except GitRangeError as problem:
@@ -84,7 +84,7 @@ def empty_tree(root: str) -> str:
 
 
 def list_changed_files(root: str, base: str, head: str) -> list[dict[str, Any]]:
-    """The files that differ, as `POST /api/v1/reconciliations` takes them. Reads blobs, not the worktree."""
+    """Return the differing files for `POST /api/v1/reconciliations`. Reads blobs, not the worktree."""
     arguments = ("-r", "-z", "--raw", "--no-abbrev", "-M", "--no-commit-id", "--ignore-submodules=none")
     raw = run_git(root, "diff-tree", *arguments, base, head)
     changes = list(parse_raw_diff(raw.split(b"\0")))
@@ -97,7 +97,7 @@ def list_changed_files(root: str, base: str, head: str) -> list[dict[str, Any]]:
 
 
 def parse_raw_diff(parts: list[bytes]) -> Iterator[tuple[dict[str, Any], str]]:
-    """(file, blob of its content or "") of each record of `git diff --raw -z`."""
+    """Yield (file, blob or "") for each record of `git diff --raw -z`."""
     fields = iter(parts)
     for head in fields:
         if not head:
@@ -122,7 +122,7 @@ def is_utf8(name: bytes) -> bool:
 
 
 def hash_blobs(root: str, blobs: list[str]) -> dict[str, str]:
-    """`sha256:…` of the contents, read one after the other from one git."""
+    """Return `sha256:…` of each blob, read from one `git cat-file --batch`."""
     import hashlib
     import subprocess
 
@@ -150,7 +150,7 @@ def hash_blobs(root: str, blobs: list[str]) -> dict[str, str]:
 
 
 def escape_unprintable(name: str) -> str:
-    """Fit for a terminal and a log: no control, bidirectional or line-breaking characters."""
+    """Escape control, bidirectional and line-breaking characters for terminals and logs."""
     return name if name.isprintable() else name.encode("unicode_escape").decode("ascii")
 
 

@@ -1,4 +1,4 @@
-"""`--notes`: what is known of each commit as one Agent Trace record in `refs/notes/agent-trace`."""
+"""`--notes`: write one Agent Trace record per commit to `refs/notes/agent-trace`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OURS = "dev.icp"
 
 
 def write_notes(root: str, connection: dict[str, Any], base: str, head: str) -> list[str]:
-    """A line for each commit of the range that is no merge. A note of anybody else is left as it is."""
+    """Write notes for the non-merge commits of a range; return a line per commit. Foreign notes stay."""
     revisions = [head] if run_git(root, "cat-file", "-t", base).strip() == b"tree" else [head, f"^{base}"]
     commits = run_git(root, "rev-list", "--no-merges", "--reverse", *revisions).decode().split()
     if len(commits) > MAX_COMMITS:
@@ -31,7 +31,7 @@ def write_notes(root: str, connection: dict[str, Any], base: str, head: str) -> 
 
 
 def find_explained_files(root: str, connection: dict[str, Any], commit_id: str) -> list[dict[str, Any]]:
-    """The files of one commit that are explained; nothing is recorded."""
+    """Return the explained files of one commit, by a dry run."""
     parents = run_git(root, "rev-list", "--parents", "-n1", commit_id).decode().split()[1:]
     before = parents[0] if parents else empty_tree(root)
     body = {"base": before, "head": commit_id, "files": list_changed_files(root, before, commit_id)}
@@ -42,7 +42,7 @@ def find_explained_files(root: str, connection: dict[str, Any], commit_id: str) 
 
 
 def fetch_records(connection: dict[str, Any], entry_ids: set[str]) -> dict[str, dict[str, Any]]:
-    """The Agent Trace records of these entries, by the entry's id."""
+    """Return the Agent Trace records of entries, by entry id."""
     records: dict[str, dict[str, Any]] = {}
     if entry_ids:
         for line in request(connection, "GET", "traces/export?format=agent-trace"):
@@ -70,7 +70,7 @@ def write_note(
     if current == text:
         return "has this note"
     if current and not is_our_note(current):
-        return "has a note of somebody else's, which is left as it is"
+        return "has a note by somebody else, which was not changed"
     arguments = ("--ref", NOTES_REF, "add", "--force", "-F", "-", commit_id)
     run_git(root, *committer_options(root), "notes", *arguments, stdin=text.encode())
     return f"noted, {len(recorded)} files"
@@ -83,7 +83,7 @@ def build_commit_record(
     files: list[dict[str, Any]],
     records: dict[str, Any],
 ) -> dict[str, Any]:
-    """Agent Trace 0.1.0, the same for the same knowledge."""
+    """Build an Agent Trace 0.1.0 record; the same entries give the same record."""
     import uuid
 
     committed_at = run_git(root, "show", "-s", "--format=%cI", commit_id).decode().strip()
@@ -102,7 +102,7 @@ def build_commit_record(
 
 
 def list_conversations(file: dict[str, Any], record: dict[str, Any]) -> list[Any]:
-    """The conversations of the record's own file; all of them where it had another name then."""
+    """Return the conversations about a file; all of the record's if the file was renamed since."""
     same = [one for one in record["files"] if one["path"] == file["path"]] or record["files"]
     return [talk for one in same for talk in one["conversations"]]
 
@@ -122,7 +122,7 @@ def is_our_note(text: str) -> bool:
 
 
 def committer_options(root: str) -> tuple[str, ...]:
-    """An author for the notes where git knows none, as in CI."""
+    """Return options that name a committer if git knows none, as in CI."""
     try:
         run_git(root, "var", "GIT_COMMITTER_IDENT")
     except GitRangeError:

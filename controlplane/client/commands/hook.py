@@ -1,4 +1,4 @@
-"""The hook: payload in, the client's own answer out. Before a tool it fails closed, whatever goes wrong."""
+"""The hook: read a payload, print the client's answer. Before a tool it fails closed, whatever goes wrong."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-SIDE_SECONDS = 10.0  # for events that refuse nothing
+SIDE_SECONDS = 10.0  # for events that cannot deny
 
 
 def hook(agent: str, event: str) -> int:
-    """Ask, print the client's answer, return the exit status. Whoever takes `spoken` first answers.
+    """Ask the control plane, print the client's answer, return the exit status.
 
-    LookupError for an agent or an event that is not in the table: a misspelled one must not let tools run.
+    Raise LookupError for an unknown agent or event: a misspelled one must not let tools run.
     """
     client = CLIENTS[agent]
     gate = event in client.gates.split()
@@ -37,6 +37,7 @@ def hook(agent: str, event: str) -> int:
         raise LookupError(f"{agent} has no event {event}")
     seconds = client.seconds if gate else min(SIDE_SECONDS, client.seconds)
     seconds = min(seconds, float(os.environ.get("ICP_DEADLINE_SECONDS") or seconds))
+    # Whoever takes the lock first answers: the deadline, or the control plane. It is never released.
     answer_lock = _thread.allocate_lock()
 
     def enforce_deadline() -> None:
@@ -61,13 +62,13 @@ def hook(agent: str, event: str) -> int:
 
 
 def report_failure(problem: str) -> int:
-    """An event that refuses nothing must not disturb the client's work."""
+    """Report a failure on stderr only: an event that cannot deny must not disturb the client."""
     sys.stderr.write(f"icp: {problem}\n")
     return print_answer({})
 
 
 def refuse(agent: str, event: str, problem: str, answer: dict[str, Any] | None = None) -> int:
-    """The denial that the control plane worded, or one of our own where it worded none."""
+    """Print the control plane's denial, or one of our own without it. Return the exit status."""
     client = CLIENTS[agent]
     reason = find_refusal(answer or {})
     if not reason:
@@ -85,13 +86,13 @@ def print_answer(answer: dict[str, Any]) -> int:
 
 
 def ask_control_plane(agent: str, event: str, seconds: float) -> tuple[dict[str, Any], str]:
-    """The control plane's answer to the payload on stdin, and the decision its header names."""
+    """Send the payload on stdin. Return the answer and the decision header."""
     try:
         payload = json.loads(sys.stdin.buffer.read())
     except ValueError as error:
-        raise ControlPlaneError(f"The hook was given no JSON ({error}).") from error
+        raise ControlPlaneError(f"The hook's input is not JSON ({error}).") from error
     if not isinstance(payload, dict):
-        raise ControlPlaneError("The hook was not given a JSON object.")
+        raise ControlPlaneError("The hook's input is not a JSON object.")
     connection = find_connection(payload)
     root = connection["root"]
     payload["icp"] = {

@@ -1,7 +1,7 @@
-"""`hook mcp AGENT`: the control plane's MCP server for a client that starts a program, over stdin and stdout.
+"""`hook mcp AGENT`: bridge a client's stdin and stdout to the control plane's MCP server.
 
-Each request is carried to /mcp with the token of the repository, read anew, so that connecting again needs no
-restart. Nothing is kept in between but the protocol's version: the server knows no sessions of a transport.
+Each request goes to /mcp with the repository's token, read each time, so that connecting again needs no
+restart. The only state is the protocol version: the server has no transport sessions.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 CALL_SECONDS = 60.0
 MAX_CONCURRENT = 8
 FAILED, NO_METHOD, NO_REQUEST, NO_JSON = -32603, -32601, -32600, -32700
-# Asked first by clients of 2026 protocols. Refused, they shake hands as before, which needs no headers
+# Clients of 2026 protocols ask this first. If it is refused they initialize as before, which needs no headers
 # that repeat the body.
 DISCOVER = "server/discover"
-AGENTS_BY_CLIENT_NAME = {"copilot-cli": "copilot"}  # which reads the entry of Claude Code too
+AGENTS_BY_CLIENT_NAME = {"copilot-cli": "copilot"}  # Copilot CLI reads the entry of Claude Code too
 
 
 class Bridge:
-    """One client's connection; requests are answered side by side."""
+    """One client's connection; requests are answered concurrently."""
 
     def __init__(self, agent: str) -> None:
         import threading
@@ -35,19 +35,19 @@ class Bridge:
         self.agent, self.version, self.output_lock = agent, "", threading.Lock()
 
     def handle_line(self, line: bytes) -> None:
-        """Answer one line. Notifications and answers mean nothing to a server that keeps no state."""
+        """Answer one line. Notifications and responses are ignored: the server keeps no state."""
         try:
             message = json.loads(line)
         except (ValueError, RecursionError) as error:
-            return self.write_message(None, error_response(NO_JSON, f"This is no JSON ({error})."))
+            return self.write_message(None, error_response(NO_JSON, f"Not JSON ({error})."))
         if not isinstance(message, dict):
-            return self.write_message(None, error_response(NO_REQUEST, "Send one request a line."))
+            return self.write_message(None, error_response(NO_REQUEST, "Send one request per line."))
         if "method" in message and "id" in message:
             self.write_message(message["id"], self.answer(message))
         return None
 
     def answer(self, message: dict[str, Any]) -> dict[str, Any]:
-        """The `result` or the `error`. Whatever goes wrong, the client is told."""
+        """Return the `result` or the `error`; every failure becomes an error, as the client waits for one."""
         if message["method"] == DISCOVER:
             return error_response(NO_METHOD, "Method not found")
         try:
@@ -84,7 +84,7 @@ def error_response(code: int, message: str) -> dict[str, Any]:
 
 
 def serve_mcp(agent: str) -> int:
-    """Until the client closes the line, and what it asked is answered. LookupError for an unknown agent."""
+    """Serve until stdin is closed and every request answered. Raise LookupError for an unknown agent."""
     from concurrent.futures import ThreadPoolExecutor
 
     if agent not in CLIENTS:
@@ -96,5 +96,5 @@ def serve_mcp(agent: str) -> int:
                 if line.strip():
                     pool.submit(bridge.handle_line, line)
     except KeyboardInterrupt:
-        pass  # the terminal's, meant for the client
+        pass  # Ctrl-C in the terminal is meant for the client
     return 0

@@ -1,4 +1,4 @@
-"""`icp.py reconcile`: status 0 where every file is explained, 1 with findings, 2 where it cannot be told."""
+"""`icp.py reconcile`: exit status 0 if every file is explained, 1 with findings, 2 on errors."""
 
 from __future__ import annotations
 
@@ -62,16 +62,14 @@ def reconcile(options: argparse.Namespace) -> int:
 
 
 def post_reconciliation(connection: dict[str, Any], body: dict[str, Any], *, keep: bool) -> dict[str, Any]:
-    """The control plane's answer, which must speak of just these files."""
+    """Post the files. Raise ControlPlaneError if the answer does not cover all of them."""
     answer = request_json(connection, "POST", f"reconciliations{'' if keep else '?dry_run=true'}", body)
     try:
         answered = len(answer["findings"]) + len(answer["explained"])
     except (KeyError, TypeError) as problem:
         raise ControlPlaneError("What answers is not the control plane.") from problem
     if answered != len(body["files"]):
-        raise ControlPlaneError(
-            f"The control plane spoke of {answered} files, of {len(body['files'])} asked."
-        )
+        raise ControlPlaneError(f"The control plane answered for {answered} of {len(body['files'])} files.")
     return answer
 
 

@@ -1,7 +1,7 @@
-"""`icp.py sync`: the repository's `.orchestration` folder and the registry, both ways.
+"""`icp.py sync`: two-way sync between the repository's `.orchestration` directory and the registry.
 
-What both sides were when they last agreed is kept in the folder, so that a change on one side flows to the
-other, and a change on both is shown. Each file is written whole or not at all.
+The directory stores what both sides last agreed on, so that a change on one side is copied to the other, and
+changes on both are reported as conflicts. Files are written atomically.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 STATE = ".icp-sync.json"
 IGNORE = ".intentignore"
 MARKDOWN = "text/markdown"
-# A lesson, decision or constraint, up to the next heading: a heading inside of one stands behind a backslash.
+# A lesson, decision or constraint up to the next heading; headings inside of one begin with a backslash.
 LESSON = re.compile(
     rb"^## (?:Lesson Learned|Architectural Decision|Constraint) \(.*?(?=^#{1,6}[ \t]|\Z)",
     re.MULTILINE | re.DOTALL,
@@ -33,11 +33,11 @@ LESSON = re.compile(
 
 
 class SyncError(Exception):
-    """Nothing more was changed; the message says why."""
+    """The sync stopped; the message says why."""
 
 
 class SyncRun:
-    """One run: the folder, the control plane, what is remembered, and the conflicts that were met."""
+    """One run: directory, connection, saved state, and the number of conflicts."""
 
     def __init__(self, options: argparse.Namespace, connection: dict[str, Any]) -> None:
         self.directory, self.connection = os.path.abspath(options.dir), connection
@@ -50,13 +50,15 @@ class SyncRun:
         try:
             state = json.loads(raw or b"{}")
         except ValueError as problem:
-            raise SyncError(f"{STATE} is not JSON: mend it, or remove it to compare anew.") from problem
+            raise SyncError(
+                f"{STATE} is not JSON: correct it, or remove it to compare from scratch."
+            ) from problem
         if not isinstance(state, dict) or state.get("url", self.connection["url"]) != self.connection["url"]:
-            raise SyncError(f"{STATE} speaks of another control plane: remove it to compare anew.")
+            raise SyncError(f"{STATE} belongs to another control plane: remove it to compare from scratch.")
         return {"url": self.connection["url"], "intents": {}, "digests": {}, **state}
 
     def resolve(self, name: str) -> str:
-        """Where a file really is: in the repository, whatever links say."""
+        """Return a file's real path. Raise SyncError if symlinks lead out of the repository."""
         path = os.path.join(self.directory, name)
         root = os.path.realpath(os.path.dirname(self.directory))
         if name == IGNORE and not os.path.exists(path):
@@ -74,7 +76,7 @@ class SyncRun:
             return None
 
     def write(self, name: str, data: bytes) -> None:
-        """Write a file where it differs, through a new one beside it."""
+        """Write a file atomically if it differs."""
         if self.read(name) == data:
             return
         if name != STATE:
@@ -105,7 +107,7 @@ def add_sync_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def sync(options: argparse.Namespace) -> int:
-    """0 in agreement, 1 with conflicts, 2 where something could not be synced."""
+    """Return 0 in agreement, 1 with conflicts, 2 on errors."""
     try:
         run = SyncRun(options, load_connection())
         for part in (sync_intents, sync_ignore, sync_traces, sync_lessons, sync_map):
@@ -145,12 +147,12 @@ def sync_ignore(run: SyncRun) -> None:
 
 
 def sync_map(run: SyncRun) -> None:
-    """The registry alone makes it; what somebody wrote into the file is not lost."""
+    """Copy the registry's map to the file; edits of the file are reported as a conflict."""
     sync_text(run, "intent_map.md", run.get("intent-map"), None)
 
 
 def sync_text(run: SyncRun, name: str, registry_text: bytes, put: Callable[[bytes], None] | None) -> None:
-    """A text without parts: the side that changed wins. Without `put` the registry cannot take it."""
+    """Sync a text as a unit: the side that changed wins. Without `put` the registry is read-only."""
     file_text, last_digest = run.read(name), run.state["digests"].get(name)
     if file_text is None or file_text == registry_text or sha256_hex(file_text) == last_digest:
         if file_text is not None or registry_text:
@@ -165,13 +167,13 @@ def sync_text(run: SyncRun, name: str, registry_text: bytes, put: Callable[[byte
     elif run.prefer == "registry":
         run.write(name, registry_text)
     else:
-        run.report_conflict(name, "both sides differ from what they agreed on; --prefer says who wins")
+        run.report_conflict(name, "both sides changed; --prefer decides which one wins")
         return
     run.state["digests"][name] = sha256_hex(registry_text)
 
 
 def sync_traces(run: SyncRun) -> None:
-    """Entries never change, so both sides get what they lack, by id. Lines of the file stay as they are."""
+    """Copy missing entries both ways, by id: entries never change. Lines of the file stay unchanged."""
     name = "agent_trace.jsonl"
     file_lines, registry_lines = run.read(name) or b"", run.get("traces/export?format=orchestration")
     if file_lines.strip():
@@ -188,7 +190,7 @@ def sync_traces(run: SyncRun) -> None:
 
 
 def sync_lessons(run: SyncRun) -> None:
-    """Lessons of the file are recorded, those that it lacks stand at its end, retired ones leave it."""
+    """Record the file's lessons, append missing ones, remove retired ones."""
     name = "AGENT.md"
     file_text = run.read(name) or b""
     if file_text.strip():
@@ -205,7 +207,7 @@ def sync_lessons(run: SyncRun) -> None:
 
 
 def _parse_blocks(text: bytes) -> dict[bytes, bytes]:
-    """The blocks of a file by their words, so that white space makes no difference."""
+    """Return the blocks of a file, keyed by their text with normalized white space."""
     return {_normalize_space(block): block.strip() for block in LESSON.findall(text)}
 
 

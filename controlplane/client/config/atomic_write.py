@@ -1,4 +1,4 @@
-"""Writing a file whole or not at all."""
+"""Write files atomically."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ import os
 
 
 def write_atomically(path: str, data: bytes, mode: int) -> None:
-    """Through a new file beside it, so that nobody reads half. Whatever lies in the new one's place, a link
-    to elsewhere too, is taken away and never written through. The folder must be there."""
+    """Write a temporary file next to `path` and rename it, so that nobody reads half of it.
+
+    Anything at the temporary path is removed first: writing through a symlink there could change another
+    file. The directory must exist.
+    """
     temporary = f"{path}.icp-new"
     if os.path.lexists(temporary):
         os.remove(temporary)
@@ -21,5 +24,5 @@ def write_atomically(path: str, data: bytes, mode: int) -> None:
 
 
 def read_mode(path: str, default: int) -> int:
-    """The permissions that a file has, or shall have."""
+    """Return an existing file's permissions, else `default`."""
     return os.stat(path).st_mode & 0o777 if os.path.exists(path) else default

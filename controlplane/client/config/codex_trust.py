@@ -1,4 +1,4 @@
-"""Codex skips hooks that nobody has trusted, silently. Whoever connects it means ours to run: trust them."""
+"""Codex silently skips hooks that nobody trusted. Connecting it trusts ours, as the user asked for them."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-SERVER = ("codex", "app-server")  # speaks JSON-RPC, one message a line
+SERVER = ("codex", "app-server")  # JSON-RPC, one message per line
 SERVER_SECONDS = 20
 NOT_ENFORCED = "Until then Codex runs every tool without asking the gate."
 CLIENT_INFO = {"name": "icp", "version": "1"}
 
 
 def explain_codex_distrust(root: str, *, trust: bool = False) -> str:
-    """Why Codex would not run our hooks of this repository, "" when it would. `trust`: trust them first."""
+    """Return why Codex would not run our hooks here, "" if it would; `trust` trusts them first."""
     import subprocess
     import threading
 
@@ -44,7 +44,7 @@ def explain_codex_distrust(root: str, *, trust: bool = False) -> str:
             )
         return explain_hook_states(list_our_hooks(server, root))
     except (OSError, ValueError, LookupError, TypeError) as error:
-        return f"Codex does not tell whether it trusts the hooks ({error}): look in /hooks. {NOT_ENFORCED}"
+        return f"Codex did not say whether it trusts the hooks ({error}): see /hooks. {NOT_ENFORCED}"
     finally:
         timer.cancel()
         server.kill()
@@ -52,7 +52,7 @@ def explain_codex_distrust(root: str, *, trust: bool = False) -> str:
 
 
 def rpc(server: Any, method: str, params: dict[str, Any]) -> dict[str, Any]:
-    """The result of one request. LookupError for an error or no answer."""
+    """Return the result of one request. Raise LookupError for an error or no response."""
     server.stdin.write(json.dumps({"id": method, "method": method, "params": params}) + "\n")
     server.stdin.flush()
     for line in server.stdout:
@@ -70,7 +70,7 @@ def list_our_hooks(server: Any, root: str) -> list[dict[str, Any]]:
 
 
 def build_trust_edit(hooks: list[dict[str, Any]]) -> dict[str, Any]:
-    """The edit of the user's config.toml that /hooks makes too: each definition's own hash."""
+    """Return the edit of config.toml that /hooks makes too: the hash of each trusted hook."""
     state = {hook["key"]: {"trusted_hash": hook["currentHash"]} for hook in hooks}
     return {"keyPath": "hooks.state", "value": state, "mergeStrategy": "upsert"}
 

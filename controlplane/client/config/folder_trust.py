@@ -1,4 +1,4 @@
-"""Gemini CLI and Qwen Code leave out a repository's hooks and MCP servers where its folder is not trusted."""
+"""Gemini CLI and Qwen Code ignore hooks and MCP servers of repositories whose directory is not trusted."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 TRUSTED = frozenset({"TRUST_FOLDER", "TRUST_PARENT"})
 DISTRUSTED = "DO_NOT_TRUST"
 
-# `on`: whether folders need trust where no setting says so. `file` may be elsewhere, as `file_variable` says;
-# the variable `word` decides alone, by "true" or "false". Of `settings` later ones win. Of several rules that
-# fit, the `innermost` folder decides, else the longest rule (TRUST_PARENT is of its parent).
+# `on`: whether directories need trust by default. `file_variable` may name another `file`; the variable
+# `word` decides alone with "true" or "false". Of `settings` the last one wins. Of several matching rules the
+# `innermost` directory decides, else the longest rule (TRUST_PARENT applies to its parent).
 TRUST_RULES: dict[str, dict[str, Any]] = {
     "gemini-cli": {
         "name": "Gemini CLI",
@@ -39,9 +39,9 @@ TRUST_RULES: dict[str, dict[str, Any]] = {
 
 
 def explain_folder_distrust(agent: str, root: str) -> str:
-    """Why the client would leave out our entries in this repository, "" when it would not.
+    """Return why the client would ignore our entries in this repository, "" if it would not.
 
-    What an editor says of its workspace, which comes before the file, cannot be seen from here.
+    An editor's trust in its workspace, which takes precedence over the file, is not visible here.
     """
     client = TRUST_RULES[agent]
     program = agent.partition("-")[0]
@@ -69,7 +69,7 @@ def requires_trust(client: dict[str, Any]) -> bool:
         try:
             setting = read_settings(path).get("security", {}).get("folderTrust", {}).get("enabled")
         except (OSError, ValueError, TypeError, AttributeError):
-            continue  # the client itself says what is wrong with them
+            continue  # the client reports faulty settings itself
         enabled = setting if isinstance(setting, bool) else enabled
     return enabled
 
@@ -79,7 +79,7 @@ def trust_file(client: dict[str, Any]) -> str:
 
 
 def find_trust_level(client: dict[str, Any], root: str) -> str:
-    """The word of the rule that holds, "" without one. ValueError for a file that holds no rules."""
+    """Return the level of the deciding rule, "" without one. Raise ValueError for an unreadable file."""
     real_root, matches = os.path.realpath(root), []
     for rule, level in read_settings(trust_file(client)).items():
         directory = os.path.realpath(os.path.dirname(rule) if level == "TRUST_PARENT" else rule)
@@ -92,12 +92,12 @@ def find_trust_level(client: dict[str, Any], root: str) -> str:
 
 
 def read_settings(path: str) -> dict[str, Any]:
-    """An object with or without comments, {} for no file."""
+    """Return the object of a file with or without comments, {} for a missing file."""
     try:
         with open(os.path.expanduser(path), encoding="utf-8") as file:
             settings = read_json(file.read()).value
     except FileNotFoundError:
         return {}
     if not isinstance(settings, dict):
-        raise TypeError("it holds no object")
+        raise TypeError("it contains no object")
     return settings

@@ -1,4 +1,4 @@
-"""Our entries in a client's own configuration: put in, found and taken out, nobody else's touched."""
+"""Add, find and remove our hooks in a client's configuration, leaving everything else unchanged."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-MARK = ".config/icp/hook"  # stands in every entry of ours, and in nobody else's
-ALLOW_COMMENTS = frozenset({"gemini-cli", "qwen-code", "opencode", "kilo"})  # in their configuration
+MARK = ".config/icp/hook"  # in every entry of ours, and in no other
+ALLOW_COMMENTS = frozenset({"gemini-cli", "qwen-code", "opencode", "kilo"})  # in their configuration files
 VERSIONED = frozenset({"copilot", "cursor"})
-GRACE_SECONDS = 10  # the client's own limit is that much longer than the hook's
+GRACE_SECONDS = 10  # by which the client's limit exceeds the hook's
 
-# Both plugins run the hook and do what it answers; no answer is a refusal.
+# The plugins run the hook and do what it answers; without an answer the tool does not run.
 PLUGIN_ASK = """// Made by `icp.py connect`, taken out by `icp.py disconnect`: runs ~/.config/icp/hook
 import { execFile } from "node:child_process"
 
@@ -96,22 +96,20 @@ PLUGINS = {"opencode": OPENCODE, "kilo": OPENCODE, "cline": CLINE}
 
 
 class ForeignConfigError(Exception):
-    """A file that cannot be changed without harm to what is in it; the message says why."""
+    """A configuration file that cannot be changed safely; the message says why."""
 
 
 def configure_hooks(agent: str, text: str, *, connected: bool) -> str:
-    """The file's whole text with our hooks, or without them. "" for a file that holds nothing then."""
+    """Return the file's text with our hooks, or without them; "" if nothing remains."""
     client = CLIENTS[agent]
     if client.entry is None:
         if text and MARK not in text:
-            raise ForeignConfigError(f"{client.file} is a plugin of somebody else.")
+            raise ForeignConfigError(f"{client.file} is another plugin: move it first.")
         return render_plugin(agent) if connected else ""
     document = read_document(agent, client.file, text)
     hooks = document.get("hooks", {})
     if not isinstance(hooks, dict) or not all(isinstance(one, list) for one in hooks.values()):
-        raise ForeignConfigError(
-            f"{client.file} holds no hooks as this client reads them: put it right first."
-        )
+        raise ForeignConfigError(f"{client.file}: hooks must map events to lists. Correct the file first.")
     result = remove_values(text, is_removable_hook) if text else ""
     if connected:
         for event, entry in build_entries(agent).items():
@@ -122,21 +120,21 @@ def configure_hooks(agent: str, text: str, *, connected: bool) -> str:
 
 
 def read_document(agent: str, name: str, text: str) -> dict[str, Any]:
-    """As the client reads it: with comments only where it takes them."""
+    """Parse as the client does: with comments only where it allows them. Raise ForeignConfigError."""
     try:
         document = read_json(text or "{}").value
         if agent not in ALLOW_COMMENTS:
             json.loads(text or "{}")
     except (ValueError, RecursionError) as error:
         kind = "JSON" if agent in ALLOW_COMMENTS else "plain JSON"
-        raise ForeignConfigError(f"{name} is not {kind} ({error}): put it right first.") from error
+        raise ForeignConfigError(f"{name} is not {kind} ({error}). Correct the file first.") from error
     if not isinstance(document, dict):
-        raise ForeignConfigError(f"{name} does not hold an object: put it right first.")
+        raise ForeignConfigError(f"{name} does not contain an object. Correct the file first.")
     return document
 
 
 def prefer_unchanged(text: str, new: str) -> str:
-    """The new text; the old one where both say the same, "" where nothing but a form is left."""
+    """Return the new text; the old one if both mean the same, "" if only a version remains."""
     remaining = read_json(new or "{}").value
     if remaining == read_json(text or "{}").value:
         return text
@@ -144,20 +142,20 @@ def prefer_unchanged(text: str, new: str) -> str:
 
 
 def build_entries(agent: str) -> dict[str, Any]:
-    """One entry an event. A shell that cannot run the hook at all refuses too, and says why on stderr."""
+    """Return one entry per event. A shell that cannot run the hook at all exits 2, which denies too."""
     client = CLIENTS[agent]
     result = {}
     for event in f"{client.gates} {client.others}".split():
         gate = event in client.gates.split()
         command = f'"$HOME/{MARK}" {agent} {event}'
-        if gate and agent != "cursor":  # which appends a here-document, and has `failClosed`
+        if gate and agent != "cursor":  # Cursor appends a here-document, and has `failClosed`
             command += " || exit 2"
         result[event] = client.entry(command, int(client.seconds) + GRACE_SECONDS, gate)
     return result
 
 
 def is_removable_hook(before: Any, after: Any) -> bool:
-    """A hook of ours, or what held nothing else; a group may have a matcher, and is nothing without hooks."""
+    """Return whether a value is our hook, or contained nothing else; a group without hooks has no use."""
     if is_our_hook(before):
         return True
     lost = isinstance(before, dict) and "hooks" in before and "hooks" not in after
@@ -165,7 +163,7 @@ def is_removable_hook(before: Any, after: Any) -> bool:
 
 
 def is_our_hook(value: Any) -> bool:
-    """A hook of ours is an object one of whose own texts is our command."""
+    """Return whether a value is an object with our command among its values."""
     return isinstance(value, dict) and any(isinstance(text, str) and MARK in text for text in value.values())
 
 

@@ -1,4 +1,4 @@
-"""The files that connecting changes: each shown, kept as it was, and written whole."""
+"""Change a client's files: print the difference, back up, write atomically."""
 
 from __future__ import annotations
 
@@ -28,9 +28,10 @@ sys.exit(icp.main(["hook", *sys.argv[1:]]))
 
 
 def plan_changes(root: str, agent: str, *, hooks: bool, server: bool) -> list[tuple[str, str, str]]:
-    """(name as it is shown, text, text that it shall have) of each file of the client; nothing is written.
+    """Return (name, current text, new text) of each file of the client. Writes nothing.
 
-    NotOursError where one cannot be changed. A server for all repositories stays while another needs it.
+    Raise ForeignConfigError for a file that cannot be changed. An MCP server for all repositories stays while
+    another repository needs it.
     """
     name, server_name = CLIENTS[agent].file, find_server_file(root, agent)
     current = {one: read_text(config_path(root, one)) for one in (name, server_name)}
@@ -58,7 +59,7 @@ def print_diff(name: str, text: str, new_text: str) -> None:
 
 
 def replace_file(path: str, text: str, new_text: str) -> None:
-    """The old text by the new one, after a copy of it; a file for which nothing is left goes."""
+    """Back up the file and write its new text; remove it if the new text is empty."""
     if new_text == text:
         return
     if text:
@@ -70,32 +71,32 @@ def replace_file(path: str, text: str, new_text: str) -> None:
 
 
 def read_text(path: str) -> str:
-    """With its own line ends; "" for no file."""
+    """Return the text with its line endings; "" for a missing file. Raise OSError for other encodings."""
     try:
         with open(path, encoding="utf-8", newline="") as file:
             return file.read()
     except FileNotFoundError:
         return ""
     except ValueError as error:
-        raise OSError(f"{path} is no text in UTF-8: put it right first.") from error
+        raise OSError(f"{path} is not UTF-8. Correct the file first.") from error
 
 
 def back_up(path: str, text: str) -> None:
     name = path.strip("/").replace("/", "_")
     backup = f"{CONFIG_DIR}/backups/{time.strftime('%Y%m%dT%H%M%S')}-{name}"
     write_file(backup, text, 0o600)
-    print(f"The old text is kept as {backup}")
+    print(f"Backup: {backup}")
 
 
 def write_file(path: str, text: str, mode: int) -> None:
-    """Whole or not at all; through a symlink, to where it leads. An existing file keeps its own mode."""
+    """Write atomically, to where a symlink leads. An existing file keeps its mode."""
     path = os.path.realpath(path)
     os.makedirs(os.path.dirname(path), mode=0o700 if path.startswith(CONFIG_DIR) else 0o777, exist_ok=True)
     write_atomically(path, text.encode(), read_mode(path, mode) if mode == 0o644 else mode)
 
 
 def install_client() -> None:
-    """This very file and its launcher, beside the tokens; compiled, so that the first call is no slower."""
+    """Install this file and its launcher; compiled, so that the first tool call is not slower."""
     import py_compile
 
     write_file(f"{CONFIG_DIR}/icp.py", read_text(__file__), 0o600)
@@ -111,20 +112,20 @@ def save_connection(root: str, connection: dict[str, Any] | None) -> None:
 
 
 def list_agents_without_server(root: str) -> list[str]:
-    """The agents that were connected with --no-mcp."""
+    """Return the agents that were connected with --no-mcp."""
     return list(read_connections().get(root, {}).get("without_mcp", []))
 
 
 def list_installed_agents(root: str) -> list[str]:
-    """The agents whose configuration holds hooks of ours, all of them or some."""
+    """Return the agents whose configuration contains any of our hooks."""
     return [agent for agent, client in CLIENTS.items() if has_hooks(root, agent)]
 
 
 def has_hooks(root: str, agent: str) -> bool:
-    """Some of them: a file that holds the server too, and no hook any more, says so in `doctor`."""
+    """Return whether a client's file mentions our hook; `doctor` reports missing ones."""
     return MARK in read_text(f"{root}/{CLIENTS[agent].file}")
 
 
 def is_used_elsewhere(root: str, agent: str) -> bool:
-    """Whether another repository is connected for this agent."""
+    """Return whether another repository is connected for this agent."""
     return any(place != root and has_hooks(place, agent) for place in read_connections())

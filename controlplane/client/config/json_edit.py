@@ -1,6 +1,6 @@
-"""Changing one place of a JSON text: comments, order and layout of everything else stay as they are.
+"""Edit one value of a JSON text; comments, order and layout of everything else stay unchanged.
 
-Comments and trailing commas are understood; whether a client understands them is for its table to say.
+Comments and trailing commas are parsed; the table of clients says which clients allow them.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-BLANK = r"(?s:(?:\s|//[^\n]*|/\*.*?\*/)*)"  # compiled when it is needed: every hook starts with this file
+BLANK = r"(?s:(?:\s|//[^\n]*|/\*.*?\*/)*)"  # compiled on use: every hook imports this module
 SCALARS = json.JSONDecoder()
 INDENT = "  "
 
 
 class JsonNode:
-    """A value and where it stands: `text[start:end]`. `members` are those of an object or a list."""
+    """A value at `text[start:end]`. `members` are those of an object or a list."""
 
     __slots__ = ("end", "members", "start", "value")
 
@@ -28,7 +28,7 @@ class JsonNode:
 
 
 class JsonMember:
-    """`at` is where its key or its value begins, `comma` where the comma behind it stands, -1 without one."""
+    """A member begins at `at`; `comma` is the position of the comma after it, -1 without one."""
 
     __slots__ = ("at", "comma", "key", "node")
 
@@ -37,7 +37,7 @@ class JsonMember:
 
 
 def read_json(text: str) -> JsonNode:
-    """The whole text. ValueError for one that is no JSON, deep nesting too."""
+    """Parse a complete text. Raise ValueError for invalid JSON and for deep nesting."""
     try:
         node = read_value(text, skip_blank(text, 0))
     except RecursionError as error:
@@ -71,7 +71,7 @@ def read_value(text: str, at: int) -> JsonNode:
 
 
 def read_member(text: str, at: int, key: Any) -> JsonMember:
-    """An element of a list, whose `key` is its number, or with None a pair of an object."""
+    """Parse an element of a list, whose `key` is its index, or for None a member of an object."""
     position = at
     if key is None:
         key, position = SCALARS.raw_decode(text, at)
@@ -85,10 +85,9 @@ def read_member(text: str, at: int, key: Any) -> JsonMember:
 
 
 def set_value(text: str, path: list[str], value: Any, *, listed: bool = False) -> str:
-    """The text with `value` under the last name of the path, where nothing may be, or with `listed` at the
-    end of the list there. What is missing on the way is made.
+    """Return the text with `value` added at `path`, or with `listed` appended to the list there.
 
-    ValueError where something else stands in the way.
+    Missing objects on the way are created. Raise ValueError if the path leads to anything else.
     """
     text = text or "{}\n"
     node, names = read_json(text), list(path)
@@ -97,7 +96,7 @@ def set_value(text: str, path: list[str], value: Any, *, listed: bool = False) -
         node = next(one.node for one in reversed(node.members) if one.key == names[0])
         names.pop(0)
     if not (isinstance(node.value, dict) if names else listed and isinstance(node.value, list)):
-        raise ValueError(f"it holds something else under {'.'.join(path)}")
+        raise ValueError(f"it contains something else at {'.'.join(path)}")
     if names and listed:
         value = [value]
     for name in reversed(names[1:]):
@@ -106,13 +105,13 @@ def set_value(text: str, path: list[str], value: Any, *, listed: bool = False) -
 
 
 def insert_member(text: str, node: JsonNode, name: str, value: Any, unit: str) -> str:
-    """After what an object or a list holds, on a line of its own. `unit` is one step of indentation."""
+    """Insert a member at the end of an object or list, on its own line. `unit` is one indentation step."""
     line_end = "\r\n" if "\r\n" in text else "\n"
     base = line_indent(text, node.start)
     pad = line_indent(text, node.members[0].at) if node.members else base
     pad = pad if len(pad) > len(base) else base + unit
     rendered = json.dumps(value, indent=unit, ensure_ascii=False).replace("\n", line_end + pad)
-    content = text[node.start : node.end - 1].rstrip()  # up to the last word or comment in it
+    content = text[node.start : node.end - 1].rstrip()  # up to its last value or comment
     position = node.start + len(content)
     before, tail = text[:position], text[position:]
     between = ""
@@ -127,15 +126,15 @@ def insert_member(text: str, node: JsonNode, name: str, value: Any, unit: str) -
 
 
 def line_indent(text: str, at: int) -> str:
-    """The white space that the line of a place begins with."""
+    """Return the indentation of the line at a position."""
     line = text[text.rfind("\n", 0, at) + 1 : at]
     return line[: len(line) - len(line.lstrip())]
 
 
 def remove_values(text: str, is_cut: Callable[[Any, Any], bool]) -> str:
-    """The text without the members for which `is_cut(value before, value after)` holds; the innermost first.
+    """Return the text without the members for which `is_cut(before, after)` is true, innermost first.
 
-    The value after is what is left of it then.
+    `after` is what remains of the value once inner members are removed.
     """
     cuts: list[tuple[int, int]] = []
     collect_cuts(text, read_json(text), is_cut, cuts)
@@ -147,9 +146,9 @@ def remove_values(text: str, is_cut: Callable[[Any, Any], bool]) -> str:
 def collect_cuts(
     text: str, node: JsonNode, is_cut: Callable[[Any, Any], bool], cuts: list[tuple[int, int]]
 ) -> Any:
-    """What is left of the value; adds the stretches to be cut, none inside another."""
+    """Return what remains of the value; append the intervals to cut, none inside another."""
     remaining: list[tuple[Any, Any]] = []
-    comma = -1  # the one behind the last member that stays
+    comma = -1  # after the last member that stays
     for member in node.members:
         inner_cuts: list[tuple[int, int]] = []
         after = collect_cuts(text, member.node, is_cut, inner_cuts)
@@ -168,7 +167,7 @@ def collect_cuts(
 
 
 def find_cut_start(text: str, at: int, end: int) -> int:
-    """From where to cut, white space included, unless what follows would come to stand behind a comment."""
+    """Return where a cut starts: before its white space, unless the rest would join a line comment."""
     start = len(text[:at].rstrip())
     commented = "//" in text[text.rfind("\n", 0, start) + 1 : start]
     return at if commented and text[end:].lstrip(" \t\r")[:1] != "\n" else start

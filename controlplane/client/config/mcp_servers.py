@@ -1,6 +1,7 @@
-"""The control plane's MCP server in a client's own configuration: a program that it starts, `hook mcp AGENT`.
+"""Configure the control plane's MCP server in a client, as a program that it starts: `hook mcp AGENT`.
 
-No client needs the token for that, so none stands in a file or must be exported (docs/decisions/0010).
+The program reads the saved connection, so no token is in the client's file or environment
+(docs/decisions/0010).
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-NAME = "icp"  # under which the gate knows the tools in every client's spelling
+NAME = "icp"  # by which the gate recognises the tools in every client's spelling
 
 
 def bridge_command(agent: str) -> list[str]:
-    """By a shell, which finds the home in every client: the same words for everybody in the repository."""
+    """Return the command; a shell expands $HOME, so that it is the same for everybody in the repository."""
     return ["sh", "-c", f'exec "$HOME/{MARK}" mcp {agent}']
 
 
@@ -30,8 +31,8 @@ def local_entry(words: list[str]) -> dict[str, Any]:
     return {"type": "local", "command": words, "enabled": True}
 
 
-# `files`: the first that exists is taken, else the first; those of the home serve all repositories. `key`
-# holds the servers, "" in TOML. `entry` makes ours of the command's words.
+# `files`: the first existing one is used, else the first; those in the home serve all repositories. `key`
+# contains the servers, "" in TOML. `entry` builds ours from the command.
 class McpServer:
     __slots__ = ("entry", "files", "key")
 
@@ -59,21 +60,21 @@ SERVERS = {
 }
 BEGIN, END = "# icp: made by `icp.py connect`, taken out by `icp.py disconnect`", "# icp: end"
 BLOCK = rf"(?ms)\n?^{re.escape(BEGIN)}$.*?^{re.escape(END)}$\n?"
-# What a block of ours at the end would break, or what is a server of the same name.
+# A server of the same name, or an inline table that our block at the end would break.
 CONFLICTING_TOML = (
     r"""(?m)^\s*(?:\[\s*mcp_servers\s*\.\s*["']?icp["']?\s*[.\]]|mcp_servers\s*[.=]"""
     r"""|\[\s*mcp_servers\s*\][^\[]*?^\s*["']?icp["']?\s*[.=])"""
 )  # fmt: skip
 
 
-REMOVE_OTHER = "Take that out, or connect with --no-mcp."
+REMOVE_OTHER = "Remove that, or connect with --no-mcp."
 
 
 def configure_server(agent: str, name: str, text: str, *, connected: bool) -> str:
-    """The whole text of the file of that name with our server, or without it. "" where nothing is left."""
+    """Return the file's text with our server, or without it; "" if nothing remains."""
     server = SERVERS[agent]
     if not connected and MARK not in text:
-        return text  # readable or not
+        return text  # nothing of ours, so even an unreadable file stays
     if not server.key:
         return configure_toml_server(agent, name, text, connected=connected)
     read_document(agent, name, text)
@@ -82,7 +83,7 @@ def configure_server(agent: str, name: str, text: str, *, connected: bool) -> st
         try:
             result = set_value(result, [server.key, NAME], server.entry(bridge_command(agent)))
         except ValueError as error:
-            raise ForeignConfigError(f"{name} is left alone: {error}. {REMOVE_OTHER}") from error
+            raise ForeignConfigError(f"{name} was not changed: {error}. {REMOVE_OTHER}") from error
     return prefer_unchanged(text, result)
 
 
@@ -91,13 +92,13 @@ def is_removable_server(before: Any, after: Any) -> bool:
 
 
 def is_our_server(value: Any) -> bool:
-    """A server of ours is an object that holds our command as a list of words, or among them."""
+    """Return whether a value is an object with our command in one of its lists."""
     lists = [inner for inner in value.values() if isinstance(inner, list)] if isinstance(value, dict) else []
     return any(isinstance(word, str) and f'{MARK}" mcp ' in word for words in lists for word in words)
 
 
 def configure_toml_server(agent: str, name: str, text: str, *, connected: bool) -> str:
-    """As a block of its own at the end, so that every other line stays as it is."""
+    """Add or remove a block at the end of a TOML file; every other line stays unchanged."""
     remaining = re.sub(BLOCK, "", text)
     if not connected:
         return remaining
@@ -106,7 +107,7 @@ def configure_toml_server(agent: str, name: str, text: str, *, connected: bool) 
         return text
     if re.search(CONFLICTING_TOML, remaining):
         raise ForeignConfigError(
-            f"{name} is left alone: it holds a server {NAME} that is not ours. {REMOVE_OTHER}"
+            f"{name} was not changed: it has another server named {NAME}. {REMOVE_OTHER}"
         )
     gap = "" if not remaining else "\n" if remaining.endswith("\n") else "\n\n"
     require_toml(name, new := remaining + gap + block)
@@ -114,7 +115,7 @@ def configure_toml_server(agent: str, name: str, text: str, *, connected: bool) 
 
 
 def toml_block(agent: str) -> str:
-    """Literal strings: no word of ours holds a single quote."""
+    """Return the block, in literal strings: none of our words contains a single quote."""
     shell, *words = bridge_command(agent)
     listed = ", ".join(f"'{word}'" for word in words)
     lines = [
@@ -122,14 +123,14 @@ def toml_block(agent: str) -> str:
         f"[mcp_servers.{NAME}]",
         f"command = '{shell}'",
         f"args = [{listed}]",
-        'default_tools_approval_mode = "approve"  # else `codex exec` refuses every call of it',
+        'default_tools_approval_mode = "approve"  # else `codex exec` refuses its calls',
         END,
     ]
     return "\n".join(lines) + "\n"
 
 
 def require_toml(name: str, text: str) -> None:
-    """Where this Python can tell."""
+    """Raise ForeignConfigError for invalid TOML, if this Python can parse it."""
     try:
         import tomllib
 
@@ -137,4 +138,4 @@ def require_toml(name: str, text: str) -> None:
     except ImportError:
         pass  # before 3.11
     except ValueError as error:
-        raise ForeignConfigError(f"{name} is not TOML ({error}): put it right first.") from error
+        raise ForeignConfigError(f"{name} is not TOML ({error}). Correct the file first.") from error

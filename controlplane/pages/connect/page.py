@@ -9,6 +9,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
+from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
@@ -49,7 +50,7 @@ def connect(request: MemberRequest) -> HttpResponse:
 def _create_token(request: MemberRequest, agent: str) -> str:
     """Create a token that acts for this admin, so that somebody else decides on the agent's requests."""
     if not has_role(request.role, Role.ADMIN):
-        raise PermissionDenied("Only an admin can create tokens.")
+        raise PermissionDenied(gettext("Only an admin can create tokens."))
     name = f"{agent}, {timezone.localdate():%Y-%m-%d}"
     actor = f"person:{request.user.pk}:{display_name(request.user)}"
     _, secret = tokens.issue(

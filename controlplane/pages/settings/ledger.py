@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from controlplane.models import Role
 from controlplane.pages.settings.pages import get_actor, is_change, read_posted_id, settings_page, to_choices
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 KINDS = (
-    (AnchorKind.WEBHOOK, "Posts the signed head to a URL, with a Standard Webhooks signature."),
+    (AnchorKind.WEBHOOK, _("Posts the signed head to a URL, with a Standard Webhooks signature.")),
     (
         AnchorKind.GIT,
         "Writes a note on HEAD of the workspace's repository, under refs/notes/icp-checkpoints.",
@@ -74,9 +76,9 @@ def _change(request: MemberRequest) -> None:
 def _add(request: MemberRequest, actor: str) -> None:
     kind, minutes = request.POST.get("kind", ""), request.POST.get("minutes", "")
     if kind not in dict(KINDS):
-        raise AnchorError("Choose a kind. Files are configured on the server.")
+        raise AnchorError(gettext("Choose a kind. Files are configured on the server."))
     if not (minutes.isascii() and minutes.isdigit() and len(minutes) < 7):
-        raise AnchorError("Enter the interval as a whole number of minutes.")
+        raise AnchorError(gettext("Enter the interval as a whole number of minutes."))
     schedule.add_anchor(request.workspace, kind, request.POST.get("target", ""), int(minutes), actor=actor)
 
 

@@ -7,6 +7,8 @@ from typing import Any
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 
 from controlplane.models import Role
@@ -18,8 +20,11 @@ from traces.models import EntryKind, Outlet
 from traces.outlets import delivery, manage
 
 FORMS = (
-    (Outlet.Form.WEBHOOK, "Posts entries as JSON, signed according to Standard Webhooks."),
-    (Outlet.Form.OTLP, "Posts entries as logs (OTLP over HTTP, JSON), to an address that ends in /v1/logs."),
+    (Outlet.Form.WEBHOOK, _("Posts entries as JSON, signed according to Standard Webhooks.")),
+    (
+        Outlet.Form.OTLP,
+        _("Posts entries as logs (OTLP over HTTP, JSON), to a URL that ends in /v1/logs."),
+    ),
 )
 
 
@@ -83,9 +88,9 @@ def _apply_action(request: MemberRequest, outlet: Outlet, action: str) -> None:
     elif action == "test":
         trouble = delivery.send_test(outlet)
         if trouble:
-            messages.error(request, f"The test failed. {trouble}")
+            messages.error(request, gettext("The test failed. %(reason)s") % {"reason": trouble})
         else:
-            messages.success(request, "The test was delivered.")
+            messages.success(request, gettext("The test was delivered."))
     else:
         raise Http404
 

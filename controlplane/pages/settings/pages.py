@@ -13,6 +13,8 @@ from django.db import transaction
 from django.db.models import F
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -34,14 +36,14 @@ CHANGED_BY_OTHERS = (
 )
 
 ROLES = (
-    (Role.ADMIN, "Decides on approvals; changes intents, policy, members and tokens."),
-    (Role.REVIEWER, "Decides on approvals; ends and freezes sessions."),
-    (Role.AUDITOR, "Reads everything; changes nothing."),
+    (Role.ADMIN, _("Decides on approvals; changes intents, policy, members and tokens.")),
+    (Role.REVIEWER, _("Decides on approvals; ends and freezes sessions.")),
+    (Role.AUDITOR, _("Reads everything; changes nothing.")),
 )
 TOKEN_ROLES = (
-    (TokenRole.AGENT, "Calls the gate, selects intents, reports traces. For agents."),
-    (TokenRole.REVIEWER, "Also decides on approvals of other tokens' sessions. For review tools."),
-    (TokenRole.ADMIN, "Also changes intents, policy and .intentignore. For administration scripts."),
+    (TokenRole.AGENT, _("Calls the gate, selects intents, reports traces. For agents.")),
+    (TokenRole.REVIEWER, _("Also decides on approvals of other tokens' sessions. For review tools.")),
+    (TokenRole.ADMIN, _("Also changes intents, policy and .intentignore. For administration scripts.")),
 )
 
 settings_page = require_http_methods(["GET", "HEAD", "POST"])
@@ -57,7 +59,7 @@ def is_change(request: MemberRequest) -> bool:
     if request.method != "POST":
         return False
     if not has_role(request.role, Role.ADMIN):
-        raise PermissionDenied("Only an admin can change settings.")
+        raise PermissionDenied(gettext("Only an admin can change settings."))
     return True
 
 
@@ -99,7 +101,7 @@ def policy(request: MemberRequest) -> HttpResponse:
         if not form.is_valid():
             return _policy_page(request, form, status=400)
         change_policy(workspace, form.changes, actor=get_actor(request))
-    messages.success(request, "The policy is saved and takes effect on the next call.")
+    messages.success(request, gettext("The policy is saved and takes effect on the next call."))
     return redirect("settings:policy", workspace.slug)
 
 
@@ -130,7 +132,9 @@ def apply_starter(request: MemberRequest) -> HttpResponse:
     if starter is None:
         raise Http404
     recommendations.apply_recommendations(request.workspace, starter, actor=get_actor(request))
-    messages.success(request, f"The recommended settings for {starter.label} are applied.")
+    messages.success(
+        request, gettext("The recommended settings for %(kind)s are applied.") % {"kind": starter.label}
+    )
     return redirect("settings:policy", request.workspace.slug)
 
 
@@ -155,7 +159,7 @@ def intentignore(request: MemberRequest) -> HttpResponse:
         except InvalidIntentignoreError as error:
             messages.error(request, str(error))
             return _intentignore_page(request, posted, status=400)
-    messages.success(request, ".intentignore is saved and takes effect on the next call.")
+    messages.success(request, gettext(".intentignore is saved and takes effect on the next call."))
     return redirect("settings:intentignore", workspace.slug)
 
 
@@ -200,7 +204,7 @@ def _change_members(request: MemberRequest) -> None:
     workspace, action, actor = request.workspace, request.POST.get("action"), get_actor(request)
     role = request.POST.get("role", "")
     if action != "remove" and role not in Role.values:
-        raise members.MemberError("Choose a role.")
+        raise members.MemberError(gettext("Choose a role."))
     if action == "add":
         members.add(workspace, request.POST.get("username", "").strip(), Role(role), actor=actor)
     elif action == "role":
@@ -256,9 +260,9 @@ def _create_token(request: MemberRequest) -> tuple[dict[str, str] | None, str]:
     """
     name, role = request.POST.get("name", "").strip(), request.POST.get("role", "")
     if not name or len(name) > 100 or not name.isprintable():
-        return None, "Enter a name of at most 100 printable characters."
+        return None, gettext("Enter a name of at most 100 printable characters.")
     if role not in TokenRole.values:
-        return None, "Choose a role."
+        return None, gettext("Choose a role.")
     acts_for = None if request.POST.get("acts_for") == "nobody" else request.user.pk
     _, secret = issued_tokens.issue(
         request.workspace, role, name, acts_for_id=acts_for, actor=get_actor(request)

@@ -13,13 +13,13 @@ from controlplane.policy.model import Unknown
 from controlplane.policy.paths.filesystem import Filesystem, UnknownFilesystem
 from controlplane.policy.shell.bash.interpreter import Interpreter
 from controlplane.policy.shell.bash.parse import parse
-from controlplane.policy.shell.command import ProgramCall
+from controlplane.policy.shell.command_text import CommandText, encode_command
 from controlplane.policy.shell.dispatch import run_program
 from controlplane.policy.shell.lexical_path import change_directory
+from controlplane.policy.shell.program_call import ProgramCall
 from controlplane.policy.shell.programs import windows
 from controlplane.policy.shell.recorder import AnalysisContext, Recorder
 from controlplane.policy.shell.result import ShellAnalysis, UnclearCommandError
-from controlplane.policy.shell.source import CommandText, encode_command
 from controlplane.policy.shell.state import State
 
 MAX_NESTED = 2  # strings run as commands inside strings run as commands

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from controlplane.policy.shell.command import ProgramCall
+from controlplane.policy.shell.program_call import ProgramCall
 from controlplane.policy.shell.programs.builtins import BUILTINS
 from controlplane.policy.shell.programs.registry import PROGRAMS, program_name
 from controlplane.policy.shell.programs.windows import CMDLETS

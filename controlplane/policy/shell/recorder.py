@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from controlplane.policy.model import Unknown
 from controlplane.policy.paths.filesystem import Filesystem, Location
+from controlplane.policy.shell.command_text import CommandText
 from controlplane.policy.shell.lexical_path import CommandPath, is_inside, resolve_lexically
 from controlplane.policy.shell.result import CommandPart, ShellAnalysis, ShellPath, Span, UnclearCommandError
-from controlplane.policy.shell.source import CommandText
 
 MAX_COMMANDS = 300  # simple commands, loops unrolled
 MAX_PATHS = 1_000

@@ -1,4 +1,4 @@
-"""One approval as its card shows it, from what will happen to the decision."""
+"""Build the card of one approval, from its preview to the buttons."""
 
 from __future__ import annotations
 
@@ -64,7 +64,10 @@ class CardId:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """`near_end`: the time to offer five more minutes. The template says what the other fields mean."""
+    """Hold what the card's template shows; `_card.html` describes each field.
+
+    `near_end`: the deadline is near enough to offer an extension.
+    """
 
     id: str
     kind: str
@@ -96,8 +99,8 @@ class Card:
 
 
 @dataclass(frozen=True, slots=True)
-class Viewer:
-    """Who looks at the card."""
+class CardViewer:
+    """The person who looks at the card."""
 
     user: Any
     role: Role
@@ -108,7 +111,7 @@ class Viewer:
 
 @dataclass(frozen=True, slots=True)
 class DecisionDraft:
-    """What the reader had filled in when a post was refused, so that nothing is lost."""
+    """Form input of a refused post, shown again so that nothing has to be retyped."""
 
     grant: str = ""
     comment: str = ""
@@ -119,13 +122,16 @@ NO_DRAFT = DecisionDraft()
 
 def build_card(
     approval: Approval,
-    viewer: Viewer,
+    viewer: CardViewer,
     *,
     next_url: str | None = None,
     draft: DecisionDraft = NO_DRAFT,
     with_context: bool = False,
 ) -> Card:
-    """At most 6 queries, 14 with context; workspace, session and token must be fetched along."""
+    """Build the card in at most 6 queries, 14 with context.
+
+    Needs an approval from `with_card_relations()`.
+    """
     workspace, intent = approval.workspace, _find_intent(approval)
     subject = describe_subject(approval)
     ownership = load_ownership(workspace)
@@ -163,8 +169,8 @@ def build_card(
     )
 
 
-def get_card_state(approval: Approval, viewer: Viewer) -> str:
-    """pending | approved | rejected | expired | cancelled | yours | reader."""
+def get_card_state(approval: Approval, viewer: CardViewer) -> str:
+    """Return pending, approved, rejected, expired, cancelled, yours or reader (may look, not decide)."""
     if approval.status != Approval.Status.PENDING:
         return approval.status.lower()
     try:
@@ -181,7 +187,7 @@ def _find_intent(approval: Approval) -> Intent | None:
 
 
 def _list_known_files(approval: Approval, workspace: Workspace) -> KnownFiles | None:
-    """Only where a wider scope is on offer: a listing costs a walk through the folder."""
+    """Walk the repository only where a wider scope is on offer; otherwise return None."""
     is_pending = approval.status == Approval.Status.PENDING
     return known_files(workspace) if is_pending and not find_grant_obstacle(approval, "scope") else None
 
@@ -198,13 +204,15 @@ def _build_offer_inputs(
 
 
 def _is_irreversible(approval: Approval, preview: Preview) -> bool:
-    """A deletion, or an intent that is completed for good."""
+    """Return whether approving deletes files or completes an intent."""
     if approval.kind == Approval.Kind.COMPLETION or (preview.command is not None and preview.command.deletes):
         return True
     return any(target["op"] == "delete" for target in approval.call.get("targets", []))
 
 
-def _build_receipt(approval: Approval, state: str, viewer: Viewer, draft: DecisionDraft) -> Receipt | None:
+def _build_receipt(
+    approval: Approval, state: str, viewer: CardViewer, draft: DecisionDraft
+) -> Receipt | None:
     if state == "pending":
         return None
     if state in {"yours", "reader"}:

@@ -1,4 +1,4 @@
-"""A shell command as a reviewer reads it: one line a part, its targets marked, a table of what each does."""
+"""Lay out a shell command for review: one line per part, targets marked, a table of effects."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PART_CLASSES: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class CommandSetting:
-    """Where the command would run, and what it is measured by."""
+    """Where the command would run, and the scope and policy it is compared with."""
 
     root: str | None = None  # the session's folder on the agent's machine
     cwd: str | None = None
@@ -43,7 +43,7 @@ class CommandSetting:
 
 @dataclass(frozen=True, slots=True)
 class CommandSegment:
-    """A run of the command's text; blanks between parts are left out."""
+    """A stretch of the command's text with one mark; whitespace between parts is left out."""
 
     text: str
     mark: str = ""  # deletes | writes | moves | runs | unknown | operator
@@ -77,8 +77,10 @@ class _Highlight:
 
 
 def extract_command(resolved: ResolvedTool) -> str:
-    """The command line of a shell call, "" when there is none. A list is one vector of arguments, except
-    where the tool takes a list of commands."""
+    """Return the command line of a shell call, "" without one.
+
+    A list is one argument vector, except where the tool takes a list of commands.
+    """
     data, tool = resolved.input, resolved.tool
     if tool is None or not isinstance(data, Mapping):
         return ""
@@ -91,7 +93,7 @@ def extract_command(resolved: ResolvedTool) -> str:
 
 
 def build_command_view(resolved: ResolvedTool, setting: CommandSetting) -> CommandView:
-    """Analysed anew, from the text as it is stored: masked or cut texts show as what they are."""
+    """Analyse the command as it is stored, so masked or truncated text shows as such."""
     command = extract_command(resolved)
     cwd = _resolve_cwd(resolved.input, setting)
     analysis = _analyse_command(resolved.tool, command, cwd, setting)
@@ -107,7 +109,7 @@ def build_command_view(resolved: ResolvedTool, setting: CommandSetting) -> Comma
 
 
 def _resolve_cwd(data: Any, setting: CommandSetting) -> str | None:
-    """The workspace-relative folder that it starts in; None when that is outside or not known."""
+    """Return the workspace-relative working directory; None when it is outside or unknown."""
     folder = input_fields.get_first(data, input_fields.DIRECTORY_KEYS) if isinstance(data, Mapping) else None
     start = canonicalize("." if folder is None else folder, root=setting.root, cwd=setting.cwd, writing=False)
     return start.path if isinstance(start, CanonicalPath) else None
@@ -125,7 +127,7 @@ def _analyse_command(tool: Any, command: str, cwd: str | None, setting: CommandS
 
 
 def _drop_nested_parts(parts: Iterable[CommandPart], length: int) -> list[CommandPart]:
-    """The parts that stand beside each other; what runs inside another one belongs to it."""
+    """Keep the outermost parts: a command substitution belongs to the part around it."""
     outer: list[CommandPart] = []
     for part in sorted(parts, key=lambda part: (part.start, -part.end)):
         if not outer or part.start >= outer[-1].end:
@@ -134,7 +136,7 @@ def _drop_nested_parts(parts: Iterable[CommandPart], length: int) -> list[Comman
 
 
 def _find_highlights(analysis: ShellAnalysis) -> list[_Highlight]:
-    """Spans to mark, by start. Of two that overlap the one saying more stays: a target before the unknown."""
+    """Return the ranges to mark, by start. Where two overlap, a target wins over an unknown part."""
     candidates = [
         _Highlight(path.start, path.end, OP_LABELS.get(path.op, "writes")) for path in analysis.writes
     ]
@@ -143,6 +145,7 @@ def _find_highlights(analysis: ShellAnalysis) -> list[_Highlight]:
         if unknown.start is not None and unknown.end is not None:
             in_run = any(start <= unknown.start and unknown.end <= end for start, end in runs)
             candidates.append(_Highlight(unknown.start, unknown.end, "runs" if in_run else "unknown"))
+    # Targets come first in the list, so they are kept where an unknown part overlaps them.
     highlights: list[_Highlight] = []
     for mark in candidates:
         if mark.start < mark.end and not any(mark.start < k.end and k.start < mark.end for k in highlights):
@@ -153,7 +156,7 @@ def _find_highlights(analysis: ShellAnalysis) -> list[_Highlight]:
 def _split_lines(
     command: str, parts: list[CommandPart], highlights: list[_Highlight]
 ) -> Iterable[tuple[CommandSegment, ...]]:
-    """One line a part. Redirections end the line of their part, an operator begins that of the next."""
+    """Yield one line per part. A redirection ends the line of its part, an operator starts the next."""
     starts = [0, *(_find_part_end(part, following, highlights) for part, following in pairwise(parts))]
     for part, start, end in zip(parts, starts, [*starts[1:], len(command)], strict=True):
         operator = command[start : part.start].strip()
@@ -162,7 +165,7 @@ def _split_lines(
 
 
 def _find_part_end(part: CommandPart, following: CommandPart, highlights: list[_Highlight]) -> int:
-    """Where a part ends with what is redirected behind it."""
+    """Return the end of a part with the redirections behind it."""
     return max(
         (mark.end for mark in highlights if part.end <= mark.start and mark.end <= following.start),
         default=part.end,
@@ -226,7 +229,7 @@ def _build_target_row(number: int, path: ShellPath, setting: CommandSetting) -> 
 def find_matching_pattern(
     path: str, scope: tuple[str, ...], *, recursive: bool = False, ignore_case: bool = False
 ) -> str:
-    """The pattern of a scope that lets a path through; "" when none does."""
+    """Return the pattern of the scope that covers the path, "" when none does."""
     full_scope = Scope.from_patterns(scope, case_insensitive=ignore_case)
     if not (full_scope.covers_below(path) if recursive else full_scope.matches(path)):
         return ""

@@ -1,4 +1,4 @@
-"""What a careful reviewer looks at next to a card: goal, session, last events, who else, past decisions."""
+"""Collect the background of a card: goal, session, last events, other agents, past decisions."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class CardContext:
 
 
 def build_context(approval: Approval, intent: Intent | None, owners: list[PathOwner]) -> CardContext:
-    """9 queries, whatever the workspace holds."""
+    """Build the context in 9 queries, whatever the size of the workspace."""
     paths = list_paths(approval)
     entries = _list_entries(approval)
     bodies = [(entry, read_body(entry) or {}) for entry in entries]
@@ -140,7 +140,10 @@ def _build_event(entry: LedgerEntry) -> ContextEvent:
 
 
 def _find_retried_denial(bodies: Iterable[tuple[LedgerEntry, dict[str, Any]]], paths: set[str]) -> str:
-    """Another wording of what was refused a moment ago is how agents walk around a gate."""
+    """Return a warning when a call on one of these paths was denied minutes ago, else "".
+
+    Rewording a denied call is how agents try to get around a gate.
+    """
     now = timezone.now()
     for entry, body in bodies:
         is_recent_denial = (
@@ -174,9 +177,9 @@ def _map_agent_names(workspace_id: int, session_ids: list[str]) -> dict[str, str
 
 
 def _list_past_decisions(approval: Approval, paths: set[str]) -> Iterable[ContextEvent]:
-    """Decisions on approvals that were stopped for the same reason on one of the same paths.
+    """Yield decisions on approvals held for the same reason on one of the same paths.
 
-    Read from the ledger, whose records are small; the newest `PAST_READ` of the kind are looked at.
+    Reads the newest `MAX_DECISIONS_READ` ledger entries; their bodies are small.
     """
     rows = LedgerEntry.objects.filter(
         workspace_id=approval.workspace_id,

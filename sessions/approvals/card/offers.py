@@ -1,4 +1,4 @@
-"""The answers that a reviewer can give: how far an approval may reach, and what to tell the agent."""
+"""Describe the answers a reviewer can give: the kinds of grant, and texts for a rejection."""
 
 from __future__ import annotations
 
@@ -39,7 +39,10 @@ class GrantOffer:
 
 @dataclass(frozen=True, slots=True)
 class OfferInputs:
-    """What the offers are worded from. `kind` is the subject's; `known` is None where no file is listed."""
+    """What the offers are worded from.
+
+    `kind` is the subject's; `known_files` is None where no wider scope is on offer.
+    """
 
     approval: Approval
     kind: str
@@ -54,7 +57,7 @@ class OfferInputs:
 
 
 def list_offers(inputs: OfferInputs, chosen: str = "") -> list[GrantOffer]:
-    """Every grant, refused ones disabled with the reason; exactly one is checked."""
+    """Return every kind of grant, impossible ones disabled with the reason; exactly one is checked."""
     if inputs.approval.kind == Approval.Kind.COMPLETION:
         return [_offer_completion(inputs)]
     if inputs.approval.kind == Approval.Kind.SCOPE:
@@ -194,7 +197,7 @@ def describe_rejection_effect(approval: Approval) -> str:
 
 
 def list_rejection_presets(kind: str, owners: list[PathOwner]) -> list[str]:
-    """Rejection texts: instructions for the agent, the most fitting first."""
+    """Return texts for a rejection, addressed to the agent, the most fitting one first."""
     if kind == "completion":
         return [
             "Show evidence for each criterion first.",

@@ -1,4 +1,4 @@
-"""Which open intents own a path, and which live sessions hold them; read once for a whole card."""
+"""Find the open intents that own a path and the sessions that hold them, read once per card."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OPEN_STATUSES = (IntentStatus.PENDING.value, IntentStatus.IN_PROGRESS.value, Int
 
 @dataclass(frozen=True, slots=True)
 class PathOwner:
-    """An intent whose scope matches one of the asked paths, with the pattern that does."""
+    """An intent whose scope matches one of the requested paths, and the pattern that matches."""
 
     intent_id: str
     name: str
@@ -32,7 +32,7 @@ class Ownership:
     ignore_case: bool
 
     def find_owners(self, paths: Iterable[str], *, excluded_id: str = "") -> list[PathOwner]:
-        """In the order of the registry, without the intent `but`."""
+        """Return the owners of any of the paths in registry order, without the intent `excluded_id`."""
         candidates = list(paths)
         return [
             owner
@@ -49,7 +49,7 @@ class Ownership:
 
 
 def load_ownership(workspace: Workspace) -> Ownership:
-    """2 queries."""
+    """Read the open intents and their sessions. 2 queries."""
     intents = Intent.objects.filter(workspace=workspace, status__in=OPEN_STATUSES).order_by("position", "pk")
     holders = AgentSession.objects.filter(workspace=workspace, intent__isnull=False)
     open_sessions = holders.not_ended().order_by("-last_seen_at")

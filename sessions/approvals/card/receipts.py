@@ -1,4 +1,4 @@
-"""How an approval ended, and what came of it."""
+"""Describe how an approval ended, and what happened since."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ class Receipt:
     steps: tuple[ReceiptStep, ...] = ()
 
     def with_note(self, note: str) -> Receipt:
-        """For a reader who came too late: what they had written, so that it is not lost."""
+        """Return the receipt with the note of a reviewer who came too late, so that it is not lost."""
         return replace(
             self, steps=(*self.steps, ReceiptStep("warning", "Your note was not sent", f" {note}"))
         )
 
 
 def name_decider(approval: Approval, user: Any) -> str:
-    """The decider as the reader calls them."""
+    """Return "you" to the decider, else their name."""
     return "you" if approval.decided_by_id == user.pk else approval.decider
 
 
 def describe_outcome(approval: Approval, user: Any) -> str:
-    """`Approved once by reviewer-2`, `Rejected by you`, `Timed out, nobody decided`. 0 queries."""
+    """Return e.g. `Approved once by Rex`, `Rejected by you`, `Timed out, nobody decided`. 0 queries."""
     ending = ENDINGS.get(Approval.Status(approval.status))
     if ending:
         return ending
@@ -65,7 +65,7 @@ def _describe_grant(approval: Approval) -> str:
 
 
 def build_receipt(approval: Approval, user: Any) -> Receipt:
-    """At most 2 queries."""
+    """Build the receipt in at most 2 queries."""
     assert approval.decided_at is not None
     duration = f"after {format_since(approval.requested_at, approval.decided_at)}"
     detail = f" {duration}{': ' if approval.comment else ''}{approval.comment}"
@@ -89,7 +89,7 @@ def _build_lesson_step(approval: Approval) -> list[ReceiptStep]:
 
 
 def _list_follow_up_steps(approval: Approval) -> list[ReceiptStep]:
-    """Whether the call came back, and what was recorded of it since."""
+    """Return whether the agent retried the call, and what was recorded of it since."""
     steps: list[ReceiptStep] = []
     grant = ApprovalGrant.objects.filter(approval=approval).order_by("-pk").first()
     if grant is not None and grant.revoked_at:
@@ -109,7 +109,7 @@ def _list_follow_up_steps(approval: Approval) -> list[ReceiptStep]:
 
 
 def _list_recorded_paths(approval: Approval) -> list[str]:
-    """Paths of the approval that the session has recorded changes of since."""
+    """Return the paths of the approval that the session has recorded changes of since."""
     rows = TraceFile.objects.filter(
         workspace_id=approval.workspace_id,
         session_id=approval.session.session_id,

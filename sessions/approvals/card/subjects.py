@@ -1,4 +1,4 @@
-"""What an approval is about, in the words of the queue and of the card's head."""
+"""Name what an approval is about, for the queue and for the head of the card."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ OTHER_TOOL = ("other", "Call")
 
 @dataclass(frozen=True, slots=True)
 class ApprovalSubject:
-    """`kind` chooses the icon: edit, delete, shell, scope, completion, stale or other."""
+    """`kind` selects the icon: edit, delete, shell, scope, completion, stale or other."""
 
     kind: str
     verb: str
@@ -39,19 +39,19 @@ class ApprovalSubject:
 
 
 def resolve_approval_tool(approval: Approval) -> ResolvedTool:
-    """The tool that the call really means, with its input."""
+    """Resolve the tool of the stored call, with its input."""
     call = ToolCall(tool=approval.tool, input=approval.call.get("input"), agent=approval.session.agent_name)
     return resolve_tool(call)
 
 
 def list_paths(approval: Approval) -> list[str]:
-    """What a decision is about: the paths that were in the way, else all that the call would change."""
+    """Return the offending paths, or all targets of a call that was held for another reason."""
     offending: list[str] = approval.call.get("offending") or []
     return offending or [target["path"] for target in approval.call.get("targets", [])]
 
 
 def describe_subject(approval: Approval) -> ApprovalSubject:
-    """0 queries when the session was fetched along."""
+    """Describe the approval. 0 queries when the session was fetched with it."""
     if approval.kind == Approval.Kind.SCOPE:
         patterns = approval.call.get("patterns", [])
         return ApprovalSubject("scope", f"Widen {approval.intent_id}", "+ " + abbreviate(patterns), "text")
@@ -77,7 +77,7 @@ def _describe_call(approval: Approval) -> ApprovalSubject:
 
 
 def abbreviate(names: list[str]) -> str:
-    """The first of them, and how many more there are."""
+    """Return the first name and the number of the others."""
     if len(names) < 2:
         return names[0] if names else ""
     return f"{names[0]} and {len(names) - 1} more"

@@ -11,7 +11,7 @@ from django.utils import timezone
 from controlplane.models import Role, Workspace
 from intents.known_files import known_files
 from sessions.approvals import lifecycle
-from sessions.approvals.card.build import DecisionDraft, Viewer, build_card
+from sessions.approvals.card.build import CardViewer, DecisionDraft, build_card
 from sessions.approvals.card.receipts import build_receipt
 from sessions.approvals.decision_input import Decider, DecisionInput
 from sessions.lifecycle.end import end_session
@@ -31,7 +31,7 @@ def at_work(acme, agent):
 @pytest.fixture
 def drawn(rex):
     def draw(approval, role=Role.REVIEWER, **more):
-        return build_card(fresh(approval), Viewer(rex, role), with_context=True, **more)
+        return build_card(fresh(approval), CardViewer(rex, role), with_context=True, **more)
 
     return draw
 

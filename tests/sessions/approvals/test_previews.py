@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from controlplane.shared.masking import MASK
-from sessions.approvals.card.file_contents import FileContent, WorkspaceFiles
+from sessions.approvals.card.file_contents import CurrentFile, WorkspaceFiles
 from sessions.approvals.card.previews import edits
 from sessions.approvals.card.previews.edits import Replacement, apply_replacements, parse_replacements
 from sessions.approvals.card.previews.hunks import diff_texts
@@ -143,7 +143,7 @@ def test_a_cell_is_compared_with_what_it_holds_now(disk, tmp_path):
     "text", ["", "[", "[]", '{"cells": 3}', '{"cells": [3]}', '{"cells": [{"id": "c1"}]}', "[" * 9999]
 )
 def test_an_odd_notebook_is_unknown_never_an_error(text):
-    preview = edits.preview_edit("nb.ipynb", {"new_source": "x", "cell_id": "c1"}, FileContent(text))
+    preview = edits.preview_edit("nb.ipynb", {"new_source": "x", "cell_id": "c1"}, CurrentFile(text))
     assert preview is not None
     assert not preview.complete
 

@@ -15,8 +15,8 @@ from controlplane.policy.shell.bash.parameter_expansion import check_parameter
 from controlplane.policy.shell.bash.simple_command import CommandContext, add_skipped, walk_simple_command
 from controlplane.policy.shell.bash.syntax_tree import SyntaxTree
 from controlplane.policy.shell.bash.word_expansion import WordContext, expand_word, expand_words
-from controlplane.policy.shell.command import ProgramCall
 from controlplane.policy.shell.dispatch import run_program
+from controlplane.policy.shell.program_call import ProgramCall
 from controlplane.policy.shell.recorder import Recorder
 from controlplane.policy.shell.result import UnclearCommandError
 from controlplane.policy.shell.state import CommandOutcome, State, StreamContent

@@ -14,8 +14,8 @@ import tree_sitter_bash
 from tree_sitter import Language, Node, Parser, Point
 
 from controlplane.policy.shell.bash.syntax_tree import SyntaxTree
+from controlplane.policy.shell.command_text import encode_command
 from controlplane.policy.shell.result import UnclearCommandError
-from controlplane.policy.shell.source import encode_command
 
 LANGUAGE = Language(tree_sitter_bash.language())
 

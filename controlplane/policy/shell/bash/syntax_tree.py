@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tree_sitter import Node
 
-from controlplane.policy.shell.source import CommandText
+from controlplane.policy.shell.command_text import CommandText
 
 
 class SyntaxTree(CommandText):

@@ -9,7 +9,7 @@ from tree_sitter import Node
 
 from controlplane.policy.shell.bash.number_variables import Variables
 from controlplane.policy.shell.bash.syntax_tree import SyntaxTree
-from controlplane.policy.shell.command import ProgramCall
+from controlplane.policy.shell.program_call import ProgramCall
 from controlplane.policy.shell.recorder import Recorder
 from controlplane.policy.shell.state import CommandOutcome, State, StreamContent
 from controlplane.policy.shell.word import Word

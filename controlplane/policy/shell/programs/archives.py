@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from controlplane.policy.shell.command import CustomProgram, KnownProgram, Program, ProgramCall
 from controlplane.policy.shell.options import ParsedOptions, build_spec, parse_options
+from controlplane.policy.shell.program_call import CustomProgram, KnownProgram, Program, ProgramCall
 from controlplane.policy.shell.result import UnclearCommandError
 from controlplane.policy.shell.word import Word
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
-from controlplane.policy.shell.command import Program, ProgramCall, record_operands
 from controlplane.policy.shell.options import ParsedOptions, build_spec
+from controlplane.policy.shell.program_call import Program, ProgramCall, record_operands
 from controlplane.policy.shell.result import UnclearCommandError
 from controlplane.policy.shell.word import Word
 

@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from controlplane.policy.shell.command import ProgramCall
 from controlplane.policy.shell.lexical_path import change_directory, is_inside
 from controlplane.policy.shell.options import build_spec
+from controlplane.policy.shell.program_call import ProgramCall
 from controlplane.policy.shell.programs.wrappers import ShellCommand
 from controlplane.policy.shell.result import UnclearCommandError
 from controlplane.policy.shell.state import CommandOutcome

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from controlplane.policy.shell.command import Program, ProgramCall
 from controlplane.policy.shell.lexical_path import is_inside
 from controlplane.policy.shell.options import ParsedOptions, build_spec
+from controlplane.policy.shell.program_call import Program, ProgramCall
 from controlplane.policy.shell.programs.mkdir import make_directory, make_parents
 from controlplane.policy.shell.result import UnclearCommandError
 from controlplane.policy.shell.word import Word

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from controlplane.policy.shell.command import ProgramCall
+from controlplane.policy.shell.program_call import ProgramCall
 from controlplane.policy.shell.programs.registry import PROGRAMS, program_name, run_with_file_names
 from controlplane.policy.shell.result import UnclearCommandError
 from controlplane.policy.shell.state import CommandOutcome

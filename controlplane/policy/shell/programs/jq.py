@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from controlplane.policy.shell.command import ProgramCall, record_operands
 from controlplane.policy.shell.options import build_spec, parse_options
+from controlplane.policy.shell.program_call import ProgramCall, record_operands
 from controlplane.policy.shell.result import UnclearCommandError
 from controlplane.policy.shell.word import Word
 

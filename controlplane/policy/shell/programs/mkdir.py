@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from controlplane.policy.shell.command import ProgramCall
+from controlplane.policy.shell.program_call import ProgramCall
 from controlplane.policy.shell.word import Word
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from controlplane.policy.shell.command import CustomProgram, KnownProgram, ProgramCall
 from controlplane.policy.shell.options import ParsedOptions, build_spec
+from controlplane.policy.shell.program_call import CustomProgram, KnownProgram, ProgramCall
 from controlplane.policy.shell.result import UnclearCommandError
 from controlplane.policy.shell.word import Word
 

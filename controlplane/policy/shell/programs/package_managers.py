@@ -13,8 +13,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from controlplane.policy.shell.command import CustomProgram, KnownProgram, ProgramCall, record_operands
 from controlplane.policy.shell.options import OptionSpec, build_spec, parse_options
+from controlplane.policy.shell.program_call import CustomProgram, KnownProgram, ProgramCall, record_operands
 from controlplane.policy.shell.result import UnclearCommandError
 from controlplane.policy.shell.word import Word
 

@@ -10,15 +10,15 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from controlplane.policy.shell.command import (
+from controlplane.policy.shell.lexical_path import is_inside
+from controlplane.policy.shell.options import OptionSpec, ParsedOptions, build_spec
+from controlplane.policy.shell.program_call import (
     CustomProgram,
     KnownProgram,
     Program,
     ProgramCall,
     record_operands,
 )
-from controlplane.policy.shell.lexical_path import is_inside
-from controlplane.policy.shell.options import OptionSpec, ParsedOptions, build_spec
 from controlplane.policy.shell.programs.awk import AWK
 from controlplane.policy.shell.programs.jq import run_jq
 from controlplane.policy.shell.programs.test import check_test_words, read_tested_files

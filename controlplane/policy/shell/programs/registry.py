@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from controlplane.policy.shell.command import KnownProgram, ProgramCall
+from controlplane.policy.shell.program_call import KnownProgram, ProgramCall
 from controlplane.policy.shell.programs.archives import ARCHIVES
 from controlplane.policy.shell.programs.git.subcommands import GIT
 from controlplane.policy.shell.programs.network import NETWORK_PROGRAMS

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from controlplane.policy.shell.command import DEVICES, Program, ProgramCall
 from controlplane.policy.shell.options import ParsedOptions, build_spec
+from controlplane.policy.shell.program_call import DEVICES, Program, ProgramCall
 from controlplane.policy.shell.programs.sed_script import Script, scan_script
 from controlplane.policy.shell.result import UnclearCommandError
 from controlplane.policy.shell.word import Word

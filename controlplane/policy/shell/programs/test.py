@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from controlplane.policy.shell.command import ProgramCall
+from controlplane.policy.shell.program_call import ProgramCall
 from controlplane.policy.shell.result import UnclearCommandError
 from controlplane.policy.shell.word import Word
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from controlplane.policy.shell.command import CustomProgram, KnownProgram, ProgramCall
+from controlplane.policy.shell.program_call import CustomProgram, KnownProgram, ProgramCall
 from controlplane.policy.shell.result import Span, UnclearCommandError
 from controlplane.policy.shell.word import Word
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from controlplane.policy.shell.command import ProgramCall
 from controlplane.policy.shell.options import OptionSpec, ParsedOptions, build_spec
+from controlplane.policy.shell.program_call import ProgramCall
 from controlplane.policy.shell.programs.find import find
 from controlplane.policy.shell.programs.registry import run_with_file_names
 from controlplane.policy.shell.result import UnclearCommandError

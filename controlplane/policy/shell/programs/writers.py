@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from controlplane.policy.shell.command import Program, ProgramCall, record_operands
 from controlplane.policy.shell.options import ParsedOptions, build_spec
+from controlplane.policy.shell.program_call import Program, ProgramCall, record_operands
 from controlplane.policy.shell.programs.copy import COPIERS
 from controlplane.policy.shell.programs.mkdir import list_parents, make_directory
 from controlplane.policy.shell.programs.sed import SED_PROGRAM

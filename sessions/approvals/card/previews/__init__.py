@@ -1,4 +1,4 @@
-"""What an approval would let happen, drawn for the reviewer; says where that cannot be drawn whole."""
+"""Preview what an approval would let happen, and say where the preview is incomplete."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ __all__ = ["Criterion", "FilePreview", "PatternAddition", "Preview", "build_prev
 
 
 def build_preview(approval: Approval, workspace: Workspace, intent: Intent | None) -> Preview:
-    """At most 1 query. `intent` is the one that the session works on, as it is now.
+    """Build the preview in at most 1 query. `intent` is the session's, at its newest revision.
 
-    Files are read from the local root at this moment, so they may differ from what the gate judged.
+    Files are read from the local root now, so they may differ from those that the gate checked.
     """
     scope = tuple(intent.owned_scope) if intent else ()
     if approval.kind == Approval.Kind.SCOPE:

@@ -1,4 +1,4 @@
-"""What a tool call would do, drawn by the kind of its tool."""
+"""Preview a tool call by the kind of its tool."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ CONTENT_NOT_AVAILABLE = "The current content is not shown. {reason}"
 
 @dataclass(frozen=True, slots=True)
 class PreviewInputs:
-    """What a preview may look at: the call, the files as they are now, the intent's scope now."""
+    """What a preview reads: the call, the current files, the current scope, the policy."""
 
     approval: Approval
     files: WorkspaceFiles
@@ -53,7 +53,7 @@ class PreviewInputs:
         return self.call.get("targets") or []
 
     def resolve_path(self, raw: str) -> str | None:
-        """The canonical path that a name in the call means; None when it means none in the workspace."""
+        """Return the canonical path of a raw path in the call; None outside the workspace."""
         resolved = canonicalize(raw, root=self.call.get("root"), cwd=self.call.get("cwd"), writing=True)
         return resolved.path if isinstance(resolved, CanonicalPath) else None
 
@@ -70,7 +70,10 @@ def preview_call(inputs: PreviewInputs) -> Preview:
 
 
 def _has_several_texts(resolved: ResolvedTool) -> bool:
-    """Whether tools may read an input in different ways: the gate judges each, a drawing would show one."""
+    """Return whether tools may read this input in different ways.
+
+    The gate checks every reading; a preview would show only one of them.
+    """
     data, kind = resolved.input, resolved.tool.kind if resolved.tool else None
     if not isinstance(data, Mapping):
         return False
@@ -80,7 +83,7 @@ def _has_several_texts(resolved: ResolvedTool) -> bool:
 
 
 def _note_omissions(preview: Preview, inputs: PreviewInputs) -> Preview:
-    """With what storing took away, and with what the gate could not know."""
+    """Add what storing cut or masked and what the gate could not determine."""
     notes: list[str] = []
     if any(map(is_cut, _iter_texts(inputs.call.get("input")))):
         notes.append(TRUNCATED)
@@ -177,7 +180,7 @@ def _render_patch_texts(inputs: PreviewInputs, texts: list[str]) -> Preview:
 
 
 def _add_deleted_lines(inputs: PreviewInputs, file: FilePreview) -> FilePreview:
-    """A deletion without its lines gets those of the file as it is now."""
+    """Fill a deletion that lists no lines with those of the current file."""
     path = inputs.resolve_path(file.path)
     if file.hunks or file.note != "deleted" or path is None:
         return file
@@ -281,7 +284,7 @@ def _render_shell(inputs: PreviewInputs, resolved: ResolvedTool) -> Preview:
 
 
 def _extract_patch_command(inputs: PreviewInputs, resolved: ResolvedTool) -> str | None:
-    """The patch that the gate took the only command of a call for."""
+    """Return the patch where the only command of the call is an apply_patch document, else None."""
     assert resolved.tool is not None
     data = resolved.input
     commands = input_fields.get_all(data, resolved.tool.command) if isinstance(data, Mapping) else []

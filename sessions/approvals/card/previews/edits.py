@@ -1,4 +1,4 @@
-"""Edits and whole files as diffs, drawn against the file as it is now where it is on this machine."""
+"""Render edits and full contents as diffs against the current file, where it is on this server."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from controlplane.policy.calls import input_fields
 from controlplane.templatetags.diffs import Hunk
-from sessions.approvals.card.file_contents import FileContent
+from sessions.approvals.card.file_contents import CurrentFile
 from sessions.approvals.card.previews.hunks import diff_texts, drop_line_numbers
 from sessions.approvals.card.previews.values import FilePreview, Preview
 
@@ -37,7 +37,7 @@ LINE_ENDINGS_ONLY = "Only line endings or the final newline change."
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """One replacement: `before` makes way for `after`. `line` is where the agent says it is, from 1."""
+    """Replace `before` by `after`. `line` is the position the agent claims, from 1."""
 
     before: str
     after: str
@@ -45,8 +45,8 @@ class Replacement:
     replace_all: bool = False
 
 
-def preview_content(path: str, content: str, current: FileContent) -> Preview:
-    """A tool that sets the whole text of a file."""
+def preview_content(path: str, content: str, current: CurrentFile) -> Preview:
+    """Preview a tool that sets the full content of a file."""
     if current.text is None:
         file = FilePreview(path, "new content", diff_texts("", content))
         return Preview(
@@ -61,8 +61,8 @@ def preview_content(path: str, content: str, current: FileContent) -> Preview:
     )
 
 
-def preview_edit(path: str, data: Mapping[str, Any], current: FileContent) -> Preview | None:
-    """A tool that replaces or inserts pieces of a file; None when no piece was found in its input."""
+def preview_edit(path: str, data: Mapping[str, Any], current: CurrentFile) -> Preview | None:
+    """Preview a tool that replaces or inserts text; None when the input holds no replacement."""
     if NEW_SOURCE in data:
         return _preview_notebook(path, data, current)
     replacements = parse_replacements(data)
@@ -71,9 +71,8 @@ def preview_edit(path: str, data: Mapping[str, Any], current: FileContent) -> Pr
     after = apply_replacements(current.text, replacements) if current.text is not None else None
     if after is None or current.text is None:
         sentence = NO_MATCH if current.text is not None else REPLACEMENT_ONLY.format(reason=current.reason)
-        file = FilePreview(
-            path, "", tuple(hunk for piece in replacements for hunk in _render_replacement(piece))
-        )
+        hunks = tuple(hunk for replacement in replacements for hunk in _render_replacement(replacement))
+        file = FilePreview(path, "", hunks)
         return Preview(complete=current.text is None, sentence=sentence, note="1 file changed", files=(file,))
     file = FilePreview(path, "new file" if current.is_missing else "", diff_texts(current.text, after))
     return Preview(
@@ -82,42 +81,45 @@ def preview_edit(path: str, data: Mapping[str, Any], current: FileContent) -> Pr
 
 
 def parse_replacements(data: Mapping[str, Any]) -> list[Replacement]:
-    """Every replacement that the input names, in its order."""
-    return [piece for part in (data, *_iter_edits(data)) for piece in _iter_replacements(part)]
+    """Return every replacement in the input, in order."""
+    return [replacement for part in (data, *_iter_edits(data)) for replacement in _iter_replacements(part)]
 
 
 def apply_replacements(text: str, replacements: list[Replacement]) -> str | None:
-    """The text after all pieces; None when one of them fits nowhere, or in several places."""
-    for piece in replacements:
-        result = _apply_replacement(text, piece)
+    """Return the text after all replacements; None when one matches nowhere or in several places."""
+    for replacement in replacements:
+        result = _apply_replacement(text, replacement)
         if result is None:
             return None
         text = result
     return text
 
 
-def _apply_replacement(text: str, piece: Replacement) -> str | None:
-    if not piece.before:
-        return _insert(text, piece)
-    count = text.count(piece.before)
-    if piece.replace_all or count == 1:
-        return text.replace(piece.before, piece.after)
-    if not count or piece.line is None:
+def _apply_replacement(text: str, replacement: Replacement) -> str | None:
+    if not replacement.before:
+        return _insert(text, replacement)
+    count = text.count(replacement.before)
+    if replacement.replace_all or count == 1:
+        return text.replace(replacement.before, replacement.after)
+    if not count or replacement.line is None:
         return None
+    # Several matches: the one at the line that the agent names, or none at all.
     lines = text.splitlines(keepends=True)
-    head = "".join(lines[: piece.line - 1])
+    head = "".join(lines[: replacement.line - 1])
     rest = text[len(head) :]
-    return head + piece.after + rest[len(piece.before) :] if rest.startswith(piece.before) else None
+    if not rest.startswith(replacement.before):
+        return None
+    return head + replacement.after + rest[len(replacement.before) :]
 
 
-def _insert(text: str, piece: Replacement) -> str | None:
+def _insert(text: str, replacement: Replacement) -> str | None:
     if not text:
-        return piece.after
-    if piece.line is None:
+        return replacement.after
+    if replacement.line is None:
         return None
     lines = text.splitlines(keepends=True)
-    return "".join((*lines[: piece.line], piece.after if piece.after.endswith("\n") else piece.after + "\n",
-                    *lines[piece.line :]))  # fmt: skip
+    inserted = replacement.after if replacement.after.endswith("\n") else replacement.after + "\n"
+    return "".join((*lines[: replacement.line], inserted, *lines[replacement.line :]))
 
 
 def _iter_edits(data: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -145,15 +147,16 @@ def _read_line_number(edit: Mapping[str, Any]) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**9 else None
 
 
-def _render_replacement(piece: Replacement) -> tuple[Hunk, ...]:
-    """A replacement on its own: numbered where the agent named the line."""
-    line = piece.line
+def _render_replacement(replacement: Replacement) -> tuple[Hunk, ...]:
+    """Render a replacement without its file; numbered where the agent named the line."""
+    line = replacement.line
     if line is None:
-        return drop_line_numbers(diff_texts(piece.before, piece.after), "position in the file unknown")
-    return diff_texts(piece.before, piece.after, old=max(line, 1), new=max(line, 1))
+        hunks = diff_texts(replacement.before, replacement.after)
+        return drop_line_numbers(hunks, "position in the file unknown")
+    return diff_texts(replacement.before, replacement.after, old=max(line, 1), new=max(line, 1))
 
 
-def _describe_change(current: FileContent, file: FilePreview, after: str) -> str:
+def _describe_change(current: CurrentFile, file: FilePreview, after: str) -> str:
     if current.is_missing:
         return NEW_FILE
     if file.hunks:
@@ -164,7 +167,7 @@ def _describe_change(current: FileContent, file: FilePreview, after: str) -> str
 # --- notebooks --------------------------------------------------------------------------------
 
 
-def _preview_notebook(path: str, data: Mapping[str, Any], current: FileContent) -> Preview:
+def _preview_notebook(path: str, data: Mapping[str, Any], current: CurrentFile) -> Preview:
     cell = input_fields.get_first(data, ("cell_id", "cellId", "cell_number"))
     mode = data.get("edit_mode") or "replace"
     after = "" if mode == "delete" else input_fields.to_text(data[NEW_SOURCE])
@@ -185,7 +188,7 @@ def _preview_notebook(path: str, data: Mapping[str, Any], current: FileContent) 
 
 
 def _find_cell_source(notebook: str, cell: object) -> str | None:
-    """The text of a cell, by id or by number from 0; None when it is not there."""
+    """Return the source of a notebook cell, by id or by number from 0; None when it is missing."""
     try:
         cells = json.loads(notebook)["cells"]
         match = next(

@@ -1,7 +1,7 @@
-"""Hunks for texts that an agent chose: the same as `diffs.hunks`, in bounded time.
+"""Diff texts that an agent chose, in bounded time.
 
-Comparing is quadratic at its worst, and whoever writes the text can bring that about. Beyond a budget the
-changed middle is shown as removed and added as a whole: more to read, nothing hidden.
+Comparison is quadratic in the worst case, which whoever writes the text can provoke. Beyond a budget the
+changed middle is shown as removed and added in full: more to read, nothing hidden.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 
-from controlplane.templatetags.diffs import DiffLine, DiffPart, Hunk
-from controlplane.templatetags.diffs import compute_hunks as compared
+from controlplane.templatetags.diffs import DiffLine, DiffPart, Hunk, compute_hunks
 
 MAX_LINE_PAIRS = 40_000  # equal pairs of lines that the comparison would have to weigh
 MAX_WORD_PAIRS = 12_000_000  # pairs of words that marking the changed ones may weigh, at the very worst
@@ -22,28 +21,30 @@ _WORD = re.compile(r"\w+|\s+|.", re.DOTALL)
 
 
 def diff_texts(before: str, after: str, *, old: int = 1, new: int = 1) -> tuple[Hunk, ...]:
-    """The whole change; the first lines of the two texts are lines `old` and `new` of their files."""
+    """Return the hunks between two texts whose first lines are lines `old` and `new` of their files."""
     old_lines, new_lines = before.splitlines(), after.splitlines()
     start, end = _count_common_ends(old_lines, new_lines)
     if start == len(old_lines) == len(new_lines):
         return ()
+    # The common ends cost nothing to find, so only the middle counts against the budget.
     first, last = max(0, start - CONTEXT), max(0, end - CONTEXT)
     middle = (old_lines[first : len(old_lines) - last], new_lines[first : len(new_lines) - last])
     if _is_affordable(*middle):
-        hunks = compared("\n".join(middle[0]), "\n".join(middle[1]), CONTEXT)
+        hunks = compute_hunks("\n".join(middle[0]), "\n".join(middle[1]), CONTEXT)
     else:
         hunks = (_replace_all_lines(*middle, start - first, end - last),)
     return tuple(_shift(hunk, old - 1 + first, new - 1 + first) for hunk in hunks)
 
 
 def drop_line_numbers(hunks: Iterable[Hunk], header: str) -> tuple[Hunk, ...]:
-    """For a piece of a file whose place is not known."""
+    """Return the hunks without line numbers, for text whose position in the file is unknown."""
     return tuple(
         Hunk(header, tuple(replace(line, old=None, new=None) for line in hunk.lines)) for hunk in hunks
     )
 
 
 def _is_affordable(old_lines: list[str], new_lines: list[str]) -> bool:
+    # difflib weighs every pair of equal lines; marking changed words weighs every pair of their words.
     old, new = Counter(old_lines), Counter(new_lines)
     pairs = sum(count * new[line] for line, count in old.items())
     differing = [*(old - new).elements(), *(new - old).elements()]
@@ -52,7 +53,7 @@ def _is_affordable(old_lines: list[str], new_lines: list[str]) -> bool:
 
 
 def _count_common_ends(old: list[str], new: list[str]) -> tuple[int, int]:
-    """How many lines are the same at the start, and at the end of what is left."""
+    """Return how many lines agree at the start, and at the end of the remainder."""
     shorter = min(len(old), len(new))
     start = next((i for i in range(shorter) if old[i] != new[i]), shorter)
     rest = shorter - start
@@ -60,7 +61,7 @@ def _count_common_ends(old: list[str], new: list[str]) -> tuple[int, int]:
 
 
 def _replace_all_lines(old_lines: list[str], new_lines: list[str], start: int, end: int) -> Hunk:
-    """All between the `start` first and the `end` last lines as removed and added."""
+    """Show everything between the `start` first and the `end` last lines as removed and added."""
     last, shift = len(old_lines) - end, len(new_lines) - len(old_lines)
     lines = [DiffLine(" ", i + 1, i + 1, (DiffPart(old_lines[i]),)) for i in range(start)]
     lines += [DiffLine("-", i + 1, None, (DiffPart(old_lines[i]),)) for i in range(start, last)]

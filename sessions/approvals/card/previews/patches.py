@@ -1,7 +1,7 @@
-"""Patch texts of both forms, file by file and line by line, as the agent wrote them.
+"""Render unified diffs and apply_patch documents, file by file, as the agent wrote them.
 
 The gate decides which files a patch touches (`controlplane.policy.calls.patch_formats`). This module only
-draws, and the caller says so when a file that the gate saw was not drawn.
+renders; its caller reports each file that the gate saw and that was not rendered.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class _PatchHunk:
         return self.old_left > 0 or self.new_left > 0
 
     def add_line(self, line: str) -> None:
-        """A line of the body; what has no sign is context."""
+        """Add a line of the body; one without a sign is context."""
         sign, text = (line[0], line[1:]) if line[:1] in {"+", "-", " "} else (" ", line)
         if sign != "+":
             self.before.append(text)
@@ -83,7 +83,7 @@ class _PatchFile:
 
 
 def parse_patch_files(text: str) -> list[FilePreview]:
-    """Every file that the text has a header for, in its order; never raises."""
+    """Return every file that the text has a header for, in order; never raise."""
     lines = text.replace("\r\n", "\n").rstrip("\n").split("\n")
     files: list[_PatchFile] = []
     skip = False
@@ -103,7 +103,7 @@ def parse_patch_files(text: str) -> list[FilePreview]:
 
 
 def _parse_header(files: list[_PatchFile], line: str) -> bool:
-    """Whether the line was a header of either form; it is taken in then."""
+    """Apply a header line of either format; return whether the line was one."""
     if marker := _MARKER.match(line):
         files.append(_PatchFile(marker[2].strip(), _NOTES[marker[1]]))
     elif line.startswith("diff --git "):

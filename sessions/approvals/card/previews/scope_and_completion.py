@@ -1,4 +1,4 @@
-"""What a scope request or the completion of an intent would change."""
+"""Preview a scope request and the completion of an intent."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NOT_VERIFIED = "The notes are the agent's own words and were not verified."
 
 
 def preview_scope(approval: Approval, workspace: Workspace, scope: tuple[str, ...]) -> Preview:
-    """1 query. `scope` is what the intent owns now."""
+    """List the files that the patterns would add to `scope`, the current one. 1 query."""
     patterns = approval.call.get("patterns", [])
     known = known_files(workspace)
     return Preview(
@@ -32,7 +32,7 @@ def build_addition(pattern: str, files: list[str]) -> PatternAddition:
 
 
 def preview_completion(approval: Approval, criteria: Iterable[object]) -> Preview:
-    """0 queries. `criteria` are the intent's own, as they are now."""
+    """List the acceptance criteria, at their newest revision. 0 queries."""
     return Preview(
         complete=True,
         sentence=NOT_VERIFIED,

@@ -1,4 +1,4 @@
-"""What the preview section of a card is drawn from; the templates say what each field means."""
+"""Values that the preview section of a card shows; `_preview.html` describes each field."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class FilePreview:
 
 @dataclass(frozen=True, slots=True)
 class PatternAddition:
-    """Known files that a pattern lets through and the scope does not yet."""
+    """Known files that a pattern would allow and the scope does not yet."""
 
     pattern: str
     files: tuple[str, ...]
@@ -33,7 +33,7 @@ class Criterion:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """`complete` is True only where the whole effect can be seen; `sentence` says so, or what is missing."""
+    """`complete` is True only where the full effect is visible; `sentence` says so, or what is missing."""
 
     complete: bool
     sentence: str

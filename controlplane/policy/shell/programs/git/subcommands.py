@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import translate
 
-from controlplane.policy.shell.command import CustomProgram, ProgramCall, record_option_files
 from controlplane.policy.shell.lexical_path import CommandPath, change_directory
 from controlplane.policy.shell.options import ParsedOptions, build_spec, parse_options
+from controlplane.policy.shell.program_call import CustomProgram, ProgramCall, record_option_files
 from controlplane.policy.shell.programs.copy import move, parse_route
 from controlplane.policy.shell.programs.git.options import READING, WRITING
 from controlplane.policy.shell.programs.git.repositories import check_repository
