@@ -19,7 +19,7 @@ LAST_STEP = 10
 _UNRESOLVED = frozenset({Reason.OUTSIDE_WORKSPACE, Reason.INVALID_PATH})
 
 
-class AvailableIntent(Protocol):
+class SelectableIntent(Protocol):
     """An intent that could be selected."""
 
     @property
@@ -29,7 +29,7 @@ class AvailableIntent(Protocol):
     def name(self) -> str: ...
 
 
-def append_available_intents(text: str, intents: Iterable[AvailableIntent]) -> str:
+def append_available_intents(text: str, intents: Iterable[SelectableIntent]) -> str:
     """Return a denial with the intents that could be selected instead, or with how to get one."""
     lines = [f"- {intent.intent_id}: {intent.name}" for intent in intents]
     if not lines:

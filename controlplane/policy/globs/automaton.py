@@ -1,7 +1,7 @@
 """Decide inclusion and intersection of globs exactly, with a path as the witness.
 
 Patterns become one nondeterministic automaton that reads a path character by character; a set of its
-states is an integer with a bit for each. `find_path` searches for a path that every wanted automaton
+states is an integer with a bit for each. `find_path` searches for a path that every required automaton
 accepts and the avoided one does not, over the characters that they distinguish, among the paths that
 can exist (see `paths.canonical`). The search is breadth first, so the witness is a shortest one. Where
 two searches meet with different states of the avoided automaton, only the smaller set is followed (an
@@ -20,7 +20,7 @@ from controlplane.policy.globs.syntax import Alternative, CharClass, Wildcard
 from controlplane.policy.paths.canonical import find_character_problem
 
 MAX_STEPS = 50_000  # of one search; bounds its time to about a second
-_Position = tuple[int, tuple[int, ...]]  # in a path (see below), and the state of each wanted automaton
+_Position = tuple[int, tuple[int, ...]]  # in a path (see below), and the state of each required automaton
 
 _AT_START, _AT_SEGMENT, _MAY_END, _MAY_NOT_END = range(4)  # of a path, of a segment; in a segment
 _READABLE = "xabcdefghijklmnopqrstuvwyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
@@ -112,25 +112,25 @@ def build_automaton(alternatives: tuple[Alternative, ...]) -> Automaton:
     return Automaton(alternatives)
 
 
-def find_path(wanted: Sequence[Automaton], avoided: Automaton = NOTHING, *, top: bool = True) -> str | None:
-    """Return a shortest path that all `wanted` accept and `avoided` does not, or None.
+def find_path(required: Sequence[Automaton], avoided: Automaton = NOTHING, *, top: bool = True) -> str | None:
+    """Return a shortest path that all `required` accept and `avoided` does not, or None.
 
     Not `top`: the rest of a path below some directory, where a name may begin with `~`.
 
     Raise TooComplexError when the search was given up.
     """
-    walker = _Walker(wanted, _build_alphabet([*wanted, avoided]))
+    search = _Search(required, _build_alphabet([*required, avoided]))
     seen: dict[_Position, list[int]] = {}
     queue: deque[tuple[int, tuple[int, ...], int, str]] = deque()
-    for states in product(*(_split_bits(each.start) for each in wanted)):
+    for states in product(*(_split_bits(each.start) for each in required)):
         queue.append((_AT_START if top else _AT_SEGMENT, states, avoided.start, ""))
     for _ in range(MAX_STEPS):
         if not queue:
             return None
         position, states, avoided_states, path = queue.popleft()
-        if position == _MAY_END and walker.accepts(states) and not avoided_states & avoided.accept:
+        if position == _MAY_END and search.accepts(states) and not avoided_states & avoided.accept:
             return path
-        for char, after in walker.moves(states):
+        for char, after in search.moves(states):
             next_position = _advance(position, char)
             if next_position is not None:
                 next_avoided = avoided.step(avoided_states, char)
@@ -162,16 +162,16 @@ def _advance(position: int, char: str) -> int | None:
     return _MAY_NOT_END if char == "." or char.isspace() else _MAY_END
 
 
-class _Walker:
-    """The moves of single states of the wanted automata, cached for one search."""
+class _Search:
+    """The moves of single states of the required automata, cached for one search."""
 
-    def __init__(self, wanted: Sequence[Automaton], alphabet: list[str]) -> None:
-        self._wanted = wanted
+    def __init__(self, required: Sequence[Automaton], alphabet: list[str]) -> None:
+        self._required = required
         self._alphabet = alphabet
-        self._tables: list[dict[int, dict[str, list[int]]]] = [{} for _ in wanted]
+        self._tables: list[dict[int, dict[str, list[int]]]] = [{} for _ in required]
 
     def accepts(self, states: tuple[int, ...]) -> bool:
-        return all(each.accept & state for each, state in zip(self._wanted, states, strict=True))
+        return all(each.accept & state for each, state in zip(self._required, states, strict=True))
 
     def moves(self, states: tuple[int, ...]) -> Iterator[tuple[str, Iterable[tuple[int, ...]]]]:
         tables = [self._table(index, state) for index, state in enumerate(states)]
@@ -182,7 +182,7 @@ class _Walker:
     def _table(self, index: int, state: int) -> dict[str, list[int]]:
         known = self._tables[index]
         if state not in known:
-            reached = {char: self._wanted[index].step(state, char) for char in self._alphabet}
+            reached = {char: self._required[index].step(state, char) for char in self._alphabet}
             known[state] = {char: _split_bits(states) for char, states in reached.items() if states}
         return known[state]
 

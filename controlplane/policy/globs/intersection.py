@@ -21,9 +21,11 @@ class _Node:
     head: str = ""  # literal start of its segment, reversed, see `_are_compatible`
     tail: str = ""
     children: dict[Part, _Node] = field(default_factory=dict)
-    wild: list[_Node] = field(default_factory=list)  # the children under a segment with wildcards
-    ending: list[int] = field(default_factory=list)
-    below: list[int] = field(default_factory=list)  # all that end here or further down
+    wildcard_children: list[_Node] = field(
+        default_factory=list
+    )  # the children under a segment with wildcards
+    ending_here: list[int] = field(default_factory=list)
+    ending_below: list[int] = field(default_factory=list)  # all that end here or further down
 
 
 class PatternTree:
@@ -47,12 +49,12 @@ class PatternTree:
         while stack:
             node, depth = stack.pop()
             if depth == len(alternative):
-                candidates = node.ending
+                candidates = node.ending_here
             elif alternative[depth] is Wildcard.GLOBSTAR:
-                candidates = node.below
+                candidates = node.ending_below
             else:
                 globstar = node.children.get(Wildcard.GLOBSTAR)
-                candidates = globstar.below if globstar else []
+                candidates = globstar.ending_below if globstar else []
                 stack += [(child, depth + 1) for child in _list_next_nodes(node, alternative[depth])]
             for other in candidates:
                 if other >= number and _are_compatible(tail, self._tails[other]):
@@ -60,16 +62,16 @@ class PatternTree:
 
     def _insert(self, number: int, alternative: Alternative) -> None:
         node = self._top
-        node.below.append(number)
+        node.ending_below.append(number)
         for part in alternative:
             child = node.children.get(part)
             if child is None:
                 child = node.children[part] = _Node(_literal_head(part), _literal_tail(part))
                 if to_literal_name(part) is None and part is not Wildcard.GLOBSTAR:
-                    node.wild.append(child)
+                    node.wildcard_children.append(child)
             node = child
-            node.below.append(number)
-        node.ending.append(number)
+            node.ending_below.append(number)
+        node.ending_here.append(number)
 
 
 def find_common_path(first: Alternative, second: Alternative) -> str | None:
@@ -170,7 +172,7 @@ def _list_next_nodes(node: _Node, part: Part) -> list[_Node]:
     if to_literal_name(part) is None:
         nodes = [child for key, child in node.children.items() if key is not Wildcard.GLOBSTAR]
     else:
-        nodes = [*node.wild, same] if same else node.wild
+        nodes = [*node.wildcard_children, same] if same else node.wildcard_children
     head, tail = _literal_head(part), _literal_tail(part)
     return [each for each in nodes if _are_compatible(tail, each.tail) and _are_compatible(head, each.head)]
 

@@ -75,12 +75,12 @@ def is_subset(inner: Scope, outer: Scope) -> bool:
 
 def _is_covered(inner: Sequence[Alternative], excluded: tuple[Alternative, ...], outer: Scope) -> bool:
     """Whether all that `inner` matches and `without` does not is in `outer`."""
-    questions = [([each], excluded + outer.inclusions) for each in inner]
-    questions += [([each, hole], excluded) for each in inner for hole in outer.exclusions]
+    searches = [([each], excluded + outer.inclusions) for each in inner]
+    searches += [([each, hole], excluded) for each in inner for hole in outer.exclusions]
     try:
         return all(
-            find_path([build_automaton((w,)) for w in wanted], build_automaton(avoided)) is None
-            for wanted, avoided in questions
+            find_path([build_automaton((w,)) for w in required], build_automaton(avoided)) is None
+            for required, avoided in searches
         )
     except TooComplexError:
         return False

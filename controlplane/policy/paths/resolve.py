@@ -72,8 +72,8 @@ def resolve_target(
         if isinstance(destination, InvalidPath):
             return UnresolvedPath(canonical.path, destination)
         physical = destination
-    differing = None if physical == canonical.path else physical
-    return ResolvedTarget(raw_path, Target(canonical.path, raw_path.op, raw_path.recursive, differing))
+    physical_path = None if physical == canonical.path else physical
+    return ResolvedTarget(raw_path, Target(canonical.path, raw_path.op, raw_path.recursive, physical_path))
 
 
 def _follow_reported_links(path: str, call: ToolCall) -> str | InvalidPath:
