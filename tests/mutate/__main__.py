@@ -9,8 +9,8 @@ from pathlib import Path
 
 from mutmut.mutation.diff_apply import get_diff_for_mutant
 
-from tests.mutate.making import make
-from tests.mutate.sample import chosen, report
+from tests.mutate.generate import generate_mutants
+from tests.mutate.sample import render_report, select
 
 FOLDER = Path("mutants")
 
@@ -24,24 +24,24 @@ def main() -> None:
         "patterns", nargs="*", help="Names of mutants, with wildcards; @file holds one a line."
     )
     options = parser.parse_args()
-    mutants = make(FOLDER)
-    names = chosen(mutants, options.sample, options.patterns)
+    mutants = generate_mutants(FOLDER)
+    names = select(mutants, options.sample, options.patterns)
     if not names:
         parser.error(f"none of {len(mutants)} mutants fits")
     print(f"{len(names)} of {len(mutants)} mutants", flush=True)
-    fates = judged(names)
+    fates = judge_all(names)
     write_survivors([name for name, fate in fates.items() if fate in {"survived", "unreached"}])
-    print(report(mutants, fates))
+    print(render_report(mutants, fates))
     sys.exit(0 if len(fates) == len(names) else 1)
 
 
-def judged(names: list[str]) -> dict[str, str]:
-    """The fate of each; every answer also goes to `fates.jsonl` as it comes."""
+def judge_all(names: list[str]) -> dict[str, str]:
+    """Return the fate of each; every answer is also appended to `fates.jsonl` as it comes."""
     fates = {}
     with (
         (FOLDER / "fates.jsonl").open("w", encoding="utf-8") as log,
         subprocess.Popen(
-            [sys.executable, "-m", "tests.mutate.judging"],
+            [sys.executable, "-m", "tests.mutate.judge"],
             cwd=FOLDER,
             env={**os.environ, "PYTHONHASHSEED": "0"},
             stdin=subprocess.PIPE,
@@ -60,12 +60,12 @@ def judged(names: list[str]) -> dict[str, str]:
 
 
 def write_survivors(names: list[str]) -> None:
-    texts = [f"# {name}\n{get_diff_for_mutant(name, path=file_of(name))}\n" for name in names]
+    texts = [f"# {name}\n{get_diff_for_mutant(name, path=find_file(name))}\n" for name in names]
     (FOLDER / "survivors.txt").write_text("\n".join(texts), encoding="utf-8")
     print(f"{len(names)} live on: see {FOLDER}/survivors.txt")
 
 
-def file_of(name: str) -> Path:
+def find_file(name: str) -> Path:
     module = Path(name.rpartition(".")[0].replace(".", "/"))
     return module / "__init__.py" if module.is_dir() else module.with_suffix(".py")
 

@@ -1,6 +1,6 @@
-"""Stands where mutmut's own decorator would: a mutant is switched on by giving the function the mutant's code.
+"""Replace mutmut's own decorator: a mutant is switched on by giving the function the mutant's code.
 
-So nothing lies between a caller and the function, and the tests run at their usual speed and depth.
+So there is no wrapper between a caller and the function: tests run at their usual speed and stack depth.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ FUNCTIONS: dict[str, tuple[Callable, dict[str, Callable]]] = {}
 
 def switchable(mutants: dict[str, Callable], is_classmethod: bool = False):
     def decorate(function: Callable) -> Callable:
-        name = f"{function.__module__}.{_mangled(function.__qualname__)}"
+        name = f"{function.__module__}.{_mangle(function.__qualname__)}"
         FUNCTIONS[name] = (function, mutants)
-        return _late(function) if ON_IMPORT.startswith(f"{name}__mutmut_") else function
+        return _look_up_on_call(function) if ON_IMPORT.startswith(f"{name}__mutmut_") else function
 
     return decorate
 
 
-def _mangled(name: str) -> str:
+def _mangle(name: str) -> str:
     owner, _, last = name.rpartition(".")
     return f"xǁ{owner}ǁ{last}" if owner else f"x_{last}"
 
 
-def _late(function: Callable) -> Callable:
-    """Finds the mutant when it is called first: it stands below the function."""
+def _look_up_on_call(function: Callable) -> Callable:
+    """Look the mutant up when it is first called: it is defined after the function."""
     owner, _, _ = function.__qualname__.rpartition(".")
 
     @wraps(function)

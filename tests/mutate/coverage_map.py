@@ -1,4 +1,4 @@
-"""Which test reaches which function, and in what time: one run without a mutant, kept for as long as it holds."""
+"""Map tests to the functions that they reach, with their time: one run without a mutant, cached by content."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ import pytest
 from _pytest.runner import runtestprotocol
 
 from tests.mutate import switch
-from tests.mutate.forking import forked
+from tests.mutate.fork import run_in_fork
 
-KEPT = Path("made/learned.json")
-# What every test may depend on; beside it each depends on its own file.
+CACHE = Path("made/learned.json")
+# What every test may depend on, besides its own file.
 SHARED = (
     "controlplane/policy/**/*.py",
     "tests/data/**/*.json",
@@ -28,8 +28,8 @@ SHARED = (
 )
 
 
-class Watch:
-    """Which functions that have mutants are called."""
+class CallWatcher:
+    """Record which functions that have mutants are called."""
 
     def start(self) -> None:
         self._seen: set[object] = set()
@@ -41,25 +41,25 @@ class Watch:
         return {names[code] for code in self._seen if code in names}
 
 
-def learned(items: list[pytest.Item]) -> dict[str, tuple[float, list[str]]]:
-    """Of each test, by its id: seconds of the processor, functions. Stops when a test fails."""
-    shared = _hash_of(path for pattern in SHARED for path in sorted(Path().glob(pattern)))
+def map_tests(items: list[pytest.Item]) -> dict[str, tuple[float, list[str]]]:
+    """Return for each test, by its id: processor seconds, functions. Exit when a test fails."""
+    shared = _hash_files(path for pattern in SHARED for path in sorted(Path().glob(pattern)))
     keys = {item.nodeid: f"{item.nodeid} {_hash_of_file(item.path)} {shared}" for item in items}
-    known = json.loads(KEPT.read_text()) if KEPT.exists() else {}
+    known = json.loads(CACHE.read_text()) if CACHE.exists() else {}
     new = [item for item in items if keys[item.nodeid] not in known]
-    answer, status = forked(lambda: _run(new))
+    answer, status = run_in_fork(lambda: _run(new))
     if status != 0:
         pytest.exit(f"A test fails without any mutant. {answer}", returncode=1)
     known |= {keys[nodeid]: found for nodeid, found in answer.items()}
-    KEPT.write_text(json.dumps({key: known[key] for key in keys.values()}))
+    CACHE.write_text(json.dumps({key: known[key] for key in keys.values()}))
     return {nodeid: known[key] for nodeid, key in keys.items()}
 
 
 def _run(items: list[pytest.Item]) -> tuple[Any, int]:
-    watch = Watch()
+    watch = CallWatcher()
     seen = {}
     for item, following in zip_longest(items, items[1:]):
-        forget_answers()
+        clear_caches()
         start = time.process_time()
         watch.start()
         reports = runtestprotocol(item, log=False, nextitem=following)
@@ -71,8 +71,8 @@ def _run(items: list[pytest.Item]) -> tuple[Any, int]:
     return seen, 0
 
 
-def forget_answers() -> None:
-    """Else a test would not reach what one before it has asked already."""
+def clear_caches() -> None:
+    """Clear the caches of the core: a test would not reach what an earlier one has cached."""
     for name, module in list(sys.modules.items()):
         if name.startswith("controlplane.policy"):
             for value in vars(module).values():
@@ -83,12 +83,12 @@ def forget_answers() -> None:
 @cache
 def _hash_of_file(path: Path) -> str:
     text = path.read_text(encoding="utf-8")
-    return _hash_of(
+    return _hash_files(
         [path, *(data for data in sorted(Path("tests/policy").rglob("*.json")) if data.name in text)]
     )
 
 
-def _hash_of(paths: Iterable[Path]) -> str:
+def _hash_files(paths: Iterable[Path]) -> str:
     digest = hashlib.sha256()
     for path in paths:
         digest.update(path.read_bytes())
