@@ -34,8 +34,8 @@ from controlplane.policy.globs import scope as scopes_module  # noqa: E402
 from controlplane.policy.globs.overlaps import find_overlaps  # noqa: E402
 from controlplane.policy.globs.scope import Scope  # noqa: E402
 from controlplane.policy.model import (  # noqa: E402
-    Intent,
     IntentStatus,
+    SelectedIntent,
     SessionState,
     Snapshot,
     ToolCall,
@@ -112,7 +112,7 @@ def ours_whole(intents: int) -> Ask:
         intent_id(number): Snapshot(
             state=SessionState.ACTION,
             selected_intent_id=intent_id(number),
-            intent=Intent(intent_id(number), IntentStatus.IN_PROGRESS, patterns_of(number)),
+            intent=SelectedIntent(intent_id(number), IntentStatus.IN_PROGRESS, patterns_of(number)),
         )
         for number in range(intents)
     }

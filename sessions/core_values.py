@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 from controlplane.models import Workspace
-from controlplane.policy.model import Intent, IntentStatus, Policy
+from controlplane.policy.model import IntentStatus, Policy, SelectedIntent
 from controlplane.policy.rules import policy_document
 from intents.models import Intent as IntentRow
 
@@ -16,8 +16,8 @@ def load_policy(workspace: Workspace) -> Policy:
     return _parse_policy(workspace.pk, workspace.revision, Unhashed(workspace.policy))
 
 
-def to_core_intent(row: IntentRow) -> Intent:
-    return Intent(
+def to_core_intent(row: IntentRow) -> SelectedIntent:
+    return SelectedIntent(
         intent_id=row.intent_id,
         status=IntentStatus(row.status),
         owned_scope=tuple(row.owned_scope),

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterable
 
-from controlplane.policy.model import Intent, Target, ToolCall
+from controlplane.policy.model import SelectedIntent, Target, ToolCall
 from controlplane.policy.paths.content_hashes import find_current_hash
 from controlplane.policy.paths.filesystem import Filesystem
 
@@ -14,7 +14,7 @@ _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=repr).
 
 
 def compute_digest(
-    call: ToolCall, intent: Intent | None, targets: Iterable[Target], filesystem: Filesystem
+    call: ToolCall, intent: SelectedIntent | None, targets: Iterable[Target], filesystem: Filesystem
 ) -> str:
     """Return `sha256:…` over tool, input, directory, the known hashes of the targets, and the intent's
     revision: a call that differs in any of them needs another approval.

@@ -16,10 +16,10 @@ from controlplane.policy.evaluation import Evaluation, EvaluationContext, Violat
 from controlplane.policy.model import (
     Conflict,
     ErrorType,
-    Intent,
     IntentStatus,
     Reason,
     Registry,
+    SelectedIntent,
     SessionState,
     Snapshot,
     Target,
@@ -118,7 +118,7 @@ def _find_intent_error(cited: Any, snapshot: Snapshot) -> tuple[Reason | None, s
     return _INACTIVE[intent.status], _describe_block(intent)
 
 
-def _describe_block(intent: Intent) -> str:
+def _describe_block(intent: SelectedIntent) -> str:
     if intent.status is IntentStatus.PENDING:
         return " because it has not been started"
     return f" ({intent.blocked_reason})" if intent.blocked_reason else ""

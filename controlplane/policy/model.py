@@ -177,7 +177,7 @@ class ToolCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Intent:
+class SelectedIntent:
     """The selected intent as the gate needs it."""
 
     intent_id: str
@@ -233,7 +233,7 @@ class Snapshot:
     state: SessionState = SessionState.REQUEST
     frozen: bool = False
     selected_intent_id: str | None = None
-    intent: Intent | None = None  # None although one is selected: it is gone
+    intent: SelectedIntent | None = None  # None although one is selected: it is gone
     intent_held_by_other: bool = False  # another session took it while this one was silent
     intentignore: str = ""
     grants: tuple[Grant, ...] = ()

@@ -16,11 +16,11 @@ from typing import Any
 from controlplane.policy.decision import decide, enforce
 from controlplane.policy.model import (
     Decision,
-    Intent,
     IntentStatus,
     Policy,
     Reason,
     Registry,
+    SelectedIntent,
     SessionState,
     Snapshot,
     ToolCall,
@@ -57,7 +57,7 @@ class RuleSet:
 
     policy: Policy = field(default_factory=Policy)
     intentignore: str = ""
-    intents: Mapping[str, Intent] = field(default_factory=dict)
+    intents: Mapping[str, SelectedIntent] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,7 @@ from typing import Any
 from django.utils import timezone
 
 from controlplane.models import Workspace
-from controlplane.policy.model import Intent as CoreIntent
-from controlplane.policy.model import IntentStatus
+from controlplane.policy.model import IntentStatus, SelectedIntent
 from controlplane.policy.replay import Replay, RuleSet, replay
 from controlplane.policy.rules import policy_document
 from intents.models import Intent
@@ -87,8 +86,8 @@ def _session_roots(workspace: Workspace, since: datetime) -> dict[str, str]:
     return dict(rows)
 
 
-def _to_core(intent: Intent) -> CoreIntent:
-    return CoreIntent(
+def _to_core(intent: Intent) -> SelectedIntent:
+    return SelectedIntent(
         intent_id=intent.intent_id,
         status=IntentStatus(intent.status),
         owned_scope=tuple(intent.owned_scope),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from controlplane.models import Workspace
-from controlplane.policy.model import Intent, Policy, Registry
+from controlplane.policy.model import Policy, Registry, SelectedIntent
 from intents.registry import find_registry_state
 from intents.selectors import find_intent
 from sessions.core_values import load_policy, to_core_intent
@@ -25,7 +25,7 @@ class SessionContext:
     workspace: Workspace
     policy: Policy
     registry: Registry
-    intent: Intent | None
+    intent: SelectedIntent | None
     intent_held_by_other: bool
 
 
@@ -55,7 +55,7 @@ def load_active_context(session: AgentSession) -> SessionContext:
     return context
 
 
-def _selected_intent(session: AgentSession, policy: Policy) -> tuple[Intent | None, bool]:
+def _selected_intent(session: AgentSession, policy: Policy) -> tuple[SelectedIntent | None, bool]:
     """Return the selected intent, and whether another session took it while this one was silent."""
     row = session.intent
     if row is not None:

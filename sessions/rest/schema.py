@@ -33,7 +33,7 @@ class OpenSessionBody(Body):
     )
 
 
-class AvailableIntent(Body):
+class AvailableIntentAnswer(Body):
     id = StrField()
     name = StrField()
     description = StrField()
@@ -56,7 +56,7 @@ class SessionAnswer(Body):
 class OpenedSession(SessionAnswer):
     created = BoolField(help_text="False when the session was resumed.")
     prompt = StrField(help_text="The governance section for the system prompt.")
-    available_intents = AvailableIntent(many=True)
+    available_intents = AvailableIntentAnswer(many=True)
 
 
 class SessionHealth(Body):
@@ -158,7 +158,7 @@ class TraceBody(Body):
     problems = s.JSONField(required=False, help_text="What a verification found: a text or a list of texts.")
 
 
-class RecordedTrace(Body):
+class RecordedTraceAnswer(Body):
     id = StrField()
     status = s.ChoiceField(
         choices=["pending"], help_text="Recorded; the sealer gives it a place in the tree."

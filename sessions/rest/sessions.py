@@ -169,11 +169,15 @@ class EndSessionView(SessionViewBase):
 
 class SessionTraceView(SessionViewBase):
     @extend_schema(
-        operation_id="sessions_record_trace", summary="Record one mutation, in the simple form",
+        operation_id="sessions_record_trace",
+        summary="Record one mutation, in the simple form",
         description="The same tool_use_id for the same path is recorded once; 200 says that it was there.",
         request=schema.TraceBody,
-        responses={**responses_for(200, schema.RecordedTrace, 404, 409, 415), 201: schema.RecordedTrace},
-    )  # fmt: skip
+        responses={
+            **responses_for(200, schema.RecordedTraceAnswer, 404, 409, 415),
+            201: schema.RecordedTraceAnswer,
+        },
+    )
     def post(self, request: Request, session_id: str) -> Response:
         data = self.body(schema.TraceBody)
         answer, new = record_trace(self.session(session_id), data, self.actor)

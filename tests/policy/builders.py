@@ -6,15 +6,15 @@ import hashlib
 from datetime import UTC, datetime
 
 from controlplane.policy.decision import decide
-from controlplane.policy.model import Intent, IntentStatus, Policy, SessionState, Snapshot, ToolCall
+from controlplane.policy.model import IntentStatus, Policy, SelectedIntent, SessionState, Snapshot, ToolCall
 from controlplane.policy.paths.filesystem import UnknownFilesystem
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 ROOT = "/home/ada/shop"
 
 
-def intent(*scope: str, intent_id="INT-001", status=IntentStatus.IN_PROGRESS, **more) -> Intent:
-    return Intent(intent_id=intent_id, status=status, owned_scope=scope, **more)
+def intent(*scope: str, intent_id="INT-001", status=IntentStatus.IN_PROGRESS, **more) -> SelectedIntent:
+    return SelectedIntent(intent_id=intent_id, status=status, owned_scope=scope, **more)
 
 
 def snapshot(*scope: str, **more) -> Snapshot:

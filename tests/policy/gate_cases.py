@@ -9,9 +9,9 @@ import subprocess
 from pathlib import Path
 
 from controlplane.policy.model import (
-    Intent,
     IntentStatus,
     Policy,
+    SelectedIntent,
     SessionState,
     Snapshot,
     ToolCall,
@@ -136,12 +136,12 @@ def snapshot_of(case: dict, **policy) -> Snapshot:
     )
 
 
-def _intent(intents: list[dict], selected: str | None) -> Intent | None:
+def _intent(intents: list[dict], selected: str | None) -> SelectedIntent | None:
     found = next((i for i in intents if i["id"] == selected), None)
     if found is None:
         return None
     status = {"DONE": "COMPLETED", "DRAFT": "PENDING"}.get(found["status"], found["status"])
-    return Intent(found["id"], IntentStatus(status), tuple(found["owned_scope"]))
+    return SelectedIntent(found["id"], IntentStatus(status), tuple(found["owned_scope"]))
 
 
 def _ignore_of(workspace: dict) -> str:

@@ -15,10 +15,10 @@ import pytest
 from controlplane.policy.calls.targets import classify
 from controlplane.policy.decision import decide
 from controlplane.policy.model import (
-    Intent,
     IntentStatus,
     Policy,
     Registry,
+    SelectedIntent,
     SessionState,
     Snapshot,
     ToolCall,
@@ -121,7 +121,7 @@ def intent_of(given, selected):
     status = {"ACTIVE": "IN_PROGRESS"}.get(
         (found or {}).get("status", "IN_PROGRESS"), (found or {}).get("status", "IN_PROGRESS")
     )
-    return found and Intent(found["id"], IntentStatus(status), tuple(found.get("owned_scope", ())))
+    return found and SelectedIntent(found["id"], IntentStatus(status), tuple(found.get("owned_scope", ())))
 
 
 def call_of(given):
@@ -157,7 +157,7 @@ def test_a_scope(case):
     given = case["input"]
     paths = given.get("paths") or [given["path"]]
     selected = "INT-001" if "owned_scope" in given else None
-    own = Intent("INT-001", IntentStatus.IN_PROGRESS, tuple(given.get("owned_scope", ())))
+    own = SelectedIntent("INT-001", IntentStatus.IN_PROGRESS, tuple(given.get("owned_scope", ())))
     state = Snapshot(
         policy=Policy(approvable=frozenset()), selected_intent_id=selected, intent=own if selected else None
     )
@@ -181,7 +181,7 @@ def test_a_class(case):
 
 @pytest.mark.parametrize("case", of(lambda c: c["group"] == "target-paths"))
 def test_the_targets_of_a_call(case):
-    own = Intent("INT-001", IntentStatus.IN_PROGRESS, ("**",))
+    own = SelectedIntent("INT-001", IntentStatus.IN_PROGRESS, ("**",))
     decision = decide(call_of(case["input"]), Snapshot(selected_intent_id="INT-001", intent=own), NOW)
     assert [target.path for target in decision.targets] == case["expect"]["paths"]
 
