@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.client.gits import IDENTITY, Repository
+from tests.client.git_repository import IDENTITY, Repository
 from tests.client.machine import Machine, Reply
 
 

@@ -13,7 +13,7 @@ from controlplane.client.commands.git_changes import (
     list_changed_files,
     resolve_range,
 )
-from tests.client.gits import IDENTITY, Repository
+from tests.client.git_repository import IDENTITY, Repository
 
 HOSTILE = [
     "new\nline.txt",
