@@ -1,8 +1,7 @@
-"""Numbers that are kept, because counting a million entries takes longer than a page may.
+"""Maintain counts of entries and files, because counting a million rows takes too long for a page.
 
-They are made from the leaves of the tree, in their order and after sealing: a place is counted once, nobody
-who appends ever waits, and what a crash left out is caught up with. Whoever reads them adds what is
-`uncounted` yet.
+Counts follow the leaves of the tree, in their order and after sealing: each position is counted once, appending
+never waits, and what a crash left out is counted later. Readers add the entries of `list_uncounted`.
 """
 
 from __future__ import annotations
@@ -56,9 +55,9 @@ UNCOUNTED = f"""SELECT leaf.entry_id FROM {_LEAVES} leaf
 
 
 class CountedValues(NamedTuple):
-    """What entries are counted by. `folder` is that of a trace entry's first file, "" for other kinds.
+    """What entries are grouped by. `folder` is that of a trace entry's first file, "" for other kinds.
 
-    Made and compared ten thousand times a page, so a tuple.
+    A tuple, because a page creates and compares ten thousand of them.
     """
 
     kind: str
@@ -71,7 +70,7 @@ class CountedValues(NamedTuple):
 
 
 class CountedEntry(NamedTuple):
-    """One entry as it is counted."""
+    """The fields of one entry that are counted."""
 
     id: int
     received_at: datetime
@@ -79,18 +78,18 @@ class CountedEntry(NamedTuple):
 
 
 def find_top_directory(path: str) -> str:
-    """The first two folders of a path: `src/auth` of `src/auth/jwt/sign.ts`, `./` of `README.md`."""
+    """Return the first two directories: `src/auth` of `src/auth/jwt/sign.ts`, `./` of `README.md`."""
     return "/".join(path.split("/")[:-1][:FOLDER_LEVELS])[:MAX_FOLDER_LENGTH] or ROOT_FOLDER
 
 
 class Counters:
-    """Counts in all workspaces, again and again: the first time everything, then where leaves have come."""
+    """Update the counts of all workspaces periodically: everything at first, then what has new leaves."""
 
     def __init__(self) -> None:
         self._seen: deque[tuple[float, int]] = deque([(0.0, 0)])  # (when, highest row id of a leaf then)
 
     def run(self, stop: threading.Event, every: float = 1.0) -> None:
-        """Work until `stop` is set. An error is logged and tried again; pages add what is not counted yet."""
+        """Run until `stop` is set. Errors are logged and retried; pages add what is not counted yet."""
         while not stop.is_set():
             try:
                 self.run_once()
@@ -101,9 +100,9 @@ class Counters:
             stop.wait(every)
 
     def run_once(self) -> int:
-        """The number of entries counted. 2 queries, 2 more for each workspace with leaves of the last minute.
+        """Return the number of entries counted. 2 queries, 2 more for each workspace with recent leaves.
 
-        A minute is looked back, as on PostgreSQL a lower row id may become visible after a higher one.
+        Look back a minute: on PostgreSQL a lower row id may become visible after a higher one.
         """
         now = time.monotonic()
         while len(self._seen) > 1 and self._seen[1][0] <= now - LOOKBACK_SECONDS:
@@ -120,7 +119,7 @@ _counters = Counters()
 
 
 def count_all() -> int:
-    """One round over all workspaces, for the server's own loop; the number of entries counted."""
+    """Run one round over all workspaces, for the server's loop. Return the number of entries counted."""
     return _counters.run_once()
 
 
@@ -149,7 +148,7 @@ def recount(workspace_id: int) -> None:
 
 
 def list_uncounted(workspace_id: int, limit: int) -> list[int]:
-    """Row ids of entries that the kept numbers do not hold, newest first, at most `limit`. 3 queries."""
+    """Return row ids of entries that are not counted yet, newest first, at most `limit`. 3 queries."""
     leaves = Counted.objects.filter(workspace_id=workspace_id).values_list("leaves", flat=True).first() or 0
     with connection.cursor() as cursor:
         params = [workspace_id, leaves, workspace_id, find_sealed_floor(workspace_id), limit]
@@ -158,7 +157,7 @@ def list_uncounted(workspace_id: int, limit: int) -> list[int]:
 
 
 def load_counted_entries(entry_ids: Iterable[int]) -> list[CountedEntry]:
-    """These entries as they are counted. 2 queries."""
+    """Load the counted fields of these entries. 2 queries."""
     ids = list(entry_ids)
     leads = TraceFile.objects.filter(entry_id__in=ids).exclude(lead_folder="")
     folders = dict(leads.values_list("entry_id", "lead_folder")) if ids else {}
@@ -223,7 +222,7 @@ def _build_file_row(workspace_id: int, path: str, intent_id: str) -> RowValues:
 
 
 def to_microseconds(time: datetime) -> int:
-    """Since 1970, exactly."""
+    """Return exact microseconds since 1970."""
     return (time - EPOCH) // timedelta(microseconds=1)
 
 

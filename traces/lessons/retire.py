@@ -1,4 +1,4 @@
-"""People retire lessons, and take that back. Turns are numbered: of two at once the first counts."""
+"""Retire lessons and restore them. Changes are numbered, so that of two concurrent ones the first wins."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MAX_REASON_LENGTH = 500
 
 @dataclass(frozen=True, slots=True)
 class RetirementRequest:
-    """What somebody does about a lesson: `by` is the name that is shown, `actor` the ledger's."""
+    """A request to retire or restore a lesson. `by` is the displayed name, `actor` that of the ledger."""
 
     lesson_id: str
     reason: str
@@ -39,7 +39,7 @@ def retire(workspace_id: int, request: RetirementRequest) -> Lesson:
     Raise `InvalidInputError` without a reason, `NotFoundError`, or `AlreadyRetiredError`.
     """
     if not request.reason.strip():
-        raise InvalidInputError("Say why this is retired.")
+        raise InvalidInputError("Give a reason for retiring this lesson.")
     return _record_turn(workspace_id, request, retired=True)
 
 
@@ -90,5 +90,5 @@ def _raise_conflict(workspace_id: int, entry: LedgerEntry, *, retired: bool) -> 
     if retired:
         retirement = load_retirements(workspace_id).get(entry.entry_id)
         who = f" by {retirement.by}" if retirement and retirement.by else ""
-        raise AlreadyRetiredError(f"This is retired already{who}.")
-    raise NotRetiredError("This is not retired, so there is nothing to take back.")
+        raise AlreadyRetiredError(f"This lesson is already retired{who}.")
+    raise NotRetiredError("This lesson is not retired, so it cannot be restored.")

@@ -1,6 +1,6 @@
-"""Lessons, decisions and constraints worth remembering, as entries of the ledger.
+"""Record and load lessons, decisions and constraints, which are entries of the ledger.
 
-Entries are never corrected: a repeated lesson is a new entry, so is a retirement (`traces.lessons.retire`).
+Entries are never updated: a repeated lesson is a new entry, and so is a retirement (`traces.lessons.retire`).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _LEADING_MARKS = f"{_TRAILING_MARKS}-*\N{BULLET}"
 
 
 class LessonSection(StrEnum):
-    """What kind of knowledge it is: each has a heading of its own in `AGENT.md`."""
+    """The kind of knowledge. Each has its own heading in `AGENT.md`."""
 
     LESSON = "lesson"
     DECISION = "decision"
@@ -47,7 +47,7 @@ class LessonSection(StrEnum):
 
 
 class LessonSource(StrEnum):
-    """Where it was learned. `source_id` says more: the approval's id."""
+    """Where it was learned. For an approval, `source_id` is its id."""
 
     SESSION = "session"
     APPROVAL = "approval"
@@ -65,7 +65,7 @@ OUTCOMES = {
 
 @dataclass(frozen=True, slots=True)
 class Retirement:
-    """Who took a lesson out of prompts and why; both "" once that was redacted."""
+    """Who retired a lesson and why; both "" once that was redacted."""
 
     at: datetime
     by: str
@@ -74,10 +74,10 @@ class Retirement:
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """`learned_on` is the day of the heading; `file` is workspace-relative, "" for one about no file.
+    """`learned_on` is the date of the heading; `file` is workspace-relative, "" for a lesson about no file.
 
-    Of several, `file` is the first and `more_files` are the others. `again` counts how often it was learned
-    anew, imports apart; it is read only where it is shown.
+    Of several files, `file` is the first and `more_files` are the others. `again` counts how often it was
+    learned once more, except by imports; only `load_history` fills it.
     """
 
     lesson_id: str
@@ -96,15 +96,15 @@ class Lesson:
 
     @property
     def files(self) -> tuple[str, ...]:
-        """All that it is about, none or several."""
+        """All its files: none, one or several."""
         return (self.file, *self.more_files) if self.file else ()
 
 
 @dataclass(frozen=True, slots=True)
 class NewLesson:
-    """What is to be remembered; without `learned_on`, today's. `by` names the person or token.
+    """A lesson to record, of today without `learned_on`. `by` names the person or token.
 
-    About several files it is one lesson: it is learned, comes again and is retired as a whole.
+    About several files it is still one lesson, which is repeated and retired as one.
     """
 
     file: str
@@ -122,9 +122,9 @@ class NewLesson:
 def record_lesson(workspace_id: int, lesson: NewLesson, actor: str) -> bool:
     """Append a lesson, inside the caller's transaction, once for the same section, files and problems.
 
-    False when nothing new was recorded: no problems, or known already. A known one that was learned anew
-    leaves an entry that it came again; one that a file brings again does not. Secrets are masked first; of
-    the files the first `MAX_FILES` are kept.
+    Return False when nothing new was recorded: empty problems, or a known lesson. Learning a known lesson
+    once more records a repetition, unless an imported file brought it. Secrets are masked first; files beyond
+    `MAX_FILES` are dropped.
     """
     files, text = _tidy_files(lesson), _tidy_text(lesson.problems)
     if not text:
@@ -142,14 +142,14 @@ def record_lesson(workspace_id: int, lesson: NewLesson, actor: str) -> bool:
     )
     if append(entry) is not None:
         return True
-    if lesson.source is not LessonSource.IMPORT:  # without its text, which may have been redacted since
+    if lesson.source is not LessonSource.IMPORT:  # without the text, which may have been redacted since
         key = f"{_REPEATED_KEY}{signature}:{lesson.source_id or generate_entry_id()}"
         append(replace(entry, body=_file_fields(files), idempotency_key=key, outcome=REPEATED))
     return False
 
 
 def find_recorded_lesson(workspace_id: int, lesson: NewLesson) -> str:
-    """The id of the lesson that `record_lesson` made or met again for this `source_id`, else "". 1 query."""
+    """Return the id of the lesson recorded or repeated for this `source_id`, else "". 1 query."""
     signature = _compute_signature(lesson.section, _tidy_files(lesson), _tidy_text(lesson.problems))
     first_key, repeated_key = f"{_LEARNED_KEY}{signature}", f"{_REPEATED_KEY}{signature}:{lesson.source_id}"
     entries = LedgerEntry.objects.for_workspace(workspace_id).filter(
@@ -167,12 +167,12 @@ def find_recorded_lesson(workspace_id: int, lesson: NewLesson) -> str:
 def load_lessons(
     workspace_id: int, *, limit: int = MAX_LESSONS, retired: Container[str] | None = None
 ) -> list[Lesson]:
-    """The newest that are in force, oldest of them first: neither retired nor redacted.
+    """Return the newest `limit` lessons that are neither retired nor redacted, oldest first.
 
-    2 queries, 1 where the caller has read what is retired.
+    2 queries, 1 where the caller passes what is retired.
     """
     retired = load_retirements(workspace_id) if retired is None else retired
-    columns = ("entry_id", "session_id", "intent_id", "body__body")  # three times as fast as whole entries
+    columns = ("entry_id", "session_id", "intent_id", "body__body")  # three times as fast as complete entries
     newest = filter_lessons(workspace_id).order_by("-pk").values_list(*columns)[:limit]
     newest_lessons = [
         _build_lesson(lesson_id, session_id, intent_id, json.loads(bytes(body)))
@@ -185,7 +185,7 @@ def load_lessons(
 def load_history(
     workspace_id: int, entries: Iterable[LedgerEntry], retired: Mapping[str, Retirement]
 ) -> list[Lesson]:
-    """The lessons in these entries, with what was said of them later. 1 query."""
+    """Parse the lessons in these entries, and add their repetitions and retirements. 1 query."""
     repetitions = _count_repetitions(workspace_id)
     return [
         replace(lesson, retired=retired.get(entry.entry_id), again=repetitions[_read_signature(entry)])
@@ -197,7 +197,7 @@ def load_history(
 def filter_lessons(
     workspace_id: int, sections: Sequence[LessonSection] = tuple(LessonSection)
 ) -> QuerySet[LedgerEntry]:
-    """The entries that brought something new, each with its body; redacted ones are none of them."""
+    """Filter the entries of new lessons, each with its body, without redacted ones."""
     outcomes = [OUTCOMES[section] for section in sections]
     entries = (
         LedgerEntry.objects.for_workspace(workspace_id)
@@ -208,7 +208,7 @@ def filter_lessons(
 
 
 def parse_lesson(entry: LedgerEntry) -> Lesson | None:
-    """The lesson in an entry; None after a redaction. 0 queries when the body was fetched along."""
+    """Parse the lesson in an entry; None after a redaction. 0 queries when the body was fetched with it."""
     body = read_body(entry)
     return None if body is None else _build_lesson(entry.entry_id, entry.session_id, entry.intent_id, body)
 
@@ -232,7 +232,7 @@ def _build_lesson(lesson_id: str, session_id: str, intent_id: str, body: dict[st
 
 
 def load_retirements(workspace_id: int) -> dict[str, Retirement]:
-    """What is retired now, by lesson id. 1 query, over what people have retired and taken back."""
+    """Return current retirements by lesson id. 1 query, over all retirements and restorations."""
     turns = (
         LedgerEntry.objects.for_workspace(workspace_id)
         .of_kind(EntryKind.LESSON)
@@ -247,12 +247,15 @@ def load_retirements(workspace_id: int) -> dict[str, Retirement]:
 
 
 def build_retirement_key(lesson_id: str, number: int) -> str:
-    """The idempotency key of a lesson's nth turn: odd ones retire it, even ones take it back; each once."""
+    """Return the idempotency key of a lesson's nth change: odd ones retire it, even ones restore it.
+
+    Of two concurrent changes the unique key lets one win.
+    """
     return f"lesson-turn:{lesson_id}:{number}"
 
 
 def parse_retirement_key(key: str | None) -> str:
-    """The lesson that a turn is about. It stands in the key, which outlives the body."""
+    """Return the lesson id. It is in the key, since the key outlives a redacted body."""
     return (key or "").partition(":")[2].rpartition(":")[0]
 
 
@@ -262,7 +265,7 @@ def _build_retirement(at: datetime, body: bytes | memoryview | None) -> Retireme
 
 
 def _count_repetitions(workspace_id: int) -> Counter[str]:
-    """How often each signature came again, over the newest entries of that kind. 1 query."""
+    """Count the repetitions of each signature, among the newest entries of that kind. 1 query."""
     entries = (
         LedgerEntry.objects.for_workspace(workspace_id).of_kind(EntryKind.LESSON).filter(outcome=REPEATED)
     )
@@ -300,7 +303,7 @@ def _tidy_files(lesson: NewLesson) -> tuple[str, ...]:
 
 
 def _tidy_file(file: str) -> str:
-    """Canonical, so that scopes match it; as it was sent where it cannot be placed in the workspace."""
+    """Return the canonical path, so that scopes match it, or the raw text where it has none."""
     raw = file.strip().replace("\\", "/")
     result = canonicalize(raw, root=None, cwd=None, writing=False)
     return (result.path if isinstance(result, CanonicalPath) else raw)[:MAX_FILE_LENGTH]
@@ -311,10 +314,7 @@ def _tidy_text(text: str) -> str:
 
 
 def _compute_signature(section: LessonSection, files: Sequence[str], problems: str) -> str:
-    """The same for texts that differ only in case, white space, and punctuation at their ends.
-
-    The order of several files does not count.
-    """
+    """Hash a lesson. Case, white space, punctuation at the ends and the order of files don't matter."""
     about = sorted(files) if len(files) > 1 else "".join(files)
     folded = " ".join(unicodedata.normalize("NFC", problems).casefold().split())
     normal = folded.lstrip(_LEADING_MARKS).rstrip(_TRAILING_MARKS) or folded

@@ -1,4 +1,4 @@
-"""Numbers that pages need at once, kept beside the ledger: made from its leaves, remade at will."""
+"""Counts for pages, derived from the leaves of the ledger. They can be recomputed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from django.db import models
 
 
 class Counted(models.Model):
-    """How many leaves of a workspace's tree `EntryCount` and `FileCount` hold: those below place `leaves`."""
+    """Progress of counting: `EntryCount` and `FileCount` include the leaves below position `leaves`."""
 
     workspace_id = models.BigIntegerField(primary_key=True)
     leaves = models.BigIntegerField(default=0)
@@ -16,10 +16,10 @@ class Counted(models.Model):
 
 
 class EntryCount(models.Model):
-    """How many entries of a stretch of time share these values; made from the leaves, remade at will.
+    """How many entries of an interval share these values.
 
-    `bucket` is the first second of the stretch since 1970 in UTC, `span` its length: an hour, a day or
-    28 days, and every entry is counted in each. `digest` names the values, which together may be too long
+    `bucket` is the first second of the interval since 1970 in UTC, `span` its length: an hour, a day or
+    28 days. Every entry is counted in each. `digest` identifies the values, which together may be too long
     for an index.
     """
 
@@ -48,10 +48,10 @@ class EntryCount(models.Model):
 
 
 class FileCount(models.Model):
-    """How often a file was changed under an intent ("" for none); made from the leaves, remade at will.
+    """How often a file was changed under an intent ("" for none).
 
-    `evolved` counts those of class INTENT_EVOLUTION. `path_hash` stands for the path in the index.
-    `last_changed` is in microseconds since 1970: a map reads tens of thousands, and dates are slow to read.
+    `evolved` counts changes of class INTENT_EVOLUTION. `path_hash` replaces the path in the index.
+    `last_changed` is in microseconds since 1970: a map reads tens of thousands, and dates are slow to parse.
     """
 
     workspace_id = models.BigIntegerField()

@@ -28,8 +28,8 @@ class EntryKind(models.TextChoices):
     RECONCILIATION = "reconciliation", _("Reconciliation")
 
 
-# What may live in an archive alone. The rest is asked for as long as the workspace lives: names and scopes
-# of intents, lessons for prompts, rules, and who took what out.
+# Kinds whose bodies may be moved to an archive. The others are queried as long as the workspace exists: names
+# and scopes of intents, lessons for prompts, policies, and redactions.
 ARCHIVABLE_KINDS = (
     EntryKind.DECISION,
     EntryKind.APPROVAL,
@@ -40,7 +40,7 @@ ARCHIVABLE_KINDS = (
 
 
 class LedgerEntryQuerySet(models.QuerySet["LedgerEntry"]):
-    """The questions that many rooms ask. Row ids are given in the order of appending."""
+    """Common queries. Row ids grow in the order of appending."""
 
     def for_workspace(self, workspace_id: int) -> LedgerEntryQuerySet:
         return self.filter(workspace_id=workspace_id)
@@ -88,7 +88,7 @@ class LedgerEntry(models.Model):
     """One record. `envelope` is the evidence (RFC 8785 bytes); the other columns copy it for queries.
 
     `leaf_hash` = SHA-256(0x00 ‖ envelope), the leaf of RFC 6962. The envelope commits to the body by
-    `body_digest` = SHA-256(salt ‖ body), so the body can be taken out while the tree still verifies.
+    `body_digest` = SHA-256(salt ‖ body), so the body can be deleted and the tree still verifies.
     """
 
     workspace_id = models.BigIntegerField()
@@ -124,12 +124,12 @@ class LedgerEntry(models.Model):
         ]
         indexes = [
             models.Index(fields=["workspace_id", "kind", "id"], name="ledger_entry_kind"),
-            # Whole indexes: SQLite uses a partial one only where the query repeats its condition.
+            # Full indexes: SQLite uses a partial one only where the query repeats its condition.
             models.Index(fields=["workspace_id", "session_id", "id"], name="ledger_entry_session"),
             models.Index(fields=["workspace_id", "intent_id", "id"], name="ledger_entry_intent"),
             models.Index(fields=["workspace_id", "agent", "id"], name="ledger_entry_agent"),
             models.Index(fields=["workspace_id", "outcome", "id"], name="ledger_entry_outcome"),
-            # A few among a million: whoever looks for them repeats the condition word for word.
+            # Partial, for a few among a million: queries repeat the condition word for word.
             models.Index(
                 fields=["workspace_id", "kind", "id"],
                 condition=Q(reason="class_disagrees"),
@@ -144,7 +144,7 @@ class LedgerEntry(models.Model):
 
 
 class LedgerBody(models.Model):
-    """What the entry says, apart from it so that it can be redacted."""
+    """The content of an entry, in a table of its own so that it can be redacted."""
 
     entry = models.OneToOneField(LedgerEntry, primary_key=True, on_delete=models.PROTECT, related_name="body")
     salt = models.BinaryField()
@@ -158,7 +158,7 @@ class LedgerBody(models.Model):
 
 
 class LedgerLeaf(models.Model):
-    """An entry's place in the tree of its workspace, from 0, given once by the sealer."""
+    """An entry's position in the tree of its workspace, from 0, assigned once by the sealer."""
 
     workspace_id = models.BigIntegerField()
     seq = models.BigIntegerField()
@@ -173,9 +173,9 @@ class LedgerLeaf(models.Model):
 
 
 class LedgerTile(models.Model):
-    """256 neighbouring hashes of one level, as in C2SP tlog-tiles; only full tiles are stored.
+    """256 adjacent hashes of one level, as in C2SP tlog-tiles. Only full tiles are stored.
 
-    Tile level 0 holds leaf hashes, level t the roots of tiles of level t - 1. `root` is its own.
+    Level 0 holds leaf hashes, level t the roots of the tiles of level t - 1. `root` is the tile's own.
     """
 
     workspace_id = models.BigIntegerField()
@@ -196,7 +196,7 @@ class LedgerTile(models.Model):
 class Checkpoint(models.Model):
     """A signed head of the tree. `frontier` holds the roots of its complete subtrees, left to right.
 
-    `sealed_through` is the highest entry id in the tree then: where the next search may begin.
+    `sealed_through` is the highest row id in the tree then: the next search for unsealed entries starts there.
     """
 
     workspace_id = models.BigIntegerField()
@@ -215,10 +215,10 @@ class Checkpoint(models.Model):
 
 
 class LedgerArchive(models.Model):
-    """A file outside the database that holds the entries [first_seq, end_seq): whole tiles, with bodies.
+    """A file outside the database with the entries [first_seq, end_seq): full tiles, with bodies.
 
-    `note` is the signed seal of its content, `digest` the SHA-256 of the file. Bodies of `LET_GO` kinds may
-    be deleted where such a row covers their place; verification asks for the signature.
+    `note` is the signed seal of its content, `digest` the SHA-256 of the file. Bodies of `ARCHIVABLE_KINDS` may
+    be deleted where such a row covers their position; verification checks the signature.
     """
 
     workspace_id = models.BigIntegerField()

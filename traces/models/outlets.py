@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 
 class Outlet(models.Model):
-    """Somebody outside who is told what the ledger records: a webhook, or a collector of OTLP logs.
+    """A receiver of ledger entries: a webhook, or a collector of OTLP logs.
 
     The ledger is the outbox: `next_seq` is the first sealed entry that was not delivered yet. `secret` is
     what signs a webhook, or the collector's `Authorization` header. No kinds means all of them.

@@ -9,7 +9,7 @@ from traces.models.ledger import LedgerEntry
 
 
 class TraceEntry(models.Model):
-    """What a trace entry says of itself; `changed_at` is its own timestamp, the sender's claim."""
+    """Fields of a trace entry. `changed_at` is its own timestamp, which the sender claims."""
 
     entry = models.OneToOneField(
         LedgerEntry, primary_key=True, on_delete=models.PROTECT, related_name="trace"
@@ -28,12 +28,12 @@ class TraceEntry(models.Model):
 
 
 class TraceFile(models.Model):
-    """One file of one trace entry, under one intent (or none). Rebuilt from bodies when needed.
+    """One file of one trace entry, under one intent (or none).
 
-    `content_hash` is the file's whole content after the change, "" where the entry does not tell.
-    `imported` rows speak of a past that others recorded: they never override what was seen live.
-    `lead_folder` is the top folder of an entry's first row and "" on its others, so that a row of the list
-    stands in one folder only.
+    `content_hash` is that of the complete file after the change, "" where the entry has none.
+    `imported` rows come from history that others recorded: they never override what was seen live.
+    `lead_folder` is the top folder of an entry's first row and "" on its others, so that the list shows each
+    entry in one folder only.
     """
 
     entry = models.ForeignKey(LedgerEntry, on_delete=models.PROTECT, related_name="files")
@@ -74,7 +74,7 @@ class TraceRange(models.Model):
 
 
 class ReconciledSubject(models.Model):
-    """A session or an intent that a reconciliation speaks of, so that its page finds the last one."""
+    """A session or an intent that a reconciliation is about, so that its page finds the last one."""
 
     class SubjectKind(models.TextChoices):
         SESSION = "session", _("Session")

@@ -112,7 +112,7 @@ def test_a_reviewer_retires_and_takes_back(acme, rexs):
     assert shown(page(rexs)) == []
     [lesson] = lesson_book(acme.pk)
     assert (lesson.retired.by, lesson.retired.reason) == ("Rex", "The parser was replaced")
-    assert "retired already by Rex" in rexs.post(url, {"reason": "x"}, follow=True).content.decode()
+    assert "already retired by Rex" in rexs.post(url, {"reason": "x"}, follow=True).content.decode()
     back = rexs.post(f"{URL}{lesson_id}/restore/?show=retired")
     assert back.headers["Location"] == f"{URL}?show=retired"
     assert shown(page(rexs)) == ["old"]
