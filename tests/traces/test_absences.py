@@ -131,7 +131,7 @@ def test_the_timeline_keeps_its_rows(shelved):
     told = {row.object: row for row in rows if row.kind == "trace"}
     assert told["src/auth/7.ts"].note == f"Archived in {FILE}, entry {place_of('e-7')}."
     assert told["src/auth/259.ts"].note == ""
-    held = next(row for row in rows if row.verb == "Write asked")
+    held = next(row for row in rows if row.verb == "Write held")
     assert (held.outcome, held.note[:11]) == ("ask", "Archived in")
 
 

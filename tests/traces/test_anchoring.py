@@ -315,7 +315,7 @@ class TestSettingUp:
         assert "home: file" in capsys.readouterr().out
         assert len(anchor_file.read_anchor_file(path, home.pk)) == 2
         LedgerAnchor.objects.update(target=str(tmp_path / "none" / "heads.txt"), anchored_size=0)
-        with pytest.raises(CommandError, match="Not every place"):
+        with pytest.raises(CommandError, match="Not every anchor"):
             call_command("anchor_ledger", "--configured")
 
     def test_metrics_count_places_by_health_and_name_nobody(self, home, tmp_path):
@@ -400,7 +400,7 @@ def test_the_page_names_a_ledger_that_went_back_and_anchors_that_cannot_be_read(
 
 def test_without_a_kept_head_anchors_cannot_be_asked(home):
     grow(home)
-    with pytest.raises(CommandError, match="No file or git note keeps a head"):
+    with pytest.raises(CommandError, match="No file or git note has a head"):
         call_command("verify_ledger", "--anchors")
 
 

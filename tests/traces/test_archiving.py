@@ -456,13 +456,13 @@ class TestCommands:
         call_command("verify_ledger", "--workspace", "home", "--archive", str(path))
         assert f"{path.name}: holds; entries 0 to 511, 512 bodies\n" in capsys.readouterr().out
         archive_ledger(tmp_path, "--release")
-        assert "let go of 512 bodies" in capsys.readouterr().out
+        assert "deleted 512 bodies" in capsys.readouterr().out
         call_command("verify_ledger", "--workspace", "home", "--archive", str(path))
         assert "512 archived" in capsys.readouterr().out
         call_command("restore_archive", str(path))
-        assert "put 512 bodies back" in capsys.readouterr().out
+        assert "restored 512 bodies" in capsys.readouterr().out
         call_command("restore_archive", str(path), release=True)
-        assert capsys.readouterr().out == "let go of 512 bodies\n"
+        assert capsys.readouterr().out == "deleted 512 bodies\n"
 
     def test_renewal_says_which_file_to_destroy(self, filled, tmp_path, capsys):
         archive_ledger(tmp_path)
@@ -473,7 +473,7 @@ class TestCommands:
     @pytest.mark.parametrize("before", ["90d", "2000-01-01", "2000-01-01T00:00:00+02:00", "255"])
     def test_what_is_younger_stays(self, filled, tmp_path, capsys, before):
         archive_ledger(tmp_path, before=before)
-        assert capsys.readouterr().out == "home: no whole tile to archive\n"
+        assert capsys.readouterr().out == "home: no full tile to archive\n"
 
     def test_an_archive_that_does_not_hold_fails_the_verification(self, filled, tmp_path, capsys):
         made = archived(filled, tmp_path)
@@ -496,8 +496,14 @@ class TestCommands:
         stray = tmp_path / "stray"
         stray.write_bytes(b"hello")
         for arguments, words in [
-            (["archive_ledger", "--workspace", "home", "--before", "9", "--to", str(stray)], "no folder"),
-            (["archive_ledger", "--workspace", "home", "--before", "soon", "--to", str(tmp_path)], "no date"),
+            (
+                ["archive_ledger", "--workspace", "home", "--before", "9", "--to", str(stray)],
+                "not a directory",
+            ),
+            (
+                ["archive_ledger", "--workspace", "home", "--before", "soon", "--to", str(tmp_path)],
+                "not a date",
+            ),
             (["verify_ledger", "--archive", str(stray)], "name it with --workspace"),
             (["restore_archive", str(stray)], "not a complete gzip file"),
             (["restore_archive", str(tmp_path / "none")], "cannot be used"),
@@ -508,6 +514,6 @@ class TestCommands:
     def test_an_archive_that_is_not_there_lets_nothing_go(self, filled, tmp_path):
         made = archived(filled, tmp_path)
         (tmp_path / made.name).unlink()
-        with pytest.raises(CommandError, match="Nothing was let go"):
+        with pytest.raises(CommandError, match="no body was deleted"):
             archive_ledger(tmp_path, "--release")
         assert bodies(filled) == 600

@@ -26,7 +26,7 @@ from traces.timeline.describe_settings import SettingsChange, describe_settings_
         ("changed", {"what": "intentignore", "text": "x"}, (".intentignore changed", "", "")),
         ("changed", {"what": "policy", "before": {"a": 1, "b": 2}, "after": {"a": 1, "b": 3, "c": 4}}, ("Policy changed", "", "b, c")),
         ("archived", {"archive": "a.gz", "first": 0, "end": 1024, "bodies": 900}, ("Archived", "a.gz", "entries 0 to 1,023, 900 bodies")),
-        ("released", {"archive": "a.gz"}, ("Let go of what is in", "a.gz", "")),
+        ("released", {"archive": "a.gz"}, ("Released the bodies of", "a.gz", "")),
         ("melted", {"archive": 7}, ("Archive melted", "", "")),
         ("changed", {}, ("Policy changed", "", "")),
         ("added", {"what": ["odd"], "url": 7}, ("['odd'] added", "", "")),

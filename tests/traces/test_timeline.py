@@ -61,12 +61,12 @@ def test_a_session_reads_as_a_story():
         ("phase", "REQUEST", "", "", None),
         ("call", "Read", "allow", "src/a.ts", None),
         ("phase", "ACTION", "allow", "", None),
-        ("call", "Write asked", "ask", "docs/a.md", False),
-        ("approval", "Asked", "ask", "docs/a.md", None),
+        ("call", "Write held", "ask", "docs/a.md", False),
+        ("approval", "Approval requested", "ask", "docs/a.md", None),
         ("approval", "Approved once", "approved", "docs/a.md", None),
         ("call", "Write", "override", "docs/a.md", None),
         ("trace", "Changed", "allow", "docs/a.md", None),
-        ("call", "Shell refused", "deny", "rm -rf /", False),
+        ("call", "Shell denied", "deny", "rm -rf /", False),
     ]
     assert rows()[3].approval_id == "ap-1"
     assert rows()[5].note == "Rex: fine"
@@ -137,7 +137,7 @@ def test_the_minimap_has_a_lane_for_calls_for_what_was_stopped_and_for_writes():
     assert [name for name, _ in drawn["paths"]] == ["other", "deny", "trace"]
     assert {slot.url[:5] for slot in drawn["slots"]} == {"?q=x&"}
     assert (
-        "1 allowed, 1 refused, 1 written" in " ".join(slot.words for slot in drawn["slots"])
+        "1 allowed, 1 denied, 1 written" in " ".join(slot.words for slot in drawn["slots"])
         or len(drawn["slots"]) > 1
     )
     assert drawn["window"] is None
@@ -159,7 +159,7 @@ def test_only_changes_and_refusals_can_be_shown():
     call()
     write()
     call("Write", "deny")
-    assert verbs(only_changes=True) == ["Changed", "Write refused"]
+    assert verbs(only_changes=True) == ["Changed", "Write denied"]
 
 
 def test_a_text_is_looked_for_in_paths_tools_and_ids():

@@ -33,7 +33,7 @@ def drawer(holds=True):
         pk=7, kind="decision", entry_id=HOSTILE, received_at=AGO, session_id="s-1", intent_id="INT-001",
         agent=HOSTILE, error_type="SCOPE_VIOLATION", reason="not_in_scope",
     )  # fmt: skip
-    row = TimelineRow("entry-7", AGO, "call", "deny", "Edit refused", HOSTILE, "path", HOSTILE, ran=False)
+    row = TimelineRow("entry-7", AGO, "call", "deny", "Edit denied", HOSTILE, "path", HOSTILE, ran=False)
     rings = tuple(ProofStep(side, "ab" * 32, 4) for side in ("entry", "left", "right", "root"))
     proof = Proof(rings, 12, 18_240, holds, Checkpoint(created_at=AGO))
     files = (EntryFile(HOSTILE, "1-4", "sha256:ab", False), EntryFile("src/b.ts", "", "", True))

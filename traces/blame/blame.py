@@ -1,5 +1,4 @@
-"""Blame by intent: the recorded ranges of a file, held against its text of now and, where there is one, its
-history."""
+"""Blame by intent: attribute the lines of a file to recorded ranges, by its text and its git history."""
 
 from __future__ import annotations
 
@@ -19,17 +18,17 @@ from traces.ranges.rebuild_texts import insert_rebuilt_versions
 from traces.ranges.track_lines import FileVersion
 
 MAX_CLAIMS = 2000
-CALLS_BEFORE = 10_000  # rows of the ledger before an entry among which its call is looked for
+CALLS_BEFORE = 10_000  # row ids before an entry in which its call is searched
 MAX_CONTENT = 1024 * 1024
-BINARY_PROBE_BYTES = 8000  # bytes in which a NUL makes a file binary, as in git
-NO_DISK = "The workspace is not on this machine's disk: lines are held against hashes alone."
-PARTLY = "The file and its changes are too large to be followed whole: some lines may miss their entry."
+BINARY_PROBE_BYTES = 8000  # a NUL among these first bytes makes a file binary, as in git
+NO_DISK = "The workspace has no files on this server, so lines are matched by hashes alone."
+PARTLY = "The file and its history are too large to follow completely: some lines may lack their entry."
 
 
 @dataclass(frozen=True, slots=True)
 class LineAuthor:
-    """The recorded range behind a line; `path`, `start` and `end` are what was recorded then, `number` the
-    entry's row."""
+    """The recorded range behind a line. `path`, `start` and `end` are as recorded then; `number` is the
+    row id of the entry."""
 
     entry_id: str
     intent_id: str
@@ -72,7 +71,7 @@ class Blame:
         return self.history.commits[at]
 
     def is_uncommitted(self, version: int | None) -> bool:
-        """Whether lines of that version are in no commit yet."""
+        """Return whether lines of that version are not committed yet."""
         return version is not None and bisect_left(self.version_numbers, version) == len(
             self.history.versions
         )
@@ -108,8 +107,7 @@ def blame_with_history(workspace_id: int, path: str, content: bytes, history: Fi
 
 @dataclass(frozen=True, slots=True)
 class Deletion:
-    """What took a file away: an entry, and the commit that has it (which may have renamed it), as far as
-    known."""
+    """How a file was deleted: by which entry, and in which commit (maybe by a rename), as far as known."""
 
     entry: LineAuthor | None
     change: PathChange | None
@@ -134,7 +132,7 @@ def _add_rebuilt_versions(
 def find_deletion(
     workspace_id: int, path: str, root: str, history: FileHistory, *, recorded: bool = True
 ) -> Deletion | None:
-    """How a file ended that was there once and is no more; None for any other.
+    """Return how a file was deleted; None where it exists or never did.
 
     1 query, none while it is there or where it is known that no deletion was `recorded`.
     """
@@ -145,14 +143,14 @@ def find_deletion(
 
 
 def find_deleting_entry(workspace_id: int, path: str) -> LineAuthor | None:
-    """The entry that deleted a file, where nothing newer is recorded of it. 1 query."""
+    """Return the entry that deleted a file, if it is the newest one of that file. 1 query."""
     files = TraceFile.objects.filter(workspace_id=workspace_id, path=path).select_related("entry")
     newest = files.order_by("imported", "-pk").first()
     return _build_author(newest, 0, 0) if newest is not None and newest.deleted else None
 
 
 def find_on_disk(local_root: str, path: str) -> Path | None:
-    """What is there below the workspace's root, links followed; None for what lies outside of it."""
+    """Resolve a path below the workspace's root, following links; None for what is outside of it."""
     if not local_root:
         return None
     try:
@@ -164,9 +162,9 @@ def find_on_disk(local_root: str, path: str) -> Path | None:
 
 
 def read_from_disk(local_root: str, path: str) -> bytes | None:
-    """The file's bytes below the workspace's root.
+    """Read a file below the workspace's root.
 
-    None without a root, and for what is no plain file inside of it or is over MAX_CONTENT bytes.
+    Return None without a root, and for what is not a regular file inside it or is over MAX_CONTENT bytes.
     """
     file = find_on_disk(local_root, path)
     try:
@@ -180,7 +178,7 @@ def read_from_disk(local_root: str, path: str) -> bytes | None:
 
 
 def _load_ranges(workspace_id: int, paths: Sequence[str]) -> tuple[list[TraceRange], bool]:
-    """The ranges recorded of these names in the order in which they are believed; whether there were more."""
+    """Return (recorded ranges of these paths in order of precedence, whether there were more)."""
     ranges = TraceRange.objects.filter(
         file__workspace_id=workspace_id, file__path__in=paths, file__deleted=False
     )

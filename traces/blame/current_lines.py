@@ -1,4 +1,4 @@
-"""What the page of a file shows of its lines: whose they are, what it was called, how it ended."""
+"""Template context for the lines of a file: their origins, the file's former names, its deletion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files as a commit of a repository on disk holds them. git only reads one object."""
+"""Read one file of a commit from a repository on disk."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ COMMIT_ID = re.compile(r"[0-9a-f]{7,64}")
 
 
 def read_committed_text(root: str, revision: str, path: str) -> str | None:
-    """The text of a file in a commit; None where there is none, or git does not say. `path` is canonical."""
+    """Return the text of a file in a commit; None without one, or when git fails. `path` is canonical."""
     if not root or not COMMIT_ID.fullmatch(revision):
         return None
     try:

@@ -1,7 +1,7 @@
 """Maintain counts of entries and files, because counting a million rows takes too long for a page.
 
-Counts follow the leaves of the tree, in their order and after sealing: each position is counted once, appending
-never waits, and what a crash left out is counted later. Readers add the entries of `list_uncounted`.
+Counts follow the leaves of the tree, in their order and after sealing: each position is counted once,
+appending never waits, and what a crash left out is counted later. Readers add those of `list_uncounted`.
 """
 
 from __future__ import annotations

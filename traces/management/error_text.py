@@ -1,8 +1,8 @@
-"""Why something could not be used, for a line that has named it already."""
+"""Describe errors for messages that name the file already."""
 
 from __future__ import annotations
 
 
 def describe_error(error: Exception) -> str:
-    """An operating system's own words without its number and the name of the file; any other error's text."""
+    """Return the message of an OSError without its number and file name, or the text of another error."""
     return (error.strerror if isinstance(error, OSError) else None) or str(error)

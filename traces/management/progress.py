@@ -1,4 +1,4 @@
-"""How far a file has been read: a bar on a terminal, a line for every tenth anywhere else."""
+"""Progress of reading a file: a bar on a terminal, a line for every 10 % elsewhere."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ WIDTH = 30
 
 
 class Progress:
-    """Reads from `file` and tells `out` how much of `size` bytes that was. An empty file tells nothing."""
+    """Read from `file`, and print to `out` which share of `size` bytes was read. An empty file: nothing."""
 
     def __init__(self, file: BinaryIO, label: str, size: int, out: TextIO) -> None:
         self.file, self.what, self.size, self.out = file, label, size, out

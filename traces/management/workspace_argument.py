@@ -1,4 +1,4 @@
-"""Which workspaces a command is about."""
+"""The workspace argument of commands."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from controlplane.models import Workspace
 
 
 def select_workspaces(slug: str | None) -> list[Workspace]:
-    """The named one, or all. Raises CommandError when there is none of that name."""
+    """Return the workspace with this slug, or all. Raise CommandError for an unknown slug."""
     workspaces = Workspace.objects.filter(slug=slug) if slug else Workspace.objects.order_by("slug")
     if slug and not workspaces:
         raise CommandError(f"There is no workspace {slug!r}.")

@@ -15,10 +15,11 @@ class AnchorKind(models.TextChoices):
 
 
 class LedgerAnchor(models.Model):
-    """A place outside the database that receives signed heads, and its delivery state. No evidence: it changes.
+    """A place outside the database that receives signed heads, and its delivery state, which changes.
 
     `target` is a path on the server, a URL, or "" for the workspace's own repository. `anchored_size` is the
-    size of the last head that arrived, `answer` the result of the last attempt, `failures` those since a success.
+    size of the last head that arrived, `answer` the result of the last attempt, `failures` those since
+    a success.
     """
 
     workspace_id = models.BigIntegerField()

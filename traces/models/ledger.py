@@ -196,7 +196,7 @@ class LedgerTile(models.Model):
 class Checkpoint(models.Model):
     """A signed head of the tree. `frontier` holds the roots of its complete subtrees, left to right.
 
-    `sealed_through` is the highest row id in the tree then: the next search for unsealed entries starts there.
+    `sealed_through` is the highest row id in the tree then: the next search for unsealed ones starts there.
     """
 
     workspace_id = models.BigIntegerField()
@@ -217,8 +217,8 @@ class Checkpoint(models.Model):
 class LedgerArchive(models.Model):
     """A file outside the database with the entries [first_seq, end_seq): full tiles, with bodies.
 
-    `note` is the signed seal of its content, `digest` the SHA-256 of the file. Bodies of `ARCHIVABLE_KINDS` may
-    be deleted where such a row covers their position; verification checks the signature.
+    `note` is the signed seal of its content, `digest` the SHA-256 of the file. Bodies of `ARCHIVABLE_KINDS`
+    may be deleted where such a row covers their position; verification checks the signature.
     """
 
     workspace_id = models.BigIntegerField()

@@ -1,6 +1,6 @@
-"""Ledger entries in words, one row each, for timelines and lists.
+"""Describe ledger entries in plain words, one row each, for timelines and lists.
 
-Bodies are hostile text: pages escape it, and nothing here may fail over an odd one.
+Bodies are untrusted text: pages escape it, and nothing here may fail on a malformed one.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ VERBS = {
 PATH_FIELDS = ("file_path", "path", "notebook_path", "filePath")
 TEXT_FIELDS = ("pattern", "regex", "query", "intent_id", "url")
 IMPORTED = {"entries": "new", "duplicates": "known before", "warnings": "remarks"}
-REFUSALS = {"ask": "asked", "deny": "refused"}
+REFUSALS = {"ask": "held", "deny": "denied"}
 SESSION_STATES = {"opened": "REQUEST", "reasoning": "REASONING", "selected": "ACTION", "ended": "ENDED"}
 CONFLICTS = {
     "changed_by_other_session": "{path} was changed by session {by} meanwhile.",
     "owned_by_other_intent": "{path} is owned by {by} as well.",
 }
 APPROVALS = {
-    "PENDING": ("ask", "Asked"),
+    "PENDING": ("ask", "Approval requested"),
     "APPROVED": ("approved", "Approved"),
     "REJECTED": ("rejected", "Rejected"),
     "EXPIRED": ("expired", "Timed out, nobody decided"),
@@ -80,10 +80,10 @@ class SealState:
 
 @dataclass(slots=True)
 class TimelineRow:
-    """A row of a timeline. `times` counts alike entries folded into it, which are its `members`.
+    """A row of a timeline. `times` counts similar entries folded into it, which are its `members`.
 
-    `ran` is False for an attempt. `number` is the entry's row id. `computed` is the class that a change was
-    found to be of; `disagrees` when its agent claimed the other one.
+    `ran` is False for an attempt. `number` is the entry's row id. `computed` is the computed class of a
+    change; `disagrees` when its agent claimed the other one.
     """
 
     id: str
@@ -110,8 +110,10 @@ class TimelineRow:
 
 
 def describe(entry: LedgerEntry, missing_bodies: MissingBodies | None = None) -> TimelineRow:
-    """One entry as a row. 0 queries when body, leaf and files were fetched along; whoever describes many
-    gives the `absences` of their workspace, so that missing bodies are explained together."""
+    """Describe one entry. 0 queries when body, leaf and files were fetched with it.
+
+    For many entries pass the `missing_bodies` of their workspace, so that they share its queries.
+    """
     row = TimelineRow(
         f"entry-{entry.pk}",
         entry.received_at,
@@ -162,7 +164,7 @@ def _describe_decision(row: TimelineRow, entry: LedgerEntry, body: dict[str, Any
 
 
 def _describe_conflicts(conflicts: Any) -> str:
-    """Who else works on what a call changes, where it went through all the same."""
+    """Describe who else works on the files of a call that was allowed all the same."""
     sentences = [
         CONFLICTS[conflict["reason"]].format(path=conflict["path"], by=conflict["by"])
         for conflict in conflicts or ()
@@ -214,7 +216,7 @@ def _describe_lesson(row: TimelineRow, entry: LedgerEntry, body: dict[str, Any])
 
 
 def _describe_import(row: TimelineRow, _entry: LedgerEntry, body: dict[str, Any]) -> None:
-    """What an import brought, and what it found wrong with the past that it tells of."""
+    """Describe what an import added, and what it found wrong with the imported history."""
     row.verb, row.outcome, row.object = "Imported", "info", _text(body.get("source"))
     parts = [
         f"{body[count]} {label}" for count, label in IMPORTED.items() if isinstance(body.get(count), int)
@@ -232,7 +234,7 @@ def _describe_policy(row: TimelineRow, entry: LedgerEntry, body: dict[str, Any])
 
 
 def _describe_redaction(row: TimelineRow, _entry: LedgerEntry, body: dict[str, Any]) -> None:
-    """Whose content was taken out, and why; the entry itself goes on saying what is left of it."""
+    """Describe which entry was redacted, and why."""
     row.verb, row.outcome = f"Took out the content of the {_text(body.get('kind'))}".rstrip(), "info"
     row.object, row.note = _text(body.get("entry_id")), _text(body.get("reason"))
 
@@ -256,7 +258,7 @@ _DESCRIBERS: dict[str, Callable[[TimelineRow, LedgerEntry, dict[str, Any]], None
 
 
 def format_lines(body: dict[str, Any]) -> str:
-    """The lines of an entry's first file: "31-44", and how many ranges more."""
+    """Format the lines of an entry's first file: "31-44", and how many more ranges it has."""
     ranges = [
         line_range
         for file in body.get("files", [])[:1]
@@ -271,7 +273,7 @@ def format_lines(body: dict[str, Any]) -> str:
 
 
 def _describe_subject(body: dict[str, Any]) -> tuple[str, str]:
-    """(what a call was about, what that is). Whole commands first: a target is only a part of them."""
+    """Return (the subject of a call, its kind). Commands come first, since a target is only a part of one."""
     raw_input = body.get("input")
     tool_input = raw_input if isinstance(raw_input, dict) else {}
     targets = body.get("targets") or []

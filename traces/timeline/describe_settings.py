@@ -1,4 +1,4 @@
-"""What a change of the settings was, in words: auditors ask who got access, not that a policy was added."""
+"""Describe changes of the settings in plain words: auditors ask who got access, not which entry was added."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Body = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class SettingsChange:
-    """`verb` what was done to what, `name` of the thing, `note` what else matters about it."""
+    """`verb` says what was done, `name` to which object, `note` adds details."""
 
     verb: str
     name: str = ""
@@ -19,7 +19,7 @@ class SettingsChange:
 
 
 def describe_settings_change(outcome: str, body: Body) -> SettingsChange:
-    """From an entry of kind policy. A body that says nothing, or is gone, leaves the outcome alone."""
+    """Describe an entry of kind policy; by its outcome alone where the body is empty or missing."""
     action = outcome.removeprefix("anchor_").replace("_", " ")
     if "archive" in body:
         verb = ARCHIVE_VERBS.get(outcome, f"Archive {action}")
@@ -49,7 +49,7 @@ def _describe_outlet(body: Body) -> str:
 
 
 def _list_changed_keys(body: Body) -> str:
-    """Which keys of the policy have another value now."""
+    """List the keys of the policy whose value changed."""
     before, after = body.get("before"), body.get("after")
     if not (isinstance(before, dict) and isinstance(after, dict)):
         return ""
@@ -63,7 +63,7 @@ def _describe_archive(body: Body) -> str:
     return f"entries {first:,} to {end - 1:,}, {bodies} bodies"
 
 
-ARCHIVE_VERBS = {"archived": "Archived", "released": "Let go of what is in", "restored": "Restored"}
+ARCHIVE_VERBS = {"archived": "Archived", "released": "Released the bodies of", "restored": "Restored"}
 NOUNS: dict[str, tuple[str, str, Callable[[Body], str]]] = {  # what, the name's key, what else
     "member": ("Member", "username", _describe_role),
     "token": ("Token", "name", _describe_role),

@@ -1,4 +1,4 @@
-"""A whole session at a glance: three lanes over time (calls, what was stopped, writes), each slot a link."""
+"""Build the minimap of a session: three lanes over time (calls, stopped calls, writes), as links."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ STALE = "STALE_FILE"
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A stretch of time: what it links to, what it says, where it stands."""
+    """An interval of time: its link, its tooltip and its position."""
 
     url: str
     words: str
@@ -92,7 +92,7 @@ def _count_by_slot(
 def _build_paths(
     entries: Sequence[TimedEntry], start: int, slot_seconds: int, step: float
 ) -> list[tuple[str, str]]:
-    """(series, path): calls as bars of their number, the rest as marks; a held call as long as it waited."""
+    """Return (series, SVG path): calls as bars, the rest as marks; a held call is as long as it waited."""
     slots = (entries[-1].at - start) // slot_seconds + 1
     calls = Counter(
         (entry.at - start) // slot_seconds for entry in entries if entry.kind == EntryKind.DECISION
@@ -113,7 +113,7 @@ def _build_paths(
 
 
 def _find_marks(entries: Sequence[TimedEntry]) -> list[tuple[TimedEntry, int]]:
-    """What was stopped or written; for a held call with the seconds until the next answer in its session."""
+    """Return stopped calls and writes; with each held call the seconds until the session's next decision."""
     marks = []
     decided = [
         entry.at for entry in entries if entry.kind == EntryKind.APPROVAL and entry.outcome != "PENDING"
@@ -132,7 +132,7 @@ def _build_slot(
     counted: Counter[str], start: int, slot_seconds: int, x: float, query: dict[str, str]
 ) -> Slot:
     since = datetime.fromtimestamp(start, UTC)
-    labels = {"allow": "allowed", "ask": "held", "deny": "refused", "stale": "stale", "writes": "written"}
+    labels = {"allow": "allowed", "ask": "held", "deny": "denied", "stale": "stale", "writes": "written"}
     summary = (
         ", ".join(f"{counted[name]} {label}" for name, label in labels.items() if counted[name]) or "nothing"
     )
@@ -146,7 +146,7 @@ def _build_slot(
 def _locate_window(
     start: int, seconds: int, since: datetime | None, until: datetime | None
 ) -> dict[str, float] | None:
-    """Where the part that is shown stands."""
+    """Return the position of the displayed interval, None when all is displayed."""
     if since is None and until is None:
         return None
     left = (since.timestamp() - start) / seconds if since else 0.0

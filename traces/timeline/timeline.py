@@ -1,4 +1,4 @@
-"""What happened in one session, in order: calls, decisions, approvals, traces; runs of alike calls folded."""
+"""Load the timeline of a session: calls, approvals and traces in order, with runs of similar calls folded."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ROWS_BEFORE_ENTRY = 30  # rows above an entry that a link leads to
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """Rows in order. `earlier` and `later` are cursors (row ids of the ledger), None at the ends."""
+    """One page of rows in order. `earlier` and `later` are cursors (row ids), None at the ends."""
 
     rows: list[TimelineRow]
     earlier: int | None = None
@@ -32,10 +32,10 @@ class Timeline:
 
 @dataclass(frozen=True, slots=True)
 class TimelineWindow:
-    """Which part: what comes `after` a cursor, or `before` one, or, with neither, the newest.
+    """Which page to load: the one `after` or `before` a cursor, that of an `entry`, or else the newest.
 
-    `only_changes` leaves out calls that were allowed; `text` is looked for in paths, tools and ids; `since`
-    (included) and `until` (excluded) are times. Around an `entry`, the page is the one that it stands on.
+    `only_changes` leaves out allowed calls; `text` is searched in paths, tools and ids; `since` (inclusive)
+    and `until` (exclusive) are times.
     """
 
     after: int | None = None
@@ -49,7 +49,7 @@ class TimelineWindow:
 
 
 def load_timeline(workspace_id: int, session_id: str, window: TimelineWindow = TimelineWindow()) -> Timeline:
-    """One page of a session's timeline. 2 queries, 1 more around an entry, 2 where bodies are missing."""
+    """Load one page of a timeline. 2 queries, 1 more around an entry, 2 where bodies are missing."""
     entries = _filter_entries(workspace_id, session_id, window)
     if window.entry is not None:
         above = entries.filter(pk__lt=window.entry).order_by("-pk").values_list("pk", flat=True)
@@ -69,7 +69,7 @@ def load_timeline(workspace_id: int, session_id: str, window: TimelineWindow = T
 
 
 def fold_rows(entries: list[LedgerEntry]) -> list[TimelineRow]:
-    """Rows of these entries; neighbouring safe calls of one tool that were allowed become one."""
+    """Describe entries; fold adjacent safe calls of one tool that were allowed into one row."""
     rows: list[TimelineRow] = []
     missing_bodies = MissingBodies(entries[0].workspace_id) if entries else None
     for entry in entries:

@@ -1,4 +1,4 @@
-"""Send the newest signed heads to a file, or to the places that are set up."""
+"""Send the newest signed heads to a file, or to the configured anchors."""
 
 from __future__ import annotations
 
@@ -24,15 +24,17 @@ KEEP_MINUTES = 10
 
 
 class Command(BaseCommand):
-    help = "Seal what waits and send the signed heads outside; the server does so by itself with --keep."
+    help = "Seal, then send the newest signed heads to a file or to the configured anchors."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         where = parser.add_mutually_exclusive_group(required=True)
-        where.add_argument("--file", metavar="FILE", type=Path, help="made when it is missing")
-        where.add_argument("--configured", action="store_true", help="the places that are set up and on")
+        where.add_argument("--file", metavar="FILE", type=Path, help="created when it is missing")
+        where.add_argument("--configured", action="store_true", help="the enabled anchors of the settings")
         parser.add_argument("--workspace", metavar="SLUG", help="only this one (default: all)")
         parser.add_argument(
-            "--keep", action="store_true", help="let the server go on with FILE whenever there is a new head"
+            "--keep",
+            action="store_true",
+            help="configure FILE as an anchor, so that the server goes on appending new heads",
         )
 
     def handle(self, *, file: Path | None, workspace: str | None, keep: bool, **_: Any) -> None:
@@ -41,7 +43,7 @@ class Command(BaseCommand):
             for chosen in select_workspaces(workspace)
         ]
         if not all(results):
-            raise CommandError("Not every place got its head.", returncode=1)
+            raise CommandError("Not every anchor received its head.", returncode=1)
 
     def _to_file(self, workspace: Workspace, file: Path, *, keep: bool) -> bool:
         try:

@@ -1,4 +1,4 @@
-"""Write old entries of a ledger into a signed file, and let go of their bodies when asked to."""
+"""Write old entries of a ledger to a signed file, and delete their bodies with --release."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ COUNT = re.compile(r"\d{1,15}")
 
 
 class Command(BaseCommand):
-    help = "Archive whole tiles (256 entries) of a ledger; the file is verified before anything else happens."
+    help = "Archive full tiles (256 entries) of a ledger. The file is verified before anything is deleted."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--workspace", metavar="SLUG", required=True)
@@ -30,17 +30,17 @@ class Command(BaseCommand):
             "--before",
             type=_parse_bound,
             required=True,
-            help="what was received before this: 2026-01-31, a moment with its zone, 90d (days ago), "
+            help="entries received before this: 2026-01-31, a time with its zone, 90d (days ago), "
             "or a number of entries from the first",
         )
         parser.add_argument(
-            "--to", metavar="DIR", type=Path, required=True, help="the folder of the archives"
+            "--to", metavar="DIR", type=Path, required=True, help="the directory of the archives"
         )
         parser.add_argument(
             "--release", action="store_true", help="delete the bodies that archives in DIR hold"
         )
         parser.add_argument(
-            "--renew", action="store_true", help="write archives in DIR anew without what was redacted since"
+            "--renew", action="store_true", help="rewrite archives in DIR without what was redacted since"
         )
 
     def handle(
@@ -48,7 +48,7 @@ class Command(BaseCommand):
     ) -> None:
         (chosen,) = select_workspaces(workspace)
         if not to.is_dir():
-            raise CommandError(f"{to} is no folder. Make it first.")
+            raise CommandError(f"{to} is not a directory. Create it first.")
         try:
             self._archive(chosen, before, to)
             if renew:
@@ -56,13 +56,15 @@ class Command(BaseCommand):
             if release:
                 self._release(chosen, to)
         except (OSError, ArchiveError) as error:
-            raise CommandError(f"Nothing was let go of that is not safe: {error}") from error
+            raise CommandError(
+                f"Stopped; no body was deleted that is not in a verified archive: {error}"
+            ) from error
 
     def _archive(self, workspace: Workspace, before: datetime | int, to: Path) -> None:
         end = before if isinstance(before, int) else archive.count_entries_before(workspace.pk, before)
         created = archive.create_archive(workspace.pk, workspace.slug, end, to, actor=ACTOR)
         if created is None:
-            self.stdout.write(f"{workspace.slug}: no whole tile to archive")
+            self.stdout.write(f"{workspace.slug}: no full tile to archive")
         else:
             self.stdout.write(
                 f"{workspace.slug}: entries {created.first_seq} to {created.end_seq - 1} in {created.name}"
@@ -72,18 +74,16 @@ class Command(BaseCommand):
         for old in archive.list_newest_archives(workspace.pk):
             created = archive.rewrite_archive(old, to / old.name, actor=ACTOR)
             if created is not None:
-                self.stdout.write(
-                    f"{workspace.slug}: {created.name} replaces {old.name}, which you should destroy"
-                )
+                self.stdout.write(f"{workspace.slug}: {created.name} replaces {old.name}; delete that file")
 
     def _release(self, workspace: Workspace, to: Path) -> None:
         for candidate in archive.list_unreleased_archives(workspace.pk):
             deleted = archive.release_bodies(candidate, to / candidate.name, actor=ACTOR)
-            self.stdout.write(f"{workspace.slug}: let go of {deleted} bodies, archived in {candidate.name}")
+            self.stdout.write(f"{workspace.slug}: deleted {deleted} bodies, archived in {candidate.name}")
 
 
 def _parse_bound(text: str) -> datetime | int:
-    """A moment, or a number of entries."""
+    """Parse a time, or a number of entries."""
     if days := DAYS.fullmatch(text):
         return timezone.now() - timedelta(days=int(days[1]))
     if COUNT.fullmatch(text):
@@ -91,5 +91,7 @@ def _parse_bound(text: str) -> datetime | int:
     try:
         time = datetime.fromisoformat(text)
     except ValueError as error:
-        raise ArgumentTypeError(f"{text!r} is no date, number of days (90d) or of entries") from error
+        raise ArgumentTypeError(
+            f"{text!r} is not a date, a number of days (90d) or a number of entries"
+        ) from error
     return time if time.tzinfo else time.replace(tzinfo=UTC)

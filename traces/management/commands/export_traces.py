@@ -1,4 +1,4 @@
-"""Write trace entries out: to a file, or as notes of a git repository's commits."""
+"""Export trace entries to standard output, or as git notes of a repository's commits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Import trace entries from a file or from a repository, in pieces that survive an interruption."""
+"""Import trace entries from a file or a git repository, in chunks that survive an interruption."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from traces.management.error_text import describe_error
 from traces.management.progress import Progress
 from traces.management.workspace_argument import select_workspaces
 
-COMMIT_EVERY = 20 * sealing.BATCH_SIZE  # a second or so, in which nobody else can write to SQLite
+COMMIT_EVERY = 20 * sealing.BATCH_SIZE  # about a second, in which nobody else can write to SQLite
 REWRITTEN = 3  # exit status
 MAX_SHOWN = 20
 
@@ -94,7 +94,7 @@ class Command(BaseCommand):
 
 
 def _import_path(name: str, options: TraceImportOptions) -> ImportReport:
-    """A file on disk is read through once before anything is stored; a stream is stored as a whole."""
+    """Import a file. A file on disk is validated first; a stream is stored in one transaction."""
     try:
         if name == "-":
             return import_file(sys.stdin.buffer.read, options.in_one_commit())
@@ -114,7 +114,7 @@ def _import_path(name: str, options: TraceImportOptions) -> ImportReport:
 
 
 def _describe_rewrite(options: TraceImportOptions) -> str:
-    """Two files of one name look like one that was rewritten; only whoever imports them knows."""
+    """Describe a rewritten history, which may also be another file of the same name."""
     message = (
         f"The file's past was rewritten since {options.source} was imported before; both versions are kept."
     )

@@ -1,4 +1,4 @@
-"""Put the bodies of an archive back into the ledger, to be read, and let go of them again."""
+"""Restore the bodies of an archive to the database, or delete them again with --release."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ ACTOR = "command:restore_archive"
 
 
 class Command(BaseCommand):
-    help = "Verify an archive, then put back the bodies that are missing, except what was redacted."
+    help = "Verify an archive, then restore its missing bodies, except redacted ones."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", metavar="FILE", type=Path)
         parser.add_argument(
-            "--release", action="store_true", help="let go of the bodies again instead, after the reading"
+            "--release", action="store_true", help="delete the bodies from the database again"
         )
 
     def handle(self, *, file: Path, release: bool, **_: Any) -> None:
@@ -36,20 +36,20 @@ class Command(BaseCommand):
             restored = archive.restore_bodies(file, workspace_id, actor=ACTOR)
         except (OSError, ArchiveError) as error:
             raise CommandError(f"{file} cannot be used: {describe_error(error)}") from error
-        self.stdout.write(f"put {restored} bodies back; with --release they leave again")
+        self.stdout.write(f"restored {restored} bodies; delete them again with --release")
 
     def _release(self, workspace_id: int, file: Path) -> None:
         registered = LedgerArchive.objects.filter(
             workspace_id=workspace_id, digest=compute_file_digest(file)
         ).first()
         if registered is None:
-            raise ArchiveError("the ledger names no such archive")
+            raise ArchiveError("the ledger has no such archive")
         deleted = archive.release_bodies(registered, file, actor=ACTOR)
-        self.stdout.write(f"let go of {deleted} bodies")
+        self.stdout.write(f"deleted {deleted} bodies")
 
 
 def _find_workspace_id(file: Path) -> int:
-    """The workspace of this installation whose ledger the archive is of. Raises ArchiveError, OSError."""
+    """Return the id of the workspace that the archive belongs to. Raise ArchiveError, OSError."""
     with ArchiveReader(file) as reader:
         log = reader.header.log
     for workspace in select_workspaces(None):

@@ -1,4 +1,4 @@
-"""Sign with a new key from now on; the old one is kept to verify with."""
+"""Replace the ledger's signing key. The old key still verifies."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from traces.ledger.checkpoints import rotate_key
 
 
 class Command(BaseCommand):
-    help = "Retire the ledger's key and make a new one. Restart the server afterwards."
+    help = "Retire the ledger's key and create a new one. Restart the server afterwards."
 
     def handle(self, **_: Any) -> None:
         retired_path = rotate_key()
         self.stdout.write(
-            f"The key in use is new; the old one is kept as {retired_path}. Restart the server now."
+            f"Created a new key; the old one is kept as {retired_path}. Restart the server now."
         )

@@ -1,4 +1,4 @@
-"""Seal what waits in the ledger and count what was sealed, once or until stopped."""
+"""Seal unsealed entries and update the counts, once or until stopped."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from traces.ledger.sealing import Sealer
 
 
 class Command(BaseCommand):
-    help = "Give waiting entries their place in the tree and sign the new heads."
+    help = "Give unsealed entries their positions in the tree and sign the new heads."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--loop", action="store_true", help="go on until SIGTERM or SIGINT")
+        parser.add_argument("--loop", action="store_true", help="run until SIGTERM or SIGINT")
         parser.add_argument(
-            "--every", type=float, default=1.0, help="seconds between two looks (with --loop)"
+            "--every", type=float, default=1.0, help="seconds between two rounds (with --loop)"
         )
 
     def handle(self, *, loop: bool, every: float, **_: Any) -> None:

@@ -1,4 +1,4 @@
-"""Verify ledgers from the evidence; exit status 1 when anything does not hold."""
+"""Verify ledgers from the evidence. Exit status 1 when anything fails."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from traces.management.workspace_argument import select_workspaces
 
 
 class Command(BaseCommand):
-    help = "Recompute every hash, place and signed head of the ledger. Changes nothing."
+    help = "Recompute every hash, position and signed head of the ledger. Changes nothing."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--workspace", metavar="SLUG", help="only this one (default: all)")
@@ -32,7 +32,9 @@ class Command(BaseCommand):
         )
 
         parser.add_argument(
-            "--anchors", action="store_true", help="hold it against the files and git notes that are set up"
+            "--anchors",
+            action="store_true",
+            help="compare with the heads in the configured files and git notes",
         )
         parser.add_argument(
             "--archive",
@@ -40,7 +42,7 @@ class Command(BaseCommand):
             type=Path,
             nargs="+",
             default=[],
-            help="archives, held against the ledger (with --workspace)",
+            help="archives to compare with the ledger (with --workspace)",
         )
 
     def handle(
@@ -54,15 +56,17 @@ class Command(BaseCommand):
     ) -> None:
         workspaces = select_workspaces(workspace)
         if archive and workspace is None:
-            raise CommandError("Archives are of one ledger: name it with --workspace.")
+            raise CommandError("An archive belongs to one ledger: name it with --workspace.")
         outside = [_read_heads(one, checkpoint) if checkpoint else [] for one in workspaces]
         if checkpoint and not any(outside):
-            raise CommandError(f"{checkpoint} holds no signed head of the ledgers to verify.")
+            raise CommandError(f"{checkpoint} has no signed head of the ledgers to verify.")
         anchored = [self._read_anchors(one) for one in workspaces] if anchors else []
         if anchors:
             outside = [kept + found for kept, (found, _) in zip(outside, anchored, strict=True)]
             if not any(outside):
-                raise CommandError("No file or git note keeps a head: set an anchor up, or use --checkpoint.")
+                raise CommandError(
+                    "No file or git note has a head: configure an anchor, or use --checkpoint."
+                )
         reports = [self._verify(one, kept) for one, kept in zip(workspaces, outside, strict=True)]
         archives_hold = [self._check_archive(workspaces[0], file) for file in archive]
         readable = all(fine for _, fine in anchored)
@@ -86,7 +90,7 @@ class Command(BaseCommand):
         return report
 
     def _read_anchors(self, workspace: Workspace) -> tuple[list[str], bool]:
-        """(the heads kept outside, whether every place could be read)."""
+        """Return (the heads kept outside, whether every anchor could be read)."""
         heads, errors = read_anchored_heads(workspace)
         for problem in errors:
             self.stdout.write(f"{workspace.slug}: cannot be read back: {problem}")
