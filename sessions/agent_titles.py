@@ -1,4 +1,4 @@
-"""How agents are called on pages."""
+"""Display names of agents."""
 
 from __future__ import annotations
 
@@ -21,5 +21,5 @@ TITLES: Mapping[str, str] = {
 
 
 def agent_title(name: str) -> str:
-    """The product's name; what the agent calls itself where it is none of ours."""
+    """Return the product's name, or what an unknown agent calls itself."""
     return TITLES.get(name, name or "Unnamed agent")

@@ -1,10 +1,10 @@
-"""Ids of sessions in addresses. Clients choose their own: any character may be in one, a line feed too."""
+"""URL path converter for session ids, which clients choose: any character may be in one, a line feed too."""
 
 from __future__ import annotations
 
 
-class AnyId:
-    """As `path`, but for line feeds too: an address that cannot be made breaks each page that has it."""
+class AnyTextConverter:
+    """Match as `path` does, line feeds too: an id that no URL takes would break each page that links it."""
 
     regex = r"[\s\S]+"
 

@@ -1,8 +1,8 @@
-"""What a file held before and after a change that is being reported, where both are known; never guessed.
+"""Find the text of a file before and after a reported change, where both are known; never guess.
 
-Before it, the first that is known: what the client says in its hook; the agent's own edit, undone; what the
-session wrote there last; the commit that the change names. The last two count only where the ledger's newest
-hash of the file says the same, or the file was never spoken of.
+The previous text is the first known of these: what the hook reports; the new text with the agent's edit
+reverted; what the session wrote to the file last; the commit that the change names. The last two count only
+where the ledger's newest hash of the file agrees, or the ledger has none.
 """
 
 from __future__ import annotations
@@ -23,81 +23,85 @@ from traces.ledger.append import read_body
 from traces.models import EntryKind, LedgerEntry
 from traces.mutation_class.worker_client import classify_in_worker
 
-DECISIONS_LOOKED = 20  # the newest of the session
+MAX_DECISIONS_READ = 20  # the newest of the session
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What a hook tells of its call: the input, and by canonical path the text of a file before it."""
+class ReportedTexts:
+    """What a hook reports of its call: the input, and the previous texts of files by canonical path."""
 
     input: Mapping[str, Any] = field(default_factory=dict)
     before: Mapping[str, str] = field(default_factory=dict)
 
 
-def computed_class(session: AgentSession, data: Mapping[str, Any], told: Told | None) -> str | None:
-    """The class of a reported change, None where it is not known. At most 3 queries, one git call.
+def compute_mutation_class(
+    session: AgentSession, data: Mapping[str, Any], reported: ReportedTexts | None
+) -> str | None:
+    """Return the class of a reported change, None where it is not known. At most 3 queries, one git call.
 
-    `data` are the fields of the simple form; `told` is None for a caller that is no hook.
+    `data` are the fields of the simple form; `reported` is None for a caller that is no hook.
     """
     try:
-        change = _Change(session, to_canonical_path(data["path"]), data, told)
-        after = change.after()
-        before = None if after is None else change.before(after)
+        change = _Change(session, to_canonical_path(data["path"]), data, reported)
+        after = change.find_new_text()
+        before = None if after is None else change.find_previous_text(after)
     except ValueError:
-        return None  # a path or a text that is none: recording it says what is wrong
+        return None  # a malformed path or text: recording the change raises the error
     if after is None or before is None:
         return None
     return classify_in_worker(change.path, before, after)
 
 
 class _Change:
-    def __init__(self, session: AgentSession, path: str, data: Mapping[str, Any], told: Told | None) -> None:
-        self.session, self.path, self.data, self.told = session, path, data, told
+    def __init__(
+        self, session: AgentSession, path: str, data: Mapping[str, Any], reported: ReportedTexts | None
+    ) -> None:
+        self.session, self.path, self.data, self.reported = session, path, data, reported
         self._decisions: list[dict[str, Any]] | None = None
 
-    def after(self) -> str | None:
+    def find_new_text(self) -> str | None:
         content, wanted = self.data.get("content"), self.data.get("content_hash")
         if content is not None:
-            return content if self.told is not None or self._is_whole(content) else None
+            return content if self.reported is not None or self._is_complete(content) else None
         if not wanted or not self.session.workspace.local_root:
             return None
         text = WorkspaceFiles(self.session.workspace).read(self.path).text
-        return text if text is not None and _hash_of(text) == wanted else None
+        return text if text is not None and _hash_text(text) == wanted else None
 
-    def before(self, after: str) -> str | None:
-        if self.told is not None and self.path in self.told.before:
-            return self.told.before[self.path]
-        undone_edit = undone(after, parse_replacements(self._input()))
-        return undone_edit if undone_edit is not None else self._recorded()
+    def find_previous_text(self, after: str) -> str | None:
+        if self.reported is not None and self.path in self.reported.before:
+            return self.reported.before[self.path]
+        undone_edit = revert_replacements(after, parse_replacements(self._find_input()))
+        return undone_edit if undone_edit is not None else self._find_recorded_text()
 
-    def _is_whole(self, content: str) -> bool:
-        """Lines of a file may come without the rest of it: then the last of them lies beyond the text."""
+    def _is_complete(self, content: str) -> bool:
+        """Return whether the content is a complete file and not some of its lines."""
         lines = content.count("\n") + (not content.endswith("\n"))
         return (self.data.get("start_line") or 1) == 1 or (self.data.get("end_line") or lines + 1) <= lines
 
-    def _input(self) -> Mapping[str, Any]:
-        """The call's own input: the hook's, else that of the decision with this `tool_use_id`."""
-        if self.told is not None:
-            return self.told.input
+    def _find_input(self) -> Mapping[str, Any]:
+        """Return the call's input: the hook's, else that of the decision with this `tool_use_id`."""
+        if self.reported is not None:
+            return self.reported.input
         called = self.data.get("tool_use_id")
         found = (one.get("input") for one in self.decisions if called and one.get("tool_use_id") == called)
         sent = next(found, None)
         return sent if isinstance(sent, Mapping) else {}
 
-    def _recorded(self) -> str | None:
+    def _find_recorded_text(self) -> str | None:
         known = find_newest_hashes(self.session.workspace_id, [self.path]).get(self.path)
         if known == "":
             return ""
         if known is not None:
-            written = next((text for text in self._written() if _hash_of(text) == known), None)
+            written = next((text for text in self._list_written_texts() if _hash_text(text) == known), None)
             if written is not None:
                 return written
         revision = self.data.get("revision_id") or self.session.revision_id or ""
         text = read_committed_text(self.session.workspace.local_root, revision, self.path)
-        return text if text is not None and known in {None, _hash_of(text)} else None
+        return text if text is not None and known in {None, _hash_text(text)} else None
 
-    def _written(self) -> Iterator[str]:
-        """Whole texts that the session has lately asked to write."""
+    def _list_written_texts(self) -> Iterator[str]:
+        """Yield the complete texts of the session's newest calls."""
         for body in self.decisions:
             sent = body.get("input")
             values = (
@@ -107,28 +111,32 @@ class _Change:
 
     @property
     def decisions(self) -> list[dict[str, Any]]:
-        """Bodies of the session's newest decisions. 1 query, once."""
+        """Read the bodies of the session's newest decisions. 1 query, once."""
         if self._decisions is None:
-            mine = LedgerEntry.objects.filter(
+            entries = LedgerEntry.objects.filter(
                 workspace_id=self.session.workspace_id,
                 session_id=self.session.session_id,
                 kind=EntryKind.DECISION,
             )
-            rows = mine.select_related("body").order_by("-pk")[:DECISIONS_LOOKED]
+            rows = entries.select_related("body").order_by("-pk")[:MAX_DECISIONS_READ]
             self._decisions = [body for row in rows if (body := read_body(row))]
         return self._decisions
 
 
-def undone(after: str, pieces: list[Replacement]) -> str | None:
-    """The text before these edits; None where one of them could have been made in more than one place."""
+def revert_replacements(after: str, replacements: list[Replacement]) -> str | None:
+    """Undo edits; None where one of them could have been made in more than one place."""
     before = after
-    for piece in reversed(pieces):
-        place = before.find(piece.after) if piece.before and piece.after and not piece.replace_all else -1
-        if place < 0 or before.find(piece.after, place + 1) >= 0:
+    for replacement in reversed(replacements):
+        position = (
+            before.find(replacement.after)
+            if replacement.before and replacement.after and not replacement.replace_all
+            else -1
+        )
+        if position < 0 or before.find(replacement.after, position + 1) >= 0:
             return None
-        before = before[:place] + piece.before + before[place + len(piece.after) :]
-    return before if pieces and apply_replacements(before, pieces) == after else None
+        before = before[:position] + replacement.before + before[position + len(replacement.after) :]
+    return before if replacements and apply_replacements(before, replacements) == after else None
 
 
-def _hash_of(text: str) -> str:
+def _hash_text(text: str) -> str:
     return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"

@@ -1,4 +1,4 @@
-"""A mutation that a session reports, under the intent that the session holds."""
+"""Record a mutation that a session reports, under the session's intent."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from controlplane.shared.masking import to_storable
 from sessions.models import AgentSession
-from sessions.previous_text import Told, computed_class
+from sessions.previous_text import ReportedTexts, compute_mutation_class
 from sessions.representations import format_time
 from traces.entries.mutation_class_check import COMPUTED_CLASS_FIELD
 from traces.entries.record import Mutation, MutationAuthor, record_mutation
@@ -16,12 +16,14 @@ def record_trace(
     session: AgentSession,
     data: dict[str, Any],
     actor: str,
-    told: Told | None = None,
+    reported: ReportedTexts | None = None,
     *,
-    classed: bool = True,
+    with_class: bool = True,
 ) -> tuple[dict[str, Any], bool]:
-    """The answer, and whether the mutation is new. `told` is what a hook knows of its call beside `data`.
-    Without `classed` the class is left unknown, for whoever has no time to compute it.
+    """Return the answer, and whether the mutation is new.
+
+    `reported` is what a hook adds to `data`. Without `with_class` the class is left unknown, for callers that
+    have no time to compute it.
 
     Raise `MutationFieldError` or `DuplicateIdError`.
     """
@@ -32,7 +34,7 @@ def record_trace(
     mutation = Mutation(
         **fields,
         problems=to_storable(str(problems)) if problems else None,
-        computed_class=computed_class(session, data, told) if classed else None,
+        computed_class=compute_mutation_class(session, data, reported) if with_class else None,
     )
     author = MutationAuthor(
         session_id=session.session_id,

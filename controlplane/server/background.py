@@ -10,7 +10,7 @@ from typing import Any
 from django.db import close_old_connections
 
 from sessions.approvals.lifecycle import expire_overdue
-from sessions.gate.health import watch
+from sessions.gate.health import alert_on_partial_hooks
 from sessions.live.hub import stop_hub
 from traces.anchors.schedule import send_due_heads
 from traces.counts.counters import count_all
@@ -25,7 +25,7 @@ LOOPS: tuple[tuple[str, float, Callable[[], Any]], ...] = (  # name, seconds bet
     ("expire approvals", 1.0, expire_overdue),
     ("tell outlets", 1.0, deliver_all),
     ("anchor ledgers", 1.0, send_due_heads),
-    ("watch sessions", 60.0, watch),
+    ("watch sessions", 60.0, alert_on_partial_hooks),
 )
 
 

@@ -13,10 +13,10 @@ from sessions.adapters.file_changes import build_traces, read_previous_texts
 from sessions.adapters.hook_call import Event, HookAnswer, HookCall
 from sessions.adapters.refusal_text import to_hook_answer
 from sessions.gate import check
-from sessions.gate.health import alarm, health_of
+from sessions.gate.health import alert_if_degraded, compute_health
 from sessions.gate.request import GateRequest
 from sessions.lifecycle.end import end_session
-from sessions.lifecycle.guidance import prompt_of
+from sessions.lifecycle.guidance import render_prompt
 from sessions.lifecycle.open import find_session, open_session, require_owner
 from sessions.models import AgentSession
 from sessions.trace_report import record_trace
@@ -67,8 +67,8 @@ def _record_changes(request: HookRequest) -> HookResult:
     references = {"tool_use_id": call.call_id, "revision_id": session.revision_id or None}
     for trace in traces:
         in_time = time.monotonic() < deadline
-        record_trace(session, trace | references, request.bearer.actor, previous, classed=in_time)
-    if traces and alarm(session, health_of(session)):
+        record_trace(session, trace | references, request.bearer.actor, previous, with_class=in_time)
+    if traces and alert_if_degraded(session, compute_health(session)):
         log.warning("session %s: its hooks run only in part", session.session_id)
     return HookResult(HookAnswer())
 
@@ -81,7 +81,7 @@ def _resolve_call(request: HookRequest, session: AgentSession) -> Any:
 
 
 def _answer_with_prompt(request: HookRequest) -> HookResult:
-    return HookResult(HookAnswer(context=prompt_of(_open_session(request))))
+    return HookResult(HookAnswer(context=render_prompt(_open_session(request))))
 
 
 def _end_session(request: HookRequest) -> HookResult:

@@ -18,7 +18,7 @@ from controlplane.policy.paths.canonical import InvalidPath, canonicalize
 from controlplane.policy.paths.filesystem import Filesystem
 from controlplane.policy.paths.raw_path import RawPath
 from sessions.adapters.hook_call import FileContent, mapping
-from sessions.previous_text import Told
+from sessions.previous_text import ReportedTexts
 
 REMOVING_OPERATIONS = frozenset({"delete", "move"})
 DELETED = "DELETED"
@@ -37,14 +37,14 @@ def build_traces(call: ToolCall, contents: tuple[FileContent, ...], disk: Filesy
     return list(traces.values())
 
 
-def read_previous_texts(call: ToolCall, contents: tuple[FileContent, ...]) -> Told:
+def read_previous_texts(call: ToolCall, contents: tuple[FileContent, ...]) -> ReportedTexts:
     """Return what the payload says of the files before the tool ran."""
     before = {
         _workspace_path(content.path, call, call.cwd): content.before
         for content in contents
         if content.before is not None
     }
-    return Told(mapping(call.input), before)
+    return ReportedTexts(mapping(call.input), before)
 
 
 def _workspace_path(raw: object, call: ToolCall, cwd: str | None) -> str:

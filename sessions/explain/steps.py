@@ -19,7 +19,7 @@ from sessions.gate.answers import render_decision
 from sessions.gate.decide import decide_call
 from sessions.gate.handshake_call import preview_handshake
 from sessions.gate.snapshot import read_snapshot
-from sessions.lifecycle.open import find_session, require_owner, unopened_session
+from sessions.lifecycle.open import build_session, find_session, require_owner
 from sessions.models import AgentSession
 
 if TYPE_CHECKING:
@@ -83,12 +83,12 @@ def read_snapshot_for_token(
     session = find_session(bearer.workspace_id, request.session_id)
     if session is not None and not bearer.has_role("reviewer"):
         require_owner(session, bearer)
-    return read_session_snapshot(session or unopened_session(bearer.workspace_id, request.opening))
+    return read_session_snapshot(session or build_session(bearer.workspace_id, request.opening))
 
 
 def read_snapshot_at(workspace_id: int, request: GateRequest, viewpoint: Viewpoint) -> SessionSnapshot:
     """Read the snapshot of a viewpoint. Raise NotFoundError."""
-    session = unopened_session(workspace_id, request.opening)
+    session = build_session(workspace_id, request.opening)
     if viewpoint.session_id:
         named_session = find_session(workspace_id, viewpoint.session_id)
         if named_session is None:

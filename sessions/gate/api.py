@@ -1,4 +1,4 @@
-"""`POST /api/v1/gate`: parse, ask the gate, answer. It holds no rule."""
+"""`POST /api/v1/gate`: parse, check, answer; no rules here."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class GateView(WorkspaceView):
     error_body = staticmethod(render_refusal)
 
     def get_authenticators(self) -> list[BaseAuthentication]:
-        """From the gate's memory: the append itself makes sure that the token still holds."""
+        """Authenticate from the cache (0 queries): the append checks that the token was not revoked."""
         return [TokenAuthentication(find_cached_bearer)]
 
     @extend_schema(
@@ -64,16 +64,16 @@ class GateView(WorkspaceView):
         size = int(request.META.get("CONTENT_LENGTH") or 0)
         if size > MAX_BODY_BYTES:
             raise GateInputError(TOO_LONG)
-        asked = parse_gate_request(request.data, size)
+        gate_request = parse_gate_request(request.data, size)
         resumed = request.META.get(RESUMED, "")
         if resumed:
-            asked = replace(asked, resumed=resumed)
-        answer = check.check(self.bearer, asked)
+            gate_request = replace(gate_request, resumed=resumed)
+        answer = check.check(self.bearer, gate_request)
         observe_decision(answer["decision"], time.perf_counter() - began)
-        return Response(answer, headers=self._hold(answer, asked.wait_seconds))
+        return Response(answer, headers=self._hold_headers(answer, gate_request.wait_seconds))
 
-    def _hold(self, answer: dict[str, Any], wait_seconds: float) -> dict[str, str]:
-        held_before = RESUMED in self.request.META
-        if answer["decision"] != "ask" or not answer["approval"] or not wait_seconds or held_before:
+    def _hold_headers(self, answer: dict[str, Any], wait_seconds: float) -> dict[str, str]:
+        was_held = RESUMED in self.request.META
+        if answer["decision"] != "ask" or not answer["approval"] or not wait_seconds or was_held:
             return {}
         return {HOLD_HEADER: f"{answer['approval']['id']};{wait_seconds}"}

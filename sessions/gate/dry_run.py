@@ -11,14 +11,14 @@ from sessions.gate.answers import render_outcome
 from sessions.gate.decide import decide_request
 from sessions.gate.request import GateRequest
 from sessions.gate.snapshot import read_snapshot
-from sessions.lifecycle.open import find_session, unopened_session
+from sessions.lifecycle.open import build_session, find_session
 
 
 def dry_run(bearer: Bearer, request: GateRequest) -> dict[str, Any]:
     """Return what the gate would answer. Raise ForeignSessionError."""
     session = find_session(bearer.workspace_id, request.session_id)
     if session is None:
-        session = unopened_session(bearer.workspace_id, request.opening)
+        session = build_session(bearer.workspace_id, request.opening)
     elif session.token_id != bearer.token_id and not bearer.has_role("reviewer"):
         raise ForeignSessionError("This session belongs to another token.", reason="not_yours")
     snapshot = read_snapshot(session)

@@ -15,7 +15,7 @@ from sessions.approvals.lifecycle import open_approval
 from sessions.gate import snapshot_cache
 from sessions.gate.denial_alerts import alert_on_repeated_denials
 from sessions.gate.outcome import GateOutcome
-from sessions.lifecycle.open import record_session
+from sessions.lifecycle.open import record_session_event
 from sessions.models import AgentSession, ApprovalGrant
 
 
@@ -54,5 +54,5 @@ def _use_grant(outcome: GateOutcome) -> bool:
 def _begin_reasoning(session: AgentSession, actor: str) -> None:
     unbegun = AgentSession.objects.filter(pk=session.pk, state=SessionState.REQUEST.value)
     if unbegun.apply_change(state=SessionState.REASONING.value):
-        record_session(session, "reasoning", actor)
+        record_session_event(session, "reasoning", actor)
     snapshot_cache.forget(session.workspace_id, session.session_id)

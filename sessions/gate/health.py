@@ -1,4 +1,7 @@
-"""Whether a session's tool calls really pass the gate. A hook that fails to load says nothing by itself."""
+"""Tell whether a session's tool calls really pass the gate.
+
+A hook that fails to load says nothing by itself, so this is judged by what the ledger has and has not.
+"""
 
 from __future__ import annotations
 
@@ -16,17 +19,17 @@ from sessions.models import AgentSession
 from traces.ledger.append import NewEntry, append, read_body
 from traces.models import EntryKind, LedgerEntry
 
-UNREPORTED = 3  # changes let through, none of them reported: fewer may still be under way
-LOOKED_AT = 500  # allowed calls of all the sessions asked about, the newest
-WATCHED = timedelta(hours=1)
-MAX_WATCHED = 200
+MIN_UNREPORTED = 3  # changes allowed and none of them reported: fewer may still be under way
+MAX_CALLS_READ = 500  # allowed calls of all the given sessions, the newest
+ALERT_PERIOD = timedelta(hours=1)
+MAX_SESSIONS = 200
 ACTOR = "gate"
 
 
 class GateHealth(StrEnum):
-    GOVERNED = "governed"  # calls are decided upon
-    DEGRADED = "degraded"  # half of it: changes without calls, or calls without changes
-    SILENT = "silent"  # neither: opened, and nothing was heard of its tools
+    GOVERNED = "governed"  # its calls are decided
+    DEGRADED = "degraded"  # changes without calls, or calls without changes: one of two hooks does not run
+    SILENT = "silent"  # opened, and neither calls nor changes have come
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,60 +46,60 @@ UNGATED = Health(
 )
 
 
-def _unreported(count: int) -> Health:
+def _build_unreported(count: int) -> Health:
     why = f"{count} changes were let through and none was reported: its hook after tools does not run."
     return Health(GateHealth.DEGRADED, why)
 
 
-def health_of(session: AgentSession) -> Health:
-    """At most 2 queries."""
-    return healths(session.workspace_id, [session.session_id])[session.session_id]
+def compute_health(session: AgentSession) -> Health:
+    """Return the health of one session. At most 2 queries."""
+    return compute_healths(session.workspace_id, [session.session_id])[session.session_id]
 
 
-def healths(workspace_id: int, session_ids: Iterable[str]) -> dict[str, Health]:
-    """At most 2 queries for any number of sessions."""
-    wanted = list(session_ids)
-    counted = counts(workspace_id, wanted)
-    return judged(workspace_id, {session_id: counted[session_id] for session_id in wanted})
+def compute_healths(workspace_id: int, session_ids: Iterable[str]) -> dict[str, Health]:
+    """Return the health of each session. At most 2 queries for any number of them."""
+    ids = list(session_ids)
+    counts_by_session = count_entries(workspace_id, ids)
+    return classify_sessions(workspace_id, {session_id: counts_by_session[session_id] for session_id in ids})
 
 
-def judged(workspace_id: int, counted: Mapping[str, Counter[str]]) -> dict[str, Health]:
-    """From counts that are known; at most 1 query."""
-    doubtful = [name for name, count in counted.items() if count["allow"] and not count["trace"]]
-    changes = _changes(workspace_id, doubtful)
-    return {name: _judge(count, changes[name]) for name, count in counted.items()}
+def classify_sessions(workspace_id: int, counts: Mapping[str, Counter[str]]) -> dict[str, Health]:
+    """Return the health of each session from its entry counts. At most 1 query."""
+    doubtful = [name for name, count in counts.items() if count["allow"] and not count["trace"]]
+    changes = _count_changes(workspace_id, doubtful)
+    return {name: _classify(count, changes[name]) for name, count in counts.items()}
 
 
-def _judge(count: Counter[str], changes: int) -> Health:
-    asked = count["allow"] + count["deny"] + count["ask"]
-    if count["trace"] and not asked:
+def _classify(count: Counter[str], changes: int) -> Health:
+    calls = count["allow"] + count["deny"] + count["ask"]
+    if count["trace"] and not calls:
         return UNGATED
-    if changes >= UNREPORTED:
-        return _unreported(changes)
-    return GOVERNED if asked else SILENT
+    if changes >= MIN_UNREPORTED:
+        return _build_unreported(changes)
+    return GOVERNED if calls else SILENT
 
 
-def counts(workspace_id: int, session_ids: list[str]) -> dict[str, Counter[str]]:
-    """Of each session: its decisions by outcome, its `trace`s and its `alert`s. 1 query."""
-    counted: dict[str, Counter[str]] = defaultdict(Counter)
-    theirs = LedgerEntry.objects.filter(workspace_id=workspace_id, session_id__in=session_ids)
+def count_entries(workspace_id: int, session_ids: list[str]) -> dict[str, Counter[str]]:
+    """Count the decisions of each session by outcome, its `trace`s and its `alert`s. 1 query."""
+    totals: dict[str, Counter[str]] = defaultdict(Counter)
+    entries = LedgerEntry.objects.filter(workspace_id=workspace_id, session_id__in=session_ids)
     # Grouped at once, SQLite would walk the whole ledger by kind instead of the sessions' own entries.
-    rows = LedgerEntry.objects.filter(pk__in=theirs.values("pk"))
+    rows = LedgerEntry.objects.filter(pk__in=entries.values("pk"))
     grouped = rows.values_list("session_id", "kind", "outcome").annotate(count=Count("pk")).order_by()
     for session_id, kind, outcome, count in grouped:
         if kind in {EntryKind.DECISION, EntryKind.TRACE} or (kind, outcome) == (EntryKind.SESSION, "alert"):
-            counted[session_id]["trace" if kind == EntryKind.TRACE else outcome] += count
-    return counted
+            totals[session_id]["trace" if kind == EntryKind.TRACE else outcome] += count
+    return totals
 
 
-def _changes(workspace_id: int, session_ids: list[str]) -> Counter[str]:
-    """How many of the newest allowed calls of each session were to change something. 1 query or none."""
+def _count_changes(workspace_id: int, session_ids: list[str]) -> Counter[str]:
+    """Count the newest allowed calls of each session that would change something. 1 query or none."""
     if not session_ids:
         return Counter()
     rows = LedgerEntry.objects.filter(
         workspace_id=workspace_id, session_id__in=session_ids, kind=EntryKind.DECISION, outcome="allow"
     )
-    newest = rows.select_related("body").order_by("-pk")[:LOOKED_AT]
+    newest = rows.select_related("body").order_by("-pk")[:MAX_CALLS_READ]
     bodies = ((entry.session_id, read_body(entry) or {}) for entry in newest)
     return Counter(
         session_id
@@ -105,38 +108,43 @@ def _changes(workspace_id: int, session_ids: list[str]) -> Counter[str]:
     )
 
 
-def watch() -> int:
-    """For the server's own loop: alarms for live sessions whose hooks run only in part; how many are new."""
-    recent = AgentSession.objects.filter(last_seen_at__gt=timezone.now() - WATCHED)
-    alive = recent.exclude(state__in=[SessionState.ENDED, SessionState.REQUEST]).order_by("-last_seen_at")
+def alert_on_partial_hooks() -> int:
+    """Alert on recent sessions whose hooks run only in part; return how many alerts are new.
+
+    Called by the server's background loop.
+    """
+    recent = AgentSession.objects.filter(last_seen_at__gt=timezone.now() - ALERT_PERIOD)
+    candidates = recent.exclude(state__in=[SessionState.ENDED, SessionState.REQUEST]).order_by(
+        "-last_seen_at"
+    )
     by_workspace: dict[int, list[AgentSession]] = defaultdict(list)
-    for session in alive[:MAX_WATCHED]:
+    for session in candidates[:MAX_SESSIONS]:
         by_workspace[session.workspace_id].append(session)
     return sum(
-        alarm(session, found[session.session_id])
+        alert_if_degraded(session, healths[session.session_id])
         for workspace_id, sessions in by_workspace.items()
-        for found in [healths(workspace_id, [session.session_id for session in sessions])]
+        for healths in [compute_healths(workspace_id, [session.session_id for session in sessions])]
         for session in sessions
     )
 
 
-def alarm(session: AgentSession, health: Health) -> bool:
-    """Tell the reviewers, once for a session and a kind of trouble; False when there is nothing new."""
+def alert_if_degraded(session: AgentSession, health: Health) -> bool:
+    """Alert the reviewers, once for a session and reason; False when there is nothing new."""
     if health.state is not GateHealth.DEGRADED:
         return False
-    trouble = "ungated" if health is UNGATED else "unreported"
-    made = append(
+    reason = "ungated" if health is UNGATED else "unreported"
+    appended = append(
         NewEntry(
             workspace_id=session.workspace_id,
             kind=EntryKind.SESSION,
-            idempotency_key=f"health:{session.pk}:{trouble}",
+            idempotency_key=f"health:{session.pk}:{reason}",
             session_id=session.session_id,
             intent_id=session.selected_intent_id,
             outcome="alert",
             agent=session.agent_name,
-            reason=trouble,
+            reason=reason,
             actor=ACTOR,
             body={"event": "alert", "session_id": session.session_id, "text": health.why},
         )
     )
-    return made is not None
+    return appended is not None

@@ -11,7 +11,7 @@ from collections import OrderedDict
 from controlplane.shared.tokens import Bearer
 from sessions.core_values import forget_policies, load_policy
 from sessions.gate.snapshot import SessionSnapshot, forget_owners, read_snapshot
-from sessions.lifecycle.intent_lock import reclaim
+from sessions.lifecycle.intent_lock import reclaim_intent
 from sessions.lifecycle.open import Opening, open_session
 
 MAX_SNAPSHOTS = 5_000
@@ -26,7 +26,7 @@ def get_snapshot(bearer: Bearer, opening: Opening) -> SessionSnapshot:
     if snapshot is None or (not snapshot.session.root and (opening.root or opening.cwd)):
         session, _ = open_session(bearer, opening)
         if session.intent is None and session.selected_intent_id and not session.ended:
-            reclaim(session, load_policy(session.workspace))
+            reclaim_intent(session, load_policy(session.workspace))
         snapshot = remember(read_snapshot(session))
     return snapshot
 

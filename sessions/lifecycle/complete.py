@@ -1,4 +1,4 @@
-"""An agent says that its intent is done: completed at once, or confirmed by a human, as policy says."""
+"""Complete a session's intent, at once or after a human confirms, as policy says."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from django.db import transaction
 from intents import registry
 from sessions.approvals.lifecycle import find_pending, open_request
 from sessions.approvals.reach import ReachRating
-from sessions.lifecycle.request_scope import request_digest
+from sessions.lifecycle.request_scope import compute_request_digest
 from sessions.lifecycle.session_context import load_active_context
 from sessions.models import AgentSession, Approval
 
@@ -25,7 +25,7 @@ def complete_intent(session: AgentSession, notes: str, actor: str) -> Approval |
         with transaction.atomic():
             registry.complete(session.intent, actor=actor, reason=notes)
         return None
-    digest = request_digest("completion", intent.intent_id, intent.revision, notes)
+    digest = compute_request_digest("completion", intent.intent_id, intent.revision, notes)
     return find_pending(session, digest) or open_request(
         session,
         kind=Approval.Kind.COMPLETION,

@@ -1,4 +1,4 @@
-"""Ending sessions, and freezing them until a person has looked."""
+"""End sessions, and freeze them until a person has looked."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from django.utils import timezone
 
 from controlplane.policy.model import SessionState
 from sessions.approvals.lifecycle import cancel_pending
-from sessions.lifecycle.open import record_session
+from sessions.lifecycle.open import record_session_event
 from sessions.models import AgentSession
 
 
 def end_session(session: AgentSession, actor: str) -> bool:
-    """End it and let go of its intent; False when it had ended before."""
+    """End a session, release its intent and cancel its approvals; False when it had ended before."""
     with transaction.atomic():
         ended = (
             AgentSession.objects.filter(pk=session.pk)
@@ -20,15 +20,15 @@ def end_session(session: AgentSession, actor: str) -> bool:
             .apply_change(state=SessionState.ENDED.value, ended_at=timezone.now(), intent=None)
         )
         if ended:
-            record_session(session, "ended", actor)
+            record_session_event(session, "ended", actor)
             cancel_pending(session, actor)
     return bool(ended)
 
 
 def freeze_session(session: AgentSession, actor: str, *, frozen: bool) -> bool:
-    """Stop (or let go on) every destructive call of a session; False when it was so already."""
+    """Stop or allow again every destructive call of a session; False when it was so already."""
     with transaction.atomic():
         changed = AgentSession.objects.filter(pk=session.pk, frozen=not frozen).apply_change(frozen=frozen)
         if changed:
-            record_session(session, "frozen" if frozen else "unfrozen", actor)
+            record_session_event(session, "frozen" if frozen else "unfrozen", actor)
     return bool(changed)

@@ -1,4 +1,4 @@
-"""What an agent's model is told, and which tools it may be offered, before a prompt goes out."""
+"""Render the governance section of the system prompt, and select the tools to offer with it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from intents.store import to_values
 from sessions.lifecycle.session_context import SessionContext, load_context
 from sessions.models import AgentSession
 
-NO_LONGER = {
+CLOSED_REASONS = {
     "COMPLETED": Reason.COMPLETED,
     "ABANDONED": Reason.ABANDONED,
     "BLOCKED": Reason.BLOCKED,
@@ -23,13 +23,13 @@ NO_LONGER = {
 Problem = tuple[ErrorType, Reason, str]
 
 
-def prompt_of(session: AgentSession) -> str:
-    """The governance section for this session's state."""
-    return prompt_for(load_context(session))
+def render_prompt(session: AgentSession) -> str:
+    """Render the governance section for the session's state. About 6 queries."""
+    return _render_prompt(load_context(session))
 
 
-def prompt_for(context: SessionContext) -> str:
-    """The section for what is so now: unavailable, ended, before selection, after it, or no longer active."""
+def _render_prompt(context: SessionContext) -> str:
+    """Choose the section: unavailable, ended, before or after the selection, or no longer active."""
     session = context.session
     if context.registry is not Registry.OK:
         return governance.render_unavailable(
@@ -39,7 +39,7 @@ def prompt_for(context: SessionContext) -> str:
         return governance.render_ended()
     if not session.selected_intent_id:
         return governance.render_before_selection(list_selectable_intents(session.workspace_id))
-    if _problem(context) is not None or session.intent is None:
+    if _find_problem(context) is not None or session.intent is None:
         intent = context.intent
         status, blocked = (intent.status, intent.blocked_reason) if intent else (None, "")
         return governance.render_inactive_intent(session.selected_intent_id, status, blocked)
@@ -47,44 +47,44 @@ def prompt_for(context: SessionContext) -> str:
 
 
 def preflight(session: AgentSession, tools: list[Any] | None) -> dict[str, Any]:
-    """`ok` false when the session's intent is no longer active or the registry is unavailable."""
+    """Return prompt and tools, with `ok` false when the intent or the registry cannot be used."""
     context = load_context(session)
-    problem = _problem(context)
-    answer: dict[str, Any] = {"ok": problem is None, "prompt": prompt_for(context)}
+    problem = _find_problem(context)
+    answer: dict[str, Any] = {"ok": problem is None, "prompt": _render_prompt(context)}
     if problem is not None:
         error_type, reason, error = problem
         answer |= {"error": error, "error_type": error_type.value, "reason": reason.value}
     everything = problem is None and bool(context.session.selected_intent_id)
-    answer["tools"] = _offered(tools, context.policy, context.session.agent_name, everything=everything)
+    answer["tools"] = _filter_tools(tools, context.policy, context.session.agent_name, everything=everything)
     return answer
 
 
-def _offered(tools: list[Any] | None, policy: Policy, agent: str, *, everything: bool) -> list[Any]:
-    """Of the client's tools (all that are known for it, when it names none) those to offer now."""
+def _filter_tools(tools: list[Any] | None, policy: Policy, agent: str, *, everything: bool) -> list[Any]:
+    """Return those of the client's tools to offer now; of all known ones when it names none."""
     listed = list(TABLES.get(agent, COMMON)) if tools is None else tools
     if everything:
         return listed
-    shown = set(select_safe_tools([name for name in map(_name_of, listed) if name], policy, agent))
-    return [tool for tool in listed if _name_of(tool) in shown]
+    shown = set(select_safe_tools([name for name in map(_tool_name, listed) if name], policy, agent))
+    return [tool for tool in listed if _tool_name(tool) in shown]
 
 
-def _name_of(tool: Any) -> str:
-    """A tool is a name, or an object that carries one, in OpenAI's or Anthropic's form."""
+def _tool_name(tool: Any) -> str:
+    """Return the name of a tool: a name itself, or an object in OpenAI's or Anthropic's form."""
     if isinstance(tool, dict):
         tool = tool.get("name") or (tool.get("function") or {}).get("name")
     return tool if isinstance(tool, str) else ""
 
 
-def _problem(context: SessionContext) -> Problem | None:
+def _find_problem(context: SessionContext) -> Problem | None:
     if context.registry is not Registry.OK:
         text = registry.describe_unavailable(context.registry)
         return ErrorType.ORCHESTRATION_UNAVAILABLE, Reason(context.registry.value), text
     if context.session.ended:
         return ErrorType.SESSION_ENDED, Reason.ENDED, "This session has ended. Start a new session."
-    return _intent_problem(context) if context.session.selected_intent_id else None
+    return _find_intent_problem(context) if context.session.selected_intent_id else None
 
 
-def _intent_problem(context: SessionContext) -> Problem | None:
+def _find_intent_problem(context: SessionContext) -> Problem | None:
     intent, chosen = context.intent, context.session.selected_intent_id
     if intent is None:
         text = f"{chosen} is no longer in the registry. Start a new session and select another intent."
@@ -92,7 +92,7 @@ def _intent_problem(context: SessionContext) -> Problem | None:
     if context.intent_held_by_other:
         text = f"{chosen} was taken by another session while this one was silent. Start a new session."
         return ErrorType.INTENT_CONFLICT, Reason.HELD_BY_OTHER_SESSION, text
-    if intent.status in NO_LONGER:
+    if intent.status in CLOSED_REASONS:
         text = f"{chosen} is {intent.status.lower()}. Start a new session and select an active intent."
-        return ErrorType.MISSING_OR_INVALID_INTENT, NO_LONGER[intent.status], text
+        return ErrorType.MISSING_OR_INVALID_INTENT, CLOSED_REASONS[intent.status], text
     return None

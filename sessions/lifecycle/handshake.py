@@ -1,4 +1,4 @@
-"""`select_active_intent`: a session takes one intent, for life, and gets its context."""
+"""The handshake, `select_active_intent`: a session takes one intent, for life, and gets its context."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from intents.models import Intent
 from intents.prompts.context import build_intent_context
 from intents.selectors import find_intent, find_unmet_dependencies, list_intent_ids
 from sessions.core_values import load_policy
-from sessions.lifecycle.intent_lock import holder_of, take
-from sessions.lifecycle.open import record_session
+from sessions.lifecycle.intent_lock import find_holder, lock_intent
+from sessions.lifecycle.open import record_session_event
 from sessions.models import AgentSession
 
-EXPECTED_FORM = re.compile(r"INT-[0-9]{3,}")
+INTENT_ID = re.compile(r"INT-[0-9]{3,}")
 NEW_SESSION = "A session keeps its intent for life: start a new session for other work."
 
 
@@ -38,37 +38,43 @@ class Refusal:
 
 
 def select_intent(session: AgentSession, intent_id: object, actor: str) -> dict[str, Any]:
-    """The handshake's answer (contract 4); `success` false with `error` and `error_type` when refused."""
+    """Select an intent and return the handshake's answer (contract 4).
+
+    When refused, `success` is false, with `error` and `error_type`.
+    """
     with transaction.atomic():
+        # Both rows are locked, so of two handshakes for one intent the second one finds a holder.
         sessions = AgentSession.objects.select_for_update(of=("self",)).select_related("workspace", "intent")
         session = sessions.get(pk=session.pk)
         policy = load_policy(session.workspace)
-        intent = _locked(session.workspace, intent_id)
-        refusal = _refusal(session, intent_id, intent, policy)
+        intent = _lock_intent_row(session.workspace, intent_id)
+        refusal = _find_refusal(session, intent_id, intent, policy)
         if refusal is None and intent is not None:
-            _take(session, intent, policy, actor)
+            _take_intent(session, intent, policy, actor)
     if refusal is not None:
-        again = session.intent if refusal.error_type is ErrorType.INTENT_LOCKED else None
-        return _refused(refusal, again if again is not None and again.intent_id == intent_id else None)
-    assert intent is not None  # _refusal names an intent that is not there
+        selected = session.intent if refusal.error_type is ErrorType.INTENT_LOCKED else None
+        return _render_refusal(
+            refusal, selected if selected is not None and selected.intent_id == intent_id else None
+        )
+    assert intent is not None  # else there is a refusal
     return {"success": True, **build_intent_context(intent)}
 
 
 def preview_selection(session: AgentSession, intent_id: object, policy: Policy) -> dict[str, Any]:
     """Return what `select_intent` would answer, without taking anything."""
     intent = find_intent(session.workspace_id, str(intent_id))
-    refusal = _refusal(session, intent_id, intent, policy)
+    refusal = _find_refusal(session, intent_id, intent, policy)
     if refusal is None and intent is not None:
         return {"success": True, **build_intent_context(intent)}
-    return _refused(refusal or _unknown(session.workspace, intent_id))
+    return _render_refusal(refusal or _refuse_unknown(session.workspace, intent_id))
 
 
-def _refused(refusal: Refusal, intent: Intent | None = None) -> dict[str, Any]:
-    """A refusal; for the intent that the session holds already the context comes along again."""
-    nothing: dict[str, Any] = {"context": None, "intent": None, "history": [], "files": []}
+def _render_refusal(refusal: Refusal, intent: Intent | None = None) -> dict[str, Any]:
+    """Render a refusal; for the intent that the session holds already, with its context."""
+    empty: dict[str, Any] = {"context": None, "intent": None, "history": [], "files": []}
     return {
         "success": False,
-        **(build_intent_context(intent) if intent is not None else nothing),
+        **(build_intent_context(intent) if intent is not None else empty),
         "error": refusal.error,
         "error_type": refusal.error_type.value,
         "reason": refusal.reason.value,
@@ -76,25 +82,25 @@ def _refused(refusal: Refusal, intent: Intent | None = None) -> dict[str, Any]:
     }
 
 
-def _locked(workspace: Workspace, intent_id: object) -> Intent | None:
+def _lock_intent_row(workspace: Workspace, intent_id: object) -> Intent | None:
     if not isinstance(intent_id, str):
         return None
     intents = Intent.objects.select_for_update(of=("self",)).select_related("workspace")
     return intents.filter(workspace=workspace, intent_id=intent_id).first()
 
 
-def _refusal(
+def _find_refusal(
     session: AgentSession, intent_id: object, intent: Intent | None, policy: Policy
 ) -> Refusal | None:
     return (
-        _session_refusal(session)
-        or _registry_refusal(session.workspace)
-        or (_unknown(session.workspace, intent_id) if intent is None else None)
-        or (_intent_refusal(session, intent, policy) if intent is not None else None)
+        _refuse_session(session)
+        or _refuse_registry(session.workspace)
+        or (_refuse_unknown(session.workspace, intent_id) if intent is None else None)
+        or (_refuse_intent(session, intent, policy) if intent is not None else None)
     )
 
 
-def _session_refusal(session: AgentSession) -> Refusal | None:
+def _refuse_session(session: AgentSession) -> Refusal | None:
     if session.ended:
         return Refusal(ErrorType.SESSION_ENDED, Reason.ENDED, "This session has ended. Start a new session.")
     if session.selected_intent_id:
@@ -103,7 +109,7 @@ def _session_refusal(session: AgentSession) -> Refusal | None:
     return None
 
 
-def _registry_refusal(workspace: Workspace) -> Refusal | None:
+def _refuse_registry(workspace: Workspace) -> Refusal | None:
     state = registry.find_registry_state(workspace.pk)
     if state is Registry.OK:
         return None
@@ -112,9 +118,9 @@ def _registry_refusal(workspace: Workspace) -> Refusal | None:
     )
 
 
-def _unknown(workspace: Workspace, intent_id: object) -> Refusal:
+def _refuse_unknown(workspace: Workspace, intent_id: object) -> Refusal:
     ids = ", ".join(list_intent_ids(workspace.pk)) or "none"
-    if not isinstance(intent_id, str) or not EXPECTED_FORM.fullmatch(intent_id):
+    if not isinstance(intent_id, str) or not INTENT_ID.fullmatch(intent_id):
         error = (
             f"{intent_id!r} is no intent id of the form INT-001 (ASCII digits), nor one of this workspace."
         )
@@ -123,22 +129,22 @@ def _unknown(workspace: Workspace, intent_id: object) -> Refusal:
     return Refusal(ErrorType.MISSING_OR_INVALID_INTENT, Reason.NOT_FOUND, f"{error} Known intents: {ids}.")
 
 
-def _intent_refusal(session: AgentSession, intent: Intent, policy: Policy) -> Refusal | None:
-    closed = _closed(intent)
-    if closed is not None:
-        return closed
+def _refuse_intent(session: AgentSession, intent: Intent, policy: Policy) -> Refusal | None:
+    refusal = _refuse_closed(intent)
+    if refusal is not None:
+        return refusal
     unmet = find_unmet_dependencies(intent)
     if unmet:
         error = f"{intent.intent_id} waits for {', '.join(unmet)} to be completed. Select another intent."
         return Refusal(ErrorType.INTENT_CONFLICT, Reason.DEPENDENCIES_UNMET, error)
-    holder = holder_of(intent, policy, but=session)
+    holder = find_holder(intent, policy, exclude=session)
     if holder is not None:
         error = f"{intent.intent_id} is held by session {holder.session_id} of {holder.agent_name or 'an agent'}. Select another intent, or wait until it is let go."  # noqa: E501
         return Refusal(ErrorType.INTENT_CONFLICT, Reason.HELD_BY_OTHER_SESSION, error)
     return None
 
 
-def _closed(intent: Intent) -> Refusal | None:
+def _refuse_closed(intent: Intent) -> Refusal | None:
     texts = {
         IntentStatus.COMPLETED: "is completed. Select another intent.",
         IntentStatus.ABANDONED: "was abandoned. Select another intent.",
@@ -151,9 +157,11 @@ def _closed(intent: Intent) -> Refusal | None:
     return Refusal(ErrorType.MISSING_OR_INVALID_INTENT, reason, f"{intent.intent_id} {text}")
 
 
-def _take(session: AgentSession, intent: Intent, policy: Policy, actor: str) -> None:
+def _take_intent(session: AgentSession, intent: Intent, policy: Policy, actor: str) -> None:
     if intent.status == IntentStatus.PENDING:
         reason = f"selected by session {session.session_id}"
         intent = registry.move(intent, IntentStatus.IN_PROGRESS, actor=actor, reason=reason)
-    take(session, intent, policy)
-    record_session(session, "selected", actor, intent_id=intent.intent_id, intent_revision=intent.version)
+    lock_intent(session, intent, policy)
+    record_session_event(
+        session, "selected", actor, intent_id=intent.intent_id, intent_revision=intent.version
+    )

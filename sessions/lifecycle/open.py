@@ -1,4 +1,4 @@
-"""Opening and resuming agent sessions."""
+"""Open and resume agent sessions."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class Opening:
     revision_id: str = ""
 
 
-def opening_from(data: dict[str, Any]) -> Opening:
-    """From a validated request body of the gate or of `POST /sessions`."""
+def parse_opening(data: dict[str, Any]) -> Opening:
+    """Read the validated body of `POST /sessions`."""
     agent = data.get("agent") or {}
     return Opening(
         session_id=data.get("session_id") or "",
@@ -49,21 +49,21 @@ def opening_from(data: dict[str, Any]) -> Opening:
 def open_session(bearer: Bearer, opening: Opening) -> tuple[AgentSession, bool]:
     """Return the session, and whether it is new. Raise ForeignSessionError when another token owns it."""
     session_id = opening.session_id or new_id()
-    found = find_session(bearer.workspace_id, session_id)
-    if found is None:
+    session = find_session(bearer.workspace_id, session_id)
+    if session is None:
         try:
             with transaction.atomic():
-                return _create(bearer, session_id, opening), True
-        except IntegrityError:  # two first calls at once: one of them opened it
-            found = find_session(bearer.workspace_id, session_id)
-            if found is None:
+                return _create_session(bearer, session_id, opening), True
+        except IntegrityError:  # of two first calls at once, the other one opened it
+            session = find_session(bearer.workspace_id, session_id)
+            if session is None:
                 raise
-    require_owner(found, bearer)
-    _learn(found, opening)
-    return found, False
+    require_owner(session, bearer)
+    _fill_in(session, opening)
+    return session, False
 
 
-def unopened_session(workspace_id: int, opening: Opening) -> AgentSession:
+def build_session(workspace_id: int, opening: Opening) -> AgentSession:
     """Build the session that a first call would open, without saving it."""
     return AgentSession(
         workspace_id=workspace_id,
@@ -88,23 +88,23 @@ def require_owner(session: AgentSession, bearer: Bearer) -> None:
         raise ForeignSessionError("This session belongs to another token. Open one of your own.")
 
 
-def record_session(session: AgentSession, what: str, actor: str, **more: Any) -> None:
-    """Write to the ledger what became of a session: opened, reasoning, selected, released, frozen, ended."""
+def record_session_event(session: AgentSession, event: str, actor: str, **details: Any) -> None:
+    """Append a session event: opened, reasoning, selected, released, reclaimed, frozen, unfrozen or ended."""
     append(
         NewEntry(
             workspace_id=session.workspace_id,
             kind="session",
             session_id=session.session_id,
             intent_id=session.selected_intent_id,
-            outcome=what,
+            outcome=event,
             agent=session.agent_name,
             actor=actor,
-            body={"event": what, "session_id": session.session_id, **more},
+            body={"event": event, "session_id": session.session_id, **details},
         )
     )
 
 
-def _create(bearer: Bearer, session_id: str, opening: Opening) -> AgentSession:
+def _create_session(bearer: Bearer, session_id: str, opening: Opening) -> AgentSession:
     session = AgentSession.objects.create(
         workspace_id=bearer.workspace_id,
         session_id=session_id,
@@ -118,7 +118,7 @@ def _create(bearer: Bearer, session_id: str, opening: Opening) -> AgentSession:
         revision_id=opening.revision_id,
         last_seen_at=timezone.now(),
     )
-    record_session(
+    record_session_event(
         session,
         "opened",
         bearer.actor,
@@ -129,7 +129,7 @@ def _create(bearer: Bearer, session_id: str, opening: Opening) -> AgentSession:
     return session
 
 
-def _learn(session: AgentSession, opening: Opening) -> None:
+def _fill_in(session: AgentSession, opening: Opening) -> None:
     """Fill in what the client did not say when the session was opened, and note that it is alive.
 
     Nothing known is overwritten but `revision_id` and `hook_version`. The root is fixed once: a call could
@@ -137,10 +137,10 @@ def _learn(session: AgentSession, opening: Opening) -> None:
     """
     now, rows = timezone.now(), AgentSession.objects.filter(pk=session.pk)
     # The agent's name chooses its table of tools, and both folders resolve paths: decisions depend on them.
-    decisive = _news(session, opening, "agent_name", "cwd")
+    decisive = _find_missing(session, opening, "agent_name", "cwd")
     if not session.root and (opening.root or opening.cwd):
         decisive["root"] = opening.root or opening.cwd
-    metadata = _news(session, opening, "agent_version", "agent_model")
+    metadata = _find_missing(session, opening, "agent_version", "agent_model")
     for field in ("revision_id", "hook_version"):
         if getattr(opening, field) and getattr(opening, field) != getattr(session, field):
             metadata[field] = getattr(opening, field)
@@ -153,7 +153,7 @@ def _learn(session: AgentSession, opening: Opening) -> None:
     session.refresh_from_db()
 
 
-def _news(session: AgentSession, opening: Opening, *fields: str) -> dict[str, str]:
+def _find_missing(session: AgentSession, opening: Opening, *fields: str) -> dict[str, str]:
     """Return the fields that the opening names and the session does not know yet."""
     return {
         field: getattr(opening, field)

@@ -1,4 +1,4 @@
-"""An agent asks for a wider scope instead of running into its borders."""
+"""Open an approval for a wider scope, as an agent requests it."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ def request_scope(session: AgentSession, patterns: list[str], reason: str) -> Ap
     context = load_active_context(session)
     intent = context.intent
     assert intent is not None
-    digest = request_digest("scope", intent.intent_id, sorted(patterns))
-    wide = any(pattern.startswith(("**", "*")) for pattern in patterns)
+    digest = compute_request_digest("scope", intent.intent_id, sorted(patterns))
+    is_wide = any(pattern.startswith(("**", "*")) for pattern in patterns)
     return find_pending(session, digest) or open_request(
         context.session,
         kind=Approval.Kind.SCOPE,
         digest=digest,
         timeout_minutes=context.policy.approval_timeout_minutes,
         reach=ReachRating(Approval.Reach.WIDE, "a pattern for the whole tree")
-        if wide
+        if is_wide
         else ReachRating(Approval.Reach.MEDIUM, "a wider scope stays until somebody narrows it"),
         call={"patterns": patterns, "reason": reason},
         message=reason,
@@ -41,6 +41,6 @@ def request_scope(session: AgentSession, patterns: list[str], reason: str) -> Ap
     )
 
 
-def request_digest(kind: str, *parts: object) -> str:
+def compute_request_digest(kind: str, *parts: object) -> str:
     text = json.dumps([kind, *parts], sort_keys=True, ensure_ascii=False)
     return f"{kind}:{hashlib.sha256(text.encode()).hexdigest()}"

@@ -10,7 +10,7 @@ from intents.registry import find_registry_state
 from intents.selectors import find_intent
 from sessions.core_values import load_policy, to_core_intent
 from sessions.errors import IntentNotActiveError, SessionEndedError
-from sessions.lifecycle.intent_lock import holder_of
+from sessions.lifecycle.intent_lock import find_holder
 from sessions.models import AgentSession
 
 
@@ -65,7 +65,7 @@ def _selected_intent(session: AgentSession, policy: Policy) -> tuple[SelectedInt
     row = find_intent(session.workspace_id, session.selected_intent_id)
     if row is None:
         return None, False
-    if holder_of(row, policy, but=session) is not None:
+    if find_holder(row, policy, exclude=session) is not None:
         return to_core_intent(row), True
     session.intent = row  # free again: the session's next call takes it back
     return to_core_intent(row), False

@@ -19,7 +19,7 @@ from intents.registry import describe_unavailable, find_registry_state
 from intents.selectors import find_intent, list_intent_ids, list_selectable_intents
 from sessions.approvals.representations import represent_approval
 from sessions.lifecycle.complete import complete_intent
-from sessions.lifecycle.guidance import prompt_of
+from sessions.lifecycle.guidance import render_prompt
 from sessions.lifecycle.handshake import select_intent
 from sessions.lifecycle.request_scope import request_scope
 from sessions.mcp.schemas import INTENT_ID, PROPOSAL_FIELDS, SESSION_ID, choice, text, texts
@@ -115,7 +115,7 @@ def get_intent_context(call: McpCall) -> str:
         session = call.require_session()
         intent_id = session.selected_intent_id
         if not intent_id:
-            return prompt_of(session)
+            return render_prompt(session)
     intent = find_intent(call.workspace_id, intent_id)
     if intent is None:
         known = ", ".join(list_intent_ids(call.workspace_id)) or "none"

@@ -13,7 +13,7 @@ from controlplane.models import Workspace
 from controlplane.policy.model import SessionState
 from intents.models import Intent
 from sessions.agent_titles import agent_title
-from sessions.gate.health import Health, counts, judged
+from sessions.gate.health import Health, classify_sessions, count_entries
 from sessions.models import AgentSession
 from traces.ledger.append import read_body
 from traces.models import LedgerEntry
@@ -82,8 +82,8 @@ def load_session_page(workspace: Workspace, *, include_ended: bool, cursor: str 
 def build_rows(workspace: Workspace, sessions: Sequence[AgentSession]) -> Iterable[SessionRow]:
     """Build the rows of any number of sessions in at most 3 queries."""
     ids = [session.session_id for session in sessions]
-    counts_by_id = counts(workspace.pk, ids)
-    health = judged(workspace.pk, {session_id: counts_by_id[session_id] for session_id in ids})
+    counts_by_id = count_entries(workspace.pk, ids)
+    health = classify_sessions(workspace.pk, {session_id: counts_by_id[session_id] for session_id in ids})
     names = _map_intent_names(workspace.pk, {session.selected_intent_id for session in sessions} - {""})
     return [
         _build_row(session, counts_by_id[session.session_id], health[session.session_id], names)

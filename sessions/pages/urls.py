@@ -3,9 +3,9 @@
 from django.urls import path, register_converter
 
 from sessions.pages import views
-from sessions.path_converters import AnyId
+from sessions.path_converters import AnyTextConverter
 
-register_converter(AnyId, "anyid")
+register_converter(AnyTextConverter, "anyid")
 app_name = "sessions"
 urlpatterns = [
     path("", views.session_list, name="list"),

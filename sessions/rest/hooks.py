@@ -1,4 +1,4 @@
-"""`POST /hooks/{agent}/{event}`: a client's own hook, answered in the client's own form. It holds no rule."""
+"""`POST /hooks/{agent}/{event}`: a client's own hook, answered in the client's own form; no rules here."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from sessions.gate.limits import MAX_BODY_BYTES, TOO_LONG
 from sessions.gate.schema import GateRefusal
 from sessions.live.hold_open import HOLD_HEADER, MAX_BODY
 
-DECISION_HEADER = "X-ICP-Decision"  # allow, deny or ask, for a doctor and for whoever reads along
+DECISION_HEADER = "X-ICP-Decision"  # allow, deny or ask: read by `icp.py doctor` and in logs
 ERROR_HEADER = "X-ICP-Error"
-TOLD = frozenset({Event.PROMPT, Event.SESSION_START})
+CONTEXT_EVENTS = frozenset({Event.PROMPT, Event.SESSION_START})
 DESCRIPTION = (
     "The body is what the client gives its hook; `icp` may stand beside it, an object with `root`, "
     "`revision_id`, `client_version`, `current_content_hashes`, `links`, `wait_seconds` (0 to 55, cut to "
@@ -43,11 +43,13 @@ DESCRIPTION = (
 class HookView(WorkspaceView):
     required_role = "agent"
     error_body = staticmethod(render_refusal)
-    sent_as: str | None = None  # the event as the payload names it: a refusal is rendered for that one
+    event_name: str | None = None  # the event as the payload names it: a refusal is rendered for that one
 
     def get_authenticators(self) -> list[BaseAuthentication]:
-        """The gate's memory of tokens serves the gate only: its append makes sure that the token holds."""
-        return [TokenAuthentication(find_cached_bearer if self._meaning() is Event.PRE_TOOL else find_bearer)]
+        """Cache tokens for the gate's own event only: its append checks that the token was not revoked."""
+        return [
+            TokenAuthentication(find_cached_bearer if self._event_kind() is Event.PRE_TOOL else find_bearer)
+        ]
 
     @extend_schema(
         operation_id="hooks",
@@ -83,58 +85,59 @@ class HookView(WorkspaceView):
     def post(self, request: Request, agent: str, event: str) -> Response:
         began = time.perf_counter()
         size = int(request.META.get("CONTENT_LENGTH") or 0)
-        if size > (MAX_BODY_BYTES if self._meaning() is Event.PRE_TOOL else MAX_BODY):
+        if size > (MAX_BODY_BYTES if self._event_kind() is Event.PRE_TOOL else MAX_BODY):
             raise GateInputError(TOO_LONG)  # after a tool its results stand beside its input
-        payload = self._payload(request)
-        self.sent_as = event_name_in(payload)
-        hook, asked = parse_hook(agent, event, payload, size)
-        outcome = handle_hook(HookRequest(self.bearer, hook, asked))
-        if outcome.decision:
-            observe_decision(outcome.decision, time.perf_counter() - began)
-        rendered = find_client(agent).render(event, outcome.answer)
-        return Response(rendered, headers=self._headers(agent, outcome, asked.wait_seconds))
+        payload = self._read_payload(request)
+        self.event_name = event_name_in(payload)
+        hook, gate_request = parse_hook(agent, event, payload, size)
+        result = handle_hook(HookRequest(self.bearer, hook, gate_request))
+        if result.decision:
+            observe_decision(result.decision, time.perf_counter() - began)
+        rendered = find_client(agent).render(event, result.answer)
+        return Response(rendered, headers=self._build_headers(agent, result, gate_request.wait_seconds))
 
-    def _payload(self, request: Request) -> Any:
-        """The body, with the waiting time of the address where it has one."""
+    def _read_payload(self, request: Request) -> Any:
+        """Return the body, with `wait_seconds` of the query string where it has one."""
         payload, wait = request.data, request.query_params.get("wait_seconds")
         if wait is None or not isinstance(payload, dict):
             return payload
         try:
-            told = {"wait_seconds": float(wait), **(payload.get("icp") or {})}
+            client_fields = {"wait_seconds": float(wait), **(payload.get("icp") or {})}
         except (TypeError, ValueError) as error:
             raise GateInputError("wait_seconds must be a number, and icp an object.") from error
-        return {**payload, "icp": told}
+        return {**payload, "icp": client_fields}
 
-    def _headers(self, agent: str, outcome: HookResult, wait_seconds: float) -> dict[str, str]:
-        headers = {DECISION_HEADER: outcome.decision} if outcome.decision else {}
+    def _build_headers(self, agent: str, result: HookResult, wait_seconds: float) -> dict[str, str]:
+        headers = {DECISION_HEADER: result.decision} if result.decision else {}
         seconds = min(wait_seconds, find_client(agent).max_wait_seconds)
         resumed = "HTTP_X_ICP_RESUMED" in self.request.META
-        if outcome.approval and seconds and not resumed:
-            headers[HOLD_HEADER] = f"{outcome.approval};{seconds}"
+        if result.approval and seconds and not resumed:
+            headers[HOLD_HEADER] = f"{result.approval};{seconds}"
         return headers
 
     def handle_exception(self, exc: Exception) -> Response:
-        """Fails closed: what went wrong before a tool is the client's own denial, with a 200."""
+        """Fail closed: an error before a tool is the client's own denial, with a 200."""
+        # Clients let the tool run on any other status.
         response = super().handle_exception(exc)
         if self.request.method != "POST" or self.kwargs["agent"] not in CLIENTS:
             return response
-        meaning = self._meaning()
-        if meaning not in {None, Event.PRE_TOOL, *TOLD}:
+        kind = self._event_kind()
+        if kind not in {None, Event.PRE_TOOL, *CONTEXT_EVENTS}:
             return response
-        told = failure_answer(str(response.data["error"]))
-        answer = HookAnswer(context=told.text) if meaning in TOLD else told
+        denial = failure_answer(str(response.data["error"]))
+        answer = HookAnswer(context=denial.text) if kind in CONTEXT_EVENTS else denial
         headers = {ERROR_HEADER: str(response.data["error_type"])}
         if answer.denied:
             headers[DECISION_HEADER] = "deny"
-        return Response(self._rendered(answer), headers=headers)
+        return Response(self._render(answer), headers=headers)
 
-    def _rendered(self, answer: HookAnswer) -> Body:
-        """An event that the client does not have is answered as the one before a tool."""
-        client, event = CLIENTS[self.kwargs["agent"]], self.sent_as or self.kwargs["event"]
+    def _render(self, answer: HookAnswer) -> Body:
+        """Render an answer; for an unknown event as for the one before a tool, which denies."""
+        client, event = CLIENTS[self.kwargs["agent"]], self.event_name or self.kwargs["event"]
         if event not in client.events:
             event = next(name for name, kind in client.events.items() if kind is Event.PRE_TOOL)
         return client.render(event, answer)
 
-    def _meaning(self) -> Event | None:
+    def _event_kind(self) -> Event | None:
         client = CLIENTS.get(self.kwargs.get("agent", ""))
-        return client.events.get(self.sent_as or self.kwargs["event"]) if client else None
+        return client.events.get(self.event_name or self.kwargs["event"]) if client else None

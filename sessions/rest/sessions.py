@@ -1,4 +1,4 @@
-"""REST for sessions. Each view parses, calls one function, answers."""
+"""REST for sessions: each view validates, calls one service, answers."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from sessions.api_schema import Body, responses_for
 from sessions.approvals.representations import represent_approval
 from sessions.approvals.schema import ApprovalAnswer
 from sessions.errors import SessionNotFoundError
-from sessions.gate.health import health_of
+from sessions.gate.health import compute_health
 from sessions.gate.request import ID, parse_field
 from sessions.lifecycle.complete import complete_intent
 from sessions.lifecycle.end import end_session
-from sessions.lifecycle.guidance import preflight, prompt_of
+from sessions.lifecycle.guidance import preflight, render_prompt
 from sessions.lifecycle.handshake import select_intent
-from sessions.lifecycle.open import Opening, find_session, open_session, opening_from, require_owner
+from sessions.lifecycle.open import Opening, find_session, open_session, parse_opening, require_owner
 from sessions.lifecycle.request_scope import request_scope
 from sessions.models import AgentSession
 from sessions.representations import count_session_entries, represent_session
@@ -36,19 +36,19 @@ class SessionViewBase(WorkspaceView):
 
     required_role: str | dict[str, str] = "agent"
 
-    def session(self, session_id: str, *, acting: bool = True) -> AgentSession:
+    def get_session(self, session_id: str, *, acting: bool = True) -> AgentSession:
         """Find the session of the address. Raise SessionNotFoundError or ForeignSessionError."""
-        found = find_session(self.bearer.workspace_id, session_id)
-        if found is None:
+        session = find_session(self.bearer.workspace_id, session_id)
+        if session is None:
             raise SessionNotFoundError(f"There is no session {session_id} in this workspace.")
         if acting or not self.bearer.has_role("reviewer"):
-            require_owner(found, self.bearer)
-        return found
+            require_owner(session, self.bearer)
+        return session
 
-    def body(self, serializer: type[Body]) -> dict[str, Any]:
-        checked = serializer(data=self.request.data)
-        checked.is_valid(raise_exception=True)
-        return dict(checked.validated_data)
+    def validate(self, serializer: type[Body]) -> dict[str, Any]:
+        body = serializer(data=self.request.data)
+        body.is_valid(raise_exception=True)
+        return dict(body.validated_data)
 
 
 class SessionsView(SessionViewBase):
@@ -68,12 +68,12 @@ class SessionsView(SessionViewBase):
         responses={**responses_for(200, schema.OpenedSession, 415), 201: schema.OpenedSession},
     )  # fmt: skip
     def post(self, request: Request) -> Response:
-        data = self.body(schema.OpenSessionBody)
-        opening: Opening = opening_from(data | {"session_id": _wanted_id(data)})
+        data = self.validate(schema.OpenSessionBody)
+        opening: Opening = parse_opening(data | {"session_id": _requested_id(data)})
         session, created = open_session(self.bearer, opening)
         answer = represent_session(session) | {
             "created": created,
-            "prompt": prompt_of(session),
+            "prompt": render_prompt(session),
             "available_intents": [
                 {"id": one.intent_id, "name": one.name, "description": one.description, "status": one.status}
                 for one in list_selectable_intents(session.workspace_id)
@@ -88,9 +88,9 @@ class SessionView(SessionViewBase):
         responses=responses_for(200, schema.SessionDetail, 404),
     )  # fmt: skip
     def get(self, request: Request, session_id: str) -> Response:
-        session = self.session(session_id, acting=False)
-        more = {"counts": count_session_entries(session), "health": asdict(health_of(session))}
-        return Response(represent_session(session) | more)
+        session = self.get_session(session_id, acting=False)
+        details = {"counts": count_session_entries(session), "health": asdict(compute_health(session))}
+        return Response(represent_session(session) | details)
 
 
 class SelectIntentView(SessionViewBase):
@@ -100,8 +100,8 @@ class SelectIntentView(SessionViewBase):
         request=schema.SelectIntentBody, responses=responses_for(200, schema.HandshakeAnswer, 404, 415),
     )  # fmt: skip
     def post(self, request: Request, session_id: str) -> Response:
-        intent_id = self.body(schema.SelectIntentBody)["intent_id"]
-        return Response(select_intent(self.session(session_id), intent_id, self.actor))
+        intent_id = self.validate(schema.SelectIntentBody)["intent_id"]
+        return Response(select_intent(self.get_session(session_id), intent_id, self.actor))
 
 
 class PromptView(SessionViewBase):
@@ -110,13 +110,13 @@ class PromptView(SessionViewBase):
         responses=responses_for(200, schema.PromptAnswer, 404),
     )  # fmt: skip
     def get(self, request: Request, session_id: str) -> Response:
-        session = self.session(session_id, acting=False)
-        facts = {
+        session = self.get_session(session_id, acting=False)
+        answer = {
             "session_id": session.session_id,
             "state": session.state,
             "intent_id": session.selected_intent_id or None,
         }
-        return Response(facts | {"prompt": prompt_of(session)})
+        return Response(answer | {"prompt": render_prompt(session)})
 
 
 class PreflightView(SessionViewBase):
@@ -125,8 +125,8 @@ class PreflightView(SessionViewBase):
         request=schema.PreflightBody, responses=responses_for(200, schema.PreflightAnswer, 404, 415),
     )  # fmt: skip
     def post(self, request: Request, session_id: str) -> Response:
-        tools = self.body(schema.PreflightBody).get("tools")
-        return Response(preflight(self.session(session_id), tools))
+        tools = self.validate(schema.PreflightBody).get("tools")
+        return Response(preflight(self.get_session(session_id), tools))
 
 
 class RequestScopeView(SessionViewBase):
@@ -135,8 +135,8 @@ class RequestScopeView(SessionViewBase):
         request=schema.RequestScopeBody, responses=responses_for(201, ApprovalAnswer, 404, 409, 415),
     )  # fmt: skip
     def post(self, request: Request, session_id: str) -> Response:
-        data = self.body(schema.RequestScopeBody)
-        approval = request_scope(self.session(session_id), data["patterns"], data["reason"])
+        data = self.validate(schema.RequestScopeBody)
+        approval = request_scope(self.get_session(session_id), data["patterns"], data["reason"])
         return Response(represent_approval(approval), status=201)
 
 
@@ -148,10 +148,10 @@ class CompleteIntentView(SessionViewBase):
         responses=responses_for(200, schema.CompletionAnswer, 404, 409, 415),
     )  # fmt: skip
     def post(self, request: Request, session_id: str) -> Response:
-        notes = self.body(schema.CompleteIntentBody)["verification_notes"]
-        approval = complete_intent(self.session(session_id), notes, self.actor)
-        shown = represent_approval(approval) if approval is not None else None
-        return Response({"completed": approval is None, "approval": shown})
+        notes = self.validate(schema.CompleteIntentBody)["verification_notes"]
+        approval = complete_intent(self.get_session(session_id), notes, self.actor)
+        rendered = represent_approval(approval) if approval is not None else None
+        return Response({"completed": approval is None, "approval": rendered})
 
 
 class EndSessionView(SessionViewBase):
@@ -160,7 +160,7 @@ class EndSessionView(SessionViewBase):
         request=None, responses=responses_for(200, schema.SessionAnswer, 404),
     )  # fmt: skip
     def post(self, request: Request, session_id: str) -> Response:
-        session = self.session(session_id, acting=not self.bearer.has_role("reviewer"))
+        session = self.get_session(session_id, acting=not self.bearer.has_role("reviewer"))
         if session.state != SessionState.ENDED:
             end_session(session, self.actor)
             session.refresh_from_db()
@@ -179,12 +179,12 @@ class SessionTraceView(SessionViewBase):
         },
     )
     def post(self, request: Request, session_id: str) -> Response:
-        data = self.body(schema.TraceBody)
-        answer, new = record_trace(self.session(session_id), data, self.actor)
+        data = self.validate(schema.TraceBody)
+        answer, new = record_trace(self.get_session(session_id), data, self.actor)
         return Response(answer, status=201 if new else 200)
 
 
-def _wanted_id(data: dict[str, Any]) -> str:
-    """The id that the client chose, by the gate's own rule; "" where it leaves the choice to us."""
+def _requested_id(data: dict[str, Any]) -> str:
+    """Return the id that the client chose, by the gate's rule; "" where the server chooses."""
     session_id = data.get("session_id")
     return parse_field("session_id", session_id, ID) if session_id else ""

@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from sessions.approvals.card.previews.edits import Replacement
 from sessions.models import AgentSession
-from sessions.previous_text import undone
+from sessions.previous_text import revert_replacements
 from tests import builders
 from traces.browser.filters import EntryFilters, Term
 from traces.browser.search import build_branches
@@ -168,7 +168,7 @@ def test_lines_out_of_a_file_are_no_text_to_compare(working, on_disk):
     ],
 )
 def test_an_edit_is_undone_only_where_it_has_one_meaning(after, pieces, before):
-    assert undone(after, pieces) == before
+    assert revert_replacements(after, pieces) == before
 
 
 # --- where it is kept -------------------------------------------------------------------------------

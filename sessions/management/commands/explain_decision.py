@@ -13,8 +13,8 @@ from traces.models import EntryKind, LedgerEntry
 if TYPE_CHECKING:
     from django.core.management.base import CommandParser
 
-# What of the record is printed, in this order, where the ledger has it.
-SHOWN = (
+# Fields of the record, printed in this order where the ledger has them.
+PRINTED_FIELDS = (
     "decision",
     "answered",
     "error_type",
@@ -28,55 +28,57 @@ SHOWN = (
 
 
 class Command(BaseCommand):
-    help = "Print what was recorded of a decision, and each step of it decided anew today."
+    help = "Print a recorded decision, and each step of deciding the same call today."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("decision_id", help="`decision_id` of the gate's answer.")
         parser.add_argument(
-            "--workspace", default="", help="Its slug; needed where two workspaces know the id."
+            "--workspace",
+            default="",
+            help="The workspace's slug; needed where two workspaces have a decision of this id.",
         )
 
     def handle(self, *_: Any, **options: Any) -> None:
-        entry = self._entry(options["decision_id"], options["workspace"])
+        entry = self._find_entry(options["decision_id"], options["workspace"])
         workspace = Workspace.objects.get(pk=entry.workspace_id)
-        self._tell_record(entry, workspace)
+        self._print_record(entry, workspace)
         call = to_recorded_call(entry, root=workspace.local_root)
         if call.call is None:
             self.stdout.write(f"\nIt cannot be decided again: {call.unreplayable_reason}.")
             return
         session = find_or_build_session(workspace, entry.session_id, agent=entry.agent)
-        self._tell_today(explain_call(call.call, read_session_snapshot(session)))
+        self._print_explanation(explain_call(call.call, read_session_snapshot(session)))
 
-    def _entry(self, decision_id: str, slug: str) -> LedgerEntry:
+    def _find_entry(self, decision_id: str, slug: str) -> LedgerEntry:
         entries = LedgerEntry.objects.select_related("body").filter(
             kind=EntryKind.DECISION, entry_id=decision_id
         )
         if slug:
-            found = Workspace.objects.filter(slug=slug).first()
-            if found is None:
+            workspace = Workspace.objects.filter(slug=slug).first()
+            if workspace is None:
                 raise CommandError(f"There is no workspace {slug!r}.")
-            entries = entries.filter(workspace_id=found.pk)
-        several = list(entries[:2])
-        if len(several) > 1:
-            raise CommandError("Two workspaces know this id. Say which with --workspace.")
-        if not several:
+            entries = entries.filter(workspace_id=workspace.pk)
+        matches = list(entries[:2])
+        if len(matches) > 1:
+            raise CommandError("Two workspaces have a decision of this id. Name one with --workspace.")
+        if not matches:
             raise CommandError(f"No decision {decision_id!r} is in the ledger.")
-        return several[0]
+        return matches[0]
 
-    def _tell_record(self, entry: LedgerEntry, workspace: Workspace) -> None:
+    def _print_record(self, entry: LedgerEntry, workspace: Workspace) -> None:
         body = read_body(entry) or {}
         self.stdout.write(
             f"Recorded {entry.received_at.isoformat()} in {workspace.slug}, session {entry.session_id}"
         )
         self.stdout.write(f"  {'intent':<15}{entry.intent_id or 'none'}")
         self.stdout.write(f"  {'tool':<15}{entry.tool}")
-        for name in SHOWN:
+        for name in PRINTED_FIELDS:
             if body.get(name):
                 value = body[name]
-                told = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-                self.stdout.write(f"  {name:<15}{told}")
+                text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+                self.stdout.write(f"  {name:<15}{text}")
 
-    def _tell_today(self, explanation: Explanation) -> None:
+    def _print_explanation(self, explanation: Explanation) -> None:
         self.stdout.write(f"\nToday: {explanation.decision.verdict}")
         for step in explanation.steps:
             self.stdout.write(f"{step.number:>3}  {step.outcome:<5} {step.name}: {step.observed}")

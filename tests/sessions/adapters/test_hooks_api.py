@@ -10,7 +10,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from sessions.gate.health import UNGATED, GateHealth, health_of
+from sessions.gate.health import UNGATED, GateHealth, compute_health
 from sessions.models import AgentSession, Approval
 from tests import builders
 from tests.sessions.adapters import captured
@@ -184,14 +184,14 @@ def test_a_formatter_that_ran_afterwards_is_believed_before_the_payload(agent, e
 def test_traces_without_gate_calls_are_an_alarm(agent, everywhere, caplog):
     replay(agent, "claude-code", "SessionStart")
     session = AgentSession.objects.get()
-    assert health_of(session).state is GateHealth.SILENT
+    assert compute_health(session).state is GateHealth.SILENT
     replay(agent, "claude-code", "PostToolUse-Write")
-    assert health_of(session) == UNGATED
+    assert compute_health(session) == UNGATED
     assert "run only in part" in caplog.text
     replay(agent, "claude-code", "PostToolUse-Edit")
     assert LedgerEntry.objects.filter(kind="session", outcome="alert").count() == 1
     replay(agent, "claude-code", "PreToolUse-Read")
-    assert health_of(session).state is GateHealth.GOVERNED
+    assert compute_health(session).state is GateHealth.GOVERNED
 
 
 DENIALS = {

@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from controlplane.shared.client_download import build_client, client_version
-from sessions.gate.health import UNGATED, GateHealth, health_of, healths, watch
+from sessions.gate.health import UNGATED, GateHealth, alert_on_partial_hooks, compute_health, compute_healths
 from sessions.models import AgentSession
 from tests import builders
 from traces.ledger.append import read_body
@@ -43,31 +43,31 @@ def alerts():
 
 
 def test_a_session_of_which_nothing_was_heard_is_silent(busy):
-    assert health_of(busy).state is GateHealth.SILENT
+    assert compute_health(busy).state is GateHealth.SILENT
 
 
 def test_calls_and_changes_together_are_governed(busy, agent):
     for number in range(5):
         write(agent, number)
     trace(agent)
-    assert health_of(busy).state is GateHealth.GOVERNED
-    assert watch() == 0
+    assert compute_health(busy).state is GateHealth.GOVERNED
+    assert alert_on_partial_hooks() == 0
 
 
 def test_changes_without_calls_are_an_alarm(busy, agent):
     trace(agent)
-    assert health_of(busy) == UNGATED
-    assert [watch(), watch()] == [1, 0]
+    assert compute_health(busy) == UNGATED
+    assert [alert_on_partial_hooks(), alert_on_partial_hooks()] == [1, 0]
     assert "its hook before tools does not run" in alerts()[0]
 
 
 def test_calls_without_changes_are_an_alarm_once_they_are_several(busy, agent):
     write(agent, 0)
     write(agent, 1)
-    assert health_of(busy).state is GateHealth.GOVERNED
+    assert compute_health(busy).state is GateHealth.GOVERNED
     write(agent, 2)
-    assert health_of(busy).state is GateHealth.DEGRADED
-    assert [watch(), watch()] == [1, 0]
+    assert compute_health(busy).state is GateHealth.DEGRADED
+    assert [alert_on_partial_hooks(), alert_on_partial_hooks()] == [1, 0]
     assert alerts() == [
         "3 changes were let through and none was reported: its hook after tools does not run."
     ]
@@ -76,19 +76,19 @@ def test_calls_without_changes_are_an_alarm_once_they_are_several(busy, agent):
 def test_reading_alone_needs_no_reports(busy, agent):
     for _ in range(5):
         agent.post("gate", {"session_id": "s-1", "tool": "Read", "input": {"file_path": "src/a.py"}})
-    assert health_of(busy).state is GateHealth.GOVERNED
+    assert compute_health(busy).state is GateHealth.GOVERNED
 
 
 def test_only_sessions_that_live_are_watched(busy, agent):
     trace(agent)
     AgentSession.objects.update(last_seen_at=timezone.now() - timedelta(hours=2))
-    assert watch() == 0
+    assert alert_on_partial_hooks() == 0
 
 
 def test_many_sessions_cost_two_queries(acme, busy, agent, django_assert_max_num_queries):
     write(agent, 0)
     with django_assert_max_num_queries(2):
-        assert len(healths(acme.pk, ["s-1", *(f"other-{n}" for n in range(50))])) == 51
+        assert len(compute_healths(acme.pk, ["s-1", *(f"other-{n}" for n in range(50))])) == 51
 
 
 def test_pages_and_the_api_tell_it(acme, rex, busy, agent, reviewer):
