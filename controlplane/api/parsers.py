@@ -45,7 +45,7 @@ def check_text(value: Any, depth: int = 0) -> None:
     if isinstance(value, str):
         if "\x00" in value:
             raise ValueError("text holds U+0000")
-        if not value.isascii():
+        if not value.isascii():  # ASCII, the common case, needs no copy
             value.encode("utf-8")  # a lone surrogate raises UnicodeEncodeError, a ValueError
     elif isinstance(value, dict):
         for key, item in value.items():

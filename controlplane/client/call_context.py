@@ -63,7 +63,9 @@ def find_connection(payload: dict[str, Any]) -> dict[str, Any]:
 
 def find_repository(path: str) -> str:
     """Return the root of the git repository that contains `path`, else `path`."""
-    return next((one for one in list_parents(path) if os.path.exists(f"{one}/.git")), os.path.abspath(path))
+    return next(
+        (parent for parent in list_parents(path) if os.path.exists(f"{parent}/.git")), os.path.abspath(path)
+    )
 
 
 def list_parents(path: str) -> list[str]:
@@ -119,7 +121,7 @@ def compute_hashes(payload: dict[str, Any], root: str) -> dict[str, str | None]:
         path = os.path.realpath(os.path.join(base, name))
         if path.startswith(top + os.sep) and not os.path.isdir(path):
             hashes_by_path[os.path.relpath(path, top)] = hash_file(path)
-    return {path: told for path, told in hashes_by_path.items() if told != ""}
+    return {path: digest for path, digest in hashes_by_path.items() if digest != ""}
 
 
 def resolve_links(payload: dict[str, Any], root: str) -> dict[str, str]:

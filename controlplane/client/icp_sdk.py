@@ -194,9 +194,9 @@ class ControlPlane:
 
     # --- the wire ------------------------------------------------------------------------------
 
-    def _decide(self, call: dict[str, Any], held: float) -> Decision:
+    def _decide(self, call: dict[str, Any], wait_seconds: float) -> Decision:
         try:
-            answer = self._ask("POST", "gate", call, held)
+            answer = self._ask("POST", "gate", call, wait_seconds)
         except Refused as refused:
             answer = refused.answer
             if answer.get("decision") != "deny":
@@ -218,7 +218,7 @@ class ControlPlane:
     def _session(self, action: str, body: dict[str, Any]) -> dict[str, Any]:
         return self._ask("POST", f"sessions/{quote(self.session_id, safe='')}/{action}", body)
 
-    def _ask(self, method: str, path: str, body: dict[str, Any], held: float = 0) -> dict[str, Any]:
+    def _ask(self, method: str, path: str, body: dict[str, Any], wait_seconds: float = 0) -> dict[str, Any]:
         request = urllib.request.Request(
             f"{self.url}/api/v1/{path}",
             json.dumps(body).encode(),
@@ -226,7 +226,7 @@ class ControlPlane:
             method=method,
         )
         try:
-            with _OPENER.open(request, timeout=held + TIMEOUT_MARGIN) as reply:
+            with _OPENER.open(request, timeout=wait_seconds + TIMEOUT_MARGIN) as reply:
                 answer = json.loads(reply.read())
         except urllib.error.HTTPError as error:
             raise _to_refused(error) from error

@@ -94,9 +94,9 @@ def count_calls_since(workspace_id: int, since: datetime) -> list[CallCount]:
 def list_top_denials(calls: Iterable[CallCount]) -> list[dict[str, Any]]:
     """Return the reasons of denials and held calls, most frequent first."""
     counts: Counter[str] = Counter()
-    for one in calls:
-        if one.outcome != "allow":
-            counts[one.reason] += one.count
+    for call in calls:
+        if call.outcome != "allow":
+            counts[call.reason] += call.count
     top = counts.most_common(MAX_ROWS)
     return [
         {
@@ -111,8 +111,8 @@ def list_top_denials(calls: Iterable[CallCount]) -> list[dict[str, Any]]:
 def _compute_figures(
     workspace: Workspace, calls: list[CallCount], idle: timedelta, now: datetime
 ) -> dict[str, Any]:
-    number = sum(one.count for one in calls)
-    allowed = sum(one.count for one in calls if one.outcome == "allow")
+    number = sum(call.count for call in calls)
+    allowed = sum(call.count for call in calls if call.outcome == "allow")
     pending = _pending(workspace, now)
     live_sessions = AgentSession.objects.filter(workspace=workspace, last_seen_at__gt=now - idle).exclude(
         state=SessionState.ENDED
@@ -160,13 +160,13 @@ def _list_agents(
         open=Count("pk", filter=~Q(state=SessionState.ENDED)),
     )
     for row in grouped.order_by("-last"):
-        agent_calls = [one for one in calls if one.agent == row["agent_name"]]
+        agent_calls = [call for call in calls if call.agent == row["agent_name"]]
         is_silent = row["open"] and not agent_calls
         yield {
             "name": agent_title(row["agent_name"]),
             "version": row["version"],
             "state": "silent" if is_silent else "governed" if enforcement == "enforce" else "degraded",
-            "last_call": max((one.last for one in agent_calls), default=row["last"]),
-            "calls": sum(one.count for one in agent_calls),
-            "denied": sum(one.count for one in agent_calls if one.outcome == "deny"),
+            "last_call": max((call.last for call in agent_calls), default=row["last"]),
+            "calls": sum(call.count for call in agent_calls),
+            "denied": sum(call.count for call in agent_calls if call.outcome == "deny"),
         }

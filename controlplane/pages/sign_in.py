@@ -35,6 +35,7 @@ class ThrottledAuthenticationForm(AuthenticationForm):
     """Slow down password guessing. A right password resets the count."""
 
     def clean(self) -> dict[str, Any]:
+        # Taken before the password is checked: a throttled attempt must not reveal whether it was right.
         key = self._guess_key()
         wait_seconds = guess_buckets.take(key, per_second=1 / SECONDS_PER_GUESS, burst=MAX_GUESSES)
         if wait_seconds:

@@ -50,7 +50,7 @@ class BackgroundLoops:
     def _repeat(self, name: str, seconds: float, task: Callable[[], Any]) -> None:
         while not self._stopping.wait(seconds):
             try:
-                close_old_connections()
+                close_old_connections()  # the database may have restarted since the last run
                 task()
             except Exception:  # the loop must survive any fault of one run
                 log.exception("could not %s; trying again", name)

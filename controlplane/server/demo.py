@@ -84,6 +84,7 @@ def read_credentials(file: Path) -> DemoCredentials:
 def write_credentials(file: Path, saved: DemoCredentials) -> None:
     """Write atomically, and never readable by other users in between."""
     new_file = file.with_suffix(".new")
+    # Created with its mode: chmod after writing would leave a moment in which others can read.
     descriptor = os.open(new_file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
         json.dump(asdict(saved), stream, indent=2)

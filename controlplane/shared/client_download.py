@@ -43,6 +43,7 @@ def build_client() -> str:
     docstring = ast.get_docstring(ast.parse(texts[-1]), clean=False)
     body = "\n\n".join(_module_source(text) for text in texts)
     text = f'#!/usr/bin/env python3\n"""{docstring}"""\n\nfrom __future__ import annotations\n\n{body}\n'
+    # Over the text with the placeholder in it: the version cannot depend on itself.
     digest = hashlib.sha256(text.encode()).hexdigest()[:VERSION_DIGITS]
     return text.replace(f'VERSION = "{VERSION}"', f'VERSION = "{digest}"', 1)
 

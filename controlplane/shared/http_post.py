@@ -135,7 +135,7 @@ def is_public(address: str) -> bool:
     ip = ipaddress.ip_address(address.split("%", maxsplit=1)[0])
     if isinstance(ip, ipaddress.IPv6Address) and ip.sixtofour is not None:
         return False
-    return all(one.is_global and not one.is_multicast for one in _reachable_addresses(ip))
+    return all(address.is_global and not address.is_multicast for address in _reachable_addresses(ip))
 
 
 def _reachable_addresses(ip: ipaddress.IPv4Address | ipaddress.IPv6Address) -> list[Any]:

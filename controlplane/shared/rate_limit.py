@@ -19,7 +19,7 @@ class TokenBuckets:
         now = time.monotonic()
         available, updated_at = self._levels.get(key, (burst, now))
         available = min(burst, available + (now - updated_at) * per_second)
-        if len(self._levels) >= _MAX_KEYS:
+        if len(self._levels) >= _MAX_KEYS:  # bounded memory is worth more than the counts of a flood of keys
             self._levels.clear()
         self._levels[key] = (available - 1 if available >= 1 else available, now)
         return 0.0 if available >= 1 else (1 - available) / per_second

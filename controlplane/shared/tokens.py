@@ -100,7 +100,9 @@ def find_cached_bearer(secret: str) -> Bearer | None:
     if bearer is None:
         bearer = find_bearer(secret)
         if bearer is not None:
-            if len(_cached_bearers) >= _MAX_CACHED:
+            if (
+                len(_cached_bearers) >= _MAX_CACHED
+            ):  # unknown secrets are not cached, so guessing cannot fill it
                 _cached_bearers.clear()
             _cached_bearers[digest] = bearer
     return bearer

@@ -108,6 +108,7 @@ def _pair_similar_lines(removed: Sequence[str], added: Sequence[str]) -> list[tu
     """Which removed line became which added one: the likest pairs, each line once."""
     if len(removed) * len(added) > _MAX_PAIRS:
         return list(zip(range(len(removed)), range(len(added)), strict=False))
+    # Greedy by similarity: a moved and edited line finds its origin before a merely similar neighbour does.
     scored = sorted(
         ((-_similarity(old, new), i, j) for i, old in enumerate(removed) for j, new in enumerate(added)),
     )

@@ -127,8 +127,8 @@ def check_mcp_server(root: str, agent: str) -> str:
             bridge_command(agent), input="\n".join(lines) + "\n", cwd=root, env=environment,
             capture_output=True, text=True, check=False, timeout=MCP_SERVER_SECONDS,
         )  # fmt: skip
-        responses = {one["id"]: one for one in map(json.loads, completed.stdout.splitlines())}
-        failed = [one["error"]["message"] for one in responses.values() if "error" in one]
+        responses = {response["id"]: response for response in map(json.loads, completed.stdout.splitlines())}
+        failed = [response["error"]["message"] for response in responses.values() if "error" in response]
         if failed:
             return str(failed[0])
         names = [tool["name"] for tool in responses["tools/list"]["result"]["tools"]]

@@ -24,10 +24,13 @@ def write_notes(root: str, connection: dict[str, Any], base: str, head: str) -> 
         raise GitRangeError(
             f"{len(commits)} commits, notes are written for {MAX_COMMITS}: shorten the range."
         )
-    explained = {one: find_explained_files(root, connection, one) for one in commits}
+    explained = {commit_id: find_explained_files(root, connection, commit_id) for commit_id in commits}
     entry_ids = {file["entry_id"] for files in explained.values() for file in files}
     records = fetch_records(connection, entry_ids)
-    return [f"{one[:12]} {write_note(root, connection, one, explained[one], records)}" for one in commits]
+    return [
+        f"{commit_id[:12]} {write_note(root, connection, commit_id, explained[commit_id], records)}"
+        for commit_id in commits
+    ]
 
 
 def find_explained_files(root: str, connection: dict[str, Any], commit_id: str) -> list[dict[str, Any]]:
@@ -103,8 +106,8 @@ def build_commit_record(
 
 def list_conversations(file: dict[str, Any], record: dict[str, Any]) -> list[Any]:
     """Return the conversations about a file; all of the record's if the file was renamed since."""
-    same = [one for one in record["files"] if one["path"] == file["path"]] or record["files"]
-    return [talk for one in same for talk in one["conversations"]]
+    same = [other for other in record["files"] if other["path"] == file["path"]] or record["files"]
+    return [conversation for other in same for conversation in other["conversations"]]
 
 
 def read_note(root: str, commit_id: str) -> str:

@@ -108,7 +108,7 @@ def configure_hooks(agent: str, text: str, *, connected: bool) -> str:
         return render_plugin(agent) if connected else ""
     document = read_document(agent, client.file, text)
     hooks = document.get("hooks", {})
-    if not isinstance(hooks, dict) or not all(isinstance(one, list) for one in hooks.values()):
+    if not isinstance(hooks, dict) or not all(isinstance(entries, list) for entries in hooks.values()):
         raise ForeignConfigError(f"{client.file}: hooks must map events to lists. Correct the file first.")
     result = remove_values(text, is_removable_hook) if text else ""
     if connected:

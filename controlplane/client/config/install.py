@@ -34,11 +34,11 @@ def plan_changes(root: str, agent: str, *, hooks: bool, server: bool) -> list[tu
     another repository needs it.
     """
     name, server_name = CLIENTS[agent].file, find_server_file(root, agent)
-    current = {one: read_text(config_path(root, one)) for one in (name, server_name)}
+    current = {file: read_text(config_path(root, file)) for file in (name, server_name)}
     new = current | {name: configure_hooks(agent, current[name], connected=hooks)}
     if server or not (server_name.startswith("~/") and is_used_elsewhere(root, agent)):
         new[server_name] = configure_server(agent, server_name, new[server_name], connected=server)
-    return [(one, current[one], new[one]) for one in new]
+    return [(file, current[file], new[file]) for file in new]
 
 
 def find_server_file(root: str, agent: str) -> str:
@@ -105,7 +105,7 @@ def install_client() -> None:
 
 
 def save_connection(root: str, connection: dict[str, Any] | None) -> None:
-    saved = {place: told for place, told in read_connections().items() if place != root}
+    saved = {path: other for path, other in read_connections().items() if path != root}
     if connection:
         saved[root] = connection
     write_file(CONNECTIONS, json.dumps(saved, indent=2) + "\n", 0o600)

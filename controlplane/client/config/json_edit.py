@@ -64,7 +64,7 @@ def read_value(text: str, at: int) -> JsonNode:
             raise json.JSONDecodeError("Expecting ',' delimiter", text, position)
         members.append(read_member(text, position, len(members) if closing == "]" else None))
         position = skip_blank(text, max(members[-1].node.end, members[-1].comma + 1))
-    pairs = [(one.key, one.node.value) for one in members]
+    pairs = [(member.key, member.node.value) for member in members]
     return JsonNode(
         dict(pairs) if closing == "}" else [value for _, value in pairs], at, position + 1, members
     )
@@ -93,7 +93,7 @@ def set_value(text: str, path: list[str], value: Any, *, listed: bool = False) -
     node, names = read_json(text), list(path)
     unit = line_indent(text, node.members[0].at) if node.members else ""
     while names and isinstance(node.value, dict) and names[0] in node.value:
-        node = next(one.node for one in reversed(node.members) if one.key == names[0])
+        node = next(member.node for member in reversed(node.members) if member.key == names[0])
         names.pop(0)
     if not (isinstance(node.value, dict) if names else listed and isinstance(node.value, list)):
         raise ValueError(f"it contains something else at {'.'.join(path)}")

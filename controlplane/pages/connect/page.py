@@ -32,8 +32,8 @@ def connect(request: MemberRequest) -> HttpResponse:
     token = _create_token(request, AGENTS[key].name) if request.method == "POST" else NO_TOKEN
     context = {
         "agents": [
-            {"key": one, "name": agent.name, "says": agent.says, "current": one == key}
-            for one, agent in AGENTS.items()
+            {"key": agent_key, "name": agent.name, "says": agent.says, "current": agent_key == key}
+            for agent_key, agent in AGENTS.items()
         ],
         "agent": {"key": key, "name": AGENTS[key].name, "stays_open": AGENTS[key].stays_open},
         "snippets": build_snippets(key, settings.PUBLIC_URL, token),

@@ -93,6 +93,7 @@ def policy(request: MemberRequest) -> HttpResponse:
     if not is_change(request):
         return _policy_page(request, PolicyForm(document=read_policy(request.workspace)))
     with transaction.atomic():
+        # Locked before the version is compared: two admins who save at once must not both pass.
         workspace = lock_workspace(request.workspace)
         form = PolicyForm(request.POST, document=read_policy(workspace))
         if not has_current_version(request, form.document):
@@ -122,7 +123,11 @@ def _list_starters(workspace: Workspace) -> list[dict[str, Any]]:
     detected = detect_starter(Path(workspace.local_root)) if workspace.local_root else None
     kinds = sorted(STARTERS.values(), key=lambda starter: starter is not detected)
     rows = [(starter, recommendations.find_missing(workspace, starter)) for starter in kinds]
-    return [{"starter": one, "missing": lacks, "detected": one is detected} for one, lacks in rows if lacks]
+    return [
+        {"starter": starter, "missing": missing, "detected": starter is detected}
+        for starter, missing in rows
+        if missing
+    ]
 
 
 @require_POST
