@@ -1,4 +1,4 @@
-"""A model field for JSON whose order of keys is part of the value."""
+"""A model field for JSON that keeps the order of keys."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from django.db import models
 
 
 class JsonTextField(models.TextField):  # type: ignore[type-arg]  # the class is generic in stubs only
-    """JSON kept as text. PostgreSQL's `jsonb` would sort the keys of a document and so change it."""
+    """JSON stored as text: PostgreSQL's `jsonb` would sort the keys of a document and so change it."""
 
-    if TYPE_CHECKING:  # what the stubs read to know that any JSON value may be set and got
+    if TYPE_CHECKING:  # the stubs read these: any JSON value may be set and read
         _pyi_private_set_type: Any
         _pyi_private_get_type: Any
 

@@ -26,7 +26,7 @@ class KnownFiles:
         return [path for path in self.paths if scope.matches(path)]
 
     def added_by(self, patterns: Iterable[str], owned: Iterable[str]) -> list[str]:
-        """What these patterns let through that the owned scope does not."""
+        """Return the paths that these patterns match and the owned scope does not."""
         new, scope = (
             Scope.from_patterns(tuple(each), case_insensitive=self.ignore_case) for each in (patterns, owned)
         )

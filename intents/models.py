@@ -46,7 +46,7 @@ class Intent(models.Model):
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="intents")
     intent_id = models.CharField(max_length=200)
-    position = models.PositiveIntegerField(help_text="The place in the file, from 1.")
+    position = models.PositiveIntegerField(help_text="Position in the file, from 1.")
     name = models.TextField(blank=True, default="")
     description = models.TextField(blank=True, default="")
     status = models.CharField(max_length=20, choices=STATUS_CHOICES, default=IntentStatus.PENDING.value)
@@ -57,7 +57,7 @@ class Intent(models.Model):
     owned_scope = JsonTextField(default=list, help_text="Glob patterns, relative to the workspace.")
     constraints = JsonTextField(default=list, help_text="Texts, or mappings with a `type`.")
     acceptance_criteria = JsonTextField(default=list)
-    dependencies = JsonTextField(default=list, help_text="Ids of intents that come first.")
+    dependencies = JsonTextField(default=list, help_text="Ids of intents that must be completed first.")
     references = JsonTextField(default=list)
     blocked_reason = models.TextField(blank=True, default="")
     extra = JsonTextField(default=dict)
@@ -117,8 +117,8 @@ class RegistryDocument(models.Model):
 
     workspace = models.OneToOneField(Workspace, on_delete=models.CASCADE, related_name="registry_document")
     metadata = JsonTextField(default=dict)
-    extra = JsonTextField(default=dict, help_text="Unknown keys beside `active_intents`.")
-    synced = models.BooleanField(default=False, help_text="Whether the file under the local root rules.")
+    extra = JsonTextField(default=dict, help_text="Top-level keys that the product does not know.")
+    synced = models.BooleanField(default=False, help_text="Whether the registry follows the file under the local root.")
     state = models.CharField(
         max_length=10,
         choices=[(word.value, word.value) for word in Registry if word is not Registry.EMPTY],

@@ -19,8 +19,8 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('metadata', intents.json_field.JsonTextField(default=dict)),
-                ('extra', intents.json_field.JsonTextField(default=dict, help_text='Unknown keys beside `active_intents`.')),
-                ('synced', models.BooleanField(default=False, help_text='Whether the file under the local root rules.')),
+                ('extra', intents.json_field.JsonTextField(default=dict, help_text='Top-level keys that the product does not know.')),
+                ('synced', models.BooleanField(default=False, help_text='Whether the registry follows the file under the local root.')),
                 ('state', models.CharField(choices=[('ok', 'ok'), ('missing', 'missing'), ('corrupt', 'corrupt')], default='ok', max_length=10)),
                 ('error', models.TextField(blank=True, default='')),
                 ('read_at', models.DateTimeField(blank=True, null=True)),
@@ -32,7 +32,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('intent_id', models.CharField(max_length=200)),
-                ('position', models.PositiveIntegerField(help_text='The place in the file, from 1.')),
+                ('position', models.PositiveIntegerField(help_text='Position in the file, from 1.')),
                 ('name', models.TextField(blank=True, default='')),
                 ('description', models.TextField(blank=True, default='')),
                 ('status', models.CharField(choices=[('PENDING', 'Pending'), ('IN_PROGRESS', 'In progress'), ('BLOCKED', 'Blocked'), ('COMPLETED', 'Completed'), ('ABANDONED', 'Abandoned')], default='PENDING', max_length=20)),
@@ -43,7 +43,7 @@ class Migration(migrations.Migration):
                 ('owned_scope', intents.json_field.JsonTextField(default=list, help_text='Glob patterns, relative to the workspace.')),
                 ('constraints', intents.json_field.JsonTextField(default=list, help_text='Texts, or mappings with a `type`.')),
                 ('acceptance_criteria', intents.json_field.JsonTextField(default=list)),
-                ('dependencies', intents.json_field.JsonTextField(default=list, help_text='Ids of intents that come first.')),
+                ('dependencies', intents.json_field.JsonTextField(default=list, help_text='Ids of intents that must be completed first.')),
                 ('references', intents.json_field.JsonTextField(default=list)),
                 ('blocked_reason', models.TextField(blank=True, default='')),
                 ('extra', intents.json_field.JsonTextField(default=dict)),
