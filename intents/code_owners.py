@@ -20,7 +20,7 @@ MAX_LINES = 1_000
 MAX_PATTERN_LENGTH = 200
 
 
-def code_owners(local_root: str, path: str) -> tuple[str, ...]:
+def find_code_owners(local_root: str, path: str) -> tuple[str, ...]:
     """Return the owners of a workspace-relative path as written: `@ada`, `@acme/web`, an address."""
     for pattern, owners in reversed(list(_read_rules(local_root))):
         if _matches(pattern, path):

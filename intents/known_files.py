@@ -21,11 +21,11 @@ class KnownFiles:
     complete: bool  # False: the workspace has more than MAX_FILES
     ignore_case: bool = False
 
-    def matching(self, scope: Scope) -> list[str]:
+    def find_matches(self, scope: Scope) -> list[str]:
         """Return the paths that a scope owns."""
         return [path for path in self.paths if scope.matches(path)]
 
-    def added_by(self, patterns: Iterable[str], owned: Iterable[str]) -> list[str]:
+    def find_added(self, patterns: Iterable[str], owned: Iterable[str]) -> list[str]:
         """Return the paths that these patterns match and the owned scope does not."""
         new, scope = (
             Scope.from_patterns(tuple(each), case_insensitive=self.ignore_case) for each in (patterns, owned)
@@ -33,7 +33,7 @@ class KnownFiles:
         return [path for path in self.paths if new.matches(path) and not scope.matches(path)]
 
 
-def known_files(workspace: Workspace) -> KnownFiles:
+def load_known_files(workspace: Workspace) -> KnownFiles:
     """Read both lists, each up to `MAX_FILES`: 1 query, and one walk where the workspace has a local root."""
     rows = TraceFile.objects.filter(workspace_id=workspace.pk, deleted=False)
     recorded = list(rows.order_by().values_list("path", flat=True).distinct()[: MAX_FILES + 1])

@@ -118,7 +118,9 @@ class RegistryDocument(models.Model):
     workspace = models.OneToOneField(Workspace, on_delete=models.CASCADE, related_name="registry_document")
     metadata = JsonTextField(default=dict)
     extra = JsonTextField(default=dict, help_text="Top-level keys that the product does not know.")
-    synced = models.BooleanField(default=False, help_text="Whether the registry follows the file under the local root.")
+    synced = models.BooleanField(
+        default=False, help_text="Whether the registry follows the file under the local root."
+    )
     state = models.CharField(
         max_length=10,
         choices=[(word.value, word.value) for word in Registry if word is not Registry.EMPTY],

@@ -22,7 +22,7 @@ from controlplane.models import Membership, Role, Token, TokenRole, Workspace
 from controlplane.shared.tokens import create_token, hash_secret
 from controlplane.shared.workspaces import create_workspace
 from intents.registry_file.import_export import ImportOptions, import_registry
-from intents.rules.intentignore import save as save_intentignore
+from intents.rules.intentignore import save_intentignore
 from intents.rules.policy import change_policy
 from sessions.lifecycle.end import end_session
 from sessions.models import AgentSession

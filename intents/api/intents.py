@@ -170,7 +170,7 @@ class IgnoreView(WorkspaceView):
     )  # fmt: skip
     def put(self, request: Request) -> Response:
         text = intentignore.decode_text(read_parsed_body(request, TEXT_TYPES))
-        warnings = intentignore.save(self.workspace, text, actor=self.actor)
+        warnings = intentignore.save_intentignore(self.workspace, text, actor=self.actor)
         return Response({"saved": True, "warnings": [asdict(warning) for warning in warnings]})
 
 

@@ -11,7 +11,7 @@ from controlplane.policy.globs.scope import Scope
 from controlplane.policy.model import IntentStatus
 from controlplane.policy.rules import policy_document
 from intents import store
-from intents.known_files import known_files
+from intents.known_files import load_known_files
 from intents.models import Intent
 from intents.pages.text_area_lists import numbered_lines
 from intents.rules.replay import DAYS, RuleChanges, replay_recorded_calls
@@ -40,7 +40,7 @@ def preview_scope(intent: Intent, text: str) -> dict[str, Any]:
     ignore_case = policy_document.parse(workspace.policy).case_insensitive_paths
     patterns = tuple(line for _, line in numbered_lines(text))
     scope = Scope.from_patterns(patterns, case_insensitive=ignore_case)
-    matches = known_files(workspace).matching(scope)
+    matches = load_known_files(workspace).find_matches(scope)
     return {
         "errors": find_line_errors(text),
         "matches": matches[:MAX_ROWS],

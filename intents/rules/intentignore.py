@@ -40,7 +40,7 @@ def decode_text(data: bytes) -> str:
     return text
 
 
-def save(workspace: Workspace, text: str, *, actor: str) -> list[LineWarning]:
+def save_intentignore(workspace: Workspace, text: str, *, actor: str) -> list[LineWarning]:
     """Store the text unchanged and return its warnings. An equal text is not recorded."""
     with transaction.atomic():
         locked = Workspace.objects.select_for_update().get(pk=workspace.pk)

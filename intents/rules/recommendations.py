@@ -43,7 +43,7 @@ def apply_recommendations(workspace: Workspace, starter: Starter, *, actor: str)
         missing = find_missing(locked, starter)
         if missing.ignored:
             lines = [locked.intentignore.rstrip("\n")] if locked.intentignore.strip("\n") else []
-            intentignore.save(locked, "\n".join((*lines, *missing.ignored, "")), actor=actor)
+            intentignore.save_intentignore(locked, "\n".join((*lines, *missing.ignored, "")), actor=actor)
         policy = read_policy(locked)
         additions = {"protected_paths": missing.protected_paths, "safe_commands": missing.safe_commands}
         changes = {key: [*policy[key], *added] for key, added in additions.items() if added}

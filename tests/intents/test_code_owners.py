@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from intents.code_owners import MAX_LINES, code_owners
+from intents.code_owners import MAX_LINES, find_code_owners
 
 EXAMPLES = """
 # the owners of everything
@@ -27,7 +27,7 @@ def owners(tmp_path, path: str, text: str = EXAMPLES, location: str = "CODEOWNER
     file = tmp_path / location
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text)
-    return code_owners(str(tmp_path), path)
+    return find_code_owners(str(tmp_path), path)
 
 
 @pytest.mark.parametrize(
@@ -68,13 +68,13 @@ def test_a_line_that_is_no_rule_owns_nothing(tmp_path, line):
 
 
 def test_without_a_folder_or_file_nobody_owns_anything(tmp_path):
-    assert code_owners("", "a") == ()
-    assert code_owners(str(tmp_path), "a") == ()
+    assert find_code_owners("", "a") == ()
+    assert find_code_owners(str(tmp_path), "a") == ()
 
 
 def test_what_is_no_regular_file_is_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "CODEOWNERS")
-    assert code_owners(str(tmp_path), "a") == ()
+    assert find_code_owners(str(tmp_path), "a") == ()
 
 
 def test_a_hostile_file_is_read_in_part_and_in_linear_time(tmp_path):

@@ -160,7 +160,9 @@ def intentignore(request: MemberRequest) -> HttpResponse:
             messages.error(request, CHANGED_BY_OTHERS)
             return _intentignore_page(request, posted, status=409)
         try:
-            ignorefile.save(workspace, ignorefile.decode_text(posted.encode()), actor=get_actor(request))
+            ignorefile.save_intentignore(
+                workspace, ignorefile.decode_text(posted.encode()), actor=get_actor(request)
+            )
         except InvalidIntentignoreError as error:
             messages.error(request, str(error))
             return _intentignore_page(request, posted, status=400)

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from controlplane.models import Role, Workspace
 from controlplane.shared.access import has_role
-from intents.known_files import KnownFiles, known_files
+from intents.known_files import KnownFiles, load_known_files
 from intents.models import Intent
 from sessions.agent_titles import agent_title
 from sessions.approvals.card.context import CardContext, build_context
@@ -189,7 +189,7 @@ def _find_intent(approval: Approval) -> Intent | None:
 def _list_known_files(approval: Approval, workspace: Workspace) -> KnownFiles | None:
     """Walk the repository only where a wider scope is on offer; otherwise return None."""
     is_pending = approval.status == Approval.Status.PENDING
-    return known_files(workspace) if is_pending and not find_grant_obstacle(approval, "scope") else None
+    return load_known_files(workspace) if is_pending and not find_grant_obstacle(approval, "scope") else None
 
 
 def _build_offer_inputs(

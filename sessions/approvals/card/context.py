@@ -10,7 +10,7 @@ from typing import Any
 from django.utils import timezone
 
 from controlplane.templatetags.times import format_since
-from intents.code_owners import code_owners
+from intents.code_owners import find_code_owners
 from intents.models import Intent
 from sessions.agent_titles import agent_title
 from sessions.approvals.card.alerts import find_alert_text
@@ -96,7 +96,7 @@ def build_context(approval: Approval, intent: Intent | None, owners: list[PathOw
 def _describe_owners(approval: Approval, owners: list[PathOwner], paths: list[str]) -> str:
     sentences = ["No other open intent owns it."] if paths and not owners else []
     people = {
-        owner for path in paths[:MAX_PATHS] for owner in code_owners(approval.workspace.local_root, path)
+        owner for path in paths[:MAX_PATHS] for owner in find_code_owners(approval.workspace.local_root, path)
     }
     if people:
         sentences.append(f"Code owners: {', '.join(sorted(people))}.")

@@ -142,7 +142,7 @@ def _offer_for_minutes(inputs: OfferInputs, *, checked: bool) -> GrantOffer:
 def _offer_scope(inputs: OfferInputs, *, checked: bool) -> GrantOffer:
     approval = inputs.approval
     patterns = list_default_patterns(approval)
-    files = inputs.known_files.added_by(patterns, inputs.scope) if inputs.known_files else []
+    files = inputs.known_files.find_added(patterns, inputs.scope) if inputs.known_files else []
     next_version = inputs.version + 1
     addition = build_addition(", ".join(patterns), files)
     other_owners = inputs.ownership.find_owners(files, excluded_id=approval.intent_id) if files else []

@@ -9,7 +9,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from controlplane.models import Role, Workspace
-from intents.known_files import known_files
+from intents.known_files import load_known_files
 from sessions.approvals import lifecycle
 from sessions.approvals.card.build import CardViewer, DecisionDraft, build_card
 from sessions.approvals.card.receipts import build_receipt
@@ -297,9 +297,9 @@ def test_known_files_come_from_ledger_and_folder(acme, at_work, tmp_path):
     (tmp_path / ".git").mkdir()
     (tmp_path / ".git/config").write_text("")
     acme.local_root = str(tmp_path)
-    known = known_files(acme)
+    known = load_known_files(acme)
     assert (known.paths, known.complete) == (("docs/traced.md", "src/a.py"), True)
-    assert known.added_by(["DOCS/**", "src/**"], ["src/*"]) == []
+    assert known.find_added(["DOCS/**", "src/**"], ["src/*"]) == []
 
 
 def test_known_files_are_compared_as_the_gate_compares_them(acme, at_work):
@@ -307,5 +307,5 @@ def test_known_files_are_compared_as_the_gate_compares_them(acme, at_work):
     ignore_case = {"case_insensitive_paths": True}
     Workspace.objects.filter(pk=acme.pk).update(policy=ignore_case, revision=F("revision") + 1)
     acme.refresh_from_db()
-    assert known_files(acme).added_by(["DOCS/**"], ["src/**"]) == ["docs/traced.md"]
-    assert known_files(acme).added_by(["docs/**"], ["DOCS/**"]) == []
+    assert load_known_files(acme).find_added(["DOCS/**"], ["src/**"]) == ["docs/traced.md"]
+    assert load_known_files(acme).find_added(["docs/**"], ["DOCS/**"]) == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from controlplane.models import Workspace
-from intents.known_files import known_files
+from intents.known_files import load_known_files
 from sessions.approvals.card.previews.values import Criterion, PatternAddition, Preview
 from sessions.models import Approval
 
@@ -18,12 +18,12 @@ NOT_VERIFIED = "The notes are the agent's own words and were not verified."
 def preview_scope(approval: Approval, workspace: Workspace, scope: tuple[str, ...]) -> Preview:
     """List the files that the patterns would add to `scope`, the current one. 1 query."""
     patterns = approval.call.get("patterns", [])
-    known = known_files(workspace)
+    known = load_known_files(workspace)
     return Preview(
         complete=known.complete,
         sentence=ALL_FILES if known.complete else SOME_FILES,
         note=f"{len(patterns)} pattern{'' if len(patterns) == 1 else 's'} for {approval.intent_id}",
-        adds=tuple(build_addition(pattern, known.added_by([pattern], scope)) for pattern in patterns),
+        adds=tuple(build_addition(pattern, known.find_added([pattern], scope)) for pattern in patterns),
     )
 
 
