@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from tests.traces.test_merkle import leaves_of, nodes_over, tree_hash
+from tests.traces.ledger.test_merkle import leaves_of, nodes_over, tree_hash
 from traces.archives import archive
 from traces.ledger import checkpoints, merkle, standalone_verifier
 from traces.ledger.redaction import redact
