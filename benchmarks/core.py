@@ -1,4 +1,4 @@
-"""The decision core in process: beside three policy engines on the same scopes, shell analysis, many intents.
+"""Benchmark the core in process: three policy engines on the same scopes, shell commands, many intents.
 
     python benchmarks/core.py [--quick]
 
@@ -6,7 +6,7 @@ Every engine holds the same scopes, made only of patterns that all of them expre
 paths), with its own means of being fast: parsed policy sets, a cache by subject. All must give the same
 answers. The others are asked "may this intent change this path?". `scope` is that question;
 `decide` is a whole decision: it starts from the tool call, reads its input, finds the file, goes through
-all ten steps and words a refusal, which whoever uses another engine has to do around it. So the same question
+all ten steps and renders a denial, which users of another engine have to do around it. So the same question
 is held to ten times the fastest of the others, and a whole decision to no less than their bare question
 (docs/decisions/0004-gate.md).
 Times are CPU times: nobody pays for what else the machine does. Prints one JSON object a line; exit status 1
@@ -54,7 +54,7 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 REPOSITORY = "/home/ada/acme"
 CASES = ROOT / "tests" / "data" / "gate_cases"
 COMMANDS = ("shell-readonly", "shell-writes", "shell-tricks")
-MANY, PATTERNS = 1_000, 20  # intents, patterns of each
+MANY_INTENTS, PATTERNS_PER_INTENT = 1_000, 20  # intents, patterns of each
 CASBIN_MODEL = """
 [request_definition]
 r = sub, act, obj
@@ -71,71 +71,71 @@ allow if { some path in data.scopes[input.intent].paths; input.path == path }
 """
 REGO_YES = '{"expressions":[true]}'
 
-Ask = Callable[[str, str], bool]  # (intent, path) -> whether it may be changed
+Query = Callable[[str, str], bool]  # (intent, path) -> whether it may be changed
 
 
 def intent_id(number: int) -> str:
     return f"INT-{number:04}"
 
 
-def shared_scope(number: int) -> tuple[list[str], list[str]]:
+def build_shared_scope(number: int) -> tuple[list[str], list[str]]:
     """(folders with their slash, whole paths): what every engine can express."""
-    folders = [f"src/area{number}/mod{part}/" for part in range(PATTERNS - 2)]
+    folders = [f"src/area{number}/mod{part}/" for part in range(PATTERNS_PER_INTENT - 2)]
     return folders, [f"docs/area{number}.md", f"config/area{number}.yaml"]
 
 
-def patterns_of(number: int) -> tuple[str, ...]:
-    folders, paths = shared_scope(number)
+def build_patterns(number: int) -> tuple[str, ...]:
+    folders, paths = build_shared_scope(number)
     return (*(f"{folder}**" for folder in folders), *paths)
 
 
-def questions(intents: int) -> list[tuple[str, str]]:
-    """Half of them allowed, spread over all intents."""
-    found = []
+def build_queries(intents: int) -> list[tuple[str, str]]:
+    """Return (intent, path) pairs over all intents, half of them allowed."""
+    queries = []
     for step in range(200):
         number = step * 7 % intents
-        places = (
-            f"src/area{number}/mod{step % (PATTERNS - 2)}/deep/file{step}.ts",
+        paths = (
+            f"src/area{number}/mod{step % (PATTERNS_PER_INTENT - 2)}/deep/file{step}.ts",
             f"docs/area{number}.md",
             f"src/area{number}/elsewhere/file{step}.ts",
             f"docs/area{number}.md/more.md",
         )
-        found.append((intent_id(number), places[step % 4]))
-    return found
+        queries.append((intent_id(number), paths[step % 4]))
+    return queries
 
 
 # --- the engines -------------------------------------------------------------------------------
 
 
-def ours_whole(intents: int) -> Ask:
+def build_decide(intents: int) -> Query:
     snapshots = {
         intent_id(number): Snapshot(
             state=SessionState.ACTION,
             selected_intent_id=intent_id(number),
-            intent=SelectedIntent(intent_id(number), IntentStatus.IN_PROGRESS, patterns_of(number)),
+            intent=SelectedIntent(intent_id(number), IntentStatus.IN_PROGRESS, build_patterns(number)),
         )
         for number in range(intents)
     }
-    asked: dict[str, ToolCall] = {}
+    calls: dict[str, ToolCall] = {}
 
     def ask(intent: str, path: str) -> bool:
-        call = asked.get(path)
+        call = calls.get(path)
         if call is None:
             data = {"file_path": f"{REPOSITORY}/{path}", "content": "export {};\n"}
-            call = asked[path] = ToolCall("Write", data, root=REPOSITORY, cwd=REPOSITORY)
+            call = calls[path] = ToolCall("Write", data, root=REPOSITORY, cwd=REPOSITORY)
         return decide(call, snapshots[intent], NOW).verdict is Verdict.ALLOW
 
     return ask
 
 
-def ours_scope(intents: int) -> Ask:
-    scopes = {intent_id(number): Scope.from_patterns(patterns_of(number)) for number in range(intents)}
+def build_scope(intents: int) -> Query:
+    scopes = {intent_id(number): Scope.from_patterns(build_patterns(number)) for number in range(intents)}
     return lambda intent, path: scopes[intent].matches(path)
 
 
-def cedar(intents: int) -> Ask:
+def build_cedar(intents: int) -> Query:
     def clause(number: int) -> str:
-        folders, paths = shared_scope(number)
+        folders, paths = build_shared_scope(number)
         tests = [f'context.path like "{folder}*"' for folder in folders]
         tests += [f'context.path == "{path}"' for path in paths]
         who = f'principal == Intent::"{intent_id(number)}"'
@@ -157,23 +157,23 @@ def cedar(intents: int) -> Ask:
     return ask
 
 
-def casbin_fast(intents: int) -> Ask:
+def build_casbin(intents: int) -> Query:
     model = FastModel([0, 1])  # policies are looked up by subject and action
     model.load_model_from_text(CASBIN_MODEL)
     enforcer = casbin.FastEnforcer(model, cache_key_order=[0, 1])
     policies = enforcer.model.model["p"]["p"].policy  # add_policy() counts all of them at each one
     for number in range(intents):
-        folders, paths = shared_scope(number)
+        folders, paths = build_shared_scope(number)
         for pattern in (*(f"{folder}*" for folder in folders), *paths):
             policies.append([intent_id(number), "change", pattern])
     return lambda intent, path: enforcer.enforce(intent, "change", path)
 
 
-def rego(intents: int) -> Ask:
+def build_rego(intents: int) -> Query:
     interpreter = regopy.Interpreter()
     scopes = {}
     for number in range(intents):
-        folders, paths = shared_scope(number)
+        folders, paths = build_shared_scope(number)
         scopes[intent_id(number)] = {"folders": folders, "paths": paths}
     interpreter.add_data({"scopes": scopes})
     interpreter.add_module("gate", REGO_MODULE)
@@ -185,52 +185,52 @@ def rego(intents: int) -> Ask:
     return ask
 
 
-OURS = {"decide": ours_whole, "scope": ours_scope}
+OUR_ENGINES = {"decide": build_decide, "scope": build_scope}
 BARS = {"decide": 1, "scope": 10}  # times the fastest of the others
-OTHERS = {"cedarpy": cedar, "casbin": casbin_fast, "regopy": rego}
+OTHER_ENGINES = {"cedarpy": build_cedar, "casbin": build_casbin, "regopy": build_rego}
 
 
-def rates(intents: int, seconds: float, rounds: int) -> dict[str, float]:
-    """Decisions a second of each engine: the median of rounds in which they take turns."""
-    engines = {name: make(intents) for name, make in (OURS | OTHERS).items()}
-    asked = questions(intents)
-    answers = {name: [ask(*question) for question in asked[:40]] for name, ask in engines.items()}
+def measure_rates(intents: int, seconds: float, rounds: int) -> dict[str, float]:
+    """Return decisions a second of each engine: the median of rounds in which they take turns."""
+    engines = {name: build(intents) for name, build in (OUR_ENGINES | OTHER_ENGINES).items()}
+    queries = build_queries(intents)
+    answers = {name: [ask(*question) for question in queries[:40]] for name, ask in engines.items()}
     if len({tuple(each) for each in answers.values()}) != 1 or len(set(answers["decide"])) != 2:
         raise SystemExit(f"the engines do not agree: {answers}")
     measured: dict[str, list[float]] = {name: [] for name in engines}
     for _ in range(rounds):
         for name, ask in engines.items():
-            measured[name].append(rate(ask, asked, seconds))
+            measured[name].append(measure_rate(ask, queries, seconds))
     return {name: statistics.median(figures) for name, figures in measured.items()}
 
 
-def rate(ask: Ask, asked: list[tuple[str, str]], seconds: float) -> float:
-    count, began = 0, time.process_time()
+def measure_rate(ask: Query, queries: list[tuple[str, str]], seconds: float) -> float:
+    count, start = 0, time.process_time()
     while True:
-        for intent, path in asked:
+        for intent, path in queries:
             ask(intent, path)
             count += 1
-            if count % 10 == 0 and time.process_time() - began > seconds:
-                return count / (time.process_time() - began)
+            if count % 10 == 0 and time.process_time() - start > seconds:
+                return count / (time.process_time() - start)
 
 
-def beside_others(intents: int, seconds: float, rounds: int) -> bool:
-    found = rates(intents, seconds, rounds)
-    for name, figure in found.items():
+def compare_engines(intents: int, seconds: float, rounds: int) -> bool:
+    measured = measure_rates(intents, seconds, rounds)
+    for name, figure in measured.items():
         report(f"core/{intents}_intents/{name}", figure, "decisions/s")
-    fastest = max(found[name] for name in OTHERS)
-    held = True
+    fastest = max(measured[name] for name in OTHER_ENGINES)
+    holds = True
     for name, bar in BARS.items():
-        ratio = found[name] / fastest
+        ratio = measured[name] / fastest
         label = f"core/{intents}_intents/{name}_beside_fastest"
-        held &= report(label, ratio, "ratio", f">= {bar}", holds=ratio >= bar)
-    return held
+        holds &= report(label, ratio, "ratio", f">= {bar}", holds=ratio >= bar)
+    return holds
 
 
 # --- shell analysis, many intents --------------------------------------------------------------
 
 
-def commands() -> Iterator[str]:
+def load_commands() -> Iterator[str]:
     for name in COMMANDS:
         for case in json.loads((CASES / f"{name}.json").read_text()):
             given = case["call"]["input"]
@@ -238,23 +238,23 @@ def commands() -> Iterator[str]:
                 yield given["command"]
 
 
-def shell(rounds: int) -> bool:
-    """Each command by its best of several rounds: what it costs, not what else the machine does."""
-    texts = list(commands())
+def measure_shell(rounds: int) -> bool:
+    """Time each command by its best of several rounds: the machine does other things, too."""
+    texts = list(load_commands())
     best = [float("inf")] * len(texts)
     for _ in range(rounds):
         for index, text in enumerate(texts):
-            began = time.process_time()
+            start = time.process_time()
             analyse(text, root=REPOSITORY)
-            best[index] = min(best[index], time.process_time() - began)
+            best[index] = min(best[index], time.process_time() - start)
     micros = sorted(seconds * 1_000_000 for seconds in best)
     median = statistics.median(micros)
     report("core/shell_p95", micros[int(len(micros) * 0.95)], "µs")
     return report("core/shell_median", median, "µs", "<= 300", holds=median <= 300)
 
 
-def mixed_patterns(number: int, schema: str) -> tuple[str, ...]:
-    """The scope of an intent as people write them: folders, tests, documents, a shared folder, a hole."""
+def build_mixed_patterns(number: int, schema: str) -> tuple[str, ...]:
+    """Return a scope as people write them: folders, tests, documents, a shared folder, an exclusion."""
     return (
         *(f"src/area{number}/mod{part}/**" for part in range(11)),
         *(f"tests/area{number}/**/test_{part}*.py" for part in range(4)),
@@ -266,22 +266,25 @@ def mixed_patterns(number: int, schema: str) -> tuple[str, ...]:
     )
 
 
-def many_intents(name: str, schema: str) -> bool:
-    """`schema` is one of the 20 patterns; it decides over how much the intents have to do with each other."""
-    forget_patterns()
-    began = time.process_time()
-    scopes = [Scope.from_patterns(mixed_patterns(number, schema.format(number))) for number in range(MANY)]
-    compiled = time.process_time() - began
-    held = report(f"core/{name}/compile_1000_intents", compiled, "s", "< 1", holds=compiled < 1)
-    began = time.process_time()
-    found = sum(1 for _ in find_overlaps(scopes))
-    spent = time.process_time() - began
-    report(f"core/{name}/overlapping_pairs", found, "pairs")
-    return held & report(f"core/{name}/overlap_of_all_pairs", spent, "s", "< 10", holds=spent < 10)
+def measure_many_intents(name: str, schema: str) -> bool:
+    """`schema` is one of the 20 patterns; it decides how much the intents overlap."""
+    clear_caches()
+    start = time.process_time()
+    scopes = [
+        Scope.from_patterns(build_mixed_patterns(number, schema.format(number)))
+        for number in range(MANY_INTENTS)
+    ]
+    compiled = time.process_time() - start
+    holds = report(f"core/{name}/compile_1000_intents", compiled, "s", "< 1", holds=compiled < 1)
+    start = time.process_time()
+    pairs = sum(1 for _ in find_overlaps(scopes))
+    spent = time.process_time() - start
+    report(f"core/{name}/overlapping_pairs", pairs, "pairs")
+    return holds & report(f"core/{name}/overlap_of_all_pairs", spent, "s", "< 10", holds=spent < 10)
 
 
-def forget_patterns() -> None:
-    """As in a process that has seen none of them yet."""
+def clear_caches() -> None:
+    """Start as a process does that has seen no pattern yet."""
     for module in (scopes_module, parse, match, intersection, automaton):
         for value in vars(module).values():
             if hasattr(value, "cache_clear"):
@@ -300,12 +303,12 @@ def main() -> None:
     options = parser.parse_args()
     logging.getLogger("casbin").setLevel(logging.ERROR)
     seconds, rounds = (0.3, 3) if options.quick else (1.5, 5)
-    held = many_intents("ordinary", "migrations/area{}/*.sql")
-    held &= many_intents("all_overlapping", "**/area{}_*.sql")
-    held &= shell(3 if options.quick else 10)
-    held &= beside_others(10, seconds, rounds)
-    held &= beside_others(MANY, seconds, rounds)
-    sys.exit(0 if held else 1)
+    holds = measure_many_intents("ordinary", "migrations/area{}/*.sql")
+    holds &= measure_many_intents("all_overlapping", "**/area{}_*.sql")
+    holds &= measure_shell(3 if options.quick else 10)
+    holds &= compare_engines(10, seconds, rounds)
+    holds &= compare_engines(MANY_INTENTS, seconds, rounds)
+    sys.exit(0 if holds else 1)
 
 
 if __name__ == "__main__":

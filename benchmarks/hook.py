@@ -24,7 +24,7 @@ import time
 from pathlib import Path
 
 from gate import Server, connect, report, request, seeded
-from peers import peers
+from peers import install_peers
 
 PYTHON = str(Path(sys.executable).resolve())
 AGENT, EVENT, TOOL = "claude-code", "PreToolUse", "Write"
@@ -89,7 +89,7 @@ def main() -> None:
             machine = Machine(Path(folder), server, seeded(server, 10, 0)["token"])
             commands = {"true": ["true"], "python_pass": [PYTHON, "-c", "pass"], "call": machine.hook}
             beside = (
-                peers(Path(folder) / "peers", TOOL, machine.env)
+                install_peers(Path(folder) / "peers", TOOL, machine.env)
                 if options.peers
                 else contextlib.nullcontext({})
             )
