@@ -26,7 +26,7 @@ MAX_COMPARED_LINES = 600_000  # lines compared for one file, over all of its ver
 
 
 @dataclass(frozen=True, slots=True)
-class TracedFile:
+class FileLineage:
     """The lineage of a file.
 
     `is_complete` is False when a limit was reached: then some lines have no author that could have been
@@ -39,7 +39,7 @@ class TracedFile:
 
 def trace_history(
     versions: Sequence[FileVersion], claims: Sequence[Claim], *, max_compared: int = MAX_COMPARED_LINES
-) -> TracedFile:
+) -> FileLineage:
     """Return the origin of each line of the last version. Where claims overlap, the first has the line.
 
     A line never goes to a claim that did not hold for it in some version, as it is or reformatted.
@@ -57,7 +57,7 @@ def trace_history(
         and claim.key not in attribution.unchecked
         and not claims_empty_file(claim, lines)
     )
-    return TracedFile(
+    return FileLineage(
         Lineage(len(history.present), ranges, changed, tuple(attribution.unchecked)),
         not work_limit.is_exhausted,
     )
