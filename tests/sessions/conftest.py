@@ -5,7 +5,7 @@ import pytest
 from controlplane.models import Workspace
 from tests import builders
 from tests.sessions.approvals.approval_builders import edit
-from tests.sessions.approvals.preview_builders import FILE
+from tests.sessions.approvals.card.previews.builders import FILE
 
 
 @pytest.fixture

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 import pytest
+
+from controlplane.policy.model import Policy
+from intents.api.policy import PolicyAnswer
 
 
 def test_the_policy_is_whole_and_changes_by_key(admin, agent, acme):
@@ -28,3 +33,7 @@ def test_a_policy_that_is_none_is_refused(admin, acme, change):
     assert answer.json()["problems"]
     acme.refresh_from_db()
     assert acme.policy == {}
+
+
+def test_openapi_describes_every_key_of_the_policy():
+    assert set(PolicyAnswer().fields) == {field.name for field in fields(Policy)}

@@ -156,18 +156,18 @@ def test_an_expired_one_says_that_nobody_decided(asked, rexs):
     assert asked.status == "EXPIRED"
 
 
-def test_what_the_service_refuses_is_said_on_the_card_and_nothing_is_lost(asked, rexs):
-    for form in (
-        {"grant": "session", "patterns": ["src/other/**"]},
-        {"grant": "forever"},
-        {"action": "shrug"},
-    ):
-        for htmx in (True, False):
-            answer = decide(rexs, asked, htmx=htmx, comment="kept note", **form)
-            assert answer.status_code == 200
-            text = answer.content.decode()
-            assert "kept note" in text
-            assert 'class="error"' in text
+@pytest.mark.parametrize("htmx", [True, False], ids=["htmx", "page"])
+@pytest.mark.parametrize(
+    "form",
+    [{"grant": "session", "patterns": ["src/other/**"]}, {"grant": "forever"}, {"action": "shrug"}],
+    ids=["useless_pattern", "unknown_grant", "unknown_action"],
+)
+def test_what_the_service_refuses_is_said_on_the_card_and_nothing_is_lost(asked, rexs, form, htmx):
+    answer = decide(rexs, asked, htmx=htmx, comment="kept note", **form)
+    assert answer.status_code == 200
+    text = answer.content.decode()
+    assert "kept note" in text
+    assert 'class="error"' in text
     asked.refresh_from_db()
     assert asked.status == Approval.Status.PENDING
 
@@ -187,7 +187,10 @@ def test_five_more_minutes_once(asked, rexs):
     assert rexs.post(card(asked, "extend")).status_code == 200  # the page, with the error
 
 
-def test_reading_does_not_write_and_posting_is_needed_to_decide(asked, rexs):
-    for action in ("decide", "extend"):
-        assert rexs.get(card(asked, action)).status_code == 405
+@pytest.mark.parametrize("action", ["decide", "extend"])
+def test_deciding_needs_a_post(asked, rexs, action):
+    assert rexs.get(card(asked, action)).status_code == 405
+
+
+def test_the_queue_takes_no_post(rexs):
     assert rexs.post(LIST).status_code == 405
