@@ -116,11 +116,11 @@ def test_the_usual_settings_of_a_call_are_no_trick(root, tool, data):
     assert judged(tool, data, root, agent="codex" if tool == "exec_command" else "").verdict is Verdict.ALLOW
 
 
-def test_the_address_of_a_file_is_refused_where_a_page_is_fetched(root):
+@pytest.mark.parametrize("url", ["file:///etc/passwd", "file://{root}/top.txt", " FILE:/etc/passwd"])
+def test_the_address_of_a_file_is_refused_where_a_page_is_fetched(root, url):
     """It would be read past .intentignore and out of the workspace; a plain path can be judged."""
-    for address in ("file:///etc/passwd", f"file://{root}/top.txt", " FILE:/etc/passwd"):
-        decision = judged("WebFetch", {"url": address}, root)
-        assert said(decision) == ("deny", "HOOK_BLOCKED", "invalid_path")
+    decision = judged("WebFetch", {"url": url.format(root=root)}, root)
+    assert said(decision) == ("deny", "HOOK_BLOCKED", "invalid_path")
     assert "Send the plain path" in decision.error
 
 

@@ -136,7 +136,7 @@ def test_before_an_intent_is_selected_safe_tools_and_the_handshake_are_shown():
     assert select_safe_tools(["FetchMcpResource", "Shell"], policy, "cursor") == ["FetchMcpResource"]
 
 
-def test_every_table_knows_the_common_tools_and_our_own():
-    for table in TABLES.values():
-        assert set(COMMON) <= set(table)
-        assert table["select_active_intent"].kind is ToolKind.HANDSHAKE
+@pytest.mark.parametrize("agent", TABLES)
+def test_every_table_knows_the_common_tools_and_our_own(agent):
+    assert set(COMMON) <= set(TABLES[agent])
+    assert TABLES[agent]["select_active_intent"].kind is ToolKind.HANDSHAKE
