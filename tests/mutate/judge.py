@@ -33,7 +33,7 @@ from tests.mutate.sample import get_module
 ARGUMENTS = (
     "tests/policy",
     "-m",
-    "not slow",
+    "not deep",
     "--ignore=tests/policy/shell/test_against_bash.py",
     "--ignore=tests/policy/shell/test_against_strace.py",
     "--deselect=tests/policy/shell/test_examples.py::test_bash_changes_nothing_that_is_not_reported",
