@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
 from controlplane.client.config.json_edit import read_json, remove_values, set_value
@@ -40,11 +40,15 @@ def lines_added(before: str, after: str) -> list[str]:
     return [line for line in after.splitlines() if line not in kept]
 
 
+PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # the machine may be busy
+
+
 class TestReading:
     def test_comments_and_trailing_commas_are_no_values(self):
         read = {"theme": "dark", "servers": {"mine": {"command": "x"}}, "list": [1, 2]}
         assert read_json(SETTINGS).value == read
 
+    @PATIENT
     @given(VALUES, INDENTS)
     def test_json_is_read_as_json(self, value, indent):
         assert read_json(f" {json.dumps(value, indent=indent)}\n").value == value
@@ -117,6 +121,7 @@ class TestTakingOut:
         assert "// one" in left
         assert read_json(left).value == [one for one in read_json(text).value if one != "ours"]
 
+    @PATIENT
     @given(some.dictionaries(some.text(max_size=5), VALUES, max_size=4), INDENTS)
     def test_what_was_put_in_is_taken_out_to_the_byte(self, value, indent):
         value.pop("icp", None)
