@@ -12,7 +12,7 @@ from controlplane.shared.admin import ReadOnlyAdmin
 
 
 class ThrottledAdminForm(ThrottledAuthenticationForm, AdminAuthenticationForm):
-    """The same care at this door."""
+    """Throttle sign-in to the admin pages too."""
 
 
 admin.site.login_form = ThrottledAdminForm
@@ -25,7 +25,7 @@ class MembershipInline(admin.TabularInline):
 
 @admin.register(Workspace)
 class WorkspaceAdmin(admin.ModelAdmin):
-    """The local root is set by whoever runs the server (`create_workspace`), never over the web."""
+    """The local root is set on the server (`create_workspace`), never over the web."""
 
     list_display = ("slug", "name", "revision", "created_at")
     search_fields = ("slug", "name")

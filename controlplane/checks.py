@@ -21,7 +21,7 @@ LOOPBACK_HOSTS = frozenset({"127.0.0.1", "::1", "localhost"})
 
 @register(Tags.files)
 def check_directories(**_: Any) -> list[CheckMessage]:
-    """The server creates files in the data directory, and SQLite its log beside the database file."""
+    """The server creates files in the data directory, and SQLite its log next to the database file."""
     directories = [Path(settings.DATA_DIR)]
     if settings.DATABASES["default"]["ENGINE"] == SQLITE:
         directories.append(Path(str(settings.DATABASES["default"]["NAME"])).absolute().parent)

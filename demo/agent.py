@@ -1,9 +1,8 @@
-"""A scripted coding agent that works through the REST API, and nothing else.
+"""A scripted coding agent that uses the REST API only.
 
-It shows what any agent under the gate does: ask before every tool, run the tool only on `allow`, take an
-intent, report what it changed, wait where a human must decide. Standard library only; it never imports the
-server. ICP_URL and ICP_TOKEN say where the control plane is and who asks; the one argument is the folder
-of the repository that it works on.
+It does what any agent under the gate does: ask before every tool, run the tool only on `allow`, select an
+intent, report changes, wait where a person must decide. Standard library only; it never imports the server.
+ICP_URL and ICP_TOKEN are its connection; the one argument is the repository's directory.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ export function expiresAt(issued: Date): Date {
 
 
 class ControlPlane:
-    """The few calls of the REST API that an agent needs."""
+    """A minimal REST client."""
 
     def __init__(self, url: str, token: str) -> None:
         self.url = url.rstrip("/") + "/api/v1/"
@@ -50,7 +49,7 @@ class ControlPlane:
         self.opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
     def post(self, path: str, body: Json) -> Json:
-        """The answer, refusals included. A server that restarts is waited for."""
+        """Return the response, including denials. Retry while the server restarts."""
         request = urllib.request.Request(  # noqa: S310  the address is the operator's own
             self.url + path, data=json.dumps(body).encode(), headers=self.headers
         )
@@ -75,7 +74,7 @@ class ControlPlane:
 
 
 class Agent:
-    """One session. Every tool goes through `use`, which asks the gate first."""
+    """One session. Every tool call goes through `ask`, which asks the gate first."""
 
     def __init__(self, plane: ControlPlane, root: Path) -> None:
         self.plane, self.root = plane, root
@@ -99,9 +98,9 @@ class Agent:
         say(f"opens session {self.session_id}")
 
     def ask(self, tool: str, arguments: Json, *, call_id: str = "", wait: bool = False) -> Json:
-        """The gate's decision on a call; with `wait`, not before a human has decided.
+        """Return the gate's decision on a call; with `wait`, after a person has decided.
 
-        With the `call_id` of a call before, it is that call again.
+        The `call_id` of an earlier call sends that call again.
         """
         call = {
             "session_id": self.session_id,
@@ -123,7 +122,7 @@ class Agent:
         return file.read_text(encoding="utf-8") if answer["decision"] == "allow" and file.exists() else ""
 
     def write(self, path: str, content: str, answer: Json) -> None:
-        """Write and report, if the gate allowed it."""
+        """Write and report a file, if the gate allowed it."""
         if answer["decision"] != "allow":
             return
         file = self.root / path
@@ -132,7 +131,7 @@ class Agent:
         self.report(path, content)
 
     def report(self, path: str, content: str) -> None:
-        """Tell the ledger what a file holds now."""
+        """Report a file's current content to the ledger."""
         trace = {
             "path": path,
             "content": content,
@@ -144,7 +143,7 @@ class Agent:
         say(f"reports {path} to the ledger: {recorded.get('id') or recorded.get('error')}")
 
     def run(self, command: str, answer: Json) -> None:
-        """Run the command that a human has approved, without a shell beyond its one redirection."""
+        """Run an approved command without a shell; its one redirection is done here."""
         if answer["decision"] != "allow":
             return
         words, _, output = command.partition(" > ")
@@ -155,7 +154,7 @@ class Agent:
 
 
 def run_story(agent: Agent) -> None:
-    """The story of the demo, once."""
+    """Run the demo's story once."""
     agent.open()
     agent.read("src/auth/login.ts")
     write = {"path": "src/auth/tokens.ts", "content": TOKENS_TS}
@@ -169,16 +168,16 @@ def run_story(agent: Agent) -> None:
     agent.write(write["path"], write["content"], answer)
     hold_for_people(agent)
     agent.plane.post(f"sessions/{agent.session_id}/end", {})
-    say(f"ends its session, and lets go of {INTENT}. Nothing more happens by itself.")
+    say(f"ends its session and releases {INTENT}. The demo agent is done.")
 
 
 def hold_for_people(agent: Agent) -> None:
-    """Two calls that only a human can let through: a command, and an edit outside the scope."""
+    """Send two calls that only a person can allow: a command, and an edit outside the scope."""
     command, command_id = {"command": "python3 scripts/check-links > docs/links.txt"}, new_call_id()
     say(f"runs a command: {describe_decision(agent.ask('execute_command', command, call_id=command_id))}")
     (edit, content), edit_id = design_edit(agent), new_call_id()
     say(f"edits docs/design.md: {describe_decision(agent.ask('edit_file', edit, call_id=edit_id))}")
-    say("waits for a human: sign in as rex and decide under Approvals")
+    say("waits for a person: sign in as rex and decide under Approvals")
     answer = agent.ask("edit_file", edit, call_id=edit_id, wait=True)
     say(f"hears about docs/design.md: {describe_decision(answer)}")
     agent.write(edit["path"], content, answer)
@@ -188,7 +187,7 @@ def hold_for_people(agent: Agent) -> None:
 
 
 def design_edit(agent: Agent) -> tuple[Json, str]:
-    """An edit of the design, bound to what was read, and the file's text after it."""
+    """Return an edit of the design, bound to the content that was read, and the file's text after it."""
     before = agent.read("docs/design.md")
     old = next((line for line in before.splitlines() if line.startswith("Sessions are kept")), "")
     new = f"Sessions are kept as signed tokens of 24 hours (session {agent.session_id})."
@@ -207,13 +206,13 @@ def new_call_id() -> str:
 
 
 def describe_decision(answer: Json) -> str:
-    """The decision in a line, with the first sentence of the reason."""
+    """Return the decision in one line, with the first line of the reason."""
     error = (answer.get("error") or "").split("\n")[0]
     return f"{answer['decision'].upper()}{': ' if error else ''}{error}"
 
 
 def say(text: str) -> None:
-    print(f"  agent  {text}", flush=True)  # noqa: T201  a script speaks on its output
+    print(f"  agent  {text}", flush=True)  # noqa: T201  a script prints
     time.sleep(PACE_SECONDS)
 
 

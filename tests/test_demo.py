@@ -168,7 +168,7 @@ def live(tmp_path):
 def test_the_story_runs_to_its_end_twice_and_stops_at_once(live, tmp_path):
     running = Running(live, tmp_path / "demo.log")
     try:
-        text = running.said("waits for a human")
+        text = running.said("waits for a person")
         assert "without an intent: DENY: You must cite a valid active Intent ID." in text
         assert "writes src/auth/tokens.ts again: ALLOW" in text
         tokens = json.loads((tmp_path / "demo.json").read_text())["tokens"]
@@ -192,7 +192,7 @@ def test_the_story_runs_to_its_end_twice_and_stops_at_once(live, tmp_path):
         running.stop()
         again = Running(live, tmp_path / "again.log")
         try:
-            again.said("waits for a human")
+            again.said("waits for a person")
             assert agents_of(live)
             again.stop()
             assert not agents_of(live)

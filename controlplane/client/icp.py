@@ -1,4 +1,4 @@
-"""Puts a coding agent under the control plane's gate. Needs Python 3.9 or later, and nothing else.
+"""Connect a coding agent to the control plane's gate. Needs Python 3.9 or later, and nothing else.
 
     python3 icp.py connect AGENT --url https://icp.example.com [--token icp_…] [--wait SECONDS] [--no-mcp]
                                           [--dry-run]
@@ -9,10 +9,10 @@
     python3 icp.py hook AGENT EVENT       reads the hook's stdin; installed as ~/.config/icp/hook AGENT EVENT
     python3 icp.py hook mcp AGENT         the MCP server, for clients that start a program
 
-Run it in the repository. The token stands in ICP_TOKEN or --token and is kept, by repository, in
-~/.config/icp/connections.json (0600); for a hook, ICP_URL and ICP_TOKEN together win over that file, and
-ICP_DEADLINE_SECONDS shortens the time that it may take. With --wait, a call that a human must approve is
-held so long, as far as the client's own time limit allows; else it is refused at once, and may be sent again.
+Run it in the repository. The token is read from ICP_TOKEN or --token and stored, by repository, in
+~/.config/icp/connections.json (0600). For a hook, ICP_URL and ICP_TOKEN together take precedence over that
+file, and ICP_DEADLINE_SECONDS shortens its time limit. With --wait, a call that a person must approve is
+held for that long, within the client's own time limit; else it is denied at once and may be sent again.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def main(arguments: list[str]) -> int:
         return run_command(arguments)
     try:
         return serve_mcp(*arguments[2:]) if arguments[1:2] == ["mcp"] else hook(*arguments[1:])
-    except Exception as error:  # noqa: BLE001  a mistake in the configuration must not let the tool run
+    except Exception as error:  # noqa: BLE001  no failure may let the tool run
         sys.stderr.write(f"icp hook {' '.join(arguments[1:])}: {error!r}. So the tool must not run.\n")
         return 2
 
@@ -65,12 +65,12 @@ def run_command(arguments: list[str]) -> int:
         command = commands.add_parser(name)
         command.set_defaults(run=run)
         command.add_argument("agent", choices=sorted(CLIENTS))
-        command.add_argument("--dry-run", action="store_true", help="show the change, make none")
+        command.add_argument("--dry-run", action="store_true", help="show the changes without making them")
         if run is connect:
             command.add_argument("--url", required=True, help="the address of the control plane")
-            command.add_argument("--wait", type=float, default=0, help="seconds to wait for a human (0)")
-            command.add_argument("--no-mcp", action="store_true", help="leave its MCP servers as they are")
-            command.add_argument("--token", default=os.environ.get("ICP_TOKEN"), help="else ICP_TOKEN")
+            command.add_argument("--wait", type=float, default=0, help="seconds to wait for a person (0)")
+            command.add_argument("--no-mcp", action="store_true", help="do not change its MCP servers")
+            command.add_argument("--token", default=os.environ.get("ICP_TOKEN"), help="default: ICP_TOKEN")
     add_reconcile_arguments(commands.add_parser("reconcile"))
     add_sync_arguments(commands.add_parser("sync"))
     commands.add_parser("doctor").set_defaults(run=doctor)
@@ -84,7 +84,7 @@ def run_command(arguments: list[str]) -> int:
 
 def connect(options: argparse.Namespace) -> int:
     if not options.token:
-        print("Give a token of role agent: ICP_TOKEN or --token.", file=sys.stderr)
+        print("Set ICP_TOKEN or --token to a token with the role agent.", file=sys.stderr)
         return 1
     root, agent = find_repository(os.getcwd()), options.agent
     if not apply_changes(root, agent, hooks=True, server=not options.no_mcp, dry_run=options.dry_run):
@@ -98,7 +98,7 @@ def connect(options: argparse.Namespace) -> int:
             else {*list_agents_without_server(root)} - {agent}
         )
         save_connection(root, {**connection, "without_mcp": sorted(without_mcp)})
-        print(f"Connected {root}. Now: icp.py doctor\nWhat stays open: {CLIENTS[agent].fails_open}")
+        print(f"Connected {root}. Next: icp.py doctor\nKnown limits: {CLIENTS[agent].fails_open}")
         if problem := explain_distrust(root, agent, trust=True):
             print(f"NOT ENFORCED YET. {problem}", file=sys.stderr)
     return 0
@@ -114,7 +114,7 @@ def disconnect(options: argparse.Namespace) -> int:
 
 
 def apply_changes(root: str, agent: str, *, hooks: bool, server: bool, dry_run: bool) -> bool:
-    """Show the differences and write them, all or none. False where one of the files may not be changed."""
+    """Print the differences and write all files. Return False, writing none, if one cannot be changed."""
     try:
         planned = plan_changes(root, agent, hooks=hooks, server=server)
     except ForeignConfigError as problem:

@@ -1,4 +1,4 @@
-"""The control plane for agents that you write yourself. One file, Python 3.9 or later, nothing else needed.
+"""SDK for agents that you write yourself. One file, Python 3.9 or later, no dependencies.
 
     from icp_sdk import ControlPlane, Denied
 
@@ -10,8 +10,8 @@
 
     decision = icp.check("write_file", {"path": "src/a.py", "content": "…"}, wait=300)
 
-`AsyncControlPlane` has the same methods as coroutines. Whatever goes wrong (no answer, an answer that is no
-answer, a revoked token) is a refusal: a tool runs only after an `allow`.
+`AsyncControlPlane` has the same methods as coroutines. Every failure (no response, an invalid response, a
+revoked token) denies the call: a tool runs only after an `allow`.
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
 
-MAX_WAIT = 50.0  # seconds that the control plane is asked to hold one call; a longer wait asks again
-TIMEOUT_MARGIN = 15.0  # seconds for the network and the server on top of that
+MAX_WAIT = 50.0  # seconds to hold one call; a longer wait sends it again
+TIMEOUT_MARGIN = 15.0  # seconds for network and server in addition
 UNREACHABLE = "The gate did not answer, so the tool must not run: {}. Try again later, or tell a person."
 
 
 @dataclass(frozen=True)
 class Decision:
-    """What the gate answered. `text` is written for the model: why, and what to do next."""
+    """The gate's decision. `text` tells the model why, and what to do next."""
 
     verdict: str  # allow | deny | ask: a person must approve first, then the same call is sent again
     text: str = ""
     error_type: str | None = None
     reason: str | None = None
     approval: dict[str, Any] | None = None  # id, status, url, expires_at
-    answer: dict[str, Any] = field(default_factory=dict, repr=False)  # all that the server said
+    answer: dict[str, Any] = field(default_factory=dict, repr=False)  # the complete response
 
     @property
     def allowed(self) -> bool:
@@ -55,7 +55,7 @@ class Decision:
 
 
 class Denied(Exception):
-    """A tool was not run. Its text is for the model."""
+    """The gate denied a call, so the tool did not run. The message is for the model."""
 
     def __init__(self, decision: Decision) -> None:
         super().__init__(decision.text)
@@ -63,7 +63,7 @@ class Denied(Exception):
 
 
 class Refused(Exception):
-    """The control plane did not do what was asked; `status` is HTTP's, 0 where none came."""
+    """The control plane rejected a request; `status` is the HTTP status, 0 without a response."""
 
     def __init__(self, status: int, text: str, answer: dict[str, Any]) -> None:
         super().__init__(text)
@@ -84,7 +84,7 @@ class ControlPlane:
         model: str = "",
     ) -> None:
         if not url.startswith(("https://", "http://")):
-            raise ValueError("The address of the control plane begins with https:// or http://.")
+            raise ValueError("The URL of the control plane must begin with https:// or http://.")
         self.url, self.root = url.rstrip("/"), os.fspath(root or os.getcwd())
         self.session_id = session_id or str(uuid.uuid4())
         self._token = token
@@ -93,16 +93,16 @@ class ControlPlane:
     # --- the session ---------------------------------------------------------------------------
 
     def open(self) -> dict[str, Any]:
-        """State, prompt section and available intents; opens the session, or finds it again."""
+        """Open the session, or find it. Return its state, prompt section and available intents."""
         opening = {"session_id": self.session_id, "agent": self._agent, "root": self.root}
         return self._ask("POST", "sessions", opening)
 
     def prompt(self) -> str:
-        """The section for the system prompt, for the session's state now."""
+        """Return the section for the system prompt in the session's current state."""
         return str(self.open()["prompt"])
 
     def select_intent(self, intent_id: str) -> dict[str, Any]:
-        """The handshake: the intent's context, as `context` (XML) and as `intent`. Raises Refused."""
+        """Select an intent. Return its context, as `context` (XML) and `intent`. Raise Refused."""
         self.open()
         answer = self._session("select-intent", {"intent_id": intent_id})
         if answer.get("success") is not True:
@@ -110,22 +110,22 @@ class ControlPlane:
         return answer
 
     def request_scope(self, patterns: list[str], reason: str) -> dict[str, Any]:
-        """Ask people for a wider scope; the approval that they see."""
+        """Request a wider scope. Return the approval that a person decides on."""
         return self._session("request-scope", {"patterns": patterns, "reason": reason})
 
     def complete_intent(self, notes: str) -> dict[str, Any]:
         return self._session("complete-intent", {"verification_notes": notes})
 
     def end(self) -> dict[str, Any]:
-        """End the session; its intent is free for others."""
+        """End the session and release its intent."""
         return self._session("end", {})
 
     # --- the gate ------------------------------------------------------------------------------
 
     def check(self, tool: str, data: dict[str, Any], *, call_id: str = "", wait: float = 0) -> Decision:
-        """Ask before a tool runs. Never raises: what cannot be asked is refused.
+        """Ask the gate before a tool runs. Never raises: a failure is a denial.
 
-        `wait`: seconds in which a person may decide, if one has to.
+        `wait` is how many seconds a person may take to decide, if the call needs approval.
         """
         deadline = time.monotonic() + wait
         call = {
@@ -144,7 +144,7 @@ class ControlPlane:
                 return decision
 
     def require(self, tool: str, data: dict[str, Any], *, call_id: str = "", wait: float = 0) -> Decision:
-        """As `check`, but raises Denied for all but an `allow`."""
+        """Check a call. Raise Denied unless it is allowed."""
         decision = self.check(tool, data, call_id=call_id, wait=wait)
         if not decision.allowed:
             raise Denied(decision)
@@ -153,10 +153,10 @@ class ControlPlane:
     def tool(
         self, name: str = "", *, records: str = "", wait: float = 0, tells: bool = False
     ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        """A decorator that puts a function under the gate, under its own name or another.
+        """Decorate a function so that the gate is asked before each call, under its own name or `name`.
 
-        `records`: the argument that names the file that the function changes; the change is reported then.
-        `tells`: return the refusal's text for the model instead of raising Denied.
+        `records` is the argument with the path of the file that the function changes, to report the change.
+        `tells` returns the text of a denial for the model instead of raising Denied.
         """
 
         def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -178,15 +178,17 @@ class ControlPlane:
     # --- the ledger ----------------------------------------------------------------------------
 
     def record(self, path: str, *, call_id: str = "", **more: Any) -> dict[str, Any]:
-        """Report that a file was changed, with the hash of what it holds now. `more`: fields of the REST
-        call, as `start_line`, `end_line`, `mutation_class`, `revision_id`. Raises Refused."""
+        """Report a changed file with its current content hash. Raise Refused.
+
+        `more` are fields of the REST call: `start_line`, `end_line`, `mutation_class`, `revision_id`.
+        """
         body = {"path": path, **({"tool_use_id": call_id} if call_id else {}), **more}
         if "content" not in body and "content_hash" not in body:
             body["content_hash"] = file_hash(os.path.join(self.root, path))
         return self._session("traces", body)
 
     def report(self, path: str, call_id: str) -> None:
-        """The change is made: that it could not be reported must not look as if it had failed."""
+        """Report a change; a failure to report only warns, because the change itself succeeded."""
         try:
             self.record(path, call_id=call_id)
         except (Refused, OSError) as error:
@@ -238,7 +240,7 @@ class ControlPlane:
 
 
 class AsyncControlPlane:
-    """The same for asyncio: each call runs in a thread, so that waiting for a person holds up nobody else."""
+    """ControlPlane for asyncio. Each call runs in a thread, so that waiting blocks no other task."""
 
     def __init__(self, url: str, token: str, **settings: Any) -> None:
         self.sync = ControlPlane(url, token, **settings)
@@ -274,7 +276,7 @@ class AsyncControlPlane:
     def tool(
         self, name: str = "", *, records: str = "", wait: float = 0, tells: bool = False
     ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        """As that of `ControlPlane`, for coroutine functions."""
+        """Decorate a coroutine function as `ControlPlane.tool` does."""
 
         def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
             @functools.wraps(function)
@@ -300,7 +302,7 @@ def _deny_unasked(problem: object) -> Decision:
 def bind_arguments(
     function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> dict[str, Any]:
-    """The arguments of a call by name, as the gate sees them: all of them, or one could hide a path."""
+    """Return all arguments of a call by name: an omitted one could hide a path from the gate."""
     signature = inspect.signature(function)
     arguments = signature.bind(*args, **kwargs)
     arguments.apply_defaults()
@@ -312,7 +314,7 @@ def bind_arguments(
 
 
 def _to_json_value(value: Any) -> Any:
-    """A value as JSON holds it; what it cannot hold, as text."""
+    """Return a value as JSON; what JSON cannot represent becomes text."""
     try:
         return json.loads(json.dumps(value, allow_nan=False, default=str))
     except (TypeError, ValueError):
@@ -320,14 +322,14 @@ def _to_json_value(value: Any) -> Any:
 
 
 def refusal(decision: Decision, tells: bool) -> str:
-    """The text for the model, or Denied."""
+    """Return the text for the model, or raise Denied."""
     if not tells:
         raise Denied(decision)
     return decision.text
 
 
 def file_hash(path: str) -> str:
-    """`sha256:…` of a file, `DELETED` where it is gone."""
+    """Return `sha256:…` of a file, `DELETED` if it does not exist."""
     try:
         with open(path, "rb") as file:
             return f"sha256:{hashlib.sha256(file.read()).hexdigest()}"
@@ -345,7 +347,7 @@ def _to_refused(error: urllib.error.HTTPError) -> Refused:
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """A redirect would carry the token elsewhere."""
+    """Follow no redirect: it would send the token to another server."""
 
     def redirect_request(self, *_: Any) -> None:
         return None

@@ -1,4 +1,4 @@
-"""The style guide: every component and state on one page, drawn from the samples below."""
+"""The style guide: every component and state on one page, rendered from the samples below."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ EXAMPLE = settings.BASE_DIR / "demo"
 SLUG, NAME, ACTOR = "acme", "Acme shop (demo)", "demo"
 PEOPLE = {"ada": Role.ADMIN, "rex": Role.REVIEWER, "ivy": Role.AUDITOR}
 INTENTIGNORE = "# What agents may neither read nor write.\n.env*\nsecrets/\n"
-# An agent that has no intent can take one by itself: no human is asked about that.
+# Without MISSING_OR_INVALID_INTENT: an agent without an intent selects one instead of asking a person.
 POLICY = {"approvable": ["SCOPE_VIOLATION", "INTENTIGNORE_PATH_BLOCKED", "STALE_FILE", "INTENT_IGNORED"]}
 GIT = ("git", "-c", "user.name=Acme", "-c", "user.email=demo@acme.example", "-c", "init.defaultBranch=main")
 
@@ -157,8 +157,8 @@ def describe_demo(seeded: SeededDemo) -> str:
             *tokens,
             f"The agent works in {seeded.repository}.",
             "What to click:",
-            "  1. Sign in as rex. Approvals shows two calls that the agent may not make by itself.",
-            "  2. Open the edit of docs/design.md, read the diff, approve it. The agent goes on at once.",
+            "  1. Sign in as rex. Approvals shows two calls that need a person's decision.",
+            "  2. Open the edit of docs/design.md, read the diff, approve it. The agent continues at once.",
             "  3. Open the command, see what it would write, approve or reject it with a note.",
             "  4. Sessions shows the whole story in order. Sign in as ada to change intents and policy.",
             "Ctrl-C ends the server and the agent; a second run finds everything again.",

@@ -1,4 +1,4 @@
-"""Errors that services raise, worded for whoever asked.
+"""Errors that services raise, with messages for the caller.
 
 A service knows no HTTP status. REST, pages, MCP and hooks each map these classes to an answer of their own
 (`controlplane.api.errors.STATUS_CODES` for REST).

@@ -1,7 +1,7 @@
-"""Line diffs as values that a template can draw: hunks of lines, lines of parts.
+"""Line diffs as values for templates: hunks of lines, lines of parts.
 
-A part is a run of text that did or did not change within its line, so that changed words
-can be marked up as `<ins>` and `<del>` and be heard as well as seen.
+A part is a run of text that did or did not change within its line, so that changed words can be marked up as
+`<ins>` and `<del>`.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from difflib import SequenceMatcher
 from itertools import zip_longest
 
 _WORDS = re.compile(r"\w+|\s+|.", re.DOTALL)
-_MIN_SIMILARITY = 0.4  # below this the words of two lines have nothing to say about each other
-_MAX_PAIRS = 400  # lines removed times lines added in one place; beyond it lines are paired in order
-_MAX_COMPARED_LENGTH = 2_000  # characters; word marks on longer lines cost more than they tell
+_MIN_SIMILARITY = 0.4  # below this a diff of the words of two lines says nothing
+_MAX_PAIRS = 400  # removed lines times added lines of one change; above it lines are paired in order
+_MAX_COMPARED_LENGTH = 2_000  # characters; longer lines get no word diff
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,20 +41,20 @@ class Hunk:
 
 
 def compute_hunks(before: str, after: str, context: int = 3) -> tuple[Hunk, ...]:
-    """The whole change from one text to the other, with `context` unchanged lines around each place."""
+    """Return the changes between two texts, with `context` unchanged lines around each."""
     old, new = before.splitlines(), after.splitlines()
     matcher = SequenceMatcher(None, old, new, autojunk=False)
     return tuple(_hunk(group, old, new) for group in matcher.get_grouped_opcodes(context))
 
 
 def count_changes(parts: Iterable[Hunk]) -> tuple[int, int]:
-    """Lines added and lines removed."""
+    """Return (added lines, removed lines)."""
     signs = [line.sign for hunk in parts for line in hunk.lines]
     return signs.count("+"), signs.count("-")
 
 
 def split_rows(lines: Iterable[DiffLine]) -> list[tuple[DiffLine | None, DiffLine | None]]:
-    """Pairs (old side, new side): removed lines stand beside the added ones that follow them."""
+    """Return pairs (old side, new side): removed lines next to the added ones that follow them."""
     rows: list[tuple[DiffLine | None, DiffLine | None]] = []
     removed: list[DiffLine] = []
     added: list[DiffLine] = []
@@ -105,7 +105,7 @@ def _pair_parts(
 
 
 def _pair_similar_lines(removed: Sequence[str], added: Sequence[str]) -> list[tuple[int, int]]:
-    """Which removed line became which added one: the likest pairs, each line once."""
+    """Return (removed, added) indexes of lines that are versions of each other, each line once."""
     if len(removed) * len(added) > _MAX_PAIRS:
         return list(zip(range(len(removed)), range(len(added)), strict=False))
     # Greedy by similarity: a moved and edited line finds its origin before a merely similar neighbour does.

@@ -1,6 +1,6 @@
 """Template tags of the product: icons, meanings, times, and the safe display of hostile text.
 
-Words and their tones follow one table, so that an outcome looks and reads the same on every page.
+Labels and tones come from one table, so that an outcome looks and reads the same on every page.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ EN_DASH = "\N{EN DASH}"
 
 @register.simple_tag
 def icon(name: str, size: int = 16, label: str | Promise = "") -> SafeString:
-    """An icon of the sprite; with a label it speaks for itself, without one a word must stand beside it."""
+    """Render an icon of the sprite. Without a label it is decoration for the text next to it."""
     css = "icon" if size == 16 else f"icon icon-{size}"
     if label:
         return format_html(
@@ -48,7 +48,7 @@ def icon(name: str, size: int = 16, label: str | Promise = "") -> SafeString:
 
 @register.simple_tag
 def badge(value: object, label: str = "", *, plain: bool = False) -> SafeString:
-    """Icon and word of a status, tinted; plain has no fill and is for the normal case in lists."""
+    """Render a status as a tinted badge; plain has no fill, for the normal case in lists."""
     meaning = find_meaning(value)
     return format_html(
         '<span class="badge{}" data-tone="{}">{}{}</span>',
@@ -61,7 +61,7 @@ def badge(value: object, label: str = "", *, plain: bool = False) -> SafeString:
 
 @register.simple_tag
 def outcome(value: object) -> SafeString:
-    """Only the icon of a status in its colour, with its word for those who listen."""
+    """Render the icon of a status in its colour, with its label for screen readers."""
     meaning = find_meaning(value)
     return format_html(
         '<span class="fg" data-tone="{}">{}</span>', meaning.tone, icon(meaning.icon, label=meaning.word)
@@ -90,14 +90,14 @@ def mark_tone(mark: str) -> str:
 
 @register.simple_tag
 def agent_mark(name: str) -> SafeString:
-    """Two letters in a square; decoration, as the agent's name stands beside it."""
+    """Render an agent's two letters in a square; decoration next to its name."""
     letters = AGENT_MARKS.get(name.lower()) or name[:2].upper() or "?"
     return format_html('<span class="mark" aria-hidden="true">{}</span>', letters)
 
 
 @register.simple_tag
 def person(name: str) -> SafeString:
-    """Two letters in a circle: the initials of the first two words, or the first two letters."""
+    """Render a user's initials in a circle: of the first two words, or the first two letters."""
     parts = [part for part in name.replace("-", " ").replace(".", " ").split() if part]
     letters = "".join(part[0] for part in parts[:2]) if len(parts) > 1 else name[:2]
     return format_html('<span class="person" aria-hidden="true">{}</span>', letters.upper())
@@ -105,19 +105,19 @@ def person(name: str) -> SafeString:
 
 @register.filter
 def visible(text: object) -> SafeString:
-    """Text of an agent: isolated, control and bidirectional characters drawn as marks."""
+    """Render an agent's text: isolated, with control and bidirectional characters as code points."""
     return format_html("<bdi>{}</bdi>", escape_hidden(str(text)))
 
 
 @register.filter
 def legible(text: object) -> str:
-    """Text of an agent for a title or a label, hidden characters spelled out."""
+    """Return an agent's text for a title or a label, with hidden characters spelled out."""
     return spell_hidden(str(text))
 
 
 @register.filter
 def path(value: object) -> SafeString:
-    """A file path, folder part muted, file name in full contrast."""
+    """Render a file path with a muted directory and the file name in full contrast."""
     folder, slash, name = str(value).rpartition("/")
     return format_html(
         '<bdi class="path">{}<b>{}</b></bdi>', escape_hidden(folder + slash), escape_hidden(name)
@@ -126,7 +126,7 @@ def path(value: object) -> SafeString:
 
 @register.filter
 def count(value: int | None) -> SafeString | str:
-    """A number with thin grouping; none is a dash, zero is faint."""
+    """Render a number with thousands separators; None is a dash, zero is faint."""
     if value is None:
         return EN_DASH
     return f"{value:,}" if value else format_html('<span class="faint">{}</span>', value)
@@ -134,7 +134,7 @@ def count(value: int | None) -> SafeString | str:
 
 @register.simple_tag
 def ago(then: datetime | None, suffix: str = " ago") -> SafeString | str:
-    """How long since, rounded up, kept current by countdown.js; the exact instant is in the tooltip."""
+    """Render the time since, rounded up and updated by countdown.js; the exact time is in the tooltip."""
     if then is None:
         return "never"
     return _time(
@@ -144,7 +144,7 @@ def ago(then: datetime | None, suffix: str = " ago") -> SafeString | str:
 
 @register.simple_tag
 def moment(then: datetime | None) -> SafeString | str:
-    """An instant: today by the clock, this week by day, older by date."""
+    """Render a time: today as clock time, this week with the day, older as a date."""
     if then is None:
         return EN_DASH
     return _time(then, times.format_timestamp(timezone.localtime(then), timezone.localtime()))
@@ -159,7 +159,7 @@ def _time(then: datetime, words: str, attributes: str = "") -> SafeString:
 
 @register.inclusion_tag("components/countdown.html")
 def countdown(until: datetime, since: datetime | None = None) -> dict[str, Any]:
-    """Time left in words; with `since` a bar as well. Static without script."""
+    """Render the remaining time; with `since` as a bar too. Static without JavaScript."""
     now = timezone.now()
     left = max(0, int((until - now).total_seconds()))
     total = int((until - since).total_seconds()) if since else 0
@@ -180,7 +180,7 @@ def reach(level: str, why: str = "") -> dict[str, str]:
 
 @register.inclusion_tag("components/rail_items.html", takes_context=True)
 def rail_items(context: Context) -> dict[str, Any]:
-    """The places of the workspace in the context, the current one marked by the resolved URL name."""
+    """Render the navigation of the workspace in the context; the resolved URL name marks the current item."""
     match = getattr(context.get("request"), "resolver_match", None)
     current = match.view_name if match else ""
     slug = context["workspace"].slug
@@ -207,13 +207,13 @@ SIGN_CLASSES: Mapping[str, str] = {"+": "add", "-": "del", " ": ""}
 
 @register.filter
 def sign_class(line: diffs.DiffLine | None) -> str:
-    """The class of a diff cell or row: add, del, none, or missing for the empty half of a split row."""
+    """Return the CSS class of a diff line: add, del, none, or missing for the empty half of a split row."""
     return SIGN_CLASSES[line.sign] if line else "missing"
 
 
 @register.simple_tag
 def diff_line(line: diffs.DiffLine | None) -> SafeString | str:
-    """The code of a line, its changed words as `<ins>` or `<del>` so that they are heard as well."""
+    """Render a line's code, changed words as `<ins>` or `<del>`, which screen readers announce."""
     if line is None:
         return ""
     change = "ins" if line.sign == "+" else "del"
@@ -228,13 +228,13 @@ def _part(part: diffs.DiffPart, change: str) -> SafeString:
 
 @register.filter
 def split_rows(lines: Iterable[diffs.DiffLine]) -> list[tuple[diffs.DiffLine | None, diffs.DiffLine | None]]:
-    """The lines of a hunk as pairs for the split view."""
+    """Return the lines of a hunk as pairs for the split view."""
     return diffs.split_rows(lines)
 
 
 @register.simple_tag
 def field_input(field: BoundField, mono: object = None, error: str = "") -> SafeString:
-    """The control of a form field, styled, with its hint and error tied to it for those who listen."""
+    """Render the control of a form field, associated with its hint and error for screen readers."""
     invalid = bool(field.errors or error)
     attributes: dict[str, str | bool] = {
         "class": "input mono" if mono else "input",
@@ -247,13 +247,13 @@ def field_input(field: BoundField, mono: object = None, error: str = "") -> Safe
 
 @register.filter
 def line_count(text: str) -> int:
-    """Rows for a textarea that shows its whole text and a line to write on, within reason."""
+    """Return the rows of a textarea for its text and one more line, from 3 to 24."""
     return min(24, max(3, text.count("\n") + 2))
 
 
 @register.filter
 def duration(milliseconds: int) -> str:
-    """`22 ms`, `8.4 s`, `2 min`."""
+    """Format a duration: `22 ms`, `8.4 s`, `2 min`."""
     if milliseconds < 1000:
         return f"{milliseconds} ms"
     seconds = milliseconds / 1000
@@ -262,7 +262,7 @@ def duration(milliseconds: int) -> str:
 
 @register.simple_tag(takes_context=True)
 def intent_tag(context: Context, intent_id: str) -> SafeString:
-    """An intent's id, as a link where an intent can be called that; traces may name anything."""
+    """Render an intent id, as a link if it fits the URL pattern; traces may contain any text."""
     try:
         url = reverse("intents:detail", args=[context["workspace"].slug, intent_id])
     except NoReverseMatch:
@@ -272,7 +272,7 @@ def intent_tag(context: Context, intent_id: str) -> SafeString:
 
 @register.simple_tag(takes_context=True)
 def file_link(context: Context, file: str, text: str = "") -> SafeString:
-    """A path, as a link to its page where a URL can name it; an agent's path may hold anything."""
+    """Render a path, as a link if it fits the URL pattern; an agent's path may contain anything."""
     label = visible(text) if text else path(file)
     try:
         url = reverse("traces:file", args=[context["workspace"].slug, file])
@@ -293,7 +293,7 @@ def shape_tone(state: str) -> str:
 
 @register.simple_tag
 def shape(state: str, label: str = "") -> SafeString:
-    """The mark of a map cell; with a label it is the name of the link around it."""
+    """Render the shape of a map cell; a label names the link around it."""
     drawing = SHAPES[state][1]
     if label:
         return format_html(

@@ -1,4 +1,4 @@
-"""What a row of a list has no room for: long paths lose folders in the middle, long commands their end."""
+"""Shorten text for list rows: long paths lose directories in the middle, long commands their end."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ELLIPSIS = "…"
 
 @register.filter
 def row_path(value: object) -> SafeString:
-    """A file path as `path` draws it, short enough for a row; the whole one is in the tooltip."""
+    """Render a file path as `path` does, shortened for a row; the full path is in the tooltip."""
     full_path = str(value)
     folder, slash, name = full_path.rpartition("/")
     short = _shorten_folders(folder) + slash, _shorten_middle(name, MAX_NAME_LENGTH)
@@ -27,7 +27,7 @@ def row_path(value: object) -> SafeString:
 
 @register.filter
 def row_command(value: object) -> SafeString:
-    """The beginning of a command, hidden characters as marks."""
+    """Render the beginning of a command, with hidden characters as code points."""
     text = str(value)
     return escape_hidden(
         text if len(text) <= MAX_COMMAND_LENGTH else text[: MAX_COMMAND_LENGTH - 1] + ELLIPSIS
@@ -35,7 +35,7 @@ def row_command(value: object) -> SafeString:
 
 
 def _shorten_folders(folder: str) -> str:
-    """The first folder and as many of the last ones as fit."""
+    """Return the first directory and as many of the last ones as fit."""
     if len(folder) <= MAX_FOLDER_LENGTH:
         return folder
     first, *rest = folder.split("/")

@@ -1,4 +1,4 @@
-"""Times in words: rounded down for what is left, up for what has passed."""
+"""Format times: remaining time is rounded down, elapsed time up."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _STEPS = ((60, 1, "s"), (3600, 60, "min"), (86_400, 3600, "h"))  # below, divide
 
 
 def format_since(then: datetime, now: datetime, suffix: str = "") -> str:
-    """`now`, `48 s`, `4 min`, `6 h`, `16 d`, followed by the suffix."""
+    """Format elapsed time: `now`, `48 s`, `4 min`, `6 h`, `16 d`, followed by the suffix."""
     seconds = int((now - then).total_seconds())
     if seconds < 1:
         return "now"
@@ -20,7 +20,7 @@ def format_since(then: datetime, now: datetime, suffix: str = "") -> str:
 
 
 def format_remaining(until: datetime, now: datetime) -> str:
-    """`3 min left`, `40 s left`, and at the end `0 s left`."""
+    """Format remaining time: `3 min left`, `40 s left`, at the end `0 s left`."""
     seconds = max(0, int((until - now).total_seconds()))
     for below, unit, name in _STEPS:
         if seconds < below:
@@ -29,7 +29,7 @@ def format_remaining(until: datetime, now: datetime) -> str:
 
 
 def format_expiry(until: datetime, now: datetime) -> str:
-    """The same for a list, where the last minute must stand out: `expires in 40 s`, then `time is over`."""
+    """Format a deadline in a list, where the last minute stands out: `expires in 40 s`, `time is over`."""
     seconds = int((until - now).total_seconds())
     if seconds <= 0:
         return "time is over"
@@ -37,7 +37,7 @@ def format_expiry(until: datetime, now: datetime) -> str:
 
 
 def format_timestamp(then: datetime, now: datetime) -> str:
-    """Today as `10:30:12`, this week as `Tue 10:30`, older as `12 Nov 2025`; both in one time zone."""
+    """Format today as `10:30:12`, this week as `Tue 10:30`, older as `12 Nov 2025`."""
     if then.date() == now.date():
         return then.strftime("%H:%M:%S")
     if timedelta(0) <= now - then < timedelta(days=7):

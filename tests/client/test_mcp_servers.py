@@ -97,7 +97,7 @@ class TestEveryClient:
         assert connect(machine, agent, "--no-mcp").returncode == 0
         assert "mine" in str(servers(machine, agent)["icp"])
         assert machine.launcher.exists()
-        assert f"{agent}: its MCP server is left to you" in machine.icp("doctor").stdout
+        assert f"{agent}: its MCP server is not managed" in machine.icp("doctor").stdout
 
     def test_leaving_it_later_takes_it_out(self, machine, agent):
         connect(machine, agent)

@@ -45,9 +45,9 @@ def doctor(_: argparse.Namespace) -> int:
     for title, problem in checks:
         print(f"{'FAIL' if problem else 'ok  '} {title}{': ' if problem else ''}{problem}")
     for agent in agents:
-        print(f"note {agent}: what stays open: {CLIENTS[agent].fails_open}")
+        print(f"note {agent}: known limits: {CLIENTS[agent].fails_open}")
         if agent in list_agents_without_server(root):
-            print(f"note {agent}: its MCP server is left to you (--no-mcp)")
+            print(f"note {agent}: its MCP server is not managed (--no-mcp)")
     return 1 if any(problem for _, problem in checks) else 0
 
 
