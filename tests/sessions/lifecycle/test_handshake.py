@@ -111,60 +111,6 @@ def test_an_intent_waits_for_its_dependencies(acme, agent):
     assert agent.select("INT-001")["success"] is True
 
 
-def test_the_prompt_holds_the_mandate_only_before_the_selection(acme, agent):
-    builders.intent(acme)
-    mandate = (
-        "You are an Intent-Driven Architect. You CANNOT write code immediately. Your first action MUST be to analyze"
-        " the user request and call select_active_intent to load the necessary context."
-    )
-    relaxed = (
-        "Analysis and read-only actions are permitted, but an active intent is still required for mutations"
-        " (writes/commands)."
-    )
-    opened = agent.post("sessions", {"session_id": "s-1"}).json()
-    assert mandate in opened["prompt"].splitlines()
-    assert relaxed in opened["prompt"].splitlines()
-    assert "INT-001" in opened["prompt"]
-    assert [one["id"] for one in opened["available_intents"]] == ["INT-001"]
-    agent.select("INT-001")
-    prompt = agent.get("sessions/s-1/prompt").json()["prompt"]
-    assert mandate not in prompt
-    assert "src/auth/**" in prompt
-
-
-def test_preflight_offers_only_safe_tools_and_the_handshake_before_the_selection(acme, agent):
-    builders.intent(acme)
-    agent.post("sessions", {"session_id": "s-1"})
-    tools = [
-        "Read",
-        {"name": "Write"},
-        {"name": "select_active_intent"},
-        "Bash",
-        {"function": {"name": "Grep"}},
-    ]
-    before = agent.post("sessions/s-1/preflight", {"tools": tools}).json()
-    assert before["ok"] is True
-    assert before["tools"] == ["Read", {"name": "select_active_intent"}, {"function": {"name": "Grep"}}]
-    agent.select("INT-001")
-    after = agent.post("sessions/s-1/preflight", {"tools": tools}).json()
-    assert (after["ok"], after["tools"]) == (True, tools)
-
-
-def test_preflight_says_when_the_intent_is_no_longer_active(acme, agent):
-    builders.intent(acme)
-    agent.select("INT-001")
-    Intent.objects.update(status="COMPLETED")
-    answer = agent.post("sessions/s-1/preflight", {}).json()
-    assert (answer["ok"], answer["error_type"]) == (False, "MISSING_OR_INVALID_INTENT")
-    assert "completed" in answer["error"].lower()
-
-
-def test_preflight_says_when_there_is_no_registry(agent, acme):
-    agent.post("sessions", {"session_id": "s-1"})
-    answer = agent.post("sessions/s-1/preflight", {}).json()
-    assert (answer["ok"], answer["error_type"]) == (False, "ORCHESTRATION_UNAVAILABLE")
-
-
 def test_a_session_tells_its_state_and_counts(acme, agent):
     builders.intent(acme)
     agent.select("INT-001")

@@ -8,7 +8,6 @@ from django.db.models import F
 from django.test.utils import CaptureQueriesContext
 
 from controlplane.models import Workspace
-from sessions.approvals.rejections import format_rejection
 from sessions.models import AgentSession, Approval
 from tests import builders
 from tests.sessions.approvals.approval_builders import card, page
@@ -219,9 +218,3 @@ def test_writing_before_the_handshake_is_a_beginners_mistake_and_no_alert(acme, 
     for number in range(5):
         agent.gate("write_to_file", path=f"src/{number}.ts", content="x")
     assert not LedgerEntry.objects.filter(outcome="alert").exists()
-
-
-def test_what_a_reviewer_said_keeps_its_own_full_stop():
-    assert format_rejection("Rex", "Not today.") == "Rejected by Rex: Not today."
-    assert format_rejection("Rex", " later ") == "Rejected by Rex: later."
-    assert format_rejection("Rex", "") == "Rejected by Rex: no reason given."
