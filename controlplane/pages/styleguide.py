@@ -117,20 +117,20 @@ def edit_sample(now: datetime) -> dict[str, Any]:
             "removed": removed,
             "files": [{"path": "src/auth/session.ts", "note": "", "hunks": change}],
             "complete": True,
-            "sentence": "This is the whole change.",
+            "sentence": "This is the complete change.",
         },
         "why": {
             "rule": "Not in scope.",
-            "sentence": "No pattern of INT-001 matches this file.",
+            "sentence": "src/auth/session.ts is outside INT-001.",
             "intent_revision": 7,
             "policy_revision": 12,
             "nearest": "src/api/**",
-            "nearest_note": "parts at the second segment: api is not auth.",
+            "nearest_note": "differs at auth",
             "owner": "INT-003 Billing domain boundaries owns src/auth/**, held by Codex now",
         },
         "grants": grant_samples("src/auth/*.ts"),
         "minutes": 30,
-        "effects": {"reject": "Nothing is written. The agent is told not to retry and gets your note."},
+        "effects": {"reject": "Nothing is written. The agent is told not to retry and receives your note."},
         "ids": [
             {"name": "approval", "value": "A-318"},
             {"name": "", "value": "SCOPE_VIOLATION / not_in_scope"},
@@ -156,7 +156,7 @@ def grant_samples(pattern: str) -> list[dict[str, Any]]:
         "more": 0,
         "warning": "",
         "enabled": True,
-        "why_disabled": "",
+        "disabled_reason": "",
         "checked": True,
     }
     session = once | {
@@ -179,9 +179,9 @@ def grant_samples(pattern: str) -> list[dict[str, Any]]:
         "label": "Widen the scope",
         "button": "Widen the scope",
         "effect": "INT-001 gets revision 8. Nothing is recorded as an override.",
-        "detail": "is added to INT-001 as revision 8. Lets through 2 known files:",
+        "detail": "Added to INT-001 as revision 8. Allows 2 known files:",
         "files": ["src/auth/session.ts", "src/auth/jwt.ts"],
-        "warning": "Both would be owned by two intents",
+        "warning": "Overlaps INT-003: some files would have two owners",
     }
     return [once, session, minutes, scope]
 
@@ -204,8 +204,8 @@ def shell_sample(now: datetime) -> dict[str, Any]:
         "irreversible": True,
         "grants": [
             once,
-            session | refused | {"why_disabled": "the command deletes files"},
-            scope | refused | {"why_disabled": "no pattern covers unknown targets"},
+            session | refused | {"disabled_reason": "the command deletes files"},
+            scope | refused | {"disabled_reason": "no pattern covers unknown targets"},
         ],
         "preview": {
             "note": "2 parts, run in / of the workspace",

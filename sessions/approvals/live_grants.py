@@ -20,7 +20,7 @@ MAX_GRANTS = 100
 @dataclass(frozen=True, slots=True)
 class GrantRow:
     pattern: str
-    for_what: str
+    recipient: str
     until: datetime | None  # None: the session ends
     used: int
     by: str
@@ -48,7 +48,7 @@ def _build_row(grant: ApprovalGrant, workspace: Workspace, role: Role) -> GrantR
     once = grant.kind == ApprovalGrant.Kind.ONCE
     return GrantRow(
         pattern=", ".join(grant.patterns) or describe_subject(grant.approval).object,
-        for_what=f"{agent}, {'this call once' if once else 'its session'}",
+        recipient=f"{agent}, {'this call once' if once else 'its session'}",
         until=grant.expires_at,
         used=1 if grant.used_at else 0,
         by=grant.approval.decider,

@@ -32,7 +32,7 @@ def request_scope(session: AgentSession, patterns: list[str], reason: str) -> Ap
         timeout_minutes=context.policy.approval_timeout_minutes,
         reach=ReachRating(Approval.Reach.WIDE, "a pattern for the whole tree")
         if is_wide
-        else ReachRating(Approval.Reach.MEDIUM, "a wider scope stays until somebody narrows it"),
+        else ReachRating(Approval.Reach.MEDIUM, "permanent until edited"),
         call={"patterns": patterns, "reason": reason},
         message=reason,
         intent_id=intent.intent_id,

@@ -27,7 +27,7 @@ from traces.timeline.describe_entries import TimelineRow
 from traces.timeline.minimap import build_minimap
 from traces.timeline.timeline import PAGE_SIZE, TimelineWindow, load_timeline
 
-KEPT_PARAMETERS = ("q", "show")  # in every address of the page
+FILTER_PARAMETERS = ("q", "show")  # in every address of the page
 ACTION_MESSAGES = {
     "end": ("Session ended; its intent is free again.", "The session had already ended."),
     "freeze": ("Session frozen: every change it requests is denied.", "The session was already frozen."),
@@ -85,7 +85,7 @@ def session_detail(request: MemberRequest, session_id: str) -> HttpResponse:
         "map": build_minimap(
             request.workspace.pk,
             session.session_id,
-            _get_parameters(request, KEPT_PARAMETERS),
+            _get_parameters(request, FILTER_PARAMETERS),
             window.since,
             window.until,
         ),
@@ -132,7 +132,7 @@ def _build_url(request: MemberRequest, **cursor: int | None) -> str | None:
     """Return the same filters at another cursor; None without one."""
     if None in cursor.values():
         return None
-    return f"?{urlencode(_get_parameters(request, (*KEPT_PARAMETERS, 'since', 'until')) | cursor)}"
+    return f"?{urlencode(_get_parameters(request, (*FILTER_PARAMETERS, 'since', 'until')) | cursor)}"
 
 
 def _get_parameters(request: MemberRequest, names: Iterable[str]) -> dict[str, str]:

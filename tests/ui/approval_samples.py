@@ -117,7 +117,7 @@ PAGES = {
                 "grants": [
                     {
                         "pattern": "docs/auth.md",
-                        "for_what": "INT-001, s-7f3a",
+                        "recipient": "INT-001, s-7f3a",
                         "until": None,
                         "used": 3,
                         "by": "you",

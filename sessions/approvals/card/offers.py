@@ -33,7 +33,7 @@ class GrantOffer:
     more: int = 0
     warning: str = ""
     enabled: bool = True
-    why_disabled: str = ""
+    disabled_reason: str = ""
     checked: bool = False
 
 
@@ -71,7 +71,9 @@ def list_offers(inputs: OfferInputs, chosen: str = "") -> list[GrantOffer]:
     obstacles = {value: _find_obstacle(inputs.approval, value) for value in builders}
     chosen = chosen if chosen in builders and not obstacles[chosen] else "once"
     return [
-        _build_disabled(value, why) if (why := obstacles[value]) else make(inputs, checked=value == chosen)
+        _build_disabled(value, reason)
+        if (reason := obstacles[value])
+        else make(inputs, checked=value == chosen)
         for value, make in builders.items()
     ]
 
@@ -81,7 +83,7 @@ def _find_obstacle(approval: Approval, value: str) -> str | None:
 
 
 def _build_disabled(value: str, reason: str) -> GrantOffer:
-    return GrantOffer(value, LABELS[value], BUTTONS[value], "", enabled=False, why_disabled=reason)
+    return GrantOffer(value, LABELS[value], BUTTONS[value], "", enabled=False, disabled_reason=reason)
 
 
 LABELS: Mapping[str, str] = {
@@ -156,7 +158,7 @@ def _offer_scope(inputs: OfferInputs, *, checked: bool) -> GrantOffer:
         f"Added to {approval.intent_id} as revision {next_version}. Allows {_describe_count(len(files))}",
         addition.files,
         addition.more,
-        _warn_of_overlap(other_owners),
+        _warn_of_overlap(other_owners, files),
         checked=checked,
     )
 
@@ -167,12 +169,11 @@ def _describe_count(count: int) -> str:
     return f"{count} known file{'' if count == 1 else 's'}:"
 
 
-def _warn_of_overlap(other_owners: list[PathOwner]) -> str:
+def _warn_of_overlap(other_owners: list[PathOwner], files: list[str]) -> str:
     if not other_owners:
         return ""
-    return (
-        f"Some would be owned by two intents: {', '.join(owner.intent_id for owner in other_owners[:5])} too"
-    )
+    ids = ", ".join(owner.intent_id for owner in other_owners[:5])
+    return f"Overlaps {ids}: {'1 file' if len(files) == 1 else 'some files'} would have two owners"
 
 
 def _offer_completion(inputs: OfferInputs) -> GrantOffer:

@@ -110,7 +110,7 @@ def _to_sentence(reason: str) -> str:
     return f"{reason[:1].upper()}{reason[1:]}."
 
 
-# --- one drawer for each kind of tool -----------------------------------------------------------
+# --- one renderer per kind of tool ---------------------------------------------------------------
 
 
 def _render_input(inputs: PreviewInputs, resolved: ResolvedTool) -> Preview:
@@ -222,8 +222,8 @@ def _render_delete_tree(inputs: PreviewInputs, resolved: ResolvedTool) -> Previe
             if inputs.files.is_available
             else "The folder is not on this server."
         )
-        folders = tuple(FilePreview(f"{target['path']}/**", "deleted") for target in inputs.targets)
-        return Preview(complete=False, sentence=f"Its files are not listed. {reason}", files=folders)
+        previews = tuple(FilePreview(f"{target['path']}/**", "deleted") for target in inputs.targets)
+        return Preview(complete=False, sentence=f"Its files are not listed. {reason}", files=previews)
     names = [name for listing in listings for name in listing or ()]
     files = tuple(FilePreview(name, "deleted") for name in names[:MAX_FILES])
     more = f" (the first {MAX_FILES} are listed)" if len(names) > MAX_FILES else ""

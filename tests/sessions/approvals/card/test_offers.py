@@ -42,7 +42,7 @@ def test_a_wider_scope_says_who_else_owns_it(acme, at_work, drawn):
 def test_what_would_not_help_is_not_offered(at_work, drawn):
     mixed = offers(drawn(ask(at_work, "Bash", command='rm -rf docs && cp a "$B"')))
     assert {value for value, offer in mixed.items() if not offer.enabled} == {"scope"}
-    assert "unknown" in mixed["scope"].why_disabled
+    assert "unknown" in mixed["scope"].disabled_reason
     assert "This exact command" in mixed["session"].effect
     unknown = offers(drawn(ask(at_work, "Bash", command="git push")))
     assert {value for value, offer in unknown.items() if not offer.enabled} == {"scope"}
