@@ -45,7 +45,7 @@ def test_an_invalid_file_is_reported_with_its_lines(page, acme):
     assert not Intent.objects.exists()
 
 
-def test_a_real_file_needs_to_be_asked_for_leniently(page, acme):
+def test_a_real_file_needs_the_lenient_option(page, acme):
     data = (DATA / "real_orchestration" / "13" / "active_intents.yaml").read_text()
     assert not page.post(f"{BASE}import/", {"text": data, "step": "check"}).context["report"].valid
     assert (

@@ -208,7 +208,7 @@ def test_what_the_registry_refuses_stands_beside_its_field(page, acme, change, w
     assert not Intent.objects.exists()
 
 
-def test_the_whole_form_keeps_what_it_does_not_show(acme, page):
+def test_the_form_keeps_fields_that_it_does_not_show(acme, page):
     builders.intent(
         acme, "INT-007", status="BLOCKED", blocked_reason="Redis", priority="high", constraints=["Two\nlines"]
     )
