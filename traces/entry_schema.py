@@ -34,7 +34,7 @@ _BARE_SHA256 = re.compile(r"[0-9a-fA-F]{64}")
 FieldErrors = Iterator[tuple[str, str]]  # (JSON path, problem)
 
 
-class TracedRange(NamedTuple):
+class ParsedRange(NamedTuple):
     start_line: int
     end_line: int
     content_hash: str
@@ -42,7 +42,7 @@ class TracedRange(NamedTuple):
     model: str
 
 
-class TracedFile(NamedTuple):
+class ParsedFile(NamedTuple):
     """One file of an entry. `content_hash` is "" where the entry has none for the complete file."""
 
     path: str
@@ -50,7 +50,7 @@ class TracedFile(NamedTuple):
     intents: tuple[str, ...]
     content_hash: str
     deleted: bool
-    ranges: tuple[TracedRange, ...]
+    ranges: tuple[ParsedRange, ...]
 
 
 class ParsedEntry(NamedTuple):
@@ -62,7 +62,7 @@ class ParsedEntry(NamedTuple):
     session_id: str
     intent_id: str
     model: str
-    files: tuple[TracedFile, ...]
+    files: tuple[ParsedFile, ...]
 
 
 def find_field_errors(entry: dict[str, Any]) -> list[tuple[str, str]]:
@@ -81,7 +81,7 @@ def parse_entry(entry: dict[str, Any]) -> ParsedEntry:
 
 
 def build_parsed_entry(
-    timestamp: str, revision_id: str, mutation_class: str, intent_id: str, files: tuple[TracedFile, ...]
+    timestamp: str, revision_id: str, mutation_class: str, intent_id: str, files: tuple[ParsedFile, ...]
 ) -> ParsedEntry:
     """Build an entry of these files; session, intent and model are the first ones named.
 
@@ -253,7 +253,7 @@ def _is_line(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < MAX_LINE_LENGTH
 
 
-def _parse_file(file: dict[str, Any], entry_intent_id: str) -> TracedFile:
+def _parse_file(file: dict[str, Any], entry_intent_id: str) -> ParsedFile:
     """Parse one file. `entry_intent_id` is the intent of the entry, for files that name none."""
     conversations = file.get("conversations") or []
     file_hash = file.get("content_hash")
@@ -264,7 +264,7 @@ def _parse_file(file: dict[str, Any], entry_intent_id: str) -> TracedFile:
         intents += _parse_intents(conversation)
         ranges += _parse_ranges(conversation, hashes)
     path = to_canonical_path(file["relative_path"])
-    return build_traced_file(
+    return build_parsed_file(
         path,
         session,
         tuple(dict.fromkeys(intents)) or ((entry_intent_id,) if entry_intent_id else ()),
@@ -273,17 +273,17 @@ def _parse_file(file: dict[str, Any], entry_intent_id: str) -> TracedFile:
     )
 
 
-def build_traced_file(
-    path: str, session_id: str, intents: tuple[str, ...], hashes: list[str], ranges: list[TracedRange]
-) -> TracedFile:
+def build_parsed_file(
+    path: str, session_id: str, intents: tuple[str, ...], hashes: list[str], ranges: list[ParsedRange]
+) -> ParsedFile:
     """Build a file from the hashes of the file and of its ranges. It gets a hash where all of them agree."""
     normalized = {normalize_hash(text) for text in hashes}
     content_hash = normalized.pop() if len(normalized) == 1 else ""
     deleted = bool(hashes) and all(text.upper() == DELETED for text in hashes)
-    return TracedFile(path, session_id, intents, content_hash, deleted, tuple(ranges))
+    return ParsedFile(path, session_id, intents, content_hash, deleted, tuple(ranges))
 
 
-def _parse_ranges(conversation: dict[str, Any], hashes: list[str]) -> list[TracedRange]:
+def _parse_ranges(conversation: dict[str, Any], hashes: list[str]) -> list[ParsedRange]:
     """Parse the ranges of a conversation; append their raw hashes to `hashes`."""
     contributor = conversation.get("contributor") or {}
     kind = _text(contributor.get("entity_type"))[:20]
@@ -293,7 +293,7 @@ def _parse_ranges(conversation: dict[str, Any], hashes: list[str]) -> list[Trace
         raw = item.get("content_hash")
         if raw:
             hashes.append(raw)
-        ranges.append(TracedRange(item["start_line"], item["end_line"], normalize_hash(raw), kind, model))
+        ranges.append(ParsedRange(item["start_line"], item["end_line"], normalize_hash(raw), kind, model))
     return ranges
 
 

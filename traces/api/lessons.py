@@ -58,8 +58,8 @@ class LessonsView(StreamView):
             newest = [lesson for row in rows.order_by("-pk")[:MAX_LESSONS] if (lesson := parse_lesson(row))]
             return markdown_response(render_agent_md(reversed(newest)), "AGENT.md")
         page = paginate(rows, request)
-        found = load_history(workspace_id, page["results"], retired)
-        return Response(page | {"results": [to_answer(lesson) for lesson in found]})
+        lessons = load_history(workspace_id, page["results"], retired)
+        return Response(page | {"results": [to_answer(lesson) for lesson in lessons]})
 
     @extend_schema(
         operation_id="lessons_post", summary="Record a lesson, or all of an AGENT.md",

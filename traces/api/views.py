@@ -43,8 +43,8 @@ def report_error(report: ImportReport, status: int | None = None) -> ApiError:
     """A report with errors as an error: its type is the first one's, and the whole report comes along."""
     first = report.errors[0]
     text = f"Line {first.line}: {first.message}" if first.line else first.message
-    known = all(error.type == "DUPLICATE_ID" for error in report.errors)
-    return ApiError(status or (409 if known else 400), first.type, text, **report.to_dict())
+    are_duplicates = all(error.type == "DUPLICATE_ID" for error in report.errors)
+    return ApiError(status or (409 if are_duplicates else 400), first.type, text, **report.to_dict())
 
 
 def choose_format(request: Request, default: str) -> str:

@@ -62,7 +62,7 @@ class Batch:
         new_file = {at: to for to, at in enumerate(files)}
         ranges = [at for at, file in enumerate(self.range_file) if file in new_file]
         lines, ids, bodies, entries, contents, traces = (
-            [column[place] for place in indexes] for column in self._of_entries()
+            [column[index] for index in indexes] for column in self._of_entries()
         )
         return Batch(
             lines, ids, bodies, entries, contents, traces,

@@ -14,10 +14,10 @@ from traces.entry_schema import (
     MAX_LINE_LENGTH,
     MAX_TEXT_LENGTH,
     ParsedEntry,
-    TracedFile,
-    TracedRange,
+    ParsedFile,
+    ParsedRange,
     build_parsed_entry,
-    build_traced_file,
+    build_parsed_file,
     normalize_hash,
     parse_session_id,
     to_canonical_path,
@@ -47,13 +47,13 @@ def _parse_entry(entry: dict[str, Any]) -> ParsedEntry:
     )
 
 
-def _parse_file(file: dict[str, Any], entry_intent_id: str) -> TracedFile:
+def _parse_file(file: dict[str, Any], entry_intent_id: str) -> ParsedFile:
     path = to_canonical_path(_require_text(file["relative_path"]))
     file_hash = _require_text(file.get("content_hash", ""))
     hashes = [file_hash] if file_hash else []
     session = ""
     intents: list[str] = []
-    ranges: list[TracedRange] = []
+    ranges: list[ParsedRange] = []
     for conversation in _require_list(file["conversations"]):
         url = _require_text(conversation.get("url", ""))
         session = session or parse_session_id(url)
@@ -62,7 +62,7 @@ def _parse_file(file: dict[str, Any], entry_intent_id: str) -> TracedFile:
             value = _require_text(related["value"])
             if _require_text(related["type"]) == INTENT_TYPE and value:
                 intents.append(value[:MAX_TEXT_LENGTH])
-    return build_traced_file(
+    return build_parsed_file(
         path,
         session,
         tuple(dict.fromkeys(intents)) or ((entry_intent_id,) if entry_intent_id else ()),
@@ -71,7 +71,7 @@ def _parse_file(file: dict[str, Any], entry_intent_id: str) -> TracedFile:
     )
 
 
-def _parse_ranges(conversation: dict[str, Any], hashes: list[str], ranges: list[TracedRange]) -> None:
+def _parse_ranges(conversation: dict[str, Any], hashes: list[str], ranges: list[ParsedRange]) -> None:
     contributor = conversation["contributor"]
     if type(contributor) is not dict:
         raise TypeError
@@ -84,7 +84,7 @@ def _parse_ranges(conversation: dict[str, Any], hashes: list[str], ranges: list[
         raw = _require_text(item.get("content_hash", ""))
         if raw:
             hashes.append(raw)
-        ranges.append(TracedRange(start, end, normalize_hash(raw), kind, model))
+        ranges.append(ParsedRange(start, end, normalize_hash(raw), kind, model))
 
 
 def _require_text(value: Any) -> str:

@@ -57,9 +57,9 @@ def _extract_edits(call: ToolCall, seconds: float) -> Iterator[Edit]:
         tool is None or tool.kind not in EDITING
     ):  # a shell's command would take long to read, and tells little
         return
-    for named in find_targets(call, Policy()).writes:
-        if named.op == "write" and named.after is not None:
-            yield Edit(_encode(named.before), _encode(named.after), seconds, is_full_text=named.is_full_text)
+    for edit in find_targets(call, Policy()).writes:
+        if edit.op == "write" and edit.after is not None:
+            yield Edit(_encode(edit.before), _encode(edit.after), seconds, is_full_text=edit.is_full_text)
 
 
 def _encode(text: str) -> bytes:

@@ -54,60 +54,62 @@ def node_hash(left: bytes, right: bytes) -> bytes:
     return hashlib.sha256(b"\x01" + left + right).digest()
 
 
-def split(size: int) -> int:
+def split_point(size: int) -> int:
     """The largest power of two below `size`."""
     return 1 << ((size - 1).bit_length() - 1)
 
 
-def root_of_path(leaf: bytes, index: int, size: int, path: list[bytes]) -> bytes:
+def compute_inclusion_root(leaf: bytes, index: int, size: int, path: list[bytes]) -> bytes:
     """The root that a leaf and its path lead to, by the recursion of RFC 6962, 2.1.1, read upwards."""
     require(0 <= index < size, "the place is not in the tree")
     if size == 1:
         require(not path, "the path is too long")
         return leaf
     require(bool(path), "the path is too short")
-    middle, sibling = split(size), path[-1]
+    middle, sibling = split_point(size), path[-1]
     if index < middle:
-        return node_hash(root_of_path(leaf, index, middle, path[:-1]), sibling)
-    return node_hash(sibling, root_of_path(leaf, index - middle, size - middle, path[:-1]))
+        return node_hash(compute_inclusion_root(leaf, index, middle, path[:-1]), sibling)
+    return node_hash(sibling, compute_inclusion_root(leaf, index - middle, size - middle, path[:-1]))
 
 
-def roots_of_growth(
-    old: int, new: int, path: list[bytes], old_root: bytes, whole: bool
+def compute_consistency_roots(
+    old: int, new: int, path: list[bytes], old_root: bytes, is_left_edge: bool
 ) -> tuple[bytes, bytes]:
     """(old root, new root) that a consistency path leads to, by the recursion of RFC 6962, 2.1.2.
 
     `whole` while the old tree is the left edge untouched: then its root is known and not in the path.
     """
     if old == new:
-        if whole:
+        if is_left_edge:
             require(not path, "the path is too long")
             return old_root, old_root
         require(len(path) == 1, "the path has a wrong length")
         return path[0], path[0]
     require(bool(path), "the path is too short")
-    middle, sibling = split(new), path[-1]
+    middle, sibling = split_point(new), path[-1]
     if old <= middle:
-        before, after = roots_of_growth(old, middle, path[:-1], old_root, whole)
+        before, after = compute_consistency_roots(old, middle, path[:-1], old_root, is_left_edge)
         return before, node_hash(after, sibling)
-    before, after = roots_of_growth(old - middle, new - middle, path[:-1], old_root, whole=False)
+    before, after = compute_consistency_roots(
+        old - middle, new - middle, path[:-1], old_root, is_left_edge=False
+    )
     return node_hash(sibling, before), node_hash(sibling, after)
 
 
-def add(one: Point, other: Point) -> Point:
-    (x1, y1), (x2, y2) = one, other
+def add_points(left: Point, right: Point) -> Point:
+    (x1, y1), (x2, y2) = left, right
     product = D * x1 * x2 * y1 * y2 % P
     x = (x1 * y2 + x2 * y1) * pow(1 + product, -1, P) % P
     y = (y1 * y2 + x1 * x2) * pow(1 - product, -1, P) % P
     return x, y
 
 
-def times(count: int, point: Point) -> Point:
+def multiply_point(count: int, point: Point) -> Point:
     total = (0, 1)
     while count:
         if count & 1:
-            total = add(total, point)
-        point, count = add(point, point), count >> 1
+            total = add_points(total, point)
+        point, count = add_points(point, point), count >> 1
     return total
 
 
@@ -131,8 +133,8 @@ def check_signature(key: bytes, signature: bytes, text: bytes) -> None:
     digest = hashlib.sha512(signature[:32] + key + text).digest()
     challenge = int.from_bytes(digest, "little") % ORDER
     base = decode_point(BASE_Y.to_bytes(32, "little"))
-    expected = add(decode_point(signature[:32]), times(challenge, decode_point(key)))
-    require(times(scalar, base) == expected, "the signature is not by this key")
+    expected = add_points(decode_point(signature[:32]), multiply_point(challenge, decode_point(key)))
+    require(multiply_point(scalar, base) == expected, "the signature is not by this key")
 
 
 def read_checkpoint(text: str, verifier_keys: list[str]) -> tuple[int, bytes]:
@@ -142,18 +144,18 @@ def read_checkpoint(text: str, verifier_keys: list[str]) -> tuple[int, bytes]:
     return int(size), base64.b64decode(root)
 
 
-def check_note(text: str, origin: str, verifier_keys: list[str], what: str) -> None:
+def check_note(text: str, origin: str, verifier_keys: list[str], label: str) -> None:
     """The note is signed under the name of the log by one of the keys."""
-    signed, _, signatures = text.partition("\n\n")
-    keys = [read_key(one, origin) for one in verifier_keys]
+    signed_text, _, signatures = text.partition("\n\n")
+    keys = [read_key(verifier_key, origin) for verifier_key in verifier_keys]
     for line in signatures.splitlines():
-        who, _, blob = line.removeprefix("\u2014 ").partition(" ")
+        name, _, blob = line.removeprefix("\u2014 ").partition(" ")
         raw = base64.b64decode(blob)
         for key_id, key in keys:
-            if who == origin and raw[:4] == key_id:
-                check_signature(key, raw[4:], f"{signed}\n".encode())
+            if name == origin and raw[:4] == key_id:
+                check_signature(key, raw[4:], f"{signed_text}\n".encode())
                 return
-    raise DoesNotHoldError(f"the {what} has no signature by this key")
+    raise DoesNotHoldError(f"the {label} has no signature by this key")
 
 
 def read_key(verifier_key: str, origin: str) -> tuple[bytes, bytes]:
@@ -162,10 +164,10 @@ def read_key(verifier_key: str, origin: str) -> tuple[bytes, bytes]:
         raise ValueError("a key is log+id+key")
     name, key_id, encoded = verifier_key.split("+", 2)
     key = base64.b64decode(encoded)
-    found = hashlib.sha256(name.encode() + b"\n" + key).digest()[:4]
-    require(found.hex() == key_id, "the key does not fit its id")
+    computed_id = hashlib.sha256(name.encode() + b"\n" + key).digest()[:4]
+    require(computed_id.hex() == key_id, "the key does not fit its id")
     require(origin == name, f"the checkpoint is of {origin}, the key of {name}")
-    return found, key[1:]
+    return computed_id, key[1:]
 
 
 def check_inclusion(proof: dict[str, Any], keys: list[str], saved: str | None) -> str:
@@ -175,9 +177,9 @@ def check_inclusion(proof: dict[str, Any], keys: list[str], saved: str | None) -
     size, root = read_checkpoint(text, keys)
     require(size == proof["size"], f"the checkpoint is of size {size}, the proof of {proof['size']}")
     envelope = proof["envelope"].encode()
-    path = [bytes.fromhex(one) for one in proof["hashes"]]
-    found = root_of_path(leaf_hash(envelope), proof["seq"], size, path)
-    require(found == root, "the entry does not lead to the signed root")
+    path = [bytes.fromhex(node) for node in proof["hashes"]]
+    computed_root = compute_inclusion_root(leaf_hash(envelope), proof["seq"], size, path)
+    require(computed_root == root, "the entry does not lead to the signed root")
     if proof.get("body") is None:
         return f"Entry {proof['entry_id']} is number {proof['seq']} of {size}. Its body did not come along."
     digest = hashlib.sha256(bytes.fromhex(proof["salt"]) + proof["body"].encode()).hexdigest()
@@ -189,17 +191,17 @@ def check_consistency(proof: dict[str, Any], keys: list[str], old: str, new: str
     (old_size, old_root), (new_size, new_root) = read_checkpoint(old, keys), read_checkpoint(new, keys)
     require((old_size, new_size) == (proof["old_size"], proof["new_size"]), "the proof is of other sizes")
     require(old_size <= new_size, "the ledger has shrunk")
-    path = [bytes.fromhex(one) for one in proof["hashes"]]
-    before, after = roots_of_growth(old_size, new_size, path, old_root, whole=True)
+    path = [bytes.fromhex(node) for node in proof["hashes"]]
+    before, after = compute_consistency_roots(old_size, new_size, path, old_root, is_left_edge=True)
     require((before, after) == (old_root, new_root), "the later ledger does not begin with the earlier one")
     return f"The ledger of {new_size} entries begins with the very ledger of {old_size}."
 
 
 def check_archive(path: Path, keys: list[str]) -> str:
     """Every entry leads to the signed head of the file, every body is the recorded one, the seal holds."""
-    lines, running = archive_lines(path), hashlib.sha256()
+    lines, content_hash = archive_lines(path), hashlib.sha256()
     first_line = next(lines)
-    running.update(first_line)
+    content_hash.update(first_line)
     header = json.loads(first_line)
     log, first, end = header["log"], header["first"], header["end"]
     require(header["format"] == "intent-control-plane/archive/1", "this is no archive")
@@ -211,18 +213,20 @@ def check_archive(path: Path, keys: list[str]) -> str:
     bodies = 0
     for seq in range(first, end):
         line = next(lines)
-        running.update(line)
+        content_hash.update(line)
         entry = json.loads(line)
         require(entry["seq"] == seq, f"entry {seq} is missing")
         bodies += check_body(entry)
         add_node(nodes, 0, leaf_hash(entry["envelope"].encode()))
     add_subtrees(nodes, end, size, header["right"])
-    require(joined(nodes) == root, "the entries do not lead to the signed root")
+    require(fold_roots(nodes) == root, "the entries do not lead to the signed root")
     seal = json.loads(next(lines))["seal"]
     check_note(seal, log, keys, "seal")
-    told = seal.split("\n")[:3]
-    digest = base64.b64encode(running.digest()).decode()
-    require(told == [f"archive of {log}", f"{first}-{end}", digest], "the content is not what was sealed")
+    sealed_lines = seal.split("\n")[:3]
+    digest = base64.b64encode(content_hash.digest()).decode()
+    require(
+        sealed_lines == [f"archive of {log}", f"{first}-{end}", digest], "the content is not what was sealed"
+    )
     require(next(lines, None) is None, "something follows the seal")
     return f"Entries {first} to {end - 1} of {size} are these, {bodies} with their bodies."
 
@@ -236,18 +240,18 @@ def archive_lines(path: Path) -> Iterator[bytes]:
 def check_body(entry: dict[str, Any]) -> bool:
     if entry["body"] is None:
         return False
-    found = hashlib.sha256(bytes.fromhex(entry["salt"]) + entry["body"].encode()).hexdigest()
+    digest = hashlib.sha256(bytes.fromhex(entry["salt"]) + entry["body"].encode()).hexdigest()
     recorded = json.loads(entry["envelope"])["body_digest"]
-    require(recorded == found, f"the body of entry {entry['seq']} is not the one that was recorded")
+    require(recorded == digest, f"the body of entry {entry['seq']} is not the one that was recorded")
     return True
 
 
 def add_subtrees(nodes: list[tuple[int, bytes]], start: int, end: int, roots: list[str]) -> None:
     """Append the largest complete subtrees over [start, end), whose roots are told in order."""
-    for told in roots:
+    for node in roots:
         require(start < end, "the tree around the range is told at too great a length")
         height = min((start & -start).bit_length() - 1 if start else 64, (end - start).bit_length() - 1)
-        add_node(nodes, height, bytes.fromhex(told))
+        add_node(nodes, height, bytes.fromhex(node))
         start += 1 << height
     require(start == end, "the tree around the range is not told whole")
 
@@ -260,14 +264,14 @@ def add_node(nodes: list[tuple[int, bytes]], height: int, node: bytes) -> None:
     nodes.append((height, node))
 
 
-def joined(nodes: list[tuple[int, bytes]]) -> bytes:
+def fold_roots(nodes: list[tuple[int, bytes]]) -> bytes:
     root = nodes[-1][1]
     for _, left in reversed(nodes[:-1]):
         root = node_hash(left, root)
     return root
 
 
-def checked(options: argparse.Namespace) -> str:
+def run_check(options: argparse.Namespace) -> str:
     if options.what == "archive":
         return check_archive(options.proof, options.key)
     texts = {name: path.read_text("utf-8") for name, path in vars(options).items() if isinstance(path, Path)}
@@ -277,7 +281,7 @@ def checked(options: argparse.Namespace) -> str:
     return check_consistency(proof, options.key, texts["old"], texts["new"])
 
 
-def in_words(error: Exception, proof: Path) -> str:
+def describe_error(error: Exception, proof: Path) -> str:
     """What is wrong with a file, without its content: that may be megabytes of anything."""
     if isinstance(error, OSError):
         return f"{error.filename or proof}: {error.strerror or error}"
@@ -301,14 +305,14 @@ def main() -> None:
     if options.what == "consistency" and not (options.old and options.new):
         parser.error("consistency needs the two checkpoints: --old FILE --new FILE")
     try:
-        words = checked(options)
-    except DoesNotHoldError as problem:
-        sys.exit(f"DOES NOT HOLD: {problem}.")
+        message = run_check(options)
+    except DoesNotHoldError as error:
+        sys.exit(f"DOES NOT HOLD: {error}.")
     except StopIteration:
         sys.exit("CANNOT BE READ: the archive is cut off.")
     except UNREADABLE as error:
-        sys.exit(f"CANNOT BE READ: {in_words(error, options.proof)}.")
-    sys.stdout.write(f"HOLDS: {words}\n")
+        sys.exit(f"CANNOT BE READ: {describe_error(error, options.proof)}.")
+    sys.stdout.write(f"HOLDS: {message}\n")
 
 
 if __name__ == "__main__":

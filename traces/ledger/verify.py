@@ -133,7 +133,7 @@ def _check_tree(
     if report.checked < report.size:
         text = f"the newest signed head covers {report.size} entries, only {report.checked} are there"
         report.add("ENTRIES_MISSING", text)
-    for head in [head for rest in heads.values() for head in rest if head.size > report.size]:
+    for head in [head for remaining in heads.values() for head in remaining if head.size > report.size]:
         report.add(
             "ENTRIES_MISSING", f"{head.source} covers {head.size} entries, the ledger has {report.size}"
         )

@@ -45,11 +45,13 @@ def file_page(request: MemberRequest, path: str) -> HttpResponse:
     now = build_current_lines(request.workspace, path, with_history=with_history, deleted=deleted)
     known_intents = load_known_intents(workspace_id)
     touched = {touch.intent_id: touch for touch in list_file_touches(workspace_id, path)}
-    named = [
+    all_intents = [
         *known_intents.values(),
         *(KnownIntent(one) for one in sorted(touched.keys() - known_intents.keys() - {""})),
     ]
-    intents = [view for one in named if (view := _build_intent_view(one, path, touched.get(one.intent_id)))]
+    intents = [
+        view for one in all_intents if (view := _build_intent_view(one, path, touched.get(one.intent_id)))
+    ]
     if not touched and not intents and not (now and (now["there"] or now["gone"])):
         raise Http404
     owners = [one for one in intents if one["pattern"]]
@@ -70,11 +72,11 @@ def _load_changes(request: MemberRequest, path: str) -> dict[str, Any]:
     rows = TraceFile.objects.filter(workspace_id=request.workspace.pk, path=path)
     rows = rows.select_related("entry__leaf").prefetch_related("ranges")
     if after is not None:
-        found = list(rows.filter(pk__gt=after).order_by("pk")[: PAGE_SIZE + 1])
-        shown, older, newer = found[:PAGE_SIZE][::-1], bool(found), len(found) > PAGE_SIZE
+        page = list(rows.filter(pk__gt=after).order_by("pk")[: PAGE_SIZE + 1])
+        shown, older, newer = page[:PAGE_SIZE][::-1], bool(page), len(page) > PAGE_SIZE
     else:
-        found = list((rows.filter(pk__lt=before) if before else rows).order_by("-pk")[: PAGE_SIZE + 1])
-        shown, older, newer = found[:PAGE_SIZE], len(found) > PAGE_SIZE, before is not None and bool(found)
+        page = list((rows.filter(pk__lt=before) if before else rows).order_by("-pk")[: PAGE_SIZE + 1])
+        shown, older, newer = page[:PAGE_SIZE], len(page) > PAGE_SIZE, before is not None and bool(page)
     return {
         "changes": [_build_change(row) for row in shown],
         "older_url": f"?before={shown[-1].pk}" if older and shown else None,

@@ -82,9 +82,9 @@ def fold_rows(entries: list[LedgerEntry]) -> list[TimelineRow]:
     return rows
 
 
-def _can_fold(one: TimelineRow, other: TimelineRow) -> bool:
-    both = (one, other)
-    return one.tool == other.tool and all(
+def _can_fold(previous: TimelineRow, row: TimelineRow) -> bool:
+    both = (previous, row)
+    return previous.tool == row.tool and all(
         row.kind == "call" and row.safe and row.outcome == "allow" for row in both
     )
 

@@ -106,7 +106,7 @@ def test_sections_are_tabs_with_counts(acme, ivys, rex):
 def test_a_reviewer_retires_and_takes_back(acme, rexs):
     lesson_id = learn(acme, "old")
     url = f"{URL}{lesson_id}/retire/"
-    assert "Say why" in rexs.post(url, {"reason": " "}, follow=True).content.decode()
+    assert "Give a reason" in rexs.post(url, {"reason": " "}, follow=True).content.decode()
     assert shown(page(rexs)) == ["old"]
     assert rexs.post(url, {"reason": "The parser was replaced"}).status_code == 302
     assert shown(page(rexs)) == []

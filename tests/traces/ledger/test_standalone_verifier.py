@@ -16,7 +16,12 @@ from tests.traces.ledger.test_merkle import leaves_of, nodes_over, tree_hash
 from traces.archives import archive
 from traces.ledger import checkpoints, merkle, standalone_verifier
 from traces.ledger.redaction import redact
-from traces.ledger.standalone_verifier import DoesNotHoldError, check_signature, root_of_path, roots_of_growth
+from traces.ledger.standalone_verifier import (
+    DoesNotHoldError,
+    check_signature,
+    compute_consistency_roots,
+    compute_inclusion_root,
+)
 from traces.models import LedgerEntry
 
 pytestmark = pytest.mark.django_db
@@ -215,11 +220,11 @@ def test_it_agrees_with_the_product_on_every_small_tree():
         leaves = leaves_of(new)
         for index in range(new):
             path = merkle.compute_proof(nodes_over(leaves), merkle.find_inclusion_ranges(index, new))
-            assert root_of_path(leaves[index], index, new, path) == tree_hash(leaves)
+            assert compute_inclusion_root(leaves[index], index, new, path) == tree_hash(leaves)
         for old in range(1, new + 1):
             path = merkle.compute_proof(nodes_over(leaves), merkle.find_consistency_ranges(old, new))
             roots = tree_hash(leaves[:old]), tree_hash(leaves)
-            assert roots_of_growth(old, new, path, roots[0], whole=True) == roots
+            assert compute_consistency_roots(old, new, path, roots[0], is_left_edge=True) == roots
 
 
 def test_signatures_are_judged_as_the_library_judges_them():

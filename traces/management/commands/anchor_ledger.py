@@ -39,8 +39,8 @@ class Command(BaseCommand):
 
     def handle(self, *, file: Path | None, workspace: str | None, keep: bool, **_: Any) -> None:
         results = [
-            self._to_file(chosen, file, keep=keep) if file else self._to_configured(chosen)
-            for chosen in select_workspaces(workspace)
+            self._to_file(selected, file, keep=keep) if file else self._to_configured(selected)
+            for selected in select_workspaces(workspace)
         ]
         if not all(results):
             raise CommandError("Not every anchor received its head.", returncode=1)

@@ -46,15 +46,15 @@ class Command(BaseCommand):
     def handle(
         self, *, workspace: str, before: datetime | int, to: Path, release: bool, renew: bool, **_: Any
     ) -> None:
-        (chosen,) = select_workspaces(workspace)
+        (selected,) = select_workspaces(workspace)
         if not to.is_dir():
             raise CommandError(f"{to} is not a directory. Create it first.")
         try:
-            self._archive(chosen, before, to)
+            self._archive(selected, before, to)
             if renew:
-                self._renew(chosen, to)
+                self._renew(selected, to)
             if release:
-                self._release(chosen, to)
+                self._release(selected, to)
         except (OSError, ArchiveError) as error:
             raise CommandError(
                 f"Stopped; no body was deleted that is not in a verified archive: {error}"

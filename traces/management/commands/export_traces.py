@@ -26,13 +26,13 @@ class Command(BaseCommand):
         parser.add_argument("--ref", default=NOTES_REF, help="The ref of the notes (default: %(default)s).")
 
     def handle(self, *, workspace: str, repository: Path | None, ref: str, **options: Any) -> None:
-        [chosen] = select_workspaces(workspace)
+        [selected] = select_workspaces(workspace)
         if repository:
-            self._note(chosen.pk, repository, ref)
+            self._note(selected.pk, repository, ref)
             return
-        rows = filter_traces(chosen.pk, TraceFilter())
+        rows = filter_traces(selected.pk, TraceFilter())
         agent_trace = options["format"] == "agent-trace"
-        for line in stream_agent_trace(rows, chosen.pk) if agent_trace else stream_orchestration(rows):
+        for line in stream_agent_trace(rows, selected.pk) if agent_trace else stream_orchestration(rows):
             sys.stdout.buffer.write(line)
 
     def _note(self, workspace_id: int, path: Path, ref: str) -> None:

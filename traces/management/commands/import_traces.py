@@ -61,7 +61,7 @@ class Command(BaseCommand):
             raise CommandError("Name a file, or a repository with --repository.")
         [workspace] = select_workspaces(options["workspace"])
         name = options["file"] or f"repository {options['repository'].resolve().name}"
-        how = TraceImportOptions(
+        import_options = TraceImportOptions(
             workspace.pk,
             "command import_traces",
             lenient=options["lenient"],
@@ -72,10 +72,10 @@ class Command(BaseCommand):
             use_worker=True,
         )
         if options["repository"]:
-            report = _import_repository(options["repository"], options["ref"], how)
+            report = _import_repository(options["repository"], options["ref"], import_options)
         else:
-            report = _import_path(options["file"], how)
-        self._print_report(report, how, as_json=options["json"])
+            report = _import_path(options["file"], import_options)
+        self._print_report(report, import_options, as_json=options["json"])
 
     def _print_report(self, report: ImportReport, options: TraceImportOptions, *, as_json: bool) -> None:
         if as_json:

@@ -57,19 +57,21 @@ class Command(BaseCommand):
         workspaces = select_workspaces(workspace)
         if archive and workspace is None:
             raise CommandError("An archive belongs to one ledger: name it with --workspace.")
-        outside = [_read_heads(one, checkpoint) if checkpoint else [] for one in workspaces]
+        outside = [_read_heads(selected, checkpoint) if checkpoint else [] for selected in workspaces]
         if checkpoint and not any(outside):
             raise CommandError(f"{checkpoint} has no signed head of the ledgers to verify.")
-        anchored = [self._read_anchors(one) for one in workspaces] if anchors else []
+        anchored = [self._read_anchors(selected) for selected in workspaces] if anchors else []
         if anchors:
-            outside = [kept + found for kept, (found, _) in zip(outside, anchored, strict=True)]
+            outside = [
+                heads + anchored_heads for heads, (anchored_heads, _) in zip(outside, anchored, strict=True)
+            ]
             if not any(outside):
                 raise CommandError(
                     "No file or git note has a head: configure an anchor, or use --checkpoint."
                 )
-        reports = [self._verify(one, kept) for one, kept in zip(workspaces, outside, strict=True)]
+        reports = [self._verify(selected, heads) for selected, heads in zip(workspaces, outside, strict=True)]
         archives_hold = [self._check_archive(workspaces[0], file) for file in archive]
-        readable = all(fine for _, fine in anchored)
+        readable = all(is_readable for _, is_readable in anchored)
         if not all(report.ok for report in reports):
             raise CommandError("The ledger does not verify.", returncode=1)
         if not readable or not all(archives_hold):
