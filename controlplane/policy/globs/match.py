@@ -23,7 +23,7 @@ class Matcher:
             each: to_literal_path(each[:-1]) for each in alternatives if each[-1] is Wildcard.GLOBSTAR
         }
         self._names = frozenset(name for name in names.values() if name)
-        self._directories = tuple(f"{folder}/" for folder in directories.values() if folder)
+        self._directories = tuple(f"{directory}/" for directory in directories.values() if directory)
         self._others = [each for each in alternatives if not names[each] and not directories.get(each)]
         self._regex: re.Pattern[str] | None = None
 

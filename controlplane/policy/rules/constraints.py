@@ -183,7 +183,7 @@ def _check_library_version(check: ConstraintCheck) -> Iterator[ConstraintViolati
         change.path for change in check.changes if _requires_wrong_version(rule, change, check.filesystem)
     )
     yield from check.report(
-        paths, f"asks for another version of {rule['library']} than the intent does: {required}"
+        paths, f"requires another version of {rule['library']} than the intent allows: {required}"
     )
 
 

@@ -239,7 +239,7 @@ def test_a_library_in_another_version(path, line, rule, bad):
 def test_the_wanted_version_is_told():
     rule = {"type": "library_version", "library": "django", "min_version": "5.2"}
     text = refused(write("requirements.txt", "Django==4.2\n"), rule)[1]
-    assert "asks for another version of django than the intent does: at least 5.2" in text
+    assert "requires another version of django than the intent allows: at least 5.2" in text
 
 
 NO_NEW = {"type": "no_new_dependency"}
