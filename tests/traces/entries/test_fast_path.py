@@ -6,7 +6,7 @@ import copy
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.traces.data import DATA
@@ -59,6 +59,7 @@ def test_an_entry_of_every_field_is_ordinary():
     assert find_field_errors(ORDINARY) == []
 
 
+@settings(suppress_health_check=[HealthCheck.too_slow])  # the machine's load, not the data
 @given(st.lists(st.tuples(st.integers(0, PLACES - 1), ODD | st.just(...)), min_size=1, max_size=2))
 def test_what_is_ordinary_has_no_problems(changes):
     entry = copy.deepcopy(ORDINARY)

@@ -6,7 +6,7 @@ import json
 
 import pytest
 import rfc8785
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from traces.ledger import canonical_json
@@ -127,6 +127,7 @@ def test_an_ordinary_line_takes_the_short_way():
     assert canonical_json.read_plain(raw) == (json.loads(raw), rfc8785.dumps(json.loads(raw)))
 
 
+@settings(suppress_health_check=[HealthCheck.too_slow])  # the machine's load, not the data
 @given(st.dictionaries(st.text("abc", min_size=1), st.text() | st.integers(0, canonical_json.MAX_INTEGER)))
 def test_flat_objects_are_encoded_or_refused_as_all_others(value):
     try:
