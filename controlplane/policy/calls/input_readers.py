@@ -65,7 +65,7 @@ def _read_opaque(tool_input: ToolInput) -> RawTargets:
     return RawTargets(writes, [], [Unknown(to_printable(tool_input.call.tool), reason)])
 
 
-def _read_reader(tool_input: ToolInput) -> RawTargets | str:
+def _read_reading_tool(tool_input: ToolInput) -> RawTargets | str:
     data = tool_input.data
     reads = [RawPath(raw, tool_input.call.cwd, op="read") for raw in input_fields.list_paths(data)]
     needs_path = tool_input.tool.kind is ToolKind.READ
@@ -111,11 +111,11 @@ def _read_editor(tool_input: ToolInput) -> RawTargets | str:
     """An editor whose command is `view` and that is given no text changes nothing."""
     is_view = tool_input.data.get("command") == "view"
     if is_view and edit_hunks.list_interpretations(tool_input.data) == [()]:
-        return _read_reader(tool_input)
-    return _read_writer(tool_input)
+        return _read_reading_tool(tool_input)
+    return _read_writing_tool(tool_input)
 
 
-def _read_writer(tool_input: ToolInput) -> RawTargets | str:
+def _read_writing_tool(tool_input: ToolInput) -> RawTargets | str:
     data = tool_input.data
     raws = list(input_fields.list_paths(data))
     if tool_input.tool.kind is ToolKind.WRITE:
@@ -191,7 +191,7 @@ def _read_patch(tool_input: ToolInput) -> RawTargets | str:
     patches = input_fields.get_all(tool_input.data, tool_input.tool.patch)
     raws = list(input_fields.list_paths(tool_input.data))
     if not patches and raws:
-        return _read_writer(tool_input)
+        return _read_writing_tool(tool_input)
     if not patches or any(not isinstance(text, str) or not text.strip() for text in patches):
         return "A patch must be a non-empty string."
     targets = find_patch_targets(patches, tool_input.call.cwd)
@@ -216,11 +216,11 @@ def _read_monitor(tool_input: ToolInput) -> RawTargets | str:
 INPUT_READERS: dict[ToolKind, InputReader] = {
     ToolKind.HANDSHAKE: _read_file_urls,
     ToolKind.NO_FILES: _read_file_urls,
-    ToolKind.READ: _read_reader,
-    ToolKind.SEARCH: _read_reader,
+    ToolKind.READ: _read_reading_tool,
+    ToolKind.SEARCH: _read_reading_tool,
     ToolKind.GLOB: _read_glob,
-    ToolKind.WRITE: _read_writer,
-    ToolKind.EDIT: _read_writer,
+    ToolKind.WRITE: _read_writing_tool,
+    ToolKind.EDIT: _read_writing_tool,
     ToolKind.EDITOR: _read_editor,
     ToolKind.DELETE: _read_delete,
     ToolKind.DELETE_TREE: _read_delete,
