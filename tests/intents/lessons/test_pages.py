@@ -103,7 +103,7 @@ def test_sections_are_tabs_with_counts(acme, ivys, rex):
     assert shown(page(ivys, show="poem")) == shown(everything)
 
 
-def test_a_reviewer_retires_and_takes_back(acme, rexs):
+def test_a_reviewer_retires_and_restores(acme, rexs):
     lesson_id = learn(acme, "old")
     url = f"{URL}{lesson_id}/retire/"
     assert "Give a reason" in rexs.post(url, {"reason": " "}, follow=True).content.decode()
