@@ -11,7 +11,9 @@ from django.db import transaction
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.functional import Promise
 from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST, require_safe
 
 from controlplane.models import Role
@@ -78,20 +80,22 @@ def lesson_add(request: MemberRequest) -> HttpResponse:
 @require_POST
 @member_page(Role.REVIEWER)
 def lesson_retire(request: MemberRequest, lesson_id: str) -> HttpResponse:
-    return _change(request, lesson_id, retire.retire, "Retired. Prompts and AGENT.md no longer include it.")
+    return _change(
+        request, lesson_id, retire.retire, _("Retired. Prompts and AGENT.md no longer include it.")
+    )
 
 
 @require_POST
 @member_page(Role.REVIEWER)
 def lesson_restore(request: MemberRequest, lesson_id: str) -> HttpResponse:
-    return _change(request, lesson_id, retire.restore, "Restored. Prompts and AGENT.md include it again.")
+    return _change(request, lesson_id, retire.restore, _("Restored. Prompts and AGENT.md include it again."))
 
 
 def _change(
     request: MemberRequest,
     lesson_id: str,
     change: Callable[[int, retire.RetirementRequest], Lesson],
-    message: str,
+    message: str | Promise,
 ) -> HttpResponse:
     reason = request.POST.get("reason", "")
     retiring = retire.RetirementRequest(lesson_id, reason, display_name(request.user), _actor(request))
@@ -102,7 +106,7 @@ def _change(
     except DomainError as error:
         messages.error(request, error.error)
     else:
-        messages.success(request, message)
+        messages.success(request, str(message))
     url = reverse("lessons:list", args=[request.workspace.slug])
     return redirect(f"{url}?{request.GET.urlencode()}" if request.GET else url)
 
