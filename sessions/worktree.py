@@ -25,7 +25,7 @@ MAX_TEXT_BYTES = 1024 * 1024
 
 
 class SessionChanges(Protocol):
-    """The changes of the judged session and of others, as `sessions.gate.concurrent_changes` reads them."""
+    """What `sessions.gate.concurrent_changes` knows. A protocol, because cards use this module without the gate."""
 
     def list_session_changes(self) -> Collection[str]: ...
 

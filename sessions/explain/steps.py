@@ -63,9 +63,9 @@ class Explanation:
 
 
 def explain_call(call: ToolCall, snapshot: SessionSnapshot) -> Explanation:
-    judged = decide_call(call, snapshot)
-    steps = explain(judged.call, snapshot.core, judged.now, judged.filesystem)
-    return Explanation(judged.call, snapshot, judged.decision, steps, judged.filesystem)
+    decided = decide_call(call, snapshot)
+    steps = explain(decided.call, snapshot.core, decided.now, decided.filesystem)
+    return Explanation(decided.call, snapshot, decided.decision, steps, decided.filesystem)
 
 
 def read_snapshot_for_token(
