@@ -25,7 +25,7 @@ MAX_TEXT_BYTES = 1024 * 1024
 
 
 class SessionChanges(Protocol):
-    """What `sessions.gate.concurrent_changes` knows; a protocol, as cards use this module without the gate."""
+    """What `sessions.gate.concurrent_changes` knows; a protocol, since cards know no gate."""
 
     def list_session_changes(self) -> Collection[str]: ...
 
