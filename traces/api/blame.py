@@ -1,4 +1,4 @@
-"""REST for blame by intent: of a file on disk, or of a text that the caller sends."""
+"""REST for blame by intent, of a file on disk or of a text in the request."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class TracesView(StreamView):
 
 
 def to_answer(rendered: RenderedEntry) -> dict[str, Any]:
-    """The entry as it was recorded and its place in the ledger. 0 queries when both were fetched along."""
+    """Return the entry as recorded, with its position in the ledger. 0 queries when both were fetched with it."""
     row, missing = rendered.entry, rendered.missing
     leaf = _get_leaf(row)
     ledger_fields = {

@@ -1,4 +1,4 @@
-"""REST for the ledger itself: its head, its proofs, its verification. Waiting entries are sealed first."""
+"""REST for the ledger: its head, proofs, verification and redaction. Unsealed entries are sealed first."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def _size_param(request: Request, name: str, newest: int) -> int:
 
 
 def _find_entry(workspace_id: int, name: str) -> LedgerEntry:
-    """By id, or by place where the name is `#17`. Raises ApiError 404."""
+    """Find a sealed entry by id, or by position as in `#17`. Raise ApiError 404."""
     rows = LedgerEntry.objects.for_workspace(workspace_id).sealed()
     number = name.removeprefix("#")
     if name.startswith("#") and number.isascii() and number.isdigit() and len(number) < 16:
@@ -182,7 +182,7 @@ def _find_entry(workspace_id: int, name: str) -> LedgerEntry:
 
 
 def _body_fields(entry: LedgerEntry, *, is_visible: bool) -> dict[str, str | None]:
-    """What the envelope's digest commits to; nothing after a redaction, nor for eyes it is not meant for."""
+    """Return salt and body; None after a redaction, or where the token may not read them."""
     if not is_visible:
         return {"salt": None, "body": None, "archived_in": None}
     stored = LedgerBody.objects.filter(entry=entry).first()

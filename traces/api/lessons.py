@@ -1,4 +1,4 @@
-"""REST for lessons: in and out, one by one or as AGENT.md, and their retirement."""
+"""REST for lessons: list, record and retire them, as JSON or as AGENT.md."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class LessonsView(StreamView):
 
 
 class RetirementView(WorkspaceView):
-    """What people with a reviewer's token do about one lesson."""
+    """Retire or restore one lesson, with a reviewer's token."""
 
     required_role = "reviewer"
 

@@ -17,7 +17,7 @@ MARKDOWN = "text/markdown"
 
 
 class StreamView(WorkspaceView):
-    """Bodies are read by the view, answers are what the view gives."""
+    """A view for agents' tokens that may stream its request and its response."""
 
     required_role = "agent"
 
@@ -40,7 +40,7 @@ def parse_time(request: Request, name: str) -> datetime | None:
 
 
 def report_error(report: ImportReport, status: int | None = None) -> ApiError:
-    """A report with errors as an error: its type is the first one's, and the whole report comes along."""
+    """Convert a report with errors to an error of the first one's type, with the complete report in it."""
     first = report.errors[0]
     text = f"Line {first.line}: {first.message}" if first.line else first.message
     are_duplicates = all(error.type == "DUPLICATE_ID" for error in report.errors)

@@ -1,4 +1,4 @@
-"""The page of one file: who owns it, who changed which lines under which intent, where owners overlap."""
+"""The page of one file: its owners, its line origins by intent, and its changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of the ledger itself: its signed head, its verification, and what an auditor takes home."""
+"""The ledger page: its signed head, its verification, and downloads for auditors."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from traces.ledger.sealing import count_unsealed, seal
 from traces.ledger.verify import VerificationReport, verify
 from traces.models import Checkpoint
 
-MAX_ARCHIVES = 10  # the newest; the settings show more
-MAX_VERIFY = 200_000  # entries; more of them take longer than a person waits for a page
+MAX_ARCHIVES = 10  # the newest; the settings list more
+MAX_VERIFY = 200_000  # entries; more take too long for a page
 
 
 @require_safe
 @member_page()
 def ledger_page(request: MemberRequest) -> HttpResponse:
-    """The head of the ledger; with `verify` everything is verified first, anchors' heads included."""
+    """Show the head of the ledger. With `verify`, verify everything first, anchored heads included."""
     return render(request, "traces/ledger.html", _build_context(request))
 
 
 @require_safe
 @member_page()
 def checkpoint_file(request: MemberRequest) -> HttpResponse:
-    """The newest signed head as a file. Not found while nothing is sealed."""
+    """Download the newest signed head. 404 while nothing is sealed."""
     head = proofs.find_head(request.workspace.pk)
     if head is None:
         raise Http404
@@ -44,7 +44,7 @@ def checkpoint_file(request: MemberRequest) -> HttpResponse:
 @require_safe
 @member_page()
 def verifier_file(_request: MemberRequest) -> HttpResponseBase:
-    """The stand-alone verifier, as it is part of this product."""
+    """Download the stand-alone verifier."""
     path = Path(standalone_verifier.__file__)
     return FileResponse(path.open("rb"), as_attachment=True, filename=path.name, content_type="text/x-python")
 
