@@ -48,7 +48,7 @@ class TracesView(StreamView):
 
 
 def to_answer(rendered: RenderedEntry) -> dict[str, Any]:
-    """Return the entry as recorded, with its position in the ledger. 0 queries when both were fetched with it."""
+    """Return the entry as recorded, with its position in the ledger. 0 queries when both were fetched."""
     row, missing = rendered.entry, rendered.missing
     leaf = _get_leaf(row)
     ledger_fields = {
