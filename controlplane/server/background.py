@@ -10,7 +10,7 @@ from typing import Any
 from django.db import close_old_connections
 
 from sessions.approvals.lifecycle import expire_overdue
-from sessions.gate.health import alert_on_partial_hooks
+from sessions.gate.monitoring.health import alert_on_partial_hooks
 from sessions.live.hub import stop_hub
 from traces.anchors.schedule import send_due_heads
 from traces.counts.counters import count_all

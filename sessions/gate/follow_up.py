@@ -11,9 +11,10 @@ from django.utils import timezone
 
 from controlplane.policy.model import SessionState
 from controlplane.shared.tokens import Bearer
+from sessions.approvals.grants import spend_once_grant
 from sessions.approvals.lifecycle import open_approval
 from sessions.gate import snapshot_cache
-from sessions.gate.denial_alerts import alert_on_repeated_denials
+from sessions.gate.monitoring.denial_alerts import alert_on_repeated_denials
 from sessions.gate.outcome import GateOutcome
 from sessions.lifecycle.open import record_session_event
 from sessions.models import AgentSession, ApprovalGrant
@@ -38,17 +39,13 @@ def follow_up(bearer: Bearer, outcome: GateOutcome) -> bool:
 
 
 def _use_grant(outcome: GateOutcome) -> bool:
-    """Spend a `once` grant; False when another call spent it first."""
-    session, call_id = outcome.snapshot.session, outcome.request.call.call_id or ""
+    """Spend the grant that allows the call; False when another call spent it first."""
+    session = outcome.snapshot.session
     grant = ApprovalGrant.objects.get(public_id=outcome.decision.grant_id)
-    # A retry of the call that spent the grant is let through again; a call without an id is never a retry.
-    if grant.kind != ApprovalGrant.Kind.ONCE or (grant.used_at and grant.used_by == call_id != ""):
-        return True
-    # Compare-and-set: of two calls at once, the one that updates the row has the grant.
-    is_spent = ApprovalGrant.objects.spend(grant, call_id)
-    if is_spent:
+    spent = spend_once_grant(grant, outcome.request.call.call_id or "")
+    if spent:
         snapshot_cache.forget(session.workspace_id, session.session_id)
-    return is_spent
+    return spent is not False
 
 
 def _begin_reasoning(session: AgentSession, actor: str) -> None:

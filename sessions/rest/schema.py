@@ -7,7 +7,7 @@ from rest_framework import serializers as s
 from controlplane.api.fields import BoolField, IntField, StrField
 from sessions.api_schema import STATES, AgentBody, Body
 from sessions.approvals.schema import ApprovalAnswer
-from sessions.gate.health import GateHealth
+from sessions.gate.monitoring.health import GateHealth
 from traces.api.schema import COMPUTED_CLASS
 
 

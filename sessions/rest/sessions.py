@@ -17,7 +17,7 @@ from sessions.api_schema import Body, responses_for
 from sessions.approvals.representations import represent_approval
 from sessions.approvals.schema import ApprovalAnswer
 from sessions.errors import SessionNotFoundError
-from sessions.gate.health import compute_health
+from sessions.gate.monitoring.health import compute_health
 from sessions.gate.request import ID, parse_field
 from sessions.lifecycle.complete import complete_intent
 from sessions.lifecycle.end import end_session

@@ -1,0 +1,1 @@
+"""Watch whether sessions really pass the gate, and who tries to get around it."""
