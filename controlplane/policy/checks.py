@@ -29,7 +29,7 @@ from controlplane.policy.model import (
 from controlplane.policy.paths import content_hashes
 from controlplane.policy.paths.canonical import to_printable
 from controlplane.policy.paths.resolve import ResolvedTarget, UnresolvedPath, resolve_targets
-from controlplane.policy.rules import constraints, path_rules
+from controlplane.policy.rules import constraints, path_rules, stale_files
 from controlplane.policy.rules.path_rules import DenialCode
 
 MUTATION_CLASSES = ("AST_REFACTOR", "INTENT_EVOLUTION")
@@ -241,29 +241,16 @@ def _check_stale(
         return
     changed = [each.target for each in writes if content_hashes.has_hash(each, context.filesystem)]
     if expected is None:
-        yield from _check_hash_given(changed, context)
+        found = stale_files.find_files_without_hash(changed, context.call, context.filesystem)
+    else:
+        found = stale_files.find_stale_files(changed, expected, context.call, context.filesystem)
+    if found is None:
         return
-    expected_hash = content_hashes.parse_hash(expected)
-    current = {
-        target.path: content_hashes.find_current_hash(target, context.call, context.filesystem)
-        for target in changed
-    }
-    stale = tuple(path for path, now in current.items() if now is not None and now != expected_hash)
-    # What is no hash equals none, so it is stale where a current one is known, and invalid only elsewhere.
-    if stale:
-        code = (ErrorType.STALE_FILE, Reason.HASH_MISMATCH)
-        yield _violation(7, code, context.snapshot, offending=stale)
-    elif expected_hash is None:
+    reason, offending = found
+    if reason is Reason.INVALID_INPUT:
         yield _invalid_input(7, "expected_content_hash must be `sha256:` and 64 hex digits.", context)
-
-
-def _check_hash_given(changed: Iterable[Target], context: EvaluationContext) -> Iterator[Violation]:
-    without_hash = tuple(
-        target.path for target in changed if content_hashes.exists(target, context.call, context.filesystem)
-    )
-    if without_hash:
-        code = (ErrorType.STALE_FILE, Reason.HASH_REQUIRED)
-        yield _violation(7, code, context.snapshot, offending=without_hash)
+    else:
+        yield _violation(7, (ErrorType.STALE_FILE, reason), context.snapshot, offending=offending)
 
 
 def _find_conflicts(writes: Iterable[ResolvedTarget], context: EvaluationContext) -> Iterator[Conflict]:

@@ -13,7 +13,7 @@ from sessions.adapters.file_changes import build_traces, read_previous_texts
 from sessions.adapters.hook_call import Event, HookAnswer, HookCall
 from sessions.adapters.refusal_text import to_hook_answer
 from sessions.gate import check
-from sessions.gate.monitoring.health import (alert_if_degraded, compute_health)
+from sessions.gate.monitoring.health import alert_if_degraded, compute_health
 from sessions.gate.request import GateRequest
 from sessions.lifecycle.end import end_session
 from sessions.lifecycle.guidance import render_prompt

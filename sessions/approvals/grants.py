@@ -117,8 +117,8 @@ def _create_grant(approval: Approval, grant: GrantTerms) -> None:
 def spend_once_grant(grant: ApprovalGrant, call_id: str) -> bool | None:
     """Use up a `once` grant for a call.
 
-    Return None for a grant that is not used up: of another kind, or spent by this very call before. Return False
-    when another call spent it first.
+    Return None for a grant that is not used up: of another kind, or spent by this very call before. Return
+    False when another call spent it first.
     """
     # A retry of the call that spent the grant is let through again; a call without an id is never a retry.
     if grant.kind != ApprovalGrant.Kind.ONCE or (grant.used_at and grant.used_by == call_id != ""):

@@ -13,7 +13,7 @@ from controlplane.models import Workspace
 from controlplane.policy.model import SessionState
 from intents.models import Intent
 from sessions.agent_titles import agent_title
-from sessions.gate.monitoring.health import (Health, classify_sessions, count_entries)
+from sessions.gate.monitoring.health import Health, classify_sessions, count_entries
 from sessions.models import AgentSession
 from traces.ledger.append import read_body
 from traces.models import LedgerEntry

@@ -10,7 +10,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from sessions.gate.monitoring.health import (UNGATED, GateHealth, compute_health)
+from sessions.gate.monitoring.health import UNGATED, GateHealth, compute_health
 from sessions.models import AgentSession, Approval
 from tests import builders
 from tests.sessions.adapters import captured

@@ -8,7 +8,13 @@ import pytest
 from django.utils import timezone
 
 from controlplane.shared.client_download import build_client, client_version
-from sessions.gate.monitoring.health import (UNGATED, GateHealth, alert_on_partial_hooks, compute_health, compute_healths)
+from sessions.gate.monitoring.health import (
+    UNGATED,
+    GateHealth,
+    alert_on_partial_hooks,
+    compute_health,
+    compute_healths,
+)
 from sessions.models import AgentSession
 from tests import builders
 from traces.ledger.append import read_body
