@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import tomllib
 from collections import Counter, defaultdict
 from pathlib import Path
@@ -87,3 +88,14 @@ def test_a_class_name_has_one_meaning():
             if isinstance(node, ast.ClassDef) and node.name not in SHARED_CLASS_NAMES:
                 places[node.name].append(f"{file.relative_to(ROOT)}:{node.lineno}")
     assert {name: where for name, where in places.items() if len(where) > 1} == {}
+
+
+def test_the_developer_docs_name_files_that_are_there():
+    documents = [*(ROOT / "docs" / "dev").glob("*.md"), ROOT / "docs" / "architecture.md"]
+    named = {
+        path for document in documents for path in re.findall(r"`([\w./-]+/[\w./-]*)`", document.read_text())
+    }
+    known = [
+        path for path in named if path.startswith((*PACKAGES, "tests", "docs", "benchmarks", "templates"))
+    ]
+    assert [path for path in known if not (ROOT / path).exists()] == []
