@@ -98,4 +98,5 @@ def test_the_developer_docs_name_files_that_are_there():
     known = [
         path for path in named if path.startswith((*PACKAGES, "tests", "docs", "benchmarks", "templates"))
     ]
-    assert [path for path in known if not (ROOT / path).exists()] == []
+    # NAME and APP stand for whatever somebody adds.
+    assert [path for path in known if not re.search("NAME|APP", path) and not (ROOT / path).exists()] == []
