@@ -98,7 +98,7 @@ PAGES = {
     ),
     "approvals/yours": (
         "approvals/approval_list.html",
-        lambda: approvals(receipt("yours", "You asked for this")),
+        lambda: approvals(receipt("yours", "This is your agent's request")),
     ),
     "approvals/queue": (
         "approvals/approval_list.html",

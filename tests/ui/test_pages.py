@@ -96,7 +96,7 @@ def test_the_label_of_approve_names_each_grant_and_a_risky_call_takes_a_second_k
 
 def test_who_may_not_decide_gets_no_form(rf):
     assert 'id="decide"' not in draw("approvals/yours", rf)
-    assert "You asked for this" in draw("approvals/yours", rf)
+    assert "This is your agent&#x27;s request" in draw("approvals/yours", rf)
 
 
 def test_the_tab_title_counts_what_waits(rf):

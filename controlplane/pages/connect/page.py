@@ -48,7 +48,7 @@ def connect(request: MemberRequest) -> HttpResponse:
 
 
 def _create_token(request: MemberRequest, agent: str) -> str:
-    """Create a token that acts for this admin, so that somebody else decides on the agent's requests."""
+    """Create a token that acts for this admin, so that another person decides on the agent's requests."""
     if not has_role(request.role, Role.ADMIN):
         raise PermissionDenied(gettext("Only an admin can create tokens."))
     name = f"{agent}, {timezone.localdate():%Y-%m-%d}"
