@@ -60,13 +60,13 @@ class _Change:
         self._decisions: list[dict[str, Any]] | None = None
 
     def find_new_text(self) -> str | None:
-        content, wanted = self.data.get("content"), self.data.get("content_hash")
+        content, expected = self.data.get("content"), self.data.get("content_hash")
         if content is not None:
             return content if self.reported is not None or self._is_complete(content) else None
-        if not wanted or not self.session.workspace.local_root:
+        if not expected or not self.session.workspace.local_root:
             return None
         text = WorkspaceFiles(self.session.workspace).read(self.path).text
-        return text if text is not None and _hash_text(text) == wanted else None
+        return text if text is not None and _hash_text(text) == expected else None
 
     def find_previous_text(self, after: str) -> str | None:
         if self.reported is not None and self.path in self.reported.before:

@@ -36,11 +36,11 @@ def walk_files(root: str) -> Iterator[str]:
     `.gitignore` with a matching rule decides, and nothing below an ignored directory comes back.
     """
     rules_by_directory: dict[Path, tuple[_Gitignore, ...]] = {}
-    for folder, directories, files in os.walk(root):
-        here = Path(folder).relative_to(root)
+    for directory, directories, files in os.walk(root):
+        here = Path(directory).relative_to(root)
         rules = rules_by_directory.pop(here, ())
         if ".gitignore" in files:
-            rules = (*rules, _Gitignore(here, _read_gitignore(Path(folder, ".gitignore"))))
+            rules = (*rules, _Gitignore(here, _read_gitignore(Path(directory, ".gitignore"))))
         directories[:] = sorted(
             name
             for name in set(directories) - SKIPPED_DIRECTORIES

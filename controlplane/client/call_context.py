@@ -55,9 +55,9 @@ def find_connection(payload: dict[str, Any]) -> dict[str, Any]:
         return {"url": url.rstrip("/"), "token": token, "wait": 0, "root": root}
     saved = read_connections()
     for place in candidates:
-        for folder in list_parents(place) if isinstance(place, str) else ():
-            if os.path.realpath(folder) in saved:
-                return {**saved[os.path.realpath(folder)], "root": folder}
+        for directory in list_parents(place) if isinstance(place, str) else ():
+            if os.path.realpath(directory) in saved:
+                return {**saved[os.path.realpath(directory)], "root": directory}
     raise ControlPlaneError(f"No connection is saved for {os.getcwd()}: run `icp.py connect` there.")
 
 

@@ -120,10 +120,10 @@ def apply_changes(root: str, agent: str, *, hooks: bool, server: bool, dry_run: 
     except ForeignConfigError as problem:
         print(problem, file=sys.stderr)
         return False
-    for name, text, wanted in planned:
-        print_diff(name, text, wanted)
-    for name, text, wanted in () if dry_run else planned:
-        replace_file(config_path(root, name), text, wanted)
+    for name, text, requested in planned:
+        print_diff(name, text, requested)
+    for name, text, requested in () if dry_run else planned:
+        replace_file(config_path(root, name), text, requested)
     return True
 
 

@@ -118,7 +118,7 @@ def render(
     code: tuple[ErrorType, str], *, intent: str | None = None, paths: Sequence[str] = (), detail: str = ""
 ) -> str:
     """Return the text of a denial. Paths are separated by commas; of more than 20 the rest is counted."""
-    listed_paths = ", ".join(paths[:_MAX_PATHS])
+    path_list = ", ".join(paths[:_MAX_PATHS])
     if len(paths) > _MAX_PATHS:
-        listed_paths += f", and {len(paths) - _MAX_PATHS} more"
-    return TEXTS[code].format(intent=intent or "The session", paths=listed_paths, detail=detail)
+        path_list += f", and {len(paths) - _MAX_PATHS} more"
+    return TEXTS[code].format(intent=intent or "The session", paths=path_list, detail=detail)

@@ -118,9 +118,9 @@ def legible(text: object) -> str:
 @register.filter
 def path(value: object) -> SafeString:
     """Render a file path with a muted directory and the file name in full contrast."""
-    folder, slash, name = str(value).rpartition("/")
+    directory, slash, name = str(value).rpartition("/")
     return format_html(
-        '<bdi class="path">{}<b>{}</b></bdi>', escape_hidden(folder + slash), escape_hidden(name)
+        '<bdi class="path">{}<b>{}</b></bdi>', escape_hidden(directory + slash), escape_hidden(name)
     )
 
 
@@ -174,8 +174,8 @@ def countdown(until: datetime, since: datetime | None = None) -> dict[str, Any]:
 
 
 @register.inclusion_tag("components/reach.html")
-def reach(level: str, why: str = "") -> dict[str, str]:
-    return {"level": level, "why": why}
+def reach(level: str, reason: str = "") -> dict[str, str]:
+    return {"level": level, "why": reason}
 
 
 @register.inclusion_tag("components/rail_items.html", takes_context=True)
@@ -199,7 +199,7 @@ def _is_current(place: NavItem, view_name: str) -> bool:
 
 @register.inclusion_tag("components/keys_rows.html")
 def keys_rows() -> dict[str, Any]:
-    return {"rows": [(what, keys.split()) for what, keys in KEYS]}
+    return {"rows": [(description, keys.split()) for description, keys in KEYS]}
 
 
 SIGN_CLASSES: Mapping[str, str] = {"+": "add", "-": "del", " ": ""}

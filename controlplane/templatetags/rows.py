@@ -19,8 +19,8 @@ ELLIPSIS = "…"
 def row_path(value: object) -> SafeString:
     """Render a file path as `path` does, shortened for a row; the full path is in the tooltip."""
     full_path = str(value)
-    folder, slash, name = full_path.rpartition("/")
-    short = _shorten_folders(folder) + slash, _shorten_middle(name, MAX_NAME_LENGTH)
+    directory, slash, name = full_path.rpartition("/")
+    short = _shorten_directories(directory) + slash, _shorten_middle(name, MAX_NAME_LENGTH)
     title = format_html(' title="{}"', spell_hidden(full_path)) if "".join(short) != full_path else ""
     return format_html('<bdi class="path"{}>{}<b>{}</b></bdi>', title, *map(escape_hidden, short))
 
@@ -34,16 +34,16 @@ def row_command(value: object) -> SafeString:
     )
 
 
-def _shorten_folders(folder: str) -> str:
+def _shorten_directories(directory: str) -> str:
     """Return the first directory and as many of the last ones as fit."""
-    if len(folder) <= MAX_FOLDER_LENGTH:
-        return folder
-    first, *rest = folder.split("/")
-    last_folders: list[str] = []
+    if len(directory) <= MAX_FOLDER_LENGTH:
+        return directory
+    first, *rest = directory.split("/")
+    last_parts: list[str] = []
     room = MAX_FOLDER_LENGTH - min(len(first), MAX_FOLDER_LENGTH // 2)
-    while rest and len("/".join([rest[-1], *last_folders])) <= room:
-        last_folders.insert(0, rest.pop())
-    return "/".join([_shorten_middle(first, MAX_FOLDER_LENGTH // 2), ELLIPSIS, *last_folders])
+    while rest and len("/".join([rest[-1], *last_parts])) <= room:
+        last_parts.insert(0, rest.pop())
+    return "/".join([_shorten_middle(first, MAX_FOLDER_LENGTH // 2), ELLIPSIS, *last_parts])
 
 
 def _shorten_middle(text: str, max_length: int) -> str:

@@ -75,8 +75,8 @@ def list_holders(workspace_id: int) -> dict[int, dict[str, Any]]:
 
     It goes over the reverse relation: this app must not import sessions.
     """
-    held = Intent.objects.for_workspace(workspace_id).filter(agent_sessions__ended_at=None)
-    rows = held.exclude(agent_sessions=None).order_by("agent_sessions__last_seen_at")
+    with_sessions = Intent.objects.for_workspace(workspace_id).filter(agent_sessions__ended_at=None)
+    rows = with_sessions.exclude(agent_sessions=None).order_by("agent_sessions__last_seen_at")
     columns = ("pk", "agent_sessions__agent_name", "agent_sessions__session_id", "agent_sessions__opened_at")
     return {
         pk: {"agent": agent, "session_id": session_id, "since": since}

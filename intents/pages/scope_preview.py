@@ -22,10 +22,10 @@ MAX_CALLS = 1_000  # the newest ones: the preview comes while one types
 
 def find_line_errors(text: str) -> list[dict[str, Any]]:
     """Return `{line, message}` of each invalid pattern; lines count from 1."""
-    problems = [(number, parse.find_problem(line)) for number, line in numbered_lines(text)]
+    errors = [(number, parse.find_problem(line)) for number, line in numbered_lines(text)]
     return [
         {"line": number, "message": f"{problem.message} {problem.suggestion or ''}".strip()}
-        for number, problem in problems
+        for number, problem in errors
         if problem
     ]
 

@@ -27,13 +27,13 @@ EVENTS = event_table(
 
 def parse(payload: Payload, event: Event) -> HookCall:
     """The pre-event's name is the tool, after it has run as well."""
-    told = mapping(payload.get("tool_info"))
+    tool_info = mapping(payload.get("tool_info"))
     return HookCall(
         event=event,
         session_id=payload.get("trajectory_id"),
         tool=str(payload.get("agent_action_name") or "").replace("post_", "pre_", 1),
-        input=told,
-        cwd=told.get("cwd"),
+        input=tool_info,
+        cwd=tool_info.get("cwd"),
     )
 
 

@@ -96,8 +96,8 @@ class ExplainView(WorkspaceView):
         if size > MAX_BODY_BYTES:
             raise GateInputError(TOO_LONG)
         asked, viewpoint = parse_body(request.data, size)
-        held = steps.read_snapshot_for_token(self.bearer, asked, viewpoint)
-        return Response(steps.render_explanation(steps.explain_call(asked.call, held), asked))
+        snapshot = steps.read_snapshot_for_token(self.bearer, asked, viewpoint)
+        return Response(steps.render_explanation(steps.explain_call(asked.call, snapshot), asked))
 
 
 def parse_body(data: Any, size: int) -> tuple[GateRequest, Viewpoint | None]:

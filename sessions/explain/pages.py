@@ -109,10 +109,10 @@ def _render_page(request: MemberRequest, data: ExplainInput, **found: Any) -> Ht
 def _explain_input(workspace: Workspace, data: ExplainInput) -> dict[str, Any]:
     try:
         asked = form.build_request(data)
-        held = read_snapshot_at(workspace.pk, asked, form.parse_viewpoint(data))
+        snapshot = read_snapshot_at(workspace.pk, asked, form.parse_viewpoint(data))
     except DomainError as error:
         return {"error": error.error}
-    return {"result": build_result(explain_call(asked.call, held))}
+    return {"result": build_result(explain_call(asked.call, snapshot))}
 
 
 def _explain_entry(workspace: Workspace, entry: LedgerEntry) -> dict[str, Any]:
@@ -131,8 +131,8 @@ def _explain_entry(workspace: Workspace, entry: LedgerEntry) -> dict[str, Any]:
     }
     if call.call is None:
         return {"recorded": facts}
-    held = read_session_snapshot(find_or_build_session(workspace, entry.session_id, agent=entry.agent))
-    return {"recorded": facts, "result": build_result(explain_call(call.call, held))}
+    snapshot = read_session_snapshot(find_or_build_session(workspace, entry.session_id, agent=entry.agent))
+    return {"recorded": facts, "result": build_result(explain_call(call.call, snapshot))}
 
 
 def _input_from_entry(entry: LedgerEntry) -> ExplainInput:

@@ -96,10 +96,10 @@ class ReplayView(WorkspaceView):
         body = ReplayBody(data=request.data)
         body.is_valid(raise_exception=True)
         data = dict(body.validated_data)
-        days, most = data.get("days", DAYS), data.get("limit", MAX_CALLS)
+        days, limit = data.get("days", DAYS), data.get("limit", MAX_CALLS)
         proposal = read_changes(self.bearer.workspace_id, data)
-        found = replay_recorded_calls(self.workspace, proposal, days=days, limit=most)
-        return Response({"days": days, "truncated": found.total >= most, **render_replay(found)})
+        found = replay_recorded_calls(self.workspace, proposal, days=days, limit=limit)
+        return Response({"days": days, "truncated": found.total >= limit, **render_replay(found)})
 
 
 def read_changes(workspace_id: int, data: dict[str, Any]) -> RuleChanges:
@@ -133,7 +133,9 @@ def render_replay(replay: Replay) -> dict[str, Any]:
     return {
         "looked_at": replay.total,
         "replayed": replay.replayed,
-        "not_replayable": [{"why": why, "calls": calls} for why, calls in replay.not_replayable.items()],
+        "not_replayable": [
+            {"why": reason, "calls": calls} for reason, calls in replay.not_replayable.items()
+        ],
         "counts": [
             {"before": before, "after": after, "calls": calls}
             for (before, after), calls in sorted(replay.counts.items())

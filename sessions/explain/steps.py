@@ -63,9 +63,9 @@ class Explanation:
 
 
 def explain_call(call: ToolCall, snapshot: SessionSnapshot) -> Explanation:
-    decided = decide_call(call, snapshot)
-    steps = explain(decided.call, snapshot.core, decided.now, decided.filesystem)
-    return Explanation(decided.call, snapshot, decided.decision, steps, decided.filesystem)
+    decided_call = decide_call(call, snapshot)
+    steps = explain(decided_call.call, snapshot.core, decided_call.now, decided_call.filesystem)
+    return Explanation(decided_call.call, snapshot, decided_call.decision, steps, decided_call.filesystem)
 
 
 def read_snapshot_for_token(

@@ -32,9 +32,11 @@ class DecidedCall:
 
 def decide_request(request: GateRequest, snapshot: SessionSnapshot) -> GateOutcome:
     """Decide a request and apply the workspace's enforcement."""
-    decided = decide_call(request.call, snapshot)
-    answered, would_be = enforce(decided.decision, snapshot.core.policy)
-    return GateOutcome(replace(request, call=decided.call), snapshot, decided.decision, answered, would_be)
+    decided_call = decide_call(request.call, snapshot)
+    answered, would_be = enforce(decided_call.decision, snapshot.core.policy)
+    return GateOutcome(
+        replace(request, call=decided_call.call), snapshot, decided_call.decision, answered, would_be
+    )
 
 
 def decide_call(call: ToolCall, snapshot: SessionSnapshot) -> DecidedCall:

@@ -60,9 +60,9 @@ def _append(outcome: GateOutcome, entry: NewEntry, prepared: PreparedEntry) -> G
     # Nothing was inserted: either the snapshot is stale, or an entry with this key exists.
     if entry.idempotency_key is None or not outcome.snapshot.is_current():
         return None
-    earlier = find_by_key(entry.workspace_id, entry.idempotency_key)
-    if earlier is not None and (earlier.outcome, earlier.reason) == (entry.outcome, entry.reason):
-        return replace(outcome, decision_id=earlier.entry_id)  # a retry of the same call
+    previous = find_by_key(entry.workspace_id, entry.idempotency_key)
+    if previous is not None and (previous.outcome, previous.reason) == (entry.outcome, entry.reason):
+        return replace(outcome, decision_id=previous.entry_id)  # a retry of the same call
     # The same call was decided otherwise before, under other revisions: this is a new decision. Its key names
     # the revisions, so that retries under these are one entry too.
     snapshot = outcome.snapshot
@@ -70,10 +70,10 @@ def _append(outcome: GateOutcome, entry: NewEntry, prepared: PreparedEntry) -> G
     appended = append_prepared(prepare(replace(entry, idempotency_key=key)), only_if=condition)
     if appended is not None:
         return replace(outcome, decision_id=appended.entry_id)
-    earlier = find_by_key(
+    previous = find_by_key(
         entry.workspace_id, key
     )  # by a concurrent retry; without one the snapshot went stale
-    return replace(outcome, decision_id=earlier.entry_id) if earlier is not None else None
+    return replace(outcome, decision_id=previous.entry_id) if previous is not None else None
 
 
 def _build_entry(bearer: Bearer, outcome: GateOutcome) -> NewEntry:

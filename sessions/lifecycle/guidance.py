@@ -61,11 +61,11 @@ def preflight(session: AgentSession, tools: list[Any] | None) -> dict[str, Any]:
 
 def _filter_tools(tools: list[Any] | None, policy: Policy, agent: str, *, everything: bool) -> list[Any]:
     """Return those of the client's tools to offer now; of all known ones when it names none."""
-    listed = list(TABLES.get(agent, COMMON)) if tools is None else tools
+    candidates = list(TABLES.get(agent, COMMON)) if tools is None else tools
     if everything:
-        return listed
-    shown = set(select_safe_tools([name for name in map(_tool_name, listed) if name], policy, agent))
-    return [tool for tool in listed if _tool_name(tool) in shown]
+        return candidates
+    offered = set(select_safe_tools([name for name in map(_tool_name, candidates) if name], policy, agent))
+    return [tool for tool in candidates if _tool_name(tool) in offered]
 
 
 def _tool_name(tool: Any) -> str:

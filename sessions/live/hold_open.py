@@ -71,10 +71,10 @@ class HoldMiddleware:
         answer = await self._call_app(scope, body)
         hold = answer.requested_hold()
         if hold is not None:
-            decided = await _wait_for_decision(receive, *hold)
-            if decided is None:
+            is_decided = await _wait_for_decision(receive, *hold)
+            if is_decided is None:
                 return  # the client went away: the approval stays, the same call may be sent again
-            if decided:
+            if is_decided:
                 resumed = {**scope, "headers": [*scope["headers"], (RESUMED_HEADER, hold[0].encode())]}
                 answer = await self._call_app(resumed, body)
         await answer.send_to(send)
@@ -107,14 +107,14 @@ async def _read_body(receive: Receive) -> bytes | None:
 async def _wait_for_decision(receive: Receive, approval: str, seconds: float) -> bool | None:
     """Return True when decided, False when the time is over, None when the client disconnects."""
     gone = asyncio.ensure_future(_until_disconnect(receive))
-    decided = asyncio.ensure_future(hub().wait_for_decision(approval, seconds))
+    decision = asyncio.ensure_future(hub().wait_for_decision(approval, seconds))
     try:
-        await asyncio.wait({gone, decided}, return_when=asyncio.FIRST_COMPLETED)
-        return decided.result() if decided.done() else None
+        await asyncio.wait({gone, decision}, return_when=asyncio.FIRST_COMPLETED)
+        return decision.result() if decision.done() else None
     except asyncio.CancelledError:
         return False  # the server is stopping: the caller gets the first answer
     finally:
-        for task in (gone, decided):
+        for task in (gone, decision):
             task.cancel()
 
 

@@ -113,8 +113,8 @@ class Hub:
         for workspace_id in list(self._receivers):
             await self._deliver(workspace_id)
         if self._waiting:
-            decided = await database_sync_to_async(_find_decided)(list(self._waiting))
-            for approval_id in decided:
+            approval_ids = await database_sync_to_async(_find_decided)(list(self._waiting))
+            for approval_id in approval_ids:
                 for future in self._waiting.get(approval_id, ()):
                     if not future.done():
                         future.set_result(None)

@@ -50,9 +50,9 @@ async def list_tools(context: Context, _: types.PaginatedRequestParams | None) -
     assert isinstance(caller, Caller)  # anything else comes as far as `call_tool` only
     show_all = caller.lists_all_tools or await in_thread(has_intent, caller)
     names = {name: tool for name, tool in TOOLS.items() if show_all or not tool.needs_intent}
-    listed = [_to_mcp_tool(name, tool.description, tool.input_schema) for name, tool in names.items()]
-    listed.append(_to_mcp_tool(HOOK_TOOL, hooks.DESCRIPTION, hooks.INPUT_SCHEMA))
-    return types.ListToolsResult(tools=listed, ttl_ms=0, cache_scope="private")
+    tools = [_to_mcp_tool(name, tool.description, tool.input_schema) for name, tool in names.items()]
+    tools.append(_to_mcp_tool(HOOK_TOOL, hooks.DESCRIPTION, hooks.INPUT_SCHEMA))
+    return types.ListToolsResult(tools=tools, ttl_ms=0, cache_scope="private")
 
 
 async def call_tool(context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:

@@ -145,5 +145,5 @@ def _parse_cursor(cursor: str) -> Q | None:
         last_seen_at = EPOCH + microseconds * MICROSECOND
     except OverflowError:
         return None
-    earlier = Q(last_seen_at__lt=last_seen_at) | Q(last_seen_at=last_seen_at, pk__lt=row_id)
-    return Q(is_ended__gt=is_ended) | (Q(is_ended=is_ended) & earlier)
+    before = Q(last_seen_at__lt=last_seen_at) | Q(last_seen_at=last_seen_at, pk__lt=row_id)
+    return Q(is_ended__gt=is_ended) | (Q(is_ended=is_ended) & before)

@@ -38,8 +38,8 @@ class ReconciliationsView(WorkspaceView):
     def get(self, request: Request) -> Response:
         page = paginate(list_reconciliations(self.bearer.workspace_id), request)
         rows = [_answer(entry) for entry in page["results"]]
-        kept = ("id", "received_at", *LISTED)
-        return Response(page | {"results": [{name: row[name] for name in kept} for row in rows]})
+        names = ("id", "received_at", *LISTED)
+        return Response(page | {"results": [{name: row[name] for name in names} for row in rows]})
 
     @extend_schema(
         operation_id="reconciliations_post",

@@ -77,10 +77,12 @@ class TestPuttingIn:
 
     def test_what_is_missing_on_the_way_is_made(self):
         assert json.loads(set_value("", ["a", "b"], 1)) == {"a": {"b": 1}}
-        assert json.loads(set_value('{"a": {}}', ["a", "b", "c"], 1, listed=True)) == {"a": {"b": {"c": [1]}}}
+        assert json.loads(set_value('{"a": {}}', ["a", "b", "c"], 1, members=True)) == {
+            "a": {"b": {"c": [1]}}
+        }
 
     def test_a_list_gets_one_more(self):
-        assert read_json(set_value(SETTINGS, ["list"], 3, listed=True)).value["list"] == [1, 2, 3]
+        assert read_json(set_value(SETTINGS, ["list"], 3, members=True)).value["list"] == [1, 2, 3]
 
     @pytest.mark.parametrize("path", [["theme"], ["theme", "x"], ["servers", "mine"], ["list", "x"]])
     def test_what_stands_there_is_not_replaced(self, path):
@@ -126,7 +128,7 @@ class TestTakingOut:
     def test_what_was_put_in_is_taken_out_to_the_byte(self, value, indent):
         value.pop("icp", None)
         text = json.dumps(value, indent=indent)
-        new = set_value(text, ["icp", "x"], "ours", listed=True)
+        new = set_value(text, ["icp", "x"], "ours", members=True)
         assert json.loads(new) == value | {"icp": {"x": ["ours"]}}
         without = remove_values(
             new, lambda before, after: before == ["ours"] or (not after and before != after)
@@ -138,4 +140,4 @@ class TestTakingOut:
         for path in (["ours"], ["servers", "ours"], ["new", "ours"]):
             new = set_value(SETTINGS, path, "ours")
             assert remove_values(new, is_ours) == SETTINGS
-        assert remove_values(set_value(SETTINGS, ["list"], "ours", listed=True), is_ours) == SETTINGS
+        assert remove_values(set_value(SETTINGS, ["list"], "ours", members=True), is_ours) == SETTINGS

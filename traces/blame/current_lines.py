@@ -39,10 +39,10 @@ def build_current_lines(
 
 
 def _line_fields(result: Blame) -> dict[str, Any]:
-    spans = result.lineage.ranges
+    ranges = result.lineage.ranges
     return {
-        "spans": [_span_fields(span, result) for span in spans[:MAX_SPANS]],
-        "more": max(0, len(spans) - MAX_SPANS),
+        "spans": [_span_fields(span, result) for span in ranges[:MAX_SPANS]],
+        "more": max(0, len(ranges) - MAX_SPANS),
         "changed": len(result.lineage.changed),
         "unchecked": len(result.lineage.unchecked),
         "truncated": result.truncated,

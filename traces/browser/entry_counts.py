@@ -101,12 +101,12 @@ def refine_buckets(
 def load_newest_rows(branches: Iterable[QueryBranch], limit: int, floor: int = 0) -> list[CountedEntry]:
     """Return what is counted of the newest matching entries, from row id `floor` on. 1 query per branch."""
     entry_files = TraceFile.objects.filter(entry=OuterRef("pk")).exclude(lead_folder="")
-    folder = Coalesce(Subquery(entry_files.values("lead_folder")[:1]), Value(""))
+    directory = Coalesce(Subquery(entry_files.values("lead_folder")[:1]), Value(""))
     rows: dict[int, CountedEntry] = {}
     for branch in branches:
         entries = branch.entries.filter(pk__gte=floor) if floor else branch.entries
         newest = (
-            entries.order_by("-pk").annotate(folder=folder).values_list(*COUNTED_COLUMNS, "folder")[:limit]
+            entries.order_by("-pk").annotate(folder=directory).values_list(*COUNTED_COLUMNS, "folder")[:limit]
         )
         rows |= {pk: CountedEntry(pk, at, CountedValues(*values)) for pk, at, *values in newest}
     return [rows[pk] for pk in sorted(rows, reverse=True)[:limit]]

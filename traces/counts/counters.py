@@ -160,9 +160,9 @@ def load_counted_entries(entry_ids: Iterable[int]) -> list[CountedEntry]:
     """Load the counted fields of these entries. 2 queries."""
     ids = list(entry_ids)
     leads = TraceFile.objects.filter(entry_id__in=ids).exclude(lead_folder="")
-    folders = dict(leads.values_list("entry_id", "lead_folder")) if ids else {}
+    directories = dict(leads.values_list("entry_id", "lead_folder")) if ids else {}
     rows = LedgerEntry.objects.filter(pk__in=ids).values_list(*COUNTED_COLUMNS) if ids else ()
-    return [CountedEntry(pk, at, CountedValues(*values, folders.get(pk, ""))) for pk, at, *values in rows]  # type: ignore[call-arg]  # mypy cannot count a starred tuple
+    return [CountedEntry(pk, at, CountedValues(*values, directories.get(pk, ""))) for pk, at, *values in rows]  # type: ignore[call-arg]  # mypy cannot count a starred tuple
 
 
 def _count_batch(workspace_id: int) -> int:

@@ -261,7 +261,7 @@ def _load_heads(report: VerificationReport, outside: Sequence[str]) -> dict[int,
 
 def _load_archived_ranges(report: VerificationReport) -> list[tuple[int, int]]:
     """Return the ranges that archives cover by their signed seals. A row with a bad seal does not count."""
-    spans = []
+    ranges = []
     for row in LedgerArchive.objects.filter(workspace_id=report.workspace_id).order_by("pk"):
         try:
             seal = parse_seal(row.note)
@@ -273,14 +273,14 @@ def _load_archived_ranges(report: VerificationReport) -> list[tuple[int, int]]:
         elif (seal.log, seal.first, seal.end) != (log_origin(row.workspace_id), row.first_seq, row.end_seq):
             report.add("ARCHIVE_CHANGED", f"archive {row.name} says something else than what was sealed")
         else:
-            spans.append((seal.first, seal.end))
-    return _merge_ranges(spans)
+            ranges.append((seal.first, seal.end))
+    return _merge_ranges(ranges)
 
 
-def _merge_ranges(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+def _merge_ranges(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """Merge adjacent and overlapping ranges: a year of nightly archives becomes one."""
     merged: list[tuple[int, int]] = []
-    for first, end in sorted(spans):
+    for first, end in sorted(ranges):
         if merged and first <= merged[-1][1]:
             merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
         else:

@@ -115,7 +115,7 @@ def _build_paths(
 def _find_marks(entries: Sequence[TimedEntry]) -> list[tuple[TimedEntry, int]]:
     """Return stopped calls and writes; with each held call the seconds until the session's next decision."""
     marks = []
-    decided = [
+    decisions = [
         entry.at for entry in entries if entry.kind == EntryKind.APPROVAL and entry.outcome != "PENDING"
     ]
     for entry in entries:
@@ -124,7 +124,7 @@ def _find_marks(entries: Sequence[TimedEntry]) -> list[tuple[TimedEntry, int]]:
         ):
             marks.append((entry, 0))
         elif entry.kind == EntryKind.DECISION and entry.outcome == "ask":
-            marks.append((entry, next((at - entry.at for at in decided if at >= entry.at), 0)))
+            marks.append((entry, next((at - entry.at for at in decisions if at >= entry.at), 0)))
     return marks
 
 

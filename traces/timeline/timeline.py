@@ -58,8 +58,8 @@ def load_timeline(workspace_id: int, session_id: str, window: TimelineWindow = T
     if window.after is not None:
         page = list(entries.filter(pk__gt=window.after).order_by("pk")[: window.limit + 1])
         has_more, page = len(page) > window.limit, page[: window.limit]
-        earlier = page[0].pk if page and window.after else None
-        return Timeline(fold_rows(page), earlier, page[-1].pk if has_more else None)
+        previous = page[0].pk if page and window.after else None
+        return Timeline(fold_rows(page), previous, page[-1].pk if has_more else None)
     if window.before is not None:
         entries = entries.filter(pk__lt=window.before)
     page = list(entries.order_by("-pk")[: window.limit + 1])

@@ -83,7 +83,7 @@ def check_entries(root: str, agent: str, *, server: bool) -> str:
         planned = plan_changes(root, agent, hooks=True, server=server)
     except (ForeignConfigError, OSError) as problem:
         return str(problem)
-    outdated = [name for name, text, wanted in planned if text != wanted]
+    outdated = [name for name, text, expected in planned if text != expected]
     return f"{', '.join(outdated)}: not what this version writes, connect again" if outdated else ""
 
 

@@ -113,7 +113,7 @@ def configure_hooks(agent: str, text: str, *, connected: bool) -> str:
     result = remove_values(text, is_removable_hook) if text else ""
     if connected:
         for event, entry in build_entries(agent).items():
-            result = set_value(result, ["hooks", event], entry, listed=True)
+            result = set_value(result, ["hooks", event], entry, members=True)
         if agent in VERSIONED and "version" not in document:
             result = set_value(result, ["version"], 1)
     return prefer_unchanged(text, result)

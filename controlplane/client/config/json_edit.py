@@ -84,7 +84,7 @@ def read_member(text: str, at: int, key: Any) -> JsonMember:
     return JsonMember(key, at, node, comma if text[comma : comma + 1] == "," else -1)
 
 
-def set_value(text: str, path: list[str], value: Any, *, listed: bool = False) -> str:
+def set_value(text: str, path: list[str], value: Any, *, members: bool = False) -> str:
     """Return the text with `value` added at `path`, or with `listed` appended to the list there.
 
     Missing objects on the way are created. Raise ValueError if the path leads to anything else.
@@ -95,9 +95,9 @@ def set_value(text: str, path: list[str], value: Any, *, listed: bool = False) -
     while names and isinstance(node.value, dict) and names[0] in node.value:
         node = next(member.node for member in reversed(node.members) if member.key == names[0])
         names.pop(0)
-    if not (isinstance(node.value, dict) if names else listed and isinstance(node.value, list)):
+    if not (isinstance(node.value, dict) if names else members and isinstance(node.value, list)):
         raise ValueError(f"it contains something else at {'.'.join(path)}")
-    if names and listed:
+    if names and members:
         value = [value]
     for name in reversed(names[1:]):
         value = {name: value}

@@ -117,12 +117,12 @@ def configure_toml_server(agent: str, name: str, text: str, *, connected: bool) 
 def toml_block(agent: str) -> str:
     """Return the block, in literal strings: none of our words contains a single quote."""
     shell, *words = bridge_command(agent)
-    listed = ", ".join(f"'{word}'" for word in words)
+    arguments = ", ".join(f"'{word}'" for word in words)
     lines = [
         BEGIN,
         f"[mcp_servers.{NAME}]",
         f"command = '{shell}'",
-        f"args = [{listed}]",
+        f"args = [{arguments}]",
         'default_tools_approval_mode = "approve"  # else `codex exec` refuses its calls',
         END,
     ]

@@ -59,7 +59,7 @@ def outlet_list(request: MemberRequest) -> HttpResponse:
 
 def _add(request: MemberRequest) -> dict[str, str] | None:
     post = request.POST
-    wanted = manage.OutletSettings(
+    settings = manage.OutletSettings(
         post.get("form", ""),
         post.get("url", "").strip(),
         kinds=post.getlist("kinds"),
@@ -67,7 +67,7 @@ def _add(request: MemberRequest) -> dict[str, str] | None:
         header=post.get("header", "").strip(),
         from_start="from_start" in post,
     )
-    outlet = manage.add_outlet(request.workspace.pk, wanted, actor=get_actor(request))
+    outlet = manage.add_outlet(request.workspace.pk, settings, actor=get_actor(request))
     webhook = outlet.form == Outlet.Form.WEBHOOK
     return {"url": outlet.url, "secret": outlet.secret} if webhook else None
 

@@ -31,8 +31,8 @@ def read_unknown_tool(
     workspace trusts it; then everything counts.
     """
     raws = list(input_fields.list_paths(data))
-    listed = {raw for raw in raws if isinstance(raw, str)}
-    nested = [raw for raw in dict.fromkeys(input_fields.list_nested_paths(data)) if raw not in listed]
+    paths = {raw for raw in raws if isinstance(raw, str)}
+    nested = [raw for raw in dict.fromkeys(input_fields.list_nested_paths(data)) if raw not in paths]
     takes_all = is_trusted or len(nested) > MAX_PATHS  # so many are refused anyway
     raws += [raw for raw in nested if takes_all or _may_be_path(raw, call)]
     edits = _read_edits(data)

@@ -110,8 +110,12 @@ def build_command_view(resolved: ResolvedTool, setting: CommandSetting) -> Comma
 
 def _resolve_cwd(data: Any, setting: CommandSetting) -> str | None:
     """Return the workspace-relative working directory; None when it is outside or unknown."""
-    folder = input_fields.get_first(data, input_fields.DIRECTORY_KEYS) if isinstance(data, Mapping) else None
-    start = canonicalize("." if folder is None else folder, root=setting.root, cwd=setting.cwd, writing=False)
+    directory = (
+        input_fields.get_first(data, input_fields.DIRECTORY_KEYS) if isinstance(data, Mapping) else None
+    )
+    start = canonicalize(
+        "." if directory is None else directory, root=setting.root, cwd=setting.cwd, writing=False
+    )
     return start.path if isinstance(start, CanonicalPath) else None
 
 

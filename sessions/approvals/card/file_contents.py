@@ -62,9 +62,9 @@ class WorkspaceFiles:
         except (OSError, ValueError):
             return CurrentFile(None, reason="The file cannot be read.")
 
-    def list_below(self, folder: str) -> list[str] | None:
-        """List the files below a folder, workspace-relative and sorted; None when unknown or too many."""
-        paths = self.worktree.list_files(folder)
+    def list_below(self, directory: str) -> list[str] | None:
+        """List the files below a directory, workspace-relative and sorted; None when unknown or too many."""
+        paths = self.worktree.list_files(directory)
         return None if paths is None else sorted(paths)
 
 
@@ -74,8 +74,8 @@ def _read_bytes(root: str, path: str) -> bytes | None:
     with ExitStack() as stack:
         directory = os.open(root, _DIRECTORY_FLAGS)
         stack.callback(os.close, directory)
-        for folder in directories:
-            directory = os.open(folder, _DIRECTORY_FLAGS, dir_fd=directory)
+        for child in directories:
+            directory = os.open(child, _DIRECTORY_FLAGS, dir_fd=directory)
             stack.callback(os.close, directory)
         descriptor = os.open(name, _FILE_FLAGS, dir_fd=directory)
         stack.callback(os.close, descriptor)

@@ -275,7 +275,7 @@ def _render_shell(inputs: PreviewInputs, resolved: ResolvedTool) -> Preview:
     count = f"{len(command.lines)} part{'' if len(command.lines) == 1 else 's'}"
     note = f"{count}, run in {command.folder or '/'} of the workspace"
     if command.unknown:
-        sentence = " ".join(_to_sentence(why) for why in command.unknown[:3])
+        sentence = " ".join(_to_sentence(reason) for reason in command.unknown[:3])
         return Preview(complete=False, sentence=sentence, note=note, command=command)
     sentence = (
         "Every file that the command would change is marked; what it writes there is up to the command."
