@@ -15,7 +15,7 @@ from intents.store import to_values
 def build_intent_context(intent: Intent) -> dict[str, Any]:
     """Return `{"context", "intent", "history", "files", "lessons"}`.
 
-    7 queries where the intent was fetched with its workspace.
+    At most 8 queries where the intent was fetched with its workspace.
     """
     context = load_prompt_context(intent)
     return {

@@ -99,11 +99,11 @@ def test_the_past_is_what_the_ledger_says(acme, auth):
         )  # fmt: skip
     handed = build_intent_context(auth)
     assert [item["summary"] for item in handed["history"]] == [
-        "intent added",
         "changed src/auth/a.ts",
         "changed src/auth/a.ts",
         "changed src/auth/b.ts",
-        "Write: deny (SCOPE_VIOLATION, not_in_scope)",
+        "intent added",
+        "1 refused, last: Write (SCOPE_VIOLATION, not_in_scope)",
     ]
     assert [(file["path"], file["intent_id"]) for file in handed["files"]] == [
         ("src/auth/b.ts", "INT-001"),
