@@ -16,18 +16,20 @@ from controlplane.api.errors import ApiError
 from controlplane.api.pagination import PAGE_PARAMETERS, paginate, read_boolean
 from controlplane.api.raw_body import TEXT_TYPES, YAML_TYPES, RawBodyParser, read_parsed_body
 from controlplane.api.views import WorkspaceView
+from controlplane.policy.rules.constraints import find_reason_unchecked
 from controlplane.shared.downloads import text_download
 from intents import registry
 from intents.api import schema
 from intents.errors import IntentNotFoundError, InvalidRegistryFileError
 from intents.file_format.registry_parser import parse_registry
+from intents.file_format.report import Diagnostic, DiagnosticType
 from intents.models import Intent
 from intents.registry_file import import_export
 from intents.rules import intentignore
 from intents.selectors import find_intent, is_case_insensitive, serialize_intent
 
 YAML_BODY = dict.fromkeys(YAML_TYPES, OpenApiTypes.STR)
-READ_ONLY = frozenset({"id", "raw_status", "created_at", "updated_at"})
+READ_ONLY = frozenset({"id", "raw_status", "created_at", "updated_at", "warnings"})
 
 
 class IntentsView(WorkspaceView):
@@ -47,14 +49,14 @@ class IntentsView(WorkspaceView):
 
     @extend_schema(
         operation_id="intents_create", summary="Register an intent", request=schema.NewIntentBody,
-        responses=schema.responses_for(201, schema.IntentAnswer, 409, 415, refused=True),
+        responses=schema.responses_for(201, schema.SavedIntentAnswer, 409, 415, refused=True),
         examples=[schema.EXAMPLE_INTENT],
     )  # fmt: skip
     def post(self, request: Request) -> Response:
         document = _parse_body(schema.NewIntentBody, request.data)
         reason = document.pop("reason", "")
         intent = registry.create(self.workspace, document, actor=self.actor, reason=reason)
-        return _answer(intent, 201)
+        return _answer_saved(intent, 201)
 
 
 class IntentView(WorkspaceView):
@@ -78,7 +80,7 @@ class IntentView(WorkspaceView):
         operation_id="intents_change", summary="Change fields of an intent",
         description="A status must follow the allowed moves. Fields that only the server sets are ignored.",
         parameters=[schema.IF_MATCH], request=schema.IntentChangeBody,
-        responses=schema.responses_for(200, schema.IntentAnswer, 404, 409, 412, 415, refused=True),
+        responses=schema.responses_for(200, schema.SavedIntentAnswer, 404, 409, 412, 415, refused=True),
     )  # fmt: skip
     def patch(self, request: Request, intent_id: str) -> Response:
         intent = self.get_intent(intent_id)
@@ -86,7 +88,7 @@ class IntentView(WorkspaceView):
         version = _read_version(request, changes.pop("version", None))
         reason = changes.pop("reason", "")
         registry.edit(intent, changes, actor=self.actor, reason=reason, version=version)
-        return _answer(intent)
+        return _answer_saved(intent)
 
 
 class ValidateView(WorkspaceView):
@@ -174,8 +176,20 @@ class IgnoreView(WorkspaceView):
         return Response({"saved": True, "warnings": [asdict(warning) for warning in warnings]})
 
 
-def _answer(intent: Intent, status: int = 200) -> Response:
-    return Response(serialize_intent(intent), status=status, headers={"ETag": f'"{intent.version}"'})
+def _answer(intent: Intent) -> Response:
+    return Response(serialize_intent(intent), headers={"ETag": f'"{intent.version}"'})
+
+
+def _answer_saved(intent: Intent, status: int = 200) -> Response:
+    """Return the intent with a warning for each constraint that the gate does not check."""
+    answer = _answer(intent)
+    answer.status_code = status
+    reasons = list(filter(None, map(find_reason_unchecked, intent.constraints)))
+    if reasons:
+        kind = DiagnosticType.UNKNOWN_CONSTRAINT_TYPE
+        warnings = [Diagnostic(kind, reason, intent.intent_id, "constraints") for reason in reasons]
+        answer.data["warnings"] = [warning.to_json() for warning in warnings]
+    return answer
 
 
 def _parse_body(

@@ -90,6 +90,12 @@ class ProblemAnswer(Body):
     other_intent_id = StrField(required=False, help_text="SCOPE_OVERLAP: the second intent.")
 
 
+class SavedIntentAnswer(IntentAnswer):
+    warnings = ProblemAnswer(
+        many=True, required=False, help_text="UNKNOWN_CONSTRAINT_TYPE: what the gate does not check."
+    )
+
+
 class ReportAnswer(Body):
     valid = BoolField()
     errors = ProblemAnswer(many=True, required=False)  # type: ignore[assignment]  # declared, not the property
@@ -189,7 +195,7 @@ EXAMPLE_INTENT = OpenApiExample(
         "id": "INT-001",
         "name": "Implement JWT authentication",
         "owned_scope": ["src/auth/**", "!src/auth/legacy/**"],
-        "constraints": ["Use bcrypt", {"type": "max_file_lines", "value": 400}],
+        "constraints": ["Use bcrypt", {"type": "max_file_lines", "max_lines": 400}],
         "acceptance_criteria": ["Tests pass"],
     },
     request_only=True,

@@ -8,6 +8,7 @@ from typing import Any
 
 from controlplane.policy.globs import parse
 from controlplane.policy.model import IntentStatus
+from controlplane.policy.rules.constraints import find_problem, find_reason_unchecked
 from intents.file_format import field_rules
 from intents.file_format.report import Diagnostic, DiagnosticType
 from intents.file_format.values import IntentValues
@@ -192,7 +193,10 @@ class IntentParser:
         if self._lenient and entry is not None and isinstance(entry.value, YamlMapping):
             self._repair("The mapping of constraints is read as a list.", "constraints", entry.line)
             rules = entry.value.entries.items()
-            return tuple({"type": name, "value": to_json(rule.value)} for name, rule in rules)
+            values = tuple({"type": name, "value": to_json(rule.value)} for name, rule in rules)
+            for value, (_, rule) in zip(values, rules, strict=True):
+                self._check_constraint(value, rule.line)
+            return values
         items = self._items("constraints", entry)
         return tuple(self._constraint(item) for item in items)
 
@@ -200,8 +204,19 @@ class IntentParser:
         if isinstance(item, YamlMapping):
             kind = item.entries.get("type")
             if kind is not None and _text_or_none(kind):
-                return {**to_json(item), "type": _text_or_none(kind)}
+                constraint = {**to_json(item), "type": _text_or_none(kind)}
+                self._check_constraint(constraint, item.line)
+                return constraint
         return self._list_text("constraints", item, "a string, or a mapping with a type")
+
+    def _check_constraint(self, constraint: Mapping[str, Any], line: int | None) -> None:
+        """Refuse what the gate could not check: it would deny every write; warn of what it does not check."""
+        unchecked = find_reason_unchecked(constraint)
+        if unchecked:
+            self._warn(DiagnosticType.UNKNOWN_CONSTRAINT_TYPE, unchecked, "constraints", line)
+        elif problem := find_problem(constraint):
+            message = f"The constraint {constraint['type']} cannot be checked: {problem}"
+            self._error(DiagnosticType.INVALID_FIELD, message, "constraints", line)
 
     def _text_list(self, name: str) -> tuple[str, ...]:
         items = self._items(name, self._fields.get(name))

@@ -41,7 +41,7 @@ class IntentForm(forms.Form):
         help_text=_("One pattern per line. * stays in a folder, ** crosses folders, ! excludes.")
     )
     constraints = JsonLinesField(
-        help_text=_('One per line. The gate checks a mapping: {"type": "max_file_lines", "value": 400}')
+        help_text=_('One per line. The gate checks a mapping: {"type": "max_file_lines", "max_lines": 400}')
     )
     acceptance_criteria = JsonLinesField(help_text=_("One per line."))
     dependencies = JsonLinesField(help_text=_("Ids of intents that must be completed first, one per line."))

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from controlplane.policy.model import IntentStatus
+from controlplane.policy.rules.constraints import find_problem, find_reason_unchecked
 from intents import store
 from intents.file_format import cross_checks, field_rules
 from intents.models import Intent, IntentRevision
@@ -146,10 +147,14 @@ def _list_overlaps(intent: Intent, others: list[Intent]) -> list[dict[str, str]]
 
 
 def _describe_constraint(item: Any) -> dict[str, str]:
+    """`warning` says why the gate does not check, or cannot check, a constraint with a type."""
     if not isinstance(item, dict):
-        return {"text": str(item), "type": ""}
+        return {"text": str(item), "type": "", "warning": ""}
     rest = {name: value for name, value in item.items() if name != "type"}
-    return {"text": _to_text(rest), "type": str(item.get("type", ""))}
+    warning = find_reason_unchecked(item)
+    if warning is None and (problem := find_problem(item)):
+        warning = f"Cannot be checked, so the gate denies every write that it is about: {problem}"
+    return {"text": _to_text(rest), "type": str(item.get("type", "")), "warning": warning or ""}
 
 
 def _to_text(value: Any) -> str:

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from controlplane.models import Role
 from controlplane.policy.model import IntentStatus
+from controlplane.policy.rules.constraints import find_reason_unchecked
 from controlplane.shared.access import MemberRequest, display_name, has_role, member_page
 from intents import registry
 from intents.errors import (
@@ -60,6 +61,7 @@ def intent_new(request: MemberRequest) -> HttpResponse:
             form.add_error("id", error.error)
         else:
             messages.success(request, gettext("%(intent)s is registered.") % {"intent": intent.intent_id})
+            _warn_of_constraints(request, intent)
             return redirect(_url(request, "detail", intent))
     return _render_form(request, form)
 
@@ -79,6 +81,7 @@ def intent_edit(request: MemberRequest, intent_id: str) -> HttpResponse:
         else:
             text = gettext("%(intent)s is saved as revision %(revision)d.")
             messages.success(request, text % {"intent": intent.intent_id, "revision": intent.version})
+            _warn_of_constraints(request, intent)
             return redirect(_url(request, "detail", intent))
     return _render_form(request, form, intent)
 
@@ -135,6 +138,11 @@ def _save_scope(request: MemberRequest, intent: Intent, text: str) -> list[dict[
     except VersionConflictError as error:
         return [{"line": 1, "message": f"{error} Look at the newest scope before you save yours."}]
     return []
+
+
+def _warn_of_constraints(request: MemberRequest, intent: Intent) -> None:
+    for reason in filter(None, map(find_reason_unchecked, intent.constraints)):
+        messages.warning(request, reason)
 
 
 def _get_intent(request: MemberRequest, intent_id: str) -> Intent:

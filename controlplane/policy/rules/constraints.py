@@ -2,13 +2,14 @@
 
 A constraint that is text, or of another type, is guidance for the agent and never a reason to deny.
 Each type is one row of `CONSTRAINT_TYPES`; its fields are in the docstring of its function. Every type
-takes an optional `scope`, a glob or a list of globs: the files that it is about.
+takes an optional `files` (also read: `scope`), a glob or a list of globs: the files that it is about.
+`docs/constraints.md` is the page for people; its examples are tests.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import islice
 from typing import Any
@@ -23,6 +24,8 @@ from controlplane.policy.paths.filesystem import Filesystem
 from controlplane.policy.rules import dependencies
 
 MAX_PATTERN = 1000  # characters of a regular expression
+_MAX_PLAIN_WORDS = 2  # a `code_pattern` of more words without a sign of expressions is a sentence
+_EXPRESSION_SIGNS = frozenset("\\[](){}*+?|^$")
 _MAX_NAMED = 10  # dependency files, and libraries in each, that an answer names
 
 
@@ -37,8 +40,8 @@ class ConstraintViolation:
 
 @dataclass(frozen=True, slots=True)
 class ConstraintCheck:
-    """One constraint with what it is checked on: the changes of the call in its scope, all changes of the
-    call, and the other files."""
+    """One constraint, its fields under their own names, with what it is checked on: the changes of the call
+    to its files, all changes of the call, and the other files."""
 
     constraint: Mapping[str, Any]
     changes: Sequence[FileChange]
@@ -52,8 +55,8 @@ class ConstraintCheck:
         return scope.matches(path)
 
     def is_in_scope(self, path: str) -> bool:
-        scope = self.constraint.get("scope")
-        return scope is None or self.matches(scope, path)
+        files = self.constraint.get("files")
+        return files is None or self.matches(files, path)
 
     def report(self, paths: Iterable[str], description: str) -> Iterator[ConstraintViolation]:
         """Yield one violation for all the paths; none without a path."""
@@ -82,7 +85,8 @@ def find_violations(
     for constraint in constraints:
         if not is_structured(constraint):
             continue
-        check = ConstraintCheck(constraint, changes, changes, filesystem, ignore_case)
+        fields = resolve_field_aliases(constraint)
+        check = ConstraintCheck(fields, changes, changes, filesystem, ignore_case)
         problem = find_problem(constraint)
         if problem:
             yield from check.report(
@@ -95,17 +99,62 @@ def find_violations(
 
 
 def is_structured(constraint: Any) -> bool:
+    """Return whether the gate checks a constraint: it has a known type and is no sentence."""
     kind = constraint.get("type") if isinstance(constraint, Mapping) else None
-    return isinstance(kind, str) and kind in CONSTRAINT_TYPES
+    return isinstance(kind, str) and kind in CONSTRAINT_TYPES and not _is_prose_pattern(constraint)
 
 
 def find_problem(constraint: Mapping[str, Any]) -> str | None:
     """Return what is wrong with a structured constraint, as a sentence; None when it can be checked."""
     constraint_type = CONSTRAINT_TYPES[constraint["type"]]
-    for field in ("scope", *constraint_type.globs):
-        if field in constraint and (problem := _find_glob_problem(constraint[field])):
-            return f"`{field}`: {problem}"
-    return next((f"`{field}`: {text}" for field, text in constraint_type.list_problems(constraint)), None)
+    aliases = constraint_type.aliases
+    for alias in aliases:
+        twice = [name for name in constraint if name == aliases[alias] or aliases.get(name) == aliases[alias]]
+        if len(twice) > 1:
+            return f"`{twice[1]}`: give only one of {', '.join(f'`{name}`' for name in twice)}."
+    for name, value in constraint.items():
+        is_glob = aliases.get(name, name) in {"files", *constraint_type.globs}
+        if is_glob and (problem := _find_glob_problem(value)):
+            return f"`{name}`: {problem}"
+    fields = resolve_field_aliases(constraint)
+    return next((f"`{field}`: {text}" for field, text in constraint_type.list_problems(fields)), None)
+
+
+def find_reason_unchecked(constraint: Any) -> str | None:
+    """Return why the gate does not check a mapping with a type, as a sentence; None where it does, and for
+    text, which claims nothing."""
+    if not isinstance(constraint, Mapping) or is_structured(constraint):
+        return None
+    kind = constraint.get("type")
+    if isinstance(kind, str) and kind in CONSTRAINT_TYPES:
+        return (
+            f"The pattern of {kind!r} is a sentence, no regular expression: agents are told, and the gate"
+            " does not check it. Give a regular expression, such as console\\.log."
+        )
+    return (
+        f"The constraint type {kind!r} is unknown: it is kept and agents are told, and the gate does not"
+        f" check it. Known types: {', '.join(CONSTRAINT_TYPES)}."
+    )
+
+
+def resolve_field_aliases(constraint: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a structured constraint with the fields that are also read under their own names."""
+    aliases = CONSTRAINT_TYPES[constraint["type"]].aliases
+    if aliases.keys().isdisjoint(constraint):
+        return constraint
+    return {aliases.get(name, name): value for name, value in constraint.items()}
+
+
+def _is_prose_pattern(constraint: Mapping[str, Any]) -> bool:
+    """Return whether a `code_pattern` is a sentence, such as "No console.log in production code".
+
+    Every sentence compiles, and as an expression it would match nothing that it forbids.
+    """
+    pattern = constraint.get("pattern")
+    if constraint["type"] != "code_pattern" or not isinstance(pattern, str):
+        return False
+    text = pattern.replace("()", "").rstrip(".?!")
+    return len(text.split()) > _MAX_PLAIN_WORDS and not _EXPRESSION_SIGNS.intersection(text)
 
 
 # --- the checks --------------------------------------------------------------------------------
@@ -162,11 +211,11 @@ def _check_max_files_changed(check: ConstraintCheck) -> Iterator[ConstraintViola
 
 
 def _check_require_file(check: ConstraintCheck) -> Iterator[ConstraintViolation]:
-    """`file`: a glob; a change of files in `scope` needs a change of such a file, before or with it.
+    """`needs`: a glob; a change of files in `when` needs a change of such a file, before or with it.
 
     A new directory is no file, and another mode is no such change.
     """
-    required = check.constraint["file"]
+    required = check.constraint["needs"]
     changed = (change.path for change in check.all_changes if change.op not in {"folder", "mode"})
     all_changed = {*check.filesystem.list_session_changes(), *changed}
     if not any(check.matches(required, path) for path in all_changed):
@@ -230,11 +279,15 @@ Problems = Iterator[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class ConstraintType:
-    """How a type is checked, and how its fields are validated: (field, what is wrong) for each problem."""
+    """How a type is checked, and how its fields are validated: (field, what is wrong) for each problem.
+
+    `globs` are fields with patterns beside `files`, `aliases` other names that fields are read by.
+    """
 
     check: Callable[[ConstraintCheck], Iterator[ConstraintViolation]]
     list_problems: Callable[[Mapping[str, Any]], Problems]
     globs: tuple[str, ...] = ()
+    aliases: Mapping[str, str] = field(default_factory=lambda: {"scope": "files"})
 
 
 def _validate_pattern(constraint: Mapping[str, Any]) -> Problems:
@@ -255,8 +308,8 @@ def _validate_number(field: str) -> Callable[[Mapping[str, Any]], Problems]:
 
 
 def _validate_file(constraint: Mapping[str, Any]) -> Problems:
-    if "file" not in constraint:
-        yield "file", "must be a glob: the file that has to change too."
+    if "needs" not in constraint:
+        yield "needs", "must be a glob: the file that has to change too."
 
 
 def _validate_version(constraint: Mapping[str, Any]) -> Problems:
@@ -275,9 +328,16 @@ CONSTRAINT_TYPES: Mapping[str, ConstraintType] = {
     "forbid_pattern": ConstraintType(_check_forbid_pattern, _validate_pattern),
     "max_file_lines": ConstraintType(_check_max_file_lines, _validate_number("max_lines")),
     "max_files_changed": ConstraintType(_check_max_files_changed, _validate_number("max_files")),
-    "require_file": ConstraintType(_check_require_file, _validate_file, globs=("file",)),
+    "require_file": ConstraintType(
+        _check_require_file,
+        _validate_file,
+        globs=("needs",),
+        aliases={"when": "files", "scope": "files", "file": "needs"},
+    ),
     "library_version": ConstraintType(_check_library_version, _validate_version),
     "no_new_dependency": ConstraintType(_check_no_new_dependency, _validate_nothing),
+    "file_size": ConstraintType(_check_max_file_lines, _validate_number("max_lines")),
+    "code_pattern": ConstraintType(_check_forbid_pattern, _validate_pattern),
 }
 
 

@@ -36,6 +36,7 @@ def test_an_admin_registers_an_intent(admin, acme):
         ({"owned_scope": []}, "EMPTY_SCOPE"),
         ({"owned_scope": ["src/"]}, "INVALID_GLOB"),
         ({"owned_scope": ["/etc/**"]}, "ABSOLUTE_PATH"),
+        ({"constraints": [{"type": "max_file_lines", "value": 400}]}, "INVALID_FIELD"),
         ({"created_at": "yesterday"}, "INVALID_TIMESTAMP_FORMAT"),
         ({"dependencies": ["INT-404"]}, "INVALID_DEPENDENCY"),
         ({"dependencies": ["INT-001"]}, "CIRCULAR_DEPENDENCY"),
@@ -49,6 +50,32 @@ def test_an_admin_registers_an_intent(admin, acme):
 def test_what_is_not_valid_is_refused_by_name(admin, acme, change, error_type):
     answer = admin.post("intents", {**NEW, **change})
     assert (answer.status_code, answer.json()["error_type"]) == (400, error_type)
+    assert not Intent.objects.exists()
+
+
+def test_a_saved_intent_warns_of_constraints_that_the_gate_does_not_check(admin, acme):
+    rules = ["Be fast", {"type": "TECHNICAL", "rule": "x"}, {"type": "no_new_dependency"}]
+    created = admin.post("intents", {**NEW, "constraints": rules})
+    (warning,) = created.json()["warnings"]
+    assert (created.status_code, warning["type"], warning["field"]) == (
+        201,
+        "UNKNOWN_CONSTRAINT_TYPE",
+        "constraints",
+    )
+    changed = admin.patch("intents/INT-001", {**created.json(), "constraints": rules[:1]})
+    assert changed.status_code == 200
+    assert "warnings" not in changed.json()
+    refused = admin.patch("intents/INT-001", {"constraints": [{"type": "file_size"}], "version": 2})
+    assert (refused.status_code, refused.json()["error_type"]) == (400, "INVALID_FIELD")
+    assert "`max_lines`" in refused.json()["errors"][0]["message"]
+
+
+@pytest.mark.parametrize("path", ["intents/validate", "intents/import", "intents/import?lenient=true"])
+def test_a_file_with_a_constraint_that_cannot_be_checked_is_refused(admin, acme, path):
+    row = intent("INT-001", constraints=[{"type": "max_file_lines", "value": 400}])
+    (error,) = send(admin, file_of(row), path=path).json()["errors"]
+    assert (error["type"], error["field"]) == ("INVALID_FIELD", "constraints")
+    assert "`max_lines`" in error["message"]
     assert not Intent.objects.exists()
 
 

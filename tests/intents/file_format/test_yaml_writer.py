@@ -50,7 +50,7 @@ values = st.recursive(
 )
 unknown = st.dictionaries(texts.filter(lambda name: name not in KNOWN_FIELDS), values, max_size=3)
 constraints = st.one_of(
-    sentences, st.dictionaries(texts, values, max_size=2).map(lambda rule: {**rule, "type": "max_file_lines"})
+    sentences, st.dictionaries(texts, values, max_size=2).map(lambda rule: {**rule, "type": "no_such_type"})
 )
 
 

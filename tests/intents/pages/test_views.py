@@ -6,7 +6,9 @@ import pytest
 from django.test import Client
 
 from controlplane.models import Workspace
+from controlplane.policy.rules import constraints
 from intents.models import Intent, IntentRevision
+from intents.pages.forms import IntentForm
 from tests import builders
 
 BASE = "/w/acme/intents/"
@@ -176,7 +178,7 @@ FORM = {
     "id": "INT-007",
     "name": "Rate limits",
     "scope": "src/limits/**",
-    "constraints": 'Use Redis\n{"type": "max_file_lines", "value": 400}',
+    "constraints": 'Use Redis\n{"type": "max_file_lines", "max_lines": 400}',
     "acceptance_criteria": "Tests pass",
     "dependencies": "",
     "references": "",
@@ -186,7 +188,7 @@ FORM = {
 def test_ada_registers_an_intent(page, acme):
     assert page.post(f"{BASE}new/", FORM).status_code == 302
     row = Intent.objects.get()
-    assert row.constraints == ["Use Redis", {"type": "max_file_lines", "value": 400}]
+    assert row.constraints == ["Use Redis", {"type": "max_file_lines", "max_lines": 400}]
     again = page.post(f"{BASE}new/", FORM)
     assert "registered already" in again.content.decode()
 
@@ -197,15 +199,46 @@ def test_ada_registers_an_intent(page, acme):
         ({"id": "int-7"}, "is not of the form"),
         ({"scope": "src/"}, "src/**"),
         ({"constraints": "{broken"}, "Line 1 begins like JSON"),
+        ({"constraints": '{"type": "max_file_lines", "value": 400}'}, "max_lines"),
         ({"dependencies": "INT-404"}, "not registered"),
     ],
-    ids=["id", "scope", "constraints", "dependencies"],
+    ids=["id", "scope", "constraints", "constraint that cannot be checked", "dependencies"],
 )
 def test_what_the_registry_refuses_stands_beside_its_field(page, acme, change, words):
     answer = page.post(f"{BASE}new/", FORM | change)
     assert answer.status_code == 422
     assert words in answer.content.decode()
     assert not Intent.objects.exists()
+
+
+def test_the_example_of_the_form_can_be_saved(page, acme):
+    hint = str(IntentForm.base_fields["constraints"].help_text)
+    assert page.post(f"{BASE}new/", FORM | {"constraints": hint[hint.index("{") :]}).status_code == 302
+    assert constraints.is_structured(Intent.objects.get().constraints[0])
+
+
+def test_a_constraint_that_the_gate_does_not_check_is_warned_of(page, acme):
+    rules = ['{"type": "TECHNICAL", "rule": "x"}', '{"type": "no_new_dependency"}']
+    answer = page.post(f"{BASE}new/", FORM | {"constraints": "\n".join(rules)}, follow=True)
+    text = answer.content.decode()
+    # Once as the message after saving, once with the constraint.
+    assert text.count("The constraint type &#x27;TECHNICAL&#x27; is unknown") == 2
+    assert "TECHNICAL, checked by the gate" not in text
+    assert "no_new_dependency, checked by the gate" in text
+
+
+def test_a_stored_constraint_that_cannot_be_checked_is_marked(acme, page):
+    row = builders.intent(acme)
+    Intent.objects.filter(pk=row.pk).update(constraints=[{"type": "max_file_lines", "value": 400}])
+    text = page.get(f"{BASE}INT-001/").content.decode()
+    assert "the gate denies every write that it is about: `max_lines`" in text
+    assert "max_file_lines, checked by the gate" not in text
+
+
+def test_the_import_page_warns_of_a_constraint_that_the_gate_does_not_check(acme, page):
+    row = "{id: INT-001, status: PENDING, owned_scope: [a], constraints: [{type: TECHNICAL, rule: x}]}"
+    answer = page.post(f"{BASE}import/", {"text": f"active_intents:\n- {row}\n", "step": "check"})
+    assert "UNKNOWN_CONSTRAINT_TYPE" in answer.content.decode()
 
 
 def test_the_form_keeps_fields_that_it_does_not_show(acme, page):
