@@ -16,11 +16,11 @@ from controlplane.policy.calls import input_fields
 from sessions.approvals.card.file_contents import WorkspaceFiles
 from sessions.approvals.card.previews.edits import Replacement, apply_replacements, parse_replacements
 from sessions.models import AgentSession
-from traces.blame.git_blob import read_committed_text
+from traces.blame.git_blob import is_committed, read_committed_text
 from traces.entries.record import find_newest_hashes
-from traces.entry_schema import to_canonical_path
+from traces.entry_schema import DELETED, to_canonical_path
 from traces.ledger.append import read_body
-from traces.models import EntryKind, LedgerEntry
+from traces.models import EntryKind, LedgerEntry, TraceFile
 from traces.mutation_class.worker_client import classify_in_worker
 
 MAX_DECISIONS_READ = 20  # the newest of the session
@@ -52,6 +52,18 @@ def compute_mutation_class(
     return classify_in_worker(change.path, before, after)
 
 
+def is_new_file(session: AgentSession, data: Mapping[str, Any], reported: ReportedTexts | None) -> bool:
+    """Return whether neither the ledger nor the disk knew the file before this report.
+
+    At most 2 queries, one git call.
+    """
+    try:
+        change = _Change(session, to_canonical_path(data["path"]), data, reported)
+    except ValueError:
+        return False
+    return not change.is_deletion and not change.has_previous_text() and not change.is_recorded()
+
+
 class _Change:
     def __init__(
         self, session: AgentSession, path: str, data: Mapping[str, Any], reported: ReportedTexts | None
@@ -73,6 +85,26 @@ class _Change:
             return self.reported.before[self.path]
         undone_edit = revert_replacements(after, parse_replacements(self._find_input()))
         return undone_edit if undone_edit is not None else self._find_recorded_text()
+
+    @property
+    def is_deletion(self) -> bool:
+        return str(self.data.get("content_hash") or "").strip().upper() == DELETED
+
+    def has_previous_text(self) -> bool:
+        """Return whether the report itself shows that there was a text before: a part or an edit of it."""
+        if self.reported is not None and self.path in self.reported.before:
+            return bool(self.reported.before[self.path])
+        if (self.data.get("start_line") or 1) > 1:
+            return True
+        return any(edit.before for edit in parse_replacements(self._find_input()))
+
+    def is_recorded(self) -> bool:
+        """Return whether the ledger's newest entry of the path left a file, or else git holds one."""
+        newest = TraceFile.objects.filter(workspace_id=self.session.workspace_id, path=self.path)
+        deleted = newest.order_by("imported", "-pk").values_list("deleted", flat=True).first()
+        if deleted is not None:
+            return not deleted
+        return is_committed(self.session.workspace.local_root, self.path)
 
     def _is_complete(self, content: str) -> bool:
         """Return whether the content is a complete file and not some of its lines."""

@@ -6,10 +6,10 @@ from typing import Any
 
 from controlplane.shared.masking import to_storable
 from sessions.models import AgentSession
-from sessions.previous_text import ReportedTexts, compute_mutation_class
+from sessions.previous_text import ReportedTexts, compute_mutation_class, is_new_file
 from sessions.representations import format_time
-from traces.entries.mutation_class_check import COMPUTED_CLASS_FIELD
 from traces.entries.record import Mutation, MutationAuthor, record_mutation
+from traces.entry_schema import COMPUTED_CLASS_FIELD
 
 
 def record_trace(
@@ -35,6 +35,7 @@ def record_trace(
         **fields,
         problems=to_storable(str(problems)) if problems else None,
         computed_class=compute_mutation_class(session, data, reported) if with_class else None,
+        is_new_file=is_new_file(session, data, reported),
     )
     author = MutationAuthor(
         session_id=session.session_id,

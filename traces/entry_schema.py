@@ -5,6 +5,9 @@
     "content_hash"}], "related": [{"type", "value"}]}]}]}
 
 `mutation_class` and `intent_id` are optional, next to `files`. Unknown fields are stored as they were sent.
+
+The server adds what it knows of a live change: `computed_mutation_class` next to `mutation_class`, and in a
+file `"new": true` where neither the ledger nor the disk knew it before.
 """
 
 from __future__ import annotations
@@ -26,6 +29,10 @@ CACHE_SIZE = 16_384  # an entry is validated first and parsed later, so every pa
 INTENT_TYPE = "specification"
 DELETED = "DELETED"
 EVOLUTION_CLASS = "INTENT_EVOLUTION"
+REFACTOR_CLASS = "AST_REFACTOR"
+MUTATION_CLASSES = (REFACTOR_CLASS, EVOLUTION_CLASS)
+COMPUTED_CLASS_FIELD = "computed_mutation_class"  # of an entry, next to the agent's own `mutation_class`
+NEW_FIELD = "new"  # of a file
 
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)")
 _HASH = re.compile(r"[A-Za-z0-9-]{1,30}:\S{1,160}")
@@ -51,6 +58,7 @@ class ParsedFile(NamedTuple):
     content_hash: str
     deleted: bool
     ranges: tuple[ParsedRange, ...]
+    is_new: bool = False
 
 
 class ParsedEntry(NamedTuple):
@@ -63,6 +71,11 @@ class ParsedEntry(NamedTuple):
     intent_id: str
     model: str
     files: tuple[ParsedFile, ...]
+    computed_class: str = ""
+
+    def get_effective_class(self, file: ParsedFile) -> str:
+        """Return the class that counts for a file: computed, an evolution if it is new, else claimed."""
+        return self.computed_class or (EVOLUTION_CLASS if file.is_new else self.mutation_class)
 
 
 def find_field_errors(entry: dict[str, Any]) -> list[tuple[str, str]]:
@@ -75,9 +88,11 @@ def parse_entry(entry: dict[str, Any]) -> ParsedEntry:
     intent_id = _text(entry.get("intent_id"))
     files = tuple(_parse_file(file, intent_id) for file in entry["files"])
     revision = _text((entry.get("vcs") or {}).get("revision_id"))
-    return build_parsed_entry(
+    parsed = build_parsed_entry(
         entry["timestamp"], revision, _text(entry.get("mutation_class")), intent_id, files
     )
+    computed = entry.get(COMPUTED_CLASS_FIELD)
+    return parsed._replace(computed_class=computed) if computed in MUTATION_CLASSES else parsed
 
 
 def build_parsed_entry(
@@ -264,13 +279,14 @@ def _parse_file(file: dict[str, Any], entry_intent_id: str) -> ParsedFile:
         intents += _parse_intents(conversation)
         ranges += _parse_ranges(conversation, hashes)
     path = to_canonical_path(file["relative_path"])
-    return build_parsed_file(
+    parsed = build_parsed_file(
         path,
         session,
         tuple(dict.fromkeys(intents)) or ((entry_intent_id,) if entry_intent_id else ()),
         hashes,
         ranges,
     )
+    return parsed._replace(is_new=True) if file.get(NEW_FIELD) is True else parsed
 
 
 def build_parsed_file(

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from controlplane.policy.checks import MUTATION_CLASSES
 from controlplane.shared.tokens import Bearer, forget_token
-from sessions.errors import ForeignSessionError, GateBusyError, TokenRevokedError
+from sessions.errors import ForeignSessionError, GateBusyError, GateInputError, TokenRevokedError
 from sessions.gate import handshake_call, snapshot_cache
 from sessions.gate.answers import render_outcome
 from sessions.gate.decide import decide_request
@@ -24,9 +25,10 @@ MAX_ATTEMPTS = 50  # each fails only because somebody changed the session or the
 def check(bearer: Bearer, request: GateRequest) -> dict[str, Any]:
     """Return the gate's answer (contract 3).
 
-    Raise TokenRevokedError, ForeignSessionError or GateBusyError. At most 3 statements for an allowed call
-    of a known session.
+    Raise GateInputError, TokenRevokedError, ForeignSessionError or GateBusyError. At most 3 statements for
+    an allowed call of a known session.
     """
+    _check_mutation_class(request.call.input)
     if request.dry_run:
         return dry_run(bearer, request)
     for _ in range(MAX_ATTEMPTS):
@@ -42,6 +44,14 @@ def check(bearer: Bearer, request: GateRequest) -> dict[str, Any]:
             return render_outcome(recorded)
         _discard_snapshot(bearer, request)
     raise GateBusyError
+
+
+def _check_mutation_class(tool_input: Any) -> None:
+    """Raise GateInputError for an input that claims a class which does not exist."""
+    claimed = tool_input.get("mutation_class") if isinstance(tool_input, dict) else None
+    if claimed is not None and claimed not in MUTATION_CLASSES:
+        classes = " or ".join(MUTATION_CLASSES)
+        raise GateInputError(f"mutation_class must be {classes}, or absent for no claim.")
 
 
 def _discard_snapshot(bearer: Bearer, request: GateRequest) -> None:

@@ -9,6 +9,9 @@ from sessions.api_schema import STATES, AgentBody, Body
 from sessions.approvals.schema import ApprovalAnswer
 from sessions.gate.monitoring.health import GateHealth
 from traces.api.schema import COMPUTED_CLASS
+from traces.entry_schema import MUTATION_CLASSES
+
+CLASS_ERROR = f"Must be {' or '.join(MUTATION_CLASSES)}, or absent for no claim."
 
 
 class OpenSessionBody(Body):
@@ -152,7 +155,13 @@ class TraceBody(Body):
     content_hash = StrField(required=False, allow_null=True, max_length=200)
     start_line = IntField(required=False, allow_null=True, min_value=1, max_value=2**31)
     end_line = IntField(required=False, allow_null=True, min_value=1, max_value=2**31)
-    mutation_class = StrField(required=False, allow_null=True, max_length=40)
+    mutation_class = s.ChoiceField(
+        choices=list(MUTATION_CLASSES),
+        required=False,
+        allow_null=True,
+        error_messages={"invalid_choice": CLASS_ERROR},
+        help_text="What the agent claims; absent or null for no claim.",
+    )
     revision_id = StrField(required=False, allow_null=True, max_length=200)
     tool_use_id = StrField(required=False, allow_null=True, max_length=200)
     problems = s.JSONField(required=False, help_text="What a verification found: a text or a list of texts.")

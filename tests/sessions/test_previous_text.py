@@ -216,7 +216,7 @@ def mistaken(acme, working):
     """One change of which the agent said too little, one of which it was right, one of which it said nothing."""
     write(working, OLD, "t-1")
     write(working, OTHER, "t-2", mutation_class=REFACTOR)
-    write(working, OLD, "t-3", mutation_class="intent_evolution")
+    write(working, OLD, "t-3", mutation_class=EVOLUTION)
     write(working, TIDY, "t-4")
     return acme
 

@@ -1,4 +1,4 @@
-"""Read one file of a commit from a repository on disk."""
+"""Read one file of a commit from a repository on disk, or ask whether HEAD has it."""
 
 from __future__ import annotations
 
@@ -28,3 +28,24 @@ def read_committed_text(root: str, revision: str, path: str) -> str | None:
         return completed.stdout.decode() if len(completed.stdout) <= MAX_BYTES else None
     except (OSError, subprocess.SubprocessError, ValueError):
         return None
+
+
+def is_committed(root: str, path: str) -> bool:
+    """Return whether HEAD has the file; True as well when git gives no answer in time.
+
+    False without a root, and for a root that is no repository or has no commit. `path` is canonical.
+    """
+    if not root:
+        return False
+    try:
+        completed = subprocess.run(  # noqa: S603 - fixed words, and a path behind a colon
+            [*GIT, "-C", root, "cat-file", "-e", f"HEAD:./{path}"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=TIMEOUT_SECONDS,
+            check=False,
+            env=git_environment(),
+        )
+    except (OSError, subprocess.SubprocessError, ValueError):
+        return True
+    return completed.returncode == 0

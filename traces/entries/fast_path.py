@@ -9,10 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 from traces.entry_schema import (
+    COMPUTED_CLASS_FIELD,
     INTENT_TYPE,
     MAX_ID_LENGTH,
     MAX_LINE_LENGTH,
     MAX_TEXT_LENGTH,
+    NEW_FIELD,
     ParsedEntry,
     ParsedFile,
     ParsedRange,
@@ -36,6 +38,8 @@ def _parse_entry(entry: dict[str, Any]) -> ParsedEntry:
     entry_id = _require_text(entry["id"])
     if not 0 < len(entry_id) <= MAX_ID_LENGTH or not entry_id.isprintable() or entry_id.isspace():
         raise ValueError
+    if COMPUTED_CLASS_FIELD in entry:  # only live entries, and exports of them, hold what the server adds
+        raise ValueError
     revision = entry["vcs"]["revision_id"] if "vcs" in entry else None
     intent_id = _require_text(entry.get("intent_id", ""))[:MAX_TEXT_LENGTH]
     return build_parsed_entry(
@@ -48,6 +52,8 @@ def _parse_entry(entry: dict[str, Any]) -> ParsedEntry:
 
 
 def _parse_file(file: dict[str, Any], entry_intent_id: str) -> ParsedFile:
+    if NEW_FIELD in file:
+        raise ValueError
     path = to_canonical_path(_require_text(file["relative_path"]))
     file_hash = _require_text(file.get("content_hash", ""))
     hashes = [file_hash] if file_hash else []

@@ -13,11 +13,11 @@ from django.db.models import BooleanField, Sum
 from django.db.models.expressions import RawSQL
 
 from traces.counts.counters import MONTH, list_uncounted
+from traces.entry_schema import COMPUTED_CLASS_FIELD
 from traces.models import EntryCount, EntryKind, LedgerEntry
 from traces.mutation_class import EVOLUTION_CLASS, REFACTOR
 
 MAX_UNCOUNTED = 10_000
-COMPUTED_CLASS_FIELD = "computed_mutation_class"  # of a trace entry, beside the agent's own `mutation_class`
 
 
 class ClassCheck(StrEnum):

@@ -74,7 +74,7 @@ def build_rows(
             "session_id": file.session_id or parsed.session_id,
             "intent_id": intent,
             "changed_at": changed_at,
-            "mutation_class": parsed.mutation_class[:40],
+            "mutation_class": parsed.get_effective_class(file)[:40],
             "content_hash": file.content_hash,
             "deleted": file.deleted,
             "imported": imported,

@@ -13,11 +13,13 @@ from django.db import IntegrityError, connection, transaction
 
 from controlplane.shared.sqlite_lock import write_transaction
 from traces.entries.deduplicate import ConflictingEntry, EntryT, SubmittedEntry, classify_entries
-from traces.entries.mutation_class_check import COMPUTED_CLASS_FIELD, check_claimed_class
+from traces.entries.mutation_class_check import check_claimed_class
 from traces.entries.projections import RecordedTrace, write_projections
 from traces.entry_schema import (
+    COMPUTED_CLASS_FIELD,
     DELETED,
     INTENT_TYPE,
+    NEW_FIELD,
     ParsedEntry,
     normalize_hash,
     parse_entry,
@@ -29,6 +31,8 @@ from traces.ledger.append import AppendedEntry, NewEntry, append, append_many, f
 from traces.lessons.store import NewLesson, record_lesson
 from traces.models import EntryKind, TraceFile
 
+GENERATED_FIELDS = ("id", "timestamp", COMPUTED_CLASS_FIELD)
+GENERATED_FILE_FIELDS = (NEW_FIELD,)
 MAX_PATHS = 500  # paths a query: SQLite allows a limited number of parameters
 NEWEST_HASHES = f"""
     WITH wanted(path) AS (VALUES {{paths}})
@@ -81,7 +85,8 @@ class Mutation:
 
     Either `content` (the whole text afterwards) or `content_hash` (`DELETED` for a file that is gone).
     Lines are 1-based and inclusive; without them the whole of `content` is meant. `computed_class` is what
-    the texts before and after say themselves, beside the agent's own `mutation_class`.
+    the texts before and after say themselves, beside the agent's own `mutation_class`; `is_new_file` says
+    that neither the ledger nor the disk knew the file before.
     """
 
     path: str
@@ -94,6 +99,7 @@ class Mutation:
     tool_use_id: str | None = None
     problems: str | None = None
     computed_class: str | None = None
+    is_new_file: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,19 +215,22 @@ def build_trace_entry(mutation: Mutation, author: MutationAuthor) -> dict[str, A
     except ValueError as error:
         raise MutationFieldError(f"path: {error}") from error
     start, end = _choose_lines(mutation)
+    conversation = _build_conversation(mutation, author, start, end)
     entry: dict[str, Any] = {
         "id": str(uuid.uuid4()),
         "timestamp": datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
         "vcs": {"revision_id": mutation.revision_id},
-        "files": [
-            {"relative_path": path, "conversations": [_build_conversation(mutation, author, start, end)]}
-        ],
+        "files": [{"relative_path": path, "conversations": [conversation]} | _describe_file(mutation)],
     }
     if mutation.mutation_class:
         entry["mutation_class"] = mutation.mutation_class
     if mutation.computed_class:
         entry[COMPUTED_CLASS_FIELD] = mutation.computed_class
     return entry
+
+
+def _describe_file(mutation: Mutation) -> dict[str, Any]:
+    return {NEW_FIELD: True} if mutation.is_new_file else {}
 
 
 def find_newest_hashes(workspace_id: int, paths: Iterable[str]) -> dict[str, str]:
@@ -277,13 +286,18 @@ def _find_earlier_report(workspace_id: int, key: str, entry: dict[str, Any]) -> 
     earlier = find_by_key(workspace_id, key)
     assert earlier is not None  # the append met it in this very transaction
     stored = read_body(earlier)
-    generated = ("id", "timestamp", COMPUTED_CLASS_FIELD)  # by the server, so they differ in every report
-    if stored is not None and _without(entry, generated) != _without(stored, generated):
+    if stored is not None and _to_reported(entry) != _to_reported(stored):
         text = "This tool_use_id was already reported for this path, with other content."
         raise DuplicateIdError(text, id=earlier.entry_id)
     return RecordedMutation(
         earlier.pk, stored or {}, earlier.received_at, bytes(earlier.leaf_hash), new=False
     )
+
+
+def _to_reported(entry: dict[str, Any]) -> dict[str, Any]:
+    """Return the entry without what the server generates, since that differs in every report."""
+    files = [_without(file, GENERATED_FILE_FIELDS) for file in entry["files"]]
+    return _without(entry, GENERATED_FIELDS) | {"files": files}
 
 
 def _without(entry: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:

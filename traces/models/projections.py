@@ -30,6 +30,7 @@ class TraceEntry(models.Model):
 class TraceFile(models.Model):
     """One file of one trace entry, under one intent (or none).
 
+    `mutation_class` is the one that counts: as computed, else as claimed; a new file is an evolution.
     `content_hash` is that of the complete file after the change, "" where the entry has none.
     `imported` rows come from history that others recorded: they never override what was seen live.
     `lead_folder` is the top folder of an entry's first row and "" on its others, so that the list shows each

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from traces.entry_schema import EVOLUTION_CLASS
+from traces.entry_schema import EVOLUTION_CLASS, REFACTOR_CLASS
 from traces.mutation_class.canonical_order import sort_children
 from traces.mutation_class.languages import find_grammar
 from traces.mutation_class.languages.grammar import Grammar
@@ -10,7 +10,7 @@ from traces.mutation_class.normal_form import NormalForm, normalize
 from traces.mutation_class.parse import CpuLimit, UnclassifiableError
 from traces.mutation_class.renames import Equivalence, compare
 
-REFACTOR = "AST_REFACTOR"
+REFACTOR = REFACTOR_CLASS
 MAX_BYTES = 128 * 1024
 CPU_SECONDS = 1.0  # for both texts
 

@@ -112,7 +112,7 @@ def _build_change(row: TraceFile) -> dict[str, Any]:
         "session_id": row.session_id,
         "intent_id": row.intent_id,
         "lines": "deleted" if row.deleted else f"{lines}{suffix}",
-        "mutation_class": row.mutation_class,
+        "mutation_class": row.entry.outcome,
         "computed": read_computed_class(row.entry),
         "disagrees": has_class_mismatch(row.entry),
         "seal": asdict(find_seal_state(row.entry)),

@@ -12,11 +12,16 @@ import uuid
 from typing import Any
 from urllib.parse import quote, unquote
 
-from traces.entry_schema import INTENT_TYPE, find_field_errors, parse_session_id, parse_timestamp
+from traces.entry_schema import (
+    COMPUTED_CLASS_FIELD,
+    INTENT_TYPE,
+    find_field_errors,
+    parse_session_id,
+    parse_timestamp,
+)
 
 VERSION = "0.1.0"
 METADATA_KEY = "dev.icp"
-COMPUTED_CLASS_FIELD = "computed_mutation_class"
 MAX_MODEL_LENGTH = 250
 INTENT_URN = "urn:icp:intent:"
 SESSION_URN = "urn:icp:session:"
