@@ -13,22 +13,44 @@ from intents.summaries import MAX_DESCRIPTION_LENGTH, IntentSummary, one_line
 
 
 def list_selectable_intents(workspace_id: int) -> list[IntentSummary]:
-    """Return the intents that an agent may select, in file order. 1 query."""
-    rows = Intent.objects.for_workspace(workspace_id).selectable().in_file_order()
+    """Return the intents in a status that an agent may select, in file order.
+
+    `note` names dependencies that are not completed. 1 query, 2 where an intent has dependencies.
+    """
+    selectable = Intent.objects.for_workspace(workspace_id).selectable().in_file_order()
+    rows = list(selectable.only("intent_id", "name", "description", "status", "dependencies"))
+    needed = {intent_id for row in rows for intent_id in row.dependencies}
+    completed: set[str] = set()
+    if needed:
+        dependencies = Intent.objects.for_workspace(workspace_id).completed().filter(intent_id__in=needed)
+        completed = set(dependencies.values_list("intent_id", flat=True))
     return [
         IntentSummary(
-            intent_id, one_line(name) or intent_id, one_line(description, MAX_DESCRIPTION_LENGTH), status
+            row.intent_id,
+            one_line(row.name) or row.intent_id,
+            one_line(row.description, MAX_DESCRIPTION_LENGTH),
+            row.status,
+            describe_unmet([each for each in row.dependencies if each not in completed]),
         )
-        for intent_id, name, description, status in rows.values_list(
-            "intent_id", "name", "description", "status"
-        )
+        for row in rows
     ]
+
+
+def describe_unmet(dependencies: list[str]) -> str:
+    """Return the note of an intent that waits for others; "" for none."""
+    return f"waits for {', '.join(map(one_line, dependencies))} to be completed" if dependencies else ""
 
 
 def list_intent_ids(workspace_id: int) -> list[str]:
     """Return all ids of the registry in file order. 1 query."""
     rows = Intent.objects.for_workspace(workspace_id).in_file_order()
     return list(rows.values_list("intent_id", flat=True))
+
+
+def list_intent_statuses(workspace_id: int) -> dict[str, str]:
+    """Map ids to statuses, in file order. 1 query."""
+    rows = Intent.objects.for_workspace(workspace_id).in_file_order()
+    return dict(rows.values_list("intent_id", "status"))
 
 
 def list_intent_names(workspace_id: int) -> dict[str, str]:

@@ -9,12 +9,16 @@ MAX_DESCRIPTION_LENGTH = 160
 
 @dataclass(frozen=True, slots=True)
 class IntentSummary:
-    """An intent that an agent may select. Its texts are one line each."""
+    """An intent that an agent may select. Its texts are one line each.
+
+    `note` says why the handshake refuses it for now, "" where it does not.
+    """
 
     intent_id: str
     name: str
     description: str
     status: str
+    note: str = ""
 
 
 def one_line(text: str, max_length: int = 0) -> str:

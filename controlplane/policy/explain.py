@@ -28,10 +28,16 @@ class SelectableIntent(Protocol):
     @property
     def name(self) -> str: ...
 
+    @property
+    def note(self) -> str: ...
+
 
 def append_available_intents(text: str, intents: Iterable[SelectableIntent]) -> str:
     """Return a denial with the intents that could be selected instead, or with how to get one."""
-    lines = [f"- {intent.intent_id}: {intent.name}" for intent in intents]
+    lines = [
+        f"- {intent.intent_id}: {intent.name}{f' ({intent.note})' if intent.note else ''}"
+        for intent in intents
+    ]
     if not lines:
         return f"{text}\nNo intent is available: a person must create or unblock one first."
     return "\n".join((f"{text}\nAvailable intents:", *lines))

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from controlplane.policy.model import IntentStatus, Registry
 from intents.file_format.values import IntentValues
 from intents.prompts.context_xml import PromptContext, render_intent_xml
-from intents.statuses import SELECTABLE_STATUSES
 from intents.summaries import MAX_DESCRIPTION_LENGTH, IntentSummary, one_line
 
 TITLE = "# Intent governance"
@@ -19,6 +18,7 @@ READING_IS_FREE = (
     "Analysis and read-only actions are permitted, but an active intent is still required for mutations "
     "(writes/commands)."
 )
+NOTHING_IS_PERMITTED = "Until then every other tool is denied, also those that only read."
 HOW_TO_CREATE = (
     "There is no intent that can be selected. Ask the user to have an admin create one: on the Intents page, "
     "with POST /api/v1/intents, or by importing an active_intents.yaml. Until then, only read and analyze."
@@ -49,15 +49,25 @@ def render_selected_intent(intent: IntentValues, context: PromptContext) -> str:
     )
 
 
-def render_inactive_intent(intent_id: str, status: IntentStatus | None, blocked_reason: str = "") -> str:
-    """Render for a session whose intent was closed, blocked or removed since, or which another session holds.
+def render_inactive_intent(
+    intent_id: str, status: IntentStatus | None, blocked_reason: str = "", *, is_excluded: bool = False
+) -> str:
+    """Render for a session whose intent was closed, blocked, excluded or removed since, or which another
+    session holds.
 
-    An open `status` means that another session holds it, None that it was removed.
+    IN_PROGRESS means that another session holds it, unless `.intentignore` excludes it; None that it was
+    removed.
     """
     label = one_line(intent_id)
-    if status is None:
+    if is_excluded:
+        sentence = (
+            f"The intent {label} of this session is excluded by an `intent:` line of .intentignore now."
+        )
+    elif status is None:
         sentence = f"The intent {label} of this session is no longer registered."
-    elif status in SELECTABLE_STATUSES:
+    elif status is IntentStatus.PENDING:
+        sentence = f"The intent {label} of this session was put back to PENDING and takes no changes."
+    elif status is IntentStatus.IN_PROGRESS:
         sentence = f"The intent {label} is held by another session now."
     else:
         reason = f": {one_line(blocked_reason, MAX_DESCRIPTION_LENGTH)}" if blocked_reason else ""
@@ -65,11 +75,15 @@ def render_inactive_intent(intent_id: str, status: IntentStatus | None, blocked_
     return _section(sentence, READING_IS_FREE, ONE_FOR_LIFE)
 
 
-def render_unavailable(state: Registry, text: str) -> str:
-    """Render for a registry that is empty, missing or corrupt. `text` says why and what to do."""
+def render_unavailable(state: Registry, text: str, *, may_read: bool = False) -> str:
+    """Render for a registry that is empty, missing or corrupt. `text` says why and what to do.
+
+    Reading is promised only where policy `when_unavailable` lets the gate allow it.
+    """
+    reading = READING_IS_FREE if may_read else NOTHING_IS_PERMITTED
     if state is Registry.EMPTY:
-        return _section(MANDATE, READING_IS_FREE, "", text)
-    return _section("Orchestration is unavailable: nothing can be changed now.", text)
+        return _section(MANDATE, reading, "", text)
+    return _section("Orchestration is unavailable: nothing can be changed now.", reading, text)
 
 
 def render_ended() -> str:
@@ -84,7 +98,8 @@ def _list_choices(available: Sequence[IntentSummary]) -> list[str]:
 
 def _render_choice(intent: IntentSummary) -> str:
     description = f" - {one_line(intent.description, MAX_DESCRIPTION_LENGTH)}" if intent.description else ""
-    return f"- {one_line(intent.intent_id)} [{intent.status}]: {one_line(intent.name)}{description}"
+    status = f"{intent.status}, {intent.note}" if intent.note else intent.status
+    return f"- {one_line(intent.intent_id)} [{status}]: {one_line(intent.name)}{description}"
 
 
 def _section(*lines: str) -> str:

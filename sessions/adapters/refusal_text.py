@@ -13,7 +13,7 @@ NEXT_STEPS: Mapping[str, str] = {
     "patterns that you need and the reason.",
     "read_file": "Next: read the file again, then repeat the change.",
     "start_new_session": "Next: stop here and ask the user to start a new session.",
-    "create_intent": "Next: ask the user to have an intent registered; only reading is possible until then.",
+    "create_intent": "Next: ask the user to register an intent, then call select_active_intent with it.",
     "revise_change": "Next: change the call so that it keeps to the constraint, and send it again.",
     "retry": "Next: correct the call and send it again; if it is refused once more, tell the user.",
 }

@@ -10,10 +10,10 @@ from django.utils import timezone
 from controlplane.policy.decision import decide, enforce
 from controlplane.policy.explain import append_available_intents
 from controlplane.policy.model import Decision, ErrorType, ToolCall
-from intents.selectors import list_selectable_intents
 from sessions.gate.outcome import GateOutcome
 from sessions.gate.request import GateRequest
 from sessions.gate.snapshot import SessionSnapshot
+from sessions.lifecycle.available_intents import list_available_intents
 from sessions.worktree import Worktree
 
 # Denials that list the intents an agent could select instead.
@@ -40,7 +40,7 @@ def decide_request(request: GateRequest, snapshot: SessionSnapshot) -> GateOutco
 
 
 def decide_call(call: ToolCall, snapshot: SessionSnapshot) -> DecidedCall:
-    """Decide a call: 0 queries when allowed on known paths, 1 more where the answer lists intents."""
+    """Decide a call: 0 queries when allowed on known paths, up to 3 more where the answer lists intents."""
     located, workspace_id = _locate(call, snapshot), snapshot.session.workspace_id
     filesystem = Worktree(
         workspace_id, snapshot.local_root, call.current_content_hashes, snapshot.other_changes
@@ -48,8 +48,9 @@ def decide_call(call: ToolCall, snapshot: SessionSnapshot) -> DecidedCall:
     now = timezone.now()
     decision = decide(located, snapshot.core, now, filesystem)
     if decision.error_type in LISTING_ERROR_TYPES:
-        text = append_available_intents(decision.error or "", list_selectable_intents(workspace_id))
-        decision = replace(decision, error=text)
+        core, session = snapshot.core, snapshot.session
+        intents = list_available_intents(workspace_id, core.policy, core.intentignore, session=session)
+        decision = replace(decision, error=append_available_intents(decision.error or "", intents))
     return DecidedCall(located, filesystem, now, decision)
 
 

@@ -6,12 +6,14 @@ from typing import Any
 
 from controlplane.policy.calls.resolve_tool import select_safe_tools
 from controlplane.policy.calls.toolsets import COMMON, TABLES
+from controlplane.policy.calls.toolsets.kinds import HANDSHAKE
+from controlplane.policy.globs.intentignore import IgnoreRules
 from controlplane.policy.model import ErrorType, Policy, Reason, Registry
 from intents import registry
 from intents.prompts import governance
 from intents.prompts.recent_history import load_prompt_context
-from intents.selectors import list_selectable_intents
 from intents.store import to_values
+from sessions.lifecycle.available_intents import EXCLUDED, list_available_intents
 from sessions.lifecycle.session_context import SessionContext, load_context
 from sessions.models import AgentSession
 
@@ -19,6 +21,7 @@ CLOSED_REASONS = {
     "COMPLETED": Reason.COMPLETED,
     "ABANDONED": Reason.ABANDONED,
     "BLOCKED": Reason.BLOCKED,
+    "PENDING": Reason.BLOCKED,  # put back by an import: the gate denies changes until it is started
 }
 Problem = tuple[ErrorType, Reason, str]
 
@@ -33,16 +36,24 @@ def _render_prompt(context: SessionContext) -> str:
     session = context.session
     if context.registry is not Registry.OK:
         return governance.render_unavailable(
-            context.registry, registry.describe_unavailable(context.registry)
+            context.registry,
+            registry.describe_unavailable(context.registry),
+            may_read=_may_read_without_registry(context.policy),
         )
     if session.ended:
         return governance.render_ended()
     if not session.selected_intent_id:
-        return governance.render_before_selection(list_selectable_intents(session.workspace_id))
+        return governance.render_before_selection(
+            list_available_intents(
+                session.workspace_id, context.policy, context.workspace.intentignore, session=session
+            )
+        )
     if _find_problem(context) is not None or session.intent is None:
         intent = context.intent
         status, blocked = (intent.status, intent.blocked_reason) if intent else (None, "")
-        return governance.render_inactive_intent(session.selected_intent_id, status, blocked)
+        return governance.render_inactive_intent(
+            session.selected_intent_id, status, blocked, is_excluded=_is_excluded(context)
+        )
     return governance.render_selected_intent(to_values(session.intent), load_prompt_context(session.intent))
 
 
@@ -54,17 +65,20 @@ def preflight(session: AgentSession, tools: list[Any] | None) -> dict[str, Any]:
     if problem is not None:
         error_type, reason, error = problem
         answer |= {"error": error, "error_type": error_type.value, "reason": reason.value}
-    everything = problem is None and bool(context.session.selected_intent_id)
-    answer["tools"] = _filter_tools(tools, context.policy, context.session.agent_name, everything=everything)
+    answer["tools"] = _filter_tools(tools, context, is_ready=problem is None)
     return answer
 
 
-def _filter_tools(tools: list[Any] | None, policy: Policy, agent: str, *, everything: bool) -> list[Any]:
+def _filter_tools(tools: list[Any] | None, context: SessionContext, *, is_ready: bool) -> list[Any]:
     """Return those of the client's tools to offer now; of all known ones when it names none."""
-    candidates = list(TABLES.get(agent, COMMON)) if tools is None else tools
-    if everything:
+    policy, agent = context.policy, context.session.agent_name
+    table = TABLES.get(agent, COMMON)
+    candidates = list(table) if tools is None else tools
+    if is_ready and context.session.selected_intent_id:
         return candidates
     offered = set(select_safe_tools([name for name in map(_tool_name, candidates) if name], policy, agent))
+    if context.registry is not Registry.OK and not _may_read_without_registry(policy):
+        offered = {name for name in offered if table.get(name) == HANDSHAKE}
     return [tool for tool in candidates if _tool_name(tool) in offered]
 
 
@@ -95,4 +109,16 @@ def _find_intent_problem(context: SessionContext) -> Problem | None:
     if intent.status in CLOSED_REASONS:
         text = f"{chosen} is {intent.status.lower()}. Start a new session and select an active intent."
         return ErrorType.MISSING_OR_INVALID_INTENT, CLOSED_REASONS[intent.status], text
+    if _is_excluded(context):
+        text = f"{chosen} is {EXCLUDED} now. Start a new session and select another intent."
+        return ErrorType.INTENT_IGNORED, Reason.INTENTIGNORE, text
     return None
+
+
+def _is_excluded(context: SessionContext) -> bool:
+    excluded = IgnoreRules.parse(context.workspace.intentignore).intents
+    return context.session.selected_intent_id in excluded
+
+
+def _may_read_without_registry(policy: Policy) -> bool:
+    return policy.when_unavailable == "deny_destructive"

@@ -9,6 +9,7 @@ from typing import Any
 from django.db import transaction
 
 from controlplane.models import Workspace
+from controlplane.policy.globs.intentignore import IgnoreRules
 from controlplane.policy.model import (
     ACTION_HINTS,
     ErrorType,
@@ -20,8 +21,9 @@ from controlplane.policy.model import (
 from intents import registry
 from intents.models import Intent
 from intents.prompts.context import build_intent_context
-from intents.selectors import find_intent, find_unmet_dependencies, list_intent_ids
+from intents.selectors import describe_unmet, find_intent, find_unmet_dependencies
 from sessions.core_values import load_policy
+from sessions.lifecycle.available_intents import EXCLUDED, describe_holder, list_known_ids
 from sessions.lifecycle.intent_lock import find_holder, lock_intent
 from sessions.lifecycle.open import record_session_event
 from sessions.models import AgentSession
@@ -42,6 +44,7 @@ def select_intent(session: AgentSession, intent_id: object, actor: str) -> dict[
 
     When refused, `success` is false, with `error` and `error_type`.
     """
+    intent_id = _to_text(intent_id)
     with transaction.atomic():
         # Both rows are locked, so of two handshakes for one intent the second one finds a holder.
         sessions = AgentSession.objects.select_for_update(of=("self",)).select_related("workspace", "intent")
@@ -62,11 +65,17 @@ def select_intent(session: AgentSession, intent_id: object, actor: str) -> dict[
 
 def preview_selection(session: AgentSession, intent_id: object, policy: Policy) -> dict[str, Any]:
     """Return what `select_intent` would answer, without taking anything."""
-    intent = find_intent(session.workspace_id, str(intent_id))
+    intent_id = _to_text(intent_id)
+    intent = find_intent(session.workspace_id, intent_id) if isinstance(intent_id, str) else None
     refusal = _find_refusal(session, intent_id, intent, policy)
     if refusal is None and intent is not None:
         return {"success": True, **build_intent_context(intent)}
-    return _render_refusal(refusal or _refuse_unknown(session.workspace, intent_id))
+    return _render_refusal(refusal or _refuse_unknown(session, intent_id))
+
+
+def _to_text(intent_id: object) -> object:
+    """Return the text of a whole number: a model sends the registry's id `7` as 7."""
+    return str(intent_id) if isinstance(intent_id, int) and not isinstance(intent_id, bool) else intent_id
 
 
 def _render_refusal(refusal: Refusal, intent: Intent | None = None) -> dict[str, Any]:
@@ -95,7 +104,7 @@ def _find_refusal(
     return (
         _refuse_session(session)
         or _refuse_registry(session.workspace)
-        or (_refuse_unknown(session.workspace, intent_id) if intent is None else None)
+        or (_refuse_unknown(session, intent_id) if intent is None else None)
         or (_refuse_intent(session, intent, policy) if intent is not None else None)
     )
 
@@ -118,8 +127,11 @@ def _refuse_registry(workspace: Workspace) -> Refusal | None:
     )
 
 
-def _refuse_unknown(workspace: Workspace, intent_id: object) -> Refusal:
-    ids = ", ".join(list_intent_ids(workspace.pk)) or "none"
+def _refuse_unknown(session: AgentSession, intent_id: object) -> Refusal:
+    workspace = session.workspace
+    policy = load_policy(workspace)
+    known = list_known_ids(workspace.pk, policy, workspace.intentignore, session=session)
+    ids = ", ".join(known) or "none"
     if not isinstance(intent_id, str) or not INTENT_ID.fullmatch(intent_id):
         error = (
             f"{intent_id!r} is no intent id of the form INT-001 (ASCII digits), nor one of this workspace."
@@ -130,31 +142,40 @@ def _refuse_unknown(workspace: Workspace, intent_id: object) -> Refusal:
 
 
 def _refuse_intent(session: AgentSession, intent: Intent, policy: Policy) -> Refusal | None:
-    refusal = _refuse_closed(intent)
+    refusal = _refuse_closed(intent) or _refuse_excluded(intent)
     if refusal is not None:
         return refusal
     unmet = find_unmet_dependencies(intent)
     if unmet:
-        error = f"{intent.intent_id} waits for {', '.join(unmet)} to be completed. Select another intent."
+        error = f"{intent.intent_id} {describe_unmet(unmet)}. Select another intent."
         return Refusal(ErrorType.INTENT_CONFLICT, Reason.DEPENDENCIES_UNMET, error)
     holder = find_holder(intent, policy, exclude=session)
     if holder is not None:
-        error = f"{intent.intent_id} is held by session {holder.session_id} of {holder.agent_name or 'an agent'}. Select another intent, or wait until it is let go."  # noqa: E501
+        holds = describe_holder(holder.session_id, holder.agent_name)
+        error = f"{intent.intent_id} is {holds}. Select another intent, or wait until it is let go."
         return Refusal(ErrorType.INTENT_CONFLICT, Reason.HELD_BY_OTHER_SESSION, error)
     return None
 
 
 def _refuse_closed(intent: Intent) -> Refusal | None:
+    blocked = (intent.blocked_reason or "").strip().removesuffix(".")
     texts = {
         IntentStatus.COMPLETED: "is completed. Select another intent.",
         IntentStatus.ABANDONED: "was abandoned. Select another intent.",
-        IntentStatus.BLOCKED: f"is blocked: {intent.blocked_reason or 'no reason given'}. Select another.",
+        IntentStatus.BLOCKED: f"is blocked: {blocked or 'no reason given'}. Select another intent.",
     }
     text = texts.get(IntentStatus(intent.status))
     if text is None:
         return None
     reason = Reason(intent.status.lower())
     return Refusal(ErrorType.MISSING_OR_INVALID_INTENT, reason, f"{intent.intent_id} {text}")
+
+
+def _refuse_excluded(intent: Intent) -> Refusal | None:
+    if intent.intent_id not in IgnoreRules.parse(intent.workspace.intentignore).intents:
+        return None
+    error = f"{intent.intent_id} is {EXCLUDED}, by an `intent:` line. Select another intent."
+    return Refusal(ErrorType.INTENT_IGNORED, Reason.INTENTIGNORE, error)
 
 
 def _take_intent(session: AgentSession, intent: Intent, policy: Policy, actor: str) -> None:

@@ -10,14 +10,18 @@ from typing import Any
 
 from django.db import transaction
 
+from controlplane.models import Workspace
 from controlplane.policy.model import ErrorType
 from controlplane.policy.paths.canonical import CanonicalPath, canonicalize
-from controlplane.shared.errors import ConflictError, NotFoundError
+from controlplane.shared.errors import ConflictError, DomainError, NotFoundError
 from intents.prompts.context import build_intent_context
 from intents.proposals import Proposer, propose
 from intents.registry import describe_unavailable, find_registry_state
-from intents.selectors import find_intent, list_intent_ids, list_selectable_intents
+from intents.selectors import find_intent, list_intent_ids
+from intents.summaries import IntentSummary
 from sessions.approvals.representations import represent_approval
+from sessions.core_values import load_policy
+from sessions.lifecycle.available_intents import list_available_intents
 from sessions.lifecycle.complete import complete_intent
 from sessions.lifecycle.guidance import render_prompt
 from sessions.lifecycle.handshake import select_intent
@@ -88,11 +92,27 @@ class McpTool:
 
 
 def list_active_intents(call: McpCall) -> str:
-    intents = list_selectable_intents(call.workspace_id)
-    if intents:
-        return "\n".join(f"{one.intent_id} [{one.status}] {one.name}: {one.description}" for one in intents)
-    state = find_registry_state(call.workspace_id)
-    return NO_INTENT if state == "ok" else describe_unavailable(state)
+    """List with marks; without a session that is certainly the caller's, its own intent is marked too."""
+    try:
+        session = call.bound_session()
+    except DomainError:
+        session = None
+    return render_available_intents(Workspace.objects.get(pk=call.workspace_id), session)
+
+
+def render_available_intents(workspace: Workspace, session: AgentSession | None) -> str:
+    """Return one line an intent, or why there is none."""
+    policy = load_policy(workspace)
+    intents = list_available_intents(workspace.pk, policy, workspace.intentignore, session=session)
+    state = find_registry_state(workspace.pk)
+    if state != "ok":
+        return describe_unavailable(state)
+    return "\n".join(map(_render_available_intent, intents)) or NO_INTENT
+
+
+def _render_available_intent(intent: IntentSummary) -> str:
+    status = f"{intent.status}, {intent.note}" if intent.note else intent.status
+    return f"{intent.intent_id} [{status}] {intent.name}: {intent.description}"
 
 
 def select_active_intent(call: McpCall) -> str:

@@ -41,6 +41,8 @@ class AvailableIntentAnswer(Body):
     name = StrField()
     description = StrField()
     status = StrField()
+    available = BoolField(help_text="Whether the handshake would take it now.")
+    note = StrField(allow_null=True, help_text="Why not: held by another session, or waiting for others.")
 
 
 class SessionAnswer(Body):

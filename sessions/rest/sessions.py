@@ -12,13 +12,14 @@ from rest_framework.response import Response
 from controlplane.api.pagination import PAGE_PARAMETERS, paginate
 from controlplane.api.views import WorkspaceView
 from controlplane.policy.model import SessionState
-from intents.selectors import list_selectable_intents
 from sessions.api_schema import Body, responses_for
 from sessions.approvals.representations import represent_approval
 from sessions.approvals.schema import ApprovalAnswer
+from sessions.core_values import load_policy
 from sessions.errors import SessionNotFoundError
 from sessions.gate.monitoring.health import compute_health
 from sessions.gate.request import ID, parse_field
+from sessions.lifecycle.available_intents import list_available_intents
 from sessions.lifecycle.complete import complete_intent
 from sessions.lifecycle.end import end_session
 from sessions.lifecycle.guidance import preflight, render_prompt
@@ -74,10 +75,7 @@ class SessionsView(SessionViewBase):
         answer = represent_session(session) | {
             "created": created,
             "prompt": render_prompt(session),
-            "available_intents": [
-                {"id": one.intent_id, "name": one.name, "description": one.description, "status": one.status}
-                for one in list_selectable_intents(session.workspace_id)
-            ],
+            "available_intents": _represent_available(session),
         }
         return Response(answer, status=201 if created else 200)
 
@@ -182,6 +180,24 @@ class SessionTraceView(SessionViewBase):
         data = self.validate(schema.TraceBody)
         answer, new = record_trace(self.get_session(session_id), data, self.actor)
         return Response(answer, status=201 if new else 200)
+
+
+def _represent_available(session: AgentSession) -> list[dict[str, Any]]:
+    workspace = session.workspace
+    intents = list_available_intents(
+        workspace.pk, load_policy(workspace), workspace.intentignore, session=session
+    )
+    return [
+        {
+            "id": intent.intent_id,
+            "name": intent.name,
+            "description": intent.description,
+            "status": intent.status,
+            "available": not intent.note,
+            "note": intent.note or None,
+        }
+        for intent in intents
+    ]
 
 
 def _requested_id(data: dict[str, Any]) -> str:

@@ -134,11 +134,14 @@ def test_policy_may_let_nobody_approve():
 class Row:
     intent_id: str
     name: str
+    note: str = ""
 
 
 def test_the_intents_that_could_be_taken_are_listed():
     text = append_available_intents("You must.", [Row("INT-001", "Log in"), Row("INT-002", "Docs")])
     assert text == "You must.\nAvailable intents:\n- INT-001: Log in\n- INT-002: Docs"
+    marked = append_available_intents("You must.", [Row("INT-001", "Log in", "waits for INT-002")])
+    assert marked.endswith("- INT-001: Log in (waits for INT-002)")
     assert append_available_intents("You must.", []) == (
         "You must.\nNo intent is available: a person must create or unblock one first."
     )

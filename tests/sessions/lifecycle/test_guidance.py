@@ -62,3 +62,25 @@ def test_preflight_says_when_there_is_no_registry(agent, acme):
     agent.post("sessions", {"session_id": "s-1"})
     answer = agent.post("sessions/s-1/preflight", {}).json()
     assert (answer["ok"], answer["error_type"]) == (False, "ORCHESTRATION_UNAVAILABLE")
+
+
+@pytest.mark.parametrize(("when", "may_read"), [("deny_all", False), ("deny_destructive", True)])
+def test_an_empty_registry_promises_only_what_the_gate_allows(acme, agent, when, may_read):
+    acme.policy = {"when_unavailable": when}
+    acme.save()
+    opened = agent.post("sessions", {"session_id": "s-1"}).json()
+    allowed = agent.gate("Read", file_path="src/a.ts")["decision"] == "allow"
+    offered = agent.post("sessions/s-1/preflight", {"tools": ["Read", "select_active_intent"]}).json()
+    assert allowed is may_read
+    assert ("read-only actions are permitted" in opened["prompt"]) is may_read
+    assert offered["tools"] == (["Read"] if may_read else []) + ["select_active_intent"]
+
+
+def test_a_session_learns_that_its_intent_was_excluded(acme, agent):
+    builders.intent(acme)
+    agent.select("INT-001")
+    acme.intentignore = "intent: INT-001\n"
+    acme.save()
+    answer = agent.post("sessions/s-1/preflight", {}).json()
+    assert (answer["ok"], answer["error_type"], answer["reason"]) == (False, "INTENT_IGNORED", "intentignore")
+    assert "excluded by an `intent:` line" in answer["prompt"]

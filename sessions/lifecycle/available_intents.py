@@ -1,0 +1,68 @@
+"""List the intents that a session may select, with what keeps it from some of them now."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from django.utils import timezone
+
+from controlplane.policy.globs.intentignore import IgnoreRules
+from controlplane.policy.model import IntentStatus, Policy
+from intents.selectors import list_intent_statuses, list_selectable_intents
+from intents.statuses import SELECTABLE_STATUSES
+from intents.summaries import IntentSummary, one_line
+from sessions.models import AgentSession
+
+EXCLUDED = "excluded by .intentignore"
+MAX_NAME_LENGTH = 60
+
+
+def list_available_intents(
+    workspace_id: int, policy: Policy, intentignore: str, *, session: AgentSession | None
+) -> list[IntentSummary]:
+    """Return the selectable intents in file order, those that `.intentignore` excludes apart.
+
+    `note` says what makes the handshake refuse one now: another session holds it, or its dependencies are not
+    met. At most 3 queries.
+    """
+    holders = _describe_holders(workspace_id, policy, session)
+    ignored = IgnoreRules.parse(intentignore).intents
+    return [
+        replace(intent, note=holders.get(intent.intent_id, intent.note))
+        for intent in list_selectable_intents(workspace_id)
+        if intent.intent_id not in ignored
+    ]
+
+
+def list_known_ids(
+    workspace_id: int, policy: Policy, intentignore: str, *, session: AgentSession | None
+) -> list[str]:
+    """Return all ids of the registry in file order, each with what makes the handshake refuse it."""
+    notes = {
+        intent.intent_id: intent.note
+        for intent in list_available_intents(workspace_id, policy, intentignore, session=session)
+    }
+    ids = []
+    for intent_id, status in list_intent_statuses(workspace_id).items():
+        closed = EXCLUDED if IntentStatus(status) in SELECTABLE_STATUSES else status
+        note = notes.get(intent_id, closed)
+        ids.append(f"{one_line(intent_id)} ({note})" if note else one_line(intent_id))
+    return ids
+
+
+def describe_holder(session_id: str, agent_name: str) -> str:
+    # Both are the agent's own words, so they must not add lines to a prompt.
+    holder, agent = one_line(session_id, MAX_NAME_LENGTH), one_line(agent_name, MAX_NAME_LENGTH)
+    return f"held by session {holder} of {agent or 'an agent'}"
+
+
+def _describe_holders(workspace_id: int, policy: Policy, session: AgentSession | None) -> dict[str, str]:
+    """Map the ids of intents that other live sessions hold to a note. 1 query."""
+    if policy.shared_intents == "allow":
+        return {}
+    live = AgentSession.objects.live(policy, timezone.now())
+    holding = live.filter(workspace_id=workspace_id, intent__isnull=False)
+    if session is not None and session.pk is not None:
+        holding = holding.exclude(pk=session.pk)
+    rows = holding.order_by("pk").values_list("intent__intent_id", "session_id", "agent_name")
+    return {intent_id: describe_holder(holder, agent) for intent_id, holder, agent in rows}
