@@ -31,9 +31,13 @@ def find_errors(parsed: Sequence[LocatedIntent], others: Sequence[IntentValues] 
 def find_warnings(
     parsed: Sequence[LocatedIntent], others: Sequence[IntentValues] = (), *, ignore_case: bool = False
 ) -> list[Diagnostic]:
-    """Find doubtful relations between the valid intents of a document and the others."""
-    valid = _first_of_each_id(item for item in parsed if item.is_valid)
-    warnings = [*_not_ready(valid, others), *_scope_overlaps(valid, others, ignore_case=ignore_case)]
+    """Find doubtful relations between the intents of a document and the others.
+
+    An intent with errors takes part where what the relation is about has none.
+    """
+    readable = _first_of_each_id(item for item in parsed if item.error_fields.isdisjoint({"id", "status"}))
+    scoped = [item for item in readable if "owned_scope" not in item.error_fields]
+    warnings = [*_not_ready(readable, others), *_scope_overlaps(scoped, others, ignore_case=ignore_case)]
     if len(parsed) > LARGE_REGISTRY:
         warnings.append(Diagnostic(DiagnosticType.LARGE_FILE, f"The file holds {len(parsed):,} intents."))
     return warnings

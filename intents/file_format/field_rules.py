@@ -7,7 +7,12 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from controlplane.policy.globs import parse
+from intents.file_format.yaml_json import is_null
 from intents.file_format.yaml_tree import MappingEntry, YamlList, YamlMapping, YamlNode, YamlScalar
+
+DEVIATIONS_FIELD = "accepted_as_is"
+"""Names the fields that a lenient import took in and a strict one refuses. An export writes it, so that the
+file is taken by a strict import; it is derived from the values and never stored."""
 
 REFERENCE_FIELDS = ("references", "related_specifications", "related_specs")
 KNOWN_FIELDS = frozenset(
@@ -24,6 +29,7 @@ KNOWN_FIELDS = frozenset(
         "blocked_reason",
         "created_at",
         "updated_at",
+        DEVIATIONS_FIELD,
         *REFERENCE_FIELDS,
     }
 )
@@ -92,4 +98,13 @@ def find_dependency_id(node: YamlNode) -> str | None:
     if not isinstance(node, YamlMapping):
         return None
     entry: MappingEntry | None = node.entries.get("intent_id") or node.entries.get("id")
-    return entry.value.value if entry and isinstance(entry.value, YamlScalar) else None
+    if entry is None or not isinstance(entry.value, YamlScalar) or is_null(entry.value):
+        return None
+    return entry.value.value if entry.value.value.strip() else None
+
+
+def has_value(node: YamlNode) -> bool:
+    """Return whether a field says anything: no null, empty text or empty list, which exports leave out."""
+    if isinstance(node, YamlList):
+        return bool(node.items)
+    return not isinstance(node, YamlScalar) or (bool(node.value) and not is_null(node))

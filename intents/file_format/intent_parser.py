@@ -21,11 +21,11 @@ from intents.statuses import parse_status
 class LocatedIntent:
     """An intent with the line of its mapping and of each field that the mapping has.
 
-    `is_valid` where the mapping alone has no error; `cross_checks` look at the others.
+    `error_fields` are those that have an error in the mapping alone: their values mean nothing.
     """
 
     values: IntentValues
-    is_valid: bool
+    error_fields: frozenset[str | None] = frozenset()
     line: int | None = None
     field_lines: Mapping[str, int | None] = field(default_factory=dict)
 
@@ -49,6 +49,7 @@ class IntentParser:
         self._fields: dict[str, MappingEntry] = {}
         self._references: list[MappingEntry] = []
         self._extra: dict[str, Any] = {}
+        self._lenient_fields = _find_lenient_fields(mapping)
 
     def parse(self) -> LocatedIntent:
         for key, entry in self._mapping.entries.items():
@@ -73,7 +74,8 @@ class IntentParser:
         )
         self._check_doubtful(values)
         lines = {name: entry.line for name, entry in self._fields.items()}
-        return LocatedIntent(values, not self.errors, self._mapping.line, lines)
+        error_fields = frozenset(error.field for error in self.errors)
+        return LocatedIntent(values, error_fields, self._mapping.line, lines)
 
     # Names of fields
 
@@ -85,12 +87,16 @@ class IntentParser:
             self._warn(DiagnosticType.UNKNOWN_FIELD, message, key, entry.line)
         elif name in field_rules.REFERENCE_FIELDS:
             self._references.append(entry)
-        else:
+        elif name not in self._fields or field_rules.has_value(entry.value):
             self._fields[name] = entry
 
     def _resolve_alias(self, key: str, entry: MappingEntry) -> str | None:
         name = field_rules.resolve_alias(key, entry.value) if self._lenient else None
-        if name is None or name in self._mapping.entries or name in self._fields:
+        if name is None:
+            return None
+        # An empty field is not exported: it must not keep out an alias that the next import would take.
+        same_fields = (self._mapping.entries.get(name), self._fields.get(name))
+        if any(same and field_rules.has_value(same.value) for same in same_fields):
             return None
         self._repair(f"{key!r} is read as {name!r}.", name, entry.line)
         if name == "id":
@@ -108,7 +114,7 @@ class IntentParser:
         if self._current or field_rules.ID_PATTERN.fullmatch(text):
             return text
         stripped = text.strip()
-        if self._lenient and stripped.isprintable() and 0 < len(stripped) <= field_rules.MAX_ID_LENGTH:
+        if self._takes("id") and stripped.isprintable() and 0 < len(stripped) <= field_rules.MAX_ID_LENGTH:
             message = f"The id {text!r} is not of the form INT-001; it is kept."
             self._warn(DiagnosticType.ID_FORMAT, message, "id")
             return stripped
@@ -124,7 +130,7 @@ class IntentParser:
             self._warn(DiagnosticType.STATUS_ALIAS, message, "status")
             return IntentStatus.PENDING, ""
         word = _text_or_none(entry)
-        status = parse_status(word, lenient=self._lenient) if word else None
+        status = parse_status(word, lenient=self._takes("status")) if word else None
         if status is None:
             subject = (
                 "There is no status" if entry is None else f"The status {to_json(entry.value)!r} is unknown"
@@ -168,7 +174,7 @@ class IntentParser:
     def _report_missing_scope(self) -> None:
         message = "owned_scope needs at least one pattern, such as src/**; an empty scope matches nothing."
         # An intent that was imported leniently without a scope must stay editable in its other fields.
-        may_stay = self._lenient or (self._current is not None and not self._current.owned_scope)
+        may_stay = self._takes("owned_scope") or (self._current is not None and not self._current.owned_scope)
         report = self._warn if may_stay else self._error
         report(DiagnosticType.EMPTY_SCOPE, message, "owned_scope")
 
@@ -193,6 +199,9 @@ class IntentParser:
         if self._lenient and entry is not None and isinstance(entry.value, YamlMapping):
             self._repair("The mapping of constraints is read as a list.", "constraints", entry.line)
             rules = entry.value.entries.items()
+            if not all(name.strip() for name, _ in rules):
+                message = "A constraint under constraints needs a name."
+                self._error(DiagnosticType.INVALID_FIELD, message, "constraints", entry.line)
             values = tuple({"type": name, "value": to_json(rule.value)} for name, rule in rules)
             for value, (_, rule) in zip(values, rules, strict=True):
                 self._check_constraint(value, rule.line)
@@ -269,6 +278,10 @@ class IntentParser:
         self._error(DiagnosticType.INVALID_FIELD, f"{name} must be a list.", name, entry.line)
         return ()
 
+    def _takes(self, name: str) -> bool:
+        """Return whether a field is read leniently: all are, or the export names it as taken in so."""
+        return self._lenient or name in self._lenient_fields
+
     # Valid but doubtful
 
     def _check_doubtful(self, values: IntentValues) -> None:
@@ -303,6 +316,12 @@ class IntentParser:
             entry = self._fields.get(name) or self._mapping.entries.get(name)
             line = entry.line if entry else self._mapping.line
         return Diagnostic(kind, message, self._intent_id, name, line)
+
+
+def _find_lenient_fields(mapping: YamlMapping) -> frozenset[str]:
+    entry = mapping.entries.get(field_rules.DEVIATIONS_FIELD)
+    items = entry.value.items if entry and isinstance(entry.value, YamlList) else ()
+    return frozenset(item.value for item in items if isinstance(item, YamlScalar))
 
 
 def _text_or_none(entry: MappingEntry | None) -> str | None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from intents.file_format import cross_checks
+from intents.file_format import cross_checks, field_rules
 from intents.file_format.intent_parser import IntentParser, LocatedIntent
 from intents.file_format.report import Diagnostic, DiagnosticType, ValidationReport
 from intents.file_format.values import IntentValues, RegistryValues
@@ -99,7 +99,9 @@ def parse_intent(
     """Parse and check one intent that arrived as JSON; `current` are its registered values, if it has any."""
     report = _ReportBuilder()
     try:
-        mapping = tree_from_json(document)
+        # The mark of an export: JSON comes from people and agents, for whom the strict rules hold.
+        fields = {name: item for name, item in document.items() if name != field_rules.DEVIATIONS_FIELD}
+        mapping = tree_from_json(fields)
     except InvalidYamlError as error:
         report.error(DiagnosticType.INVALID_FIELD, error.message)
         return ParsedIntent(report.build())
@@ -168,8 +170,14 @@ def _parse_item(item: YamlNode, lenient: bool, report: _ReportBuilder) -> Locate
 
 
 def _count_brace_patterns(mapping: YamlMapping) -> int:
-    lists = [entry.value for entry in mapping.entries.values() if isinstance(entry.value, YamlList)]
-    return sum(isinstance(item, YamlScalar) and "{" in item.value for each in lists for item in each.items)
+    """Count as the export of a lenient import will be counted, whatever form the scope has here."""
+    nodes = [entry.value for name, entry in mapping.entries.items() if _is_scope(name, entry.value)]
+    items = [item for node in nodes for item in field_rules.find_scope_items(node) or (node,)]
+    return sum(isinstance(item, YamlScalar) and "{" in item.value for item in items)
+
+
+def _is_scope(name: str, node: YamlNode) -> bool:
+    return field_rules.resolve_alias(name, node) == "owned_scope"
 
 
 def _run(parser: IntentParser, report: _ReportBuilder) -> LocatedIntent:

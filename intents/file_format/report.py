@@ -39,6 +39,19 @@ class DiagnosticType(StrEnum):
     CONTROL_CHARACTER = "CONTROL_CHARACTER"
 
 
+REPAIRS = frozenset(
+    {
+        DiagnosticType.EMPTY_SCOPE,
+        DiagnosticType.STATUS_ALIAS,
+        DiagnosticType.KEY_ALIAS,
+        DiagnosticType.ID_FORMAT,
+        DiagnosticType.SCOPE_ALIAS,
+        DiagnosticType.CONTROL_CHARACTER,
+    }
+)
+"""What a lenient import takes in with a warning, and a strict one refuses or reads otherwise."""
+
+
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
     """One error or warning. `line` counts from 1; None where there is no file.

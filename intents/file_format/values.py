@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from controlplane.policy.model import IntentStatus
+from intents.file_format.field_rules import DEVIATIONS_FIELD, ID_PATTERN
+from intents.statuses import parse_status
 
 ALWAYS_WRITTEN = frozenset({"id", "status", "owned_scope", "constraints", "acceptance_criteria"})
 
@@ -35,6 +37,15 @@ class IntentValues:
     blocked_reason: str = ""
     extra: Mapping[str, Any] = field(default_factory=dict)
 
+    def list_deviations(self) -> list[str]:
+        """Return the fields, by their names in a document, that only a lenient import takes."""
+        deviations = {
+            "id": not ID_PATTERN.fullmatch(self.intent_id),
+            "status": bool(self.raw_status) and parse_status(self.raw_status, lenient=False) is None,
+            "owned_scope": not self.owned_scope,
+        }
+        return [name for name, deviates in deviations.items() if deviates]
+
     def to_document(self) -> dict[str, Any]:
         """Return the intent's mapping in `active_intents.yaml`, without empty optional fields."""
         fields: dict[str, Any] = {
@@ -51,6 +62,7 @@ class IntentValues:
             "dependencies": list(self.dependencies),
             "references": list(self.references),
             "blocked_reason": self.blocked_reason,
+            DEVIATIONS_FIELD: self.list_deviations(),
         }
         written = {name: value for name, value in fields.items() if value or name in ALWAYS_WRITTEN}
         return {**written, **self.extra}

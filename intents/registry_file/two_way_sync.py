@@ -12,8 +12,9 @@ from typing import Any
 
 from controlplane.models import Workspace
 from intents import store
-from intents.file_format.registry_parser import parse_registry
-from intents.file_format.report import ValidationReport
+from intents.file_format.field_rules import DEVIATIONS_FIELD
+from intents.file_format.registry_parser import ParsedRegistry, parse_registry
+from intents.file_format.report import REPAIRS, Diagnostic, DiagnosticType, ValidationReport
 from intents.file_format.values import RegistryValues
 from intents.file_format.yaml_writer import write_mapping
 from intents.models import Intent, RegistryDocument
@@ -61,7 +62,7 @@ def sync_file(workspace: Workspace, request: SyncRequest, *, actor: str) -> Sync
         registry = _load_registry(workspace.pk)
         folder = dict(request.base)
         if request.file is not None:
-            parsed = parse_registry(request.file)
+            parsed = _parse_file(request.file, registry)
             if parsed.values is None:
                 return SyncResult(parsed.report)
             folder = _to_documents(parsed.values)
@@ -74,6 +75,35 @@ def sync_file(workspace: Workspace, request: SyncRequest, *, actor: str) -> Sync
         if imported.values is None:
             return SyncResult(imported.report)
     return _build_result(request, merged, folder, imported.report, imported.plan)
+
+
+def _parse_file(data: bytes, registry: Mapping[str, Any]) -> ParsedRegistry:
+    """Parse a file strictly, but for what a lenient import took into the registry before.
+
+    Else one `id: 7` would hold up the whole workspace, in whose folder the imported file still is.
+    """
+    strict = parse_registry(data)
+    if strict.values is not None:
+        return strict
+    lenient = parse_registry(data, lenient=True)
+    if lenient.values is None:
+        return strict
+    read = _to_documents(lenient.values)
+    repairs = (warning for warning in lenient.report.warnings if warning.type in REPAIRS)
+    return lenient if all(_is_registered(repair, read, registry) for repair in repairs) else strict
+
+
+def _is_registered(repair: Diagnostic, read: Mapping[str, Any], registry: Mapping[str, Any]) -> bool:
+    """Return whether the registry has the repaired intent, and what the field is read as."""
+    if not repair.intent_id:  # about the form of the file
+        return read.keys() <= registry.keys()
+    intent_id, field_name = repair.intent_id.strip(), repair.field or ""
+    if intent_id not in read or intent_id not in registry:
+        return False
+    old, new = registry[intent_id], read[intent_id]
+    is_strict = repair.type is DiagnosticType.STATUS_ALIAS and "status" not in new.get(DEVIATIONS_FIELD, ())
+    is_form = repair.type is DiagnosticType.KEY_ALIAS  # another name or form of a field, whatever its value
+    return is_strict or is_form or new.get(field_name) == old.get(field_name)
 
 
 def _build_result(

@@ -70,3 +70,30 @@ def test_an_export_gives_every_field_back(case):
     assert again == values
     assert values.intents[0].extra == {"priority": "high", "x-team": {"lead": "ada"}}
     assert values.metadata == {"version": "1"}
+
+
+def test_doubtful_relations_are_reported_beside_errors():
+    data = b"""
+active_intents:
+- {id: INT-001, status: IN_PROGRESS, owned_scope: ["src/**"], created_at: yesterday, dependencies: [INT-404]}
+- {id: INT-002, status: IN_PROGRESS, owned_scope: ["src/a"], dependencies: [INT-003], owner: [x]}
+- {id: INT-003, status: PENDING, owned_scope: ["lib/"]}
+- {id: INT-004, status: WIP, owned_scope: ["src/**"], dependencies: [INT-003]}
+"""
+    report = parse_registry(data).report
+    relations = [
+        (problem.type, problem.intent_id, problem.other_intent_id)
+        for problem in report.warnings
+        if problem.type in {"SCOPE_OVERLAP", "DEPENDENCY_NOT_READY"}
+    ]
+    assert relations == [
+        ("DEPENDENCY_NOT_READY", "INT-002", None),
+        ("SCOPE_OVERLAP", "INT-001", "INT-002"),
+    ]
+    assert {problem.type for problem in report.errors} == {
+        "INVALID_TIMESTAMP_FORMAT",
+        "INVALID_FIELD",
+        "INVALID_GLOB",
+        "INVALID_STATUS",
+        "INVALID_DEPENDENCY",
+    }

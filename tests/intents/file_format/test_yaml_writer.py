@@ -113,4 +113,48 @@ def test_the_words_of_the_file_are_written_back():
     data = b"active_intents:\n- {id: T7, status: active, owned_scope: [a]}\n"
     registry = parse_registry(data, lenient=True).values
     assert registry.intents[0].status is IntentStatus.IN_PROGRESS
-    assert 'status: "active"' in write_registry(registry)
+    text = write_registry(registry)
+    assert 'status: "active"' in text
+    # The export names what only a lenient import takes, and so a strict one takes it from there.
+    assert 'accepted_as_is:\n  - "id"\n  - "status"\n' in text
+    assert parse_registry(text.encode()).values == registry
+    assert parse_registry(data).report.errors
+
+
+# Any field of an intent in the forms that files of others have it, empty and missing ones too.
+loose_fields = {
+    "status": st.sampled_from([None, "active", " Done ", "DRAFT", "In_Progress", "todo", "PENDING"]),
+    "owned_scope": st.sampled_from([[], None, "src/", "/src", ["a/", "b{c,d}"], {"paths": ["/x/"]}]),
+    "title": texts,
+    "name": st.sampled_from([None, "", "A name"]),
+    "scope": st.sampled_from(["prose", ["src/"], {"paths": ["a"]}]),
+    "ownedScope": st.sampled_from([["a"], [], None]),
+    "acceptance_criteria": st.one_of(texts, st.lists(st.dictionaries(texts, texts, min_size=1, max_size=1))),
+    "acceptanceCriteria": st.lists(sentences, max_size=2),
+    "constraints": st.one_of(st.dictionaries(texts, values, max_size=2), st.lists(constraints, max_size=2)),
+    "dependencies": st.sampled_from([None, [], "", [{"intent_id": "7"}], [{"id": " "}], ["7"]]),
+    "Dependencies": st.sampled_from([["7"], []]),
+    "related_specs": st.one_of(texts, st.lists(values, max_size=2)),
+    "createdAt": st.sampled_from(["2026-01-31", None, ""]),
+    "priority": values,
+}
+loose_ids = st.sampled_from([7, "T7", " int-1 ", "INT-001", "INT-١٢٣", "a b", "é"])
+loose_intents = st.tuples(loose_ids, st.fixed_dictionaries({}, optional=loose_fields)).map(
+    lambda pair: {"id": pair[0], **pair[1]}
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(loose_intents, max_size=3), st.sampled_from(["active_intents", "intents", None]))
+def test_what_a_lenient_import_takes_in_a_strict_one_takes_from_the_export(rows, root):
+    document = rows if root is None else {root: rows, "metadata": {"version": 1.1}}
+    data = yaml.safe_dump(document, sort_keys=False, allow_unicode=True).encode()
+    first = parse_registry(data, lenient=True).values
+    if first is None:
+        return
+    text = write_registry(first)
+    for lenient in (False, True):
+        parsed = parse_registry(text.encode(), lenient=lenient)
+        assert parsed.report.errors == ()
+        assert parsed.values == first
+        assert write_registry(parsed.values) == text
