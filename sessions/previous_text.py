@@ -21,7 +21,8 @@ from traces.entries.record import find_newest_hashes
 from traces.entry_schema import DELETED, to_canonical_path
 from traces.ledger.append import read_body
 from traces.models import EntryKind, LedgerEntry, TraceFile
-from traces.mutation_class.worker_client import classify_in_worker
+from traces.mutation_class.symbols import Symbol
+from traces.mutation_class.worker_client import classify_in_worker, find_symbols_in_worker
 
 MAX_DECISIONS_READ = 20  # the newest of the session
 
@@ -50,6 +51,18 @@ def compute_mutation_class(
     if after is None or before is None:
         return None
     return classify_in_worker(change.path, before, after)
+
+
+def find_reported_symbols(
+    session: AgentSession, data: Mapping[str, Any], reported: ReportedTexts | None
+) -> list[Symbol]:
+    """Return the symbols of the text that a report left; none where the text or its language is not known."""
+    try:
+        change = _Change(session, to_canonical_path(data["path"]), data, reported)
+        after = change.find_new_text()
+    except ValueError:
+        return []
+    return (find_symbols_in_worker(change.path, after) if after is not None else None) or []
 
 
 def is_new_file(session: AgentSession, data: Mapping[str, Any], reported: ReportedTexts | None) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 
 from controlplane.shared.masking import to_storable
 from sessions.models import AgentSession
-from sessions.previous_text import ReportedTexts, compute_mutation_class, is_new_file
+from sessions.previous_text import ReportedTexts, compute_mutation_class, find_reported_symbols, is_new_file
 from sessions.representations import format_time
 from traces.entries.record import Mutation, MutationAuthor, record_mutation
 from traces.entry_schema import COMPUTED_CLASS_FIELD
@@ -22,8 +22,8 @@ def record_trace(
 ) -> tuple[dict[str, Any], bool]:
     """Return the answer, and whether the mutation is new.
 
-    `reported` is what a hook adds to `data`. Without `with_class` the class is left unknown, for callers that
-    have no time to compute it.
+    `reported` is what a hook adds to `data`. Without `with_class` the class and the symbols are left unknown,
+    for callers that have no time to compute them.
 
     Raise `MutationFieldError` or `DuplicateIdError`.
     """
@@ -35,6 +35,7 @@ def record_trace(
         **fields,
         problems=to_storable(str(problems)) if problems else None,
         computed_class=compute_mutation_class(session, data, reported) if with_class else None,
+        symbols=find_reported_symbols(session, data, reported) if with_class else (),
         is_new_file=is_new_file(session, data, reported),
     )
     author = MutationAuthor(

@@ -7,11 +7,12 @@
 `mutation_class` and `intent_id` are optional, next to `files`. Unknown fields are stored as they were sent.
 
 The server adds what it knows of a live change: `computed_mutation_class` next to `mutation_class`, and in a
-file `"new": true` where neither the ledger nor the disk knew it before.
+file `"new": true` where neither the ledger nor the disk knew it before, and the `symbols` of its text.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -33,6 +34,9 @@ REFACTOR_CLASS = "AST_REFACTOR"
 MUTATION_CLASSES = (REFACTOR_CLASS, EVOLUTION_CLASS)
 COMPUTED_CLASS_FIELD = "computed_mutation_class"  # of an entry, next to the agent's own `mutation_class`
 NEW_FIELD = "new"  # of a file
+SYMBOLS_FIELD = "symbols"  # of a file: [{"name", "kind", "start_line", "end_line"}]
+SYMBOL_KINDS = ("function", "class", "method")
+MAX_SYMBOLS = 200  # of a file
 
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)")
 _HASH = re.compile(r"[A-Za-z0-9-]{1,30}:\S{1,160}")
@@ -59,6 +63,7 @@ class ParsedFile(NamedTuple):
     deleted: bool
     ranges: tuple[ParsedRange, ...]
     is_new: bool = False
+    symbols: str = ""  # JSON, "" where they are not known
 
 
 class ParsedEntry(NamedTuple):
@@ -286,7 +291,27 @@ def _parse_file(file: dict[str, Any], entry_intent_id: str) -> ParsedFile:
         hashes,
         ranges,
     )
-    return parsed._replace(is_new=True) if file.get(NEW_FIELD) is True else parsed
+    return parsed._replace(
+        is_new=file.get(NEW_FIELD) is True, symbols=_parse_symbols(file.get(SYMBOLS_FIELD))
+    )
+
+
+def _parse_symbols(value: Any) -> str:
+    """Return well-formed symbols as JSON; "" for none and for anything else: others may have written it."""
+    if not isinstance(value, list) or not 0 < len(value) <= MAX_SYMBOLS:
+        return ""
+    symbols = []
+    for item in value:
+        if not isinstance(item, dict) or not _is_symbol(item):
+            return ""
+        symbols.append({name: item[name] for name in ("name", "kind", "start_line", "end_line")})
+    return json.dumps(symbols, ensure_ascii=True, separators=(",", ":"))
+
+
+def _is_symbol(item: dict[str, Any]) -> bool:
+    name, lines = item.get("name"), (item.get("start_line"), item.get("end_line"))
+    is_named = isinstance(name, str) and 0 < len(name) <= MAX_TEXT_LENGTH and name.isprintable()
+    return is_named and item.get("kind") in SYMBOL_KINDS and all(map(_is_line, lines))
 
 
 def build_parsed_file(

@@ -182,3 +182,70 @@ def test_a_hook_before_the_tool_that_claims_another_word_is_refused_in_the_clien
 def test_after_the_tool_another_word_loses_no_record(working):
     hook(working, "PostToolUse-Write", "t-1", tool_input={"mutation_class": "NONSENSE"})
     assert listed(working) == [("INT-001", ["src/new.txt"])]
+
+
+# --- symbols ----------------------------------------------------------------------------------------
+
+LOGIN = "export function login() {\n}\nexport class Session {\n  end() {}\n}\n"
+
+
+def symbols(agent):
+    (section,) = agent.get("intent-map", format="json").json()["intents"]
+    return section["symbols"]
+
+
+def test_the_map_names_what_its_files_define(working, acme):
+    write(working, "src/a.ts", LOGIN, "t-1")
+    hook(working, "PostToolUse-Write", "t-2")
+    assert (
+        "- `src/a.ts` (`login`, `Session`)\n- `src/new.txt`\n" in working.get("intent-map").content.decode()
+    )
+    expected = [("login", "function", 1, 2), ("Session", "class", 3, 5), ("end", "method", 4, 4)]
+    names = ("name", "kind", "start_line", "end_line")
+    assert symbols(working) == {"src/a.ts": [dict(zip(names, values, strict=True)) for values in expected]}
+    rebuild_projections(acme.pk)
+    assert len(symbols(working)["src/a.ts"]) == 3
+
+
+def test_the_newest_change_decides_what_a_file_defines(working):
+    report(working, "a.py", content="def f(): pass\n")
+    report(working, "a.py", content="\n\ndef f(): pass\ndef g(): pass\n")
+    assert [(one["name"], one["start_line"]) for one in symbols(working)["a.py"]] == [("f", 3), ("g", 4)]
+    report(working, "a.py", content="def f(: broken\n")
+    assert symbols(working) == {}
+    report(working, "a.py", content="def f(): pass\n")
+    assert "a.py" in symbols(working)
+    report(working, "a.py", content_hash="DELETED")
+    assert symbols(working) == {}
+
+
+def test_lines_of_a_file_are_no_text_to_find_symbols_in(working):
+    report(working, "a.py", content="def f(): pass\n", start_line=4, end_line=4, mutation_class=EVOLUTION)
+    assert symbols(working) == {}
+
+
+def test_the_file_page_lists_them(working, rex):
+    write(working, "src/a.ts", LOGIN, "t-1")
+    page = builders.signed_in(rex).get(reverse("traces:file", args=["acme", "src/a.ts"])).content.decode()
+    assert "<code><bdi>Session</bdi></code>" in page
+    assert "<td>3\N{EN DASH}5</td>" in page
+
+
+def test_an_export_brings_them_along(working):
+    write(working, "src/a.ts", LOGIN, "t-1")
+    lines = b"".join(working.get("traces/export", format="orchestration").streaming_content)
+    other = builders.workspace("other")
+    away = builders.speaker(other, "admin")
+    answer = away.post("traces/import", lines.decode(), content_type="application/x-ndjson")
+    assert answer.status_code == 200, answer.content
+    assert [one["name"] for one in symbols(away)["src/a.ts"]] == ["login", "Session", "end"]
+
+
+@pytest.mark.parametrize(
+    "forged", ["x", [7], [{"name": "f"}], [{"name": "f\n", "kind": "class", "start_line": 1, "end_line": 1}]]
+)
+def test_symbols_that_others_wrote_wrongly_are_not_shown(working, forged):
+    entry = report(working, "a.py", content="def f(): pass\n")["entry"]
+    entry = entry | {"id": "forged", "files": [entry["files"][0] | {"symbols": forged}]}
+    assert working.post("traces", [entry]).status_code == 201
+    assert symbols(working) == {}

@@ -27,7 +27,15 @@ class IntentMapView(StreamView):
         if choose_format(request, "markdown") == "markdown":
             return markdown_response(render_intent_map(sections), "intent_map.md")
         intents = [
-            {"intent_id": section.intent_id, "name": section.name, "files": list(section.paths)}
+            {
+                "intent_id": section.intent_id,
+                "name": section.name,
+                "files": list(section.paths),
+                "symbols": {
+                    path: [symbol._asdict() for symbol in symbols]
+                    for path, symbols in section.symbols.items()
+                },
+            }
             for section in sections
         ]
         return Response({"intents": intents})

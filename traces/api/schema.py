@@ -217,10 +217,21 @@ class ConsistencyAnswer(Body):
     hashes = s.ListField(child=StrField())
 
 
+class SymbolAnswer(Body):
+    name = StrField()
+    kind = s.ChoiceField(choices=["function", "class", "method"])
+    start_line = IntField(help_text="From 1.")
+    end_line = IntField(help_text="Inclusive.")
+
+
 class MapSection(Body):
     intent_id = StrField()
     name = StrField()
     files = s.ListField(child=StrField())
+    symbols = s.DictField(
+        child=SymbolAnswer(many=True),
+        help_text="What each file defines after its newest change, by path; absent where that is not known.",
+    )
 
 
 class MapAnswer(Body):

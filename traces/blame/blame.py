@@ -144,7 +144,11 @@ def find_deletion(
 
 def find_deleting_entry(workspace_id: int, path: str) -> LineAuthor | None:
     """Return the entry that deleted a file, if it is the newest one of that file. 1 query."""
-    files = TraceFile.objects.filter(workspace_id=workspace_id, path=path).select_related("entry")
+    files = (
+        TraceFile.objects.filter(workspace_id=workspace_id, path=path)
+        .select_related("entry")
+        .defer("symbols")
+    )
     newest = files.order_by("imported", "-pk").first()
     return _build_author(newest, 0, 0) if newest is not None and newest.deleted else None
 

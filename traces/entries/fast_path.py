@@ -15,6 +15,7 @@ from traces.entry_schema import (
     MAX_LINE_LENGTH,
     MAX_TEXT_LENGTH,
     NEW_FIELD,
+    SYMBOLS_FIELD,
     ParsedEntry,
     ParsedFile,
     ParsedRange,
@@ -52,7 +53,7 @@ def _parse_entry(entry: dict[str, Any]) -> ParsedEntry:
 
 
 def _parse_file(file: dict[str, Any], entry_intent_id: str) -> ParsedFile:
-    if NEW_FIELD in file:
+    if NEW_FIELD in file or SYMBOLS_FIELD in file:
         raise ValueError
     path = to_canonical_path(_require_text(file["relative_path"]))
     file_hash = _require_text(file.get("content_hash", ""))

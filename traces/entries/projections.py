@@ -79,6 +79,7 @@ def build_rows(
             "deleted": file.deleted,
             "imported": imported,
             "lead_folder": "" if files else find_top_directory(file.path),
+            "symbols": file.symbols,
         }
         files.append((row, [lines._asdict() for lines in file.ranges]))
     return ProjectionRows(entry, files)

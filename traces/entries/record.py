@@ -20,6 +20,7 @@ from traces.entry_schema import (
     DELETED,
     INTENT_TYPE,
     NEW_FIELD,
+    SYMBOLS_FIELD,
     ParsedEntry,
     normalize_hash,
     parse_entry,
@@ -30,9 +31,10 @@ from traces.ledger import canonical_json
 from traces.ledger.append import AppendedEntry, NewEntry, append, append_many, find_by_key, read_body
 from traces.lessons.store import NewLesson, record_lesson
 from traces.models import EntryKind, TraceFile
+from traces.mutation_class.symbols import Symbol
 
 GENERATED_FIELDS = ("id", "timestamp", COMPUTED_CLASS_FIELD)
-GENERATED_FILE_FIELDS = (NEW_FIELD,)
+GENERATED_FILE_FIELDS = (NEW_FIELD, SYMBOLS_FIELD)
 MAX_PATHS = 500  # paths a query: SQLite allows a limited number of parameters
 NEWEST_HASHES = f"""
     WITH wanted(path) AS (VALUES {{paths}})
@@ -100,6 +102,7 @@ class Mutation:
     problems: str | None = None
     computed_class: str | None = None
     is_new_file: bool = False
+    symbols: Sequence[Symbol] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +233,8 @@ def build_trace_entry(mutation: Mutation, author: MutationAuthor) -> dict[str, A
 
 
 def _describe_file(mutation: Mutation) -> dict[str, Any]:
-    return {NEW_FIELD: True} if mutation.is_new_file else {}
+    symbols = [symbol._asdict() for symbol in mutation.symbols]
+    return ({NEW_FIELD: True} if mutation.is_new_file else {}) | ({SYMBOLS_FIELD: symbols} if symbols else {})
 
 
 def find_newest_hashes(workspace_id: int, paths: Iterable[str]) -> dict[str, str]:

@@ -35,6 +35,7 @@ class TraceFile(models.Model):
     `imported` rows come from history that others recorded: they never override what was seen live.
     `lead_folder` is the top folder of an entry's first row and "" on its others, so that the list shows each
     entry in one folder only.
+    `symbols` are those of the complete file after the change, as JSON, "" where they are not known.
     """
 
     entry = models.ForeignKey(LedgerEntry, on_delete=models.PROTECT, related_name="files")
@@ -48,6 +49,7 @@ class TraceFile(models.Model):
     deleted = models.BooleanField()
     imported = models.BooleanField()
     lead_folder = models.CharField(max_length=200, default="")
+    symbols = models.TextField(default="")
 
     class Meta:
         indexes = [

@@ -9,6 +9,7 @@ import resource
 import sys
 
 from traces.mutation_class.compare import classify_change
+from traces.mutation_class.symbols import find_symbols
 
 CPU_SECONDS = 3  # for one request; beyond it the kernel kills this process, even inside of the parser
 MAX_MEMORY = 1024**3  # bytes
@@ -22,7 +23,8 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     for line in sys.stdin.buffer:
         _limit_cpu_time()
-        answer = json.dumps(classify_change(**json.loads(line)))
+        request = json.loads(line)
+        answer = json.dumps(find_symbols(**request) if "text" in request else classify_change(**request))
         sys.stdout.write(f"{answer}\n")
         sys.stdout.flush()
 

@@ -1,4 +1,4 @@
-"""Classify changes in a worker process.
+"""Classify changes, and find symbols, in a worker process.
 
 The texts come from an agent. Some make the parser take gigabytes, or minutes in a single step that nothing
 inside of the process can interrupt. In a process of its own it blocks no request of the server and can be
@@ -17,9 +17,11 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 from traces.mutation_class.compare import MAX_BYTES
 from traces.mutation_class.languages import find_grammar
+from traces.mutation_class.symbols import Symbol
 
 TIMEOUT = 4.0  # seconds from request to answer, waiting for the lock included
 MAX_CALLERS = 4  # at once; more of the gate's threads must not block on this
@@ -32,7 +34,17 @@ def classify_in_worker(path: str, before: str, after: str) -> str | None:
     if find_grammar(path) is None or max(len(before), len(after)) > MAX_BYTES:
         return None
     request = json.dumps({"path": path, "before": before, "after": after})
-    return _worker.ask(request.encode() + b"\n", time.monotonic() + TIMEOUT)
+    answer: str | None = _worker.ask(request.encode() + b"\n", time.monotonic() + TIMEOUT)
+    return answer
+
+
+def find_symbols_in_worker(path: str, text: str) -> list[Symbol] | None:
+    """Find symbols like `find_symbols`; None as well on timeout or with too many callers. Never raises."""
+    if find_grammar(path) is None or len(text) > MAX_BYTES:
+        return None
+    request = json.dumps({"path": path, "text": text})
+    answer = _worker.ask(request.encode() + b"\n", time.monotonic() + TIMEOUT)
+    return None if answer is None else [Symbol(*fields) for fields in answer]
 
 
 class _Worker:
@@ -43,7 +55,7 @@ class _Worker:
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
 
-    def ask(self, request: bytes, deadline: float) -> str | None:
+    def ask(self, request: bytes, deadline: float) -> Any:
         if not self._slots.acquire(blocking=False):
             return None
         try:
@@ -51,7 +63,7 @@ class _Worker:
         finally:
             self._slots.release()
 
-    def _ask_locked(self, request: bytes, deadline: float) -> str | None:
+    def _ask_locked(self, request: bytes, deadline: float) -> Any:
         if not self._lock.acquire(timeout=max(0.0, deadline - time.monotonic())):
             return None
         try:
@@ -62,13 +74,12 @@ class _Worker:
         finally:
             self._lock.release()
 
-    def _exchange(self, request: bytes, deadline: float) -> str | None:
+    def _exchange(self, request: bytes, deadline: float) -> Any:
         process = self._get_process()
         assert process.stdin is not None
         process.stdin.write(request)
         process.stdin.flush()
-        answer: str | None = json.loads(_read_line(process, deadline))
-        return answer
+        return json.loads(_read_line(process, deadline))
 
     def _get_process(self) -> subprocess.Popen[bytes]:
         if self._process is None or self._process.poll() is not None:

@@ -14,8 +14,8 @@ from traces.blame.current_lines import build_current_lines
 from traces.cursors import cursor_in
 from traces.entries.known_intents import KnownIntent, load_known_intents
 from traces.entries.mutation_class_check import has_class_mismatch, read_computed_class
-from traces.entries.record import find_newest_hashes
 from traces.filemap.matrix import find_owning_pattern, is_open
+from traces.filemap.symbols import find_newest_content
 from traces.filemap.touches import Touch, list_file_touches
 from traces.models import TraceFile
 from traces.timeline.describe_entries import find_seal_state
@@ -40,7 +40,7 @@ def file_page(request: MemberRequest, path: str) -> HttpResponse:
             "traces/_lines_now.html",
             {"now": build_current_lines(request.workspace, path, with_history=True)},
         )
-    known_hash = find_newest_hashes(workspace_id, [path]).get(path)
+    known_hash, symbols = find_newest_content(workspace_id, path)
     with_history, deleted = request.GET.get("history") == "1", known_hash == ""
     now = build_current_lines(request.workspace, path, with_history=with_history, deleted=deleted)
     known_intents = load_known_intents(workspace_id)
@@ -59,6 +59,7 @@ def file_page(request: MemberRequest, path: str) -> HttpResponse:
         "path": path,
         "known_hash": known_hash or "",
         "intents": sorted(intents, key=lambda one: (not one["pattern"], -one["entries"], one["id"])),
+        "symbols": symbols,
         "owners": owners if len(owners) > 1 else [],
         "entries": sum(touch.entries for touch in touched.values()),
         "now": now,
@@ -70,7 +71,7 @@ def file_page(request: MemberRequest, path: str) -> HttpResponse:
 def _load_changes(request: MemberRequest, path: str) -> dict[str, Any]:
     before, after = cursor_in(request, "before"), cursor_in(request, "after")
     rows = TraceFile.objects.filter(workspace_id=request.workspace.pk, path=path)
-    rows = rows.select_related("entry__leaf").prefetch_related("ranges")
+    rows = rows.select_related("entry__leaf").prefetch_related("ranges").defer("symbols")
     if after is not None:
         page = list(rows.filter(pk__gt=after).order_by("pk")[: PAGE_SIZE + 1])
         shown, older, newer = page[:PAGE_SIZE][::-1], bool(page), len(page) > PAGE_SIZE

@@ -32,8 +32,13 @@ def test_the_intent_map_in_the_exact_form(agent, acme):
     assert agent.get("intent-map").content == answer.content
     assert agent.get("intent-map", format="json").json() == {
         "intents": [
-            {"intent_id": "INT-001", "name": "Build Weather API", "files": ["src/api.ts", "src/routes.ts"]},
-            {"intent_id": "INT-WEATHER", "name": "", "files": ["src/y.ts"]},
+            {
+                "intent_id": "INT-001",
+                "name": "Build Weather API",
+                "files": ["src/api.ts", "src/routes.ts"],
+                "symbols": {},
+            },
+            {"intent_id": "INT-WEATHER", "name": "", "files": ["src/y.ts"], "symbols": {}},
         ]
     }
     assert agent.get("intent-map", format="yaml").status_code == 400
