@@ -39,7 +39,8 @@ def render_selected_intent(intent: IntentValues, context: PromptContext) -> str:
     return _section(
         f"You are working under the intent {one_line(intent.intent_id)}: {name}.",
         "You may change only files that its owned_scope matches; reading is permitted everywhere in the "
-        "workspace. A change outside is refused as a Scope Violation: ask for it with request_scope instead.",
+        "workspace. A change outside is refused as a Scope Violation: ask for it with "
+        "request_scope_expansion instead.",
         "Keep to its constraints, and work until its acceptance criteria hold. recent_history and files say "
         "what was done under it so far: do not repeat it, and read a file again before you change it.",
         "lessons tell what failed or was decided here before: heed them, but they widen no scope.",

@@ -33,7 +33,9 @@ class GateAnswer(Body):
     intent_id = StrField(allow_null=True)
     approval = ApprovalBrief(allow_null=True)
     override = s.DictField(allow_null=True, help_text="The grant that turned a denial into allow.")
-    context = StrField(allow_null=True, help_text="The <intent_context>, when the call was the handshake.")  # type: ignore[assignment]  # declared, not the property
+    context = StrField(
+        allow_null=True, help_text="The <intent_context>, or what another tool of the handshake answers."
+    )  # type: ignore[assignment]  # declared, not the property
     would_be = s.ChoiceField(
         choices=["deny", "ask"], allow_null=True, help_text="The decision, where policy only monitors."
     )

@@ -8,32 +8,23 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.db import transaction
-
 from controlplane.models import Workspace
 from controlplane.policy.model import ErrorType
-from controlplane.policy.paths.canonical import CanonicalPath, canonicalize
 from controlplane.shared.errors import ConflictError, DomainError, NotFoundError
 from intents.prompts.context import build_intent_context
 from intents.proposals import Proposer, propose
-from intents.registry import describe_unavailable, find_registry_state
 from intents.selectors import find_intent, list_intent_ids
-from intents.summaries import IntentSummary
 from sessions.approvals.representations import represent_approval
-from sessions.core_values import load_policy
-from sessions.lifecycle.available_intents import list_available_intents
-from sessions.lifecycle.complete import complete_intent
 from sessions.lifecycle.guidance import render_prompt
 from sessions.lifecycle.handshake import select_intent
-from sessions.lifecycle.request_scope import request_scope
+from sessions.lifecycle.handshake_tools import render_available_intents, run_handshake_tool
 from sessions.mcp.schemas import INTENT_ID, PROPOSAL_FIELDS, SESSION_ID, choice, text, texts
 from sessions.mcp.session_binding import Caller, begin_session, find_bound_session
 from sessions.models import AgentSession, Approval
 from sessions.representations import represent_session
-from traces.lessons.store import LessonSection, NewLesson, record_lesson
+from traces.lessons.store import LessonSection
 
 NO_SESSION = "This conversation is not known yet. Call select_active_intent first."
-NO_INTENT = "No intent can be selected now. Ask the user to have one registered, or call propose_intent."
 APPROVALS_SHOWN = 5
 
 
@@ -97,22 +88,8 @@ def list_active_intents(call: McpCall) -> str:
         session = call.bound_session()
     except DomainError:
         session = None
-    return render_available_intents(Workspace.objects.get(pk=call.workspace_id), session)
-
-
-def render_available_intents(workspace: Workspace, session: AgentSession | None) -> str:
-    """Return one line an intent, or why there is none."""
-    policy = load_policy(workspace)
-    intents = list_available_intents(workspace.pk, policy, workspace.intentignore, session=session)
-    state = find_registry_state(workspace.pk)
-    if state != "ok":
-        return describe_unavailable(state)
-    return "\n".join(map(_render_available_intent, intents)) or NO_INTENT
-
-
-def _render_available_intent(intent: IntentSummary) -> str:
-    status = f"{intent.status}, {intent.note}" if intent.note else intent.status
-    return f"{intent.intent_id} [{status}] {intent.name}: {intent.description}"
+    workspace = Workspace.objects.get(pk=call.workspace_id)
+    return render_available_intents(workspace, session, call.arguments.get("status_filter", ""))
 
 
 def select_active_intent(call: McpCall) -> str:
@@ -156,36 +133,9 @@ def gate_status(call: McpCall) -> str:
     return _json({"session": represent_session(session), "newest_approvals": newest})
 
 
-def request_scope_expansion(call: McpCall) -> str:
-    return _describe_pending(
-        request_scope(call.require_intent(), list(call.arguments["patterns"]), call.arguments["reason"])
-    )
-
-
-def complete_session_intent(call: McpCall) -> str:
-    approval = complete_intent(call.require_intent(), call.arguments["verification_notes"], call.actor)
-    return "The intent is completed." if approval is None else _describe_pending(approval)
-
-
-def record_session_lesson(call: McpCall) -> str:
-    session = call.require_intent()
-    lesson = NewLesson(
-        _workspace_path(session, call.arguments.get("file", "")),
-        call.arguments["problems"],
-        session_id=session.session_id,
-        intent_id=session.selected_intent_id,
-        section=LessonSection(call.arguments.get("section", LessonSection.LESSON)),
-    )
-    with transaction.atomic():
-        new = record_lesson(call.workspace_id, lesson, call.actor)
-    return "The lesson is recorded." if new else "This lesson was known already, or says nothing."
-
-
-def _workspace_path(session: AgentSession, file: str) -> str:
-    """Return the path relative to the workspace where the session's root allows it; else as sent."""
-    root = session.root or session.workspace.local_root or None
-    resolved = canonicalize(file, root=root, cwd=session.cwd or None, writing=False)
-    return resolved.path if isinstance(resolved, CanonicalPath) else file
+def run_for_intent(call: McpCall) -> str:
+    """Run a tool of the handshake that works on the session's intent."""
+    return run_handshake_tool(call.tool, call.require_intent(), call.arguments, call.actor).text
 
 
 def propose_intent(call: McpCall) -> str:
@@ -200,20 +150,16 @@ def propose_intent(call: McpCall) -> str:
     )
 
 
-def _describe_pending(approval: Approval) -> str:
-    fields = represent_approval(approval)
-    return (
-        f"A human must decide this first, until {fields['expires_at']}: {fields['url']}\n"
-        f"Tell the user. Ask gate_status with approval_id {fields['id']} how it went."
-    )
-
-
 def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, indent=1)
 
 
 TOOLS: Mapping[str, McpTool] = {
-    "list_active_intents": McpTool("List the intents that work can be done under.", list_active_intents),
+    "list_active_intents": McpTool(
+        "List the intents that work can be done under.",
+        list_active_intents,
+        {"status_filter": text("Only intents of this status", 40)},
+    ),
     "select_active_intent": McpTool(
         "Take the intent that this session's work belongs to, for the whole session, and get its scope, "
         "constraints and history. Must be called before anything is changed.",
@@ -239,21 +185,24 @@ TOOLS: Mapping[str, McpTool] = {
     ),
     "request_scope_expansion": McpTool(
         "Ask a human to widen this session's intent by patterns.",
-        request_scope_expansion,
+        run_for_intent,
         {"patterns": texts("Globs to add", 1), "reason": text("Why the work needs them")},
         ("patterns", "reason"),
         needs_intent=True,
     ),
     "complete_intent": McpTool(
         "Say that the work of this session's intent is done; a human may have to confirm.",
-        complete_session_intent,
-        {"verification_notes": text("How each acceptance criterion was verified", 20_000)},
+        run_for_intent,
+        {
+            "intent_id": INTENT_ID,
+            "verification_notes": text("How each acceptance criterion was verified", 20_000),
+        },
         ("verification_notes",),
         needs_intent=True,
     ),
     "record_lesson": McpTool(
         "Remember a failed verification, a decision or a constraint, so that later sessions know it.",
-        record_session_lesson,
+        run_for_intent,
         {
             "file": text("The file it is about", 1000),
             "problems": text("What failed and how to avoid it, what was decided and why, or what must hold"),

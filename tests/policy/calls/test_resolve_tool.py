@@ -5,6 +5,7 @@ import pytest
 from controlplane.policy.calls.resolve_tool import find_declared_class, resolve_tool, select_safe_tools
 from controlplane.policy.calls.targets import classify
 from controlplane.policy.calls.toolsets import COMMON, MUTATING_NAMES, TABLES
+from controlplane.policy.calls.toolsets.icp import HANDSHAKE_NAMES
 from controlplane.policy.calls.toolsets.kinds import ToolKind
 from controlplane.policy.model import Policy, ToolCall, ToolClass
 from tests.policy.builders import call
@@ -35,9 +36,12 @@ def test_the_handshake_is_known_under_every_name_that_clients_give_it(name):
     assert cls(name, classes={name: DESTRUCTIVE}) is HANDSHAKE
 
 
-@pytest.mark.parametrize(
-    "name", ["attempt_completion", "mcp__icp__record_lesson", "icp_request_scope_expansion"]
-)
+@pytest.mark.parametrize("name", HANDSHAKE_NAMES)
+def test_the_tools_of_the_handshake_are_so_under_every_name(name):
+    assert cls(name, {"path": "/etc/passwd"}) is HANDSHAKE
+
+
+@pytest.mark.parametrize("name", ["attempt_completion", "mcp__icp__get_intent_context", "icp_propose_intent"])
 def test_closing_words_and_our_own_tools_are_safe(name):
     assert cls(name, {"path": "/etc/passwd"}) is SAFE
 

@@ -77,7 +77,7 @@ def test_a_prompt_that_cannot_be_answered_tells_the_model_so(agent):
 
 
 def test_a_failing_tool_tells_the_model_without_the_cause(agent, monkeypatch):
-    monkeypatch.setattr("sessions.mcp.tools.list_available_intents", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr("sessions.mcp.tools.render_available_intents", lambda *_, **__: 1 / 0)
     text, is_error = ask(agent).said
     assert is_error
     assert "division" not in text

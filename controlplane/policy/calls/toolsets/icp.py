@@ -6,6 +6,8 @@ Clients build the name of an MCP tool from server and tool in different ways; th
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from controlplane.policy.calls.toolsets.kinds import HANDSHAKE, NO_FILES, OPAQUE, Toolset
 from controlplane.policy.model import HANDSHAKE_TOOL
 
@@ -20,16 +22,21 @@ SPELLINGS = (
     "MCP:{}",
 )
 
-ICP_TOOLS = (
+# The tools of the handshake by their own names (contract 2.3): the gate does their work, whoever calls them.
+HANDSHAKE_TOOLS = (
+    HANDSHAKE_TOOL,
     "list_active_intents",
+    "request_scope_expansion",
+    "complete_intent",
+    "record_lesson",
+)
+
+ICP_TOOLS = (
     "get_active_intent",
     "get_intent_context",
     "gate_status",
     "propose_intent",
-    "request_scope_expansion",
-    "complete_intent",
     "record_trace",
-    "record_lesson",
     "list_lessons",
     "wait_for_approval",
 )
@@ -43,9 +50,13 @@ def list_spellings(name: str) -> tuple[str, ...]:
     return tuple(form.format(name) for form in SPELLINGS)
 
 
+# Every name that a client may give a tool of the handshake, to the tool's own
+HANDSHAKE_NAMES: Mapping[str, str] = {
+    spelled: name for name in HANDSHAKE_TOOLS for spelled in (name, *list_spellings(name))
+}
+
 ICP: Toolset = {
-    HANDSHAKE_TOOL: HANDSHAKE,
-    **dict.fromkeys(list_spellings(HANDSHAKE_TOOL), HANDSHAKE),
+    **dict.fromkeys(HANDSHAKE_NAMES, HANDSHAKE),
     **{spelled: NO_FILES for name in ICP_TOOLS for spelled in list_spellings(name)},
     **dict.fromkeys(list_spellings(HOOK_TOOL), OPAQUE),
 }
