@@ -148,10 +148,11 @@ def _find_grant(
 def _session_grant_covers(
     grant: Grant, violation: Violation, paths: tuple[str, ...], digest: str, *, ignore_case: bool
 ) -> bool:
-    if grant.error_type is not violation.error_type:
+    # The very call that it was given for, whatever else is wrong with it: as a `once` grant does.
+    if grant.digest == digest:
+        return True
+    if grant.error_type is not violation.error_type or not grant.patterns:
         return False
-    if not grant.patterns:
-        return grant.digest == digest
     scope = Scope.from_patterns(grant.patterns, case_insensitive=ignore_case)
     # As in a scope, only its exact name opens a protected path: `**` was not meant to give away .git.
     covers = scope.names_exactly if violation.reason == Reason.PROTECTED_PATH else scope.matches

@@ -114,6 +114,16 @@ def render_rejected_again(error: str, message: str) -> str:
     return f"{error}\n{message} Do not retry."
 
 
+def append_scope(error: str, intent: str, patterns: Sequence[str], owners: Sequence[str]) -> str:
+    """Return a denial of paths out of scope with what the intent may edit, and the intents that own them."""
+    more = f", and {len(patterns) - _MAX_PATHS} more" if len(patterns) > _MAX_PATHS else ""
+    text = f"{error} {intent} may edit [{', '.join(patterns[:_MAX_PATHS])}{more}]."
+    if not owners:
+        return text
+    listed = ", ".join(owners[:_MAX_PATHS])
+    return f"{text} Owned by {listed}: work on it belongs there, in a session of its own."
+
+
 def render(
     code: tuple[ErrorType, str], *, intent: str | None = None, paths: Sequence[str] = (), detail: str = ""
 ) -> str:

@@ -193,8 +193,8 @@ class Grant:
     """A live exception that an approval gave.
 
     `once` covers the call with this digest, one time (a retry under the same `used_by` call id too).
-    `session` covers, until `expires_at`, denials of the same error type whose offending paths all match
-    `patterns` or, when it has none, the calls with this digest.
+    `session` covers, until `expires_at`, the calls with this digest, and denials of the same error type whose
+    offending paths all match `patterns`.
     """
 
     grant_id: str

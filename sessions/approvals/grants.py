@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from controlplane.policy.globs import parse
 from controlplane.policy.globs.scope import Scope
+from controlplane.policy.model import Reason
 from intents import registry
 from intents.errors import InvalidIntentError, StatusMoveRefusedError
 from intents.models import Intent
@@ -68,6 +69,10 @@ def list_default_patterns(approval: Approval) -> tuple[str, ...]:
         return ()
     if approval.kind == Approval.Kind.SCOPE:
         return tuple(approval.call.get("patterns", ()))
+    if approval.reason == Reason.NONE_SELECTED:
+        # A missing intent concerns every target: without patterns the next version of a file would ask again.
+        targets = [target["path"] for target in approval.call.get("targets", ())]
+        return tuple(map(escape_pattern, targets)) if all(targets) else ()
     return tuple(escape_pattern(path) for path in approval.call.get("offending", ()))
 
 

@@ -9,7 +9,10 @@ from django.utils import timezone
 
 from controlplane.policy.decision import decide, enforce
 from controlplane.policy.explain import append_available_intents
-from controlplane.policy.model import Decision, ErrorType, ToolCall
+from controlplane.policy.messages import append_scope
+from controlplane.policy.model import Decision, ErrorType, Reason, ToolCall
+from controlplane.policy.paths.canonical import to_printable
+from intents.selectors import find_owners
 from sessions.gate.outcome import GateOutcome
 from sessions.gate.request import GateRequest
 from sessions.gate.snapshot import SessionSnapshot
@@ -40,7 +43,8 @@ def decide_request(request: GateRequest, snapshot: SessionSnapshot) -> GateOutco
 
 
 def decide_call(call: ToolCall, snapshot: SessionSnapshot) -> DecidedCall:
-    """Decide a call: 0 queries when allowed on known paths, up to 3 more where the answer lists intents."""
+    """Decide a call: 0 queries when allowed on known paths, up to 3 more where the answer lists
+    intents or owners."""
     located, workspace_id = _locate(call, snapshot), snapshot.session.workspace_id
     filesystem = Worktree(
         workspace_id, snapshot.local_root, call.current_content_hashes, snapshot.other_changes
@@ -51,7 +55,18 @@ def decide_call(call: ToolCall, snapshot: SessionSnapshot) -> DecidedCall:
         core, session = snapshot.core, snapshot.session
         intents = list_available_intents(workspace_id, core.policy, core.intentignore, session=session)
         decision = replace(decision, error=append_available_intents(decision.error or "", intents))
+    elif decision.reason == Reason.NOT_IN_SCOPE:
+        decision = replace(decision, error=_name_scope(decision, snapshot))
     return DecidedCall(located, filesystem, now, decision)
+
+
+def _name_scope(decision: Decision, snapshot: SessionSnapshot) -> str:
+    """Return the error with the allowed patterns and the other open intents that own the paths. 1 query."""
+    intent, ignore_case = snapshot.core.intent, snapshot.core.policy.case_insensitive_paths
+    owners = find_owners(snapshot.session.workspace_id, decision.offending, ignore_case=ignore_case)
+    others = [to_printable(owner) for owner in owners if owner != decision.intent_id]
+    patterns = [to_printable(pattern) for pattern in intent.owned_scope] if intent is not None else []
+    return append_scope(decision.error or "", decision.intent_id or "", patterns, others)
 
 
 def _locate(call: ToolCall, snapshot: SessionSnapshot) -> ToolCall:

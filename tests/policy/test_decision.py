@@ -204,7 +204,8 @@ def test_a_grant_of_another_error_covers_nothing():
     state = granted(
         write("docs/a.md"), IN_SRC, kind="session", patterns=("**",), error_type=ErrorType.STALE_FILE
     )
-    assert said(judge(write("docs/a.md"), state))[0] == "ask"
+    assert said(judge(write("docs/b.md"), state))[0] == "ask"
+    assert said(judge(write("docs/a.md"), state)) == ALLOW, "the very call that it was given for"
 
 
 def test_a_grant_with_wildcards_does_not_open_protected_paths():
@@ -218,6 +219,13 @@ def test_a_grant_for_the_session_without_patterns_covers_the_very_call():
     state = granted(bash("make all"), IN_SRC, kind="session")
     assert said(judge(bash("make all"), state)) == ALLOW
     assert said(judge(bash("make clean"), state))[0] == "ask"
+
+
+def test_a_grant_for_the_session_covers_the_very_call_whatever_is_wrong_with_it():
+    for the_call in (bash("make all"), write(".env"), call("Frobnicate", {"path": "docs/a.md"})):
+        state = replace(no_intent(), intentignore=".env\n")
+        assert said(judge(the_call, granted(the_call, state))) == ALLOW
+        assert said(judge(the_call, granted(the_call, state, kind="session"))) == ALLOW
 
 
 def test_a_grant_for_a_missing_intent_covers_targets_that_match():

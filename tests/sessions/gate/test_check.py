@@ -89,10 +89,19 @@ def test_a_write_out_of_scope_asks_and_says_exactly_why(at_work):
     assert answer["decision"] == "ask"
     assert answer["error"].startswith(
         "Scope Violation: INT-001 is not authorized to edit [docs/design.md]. Request scope expansion."
+        " INT-001 may edit [src/auth/**]."
     )
     assert (answer["error_type"], answer["reason"]) == ("SCOPE_VIOLATION", "not_in_scope")
     assert answer["approval"]["status"] == "PENDING"
     assert set(answer["approval"]) == {"id", "status", "url", "expires_at"}
+
+
+def test_a_write_of_anothers_file_names_the_owner(acme, at_work):
+    builders.intent(acme, "INT-002", owned_scope=["docs/**"])
+    error = at_work.gate("Write", **OUT_OF_SCOPE)["error"]
+    assert error.endswith(
+        "INT-001 may edit [src/auth/**]. Owned by INT-002: work on it belongs there, in a session of its own."
+    )
 
 
 def test_identical_asks_are_one_approval_and_other_input_is_another(at_work):
