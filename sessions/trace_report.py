@@ -43,6 +43,7 @@ def record_trace(
         intent_id=session.selected_intent_id,
         agent=session.agent_name,
         model=session.agent_model,
+        agent_version=session.agent_version,
         actor=actor,
     )
     recorded = record_mutation(session.workspace_id, mutation, author)

@@ -33,7 +33,7 @@ from traces.lessons.store import NewLesson, record_lesson
 from traces.models import EntryKind, TraceFile
 from traces.mutation_class.symbols import Symbol
 
-GENERATED_FIELDS = ("id", "timestamp", COMPUTED_CLASS_FIELD)
+GENERATED_FIELDS = ("id", "timestamp", "tool", COMPUTED_CLASS_FIELD)
 GENERATED_FILE_FIELDS = (NEW_FIELD, SYMBOLS_FIELD)
 MAX_PATHS = 500  # paths a query: SQLite allows a limited number of parameters
 NEWEST_HASHES = f"""
@@ -86,7 +86,8 @@ class Mutation:
     """One change of one file, as an agent's hook reports it after a tool has run.
 
     Either `content` (the whole text afterwards) or `content_hash` (`DELETED` for a file that is gone).
-    Lines are 1-based and inclusive; without them the whole of `content` is meant. `computed_class` is what
+    Lines are 1-based and inclusive; without them the whole of `content` is meant, and with a hash alone no
+    range is claimed. `computed_class` is what
     the texts before and after say themselves, beside the agent's own `mutation_class`; `is_new_file` says
     that neither the ledger nor the disk knew the file before.
     """
@@ -114,6 +115,7 @@ class MutationAuthor:
     agent: str = ""
     model: str = ""
     actor: str = ""
+    agent_version: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,14 +219,21 @@ def build_trace_entry(mutation: Mutation, author: MutationAuthor) -> dict[str, A
         path = to_canonical_path(mutation.path)
     except ValueError as error:
         raise MutationFieldError(f"path: {error}") from error
-    start, end = _choose_lines(mutation)
-    conversation = _build_conversation(mutation, author, start, end)
+    content_hash, lines = _choose_content_hash(mutation), _choose_lines(mutation)
+    conversation = _build_conversation(author, content_hash, lines)
+    file = {"relative_path": path, "conversations": [conversation]} | _describe_file(mutation)
+    if lines is None:
+        file["content_hash"] = content_hash  # no range holds it
     entry: dict[str, Any] = {
         "id": str(uuid.uuid4()),
         "timestamp": datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
         "vcs": {"revision_id": mutation.revision_id},
-        "files": [{"relative_path": path, "conversations": [conversation]} | _describe_file(mutation)],
+        "files": [file],
     }
+    if author.agent:
+        entry["tool"] = {"name": author.agent} | (
+            {"version": author.agent_version} if author.agent_version else {}
+        )
     if mutation.mutation_class:
         entry["mutation_class"] = mutation.mutation_class
     if mutation.computed_class:
@@ -308,12 +317,17 @@ def _without(entry: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
     return {name: value for name, value in entry.items() if name not in names}
 
 
-def _build_conversation(mutation: Mutation, author: MutationAuthor, start: int, end: int) -> dict[str, Any]:
+def _build_conversation(
+    author: MutationAuthor, content_hash: str, lines: tuple[int, int] | None
+) -> dict[str, Any]:
+    """Return the conversation. A model or a range that is not known is absent, never made up."""
     related = [{"type": INTENT_TYPE, "value": author.intent_id}] if author.intent_id else []
     return {
         "url": author.session_id,
-        "contributor": {"entity_type": "AI", "model_identifier": author.model or author.agent or "unknown"},
-        "ranges": [{"start_line": start, "end_line": end, "content_hash": _choose_content_hash(mutation)}],
+        "contributor": {"entity_type": "AI"} | ({"model_identifier": author.model} if author.model else {}),
+        "ranges": [{"start_line": lines[0], "end_line": lines[1], "content_hash": content_hash}]
+        if lines
+        else [],
         "related": related,
     }
 
@@ -333,8 +347,13 @@ def _choose_content_hash(mutation: Mutation) -> str:
     return computed
 
 
-def _choose_lines(mutation: Mutation) -> tuple[int, int]:
-    """Return the first and last line. A final line feed ends a line and begins none."""
+def _choose_lines(mutation: Mutation) -> tuple[int, int] | None:
+    """Return the first and last line, None where they are not known.
+
+    A final line feed ends a line and begins none.
+    """
+    if mutation.content is None and mutation.start_line is None and mutation.end_line is None:
+        return None
     line_count = 1
     if mutation.content is not None:
         line_count = max(1, mutation.content.count("\n") + (not mutation.content.endswith("\n")))

@@ -118,6 +118,7 @@ def test_one_write_gives_an_entry_in_the_exact_form():
     assert body == {
         "id": body["id"],
         "timestamp": body["timestamp"],
+        "tool": {"name": "claude-code"},
         "vcs": {"revision_id": "abc123"},
         "mutation_class": "INTENT_EVOLUTION",
         "files": [
