@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
 from tests import builders
 from tests.sessions.adapters import captured
+from traces.entries import render
+from traces.models import LedgerEntry
 
 pytestmark = pytest.mark.django_db
 
@@ -90,3 +93,12 @@ def test_the_same_report_under_a_newer_version_is_the_same_entry(working):
     first = report(working, content="a", tool_use_id="t-1")
     working.post("sessions", {"session_id": "s-1", "agent": {"name": "claude-code", "version": "2"}})
     assert report(working, content="a", tool_use_id="t-1")["id"] == first["id"]
+
+
+@pytest.mark.parametrize("content_hash", [HASH, "DELETED"])
+def test_the_outline_of_an_archived_entry_keeps_the_hash(working, content_hash):
+    opened(working, name="claude-code")
+    report(working, content_hash=content_hash)
+    (row,) = LedgerEntry.objects.filter(kind="trace")
+    (file,) = render._build_outline(row, SimpleNamespace(file="a.gz", seq=1))["files"]
+    assert (file["content_hash"], file["conversations"][0]["ranges"]) == (content_hash, [])

@@ -74,7 +74,7 @@ def _build_outline(entry: LedgerEntry, missing: MissingBody) -> dict[str, Any]:
         "timestamp": changed_at.astimezone(UTC).isoformat().replace("+00:00", "Z"),
         "vcs": {"revision_id": (trace and trace.revision_id) or None},
         "files": [
-            {"relative_path": path, "conversations": [_build_conversation(same)]}
+            {"relative_path": path, "conversations": [_build_conversation(same)]} | _build_file_hash(same[0])
             for path, same in sorted(files.items())
         ],
         "archived": {"file": missing.file, "entry": missing.seq},
@@ -82,6 +82,12 @@ def _build_outline(entry: LedgerEntry, missing: MissingBody) -> dict[str, Any]:
     if entry.outcome:
         value["mutation_class"] = entry.outcome
     return value
+
+
+def _build_file_hash(file: TraceFile) -> dict[str, str]:
+    """Return the hash of a file that has no range to hold it."""
+    content_hash = DELETED if file.deleted else file.content_hash
+    return {"content_hash": content_hash} if content_hash and not file.ranges.all() else {}
 
 
 def _build_conversation(same: list[TraceFile]) -> dict[str, Any]:
