@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from controlplane.policy.model import ACTION_HINTS, Decision, ErrorType, SessionState, Verdict
+from controlplane.policy.paths.canonical import to_printable
 from sessions.approvals.representations import represent_approval_briefly
 from sessions.gate.outcome import GateOutcome
 
@@ -41,6 +42,11 @@ def render_outcome(outcome: GateOutcome) -> dict[str, Any]:
         decision, outcome.answered, session_id=snapshot.session.session_id, state=outcome.state
     )
     answer |= {"decision_id": outcome.decision_id, "would_be": outcome.would_be}
+    if outcome.content_hashes:  # left out where none is known
+        answer["content_hashes"] = dict(outcome.content_hashes)
+        files = outcome.content_hashes.items()
+        lines = [f"[content_hash: {known}] {to_printable(path)}" for path, known in files]
+        answer["context"] = "\n".join(lines)
     if outcome.approval is not None:
         answer["approval"] = represent_approval_briefly(outcome.approval)
     if decision.grant_id:

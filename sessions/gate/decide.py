@@ -7,10 +7,12 @@ from datetime import datetime
 
 from django.utils import timezone
 
+from controlplane.policy.calls.resolve_tool import resolve_tool
+from controlplane.policy.calls.toolsets.kinds import ToolKind
 from controlplane.policy.decision import decide, enforce
 from controlplane.policy.explain import append_available_intents
 from controlplane.policy.messages import append_scope
-from controlplane.policy.model import Decision, ErrorType, Reason, ToolCall
+from controlplane.policy.model import Decision, ErrorType, Reason, ToolCall, Verdict
 from controlplane.policy.paths.canonical import to_printable
 from intents.selectors import find_owners
 from sessions.gate.outcome import GateOutcome
@@ -20,6 +22,7 @@ from sessions.lifecycle.available_intents import list_available_intents
 from sessions.worktree import Worktree
 
 # Denials that list the intents an agent could select instead.
+MAX_READ_HASHES = 3
 LISTING_ERROR_TYPES = frozenset({ErrorType.MISSING_OR_INVALID_INTENT, ErrorType.INTENT_IGNORED})
 
 
@@ -38,8 +41,28 @@ def decide_request(request: GateRequest, snapshot: SessionSnapshot) -> GateOutco
     decided_call = decide_call(request.call, snapshot)
     answered, would_be = enforce(decided_call.decision, snapshot.core.policy)
     return GateOutcome(
-        replace(request, call=decided_call.call), snapshot, decided_call.decision, answered, would_be
+        replace(request, call=decided_call.call),
+        snapshot,
+        decided_call.decision,
+        answered,
+        would_be,
+        content_hashes=_find_read_hashes(decided_call),
     )
+
+
+def _find_read_hashes(decided: DecidedCall) -> dict[str, str]:
+    """Map the files that an allowed reading tool names to their current hashes, where known.
+
+    Up to `MAX_READ_HASHES` queries where the workspace has no local root and the caller sends no hashes.
+    """
+    decision = decided.decision
+    if decision.verdict is not Verdict.ALLOW or not 0 < len(decision.reads) <= MAX_READ_HASHES:
+        return {}
+    tool = resolve_tool(decided.call).tool
+    if tool is None or tool.kind is not ToolKind.READ:
+        return {}
+    hashes = {read.path: decided.filesystem.content_hash(read.physical_path) for read in decision.reads}
+    return {path: content_hash for path, content_hash in hashes.items() if content_hash}
 
 
 def decide_call(call: ToolCall, snapshot: SessionSnapshot) -> DecidedCall:

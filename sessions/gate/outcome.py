@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from django.utils import timezone
 
@@ -32,6 +33,7 @@ class GateOutcome:
     answered: Verdict  # differs from the decision's verdict where policy does not enforce
     would_be: Verdict | None = None  # the decision, where policy only monitors
     approval: Approval | None = None
+    content_hashes: Mapping[str, str] = field(default_factory=dict)  # of the files that an allowed call reads
     decision_id: str | None = None  # of the ledger entry; None until it is recorded
 
     @property

@@ -36,6 +36,11 @@ class GateAnswer(Body):
     context = StrField(
         allow_null=True, help_text="The <intent_context>, or what another tool of the handshake answers."
     )  # type: ignore[assignment]  # declared, not the property
+    content_hashes = s.DictField(
+        child=StrField(),
+        required=False,
+        help_text="Current hashes of the files that a read names, for `expected_content_hash` of a write.",
+    )
     would_be = s.ChoiceField(
         choices=["deny", "ask"], allow_null=True, help_text="The decision, where policy only monitors."
     )
