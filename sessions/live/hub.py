@@ -22,6 +22,7 @@ from sessions.models import Approval
 log = logging.getLogger(__name__)
 
 TICK_SECONDS = 0.5
+STOP_SECONDS = 2
 MAX_SEEN = 2_000
 Receiver = Callable[[list[LiveEvent]], None]
 
@@ -52,7 +53,8 @@ class Hub:
         for task in self._tasks:
             task.cancel()
         self.release_waiting()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        # A channel layer that hangs, while it connects for example, must not keep the server from stopping.
+        await asyncio.wait(self._tasks, timeout=STOP_SECONDS)
 
     def release_waiting(self) -> None:
         """Answer every held call with the answer that it already has."""
