@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
+import time
 from collections.abc import Callable
 
 from channels.layers import get_channel_layer
@@ -46,7 +47,7 @@ def announce(workspace_id: int) -> None:
 
 
 def _start_sender() -> None:
-    global _sender  # noqa: PLW0603  one courier thread a process
+    global _sender  # noqa: PLW0603  one sender thread a process
     if _sender is None or not _sender.is_alive():
         with _lock:
             if _sender is None or not _sender.is_alive():
@@ -55,20 +56,26 @@ def _start_sender() -> None:
 
 
 def _run_sender() -> None:
-    asyncio.run(_send_forever())
+    """Send what is pending, for as long as the process lives.
+
+    The thread waits by itself, not in an executor of the loop. Python joins those threads at exit, and
+    this wait never ends.
+    """
+    loop = asyncio.new_event_loop()
+    while True:
+        _has_news.wait()
+        _has_news.clear()
+        loop.run_until_complete(_send_pending())
+        time.sleep(PAUSE_SECONDS)
 
 
-async def _send_forever() -> None:
+async def _send_pending() -> None:
+    workspaces = list(_pending)
+    _pending.difference_update(workspaces)
     layer = get_channel_layer()
     assert layer is not None
-    while True:
-        await asyncio.to_thread(_has_news.wait)
-        _has_news.clear()
-        workspaces, count = list(_pending), len(_pending)
-        _pending.difference_update(workspaces)
-        try:
-            if count:
-                await layer.group_send(GROUP, {"type": "news", "workspaces": workspaces})
-        except Exception:
-            log.warning("could not notify other processes; they poll the ledger", exc_info=True)
-        await asyncio.sleep(PAUSE_SECONDS)
+    try:
+        if workspaces:
+            await layer.group_send(GROUP, {"type": "news", "workspaces": workspaces})
+    except Exception:
+        log.warning("could not notify other processes; they poll the ledger", exc_info=True)

@@ -70,7 +70,7 @@ class TestDoctor:
         done = connected.icp("doctor")
         assert (done.returncode, "FAIL" in done.stdout) == (0, False), done.stdout
         assert "ok   claude-code: its MCP server lists its tools" in done.stdout
-        assert "note claude-code: what stays open: " in done.stdout
+        assert "note claude-code: known limits: " in done.stdout
 
     @pytest.mark.parametrize("agent", CLIENTS)
     def test_sends_what_must_be_denied_as_the_agent_and_as_its_sub_agent(self, connected, server, agent):
