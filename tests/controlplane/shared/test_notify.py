@@ -9,13 +9,16 @@ import sys
 from tests.live import ROOT
 
 PROGRAM = """
+import time
 import django
 from django.conf import settings
 django.setup()
 settings.REDIS_URL = "redis://127.0.0.1:1/0"
-settings.CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
 from controlplane.shared import notify
 notify.announce(1)
+while notify._pending:
+    time.sleep(0.01)
+time.sleep(0.3)  # until the sender waits again
 print("announced")
 """
 SECONDS = 60  # a process that waits for its sender never ends
