@@ -106,7 +106,6 @@ class Migration(migrations.Migration):
                 ('deleted', models.BooleanField()),
                 ('imported', models.BooleanField()),
                 ('lead_folder', models.CharField(default='', max_length=200)),
-                ('symbols', models.TextField(default='')),
             ],
         ),
         migrations.CreateModel(
