@@ -60,13 +60,13 @@ def sync_file(workspace: Workspace, request: SyncRequest, *, actor: str) -> Sync
     # The lock holds from reading the registry to writing it, so that no change in between is merged away.
     with store.change_registry(workspace.pk, rows, actor=actor, reason="sync"):
         registry = _load_registry(workspace.pk)
-        folder = dict(request.base)
+        file_registry = dict(request.base)
         if request.file is not None:
             parsed = _parse_file(request.file, registry)
             if parsed.values is None:
                 return SyncResult(parsed.report)
-            folder = _to_documents(parsed.values)
-        merged = _merge_all(request, registry, folder)
+            file_registry = _to_documents(parsed.values)
+        merged = _merge_all(request, registry, file_registry)
         data = _write({key: result.registry for key, result in merged.items()}).encode()
         if request.dry_run:
             imported = preview_import(workspace.pk, data, REPLACE)
@@ -74,7 +74,7 @@ def sync_file(workspace: Workspace, request: SyncRequest, *, actor: str) -> Sync
             imported = import_registry(workspace, data, REPLACE, actor=actor)
         if imported.values is None:
             return SyncResult(imported.report)
-    return _build_result(request, merged, folder, imported.report, imported.plan)
+    return _build_result(request, merged, file_registry, imported.report, imported.plan)
 
 
 def _parse_file(data: bytes, registry: Mapping[str, Any]) -> ParsedRegistry:
@@ -109,28 +109,28 @@ def _is_registered(repair: Diagnostic, read: Mapping[str, Any], registry: Mappin
 def _build_result(
     request: SyncRequest,
     merged: Mapping[str, MergeResult],
-    folder: Mapping[str, Any],
+    file_registry: Mapping[str, Any],
     report: ValidationReport,
     plan: ImportPlan,
 ) -> SyncResult:
-    new_folder = {key: result.folder for key, result in merged.items() if result.folder is not None}
-    unchanged = request.file is not None and new_folder == folder
+    new_file_registry = {key: result.folder for key, result in merged.items() if result.folder is not None}
+    unchanged = request.file is not None and new_file_registry == file_registry
     return SyncResult(
         report,
         tuple(conflict for result in merged.values() for conflict in result.conflicts),
         plan,
-        None if unchanged else _write(new_folder),
+        None if unchanged else _write(new_file_registry),
         {key: result.base for key, result in merged.items() if result.base is not None},
     )
 
 
 def _merge_all(
-    request: SyncRequest, registry: Mapping[str, Any], folder: Mapping[str, Any]
+    request: SyncRequest, registry: Mapping[str, Any], file_registry: Mapping[str, Any]
 ) -> dict[str, MergeResult]:
     """Merge each document, in the order of the file, then of the registry."""
-    keys = dict.fromkeys((*folder, *registry, *request.base))
+    keys = dict.fromkeys((*file_registry, *registry, *request.base))
     return {
-        key: merge(key, request.base.get(key), registry.get(key), folder.get(key), request.prefer)
+        key: merge(key, request.base.get(key), registry.get(key), file_registry.get(key), request.prefer)
         for key in keys
     }
 

@@ -160,7 +160,7 @@ def _to_answer(path: str, result: Blame) -> dict[str, Any]:
     return {
         "path": path,
         "lines": lineage.lines,
-        "spans": [_span_fields(span, result) for span in lineage.ranges],
+        "spans": [_span_fields(line_range, result) for line_range in lineage.ranges],
         "changed": changed,
         "unchecked": len(lineage.unchecked),
         "truncated": result.truncated,
@@ -172,18 +172,18 @@ def _to_answer(path: str, result: Blame) -> dict[str, Any]:
     }
 
 
-def _span_fields(span: OriginRange, result: Blame) -> dict[str, Any]:
-    commit = _commit_fields(result.find_commit(span.version))
+def _span_fields(line_range: OriginRange, result: Blame) -> dict[str, Any]:
+    commit = _commit_fields(result.find_commit(line_range.version))
     by = (
-        {"commit": commit, "origin": _origin_fields(span.reformatted_by, result)}
-        if span.state == REFORMATTED
+        {"commit": commit, "origin": _origin_fields(line_range.reformatted_by, result)}
+        if line_range.state == REFORMATTED
         else None
     )
     return {
-        "start_line": span.start,
-        "end_line": span.end,
-        "state": span.state,
-        "origin": _origin_fields(span.key, result),
+        "start_line": line_range.start,
+        "end_line": line_range.end,
+        "state": line_range.state,
+        "origin": _origin_fields(line_range.key, result),
         "commit": commit,
         "reformatted_by": by,
     }

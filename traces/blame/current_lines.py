@@ -41,7 +41,7 @@ def build_current_lines(
 def _line_fields(result: Blame) -> dict[str, Any]:
     ranges = result.lineage.ranges
     return {
-        "spans": [_span_fields(span, result) for span in ranges[:MAX_SPANS]],
+        "spans": [_span_fields(line_range, result) for line_range in ranges[:MAX_SPANS]],
         "more": max(0, len(ranges) - MAX_SPANS),
         "changed": len(result.lineage.changed),
         "unchecked": len(result.lineage.unchecked),
@@ -51,15 +51,15 @@ def _line_fields(result: Blame) -> dict[str, Any]:
     }
 
 
-def _span_fields(span: OriginRange, result: Blame) -> dict[str, Any]:
+def _span_fields(line_range: OriginRange, result: Blame) -> dict[str, Any]:
     return {
-        "start": span.start,
-        "end": span.end,
-        "state": span.state,
-        "author": None if span.key is None else result.authors[span.key],
-        "commit": result.find_commit(span.version),
-        "new": result.is_uncommitted(span.version),
-        "by": None if span.reformatted_by is None else result.authors[span.reformatted_by],
+        "start": line_range.start,
+        "end": line_range.end,
+        "state": line_range.state,
+        "author": None if line_range.key is None else result.authors[line_range.key],
+        "commit": result.find_commit(line_range.version),
+        "new": result.is_uncommitted(line_range.version),
+        "by": None if line_range.reformatted_by is None else result.authors[line_range.reformatted_by],
     }
 
 

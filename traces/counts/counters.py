@@ -183,8 +183,8 @@ def _build_entry_rows(workspace_id: int, ids: list[int]) -> list[RowValues]:
     counted: Counter[tuple[int, int, CountedValues]] = Counter()
     for entry in load_counted_entries(ids):
         second = int(entry.received_at.timestamp())
-        for span in SPANS:
-            counted[span, second - second % span, entry.values] += 1
+        for duration in SPANS:
+            counted[duration, second - second % duration, entry.values] += 1
     return [
         {"workspace_id": workspace_id, "span": span, "bucket": bucket, "digest": _compute_digest(values)}
         | values._asdict()

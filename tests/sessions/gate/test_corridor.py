@@ -10,6 +10,7 @@ from types import FrameType
 from typing import Self
 
 import pytest
+from django.db import connection
 
 from tests import builders
 
@@ -59,7 +60,9 @@ def test_a_request_walks_the_documented_files_in_order_and_none_twice(acme, agen
     with Tracer(documented_rooms()) as tracer:
         agent.gate("Write", file_path="src/auth/b.ts", content="y")
     view, *rooms = dict.fromkeys(tracer.entries)
-    assert [view, *rooms] == documented_rooms()
+    # PostgreSQL records a decision without consequences in one statement, so nothing follows up on it.
+    skipped = {"sessions/gate/follow_up.py"} if connection.vendor == "postgresql" else set()
+    assert [view, *rooms] == [room for room in documented_rooms() if room not in skipped]
     # The view is entered by Django for each of its hooks; after it, a file is entered once, by its predecessors.
     entered = [room for room in tracer.entries if room != view]
     collapsed = entered[:1] + [after for before, after in pairwise(entered) if after != before]
