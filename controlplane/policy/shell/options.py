@@ -110,27 +110,27 @@ def _is_option(word: Word, spec: OptionSpec) -> bool:
 def _parse_long(word: Word, remaining: Iterator[Word], spec: OptionSpec) -> tuple[str, Word | None]:
     name, equals, _ = word.prefix.partition("=")
     role = spec.options.get(name)
-    span = word.span
+    location = word.span
     if role is None or (word.value is None and not equals):
-        raise UnclearCommandError(f"the option {name} is not known to be safe", span)
+        raise UnclearCommandError(f"the option {name} is not known to be safe", location)
     if equals:
         if role == FLAG:
-            raise UnclearCommandError(f"the option {name} takes no value", span)
+            raise UnclearCommandError(f"the option {name} takes no value", location)
         return name, _check_attached(word.tail(len(name) + 1), role, spec)
-    return name, None if role in (FLAG, OPTIONAL) else _require_single(_take_value(remaining, span))
+    return name, None if role in (FLAG, OPTIONAL) else _require_single(_take_value(remaining, location))
 
 
 def _parse_short(
     word: Word, remaining: Iterator[Word], spec: OptionSpec
 ) -> Iterator[tuple[str, Word | None]]:
-    span = word.span
+    location = word.span
     if spec.takes_number and word.value is not None and word.value[1:].isdecimal():
         return
     for index in range(1, len(word.prefix)):
         name = f"-{word.prefix[index]}"
         role = spec.options.get(name)
         if role is None:
-            raise UnclearCommandError(f"the option {name} is not known to be safe", span)
+            raise UnclearCommandError(f"the option {name} is not known to be safe", location)
         if role == FLAG:
             yield name, None
             continue
@@ -139,16 +139,16 @@ def _parse_short(
         if role == OPTIONAL:
             yield name, _require_single(attached) if is_attached else None
         else:
-            yield name, _require_single(attached if is_attached else _take_value(remaining, span))
+            yield name, _require_single(attached if is_attached else _take_value(remaining, location))
         return
     if word.value is None:
-        raise UnclearCommandError("an option that is known only when the command runs", span)
+        raise UnclearCommandError("an option that is known only when the command runs", location)
 
 
-def _take_value(remaining: Iterator[Word], span: Span) -> Word:
+def _take_value(remaining: Iterator[Word], location: Span) -> Word:
     word = next(remaining, None)
     if word is None:
-        raise UnclearCommandError("an option without its value", span)
+        raise UnclearCommandError("an option without its value", location)
     return word
 
 

@@ -61,16 +61,16 @@ class ProgramCall:
 
     def resolve(self, word: Word, *, below: str = "") -> list[CommandPath]:
         """Return every path that a word may name: one for each directory that the shell may be in."""
-        span = word.span
+        location = word.span
         if word.value is None:
-            raise UnclearCommandError("the path is known only when the command runs", span)
+            raise UnclearCommandError("the path is known only when the command runs", location)
         raw = f"{word.value.rstrip('/')}/{below}" if below else word.value
         if raw == "":
-            raise UnclearCommandError("an empty path", span)
+            raise UnclearCommandError("an empty path", location)
         if raw.startswith("/") or word.has_tilde:
             return [resolve_lexically("", raw, self.recorder.root)]
         if self.state.directories is None:
-            raise UnclearCommandError("the current directory is not known here", span)
+            raise UnclearCommandError("the current directory is not known here", location)
         return [resolve_lexically(directory, raw, self.recorder.root) for directory in self.state.directories]
 
     def read(self, word: Word, *, recursive: bool = False) -> None:
@@ -81,20 +81,20 @@ class ProgramCall:
             self.read_cwd()  # names on a list are relative to where the shell is now
         elif word.value not in SOURCES and word.value != "-":
             for path in self.resolve(word):
-                self.recorder.add_read(path, recursive=recursive, span=word.span)
+                self.recorder.add_read(path, recursive=recursive, location=word.span)
 
     def _read_wildcard(self, word: Word) -> None:
         """Record the matches of a wildcard; where they are not known, all below its fixed part."""
         self._check_wildcard(word)
-        span = word.span
+        location = word.span
         for path in self.resolve(word):
-            matches = self._find_matches(path, span)
+            matches = self._find_matches(path, location)
             if matches is None:
                 directory = resolve_lexically(path.cwd, fixed_directory(path.raw), self.recorder.root)
-                self.recorder.add_read(directory, recursive=True, span=span, pattern=path.raw)
-                matches = self.recorder.find_links(directory, span)
+                self.recorder.add_read(directory, recursive=True, location=location, pattern=path.raw)
+                matches = self.recorder.find_links(directory, location)
             for match in matches:
-                self.recorder.add_read(match, recursive=True, span=span)
+                self.recorder.add_read(match, recursive=True, location=location)
 
     def _check_wildcard(self, word: Word) -> None:
         """Raise UnclearCommandError where a wildcard may lead out of its directory."""
@@ -102,14 +102,14 @@ class ProgramCall:
         if may_match_parent(word.value or "", bare=not re.search(rb"[^\w./*?!^\[\]-]", source_text)):
             raise UnclearCommandError("a wildcard that may match ..", word.span)
 
-    def _find_matches(self, path: CommandPath, span: Span) -> list[CommandPath] | None:
+    def _find_matches(self, path: CommandPath, location: Span) -> list[CommandPath] | None:
         """Return the matches of a wildcard; None outside of the workspace, without a disk, or if too many."""
         if not self.recorder.on_disk or not is_inside(path.key):
             return None
         absolute = path.raw.startswith("/")
         # `key` has its `..` resolved by text, but links may turn them elsewhere.
         if absolute and ".." in path.raw.split("/"):
-            raise UnclearCommandError("a wildcard behind a ..", span)
+            raise UnclearCommandError("a wildcard behind a ..", location)
         pattern = path.key if absolute else f"{path.cwd}/{path.raw}".lstrip("/")
         matches = find_matches(self.recorder.filesystem, pattern)
         if matches is None:
@@ -143,8 +143,8 @@ class ProgramCall:
         if word.value in DEVICES:
             return
         for path in self.resolve(word, below=below):
-            span = word.span
-            self.recorder.add_write(path, op, span, recursive=recursive, may_link=may_link)
+            location = word.span
+            self.recorder.add_write(path, op, location, recursive=recursive, may_link=may_link)
             if (word.value or "").endswith("/"):
                 self.recorder.written_with_slash.add(path.key)
 
@@ -155,13 +155,13 @@ class ProgramCall:
             self.write(word, op, recursive=recursive)
             return
         self._check_wildcard(word)
-        span = word.span
+        location = word.span
         for path in self.resolve(word):
-            matches = self._find_matches(path, span)
+            matches = self._find_matches(path, location)
             if not matches:
-                raise UnclearCommandError("a wildcard among the targets", span)
+                raise UnclearCommandError("a wildcard among the targets", location)
             for match in matches:
-                self.recorder.add_matched_write(match, op, span, recursive=recursive)
+                self.recorder.add_matched_write(match, op, location, recursive=recursive)
 
     def add_unknown(self, reason: str) -> None:
         self.recorder.add_unknown(reason, self.span)

@@ -98,13 +98,13 @@ class Recorder:
         self,
         path: CommandPath,
         op: str,
-        span: Span,
+        location: Span,
         *,
         recursive: bool = False,
         may_link: bool = False,
     ) -> ShellPath:
         """Record a write; `may_link`: it may put a link at `path`, or links below it."""
-        start, end = self._offsets(span)
+        start, end = self._offsets(location)
         written = ShellPath(path.raw, path.cwd, op, recursive, start, end)
         self._writes[written] = path.key
         self._ops.append(op)
@@ -113,16 +113,16 @@ class Recorder:
             self._links.append(_Link(path.key, written))
         return written
 
-    def add_matched_write(self, path: CommandPath, op: str, span: Span, *, recursive: bool) -> None:
+    def add_matched_write(self, path: CommandPath, op: str, location: Span, *, recursive: bool) -> None:
         """Record a write to a path that a wildcard matched."""
-        self._matched.add(self.add_write(path, op, span, recursive=recursive))
+        self._matched.add(self.add_write(path, op, location, recursive=recursive))
 
-    def add_read(self, path: CommandPath, *, recursive: bool, span: Span, pattern: str = "") -> None:
-        start, end = self._offsets(span)
+    def add_read(self, path: CommandPath, *, recursive: bool, location: Span, pattern: str = "") -> None:
+        start, end = self._offsets(location)
         self._reads[ShellPath(path.raw, path.cwd, "read", recursive, start, end, pattern)] = None
 
-    def add_unknown(self, reason: str, span: Span) -> None:
-        start, end = self._offsets(span)
+    def add_unknown(self, reason: str, location: Span) -> None:
+        start, end = self._offsets(location)
         self._unknown[Unknown(self.source.text[start:end], reason, start, end)] = None
 
     def mark(self) -> Mark:
@@ -138,9 +138,9 @@ class Recorder:
         for unknown in list(self._unknown)[mark.unknown :]:
             del self._unknown[unknown]
 
-    def add_part(self, span: Span, mark: Mark) -> None:
+    def add_part(self, location: Span, mark: Mark) -> None:
         """Record a simple command whose effects stand behind `mark`."""
-        start, end = self._offsets(span)
+        start, end = self._offsets(location)
         part = CommandPart(self.source.text[start:end], start, end, self._verdict(mark))
         if part not in self._parts[-8:]:  # each round of a loop repeats its commands
             self._parts.append(part)
@@ -153,12 +153,12 @@ class Recorder:
         ops = self._ops[mark.ops :]
         return next((verdict for op, verdict in VERDICTS if op in ops), "reads")
 
-    def add_nested(self, text: str, directories: tuple[str, ...], span: Span) -> None:
+    def add_nested(self, text: str, directories: tuple[str, ...], location: Span) -> None:
         """Record what a string that is run as a command would write, with the span of the string."""
         for directory in directories:
             for path in self._nested(text, directory).writes:
                 resolved = resolve_lexically(path.cwd, path.raw, self.root)
-                self.add_write(resolved, path.op, span, recursive=path.recursive)
+                self.add_write(resolved, path.op, location, recursive=path.recursive)
 
     @property
     def has_unknown(self) -> bool:
@@ -187,13 +187,13 @@ class Recorder:
         outside = not is_inside(path.key) and "/" in path.key
         return outside or self._ask_disk(path) is False
 
-    def find_links(self, path: CommandPath, span: Span) -> list[CommandPath]:
+    def find_links(self, path: CommandPath, location: Span) -> list[CommandPath]:
         """Return the links below a directory; raises UnclearCommandError where it holds too many files."""
         if self._ask_disk(path) is not True:
             return []
         names = self.filesystem.list_links(path.key)
         if names is None:
-            raise UnclearCommandError("too many files to search for symbolic links", span)
+            raise UnclearCommandError("too many files to search for symbolic links", location)
         return [CommandPath(name, "", name) for name in names]
 
     def may_exist(self, file: str) -> bool:
@@ -251,8 +251,8 @@ class Recorder:
                     reason = "may be written through a link that the same command creates"
                     self._unknown[Unknown(text, reason, path.start, path.end)] = None
 
-    def _offsets(self, span: Span) -> tuple[int, int]:
-        return self.source.offset(span[0]), self.source.offset(span[1])
+    def _offsets(self, location: Span) -> tuple[int, int]:
+        return self.source.offset(location[0]), self.source.offset(location[1])
 
 
 def _may_follow(link: _Link, path: ShellPath, key: str) -> bool:

@@ -114,7 +114,7 @@ def _read_matching(call: ProgramCall, word: Word, pattern: str) -> None:
         regex = re.compile(translate(path.key.replace("[^", "[!")))
         files = [file for file in workspace_files or () if regex.match(file)]
         for file in files[:MAX_MATCHES]:
-            call.recorder.add_read(CommandPath(file, "", file), recursive=False, span=word.span)
+            call.recorder.add_read(CommandPath(file, "", file), recursive=False, location=word.span)
 
 
 def _list_refs(call: ProgramCall, parsed: ParsedOptions) -> None:
