@@ -65,15 +65,15 @@ def _merge_fields(
     merged: dict[str, Any] = {}
     conflicts = []
     for name in dict.fromkeys((*registry, *folder)):
-        before, in_registry, in_folder = base.get(name), registry.get(name), folder.get(name)
-        if in_folder in (in_registry, before):
+        before, in_registry, in_file = base.get(name), registry.get(name), folder.get(name)
+        if in_file in (in_registry, before):
             merged[name] = in_registry
         elif in_registry == before:
-            merged[name] = in_folder
+            merged[name] = in_file
         elif name in TIMESTAMP_FIELDS:
-            merged[name] = max(str(in_registry or ""), str(in_folder or ""))
+            merged[name] = max(str(in_registry or ""), str(in_file or ""))
         elif prefer:
-            merged[name] = in_registry if prefer == "registry" else in_folder
+            merged[name] = in_registry if prefer == "registry" else in_file
         else:
-            conflicts.append(MergeConflict(key, name, before, in_registry, in_folder))
+            conflicts.append(MergeConflict(key, name, before, in_registry, in_file))
     return {name: value for name, value in merged.items() if value is not None}, tuple(conflicts)
