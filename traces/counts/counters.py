@@ -34,9 +34,9 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 BATCH_SIZE = 1_000
 LOOKBACK_SECONDS = 60.0  # seconds
 COUNTED_COLUMNS = ("pk", "received_at", "kind", "outcome", "agent", "intent_id", "tool", "reason")
-FOLDER_LEVELS = 2
+DIRECTORY_LEVELS = 2
 MAX_FOLDER_LENGTH = 200  # characters
-ROOT_FOLDER = "./"
+ROOT_DIRECTORY = "./"
 _ENTRY_COUNTS, _FILE_COUNTS = EntryCount._meta.db_table, FileCount._meta.db_table
 _ENTRIES, _LEAVES = LedgerEntry._meta.db_table, LedgerLeaf._meta.db_table
 ADD_ENTRIES = f"""ON CONFLICT (workspace_id, span, bucket, digest)
@@ -79,7 +79,7 @@ class CountedEntry(NamedTuple):
 
 def find_top_directory(path: str) -> str:
     """Return the first two directories: `src/auth` of `src/auth/jwt/sign.ts`, `./` of `README.md`."""
-    return "/".join(path.split("/")[:-1][:FOLDER_LEVELS])[:MAX_FOLDER_LENGTH] or ROOT_FOLDER
+    return "/".join(path.split("/")[:-1][:DIRECTORY_LEVELS])[:MAX_FOLDER_LENGTH] or ROOT_DIRECTORY
 
 
 class Counters:
