@@ -100,3 +100,10 @@ def test_the_developer_docs_name_files_that_are_there():
     ]
     # NAME and APP stand for whatever somebody adds.
     assert [path for path in known if not re.search("NAME|APP", path) and not (ROOT / path).exists()] == []
+
+
+def test_each_module_of_the_gate_has_tests():
+    folder = ROOT / "tests" / "sessions" / "gate"
+    named = set(re.findall(r"`(\w+)`", (folder / "README.md").read_text()))
+    modules = {file.stem for file in (ROOT / "sessions" / "gate").rglob("*.py")} - {"__init__"}
+    assert {name for name in modules if not (folder / f"test_{name}.py").exists()} <= named
