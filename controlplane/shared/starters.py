@@ -7,7 +7,9 @@ write anywhere.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from controlplane.policy.model import DEFAULT_PROTECTED_PATHS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -68,6 +70,14 @@ class Starter:
     def intentignore(self) -> str:
         """The recommended text of `.intentignore`."""
         return "\n".join((*SECRETS, *self.secrets)) + "\n"
+
+    @property
+    def policy(self) -> dict[str, Any]:
+        """The policy keys that the starter sets in a new workspace."""
+        return {
+            "protected_paths": [*DEFAULT_PROTECTED_PATHS, *self.all_protected_paths],
+            "safe_commands": list(self.safe_commands),
+        }
 
     @property
     def all_protected_paths(self) -> tuple[str, ...]:
