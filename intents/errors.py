@@ -7,7 +7,13 @@ from typing import Any
 
 from controlplane.policy.model import IntentStatus
 from controlplane.policy.rules.policy_document import InvalidPolicyError
-from controlplane.shared.errors import ConflictError, InvalidInputError, NotFoundError, VersionMismatchError
+from controlplane.shared.errors import (
+    ConflictError,
+    InvalidInputError,
+    NotFoundError,
+    UnavailableError,
+    VersionMismatchError,
+)
 from intents.file_format.report import ValidationReport
 from intents.statuses import ALLOWED_MOVES
 
@@ -79,6 +85,16 @@ class ProposalRefusedError(ConflictError):
 
 class InvalidIntentignoreError(InvalidInputError):
     """The bytes cannot be stored as `.intentignore`."""
+
+
+class UnreadableIgnoreFileError(UnavailableError):
+    """An `.intentignore` file on disk cannot be read, so nobody knows what it forbids."""
+
+    error_type = "HOOK_BLOCKED"
+
+    def __init__(self, path: str, problem: str) -> None:
+        error = f"{path} cannot be used, so every call is denied. {problem} Repair or remove the file."
+        super().__init__(error, reason="internal_error")
 
 
 class InvalidSyncStateError(InvalidInputError):

@@ -236,6 +236,7 @@ class Snapshot:
     intent: SelectedIntent | None = None  # None although one is selected: it is gone
     intent_held_by_other: bool = False  # another session took it while this one was silent
     intentignore: str = ""
+    ignore_files: tuple[str, ...] = ()  # the texts of the files on disk, which count beside it
     grants: tuple[Grant, ...] = ()
     rejected_paths: tuple[RejectedPath, ...] = ()
     owners: OwnerLookup | None = None  # of the intents in progress

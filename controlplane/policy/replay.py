@@ -57,6 +57,7 @@ class RuleSet:
 
     policy: Policy = field(default_factory=Policy)
     intentignore: str = ""
+    ignore_files: tuple[str, ...] = ()
     intents: Mapping[str, SelectedIntent] = field(default_factory=dict)
 
 
@@ -163,7 +164,9 @@ def _build_snapshot(recorded: RecordedCall, rules: RuleSet) -> Snapshot:
         "intent": intent,
         **_SNAPSHOT_FIELDS.get(recorded.reason, {}),
     }
-    return Snapshot(policy=rules.policy, intentignore=rules.intentignore, **fields)
+    return Snapshot(
+        policy=rules.policy, intentignore=rules.intentignore, ignore_files=rules.ignore_files, **fields
+    )
 
 
 def _has_other_targets(recorded: RecordedCall, decision: Decision) -> bool:

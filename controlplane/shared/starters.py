@@ -1,7 +1,7 @@
 """Recommended settings for a new workspace by kind of project: ignored files, protected paths, safe commands.
 
-Nothing is set until somebody applies them. Safe commands are complete: `pytest *` would allow options that
-write anywhere.
+A new workspace gets the secrets; the rest is set when somebody applies it. Safe commands are complete:
+`pytest *` would allow options that write anywhere.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 # Secrets, in .gitignore syntax: neither read nor written. Examples without secrets stay readable.
 SECRETS = (
     "# Secrets: agents neither read nor change them.",
-    ".env",
-    ".env.*",
+    ".env*",
     "!.env.example",
     "!.env.sample",
     "!.env.template",

@@ -41,6 +41,7 @@ def _resolve_local_root(text: str) -> str:
     path = Path(text).absolute()
     if path == Path("/"):
         raise InvalidInputError("local_root: The root of the file system cannot be a workspace.")
-    if path.exists() and not path.is_dir():
-        raise InvalidInputError(f"local_root: {path} is not a directory.")
+    if not path.is_dir():
+        problem = "is not a directory" if path.exists() else "does not exist"
+        raise InvalidInputError(f"local_root: {path} {problem}.")
     return str(path)

@@ -42,8 +42,9 @@ def apply_recommendations(workspace: Workspace, starter: Starter, *, actor: str)
         locked = Workspace.objects.select_for_update().get(pk=workspace.pk)
         missing = find_missing(locked, starter)
         if missing.ignored:
-            lines = [locked.intentignore.rstrip("\n")] if locked.intentignore.strip("\n") else []
-            intentignore.save_intentignore(locked, "\n".join((*lines, *missing.ignored, "")), actor=actor)
+            present = locked.intentignore.rstrip("\n")
+            text = "\n".join((present, *missing.ignored, "")) if present else starter.intentignore
+            intentignore.save_intentignore(locked, text, actor=actor)
         policy = read_policy(locked)
         additions = {"protected_paths": missing.protected_paths, "safe_commands": missing.safe_commands}
         changes = {key: [*policy[key], *added] for key, added in additions.items() if added}

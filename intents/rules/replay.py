@@ -14,6 +14,7 @@ from controlplane.policy.model import IntentStatus, SelectedIntent
 from controlplane.policy.replay import Replay, RuleSet, replay
 from controlplane.policy.rules import policy_document
 from intents.models import Intent
+from intents.rules.ignore_files import list_ignore_texts
 from intents.rules.policy import parse_policy
 from traces.entries.recorded_calls import MAX_CALLS, CallSelection, load_recorded_calls
 
@@ -62,7 +63,12 @@ def load_rules(workspace: Workspace) -> RuleSet:
     """Return the rules in force. 1 query."""
     intents = map(_to_core, Intent.objects.filter(workspace=workspace))
     by_id = {intent.intent_id: intent for intent in intents}
-    return RuleSet(policy_document.parse(workspace.policy), workspace.intentignore, by_id)
+    return RuleSet(
+        policy=policy_document.parse(workspace.policy),
+        intentignore=workspace.intentignore,
+        ignore_files=list_ignore_texts(workspace.local_root),
+        intents=by_id,
+    )
 
 
 def _apply(changes: RuleChanges, current: RuleSet, policy: Mapping[str, Any]) -> RuleSet:
@@ -74,6 +80,7 @@ def _apply(changes: RuleChanges, current: RuleSet, policy: Mapping[str, Any]) ->
     return RuleSet(
         policy=parse_policy({**policy, **(changes.policy or {})}),
         intentignore=current.intentignore if changes.intentignore is None else changes.intentignore,
+        ignore_files=current.ignore_files,
         intents={**current.intents, **changed_intents},
     )
 

@@ -14,6 +14,7 @@ from controlplane.policy.explain import append_available_intents
 from controlplane.policy.messages import append_scope
 from controlplane.policy.model import Decision, ErrorType, Reason, ToolCall, Verdict
 from controlplane.policy.paths.canonical import to_printable
+from controlplane.policy.rules.path_rules import compile_rules
 from intents.selectors import find_owners
 from sessions.gate.outcome import GateOutcome
 from sessions.gate.request import GateRequest
@@ -76,7 +77,8 @@ def decide_call(call: ToolCall, snapshot: SessionSnapshot) -> DecidedCall:
     decision = decide(located, snapshot.core, now, filesystem)
     if decision.error_type in LISTING_ERROR_TYPES:
         core, session = snapshot.core, snapshot.session
-        intents = list_available_intents(workspace_id, core.policy, core.intentignore, session=session)
+        excluded = compile_rules(core).ignore.intents
+        intents = list_available_intents(workspace_id, core.policy, excluded, session=session)
         decision = replace(decision, error=append_available_intents(decision.error or "", intents))
     elif decision.reason == Reason.NOT_IN_SCOPE:
         decision = replace(decision, error=_name_scope(decision, snapshot))

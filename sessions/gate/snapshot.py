@@ -16,6 +16,7 @@ from controlplane.policy.globs.scope import Scope
 from controlplane.policy.model import ErrorType, Grant, IntentStatus, Policy, SessionState, Snapshot
 from controlplane.shared.sql_names import column, table_name
 from intents.models import Intent
+from intents.rules.ignore_files import require_ignore_texts
 from sessions.approvals.rejections import list_rejected_paths
 from sessions.gate.concurrent_changes import ConcurrentChanges, find_concurrent_changes
 from sessions.lifecycle.session_context import load_context
@@ -84,6 +85,7 @@ def read_snapshot(session: AgentSession) -> SessionSnapshot:
         intent=context.intent,
         intent_held_by_other=context.intent_held_by_other,
         intentignore=workspace.intentignore,
+        ignore_files=require_ignore_texts(workspace.local_root),
         grants=tuple(_to_core_grant(grant) for grant in grants),
         rejected_paths=list_rejected_paths(session, policy) if session.pk is not None else (),
         owners=_load_owners(workspace, policy),

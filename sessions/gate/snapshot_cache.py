@@ -7,8 +7,10 @@ A cached snapshot may be stale. That is safe: a decision made on it is appended 
 from __future__ import annotations
 
 from collections import OrderedDict
+from dataclasses import replace
 
 from controlplane.shared.tokens import Bearer
+from intents.rules.ignore_files import require_ignore_texts
 from sessions.core_values import forget_policies, load_policy
 from sessions.gate.snapshot import SessionSnapshot, forget_owners, read_snapshot
 from sessions.lifecycle.intent_lock import reclaim_intent
@@ -27,8 +29,16 @@ def get_snapshot(bearer: Bearer, opening: Opening) -> SessionSnapshot:
         session, _ = open_session(bearer, opening)
         if session.intent is None and session.selected_intent_id and not session.ended:
             reclaim_intent(session, load_policy(session.workspace))
-        snapshot = remember(read_snapshot(session))
-    return snapshot
+        return remember(read_snapshot(session))
+    return _with_ignore_files(snapshot)
+
+
+def _with_ignore_files(snapshot: SessionSnapshot) -> SessionSnapshot:
+    """Bring the `.intentignore` files of a cached snapshot up to date: no revision counts their changes."""
+    texts = require_ignore_texts(snapshot.local_root)
+    if texts == snapshot.core.ignore_files:
+        return snapshot
+    return remember(replace(snapshot, core=replace(snapshot.core, ignore_files=texts)))
 
 
 def remember(snapshot: SessionSnapshot) -> SessionSnapshot:

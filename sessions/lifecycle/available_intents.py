@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from django.utils import timezone
 
-from controlplane.policy.globs.intentignore import IgnoreRules
 from controlplane.policy.model import IntentStatus, Policy
 from intents.selectors import list_intent_statuses, list_selectable_intents
 from intents.statuses import SELECTABLE_STATUSES
@@ -18,29 +18,28 @@ MAX_NAME_LENGTH = 60
 
 
 def list_available_intents(
-    workspace_id: int, policy: Policy, intentignore: str, *, session: AgentSession | None
+    workspace_id: int, policy: Policy, excluded: Collection[str], *, session: AgentSession | None
 ) -> list[IntentSummary]:
-    """Return the selectable intents in file order, those that `.intentignore` excludes apart.
+    """Return the selectable intents in file order without the excluded ones (`find_excluded_intents`).
 
     `note` says what makes the handshake refuse one now: another session holds it, or its dependencies are not
     met. At most 3 queries.
     """
     holders = _describe_holders(workspace_id, policy, session)
-    ignored = IgnoreRules.parse(intentignore).intents
     return [
         replace(intent, note=holders.get(intent.intent_id, intent.note))
         for intent in list_selectable_intents(workspace_id)
-        if intent.intent_id not in ignored
+        if intent.intent_id not in excluded
     ]
 
 
 def list_known_ids(
-    workspace_id: int, policy: Policy, intentignore: str, *, session: AgentSession | None
+    workspace_id: int, policy: Policy, excluded: Collection[str], *, session: AgentSession | None
 ) -> list[str]:
     """Return all ids of the registry in file order, each with what makes the handshake refuse it."""
     notes = {
         intent.intent_id: intent.note
-        for intent in list_available_intents(workspace_id, policy, intentignore, session=session)
+        for intent in list_available_intents(workspace_id, policy, excluded, session=session)
     }
     ids = []
     for intent_id, status in list_intent_statuses(workspace_id).items():

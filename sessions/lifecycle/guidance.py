@@ -7,11 +7,11 @@ from typing import Any
 from controlplane.policy.calls.resolve_tool import select_safe_tools
 from controlplane.policy.calls.toolsets import COMMON, TABLES
 from controlplane.policy.calls.toolsets.kinds import HANDSHAKE
-from controlplane.policy.globs.intentignore import IgnoreRules
 from controlplane.policy.model import ErrorType, Policy, Reason, Registry
 from intents import registry
 from intents.prompts import governance
 from intents.prompts.recent_history import load_prompt_context
+from intents.rules.ignore_files import find_excluded_intents
 from intents.store import to_values
 from sessions.lifecycle.available_intents import EXCLUDED, list_available_intents
 from sessions.lifecycle.session_context import SessionContext, load_context
@@ -45,7 +45,10 @@ def _render_prompt(context: SessionContext) -> str:
     if not session.selected_intent_id:
         return governance.render_before_selection(
             list_available_intents(
-                session.workspace_id, context.policy, context.workspace.intentignore, session=session
+                session.workspace_id,
+                context.policy,
+                find_excluded_intents(context.workspace),
+                session=session,
             )
         )
     if _find_problem(context) is not None or session.intent is None:
@@ -116,8 +119,7 @@ def _find_intent_problem(context: SessionContext) -> Problem | None:
 
 
 def _is_excluded(context: SessionContext) -> bool:
-    excluded = IgnoreRules.parse(context.workspace.intentignore).intents
-    return context.session.selected_intent_id in excluded
+    return context.session.selected_intent_id in find_excluded_intents(context.workspace)
 
 
 def _may_read_without_registry(policy: Policy) -> bool:

@@ -9,7 +9,6 @@ from typing import Any
 from django.db import transaction
 
 from controlplane.models import Workspace
-from controlplane.policy.globs.intentignore import IgnoreRules
 from controlplane.policy.model import (
     ACTION_HINTS,
     ErrorType,
@@ -21,6 +20,7 @@ from controlplane.policy.model import (
 from intents import registry
 from intents.models import Intent
 from intents.prompts.context import build_intent_context
+from intents.rules.ignore_files import find_excluded_intents
 from intents.selectors import describe_unmet, find_intent, find_unmet_dependencies
 from sessions.core_values import load_policy
 from sessions.lifecycle.available_intents import EXCLUDED, describe_holder, list_known_ids
@@ -130,7 +130,7 @@ def _refuse_registry(workspace: Workspace) -> Refusal | None:
 def _refuse_unknown(session: AgentSession, intent_id: object) -> Refusal:
     workspace = session.workspace
     policy = load_policy(workspace)
-    known = list_known_ids(workspace.pk, policy, workspace.intentignore, session=session)
+    known = list_known_ids(workspace.pk, policy, find_excluded_intents(workspace), session=session)
     ids = ", ".join(known) or "none"
     if not isinstance(intent_id, str) or not INTENT_ID.fullmatch(intent_id):
         error = (
@@ -172,7 +172,7 @@ def _refuse_closed(intent: Intent) -> Refusal | None:
 
 
 def _refuse_excluded(intent: Intent) -> Refusal | None:
-    if intent.intent_id not in IgnoreRules.parse(intent.workspace.intentignore).intents:
+    if intent.intent_id not in find_excluded_intents(intent.workspace):
         return None
     error = f"{intent.intent_id} is {EXCLUDED}, by an `intent:` line. Select another intent."
     return Refusal(ErrorType.INTENT_IGNORED, Reason.INTENTIGNORE, error)

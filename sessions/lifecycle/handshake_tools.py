@@ -18,6 +18,7 @@ from controlplane.policy.paths.canonical import CanonicalPath, canonicalize
 from controlplane.shared.errors import ConflictError, InvalidInputError
 from intents.models import Intent
 from intents.registry import describe_unavailable, find_registry_state
+from intents.rules.ignore_files import find_excluded_intents
 from intents.statuses import SELECTABLE_STATUSES, parse_status
 from intents.summaries import MAX_DESCRIPTION_LENGTH, IntentSummary, one_line
 from sessions.approvals.representations import represent_approval
@@ -65,7 +66,8 @@ def render_available_intents(
         intents = _list_closed_intents(workspace.pk, status)
     else:
         policy = load_policy(workspace)
-        intents = list_available_intents(workspace.pk, policy, workspace.intentignore, session=session)
+        excluded = find_excluded_intents(workspace)
+        intents = list_available_intents(workspace.pk, policy, excluded, session=session)
         intents = [intent for intent in intents if status is None or intent.status == status]
     return "\n".join(map(_render_intent, intents)) or (f"No intent is {status}." if status else NO_INTENT)
 

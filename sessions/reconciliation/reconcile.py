@@ -17,6 +17,7 @@ from controlplane.policy.model import Reason, Snapshot, Target
 from controlplane.policy.paths.filesystem import UnknownFilesystem
 from controlplane.policy.rules.path_rules import compile_rules, find_write_objection
 from intents.models import Intent
+from intents.rules.ignore_files import list_ignore_texts
 from sessions.core_values import load_policy, to_core_intent
 from sessions.reconciliation.evidence import Evidence, TraceRecord, gather_evidence
 from traces.entries.reconciliations import SubjectKey
@@ -107,6 +108,7 @@ class CurrentRules:
             policy=load_policy(self.workspace),
             intent=to_core_intent(intent),
             intentignore=self.workspace.intentignore,
+            ignore_files=list_ignore_texts(self.workspace.local_root),
         )
         objections = find_write_objection(Target(path), compile_rules(snapshot), _NO_FILESYSTEM)
         if objections is None:

@@ -12,6 +12,7 @@ from rest_framework.response import Response
 from controlplane.api.pagination import PAGE_PARAMETERS, paginate
 from controlplane.api.views import WorkspaceView
 from controlplane.policy.model import SessionState
+from intents.rules.ignore_files import find_excluded_intents
 from sessions.api_schema import Body, responses_for
 from sessions.approvals.representations import represent_approval
 from sessions.approvals.schema import ApprovalAnswer
@@ -185,7 +186,7 @@ class SessionTraceView(SessionViewBase):
 def _represent_available(session: AgentSession) -> list[dict[str, Any]]:
     workspace = session.workspace
     intents = list_available_intents(
-        workspace.pk, load_policy(workspace), workspace.intentignore, session=session
+        workspace.pk, load_policy(workspace), find_excluded_intents(workspace), session=session
     )
     return [
         {

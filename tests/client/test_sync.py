@@ -90,7 +90,9 @@ def test_everything_flows_both_ways(ada):
     assert "It broke." in notes
     assert "Slow." in notes
     assert {one["problems"] for one in ada.api("GET", "lessons")[1]["results"]} == {"It broke.", "Slow."}
-    assert ada.ignored() == b"secret/**\n"
+    assert ada.ignored() == (ada.machine.repository / ".intentignore").read_bytes()
+    assert ada.ignored().split(b"\n")[1] == b".env*"
+    assert ada.ignored().endswith(b"secret/**\n")
     before = ada.files()
     assert ada.sync() == "in agreement\n"
     assert ada.files() == before

@@ -313,7 +313,11 @@ PAGES = {
             "text": HOSTILE,
             "version": 3,
             "may_edit": True,
-            "test": {"path": HOSTILE, "line": "*.pem"},
+            "files": [
+                {"path": ".intentignore", "text": HOSTILE, "error": ""},
+                {"path": ".orchestration/.intentignore", "text": "", "error": "Line 1 is not UTF-8."},
+            ],
+            "test": {"path": HOSTILE, "line": HOSTILE, "source": ".intentignore"},
             "intents": ["INT-007"],
         },
     ),

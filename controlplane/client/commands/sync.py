@@ -143,7 +143,25 @@ def sync_ignore(run: SyncRun) -> None:
         print(f"registry: {IGNORE} {'would be' if run.dry_run else 'is'} replaced")
         run.send("PUT", "intentignore", data, "text/plain")
 
-    sync_text(run, IGNORE, run.get("intentignore"), put)
+    registry_text = run.get("intentignore")
+    file_text = run.read(IGNORE)
+    is_first = IGNORE not in run.state["digests"]
+    if is_first and file_text and registry_text and file_text != registry_text and not run.prefer:
+        # A new workspace names secrets by itself, so both sides have lines before the first sync.
+        merged = merge_lines(registry_text, file_text)
+        run.write(IGNORE, merged)
+        if merged != registry_text:
+            put(merged)
+        run.state["digests"][IGNORE] = sha256_hex(merged)
+        return
+    sync_text(run, IGNORE, registry_text, put)
+
+
+def merge_lines(registry_text: bytes, file_text: bytes) -> bytes:
+    """Return the registry's lines that the file lacks, then the file: of two rules the later one decides."""
+    file_lines = {line.strip() for line in file_text.splitlines()}
+    missing = [line for line in registry_text.splitlines() if line.strip() and line.strip() not in file_lines]
+    return b"".join(line + b"\n" for line in missing) + file_text
 
 
 def sync_map(run: SyncRun) -> None:

@@ -28,9 +28,12 @@ class Command(BaseCommand):
         )
         parser.add_argument(
             "--starter",
-            default="none",
+            default="generic",
             choices=["none", "auto", *STARTERS],
-            help="Apply the recommended settings for this kind of project; auto: recognised by its files.",
+            help=(
+                "Recommended settings. By default .intentignore names secrets (.env*, keys) and nothing else"
+                " is set; none: not even that; auto: all that fits the files of the local root."
+            ),
         )
         parser.add_argument("--json", action="store_true", help="Print one JSON object.")
 
@@ -52,14 +55,14 @@ class Command(BaseCommand):
         self.stdout.write(f"Workspace {created.workspace.slug} is created. Its tokens, shown only once:")
         for role, token in created.tokens.items():
             self.stdout.write(f"  {role:<9} {token}")
-        if chosen == "none":
+        if chosen in {"none", "generic"}:
             self._recommend(created.workspace)
 
     def _recommend(self, workspace: Workspace) -> None:
         starter = choose_starter(workspace, "auto")
         missing_settings = find_missing(workspace, starter)
         self.stdout.write(
-            f"Recommended ({starter.label}); apply it on the settings page; nothing is set yet:"
+            f"Recommended for {starter.label}, not set yet; apply it on the settings page (Policy):"
         )
         for name, values in (
             (".intentignore", missing_settings.ignored),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import zlib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from controlplane.shared.starters import STARTERS, detect_starter
 from intents.errors import InvalidIntentignoreError
 from intents.rules import intentignore as ignorefile
 from intents.rules import recommendations
+from intents.rules.ignore_files import read_ignore_files
 from intents.rules.policy import change_policy, read_policy
 from intents.selectors import list_intent_ids
 
@@ -173,17 +175,26 @@ def intentignore(request: MemberRequest) -> HttpResponse:
 def _intentignore_page(
     request: MemberRequest, text: str, *, tried: str = "", status: int = 200
 ) -> HttpResponse:
-    rules = IgnoreRules.parse(text)
-    path = tried.removeprefix("./").strip("/")
+    files = read_ignore_files(request.workspace.local_root)
+    rules = {"": IgnoreRules.parse(text)} | {file.path: IgnoreRules.parse(file.text) for file in files}
     context = {
         "text": text,
         "version": compute_version(Workspace.objects.get(pk=request.workspace.pk).intentignore),
         "errors": list(ignorefile.find_line_warnings(text, list_intent_ids(request.workspace.pk))),
         "may_edit": has_role(request.role, Role.ADMIN),
-        "test": {"path": tried, "line": rules.find_rule(path, is_dir=tried.endswith("/"))} if path else None,
-        "intents": sorted(rules.intents),
+        "files": files,
+        "test": _try_path(rules, tried) if tried.strip("./") else None,
+        "intents": sorted(frozenset().union(*(file.intents for file in rules.values()))),
     }
     return render(request, "settings/intentignore.html", context, status=status)
+
+
+def _try_path(rules: Mapping[str, IgnoreRules], tried: str) -> dict[str, str | None]:
+    """Return the first line that ignores a path, and the file on disk that it stands in, if any."""
+    path, is_dir = tried.removeprefix("./").strip("/"), tried.endswith("/")
+    matches = ((name, file.find_rule(path, is_dir=is_dir)) for name, file in rules.items())
+    source, line = next(((name, line) for name, line in matches if line is not None), ("", None))
+    return {"path": tried, "line": line, "source": source}
 
 
 @settings_page

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_left
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import groupby
@@ -93,6 +94,34 @@ class IgnoreRules:
             if run.matches(entry, name, is_dir=is_dir):
                 return None if run.negated else run.find_deciding_line(entry, name, is_dir=is_dir)
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class IgnoreRuleSet:
+    """Several ignore files; a path is ignored when one of them ignores it.
+
+    A `!` line counts in its own file only, so that none takes back what another forbids.
+    """
+
+    files: tuple[IgnoreRules, ...]
+    intents: frozenset[str]  # of all files
+
+    @staticmethod
+    def parse(texts: Iterable[str]) -> IgnoreRuleSet:
+        files = tuple(map(_parse, texts))
+        return IgnoreRuleSet(files, frozenset().union(*(rules.intents for rules in files)))
+
+    def find_rule(self, path: str, *, is_dir: bool = False) -> str | None:
+        """Return the line of the first file that ignores a canonical path, or None."""
+        for rules in self.files:
+            line = rules.find_rule(path, is_dir=is_dir)
+            if line is not None:
+                return line
+        return None
+
+    def names_below(self, directory: str) -> bool:
+        """Return whether a line of any file names something below a directory."""
+        return any(rules.names_below(directory) for rules in self.files)
 
 
 @lru_cache(maxsize=256)

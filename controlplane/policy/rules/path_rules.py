@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from controlplane.policy.globs.intentignore import IgnoreRules
+from controlplane.policy.globs.intentignore import IgnoreRuleSet
 from controlplane.policy.globs.scope import Scope
 from controlplane.policy.model import ErrorType, Reason, Snapshot, Target
 from controlplane.policy.paths.canonical import fold_case
@@ -38,8 +38,8 @@ class PathRules:
     scope: Scope | None
     protected: Scope
     protected_parents: frozenset[str]  # folded names of directories in which something is protected
-    ignore: IgnoreRules
-    folded_ignore: IgnoreRules | None
+    ignore: IgnoreRuleSet
+    folded_ignore: IgnoreRuleSet | None
     has_empty_scope: bool
 
     def is_protected(self, path: str) -> bool:
@@ -80,12 +80,16 @@ def compile_rules(snapshot: Snapshot) -> PathRules:
     if owned_scope == () and policy.empty_scope == "allow":
         owned_scope = None
     ignore_case = policy.case_insensitive_paths
-    return _compile(owned_scope, policy.protected_paths, ignore_case, snapshot.intentignore)
+    ignore_files = (snapshot.intentignore, *snapshot.ignore_files)
+    return _compile(owned_scope, policy.protected_paths, ignore_case, ignore_files)
 
 
 @lru_cache(maxsize=1024)
 def _compile(
-    owned_scope: tuple[str, ...] | None, protected: tuple[str, ...], ignore_case: bool, intentignore: str
+    owned_scope: tuple[str, ...] | None,
+    protected: tuple[str, ...],
+    ignore_case: bool,
+    ignore_files: tuple[str, ...],
 ) -> PathRules:
     scope = None if owned_scope is None else Scope.from_patterns(owned_scope, case_insensitive=ignore_case)
     # `dir/**` matches all below a directory but not the directory, which could be replaced with another.
@@ -95,8 +99,8 @@ def _compile(
         # Without case everywhere: on macOS and Windows `.GIT` is the directory `.git`.
         protected=Scope.from_patterns((*protected, *directories), case_insensitive=True),
         protected_parents=frozenset(name for pattern in protected for name in _list_parents(pattern)),
-        ignore=IgnoreRules.parse(intentignore),
-        folded_ignore=IgnoreRules.parse(fold_case(intentignore)) if ignore_case else None,
+        ignore=IgnoreRuleSet.parse(ignore_files),
+        folded_ignore=IgnoreRuleSet.parse(map(fold_case, ignore_files)) if ignore_case else None,
         has_empty_scope=scope is not None and scope.is_empty,
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 
 from controlplane.models import Workspace
 from controlplane.policy.globs import parse
@@ -16,6 +16,7 @@ from controlplane.policy.shell import analyse
 from controlplane.shared.starters import STARTERS, detect_starter
 from intents.rules import recommendations
 from tests import builders
+from traces.models import LedgerEntry
 
 
 @pytest.mark.parametrize(
@@ -76,13 +77,13 @@ def test_safe_commands_are_those_words_and_no_more(starter):
 
 @pytest.mark.django_db
 def test_taking_over_adds_and_keeps_what_was_there(acme):
-    acme.intentignore = "dist/\n.env"
+    acme.intentignore = "dist/\n.env*"
     acme.policy = {"safe_commands": ["make lint", "pytest"]}
     acme.save()
     added = recommendations.apply_recommendations(acme, STARTERS["python"], actor="test")
     acme.refresh_from_db()
-    assert acme.intentignore.startswith("dist/\n.env\n")
-    assert acme.intentignore.count("\n.env\n") == 1
+    assert acme.intentignore.startswith("dist/\n.env*\n")
+    assert acme.intentignore.count("\n.env*\n") == 1
     assert acme.policy["safe_commands"][:2] == ["make lint", "pytest"]
     assert ".git/**" in acme.policy["protected_paths"]
     assert "**/uv.lock" in acme.policy["protected_paths"]
@@ -97,17 +98,36 @@ def test_create_workspace_takes_over_what_fits_the_local_root(tmp_path, capsys):
     assert set(json.loads(capsys.readouterr().out)) == {"workspace", "tokens"}
     made = Workspace.objects.get(slug="shop")
     assert "go test ./..." in made.policy["safe_commands"]
-    assert ".env" in made.intentignore
+    assert ".env*" in made.intentignore
 
 
 @pytest.mark.django_db
-def test_create_workspace_only_recommends_by_itself(capsys):
-    call_command("create_workspace", "shop")
+def test_a_new_workspace_names_secrets_and_only_recommends_the_rest(tmp_path, capsys):
+    (tmp_path / "go.mod").touch()
+    call_command("create_workspace", "shop", "--local-root", str(tmp_path))
     told = capsys.readouterr().out
-    assert "Recommended (Anything else)" in told
-    assert "safe_commands   nothing more" in told
+    assert "Recommended for Go, not set yet" in told
+    assert "go test ./..." in told
+    made = Workspace.objects.get(slug="shop")
+    assert (made.policy, ".env*" in made.intentignore.split("\n")) == ({}, True)
+    assert "id_ed25519" in made.intentignore
+    assert LedgerEntry.objects.filter(workspace_id=made.pk, kind="policy").exists()
+
+
+@pytest.mark.django_db
+def test_the_secrets_can_be_declined(capsys):
+    call_command("create_workspace", "shop", "--starter", "none")
+    assert ".env*" in capsys.readouterr().out
     made = Workspace.objects.get(slug="shop")
     assert (made.policy, made.intentignore) == ({}, "")
+
+
+@pytest.mark.django_db
+def test_a_local_root_that_does_not_exist_is_refused(tmp_path):
+    missing = str(tmp_path / "nowhere")
+    with pytest.raises(CommandError, match="does not exist"):
+        call_command("create_workspace", "shop", "--local-root", missing)
+    assert not Workspace.objects.filter(slug="shop").exists()
 
 
 @pytest.mark.django_db

@@ -50,7 +50,7 @@ class TestIntentignore:
     def test_a_path_is_tried_against_text_that_is_not_saved(self, acme, ada):
         posted = {"action": "test", "text": "secrets/", "path": "./secrets/key.pem"}
         answer = signed_in(ada).post(settings_of(acme, "intentignore/"), posted)
-        assert answer.context["test"] == {"path": "./secrets/key.pem", "line": "secrets/"}
+        assert answer.context["test"] == {"path": "./secrets/key.pem", "line": "secrets/", "source": ""}
         acme.refresh_from_db()
         assert acme.intentignore == ""
 
