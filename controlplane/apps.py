@@ -1,4 +1,9 @@
 from django.apps import AppConfig
+from django.contrib.admin.apps import AdminConfig
+
+
+class OperatorAdminConfig(AdminConfig):
+    default_site = "controlplane.pages.operator_site.OperatorSite"
 
 
 class ControlPlaneConfig(AppConfig):

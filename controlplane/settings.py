@@ -24,7 +24,7 @@ ALLOWED_HOSTS = list(ENV.allowed_hosts)
 CSRF_TRUSTED_ORIGINS = [ENV.public_url]
 
 INSTALLED_APPS = [
-    "django.contrib.admin",
+    "controlplane.apps.OperatorAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",

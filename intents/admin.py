@@ -11,8 +11,9 @@ from intents.models import Intent, IntentRevision, RegistryDocument
 @admin.register(Intent)
 class IntentAdmin(ReadOnlyAdmin):
     list_display = ["intent_id", "workspace", "name", "status", "owner", "version", "changed_at"]
+    list_select_related = ["workspace"]
     list_filter = ["workspace", "status"]
-    search_fields = ["intent_id", "name", "owner"]
+    search_fields = ["intent_id", "name", "owner", "description"]
 
 
 @admin.register(IntentRevision)

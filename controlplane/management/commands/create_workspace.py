@@ -2,17 +2,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import transaction
 
+from controlplane.management.accounts import find_or_create_account, make_superuser
+from controlplane.management.commands.add_member import set_role
+from controlplane.models import Role, Workspace
 from controlplane.shared.errors import InvalidInputError
 from controlplane.shared.starters import STARTERS, Starter, detect_starter
-from controlplane.shared.workspaces import create_workspace
+from controlplane.shared.workspaces import NewWorkspace, create_workspace
 from intents.rules.recommendations import apply_recommendations, find_missing
-
-if TYPE_CHECKING:
-    from controlplane.models import Workspace
 
 
 class Command(BaseCommand):
@@ -35,28 +36,48 @@ class Command(BaseCommand):
                 " is set; none: not even that; auto: all that fits the files of the local root."
             ),
         )
+        parser.add_argument(
+            "--superuser",
+            nargs="?",
+            const="admin",
+            default="",
+            metavar="USERNAME",
+            help=(
+                "Make this person (default: admin) an admin of the workspace who may enter /admin/. The"
+                " password of a new account is asked for, or read from standard input without a terminal."
+            ),
+        )
         parser.add_argument("--json", action="store_true", help="Print one JSON object.")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            created = create_workspace(
-                options["slug"], name=options["name"], local_root=options["local_root"]
-            )
-        except InvalidInputError as error:
-            raise CommandError(error.error) from error
-        chosen = options["starter"]
-        if chosen != "none":
-            apply_recommendations(
-                created.workspace, choose_starter(created.workspace, chosen), actor="command:create_workspace"
-            )
+        with transaction.atomic():
+            created = self._create(options)
         if options["json"]:
             self.stdout.write(json.dumps({"workspace": created.workspace.slug, "tokens": created.tokens}))
             return
         self.stdout.write(f"Workspace {created.workspace.slug} is created. Its tokens, shown only once:")
         for role, token in created.tokens.items():
             self.stdout.write(f"  {role:<9} {token}")
-        if chosen in {"none", "generic"}:
+        if options["superuser"]:
+            self.stdout.write(f"{options['superuser']} is its admin and may enter /admin/.")
+        if options["starter"] in {"none", "generic"}:
             self._recommend(created.workspace)
+
+    def _create(self, options: dict[str, Any]) -> NewWorkspace:
+        try:
+            created = create_workspace(
+                options["slug"], name=options["name"], local_root=options["local_root"]
+            )
+        except InvalidInputError as error:
+            raise CommandError(error.error) from error
+        if options["starter"] != "none":
+            starter = choose_starter(created.workspace, options["starter"])
+            apply_recommendations(created.workspace, starter, actor="command:create_workspace")
+        if options["superuser"]:
+            user = find_or_create_account(options["superuser"])
+            set_role(created.workspace, user, Role.ADMIN)
+            make_superuser(user)
+        return created
 
     def _recommend(self, workspace: Workspace) -> None:
         starter = choose_starter(workspace, "auto")
