@@ -1,4 +1,4 @@
-"""One process for everything: WSGI for REST and pages in threads, websockets and held calls on the loop."""
+"""One process for everything: the gate in its lanes, views on threads, sockets and held calls on the loop."""
 
 from __future__ import annotations
 
@@ -16,18 +16,29 @@ from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 from channels.security.websocket import AllowedHostsOriginValidator  # noqa: E402
 
 from controlplane.server.background import Lifespan  # noqa: E402
+from controlplane.server.front.app import Front, Router  # noqa: E402
+from controlplane.server.front.callers import Lookups  # noqa: E402
+from controlplane.server.front.executor import FairExecutor  # noqa: E402
+from controlplane.server.front.gate import GateApp  # noqa: E402
 from sessions.live.hold_open import App, HoldMiddleware  # noqa: E402
 from sessions.live.routing import websocket_urlpatterns  # noqa: E402
 from sessions.mcp.http import McpMiddleware  # noqa: E402
 
 WORKER_THREADS = 8
-worker_threads: App = WSGIMiddleware(cast("Any", django_application), workers=WORKER_THREADS)  # type: ignore[assignment]  # the same protocol, typed more strictly
+views = WSGIMiddleware(cast("Any", django_application), workers=1)
+views.executor = FairExecutor(WORKER_THREADS)  # type: ignore[assignment]  # the same protocol, with fair queues
+held = HoldMiddleware(Router(GateApp(), cast("App", views)))
 
 application = Lifespan(
-    ProtocolTypeRouter(
-        {
-            "http": McpMiddleware(HoldMiddleware(worker_threads)),
-            "websocket": AllowedHostsOriginValidator(AuthMiddlewareStack(URLRouter(websocket_urlpatterns))),
-        }
+    Front(
+        ProtocolTypeRouter(
+            {
+                "http": McpMiddleware(held),
+                "websocket": AllowedHostsOriginValidator(
+                    AuthMiddlewareStack(URLRouter(websocket_urlpatterns))
+                ),
+            }
+        ),
+        Lookups(),
     )
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 from controlplane.env import read_environment
 
@@ -74,23 +75,38 @@ TEMPLATES = [
     },
 ]
 
+WAIT_SECONDS = 4  # for a lock or a connection: whoever waits longer is told that the database is unavailable
 SQLITE_OPTIONS = {
     # One writer at a time is SQLite's rule: take the lock when a transaction begins, wait for it, and
     # let readers go on. recursive_triggers makes INSERT OR REPLACE meet the ledger's triggers. Each decision
     # touches the same ends of the ledger's indexes: a longer log (16 MB) writes such pages back less often.
     "transaction_mode": "IMMEDIATE",
-    "timeout": 20,
+    "timeout": WAIT_SECONDS,
     "init_command": (
         "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON;"
         "PRAGMA recursive_triggers=ON; PRAGMA cache_size=-32000; PRAGMA temp_store=MEMORY;"
         "PRAGMA wal_autocheckpoint=4000;"
     ),
 }
-DATABASES = {"default": {**ENV.database, "CONN_MAX_AGE": None, "ATOMIC_REQUESTS": False}}
+# A server that vanishes without a word is noticed by the kernel; one that hangs, by `database.limits`.
+POSTGRESQL_OPTIONS = {
+    "connect_timeout": WAIT_SECONDS,
+    "tcp_user_timeout": WAIT_SECONDS * 1000,
+    "keepalives_idle": WAIT_SECONDS,
+    "keepalives_interval": 1,
+    "keepalives_count": 3,
+}
+DATABASES: dict[str, dict[str, Any]] = {
+    "default": {**ENV.database, "CONN_MAX_AGE": None, "ATOMIC_REQUESTS": False}
+}
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     DATABASES["default"]["OPTIONS"] = SQLITE_OPTIONS
     # Tests on a file, as in use (an in-memory database locks whole tables between threads); one a process.
     DATABASES["default"]["TEST"] = {"NAME": DATA_DIR / f"test-{os.getpid()}.sqlite3"}
+else:
+    given = DATABASES["default"].get("OPTIONS", {})  # of the URL's query
+    lock_timeout = f"{given.get('options', '')} -c lock_timeout={WAIT_SECONDS * 1000}".strip()
+    DATABASES["default"]["OPTIONS"] = {**POSTGRESQL_OPTIONS, **given, "options": lock_timeout}
 
 if REDIS_URL:
     CHANNEL_LAYERS = {
@@ -166,6 +182,7 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"()": "controlplane.server.logging.LineFormatter"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "filters": {"repeats": {"()": "controlplane.server.logging.RepeatFilter"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["repeats"]}},
     "root": {"handlers": ["console"], "level": "INFO"},
 }

@@ -9,11 +9,14 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from io import BufferedReader
 from itertools import islice
 from pathlib import Path
 from typing import Protocol
+
+from django.db import DatabaseError, InterfaceError
 
 from controlplane.policy.paths.filesystem import Location, ResolvedPath, resolve_lexically
 from traces.entries.record import find_newest_hashes
@@ -51,6 +54,7 @@ class Worktree:
         self.root = Path(os.path.realpath(root)) if root else None
         self.claimed_hashes = claimed_hashes
         self._hashes: dict[str, str | None] = {}
+        self.failure: Exception | None = None  # of the database, while the core asked
 
     def resolve(self, path: str) -> ResolvedPath:
         if self.root is None:
@@ -116,15 +120,27 @@ class Worktree:
             return None
 
     def list_session_changes(self) -> Collection[str]:
-        return () if self.changes is None else self.changes.list_session_changes()
+        with self._noting_failure():
+            return () if self.changes is None else self.changes.list_session_changes()
 
     def find_changes_by_others(self, paths: Sequence[str]) -> Mapping[str, str]:
-        return {} if self.changes is None else self.changes.find_changes_by_others(paths)
+        with self._noting_failure():
+            return {} if self.changes is None else self.changes.find_changes_by_others(paths)
+
+    @contextmanager
+    def _noting_failure(self) -> Iterator[None]:
+        """Keep an error of the database for the caller: the core makes a denial of whatever is raised."""
+        try:
+            yield
+        except (DatabaseError, InterfaceError) as error:
+            self.failure = error
+            raise
 
     def _find_hash(self, path: str) -> str | None:
         if self.root is not None:
             return _hash_file(self.root / path)
-        return find_newest_hashes(self.workspace_id, [path]).get(path)
+        with self._noting_failure():
+            return find_newest_hashes(self.workspace_id, [path]).get(path)
 
 
 def _hash_file(path: Path) -> str | None:

@@ -8,6 +8,7 @@ import os
 import socket
 import threading
 import time
+from typing import TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
 import pytest
@@ -143,6 +144,9 @@ def test_an_approval_read_with_wait_is_held_until_it_is_rejected(server):
     assert (status, answer["status"], answer["comment"]) == (200, "REJECTED", "No.")
 
 
+T = TypeVar("T", bound="Tollgate")
+
+
 class Tollgate:
     """A TCP relay to PostgreSQL or Redis that can be shut: the service behind it is then away."""
 
@@ -180,9 +184,9 @@ class Tollgate:
         self.sockets.clear()
 
 
-def through_a_tollgate(server: LiveServer, variable: str) -> Tollgate:
+def through_a_tollgate(server: LiveServer, variable: str, kind: type[T] = Tollgate) -> T:
     parts = urlsplit(server.env[variable])
-    gate = Tollgate(parts.hostname or "127.0.0.1", parts.port or 0)
+    gate = kind(parts.hostname or "127.0.0.1", parts.port or 0)
     netloc = parts.netloc.rpartition("@")
     server.env[variable] = urlunsplit(parts._replace(netloc=f"{netloc[0]}{netloc[1]}127.0.0.1:{gate.port}"))
     return gate

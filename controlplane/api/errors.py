@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
-from django.db import DatabaseError
+from django.db import DatabaseError, InterfaceError
 from django.http import Http404, HttpRequest, HttpResponseBase, JsonResponse
 from django.views.defaults import page_not_found
 from rest_framework import exceptions, serializers, status
 from rest_framework.response import Response
 
+from controlplane.shared.database.errors import (
+    NO_ANSWER,
+    RETRY_SECONDS,
+    describe_database_error,
+    is_unavailable,
+)
 from controlplane.shared.errors import (
     ConflictError,
     DomainError,
@@ -69,10 +76,25 @@ def error_body(error_type: str, error: str, **extra: Any) -> dict[str, Any]:
     return {"status": "error", "error_type": error_type, "error": error, **extra}
 
 
+@dataclass(frozen=True, slots=True)
+class ErrorReply:
+    status_code: int
+    error_type: str
+    error: str
+    extra: dict[str, Any]
+    headers: dict[str, str]
+
+
 def handle_exception(error: Exception, context: dict[str, Any]) -> Response | None:
     """Handle exceptions for DRF. Unknown ones are logged and become a 500 without details."""
-    view = context.get("view")
-    shape = getattr(view, "error_body", error_body)
+    shape = getattr(context.get("view"), "error_body", error_body)
+    reply = describe_error(error)
+    body = shape(reply.error_type, reply.error, **reply.extra)
+    return Response(body, status=reply.status_code, headers=reply.headers)
+
+
+def describe_error(error: Exception) -> ErrorReply:
+    """Return how REST answers an exception. Unknown ones are logged."""
     status_code, error_type, text, extra = _describe(error)
     headers = {}
     if status_code == status.HTTP_401_UNAUTHORIZED:
@@ -80,7 +102,9 @@ def handle_exception(error: Exception, context: dict[str, Any]) -> Response | No
     wait = getattr(error, "wait", None)  # of exceptions.Throttled
     if wait:
         headers["Retry-After"] = str(int(wait) + 1)
-    return Response(shape(error_type, text, **extra), status=status_code, headers=headers)
+    elif status_code == status.HTTP_503_SERVICE_UNAVAILABLE:
+        headers["Retry-After"] = str(RETRY_SECONDS)
+    return ErrorReply(status_code, error_type, text, extra, headers)
 
 
 def _describe(error: Exception) -> tuple[int, str, str, dict[str, Any]]:
@@ -98,9 +122,13 @@ def _describe(error: Exception) -> tuple[int, str, str, dict[str, Any]]:
         return 404, "NOT_FOUND", "Not found.", {}
     if isinstance(error, PermissionDenied):
         return 403, "PERMISSION_DENIED", "Not permitted.", {}
+    if isinstance(error, DatabaseError | InterfaceError) and is_unavailable(error):
+        text = describe_database_error(error)
+        log.error("request failed: %s", text)  # no traceback: an outage would write one for each request
+        return 503, "UNAVAILABLE", text, {}
     log.error("request failed", exc_info=error)
     if isinstance(error, DatabaseError):
-        return 503, "UNAVAILABLE", "The database does not answer. Try again shortly.", {}
+        return 503, "UNAVAILABLE", NO_ANSWER, {}
     return 500, "INTERNAL_ERROR", "The server failed on this request. It has been logged.", {}
 
 

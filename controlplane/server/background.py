@@ -9,6 +9,7 @@ from typing import Any
 
 from django.db import close_old_connections
 
+from controlplane.server.health import readiness
 from sessions.approvals.lifecycle import expire_overdue
 from sessions.gate.monitoring.health import alert_on_partial_hooks
 from sessions.live.hub import stop_hub
@@ -72,8 +73,10 @@ class Lifespan:
             message = await receive()
             if message["type"] == "lifespan.startup":
                 background.start()
+                readiness.start()
                 await send({"type": "lifespan.startup.complete"})
             elif message["type"] == "lifespan.shutdown":
+                readiness.stop()
                 await stop_hub()
                 background.stop()
                 await send({"type": "lifespan.shutdown.complete"})

@@ -1,8 +1,19 @@
-"""Log one line per record, whatever an agent wrote into it (log injection, as in CVE-2025-48432)."""
+"""Log one line per record, whatever an agent wrote into it (log injection, as in CVE-2025-48432).
+
+Of errors that repeat, one a second is logged: an outage must not fill the disk that the database needs.
+"""
 
 from __future__ import annotations
 
 import logging
+import threading
+import time
+from collections.abc import Hashable
+
+from controlplane.shared.database.errors import describe_database_error, is_unavailable
+
+MIN_SECONDS = 1.0  # between two records of one kind
+MAX_KINDS = 1_000
 
 
 class LineFormatter(logging.Formatter):
@@ -15,3 +26,42 @@ class LineFormatter(logging.Formatter):
             for char in record.message
         )
         return super().formatMessage(record)
+
+
+class RepeatFilter(logging.Filter):
+    """Pass one error of a kind a second, and let the next one that passes say how many were left out.
+
+    Records are of one kind when the same line of code wrote them about the same class of exception.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._lock = threading.Lock()
+        self._seen: dict[Hashable, tuple[float, int]] = {}  # kind -> (when one passed, left out since)
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.levelno < logging.WARNING:
+            return True
+        kind = _find_kind(record)
+        now = time.monotonic()
+        with self._lock:
+            passed_at, left_out = self._seen.get(kind, (-MIN_SECONDS, 0))
+            if now - passed_at < MIN_SECONDS:
+                self._seen[kind] = (passed_at, left_out + 1)
+                return False
+            if len(self._seen) >= MAX_KINDS:
+                self._seen.clear()
+            self._seen[kind] = (now, 0)
+        if left_out:
+            record.msg, record.args = f"{record.getMessage()} ({left_out} more like this were left out)", ()
+        return True
+
+
+def _find_kind(record: logging.LogRecord) -> tuple[object, ...]:
+    """Return what makes records equal. A database that is away is one kind, and needs no traceback."""
+    error = record.exc_info[1] if record.exc_info else None
+    if isinstance(error, Exception) and is_unavailable(error):
+        record.msg, record.args = f"{record.getMessage()}: {describe_database_error(error)}", ()
+        record.exc_info = None
+        return (type(error),)
+    return (record.name, record.levelno, record.pathname, record.lineno, type(error))

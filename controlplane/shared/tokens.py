@@ -93,6 +93,11 @@ _cached_bearers: dict[str, Bearer] = {}
 _MAX_CACHED = 10_000
 
 
+def get_cached_bearer(secret: str) -> Bearer | None:
+    """Return the bearer if the cache knows it. 0 queries."""
+    return _cached_bearers.get(hash_secret(secret))
+
+
 def find_cached_bearer(secret: str) -> Bearer | None:
     """Return what `find_bearer` returns, from the cache where possible (0 queries)."""
     digest = hash_secret(secret)

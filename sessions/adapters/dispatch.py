@@ -8,12 +8,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from controlplane.shared.steps import run_steps
 from controlplane.shared.tokens import Bearer
 from sessions.adapters.file_changes import build_traces, read_previous_texts
 from sessions.adapters.hook_call import Event, HookAnswer, HookCall
 from sessions.adapters.refusal_text import to_hook_answer
 from sessions.gate import check
 from sessions.gate.monitoring.health import alert_if_degraded, compute_health
+from sessions.gate.record import record_alone
 from sessions.gate.request import GateRequest
 from sessions.lifecycle.end import end_session
 from sessions.lifecycle.guidance import render_prompt
@@ -47,11 +49,18 @@ class HookResult:
 
 def handle_hook(request: HookRequest) -> HookResult:
     """Run the handler of the event. An error raised here means that nothing was decided."""
+    return run_steps(hook_steps(request), record_alone)
+
+
+def hook_steps(request: HookRequest) -> check.Steps[HookResult]:
+    """Do what `handle_hook` does, and leave the recording of a decision to whoever runs the steps."""
+    if request.hook.event is Event.PRE_TOOL:
+        return (yield from _check_call(request))
     return HANDLERS[request.hook.event](request)
 
 
-def _check_call(request: HookRequest) -> HookResult:
-    gate_answer = check.check(request.bearer, request.gate_request)
+def _check_call(request: HookRequest) -> check.Steps[HookResult]:
+    gate_answer = yield from check.check_steps(request.bearer, request.gate_request)
     is_pending = gate_answer["decision"] == "ask" and gate_answer["approval"]
     approval_id = gate_answer["approval"]["id"] if is_pending else ""
     return HookResult(to_hook_answer(gate_answer), gate_answer["decision"], approval_id)
@@ -103,7 +112,6 @@ def _open_session(request: HookRequest) -> AgentSession:
 
 
 HANDLERS: Mapping[Event, Callable[[HookRequest], HookResult]] = {
-    Event.PRE_TOOL: _check_call,
     Event.POST_TOOL: _record_changes,
     Event.PROMPT: _answer_with_prompt,
     Event.SESSION_START: _answer_with_prompt,

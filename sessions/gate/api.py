@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema
@@ -14,11 +14,13 @@ from rest_framework.response import Response
 from controlplane.api.authentication import TokenAuthentication
 from controlplane.api.views import WorkspaceView
 from controlplane.shared.metrics import observe_decision
-from controlplane.shared.tokens import find_cached_bearer
+from controlplane.shared.steps import run_steps
+from controlplane.shared.tokens import Bearer, find_cached_bearer
 from sessions.errors import GateInputError
-from sessions.gate import check
 from sessions.gate.answers import render_refusal
+from sessions.gate.check import Steps, check_steps
 from sessions.gate.limits import MAX_BODY_BYTES, TOO_LONG
+from sessions.gate.record import record_alone
 from sessions.gate.request import GateBody, parse_gate_request
 from sessions.gate.schema import GateAnswer, GateRefusal
 from sessions.live.hold_open import HOLD_HEADER, RESUMED
@@ -43,6 +45,31 @@ EXAMPLE = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The body of a 200, with the headers that go with it."""
+
+    body: dict[str, Any]
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+def answer_steps(bearer: Bearer, data: Any, size: int, resumed: str = "") -> Steps[Reply]:
+    """Answer a decoded body of `size` bytes. `resumed` is the approval that the request was held for."""
+    began = time.perf_counter()
+    gate_request = parse_gate_request(data, size)
+    if resumed:
+        gate_request = replace(gate_request, resumed=resumed)
+    answer = yield from check_steps(bearer, gate_request)
+    observe_decision(answer["decision"], time.perf_counter() - began)
+    return Reply(answer, _hold_headers(answer, gate_request.wait_seconds, resumed))
+
+
+def _hold_headers(answer: dict[str, Any], wait_seconds: float, resumed: str) -> dict[str, str]:
+    if answer["decision"] != "ask" or not answer["approval"] or not wait_seconds or resumed:
+        return {}
+    return {HOLD_HEADER: f"{answer['approval']['id']};{wait_seconds}"}
+
+
 class GateView(WorkspaceView):
     required_role = "agent"
     error_body = staticmethod(render_refusal)
@@ -60,20 +87,9 @@ class GateView(WorkspaceView):
         examples=[OpenApiExample("A write", EXAMPLE, request_only=True)],
     )
     def post(self, request: Request) -> Response:
-        began = time.perf_counter()
         size = int(request.META.get("CONTENT_LENGTH") or 0)
         if size > MAX_BODY_BYTES:
             raise GateInputError(TOO_LONG)
-        gate_request = parse_gate_request(request.data, size)
-        resumed = request.META.get(RESUMED, "")
-        if resumed:
-            gate_request = replace(gate_request, resumed=resumed)
-        answer = check.check(self.bearer, gate_request)
-        observe_decision(answer["decision"], time.perf_counter() - began)
-        return Response(answer, headers=self._hold_headers(answer, gate_request.wait_seconds))
-
-    def _hold_headers(self, answer: dict[str, Any], wait_seconds: float) -> dict[str, str]:
-        was_held = RESUMED in self.request.META
-        if answer["decision"] != "ask" or not answer["approval"] or not wait_seconds or was_held:
-            return {}
-        return {HOLD_HEADER: f"{answer['approval']['id']};{wait_seconds}"}
+        steps = answer_steps(self.bearer, request.data, size, request.META.get(RESUMED, ""))
+        reply = run_steps(steps, record_alone)
+        return Response(reply.body, headers=reply.headers)

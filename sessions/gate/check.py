@@ -7,17 +7,25 @@ changed, and the record is committed before the answer leaves.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Generator
+from typing import Any, TypeVar
 
 from controlplane.policy.checks import MUTATION_CLASSES
+from controlplane.shared.steps import run_steps
 from controlplane.shared.tokens import Bearer, forget_token
 from sessions.errors import ForeignSessionError, GateBusyError, GateInputError, TokenRevokedError
 from sessions.gate import handshake_call, snapshot_cache
 from sessions.gate.answers import render_outcome
 from sessions.gate.decide import decide_request
 from sessions.gate.dry_run import dry_run
-from sessions.gate.record import record_outcome
+from sessions.gate.outcome import GateOutcome
+from sessions.gate.record import Decided, record_alone
 from sessions.gate.request import GateRequest
+
+T = TypeVar("T")
+# A piece of work that stops at each decision to have it recorded: it yields the decision and is sent what was
+# recorded, or None where the snapshot no longer held. So many calls can share one transaction.
+Steps = Generator[Decided, GateOutcome | None, T]
 
 MAX_ATTEMPTS = 50  # each fails only because somebody changed the session or the workspace in between
 
@@ -28,6 +36,11 @@ def check(bearer: Bearer, request: GateRequest) -> dict[str, Any]:
     Raise GateInputError, TokenRevokedError, ForeignSessionError or GateBusyError. At most 3 statements for
     an allowed call of a known session.
     """
+    return run_steps(check_steps(bearer, request), record_alone)
+
+
+def check_steps(bearer: Bearer, request: GateRequest) -> Steps[dict[str, Any]]:
+    """Do what `check` does, and leave the recording to whoever runs the steps."""
     _check_mutation_class(request.call.input)
     if request.dry_run:
         return dry_run(bearer, request)
@@ -39,7 +52,7 @@ def check(bearer: Bearer, request: GateRequest) -> dict[str, Any]:
         outcome = decide_request(request, snapshot)
         if outcome.is_selection:
             return handshake_call.answer_handshake(bearer, snapshot, request)
-        recorded = record_outcome(bearer, outcome)
+        recorded = yield Decided(bearer, outcome)
         if recorded is not None:
             return render_outcome(recorded)
         _discard_snapshot(bearer, request)

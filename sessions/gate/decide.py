@@ -68,13 +68,15 @@ def _find_read_hashes(decided: DecidedCall) -> dict[str, str]:
 
 def decide_call(call: ToolCall, snapshot: SessionSnapshot) -> DecidedCall:
     """Decide a call: 0 queries when allowed on known paths, up to 3 more where the answer lists
-    intents or owners."""
+    intents or owners. Raise DatabaseError where the database failed the decision."""
     located, workspace_id = _locate(call, snapshot), snapshot.session.workspace_id
     filesystem = Worktree(
         workspace_id, snapshot.local_root, call.current_content_hashes, snapshot.other_changes
     )
     now = timezone.now()
     decision = decide(located, snapshot.core, now, filesystem)
+    if filesystem.failure is not None:  # nothing was judged, so nothing may be recorded
+        raise filesystem.failure
     if decision.error_type in LISTING_ERROR_TYPES:
         core, session = snapshot.core, snapshot.session
         excluded = compile_rules(core).ignore.intents

@@ -1,25 +1,71 @@
-"""Record a gate decision in the ledger, bound to the snapshot it was decided on."""
+"""Record gate decisions in the ledger, each bound to the snapshot it was decided on."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.db import IntegrityError, connection, transaction
 
 from controlplane.policy.model import ToolCall, Verdict
+from controlplane.shared.database.sqlite_lock import write_transaction
 from controlplane.shared.integrity import is_violation
 from controlplane.shared.masking import to_storable
-from controlplane.shared.sqlite_lock import write_transaction
 from controlplane.shared.tokens import Bearer
 from sessions.gate.answers import render_conflicts
 from sessions.gate.ask import attach_approval
 from sessions.gate.follow_up import follow_up
 from sessions.gate.outcome import GateOutcome
 from sessions.models import UNIQUE_PENDING_APPROVAL, AgentSession, Approval
-from traces.ledger.append import NewEntry, PreparedEntry, append_prepared, find_by_key, prepare
+from traces.ledger.append import (
+    AppendedEntry,
+    Condition,
+    NewEntry,
+    PreparedEntry,
+    append_prepared,
+    append_together,
+    find_by_key,
+    prepare,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A decision that is to be recorded, and whose call it is about."""
+
+    bearer: Bearer
+    outcome: GateOutcome
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the decision is all that must be written, so that others may share its transaction."""
+        return not self.outcome.has_follow_up
+
+
+def record_alone(decided: Decided) -> GateOutcome | None:
+    """Commit a decision with all that follows from it; None when its snapshot no longer holds."""
+    return record_outcome(decided.bearer, decided.outcome)
+
+
+def record_together(decided: Sequence[Decided]) -> list[GateOutcome | None]:
+    """Commit plain decisions in one transaction, each on its own condition; None for those that do not hold.
+
+    1 statement a decision (2 on SQLite), in one round trip on PostgreSQL. An error fails them all: nothing
+    is recorded then, and the caller records each alone.
+    """
+    entries = [_build_entry(item.bearer, item.outcome) for item in decided]
+    prepared = [
+        (prepare(entry), _condition(item.outcome)) for entry, item in zip(entries, decided, strict=True)
+    ]
+    with write_transaction():
+        appended = append_together(prepared)
+        return [
+            _resolve(item.outcome, entry, condition, row)
+            for item, entry, (_, condition), row in zip(decided, entries, prepared, appended, strict=True)
+        ]
 
 
 def record_outcome(bearer: Bearer, outcome: GateOutcome) -> GateOutcome | None:
@@ -52,9 +98,19 @@ def _prepare(bearer: Bearer, outcome: GateOutcome) -> tuple[NewEntry, PreparedEn
 
 def _append(outcome: GateOutcome, entry: NewEntry, prepared: PreparedEntry) -> GateOutcome | None:
     """Append the entry while the snapshot holds. 1 statement (2 on SQLite) unless the call came before."""
+    condition = _condition(outcome)
+    return _resolve(outcome, entry, condition, append_prepared(prepared, only_if=condition))
+
+
+def _condition(outcome: GateOutcome) -> Condition:
     # Check and record are one statement, so nothing can change between the two.
-    condition = outcome.snapshot.unchanged([target.path for target in outcome.decision.targets])
-    appended = append_prepared(prepared, only_if=condition)
+    return outcome.snapshot.unchanged([target.path for target in outcome.decision.targets])
+
+
+def _resolve(
+    outcome: GateOutcome, entry: NewEntry, condition: Condition, appended: AppendedEntry | None
+) -> GateOutcome | None:
+    """Return the recorded outcome; where nothing was inserted, find out whether the call came before."""
     if appended is not None:
         return replace(outcome, decision_id=appended.entry_id)
     # Nothing was inserted: either the snapshot is stale, or an entry with this key exists.

@@ -22,6 +22,7 @@ from controlplane.api.authentication import SCHEME
 from controlplane.api.errors import ApiError, error_body, get_status_code
 from controlplane.api.throttling import TokenThrottle
 from controlplane.policy.calls.toolsets.icp import HOOK_TOOL
+from controlplane.shared.database.errors import RETRY_SECONDS, describe_database_error
 from controlplane.shared.errors import DomainError
 from controlplane.shared.tokens import Bearer, find_bearer
 from sessions.live.hold_open import MAX_BODY, App, Message, Receive, Scope, Send
@@ -29,6 +30,7 @@ from sessions.mcp.server import CALLER, server
 from sessions.mcp.session_binding import Caller, read_caller
 from sessions.mcp.threads import in_thread
 
+RETRY = ("retry-after", str(RETRY_SECONDS))
 PATHS = frozenset({"/mcp", "/mcp/"})
 HTTPS = "https"
 log = logging.getLogger(__name__)
@@ -76,8 +78,9 @@ def authenticate(method: str, headers: Mapping[str, str]) -> Caller:
     try:
         bearer = _bearer(headers.get("authorization", ""))
     except DatabaseError as error:
-        log.exception("a token could not be looked up")
-        raise ApiError(503, "UNAVAILABLE", "The database does not answer. Try again shortly.") from error
+        text = describe_database_error(error)
+        log.error("a token could not be looked up: %s", text)  # noqa: TRY400  no traceback for each request
+        raise ApiError(503, "UNAVAILABLE", text, header=RETRY) from error
     throttle = TokenThrottle()
     if not throttle.allow_request(cast("Any", SimpleNamespace(auth=bearer)), cast("Any", None)):
         wait = str(int(throttle.wait() or 0) + 1)

@@ -7,9 +7,16 @@ from typing import Any, TypeVar
 
 from channels.db import database_sync_to_async
 
+from controlplane.shared.database.limits import limit_waits
+
 T = TypeVar("T")
 
 
 async def in_thread(function: Callable[..., T], *arguments: Any) -> T:
-    result: T = await database_sync_to_async(function, thread_sensitive=False)(*arguments)
+    result: T = await database_sync_to_async(_run, thread_sensitive=False)(function, *arguments)
     return result
+
+
+def _run(function: Callable[..., T], *arguments: Any) -> T:
+    limit_waits()
+    return function(*arguments)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from typing import Any
 
 from drf_spectacular.types import OpenApiTypes
@@ -14,17 +15,21 @@ from rest_framework.response import Response
 from controlplane.api.authentication import TokenAuthentication
 from controlplane.api.views import WorkspaceView
 from controlplane.shared.metrics import observe_decision
-from controlplane.shared.tokens import find_bearer, find_cached_bearer
-from sessions.adapters.dispatch import HookRequest, HookResult, handle_hook
+from controlplane.shared.steps import run_steps
+from controlplane.shared.tokens import Bearer, find_bearer, find_cached_bearer
+from sessions.adapters.dispatch import HookRequest, hook_steps
 from sessions.adapters.hook_call import Body, Event, HookAnswer
 from sessions.adapters.parse import event_name_in, find_client, parse_hook
 from sessions.adapters.refusal_text import failure_answer
 from sessions.adapters.registry import CLIENTS
 from sessions.errors import GateInputError
 from sessions.gate.answers import render_refusal
+from sessions.gate.api import Reply
+from sessions.gate.check import Steps
 from sessions.gate.limits import MAX_BODY_BYTES, TOO_LONG
+from sessions.gate.record import record_alone
 from sessions.gate.schema import GateRefusal
-from sessions.live.hold_open import HOLD_HEADER, MAX_BODY
+from sessions.live.hold_open import HOLD_HEADER, MAX_BODY, RESUMED
 
 DECISION_HEADER = "X-ICP-Decision"  # allow, deny or ask: read by `icp.py doctor` and in logs
 ERROR_HEADER = "X-ICP-Error"
@@ -38,6 +43,71 @@ DESCRIPTION = (
     "is no objection, and leaves the client's own permission prompt in place. Where a human must approve, "
     "it is a denial with the approval's reference: the same call, sent again once it is approved, runs."
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Hook:
+    """The address of a hook: which client calls, and what it calls the event."""
+
+    agent: str
+    event: str
+
+    @property
+    def kind(self) -> Event | None:
+        client = CLIENTS.get(self.agent)
+        return client.events.get(self.event) if client else None
+
+
+def add_wait_seconds(payload: Any, wait: str | None) -> Any:
+    """Return the payload with `wait_seconds` of the query string, where it has one. Raise GateInputError."""
+    if wait is None or not isinstance(payload, dict):
+        return payload
+    try:
+        client_fields = {"wait_seconds": float(wait), **(payload.get("icp") or {})}
+    except (TypeError, ValueError) as error:
+        raise GateInputError("wait_seconds must be a number, and icp an object.") from error
+    return {**payload, "icp": client_fields}
+
+
+def answer_steps(bearer: Bearer, hook: Hook, payload: Any, size: int, resumed: str = "") -> Steps[Reply]:
+    """Answer a decoded payload of `size` bytes. `resumed` is the approval that the request was held for."""
+    began = time.perf_counter()
+    call, gate_request = parse_hook(hook.agent, hook.event, payload, size)
+    result = yield from hook_steps(HookRequest(bearer, call, gate_request))
+    if result.decision:
+        observe_decision(result.decision, time.perf_counter() - began)
+    client = find_client(hook.agent)
+    headers = {DECISION_HEADER: result.decision} if result.decision else {}
+    seconds = min(gate_request.wait_seconds, client.max_wait_seconds)
+    if result.approval and seconds and not resumed:
+        headers[HOLD_HEADER] = f"{result.approval};{seconds}"
+    return Reply(client.render(hook.event, result.answer), headers)
+
+
+def render_failure(hook: Hook, event_name: str | None, error_type: str, error: str) -> Reply | None:
+    """Fail closed: an error before a tool is the client's own denial, with a 200; None for other events.
+
+    Clients let the tool run on any other status. `event_name` is the event as the payload names it.
+    """
+    if hook.agent not in CLIENTS:
+        return None
+    actual = Hook(hook.agent, event_name or hook.event)
+    if actual.kind not in {None, Event.PRE_TOOL, *CONTEXT_EVENTS}:
+        return None
+    denial = failure_answer(str(error))
+    answer = HookAnswer(context=denial.text) if actual.kind in CONTEXT_EVENTS else denial
+    headers = {ERROR_HEADER: str(error_type)}
+    if answer.denied:
+        headers[DECISION_HEADER] = "deny"
+    return Reply(_render(actual, answer), headers)
+
+
+def _render(hook: Hook, answer: HookAnswer) -> Body:
+    """Render an answer; for an unknown event as for the one before a tool, which denies."""
+    client, event = CLIENTS[hook.agent], hook.event
+    if event not in client.events:
+        event = next(name for name, kind in client.events.items() if kind is Event.PRE_TOOL)
+    return client.render(event, answer)
 
 
 class HookView(WorkspaceView):
@@ -83,61 +153,25 @@ class HookView(WorkspaceView):
         ],
     )
     def post(self, request: Request, agent: str, event: str) -> Response:
-        began = time.perf_counter()
         size = int(request.META.get("CONTENT_LENGTH") or 0)
         if size > (MAX_BODY_BYTES if self._event_kind() is Event.PRE_TOOL else MAX_BODY):
             raise GateInputError(TOO_LONG)  # after a tool its results stand beside its input
-        payload = self._read_payload(request)
+        payload = add_wait_seconds(request.data, request.query_params.get("wait_seconds"))
         self.event_name = event_name_in(payload)
-        hook, gate_request = parse_hook(agent, event, payload, size)
-        result = handle_hook(HookRequest(self.bearer, hook, gate_request))
-        if result.decision:
-            observe_decision(result.decision, time.perf_counter() - began)
-        rendered = find_client(agent).render(event, result.answer)
-        return Response(rendered, headers=self._build_headers(agent, result, gate_request.wait_seconds))
-
-    def _read_payload(self, request: Request) -> Any:
-        """Return the body, with `wait_seconds` of the query string where it has one."""
-        payload, wait = request.data, request.query_params.get("wait_seconds")
-        if wait is None or not isinstance(payload, dict):
-            return payload
-        try:
-            client_fields = {"wait_seconds": float(wait), **(payload.get("icp") or {})}
-        except (TypeError, ValueError) as error:
-            raise GateInputError("wait_seconds must be a number, and icp an object.") from error
-        return {**payload, "icp": client_fields}
-
-    def _build_headers(self, agent: str, result: HookResult, wait_seconds: float) -> dict[str, str]:
-        headers = {DECISION_HEADER: result.decision} if result.decision else {}
-        seconds = min(wait_seconds, find_client(agent).max_wait_seconds)
-        resumed = "HTTP_X_ICP_RESUMED" in self.request.META
-        if result.approval and seconds and not resumed:
-            headers[HOLD_HEADER] = f"{result.approval};{seconds}"
-        return headers
+        resumed = request.META.get(RESUMED, "")
+        steps = answer_steps(self.bearer, Hook(agent, event), payload, size, resumed)
+        reply = run_steps(steps, record_alone)
+        return Response(reply.body, headers=reply.headers)
 
     def handle_exception(self, exc: Exception) -> Response:
         """Fail closed: an error before a tool is the client's own denial, with a 200."""
-        # Clients let the tool run on any other status.
         response = super().handle_exception(exc)
-        if self.request.method != "POST" or self.kwargs["agent"] not in CLIENTS:
+        if self.request.method != "POST":
             return response
-        kind = self._event_kind()
-        if kind not in {None, Event.PRE_TOOL, *CONTEXT_EVENTS}:
-            return response
-        denial = failure_answer(str(response.data["error"]))
-        answer = HookAnswer(context=denial.text) if kind in CONTEXT_EVENTS else denial
-        headers = {ERROR_HEADER: str(response.data["error_type"])}
-        if answer.denied:
-            headers[DECISION_HEADER] = "deny"
-        return Response(self._render(answer), headers=headers)
-
-    def _render(self, answer: HookAnswer) -> Body:
-        """Render an answer; for an unknown event as for the one before a tool, which denies."""
-        client, event = CLIENTS[self.kwargs["agent"]], self.event_name or self.kwargs["event"]
-        if event not in client.events:
-            event = next(name for name, kind in client.events.items() if kind is Event.PRE_TOOL)
-        return client.render(event, answer)
+        hook = Hook(self.kwargs["agent"], self.kwargs["event"])
+        details = response.data
+        denial = render_failure(hook, self.event_name, details["error_type"], details["error"])
+        return response if denial is None else Response(denial.body, headers=denial.headers)
 
     def _event_kind(self) -> Event | None:
-        client = CLIENTS.get(self.kwargs.get("agent", ""))
-        return client.events.get(self.event_name or self.kwargs["event"]) if client else None
+        return Hook(self.kwargs.get("agent", ""), self.event_name or self.kwargs.get("event", "")).kind

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from django.db import connection
 from django.db.models import F, Max
 
-from controlplane.shared.sqlite_lock import write_transaction
+from controlplane.shared.database.sqlite_lock import write_transaction
 from traces.entry_schema import EVOLUTION_CLASS
 from traces.ledger import canonical_json
 from traces.ledger.insert_rows import RowValues, insert_rows

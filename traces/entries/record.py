@@ -11,7 +11,7 @@ from typing import Any, Generic
 
 from django.db import IntegrityError, connection, transaction
 
-from controlplane.shared.sqlite_lock import write_transaction
+from controlplane.shared.database.sqlite_lock import write_transaction
 from traces.entries.deduplicate import ConflictingEntry, EntryT, SubmittedEntry, classify_entries
 from traces.entries.mutation_class_check import check_claimed_class
 from traces.entries.projections import RecordedTrace, write_projections

@@ -7,7 +7,7 @@ from functools import partial
 
 from django.db import transaction
 
-from controlplane.shared.sqlite_lock import write_transaction
+from controlplane.shared.database.sqlite_lock import write_transaction
 from traces.entries.deduplicate import SubmittedEntry
 from traces.entries.record import StoreOptions, store_entries, store_with_retry
 from traces.interchange.formats.json_lines import read_lines

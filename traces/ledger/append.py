@@ -12,7 +12,8 @@ import json
 import os
 import time
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache, partial
@@ -118,13 +119,40 @@ def append(entry: NewEntry, *, only_if: Condition = ALWAYS) -> AppendedEntry | N
 
 def append_prepared(prepared: PreparedEntry, *, only_if: Condition = ALWAYS) -> AppendedEntry | None:
     """Insert an entry that was prepared before the transaction began, to keep the transaction short."""
+    insert, params = _build_insert(prepared, only_if)
+    execute = _append_in_one_statement if connection.vendor == "postgresql" else _append_in_two_statements
+    return _announce(prepared, execute(insert, params, prepared))
+
+
+def append_together(entries: Sequence[tuple[PreparedEntry, Condition]]) -> list[AppendedEntry | None]:
+    """Insert entries inside the caller's transaction, each only while its own condition holds.
+
+    On PostgreSQL their statements travel in one round trip.
+    """
+    if connection.vendor != "postgresql":
+        return [append_prepared(prepared, only_if=condition) for prepared, condition in entries]
+    with ExitStack() as cursors:
+        sent = [cursors.enter_context(connection.cursor()) for _ in entries]
+        with connection.connection.pipeline():
+            for cursor, (prepared, condition) in zip(sent, entries, strict=True):
+                insert, params = _build_insert(prepared, condition)
+                cursor.execute(*_as_one_statement(insert, params, prepared))
+        results = [cursor.fetchall() for cursor in sent]
+    return [
+        _announce(prepared, rows[0][0] if rows else None)
+        for (prepared, _), rows in zip(entries, results, strict=True)
+    ]
+
+
+def _build_insert(prepared: PreparedEntry, only_if: Condition) -> tuple[str, list[Any]]:
     values = prepared.row | {
         "received_at": connection.ops.adapt_datetimefield_value(prepared.row["received_at"])
     }
     insert = f"{INSERT_ENTRY}({only_if.sql}){RETURN_ID}"
-    params = [*(values[name] for name in COLUMNS), *only_if.params]
-    execute = _append_in_one_statement if connection.vendor == "postgresql" else _append_in_two_statements
-    row_id = execute(insert, params, prepared)
+    return insert, [*(values[name] for name in COLUMNS), *only_if.params]
+
+
+def _announce(prepared: PreparedEntry, row_id: int | None) -> AppendedEntry | None:
     if row_id is None:
         return None
     _announce_on_commit({prepared.row["workspace_id"]})
@@ -228,9 +256,12 @@ def read_body(entry: LedgerEntry) -> dict[str, Any] | None:
 
 
 def _append_in_one_statement(insert: str, params: list[Any], prepared: PreparedEntry) -> int | None:
+    return _fetch_first_value(*_as_one_statement(insert, params, prepared))
+
+
+def _as_one_statement(insert: str, params: list[Any], prepared: PreparedEntry) -> tuple[str, list[Any]]:
     select = "SELECT id, %s, %s FROM made RETURNING entry_id"
-    statement = f"WITH made AS ({insert}) {INSERT_BODY}{select}"
-    return _fetch_first_value(statement, [*params, prepared.salt, prepared.body])
+    return f"WITH made AS ({insert}) {INSERT_BODY}{select}", [*params, prepared.salt, prepared.body]
 
 
 def _append_in_two_statements(insert: str, params: list[Any], prepared: PreparedEntry) -> int | None:

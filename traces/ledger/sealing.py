@@ -17,7 +17,7 @@ from django.db import connection
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from controlplane.shared.sqlite_lock import write_transaction
+from controlplane.shared.database.sqlite_lock import write_transaction
 from traces.ledger import merkle
 from traces.ledger.bulk_insert import insert_packed, row_format
 from traces.ledger.checkpoints import sign_checkpoint

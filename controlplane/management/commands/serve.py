@@ -7,6 +7,7 @@ import uvicorn
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 
+from controlplane.server.front.protocol import ImpatientProtocol
 from sessions.live.hub import release_waiting_calls
 
 GRACE_SECONDS = 2  # SIGTERM ends cleanly within five seconds
@@ -33,7 +34,7 @@ class Command(BaseCommand):
             host=options["host"],
             port=options["port"],
             loop="uvloop",
-            http="httptools",
+            http=ImpatientProtocol,
             ws="websockets-sansio",
             lifespan="on",
             timeout_graceful_shutdown=GRACE_SECONDS,

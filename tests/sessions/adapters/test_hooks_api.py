@@ -243,7 +243,7 @@ def test_results_of_a_tool_may_be_longer_than_an_input(agent, everywhere):
 
 
 def test_an_error_of_the_server_is_a_denial(agent, everywhere, monkeypatch):
-    monkeypatch.setattr("sessions.gate.check.check", lambda *_: 1 / 0)
+    monkeypatch.setattr("sessions.gate.check.check_steps", lambda *_: 1 / 0)
     answer = hook(agent, "claude-code", "PreToolUse", write())
     assert answer.json()["hookSpecificOutput"]["permissionDecision"] == "deny"
 

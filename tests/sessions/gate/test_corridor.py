@@ -29,6 +29,7 @@ class Tracer:
     def __init__(self, rooms: list[str]) -> None:
         self.rooms = {str(ROOT / room): room for room in rooms}
         self.entries: list[str] = []
+        self.entered: set[FrameType] = set()  # a generator that goes on after a step is not entered again
 
     def __enter__(self) -> Self:
         sys.setprofile(self)
@@ -40,6 +41,9 @@ class Tracer:
     def __call__(self, frame: FrameType, event: str, _: object) -> None:
         if event != "call" or frame.f_code.co_filename not in self.rooms:
             return
+        if frame in self.entered:
+            return
+        self.entered.add(frame)
         room = self.rooms[frame.f_code.co_filename]
         if self.caller_room(frame) != room:
             self.entries.append(room)

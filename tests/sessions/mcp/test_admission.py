@@ -56,7 +56,7 @@ def test_a_failing_gate_is_a_denial_that_reveals_nothing(agent, monkeypatch):
     def broken(*_):
         raise RuntimeError("inner secret")
 
-    monkeypatch.setattr("sessions.gate.check.check", broken)
+    monkeypatch.setattr("sessions.gate.check.check_steps", broken)
     answer = ask(agent, "gate_tool_call", WRITE)
     assert denied(answer)
     assert "inner secret" not in answer.text

@@ -11,10 +11,10 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 
-from django.db import connection, transaction
+from django.conf import settings
+from django.db import OperationalError, connection, transaction
 
 _write_lock = threading.Lock()
-_no_lock = nullcontext()
 
 
 @contextmanager
@@ -22,5 +22,16 @@ def write_transaction() -> Iterator[None]:
     """Begin a transaction as `transaction.atomic()` does, after waiting for this process's other writers."""
     # Inside of a transaction SQLite's lock is held already: waiting for another writer would deadlock.
     needs_lock = connection.vendor == "sqlite" and not connection.in_atomic_block
-    with _write_lock if needs_lock else _no_lock, transaction.atomic():
+    with _turn() if needs_lock else nullcontext(), transaction.atomic():
         yield
+
+
+@contextmanager
+def _turn() -> Iterator[None]:
+    """Wait for this process's other writers, as long as SQLite itself waits for other processes."""
+    if not _write_lock.acquire(timeout=settings.WAIT_SECONDS):
+        raise OperationalError("database is locked by another writer of this process")
+    try:
+        yield
+    finally:
+        _write_lock.release()

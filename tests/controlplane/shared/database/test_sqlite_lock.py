@@ -8,7 +8,7 @@ import pytest
 from django.db import connection
 
 from controlplane.models import Workspace
-from controlplane.shared.sqlite_lock import write_transaction
+from controlplane.shared.database.sqlite_lock import write_transaction
 from tests import builders
 
 pytestmark = pytest.mark.django_db(transaction=True)
