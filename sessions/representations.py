@@ -23,6 +23,7 @@ def represent_session(session: AgentSession) -> dict[str, Any]:
         "session_id": session.session_id,
         "state": session.state,
         "intent_id": session.selected_intent_id or None,
+        "resumed_from": session.resumed_from or None,
         "frozen": session.frozen,
         "agent": {
             "name": session.agent_name, "version": session.agent_version, "model": session.agent_model,

@@ -1,8 +1,7 @@
-"""What the hook adds to a payload: connection, repository, revision, content hashes, links. Starts no git."""
+"""What the hook adds to a payload about the files that a call names: content hashes and links."""
 
 from __future__ import annotations
 
-import json
 import os
 import stat
 import sys
@@ -12,8 +11,6 @@ if TYPE_CHECKING:
     from typing import Any
 
 VERSION = "source"  # the served file has a digest of itself here
-CONFIG_DIR = os.path.join(os.path.expanduser("~"), ".config", "icp")
-CONNECTIONS = f"{CONFIG_DIR}/connections.json"
 MAX_HASHED = 8 * 1024 * 1024  # bytes of a file; larger ones are not hashed
 MAX_WITHOUT_OPENSSL = 512 * 1024  # bytes
 PATH_KEYS = frozenset(
@@ -27,88 +24,6 @@ COMMAND_KEYS = frozenset({"command", "cmd", "commands", "script", "command_line"
 SHELL_DELIMITERS = "'\"`;|&<>()={}"
 MAX_NAMES = 500  # paths of one call
 MAX_WORD_LENGTH = 1024  # characters
-ROOT_VARIABLES = (
-    "CLAUDE_PROJECT_DIR",
-    "GEMINI_PROJECT_DIR",
-    "QWEN_PROJECT_DIR",
-    "COPILOT_PROJECT_DIR",
-    "CURSOR_PROJECT_DIR",
-)
-
-
-class ControlPlaneError(Exception):
-    """The control plane gave no usable answer; the message is written for a model."""
-
-
-def find_connection(payload: dict[str, Any]) -> dict[str, Any]:
-    """Return `url`, `token` and `wait` of the client's repository, and its `root` as the client spells it.
-
-    The client's variables come before the payload's `cwd`, which an agent changes with `cd`. Raise
-    ControlPlaneError without a saved connection.
-    """
-    roots = payload.get("workspace_roots") or payload.get("workspaceRoots") or []
-    candidates = [os.environ.get(name) for name in ROOT_VARIABLES]
-    candidates += [os.getcwd(), *roots[:1], payload.get("directory"), payload.get("cwd")]
-    url, token = os.environ.get("ICP_URL"), os.environ.get("ICP_TOKEN")
-    if url and token:
-        root = next(find_repository(place) for place in candidates if place)
-        return {"url": url.rstrip("/"), "token": token, "wait": 0, "root": root}
-    saved = read_connections()
-    for place in candidates:
-        for directory in list_parents(place) if isinstance(place, str) else ():
-            if os.path.realpath(directory) in saved:
-                return {**saved[os.path.realpath(directory)], "root": directory}
-    raise ControlPlaneError(f"No connection is saved for {os.getcwd()}: run `icp.py connect` there.")
-
-
-def find_repository(path: str) -> str:
-    """Return the root of the git repository that contains `path`, else `path`."""
-    return next(
-        (parent for parent in list_parents(path) if os.path.exists(f"{parent}/.git")), os.path.abspath(path)
-    )
-
-
-def list_parents(path: str) -> list[str]:
-    """Return the directory and all its parents."""
-    directories = [os.path.abspath(path)]
-    while (parent := os.path.dirname(directories[-1])) != directories[-1]:
-        directories.append(parent)
-    return directories
-
-
-def read_connections() -> dict[str, Any]:
-    try:
-        with open(CONNECTIONS, encoding="utf-8") as file:
-            saved: dict[str, Any] = json.load(file)
-    except FileNotFoundError:
-        return {}
-    return saved
-
-
-def read_revision(root: str) -> str:
-    """Return HEAD's commit, read from git's files; "" before the first commit or without git."""
-    git_dir = f"{root}/.git"
-    try:
-        if os.path.isfile(git_dir):
-            git_dir = os.path.join(root, read_first_line(git_dir)[len("gitdir: ") :])
-        head = read_first_line(f"{git_dir}/HEAD")
-        if not head.startswith("ref: "):
-            return head
-        name = head[len("ref: ") :]
-        common = git_dir
-        if os.path.isfile(f"{git_dir}/commondir"):
-            common = os.path.join(git_dir, read_first_line(f"{git_dir}/commondir"))
-        if os.path.isfile(f"{common}/{name}"):
-            return read_first_line(f"{common}/{name}")
-        with open(f"{common}/packed-refs", encoding="utf-8") as packed:
-            return next((line.split()[0] for line in packed if line.rstrip().endswith(f" {name}")), "")
-    except OSError:
-        return ""
-
-
-def read_first_line(path: str) -> str:
-    with open(path, encoding="utf-8") as file:
-        return file.readline().strip()
 
 
 def compute_hashes(payload: dict[str, Any], root: str) -> dict[str, str | None]:
@@ -143,6 +58,16 @@ def resolve_links(payload: dict[str, Any], root: str) -> dict[str, str]:
         if not relative.startswith("..") and target != relative:
             links_by_path[relative] = target
     return links_by_path
+
+
+def list_absolute_paths(payload: dict[str, Any]) -> list[str]:
+    """Return the absolute paths in the path fields of a call."""
+    return [name for name in list_named_paths(payload)[:MAX_NAMES] if os.path.isabs(name)]
+
+
+def list_absolute_words(payload: dict[str, Any]) -> list[str]:
+    """Return the words of a call's commands that are absolute paths."""
+    return [word for word in list_command_words(payload)[:MAX_NAMES] if os.path.isabs(word)]
 
 
 def list_command_words(value: Any, key: str = "") -> list[str]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
-
-from controlplane.client.call_context import ControlPlaneError
+from controlplane.client.connection import ControlPlaneError
+from controlplane.client.fast_json import parse_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ def post(
     )
     try:
         status, headers, content = parse_response(exchange_bytes(scheme, host, head.encode() + body, seconds))
-        answer = json.loads(content)
+        answer = parse_json(content)
     except OSError as error:
         raise ControlPlaneError(f"The control plane at {host} cannot be reached ({error}).") from error
     except (ValueError, IndexError) as error:

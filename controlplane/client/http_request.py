@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 
-from controlplane.client.call_context import ControlPlaneError, find_connection
+from controlplane.client.connection import ControlPlaneError, find_connection
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

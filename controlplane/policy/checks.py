@@ -82,7 +82,11 @@ def _check_session(tool_class: ToolClass, snapshot: Snapshot) -> Violation | Non
         return None
     if snapshot.state is SessionState.ENDED:
         return _violation(2, (ErrorType.SESSION_ENDED, Reason.ENDED), snapshot)
-    return _violation(2, (ErrorType.SESSION_ENDED, Reason.FROZEN), snapshot) if snapshot.frozen else None
+    if snapshot.frozen:
+        return _violation(2, (ErrorType.SESSION_ENDED, Reason.FROZEN), snapshot)
+    if snapshot.wrong_root:
+        return _violation(6, (ErrorType.SESSION_ENDED, Reason.WRONG_ROOT), snapshot)
+    return None
 
 
 def _check_intent(call_targets: CallTargets, context: EvaluationContext) -> Violation | None:

@@ -82,6 +82,10 @@ TEXTS: Mapping[tuple[ErrorType, str], str] = {
     (ErrorType.SESSION_ENDED, Reason.FROZEN): (
         "This session is frozen: a person must review it first. Stop, or start a new session."
     ),
+    (ErrorType.SESSION_ENDED, Reason.WRONG_ROOT): (
+        "This session works in a directory that is not a work tree of the workspace's repository. Start a new"
+        " session in the repository, or with the token of the workspace that the directory belongs to."
+    ),
     (ErrorType.ORCHESTRATION_UNAVAILABLE, Reason.EMPTY): (
         "This workspace has no intents yet, so nothing can be done in it. Create one on the Intents page,"
         " with POST /api/v1/intents, or by importing an active_intents.yaml; then call select_active_intent."

@@ -85,6 +85,7 @@ class Reason(StrEnum):
     DEPENDENCIES_UNMET = "dependencies_unmet"
     ENDED = "ended"
     FROZEN = "frozen"
+    WRONG_ROOT = "wrong_root"
     EMPTY = "empty"
     MISSING = "missing"
     CORRUPT = "corrupt"
@@ -232,6 +233,7 @@ class Snapshot:
     registry: Registry = Registry.OK
     state: SessionState = SessionState.REQUEST
     frozen: bool = False
+    wrong_root: bool = False  # the session works in a directory that is not the workspace's
     selected_intent_id: str | None = None
     intent: SelectedIntent | None = None  # None although one is selected: it is gone
     intent_held_by_other: bool = False  # another session took it while this one was silent

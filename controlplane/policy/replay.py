@@ -39,6 +39,7 @@ OTHER_TARGETS = "its targets resolve differently than when it was recorded"
 _SNAPSHOT_FIELDS: Mapping[str, Mapping[str, Any]] = {
     Reason.ENDED: {"state": SessionState.ENDED},
     Reason.FROZEN: {"frozen": True},
+    Reason.WRONG_ROOT: {"wrong_root": True},
     Reason.EMPTY: {"registry": Registry.EMPTY},
     Reason.MISSING: {"registry": Registry.MISSING},
     Reason.CORRUPT: {"registry": Registry.CORRUPT},

@@ -12,13 +12,18 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
 from controlplane.client.call_context import VERSION
+from controlplane.client.config.install import HOOK_END
 
 CLIENT_DIR = Path(__file__).parents[1] / "client"
-MODULES = (  # in the order of their imports
-    "call_context", "http_post", "agents", "commands/hook", "commands/mcp_bridge", "config/json_edit",
-    "config/hook_entries", "config/mcp_servers", "config/codex_trust", "config/folder_trust",
-    "config/atomic_write", "config/install", "commands/canaries", "commands/doctor", "http_request",
-    "commands/git_changes", "commands/git_notes", "commands/reconcile", "commands/sync", "icp",
+# In the order of their imports. What a hook needs comes first: it is installed as a program of its own.
+HOOK_MODULES = (
+    "fast_json", "repository", "connection", "call_context", "http_post", "agents", "commands/hook",
+)  # fmt: skip
+MODULES = (
+    "config/json_edit", "config/atomic_write", "config/config_files", "config/hook_entries",
+    "config/mcp_servers", "config/codex_trust", "config/folder_trust", "config/install",
+    "commands/mcp_bridge", "commands/canaries", "commands/doctor", "http_request", "commands/git_changes",
+    "commands/git_notes", "commands/reconcile", "commands/sync", "commands/connect", "icp",
 )  # fmt: skip
 VERSION_DIGITS = 12
 PACKAGE = "controlplane.client"
@@ -39,9 +44,11 @@ def sdk_module(_: HttpRequest) -> HttpResponse:
 @cache
 def build_client() -> str:
     """Concatenate the client's modules, without the imports between them and `noqa` marks."""
-    texts = [(CLIENT_DIR / f"{part}.py").read_text(encoding="utf-8") for part in MODULES]
+    texts = [(CLIENT_DIR / f"{part}.py").read_text(encoding="utf-8") for part in (*HOOK_MODULES, *MODULES)]
     docstring = ast.get_docstring(ast.parse(texts[-1]), clean=False)
-    body = "\n\n".join(_module_source(text) for text in texts)
+    sources = [_module_source(text) for text in texts]
+    sources.insert(len(HOOK_MODULES), HOOK_END)
+    body = "\n\n".join(sources)
     text = f'#!/usr/bin/env python3\n"""{docstring}"""\n\nfrom __future__ import annotations\n\n{body}\n'
     # Over the text with the placeholder in it: the version cannot depend on itself.
     digest = hashlib.sha256(text.encode()).hexdigest()[:VERSION_DIGITS]

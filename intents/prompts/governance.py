@@ -23,14 +23,21 @@ HOW_TO_CREATE = (
     "There is no intent that can be selected. Ask the user to have an admin create one: on the Intents page, "
     "with POST /api/v1/intents, or by importing an active_intents.yaml. Until then, only read and analyze."
 )
+RESUMED = (
+    "This conversation goes on after its end. It worked under {} before: select that again to continue the"
+    " same work."
+)
 ONE_FOR_LIFE = (
     "This session keeps its intent for life. For work on another intent, a new session must be started."
 )
 
 
-def render_before_selection(available: Sequence[IntentSummary]) -> str:
-    """Render the mandate and the intents to choose from."""
-    return _section(MANDATE, READING_IS_FREE, "", *_list_choices(available))
+def render_before_selection(available: Sequence[IntentSummary], *, resumed_from: str = "") -> str:
+    """Render the mandate and the intents to choose from; first the one that this conversation had before."""
+    lines = [MANDATE, READING_IS_FREE]
+    if any(intent.intent_id == resumed_from for intent in available):
+        lines.append(RESUMED.format(one_line(resumed_from)))
+    return _section(*lines, "", *_list_choices(available))
 
 
 def render_selected_intent(intent: IntentValues, context: PromptContext) -> str:

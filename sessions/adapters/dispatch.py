@@ -13,6 +13,7 @@ from controlplane.shared.tokens import Bearer
 from sessions.adapters.file_changes import build_traces, read_previous_texts
 from sessions.adapters.hook_call import Event, HookAnswer, HookCall
 from sessions.adapters.refusal_text import to_hook_answer
+from sessions.call_root import ClaimedRoot, resolve_call_root
 from sessions.gate import check
 from sessions.gate.monitoring.health import alert_if_degraded, compute_health
 from sessions.gate.record import record_alone
@@ -67,10 +68,14 @@ def _check_call(request: HookRequest) -> check.Steps[HookResult]:
 
 
 def _record_changes(request: HookRequest) -> HookResult:
-    session = _open_session(request)
-    local_root = session.workspace.local_root
-    disk = Worktree(session.workspace_id, local_root, {}) if local_root else None
-    call, contents = _resolve_call(request, session), request.hook.contents
+    session = _open_session(request, resumes=False)
+    place = resolve_call_root(
+        ClaimedRoot(session.root, session.repository),
+        ClaimedRoot(request.gate_request.call.root or "", request.gate_request.opening.repository),
+        session.workspace.local_root,
+    )
+    disk = Worktree(session.workspace_id, place.disk, {}) if place.disk else None
+    call, contents = _resolve_call(request, session, place.root), request.hook.contents
     traces = [] if request.hook.failed else build_traces(call, contents, disk)
     previous, deadline = read_previous_texts(call, contents), time.monotonic() + CLASS_SECONDS
     references = {"tool_use_id": call.call_id, "revision_id": session.revision_id or None}
@@ -82,10 +87,9 @@ def _record_changes(request: HookRequest) -> HookResult:
     return HookResult(HookAnswer())
 
 
-def _resolve_call(request: HookRequest, session: AgentSession) -> Any:
+def _resolve_call(request: HookRequest, session: AgentSession, root: str | None) -> Any:
     """Return the call as the gate resolves it: relative to the session's root, not to the one it claims."""
     call = request.gate_request.call
-    root = session.root or session.workspace.local_root or None
     return replace(call, root=root, cwd=call.cwd or session.cwd or None, agent=session.agent_name)
 
 
@@ -97,18 +101,18 @@ def _end_session(request: HookRequest) -> HookResult:
     session = find_session(request.bearer.workspace_id, request.gate_request.session_id)
     if session is not None:
         require_owner(session, request.bearer)
-        end_session(session, request.bearer.actor)
+        end_session(session, request.bearer.actor, by=AgentSession.EndedBy.CLIENT)
     return HookResult(HookAnswer())
 
 
 def _touch_session(request: HookRequest) -> HookResult:
-    _open_session(request)
+    _open_session(request, resumes=False)
     return HookResult(HookAnswer())
 
 
-def _open_session(request: HookRequest) -> AgentSession:
-    """Open the session, or note that it is alive."""
-    return open_session(request.bearer, request.gate_request.opening)[0]
+def _open_session(request: HookRequest, *, resumes: bool = True) -> AgentSession:
+    """Open the session, or note that it is alive. What tells of the past may come after its end."""
+    return open_session(request.bearer, request.gate_request.opening, resumes=resumes)[0]
 
 
 HANDLERS: Mapping[Event, Callable[[HookRequest], HookResult]] = {

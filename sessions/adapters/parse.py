@@ -12,7 +12,16 @@ from sessions.gate.request import GateRequest, parse_gate_request
 
 CLIENT_KEY = "icp"  # the one key that our hook client adds to the payload of the agent
 CLIENT_FIELDS = frozenset(
-    {"current_content_hashes", "links", "revision_id", "wait_seconds", "root", "dry_run", "client_version"}
+    {
+        "current_content_hashes",
+        "links",
+        "revision_id",
+        "wait_seconds",
+        "root",
+        "repository",
+        "dry_run",
+        "client_version",
+    }
 )
 EVENT_NAME_KEYS = ("hook_event_name", "hookEventName", "agent_action_name")
 NO_TOOL = "-"  # stands for the tool of an event that has none

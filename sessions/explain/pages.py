@@ -132,7 +132,9 @@ def _explain_entry(workspace: Workspace, entry: LedgerEntry) -> dict[str, Any]:
     if call.call is None:
         return {"recorded": facts}
     snapshot = read_session_snapshot(find_or_build_session(workspace, entry.session_id, agent=entry.agent))
-    return {"recorded": facts, "result": build_result(explain_call(call.call, snapshot))}
+    # Only a call in another work tree than its session's was recorded with its root.
+    repository = snapshot.session.repository if body.get("root") else ""
+    return {"recorded": facts, "result": build_result(explain_call(call.call, snapshot, repository))}
 
 
 def _input_from_entry(entry: LedgerEntry) -> ExplainInput:

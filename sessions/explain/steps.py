@@ -62,8 +62,8 @@ class Explanation:
         }
 
 
-def explain_call(call: ToolCall, snapshot: SessionSnapshot) -> Explanation:
-    decided_call = decide_call(call, snapshot)
+def explain_call(call: ToolCall, snapshot: SessionSnapshot, repository: str = "") -> Explanation:
+    decided_call = decide_call(call, snapshot, repository)
     steps = explain(decided_call.call, snapshot.core, decided_call.now, decided_call.filesystem)
     return Explanation(decided_call.call, snapshot, decided_call.decision, steps, decided_call.filesystem)
 

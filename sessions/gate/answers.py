@@ -11,7 +11,7 @@ from sessions.gate.outcome import GateOutcome
 
 FAILED = "The tool execution failed"
 # Reasons that nothing the agent does in this session can change.
-UNRECOVERABLE_REASONS = frozenset({"ended", "frozen", "already_selected"})
+UNRECOVERABLE_REASONS = frozenset({"ended", "frozen", "wrong_root", "already_selected"})
 
 EMPTY_ANSWER: dict[str, Any] = {
     "decision": "deny",

@@ -16,6 +16,7 @@ from controlplane.policy.model import Decision, ErrorType, Reason, ToolCall, Ver
 from controlplane.policy.paths.canonical import to_printable
 from controlplane.policy.rules.path_rules import compile_rules
 from intents.selectors import find_owners
+from sessions.call_root import ClaimedRoot, resolve_call_root
 from sessions.gate.outcome import GateOutcome
 from sessions.gate.request import GateRequest
 from sessions.gate.snapshot import SessionSnapshot
@@ -39,7 +40,7 @@ class DecidedCall:
 
 def decide_request(request: GateRequest, snapshot: SessionSnapshot) -> GateOutcome:
     """Decide a request and apply the workspace's enforcement."""
-    decided_call = decide_call(request.call, snapshot)
+    decided_call = decide_call(request.call, snapshot, request.opening.repository)
     answered, would_be = enforce(decided_call.decision, snapshot.core.policy)
     return GateOutcome(
         replace(request, call=decided_call.call),
@@ -66,19 +67,25 @@ def _find_read_hashes(decided: DecidedCall) -> dict[str, str]:
     return {path: content_hash for path, content_hash in hashes.items() if content_hash}
 
 
-def decide_call(call: ToolCall, snapshot: SessionSnapshot) -> DecidedCall:
+def decide_call(call: ToolCall, snapshot: SessionSnapshot, repository: str = "") -> DecidedCall:
     """Decide a call: 0 queries when allowed on known paths, up to 3 more where the answer lists
-    intents or owners. Raise DatabaseError where the database failed the decision."""
-    located, workspace_id = _locate(call, snapshot), snapshot.session.workspace_id
-    filesystem = Worktree(
-        workspace_id, snapshot.local_root, call.current_content_hashes, snapshot.other_changes
+    intents or owners. `repository` is what the hook client says of the call's root. Raise DatabaseError where
+    the database failed the decision."""
+    session, workspace_id = snapshot.session, snapshot.session.workspace_id
+    place = resolve_call_root(
+        ClaimedRoot(session.root, session.repository),
+        ClaimedRoot(call.root or "", repository),
+        snapshot.local_root,
     )
+    cwd = call.cwd or session.cwd or None
+    located = replace(call, root=place.root, cwd=cwd, agent=session.agent_name)
+    core = replace(snapshot.core, wrong_root=True) if place.is_wrong else snapshot.core
+    filesystem = Worktree(workspace_id, place.disk, call.current_content_hashes, snapshot.other_changes)
     now = timezone.now()
-    decision = decide(located, snapshot.core, now, filesystem)
+    decision = decide(located, core, now, filesystem)
     if filesystem.failure is not None:  # nothing was judged, so nothing may be recorded
         raise filesystem.failure
     if decision.error_type in LISTING_ERROR_TYPES:
-        core, session = snapshot.core, snapshot.session
         excluded = compile_rules(core).ignore.intents
         intents = list_available_intents(workspace_id, core.policy, excluded, session=session)
         decision = replace(decision, error=append_available_intents(decision.error or "", intents))
@@ -94,11 +101,3 @@ def _name_scope(decision: Decision, snapshot: SessionSnapshot) -> str:
     others = [to_printable(owner) for owner in owners if owner != decision.intent_id]
     patterns = [to_printable(pattern) for pattern in intent.owned_scope] if intent is not None else []
     return append_scope(decision.error or "", decision.intent_id or "", patterns, others)
-
-
-def _locate(call: ToolCall, snapshot: SessionSnapshot) -> ToolCall:
-    """Set the session's root, agent and default folder on the call."""
-    session = snapshot.session
-    # Never the call's own root: an agent could name any folder and so move the workspace (CVE-2025-59532).
-    root = session.root or snapshot.local_root or None
-    return replace(call, root=root, cwd=call.cwd or session.cwd or None, agent=session.agent_name)

@@ -17,6 +17,8 @@ from sessions.lifecycle.open import build_session, find_session
 def dry_run(bearer: Bearer, request: GateRequest) -> dict[str, Any]:
     """Return what the gate would answer. Raise ForeignSessionError."""
     session = find_session(bearer.workspace_id, request.session_id)
+    if session is not None and session.can_resume and session.token_id == bearer.token_id:
+        session = None  # the call would take it up again, with a fresh mandate
     if session is None:
         session = build_session(bearer.workspace_id, request.opening)
     elif session.token_id != bearer.token_id and not bearer.has_role("reviewer"):

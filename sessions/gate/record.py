@@ -152,11 +152,13 @@ def _build_entry(bearer: Bearer, outcome: GateOutcome) -> NewEntry:
 
 def _build_body(outcome: GateOutcome) -> dict[str, Any]:
     call, decision, snapshot = outcome.request.call, outcome.decision, outcome.snapshot
+    session = snapshot.session
     intent = snapshot.core.intent
     body: dict[str, Any] = {
         "tool": call.tool,
         "input": to_storable(call.input),
         "cwd": call.cwd,
+        "root": call.root if session.root and call.root != session.root else None,
         "tool_use_id": call.call_id,
         "decision": decision.verdict.value,
         "answered": outcome.answered.value,

@@ -76,6 +76,13 @@ class GateBody(BaseModel):
     agent: GateAgent | None = None
     cwd: Path | None = None
     root: Path | None = None
+    repository: Annotated[
+        Path | None,
+        Field(
+            description="By which the agent's machine knows the repository in all its work trees. A call"
+            " whose repository is its session's may name another of them as `root`."
+        ),
+    ] = None
     revision_id: Annotated[str, Field(max_length=MAX_ID_LENGTH)] | None = None
     tool_use_id: Annotated[str, Field(max_length=MAX_ID_LENGTH)] | None = None
     current_content_hashes: Annotated[
@@ -156,6 +163,7 @@ def to_gate_request(body: GateBody) -> GateRequest:
         hook_version=agent.hook or "",
         root=body.root or "",
         cwd=body.cwd or "",
+        repository=body.repository or "",
         revision_id=body.revision_id or "",
     )
     return GateRequest(body.session_id, call, opening, body.wait_seconds, body.dry_run)

@@ -25,7 +25,12 @@ def get_snapshot(bearer: Bearer, opening: Opening) -> SessionSnapshot:
     """Return a snapshot from memory (0 queries) or from the database; open the session if it is unknown."""
     snapshot = _snapshots.get((bearer.workspace_id, opening.session_id))
     # A session opened without a root gets it from the first call that names one, so that one is not cached.
-    if snapshot is None or (not snapshot.session.root and (opening.root or opening.cwd)):
+    # A conversation that its client has ended goes on with this call.
+    if (
+        snapshot is None
+        or snapshot.session.can_resume
+        or (not snapshot.session.root and (opening.root or opening.cwd))
+    ):
         session, _ = open_session(bearer, opening)
         if session.intent is None and session.selected_intent_id and not session.ended:
             reclaim_intent(session, load_policy(session.workspace))

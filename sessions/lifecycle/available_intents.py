@@ -21,16 +21,19 @@ def list_available_intents(
     workspace_id: int, policy: Policy, excluded: Collection[str], *, session: AgentSession | None
 ) -> list[IntentSummary]:
     """Return the selectable intents in file order without the excluded ones (`find_excluded_intents`).
+    The one that a resumed conversation had before comes first.
 
     `note` says what makes the handshake refuse one now: another session holds it, or its dependencies are not
     met. At most 3 queries.
     """
     holders = _describe_holders(workspace_id, policy, session)
-    return [
+    available = [
         replace(intent, note=holders.get(intent.intent_id, intent.note))
         for intent in list_selectable_intents(workspace_id)
         if intent.intent_id not in excluded
     ]
+    previous = session.resumed_from if session is not None else ""
+    return sorted(available, key=lambda intent: intent.intent_id != previous) if previous else available
 
 
 def list_known_ids(

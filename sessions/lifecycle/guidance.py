@@ -49,7 +49,8 @@ def _render_prompt(context: SessionContext) -> str:
                 context.policy,
                 find_excluded_intents(context.workspace),
                 session=session,
-            )
+            ),
+            resumed_from=session.resumed_from,
         )
     if _find_problem(context) is not None or session.intent is None:
         intent = context.intent

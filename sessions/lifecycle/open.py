@@ -9,9 +9,10 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
+from controlplane.policy.model import SessionState
 from controlplane.shared.tokens import Bearer
 from sessions.errors import ForeignSessionError
-from sessions.models import AgentSession, new_id
+from sessions.models import AgentSession, ApprovalGrant, new_id
 from traces.ledger.append import NewEntry, append
 
 SEEN_EVERY = timedelta(seconds=30)
@@ -28,6 +29,7 @@ class Opening:
     hook_version: str = ""
     root: str = ""
     cwd: str = ""
+    repository: str = ""
     revision_id: str = ""
 
 
@@ -42,12 +44,16 @@ def parse_opening(data: dict[str, Any]) -> Opening:
         hook_version=agent.get("hook", ""),
         root=data.get("root") or "",
         cwd=data.get("cwd") or "",
+        repository=data.get("repository") or "",
         revision_id=data.get("revision_id") or "",
     )
 
 
-def open_session(bearer: Bearer, opening: Opening) -> tuple[AgentSession, bool]:
-    """Return the session, and whether it is new. Raise ForeignSessionError when another token owns it."""
+def open_session(bearer: Bearer, opening: Opening, *, resumes: bool = True) -> tuple[AgentSession, bool]:
+    """Return the session, and whether it is new. Raise ForeignSessionError when another token owns it.
+
+    A conversation that its client ended goes on, unless the event is one that may come after the end.
+    """
     session_id = opening.session_id or new_id()
     session = find_session(bearer.workspace_id, session_id)
     if session is None:
@@ -59,8 +65,32 @@ def open_session(bearer: Bearer, opening: Opening) -> tuple[AgentSession, bool]:
             if session is None:
                 raise
     require_owner(session, bearer)
+    if resumes and session.can_resume:
+        resume_session(session, bearer.actor)
     _fill_in(session, opening)
     return session, False
+
+
+def resume_session(session: AgentSession, actor: str) -> None:
+    """Take up a conversation again that its client ended; its intent is to be selected again."""
+    previous = session.selected_intent_id or session.resumed_from
+    with transaction.atomic():
+        rows = AgentSession.objects.filter(pk=session.pk, state=SessionState.ENDED.value, frozen=False)
+        resumed = rows.filter(ended_by=AgentSession.EndedBy.CLIENT).apply_change(
+            state=SessionState.REQUEST.value,
+            ended_at=None,
+            ended_by="",
+            intent=None,
+            selected_intent_id="",
+            resumed_from=previous,
+            last_seen_at=timezone.now(),
+        )
+        session.refresh_from_db()
+        if resumed:  # else another call of the same conversation was first, or a person ended it
+            # Grants for the session ended with it.
+            for grant in ApprovalGrant.objects.live(timezone.now()).filter(session=session, used_at=None):
+                ApprovalGrant.objects.revoke(grant)
+            record_session_event(session, "resumed", actor, resumed_from=previous or None)
 
 
 def build_session(workspace_id: int, opening: Opening) -> AgentSession:
@@ -71,6 +101,7 @@ def build_session(workspace_id: int, opening: Opening) -> AgentSession:
         agent_name=opening.agent_name,
         root=opening.root or opening.cwd,
         cwd=opening.cwd,
+        repository=opening.repository,
         last_seen_at=timezone.now(),
     )
 
@@ -89,7 +120,8 @@ def require_owner(session: AgentSession, bearer: Bearer) -> None:
 
 
 def record_session_event(session: AgentSession, event: str, actor: str, **details: Any) -> None:
-    """Append a session event: opened, reasoning, selected, released, reclaimed, frozen, unfrozen or ended."""
+    """Append a session event: opened, reasoning, selected, released, reclaimed, frozen, unfrozen,
+    ended or resumed."""
     append(
         NewEntry(
             workspace_id=session.workspace_id,
@@ -115,6 +147,7 @@ def _create_session(bearer: Bearer, session_id: str, opening: Opening) -> AgentS
         hook_version=opening.hook_version,
         root=opening.root or opening.cwd,
         cwd=opening.cwd,
+        repository=opening.repository,
         revision_id=opening.revision_id,
         last_seen_at=timezone.now(),
     )
@@ -137,7 +170,7 @@ def _fill_in(session: AgentSession, opening: Opening) -> None:
     """
     now, rows = timezone.now(), AgentSession.objects.filter(pk=session.pk)
     # The agent's name chooses its table of tools, and both folders resolve paths: decisions depend on them.
-    decisive = _find_missing(session, opening, "agent_name", "cwd")
+    decisive = _find_missing(session, opening, "agent_name", "cwd", "repository")
     if not session.root and (opening.root or opening.cwd):
         decisive["root"] = opening.root or opening.cwd
     metadata = _find_missing(session, opening, "agent_version", "agent_model")

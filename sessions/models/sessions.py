@@ -47,11 +47,15 @@ class AgentSessionQuerySet(models.QuerySet["AgentSession"]):
 
 
 class AgentSession(models.Model):
-    """One conversation of one coding agent, locked to at most one intent for life.
+    """One conversation of one coding agent, locked to at most one intent at a time.
 
     `revision` counts every change that could alter a decision: state, intent, freeze, grants, rejections.
     Only `apply_change` raises it. `last_seen_at` is written at most twice a minute.
     """
+
+    class EndedBy(models.TextChoices):
+        CLIENT = "client", "Client"
+        PERSON = "person", "Person"
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="agent_sessions")
     session_id = models.CharField(max_length=200)
@@ -62,6 +66,12 @@ class AgentSession(models.Model):
     hook_version = models.CharField(max_length=100, blank=True, default="")
     root = models.CharField(max_length=4096, blank=True, default="")
     cwd = models.CharField(max_length=4096, blank=True, default="")
+    repository = models.CharField(
+        max_length=4096,
+        blank=True,
+        default="",
+        help_text="By which the agent's machine knows it in all work trees.",
+    )
     revision_id = models.CharField(max_length=200, blank=True, default="")
     state = models.CharField(
         max_length=10, choices=[(s.value, s.value) for s in SessionState], default=SessionState.REQUEST.value
@@ -76,6 +86,10 @@ class AgentSession(models.Model):
     last_seen_at = models.DateTimeField()
     ended_at: models.DateTimeField[datetime | None, datetime | None] = models.DateTimeField(
         null=True, blank=True
+    )
+    ended_by = models.CharField(max_length=10, choices=EndedBy.choices, blank=True, default="")
+    resumed_from = models.CharField(
+        max_length=200, blank=True, default="", help_text="The intent of the conversation before it went on."
     )
 
     objects = AgentSessionQuerySet.as_manager()
@@ -92,3 +106,8 @@ class AgentSession(models.Model):
     @property
     def ended(self) -> bool:
         return self.state == SessionState.ENDED
+
+    @property
+    def can_resume(self) -> bool:
+        """Whether the conversation may go on: its client ended it, and nobody froze it."""
+        return self.ended and self.ended_by == self.EndedBy.CLIENT and not self.frozen

@@ -27,6 +27,13 @@ class OpenSessionBody(Body):
         help_text="The workspace's folder on the agent's machine; fixed for life.",
     )
     cwd = StrField(required=False, allow_null=True, allow_blank=True, max_length=4096)
+    repository = StrField(
+        required=False,
+        allow_null=True,
+        allow_blank=True,
+        max_length=4096,
+        help_text="By which the agent's machine knows it in all work trees; fixed for life.",
+    )
     revision_id = StrField(
         required=False,
         allow_null=True,
@@ -49,6 +56,9 @@ class SessionAnswer(Body):
     session_id = StrField()
     state = s.ChoiceField(choices=STATES)
     intent_id = StrField(allow_null=True)
+    resumed_from = StrField(
+        allow_null=True, help_text="The intent that the conversation had before it was taken up again."
+    )
     frozen = BoolField()
     agent = AgentBody()
     root = StrField()  # type: ignore[assignment]  # declared, not the property

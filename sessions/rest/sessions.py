@@ -25,7 +25,14 @@ from sessions.lifecycle.complete import complete_intent
 from sessions.lifecycle.end import end_session
 from sessions.lifecycle.guidance import preflight, render_prompt
 from sessions.lifecycle.handshake import select_intent
-from sessions.lifecycle.open import Opening, find_session, open_session, parse_opening, require_owner
+from sessions.lifecycle.open import (
+    Opening,
+    find_session,
+    open_session,
+    parse_opening,
+    require_owner,
+    resume_session,
+)
 from sessions.lifecycle.request_scope import request_scope
 from sessions.models import AgentSession
 from sessions.representations import count_session_entries, represent_session
@@ -100,7 +107,10 @@ class SelectIntentView(SessionViewBase):
     )  # fmt: skip
     def post(self, request: Request, session_id: str) -> Response:
         intent_id = self.validate(schema.SelectIntentBody)["intent_id"]
-        return Response(select_intent(self.get_session(session_id), intent_id, self.actor))
+        session = self.get_session(session_id)
+        if session.can_resume:
+            resume_session(session, self.actor)
+        return Response(select_intent(session, intent_id, self.actor))
 
 
 class PromptView(SessionViewBase):
@@ -160,8 +170,10 @@ class EndSessionView(SessionViewBase):
     )  # fmt: skip
     def post(self, request: Request, session_id: str) -> Response:
         session = self.get_session(session_id, acting=not self.bearer.has_role("reviewer"))
-        if session.state != SessionState.ENDED:
-            end_session(session, self.actor)
+        if session.state != SessionState.ENDED or session.can_resume:
+            own = session.token_id == self.bearer.token_id
+            by = AgentSession.EndedBy.CLIENT if own else AgentSession.EndedBy.PERSON
+            end_session(session, self.actor, by=by)
             session.refresh_from_db()
         return Response(represent_session(session))
 

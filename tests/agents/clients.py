@@ -265,7 +265,7 @@ def run(
     command = [str(MODULES / ".bin" / name), *before, prompt, *words, *more]
     env |= own | {"HOME": str(machine.home), "PATH": path(), "LANG": "C.UTF-8"}
     process = subprocess.Popen(
-        command, cwd=machine.repository, env=env, text=True, start_new_session=True,
+        command, cwd=machine.place, env=env, text=True, start_new_session=True,
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     )  # fmt: skip
     try:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -34,12 +35,32 @@ TITLES = {
     "python": "Python is gone",
     "program": "hook client's file is broken",
     "launcher": "hook client is gone",
+    "silent_1": "hook ends with 1, without a word",
+    "silent_2": "hook ends with 2, without a word",
+    "interrupted": "hook dies by SIGINT",
+    "pipe": "hook dies by SIGPIPE",
+    "killed": "hook dies by SIGKILL",
 }
+
+
+def dying_by(name: str) -> str:
+    """A hook that a signal ends, whatever the shell around it ignores."""
+    kill = f"import os, signal; signal.signal(signal.{name}, signal.SIG_DFL); os.kill(os.getpid(), signal.{name})"
+    if name == "SIGKILL":
+        kill = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
+    return f"#!{sys.executable} -IS\n{kill}\n"
+
+
 BREAKS: dict[str, Callable[[Machine], object]] = {
     "unconnected": lambda machine: (machine.config / "connections.json").unlink(),
     "python": lambda machine: machine.launcher.write_text("#!/nonexistent/python -IS\n"),
     "program": lambda machine: (machine.config / "icp.py").write_text("def"),
     "launcher": lambda machine: machine.launcher.unlink(),
+    "silent_1": lambda machine: machine.launcher.write_text("#!/bin/sh\nexit 1\n"),
+    "silent_2": lambda machine: machine.launcher.write_text("#!/bin/sh\nexit 2\n"),
+    "interrupted": lambda machine: machine.launcher.write_text(dying_by("SIGINT")),
+    "pipe": lambda machine: machine.launcher.write_text(dying_by("SIGPIPE")),
+    "killed": lambda machine: machine.launcher.write_text(dying_by("SIGKILL")),
 }
 
 Rule = Callable[[int, dict, str], str]
@@ -149,10 +170,13 @@ gives a reason of its own. What a client makes of an exit status and an output i
 
 """
 CLOSING = """
-Not in the table, because no hook can answer for it: a hook that the system kills before it can speak, where the shell
-that started it is killed too (Claude Code with `onFailure` and Cursor with `failClosed` refuse then, the others run
-the tool), and configuration that the client does not load. `icp.py doctor` tells whether the configuration is whole
-and whether a canary is denied; the server's log tells sessions that record changes without asking the gate.
+The entry's shell speaks for a hook that ends without a word: Codex, Gemini CLI and Qwen Code run the tool on an exit
+status 2 with nothing on stderr.
+
+Not in the table, because no hook can answer for it: a hook that is killed together with the shell that started it
+(Claude Code with `onFailure` and Cursor with `failClosed` refuse then, the others run the tool), a hook that somebody
+replaced by a program that says yes, and configuration that the client does not load. `icp.py doctor` tells whether the
+configuration is whole and whether a canary is denied; the server's log tells sessions that record changes without asking the gate.
 """
 
 if __name__ == "__main__":

@@ -29,6 +29,7 @@ class Machine:
         self.file.write_text(build_client(), encoding="utf-8")
         self.config = self.home / ".config" / "icp"
         self.launcher = self.config / "hook"
+        self.place = self.repository  # where an agent is started
 
     def run(self, *command: str, given: str = "", **env: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(

@@ -25,7 +25,7 @@ DECISIVE = {
     "Workspace": {"revision", "policy", "intentignore", "local_root"},
     "AgentSession": {
         "revision", "workspace", "session_id", "token", "agent_name", "root", "cwd", "state", "frozen", "intent",
-        "selected_intent_id", "ended_at",
+        "selected_intent_id", "ended_at", "ended_by", "repository", "resumed_from",
     },
     "ApprovalGrant": {
         "session", "kind", "error_type", "digest", "patterns", "expires_at", "used_at", "used_by", "revoked_at",

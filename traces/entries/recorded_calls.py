@@ -94,7 +94,7 @@ def _build_call(entry: LedgerEntry, body: dict[str, Any], root: str) -> ToolCall
     return ToolCall(
         tool=entry.tool,
         input=body.get("input"),
-        root=root or cwd,
+        root=body.get("root") or root or cwd,
         cwd=cwd,
         agent=entry.agent,
         call_id=body.get("tool_use_id"),

@@ -50,7 +50,13 @@ PATH_FIELDS = ("file_path", "path", "notebook_path", "filePath")
 TEXT_FIELDS = ("pattern", "regex", "query", "intent_id", "url")
 IMPORTED = {"entries": "new", "duplicates": "known before", "warnings": "remarks"}
 REFUSALS = {"ask": "held", "deny": "denied"}
-SESSION_STATES = {"opened": "REQUEST", "reasoning": "REASONING", "selected": "ACTION", "ended": "ENDED"}
+SESSION_STATES = {
+    "opened": "REQUEST",
+    "reasoning": "REASONING",
+    "selected": "ACTION",
+    "ended": "ENDED",
+    "resumed": "REQUEST",
+}
 CONFLICTS = {
     "changed_by_other_session": "{path} was changed by session {by} meanwhile.",
     "owned_by_other_intent": "{path} is owned by {by} as well.",

@@ -8,8 +8,9 @@ from __future__ import annotations
 import json
 
 from controlplane.client.agents import CLIENTS, find_refusal
-from controlplane.client.call_context import ControlPlaneError, read_connections
+from controlplane.client.connection import ControlPlaneError, read_connections
 from controlplane.client.http_post import post
+from controlplane.client.repository import find_main_repository
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def check_canaries(root: str, agent: str) -> list[tuple[str, str]]:
 
 
 def send_canary(root: str, address: str, payload: dict[str, Any]) -> str:
-    connection = read_connections().get(root)
+    connection = read_connections().get(find_main_repository(root))
     if connection is None:
         return f"no connection is saved for {root}"
     body = json.dumps(payload).encode()

@@ -3,38 +3,56 @@
 from __future__ import annotations
 
 import _thread
-import json
 import os
 import sys
 import time
 
-from controlplane.client.agents import CLIENTS, find_refusal
+from controlplane.client.agents import CLIENTS, find_refusal, no_objection
 from controlplane.client.call_context import (
     VERSION,
-    ControlPlaneError,
     compute_hashes,
-    find_connection,
-    read_revision,
+    list_absolute_paths,
+    list_absolute_words,
     resolve_links,
 )
+from controlplane.client.connection import (
+    ControlPlaneError,
+    NotConnectedError,
+    find_connection,
+    require_connections,
+)
+from controlplane.client.fast_json import parse_json, render_json
 from controlplane.client.http_post import post
+from controlplane.client.repository import read_revision
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
 SIDE_SECONDS = 10.0  # for events that cannot deny
+USER_SCOPE = "user"  # of an entry that serves all repositories: quiet in those that are not connected
+QUIET = "quiet"  # in the place of a decision
 
 
-def hook(agent: str, event: str) -> int:
+def run_hook(arguments: list[str]) -> int:
+    try:
+        return hook(*arguments)
+    except Exception as error:  # noqa: BLE001  no failure may let the tool run
+        sys.stderr.write(f"icp hook {' '.join(arguments)}: {error!r}. So the tool must not run.\n")
+        return 2
+
+
+def hook(agent: str, event: str, scope: str = "") -> int:
     """Ask the control plane, print the client's answer, return the exit status.
 
-    Raise LookupError for an unknown agent or event: a misspelled one must not let tools run.
+    Raise LookupError for an unknown agent, event or scope: a misspelled one must not let tools run.
     """
     client = CLIENTS[agent]
     gate = event in client.gates.split()
     if not gate and event not in client.others.split():
         raise LookupError(f"{agent} has no event {event}")
+    if scope not in {"", USER_SCOPE}:
+        raise LookupError(f"there is no scope {scope}")
     seconds = client.seconds if gate else min(SIDE_SECONDS, client.seconds)
     seconds = min(seconds, float(os.environ.get("ICP_DEADLINE_SECONDS") or seconds))
     # Whoever takes the lock first answers: the deadline, or the control plane. It is never released.
@@ -50,8 +68,8 @@ def hook(agent: str, event: str) -> int:
 
     _thread.start_new_thread(enforce_deadline, ())
     try:
-        answer, decision = ask_control_plane(agent, event, seconds)
-        refused = gate and (decision != "allow" or find_refusal(answer))
+        answer, decision = ask_control_plane(agent, event, seconds, scope)
+        refused = gate and decision != QUIET and (decision != "allow" or find_refusal(answer))
         problem = f"The gate answered {decision!r}." if refused else ""
     except Exception as error:  # noqa: BLE001  whatever it is, the tool must not run
         answer, problem = {}, str(error) or type(error).__name__
@@ -81,22 +99,29 @@ def refuse(agent: str, event: str, problem: str, answer: dict[str, Any] | None =
 
 
 def print_answer(answer: dict[str, Any]) -> int:
-    sys.stdout.write(json.dumps(answer) + "\n")
+    sys.stdout.write(render_json(answer) + "\n")
     return 0
 
 
-def ask_control_plane(agent: str, event: str, seconds: float) -> tuple[dict[str, Any], str]:
+def ask_control_plane(agent: str, event: str, seconds: float, scope: str) -> tuple[dict[str, Any], str]:
     """Send the payload on stdin. Return the answer and the decision header."""
     try:
-        payload = json.loads(sys.stdin.buffer.read())
+        payload = parse_json(sys.stdin.buffer.read())
     except ValueError as error:
         raise ControlPlaneError(f"The hook's input is not JSON ({error}).") from error
     if not isinstance(payload, dict):
         raise ControlPlaneError("The hook's input is not a JSON object.")
-    connection = find_connection(payload)
+    try:
+        connection = connect_payload(payload, scope)
+    except NotConnectedError:
+        if scope != USER_SCOPE:
+            raise
+        require_connections()
+        return no_objection(agent, event), QUIET
     root = connection["root"]
     payload["icp"] = {
         "root": root,
+        "repository": connection["repository"],
         "revision_id": read_revision(root),
         "client_version": VERSION,
         "current_content_hashes": compute_hashes(payload, root),
@@ -106,6 +131,14 @@ def ask_control_plane(agent: str, event: str, seconds: float) -> tuple[dict[str,
     return post(
         f"{connection['url']}/hooks/{agent}/{event}",
         connection["token"],
-        json.dumps(payload).encode(),
+        render_json(payload).encode(),
         seconds,
     )
+
+
+def connect_payload(payload: dict[str, Any], scope: str) -> dict[str, Any]:
+    """Return the connection of the client's repository; for the user's own entry also that of its targets."""
+    targets = list_absolute_paths(payload)
+    if scope == USER_SCOPE:
+        return find_connection(payload, targets, also=[*targets, *list_absolute_words(payload)])
+    return find_connection(payload, targets)

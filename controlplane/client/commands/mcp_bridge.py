@@ -10,7 +10,8 @@ import json
 import sys
 
 from controlplane.client.agents import CLIENTS
-from controlplane.client.call_context import ControlPlaneError, find_connection
+from controlplane.client.commands.hook import USER_SCOPE
+from controlplane.client.connection import ControlPlaneError, NotConnectedError, find_connection
 from controlplane.client.http_post import post
 
 TYPE_CHECKING = False
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 CALL_SECONDS = 60.0
 MAX_CONCURRENT = 8
+PROTOCOL = "2025-06-18"  # where there is no server to ask
 FAILED, NO_METHOD, NO_REQUEST, NO_JSON = -32603, -32601, -32600, -32700
 # Clients of 2026 protocols ask this first. If it is refused they initialize as before, which needs no headers
 # that repeat the body.
@@ -29,10 +31,10 @@ AGENTS_BY_CLIENT_NAME = {"copilot-cli": "copilot"}  # Copilot CLI reads the entr
 class Bridge:
     """One client's connection; requests are answered concurrently."""
 
-    def __init__(self, agent: str) -> None:
+    def __init__(self, agent: str, scope: str) -> None:
         import threading
 
-        self.agent, self.version, self.output_lock = agent, "", threading.Lock()
+        self.agent, self.scope, self.version, self.output_lock = agent, scope, "", threading.Lock()
 
     def handle_line(self, line: bytes) -> None:
         """Answer one line. Notifications and responses are ignored: the server keeps no state."""
@@ -57,6 +59,10 @@ class Bridge:
             response = self.forward(message)
             if message["method"] == "initialize" and "result" in response:
                 self.version = str(response["result"]["protocolVersion"])
+        except NotConnectedError as problem:
+            if self.scope == USER_SCOPE:
+                return answer_unconnected(message)
+            return error_response(FAILED, str(problem))
         except ControlPlaneError as problem:
             return error_response(FAILED, str(problem))
         except Exception as error:  # noqa: BLE001  a client that gets no answer waits for ever
@@ -83,13 +89,29 @@ def error_response(code: int, message: str) -> dict[str, Any]:
     return {"error": {"code": code, "message": message}}
 
 
-def serve_mcp(agent: str) -> int:
+def answer_unconnected(message: dict[str, Any]) -> dict[str, Any]:
+    """Answer as a server without tools, so that other repositories show no failed server."""
+    if message["method"] == "initialize":
+        return {
+            "result": {
+                "protocolVersion": message["params"].get("protocolVersion", PROTOCOL),
+                "capabilities": {"tools": {}},
+                "serverInfo": {"name": "icp", "version": "1"},
+            }
+        }
+    empty: dict[str, Any] = {"ping": {}, "tools/list": {"tools": []}}
+    if message["method"] in empty:
+        return {"result": empty[message["method"]]}
+    return error_response(NO_METHOD, "This repository is not connected to the control plane.")
+
+
+def serve_mcp(agent: str, scope: str = "") -> int:
     """Serve until stdin is closed and every request answered. Raise LookupError for an unknown agent."""
     from concurrent.futures import ThreadPoolExecutor
 
-    if agent not in CLIENTS:
-        raise LookupError(f"there is no agent {agent}")
-    bridge = Bridge(agent)
+    if agent not in CLIENTS or scope not in {"", USER_SCOPE}:
+        raise LookupError(f"there is no agent {agent} {scope}")
+    bridge = Bridge(agent, scope)
     try:
         with ThreadPoolExecutor(MAX_CONCURRENT) as pool:
             for line in sys.stdin.buffer:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 
-from controlplane.client.call_context import ControlPlaneError
 from controlplane.client.commands.git_changes import (
     GitRangeError,
     escape_unprintable,
@@ -14,6 +13,7 @@ from controlplane.client.commands.git_changes import (
     resolve_range,
 )
 from controlplane.client.commands.git_notes import write_notes
+from controlplane.client.connection import ControlPlaneError
 from controlplane.client.http_request import load_connection, request_json
 
 TYPE_CHECKING = False

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 
+from controlplane.client.config.config_files import config_path, read_text, write_file
 from controlplane.client.config.hook_entries import MARK
 
 TYPE_CHECKING = False
@@ -83,3 +85,15 @@ def explain_hook_states(hooks: list[dict[str, Any]]) -> str:
     if all(hook["trustStatus"] == "trusted" and hook.get("enabled", True) for hook in hooks):
         return ""
     return f"Codex does not trust the hooks, or they are switched off: open /hooks in it. {NOT_ENFORCED}"
+
+
+def forget_codex_trust(file: str) -> None:
+    """Take out of config.toml the trust in the hooks of a file that holds none any more."""
+    path = config_path("", "~/.codex/config.toml")
+    text = read_text(path)
+    table = rf'(?m)^\[hooks\.state\."{re.escape(file)}:[^"\n]*"\]\n(?:[a-z_]+ *=.*\n)*\n?'
+    remaining = re.sub(table, "", text)
+    if "[hooks.state." not in remaining:
+        remaining = re.sub(r"(?m)^\[hooks\.state\]\n\n?", "", remaining)
+    if remaining != text:
+        write_file(path, remaining.rstrip("\n") + "\n" if remaining.strip() else "", 0o644)

@@ -6,6 +6,7 @@ import json
 import re
 
 from controlplane.client.agents import CLIENTS
+from controlplane.client.commands.hook import USER_SCOPE
 from controlplane.client.config.json_edit import read_json, remove_values, set_value
 
 TYPE_CHECKING = False
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 MARK = ".config/icp/hook"  # in every entry of ours, and in no other
 ALLOW_COMMENTS = frozenset({"gemini-cli", "qwen-code", "opencode", "kilo"})  # in their configuration files
 VERSIONED = frozenset({"copilot", "cursor"})
+NOT_ASKED = "The gate was not asked, so the tool must not run."
 GRACE_SECONDS = 10  # by which the client's limit exceeds the hook's
 
 # The plugins run the hook and do what it answers; without an answer the tool does not run.
@@ -25,7 +27,7 @@ const HOOK = `${process.env.HOME}/.config/icp/hook`
 const ask = (event, payload, cwd) => new Promise((resolve, reject) => {
   const fail = (why) => reject(new Error(`The gate was not asked (${why}), so the tool must not run.`))
   const limits = { cwd, timeout: %(milliseconds)d, maxBuffer: 1 << 24 }
-  const run = execFile(HOOK, ["%(agent)s", event], limits, (error, text) => {
+  const run = execFile(HOOK, ["%(agent)s", event%(scope)s], limits, (error, text) => {
     if (error) return fail(error.message)
     try { resolve(JSON.parse(text)) } catch (bad) { fail(bad.message) }
   })
@@ -35,6 +37,7 @@ const ask = (event, payload, cwd) => new Promise((resolve, reject) => {
 """
 OPENCODE = """
 const TOLD = ["session.created", "session.deleted"]
+const READING = /^(?:read|grep|glob|list|webfetch|websearch|todowrite|todoread|task|skill|question|icp_.*)$/
 const quiet = () => {}
 export const Icp = async ({ directory }) => {
   const parents = new Map()
@@ -46,7 +49,9 @@ export const Icp = async ({ directory }) => {
       const answer = await send("tool.execute.before", input, output)
       if (answer.throw) throw new Error(answer.throw)
     },
-    "tool.execute.after": (input, output) => send("tool.execute.after", input, output).then(quiet, quiet),
+    "tool.execute.after": async (input, output) => {
+      if (!READING.test(input.tool)) await send("tool.execute.after", input, output).then(quiet, quiet)
+    },
     "chat.message": async (input, output) => {
       const { context } = await send("chat.message", input, output).catch(() => ({}))
       const { id, sessionID } = output.message
@@ -99,20 +104,25 @@ class ForeignConfigError(Exception):
     """A configuration file that cannot be changed safely; the message says why."""
 
 
-def configure_hooks(agent: str, text: str, *, connected: bool) -> str:
+def hook_file(agent: str, scope: str) -> str:
+    """Return the name of the client's file with hooks: below the repository, or from the home as `~/…`."""
+    return str(CLIENTS[agent].user_file if scope == USER_SCOPE else CLIENTS[agent].file)
+
+
+def configure_hooks(agent: str, text: str, *, connected: bool, scope: str = "") -> str:
     """Return the file's text with our hooks, or without them; "" if nothing remains."""
-    client = CLIENTS[agent]
-    if client.entry is None:
+    name = hook_file(agent, scope)
+    if CLIENTS[agent].entry is None:
         if text and MARK not in text:
-            raise ForeignConfigError(f"{client.file} is another plugin: move it first.")
-        return render_plugin(agent) if connected else ""
-    document = read_document(agent, client.file, text)
+            raise ForeignConfigError(f"{name} is another plugin: move it first.")
+        return render_plugin(agent, scope) if connected else ""
+    document = read_document(agent, name, text)
     hooks = document.get("hooks", {})
     if not isinstance(hooks, dict) or not all(isinstance(entries, list) for entries in hooks.values()):
-        raise ForeignConfigError(f"{client.file}: hooks must map events to lists. Correct the file first.")
+        raise ForeignConfigError(f"{name}: hooks must map events to lists. Correct the file first.")
     result = remove_values(text, is_removable_hook) if text else ""
     if connected:
-        for event, entry in build_entries(agent).items():
+        for event, entry in build_entries(agent, scope).items():
             result = set_value(result, ["hooks", event], entry, members=True)
         if agent in VERSIONED and "version" not in document:
             result = set_value(result, ["version"], 1)
@@ -141,17 +151,33 @@ def prefer_unchanged(text: str, new: str) -> str:
     return "" if set(remaining) <= {"version"} and not re.search(r"//|/\*", new) else new
 
 
-def build_entries(agent: str) -> dict[str, Any]:
-    """Return one entry per event. A shell that cannot run the hook at all exits 2, which denies too."""
+def build_entries(agent: str, scope: str = "") -> dict[str, Any]:
+    """Return one entry per event."""
     client = CLIENTS[agent]
     result = {}
     for event in f"{client.gates} {client.others}".split():
         gate = event in client.gates.split()
-        command = f'"$HOME/{MARK}" {agent} {event}'
+        command = " ".join([f'"$HOME/{MARK}"', agent, event, *([scope] if scope else [])])
         if gate and agent != "cursor":  # Cursor appends a here-document, and has `failClosed`
-            command += " || exit 2"
-        result[event] = client.entry(command, int(client.seconds) + GRACE_SECONDS, gate)
+            command = guard_command(agent, command)
+        seconds = int(client.seconds) + GRACE_SECONDS
+        assert client.entry is not None  # a plugin has no entries
+        result[event] = client.entry(command, seconds, gate, client.matchers.get(event, ""))
     return result
+
+
+def guard_command(agent: str, command: str) -> str:
+    """Return a shell command that refuses with words however the hook ends, also by a signal or in silence.
+
+    Codex, Gemini CLI and Qwen Code run the tool on an exit status 2 without a word on stderr. To the model of
+    Copilot CLI only JSON with the status 0 is a reason.
+    """
+    if CLIENTS[agent].status == 0:
+        denial = json.dumps(CLIENTS[agent].refuse("", NOT_ASKED))
+        answer = f'o=$({command}) && [ -n "$o" ] && printf \'%s\\n\' "$o"'
+        return f"trap '' INT HUP PIPE; {answer} || printf '%s\\n' '{denial}'"
+    words = f"printf '%s\\n' \"${{e:-{NOT_ASKED}}}\" >&2"
+    return f"trap '' INT HUP PIPE; exec 3>&1; e=$({command} 2>&1 >&3) || {{ {words}; exit 2; }}"
 
 
 def is_removable_hook(before: Any, after: Any) -> bool:
@@ -167,6 +193,10 @@ def is_our_hook(value: Any) -> bool:
     return isinstance(value, dict) and any(isinstance(text, str) and MARK in text for text in value.values())
 
 
-def render_plugin(agent: str) -> str:
-    milliseconds = int(CLIENTS[agent].seconds * 1000) + 300
-    return PLUGIN_ASK % {"agent": agent, "milliseconds": milliseconds} + PLUGINS[agent]
+def render_plugin(agent: str, scope: str) -> str:
+    values = {
+        "agent": agent,
+        "milliseconds": int(CLIENTS[agent].seconds * 1000) + 300,
+        "scope": f', "{scope}"' if scope else "",
+    }
+    return PLUGIN_ASK % values + PLUGINS[agent]

@@ -151,8 +151,8 @@ def test_with_enforcement_off_everything_is_allowed(acme, at_work):
     assert at_work.gate("Write", **OUT_OF_SCOPE)["decision"] == "allow"
 
 
-def test_an_ended_session_may_read_but_not_write(at_work):
-    at_work.post("sessions/s-1/end")
+def test_a_session_that_a_person_ended_may_read_but_not_write(acme, at_work):
+    builders.speaker(acme, "reviewer").post("sessions/s-1/end")
     assert at_work.gate("Read", file_path="README.md")["decision"] == "allow"
     answer = at_work.gate("Write", **IN_SCOPE)
     assert (answer["decision"], answer["error_type"], answer["reason"]) == ("deny", "SESSION_ENDED", "ended")
