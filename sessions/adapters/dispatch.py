@@ -13,6 +13,7 @@ from controlplane.shared.tokens import Bearer
 from sessions.adapters.file_changes import build_traces, read_previous_texts
 from sessions.adapters.hook_call import Event, HookAnswer, HookCall
 from sessions.adapters.refusal_text import to_hook_answer
+from sessions.approvals.grants import end_reported_grant
 from sessions.call_root import ClaimedRoot, resolve_call_root
 from sessions.gate import check
 from sessions.gate.monitoring.health import alert_if_degraded, compute_health
@@ -82,6 +83,7 @@ def _record_changes(request: HookRequest) -> HookResult:
     for trace in traces:
         in_time = time.monotonic() < deadline
         record_trace(session, trace | references, request.bearer.actor, previous, with_class=in_time)
+    end_reported_grant(session, call.call_id or "")
     if traces and alert_if_degraded(session, compute_health(session)):
         log.warning("session %s: its hooks run only in part", session.session_id)
     return HookResult(HookAnswer())

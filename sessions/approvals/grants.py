@@ -17,7 +17,7 @@ from intents.selectors import find_intent
 from sessions.approvals.decision_input import Decider, DecisionInput, GrantTerms
 from sessions.core_values import load_policy
 from sessions.errors import IntentChangedError, IntentGoneError, InvalidGrantError
-from sessions.models import Approval, ApprovalGrant
+from sessions.models import AgentSession, Approval, ApprovalGrant
 from traces.ledger.append import NewEntry, append
 
 MAX_MINUTES = 7 * 24 * 60
@@ -130,6 +130,13 @@ def spend_once_grant(grant: ApprovalGrant, call_id: str) -> bool | None:
         return None
     # Compare-and-set: of two calls at once, the one that updates the row has the grant.
     return ApprovalGrant.objects.spend(grant, call_id)
+
+
+def end_reported_grant(session: AgentSession, call_id: str) -> None:
+    """End the `once` grant that a call spent: its report says that it ran."""
+    if call_id:
+        with transaction.atomic():
+            ApprovalGrant.objects.end_reported(session, call_id)
 
 
 def revoke(grant: ApprovalGrant, actor: str) -> bool:

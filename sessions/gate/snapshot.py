@@ -137,7 +137,7 @@ def _to_core_grant(grant: ApprovalGrant) -> Grant:
         error_type=ErrorType(grant.error_type),
         digest=grant.digest,
         patterns=tuple(grant.patterns),
-        expires_at=grant.expires_at,
+        expires_at=grant.ends_at,
         used_by=grant.used_by or None,
         used=grant.used_at is not None,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import models
@@ -13,6 +13,8 @@ from django.utils.translation import gettext_lazy as _
 from controlplane.policy.model import SessionState
 from sessions.models.approvals import Approval, new_id
 from sessions.models.sessions import AgentSession
+
+RETRY_TIME = timedelta(minutes=10)  # in which the call that spent a `once` grant may be sent again
 
 
 class ApprovalGrantQuerySet(models.QuerySet["ApprovalGrant"]):
@@ -32,6 +34,18 @@ class ApprovalGrantQuerySet(models.QuerySet["ApprovalGrant"]):
         unused = self.filter(pk=grant.pk, used_at=None, revoked_at=None)
         return bool(unused.update(used_at=timezone.now(), used_by=call_id)) and _change_session(grant)
 
+    def end_reported(self, session: AgentSession, call_id: str) -> bool:
+        """End the `once` grant that a call spent, now that its report has come.
+
+        The same id again is another call: an id is only as unique as the client makes it. 1 statement, 2
+        where a grant ends.
+        """
+        spent = self.live(timezone.now()).filter(
+            session=session, kind=ApprovalGrant.Kind.ONCE, used_by=call_id, used_at__isnull=False
+        )
+        ended = spent.update(expires_at=timezone.now())
+        return bool(ended and AgentSession.objects.filter(pk=session.pk).apply_change())
+
     def revoke(self, grant: ApprovalGrant) -> bool:
         """Take a grant back; False when it was revoked before."""
         unrevoked = self.filter(pk=grant.pk, revoked_at=None)
@@ -40,9 +54,11 @@ class ApprovalGrantQuerySet(models.QuerySet["ApprovalGrant"]):
     def live(self, now: datetime) -> ApprovalGrantQuerySet:
         """Return the grants that are neither revoked nor past their end.
 
-        A spent `once` grant is among them: the call that spent it is let through when it is sent again.
+        A `once` grant that was just spent is among them: the call that spent it is let through when it is
+        sent again, until its report comes or `RETRY_TIME` is over.
         """
-        return self.filter(Q(expires_at=None) | Q(expires_at__gt=now), revoked_at=None)
+        is_retriable = Q(used_at=None) | Q(used_at__gt=now - RETRY_TIME)
+        return self.filter(is_retriable, Q(expires_at=None) | Q(expires_at__gt=now), revoked_at=None)
 
     def usable(self, now: datetime) -> ApprovalGrantQuerySet:
         """Live grants that can let a further call through: not spent, and of a session that has not ended."""
@@ -92,3 +108,9 @@ class ApprovalGrant(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} grant {self.public_id}"
+
+    @property
+    def ends_at(self) -> datetime | None:
+        """When it stops to count; a spent `once` grant soon after it was spent."""
+        retry_end = self.used_at + RETRY_TIME if self.used_at else None
+        return min(filter(None, (self.expires_at, retry_end)), default=None)

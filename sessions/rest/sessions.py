@@ -14,6 +14,7 @@ from controlplane.api.views import WorkspaceView
 from controlplane.policy.model import SessionState
 from intents.rules.ignore_files import find_excluded_intents
 from sessions.api_schema import Body, responses_for
+from sessions.approvals.grants import end_reported_grant
 from sessions.approvals.representations import represent_approval
 from sessions.approvals.schema import ApprovalAnswer
 from sessions.core_values import load_policy
@@ -191,7 +192,9 @@ class SessionTraceView(SessionViewBase):
     )
     def post(self, request: Request, session_id: str) -> Response:
         data = self.validate(schema.TraceBody)
-        answer, new = record_trace(self.get_session(session_id), data, self.actor)
+        session = self.get_session(session_id)
+        answer, new = record_trace(session, data, self.actor)
+        end_reported_grant(session, data.get("tool_use_id") or "")
         return Response(answer, status=201 if new else 200)
 
 

@@ -19,7 +19,7 @@ APPS = ("controlplane", "intents", "sessions", "traces", "demo")
 WRITERS = {
     "controlplane/models.py": {"apply_change"},
     "sessions/models/sessions.py": {"apply_change", "touch"},
-    "sessions/models/grants.py": {"spend", "revoke"},
+    "sessions/models/grants.py": {"spend", "revoke", "end_reported"},
 }
 DECISIVE = {
     "Workspace": {"revision", "policy", "intentignore", "local_root"},

@@ -252,3 +252,21 @@ def test_a_call_whose_approval_timed_out_while_it_was_held_is_not_asked_anew(at_
         "ask", approval, "EXPIRED",
     )  # fmt: skip
     assert Approval.objects.count() == 1
+
+
+def test_a_grant_for_once_is_spent_by_the_report_of_the_call(at_work, reviewer):
+    decide(reviewer, ask(at_work))
+    assert at_work.gate("Write", tool_use_id="t-1", **OUTSIDE)["decision"] == "allow"
+    assert at_work.gate("Write", tool_use_id="t-1", **OUTSIDE)["decision"] == "allow"  # a retry
+    at_work.post("sessions/s-1/traces", {"path": "docs/design.md", "content": "x", "tool_use_id": "t-1"})
+    assert at_work.gate("Write", tool_use_id="t-1", **OUTSIDE)["decision"] == "ask"
+
+
+def test_a_grant_for_once_is_spent_ten_minutes_after_its_first_use(at_work, reviewer):
+    decide(reviewer, ask(at_work))
+    assert at_work.gate("Write", tool_use_id="t-1", **OUTSIDE)["decision"] == "allow"
+    grant = ApprovalGrant.objects.get()
+    assert grant.ends_at == grant.used_at + timedelta(minutes=10)
+    ApprovalGrant.objects.update(used_at=timezone.now() - timedelta(minutes=11))
+    AgentSession.objects.apply_change()
+    assert at_work.gate("Write", tool_use_id="t-1", **OUTSIDE)["decision"] == "ask"
