@@ -1,66 +1,37 @@
 """Mask secrets and cut long texts before anything from an agent is stored.
 
-Only known formats of credentials are masked: a guess could hide the change that a reviewer must see.
+What is masked is a credential by its form, by its name, or by how a command takes it (`secret_rules`). A
+guess about anything else could hide the change that a reviewer must see.
 """
 
 from __future__ import annotations
 
 import math
-import re
 from typing import Any
 
+from controlplane.shared.secret_rules.find import find_secrets
+from controlplane.shared.secret_rules.names import is_harmless, is_header_name, is_secret_name, is_sentence
+
 MASK = "•••masked•••"
+_MASK = MASK.encode()
 MAX_TEXT_LENGTH = 200_000  # characters of one field
 _MAX_NUMBER = 2**53 - 1
 CUT_MARK = "… [cut: {left} more characters are not stored]"
 
-# Lower-case hints (every match contains one), pattern, replacement. The gate masks every input: looking for a
-# hint is much cheaper than matching the pattern, and most texts contain none.
-_SECRET_PATTERNS: tuple[tuple[tuple[str, ...], re.Pattern[str], str], ...] = tuple(
-    (signs, re.compile(form), place)
-    for signs, form, place in (
-        (
-            ("-----begin ",),
-            r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]{0,20000}?-----END [A-Z ]*PRIVATE KEY-----",
-            MASK,
-        ),
-        (("akia", "asia"), r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b", MASK),  # AWS access key
-        (("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), r"\bgh[pousr]_[A-Za-z0-9]{36,255}\b", MASK),  # GitHub
-        (("github_pat_",), r"\bgithub_pat_[A-Za-z0-9_]{22,255}\b", MASK),
-        (("glpat-",), r"\bglpat-[A-Za-z0-9_-]{20,64}\b", MASK),  # GitLab
-        (("xox",), r"\bxox[abprs]-[A-Za-z0-9-]{10,250}\b", MASK),  # Slack
-        (("sk-",), r"\bsk-(?:ant-|proj-)?[A-Za-z0-9_-]{20,250}\b", MASK),  # model providers
-        (("aiza",), r"\bAIza[0-9A-Za-z_-]{35}\b", MASK),  # Google
-        (("k_live_", "k_test_"), r"\b[rs]k_(?:live|test)_[0-9A-Za-z]{16,250}\b", MASK),  # Stripe
-        (("npm_",), r"\bnpm_[A-Za-z0-9]{36}\b", MASK),
-        (("pypi-",), r"\bpypi-[A-Za-z0-9_-]{50,250}", MASK),
-        (("icp_",), r"\bicp_[A-Za-z0-9_-]{43}\b", MASK),  # our own tokens
-        (
-            ("eyj",),  # JWT
-            r"\beyJ[A-Za-z0-9_-]{10,2000}\.eyJ[A-Za-z0-9_-]{10,4000}\.[A-Za-z0-9_-]{10,2000}\b",
-            MASK,
-        ),
-        (("bearer", "basic"), r"(?i)(\b(?:bearer|basic)\s+)([A-Za-z0-9._~+/=-]{16,2000})", rf"\1{MASK}"),
-        (("://",), r"(?i)(\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@]{1,200}:)([^\s/@]{1,200})(@)", rf"\1{MASK}\3"),
-        (
-            ("passw", "secret", "key", "token"),
-            (
-                r"(?i)\b([a-z0-9_]{0,40}(?:password|passwd|secret|api_?key|access_?token|auth_?token|private_?key)"
-                r"[\"']?\s{0,5}[=:]\s{0,5}[\"']?)([^\s\"',;&)(<>{}\[\]$]{8,200})"
-            ),
-            rf"\1{MASK}",
-        ),
-    )
-)
+MIN_TEXT_LENGTH = 8  # of a text that could hold a secret
 
 
 def mask_text(text: str) -> str:
-    """Return `text` with known secrets replaced by MASK."""
-    lowered = text.lower()
-    for hints, pattern, replacement in _SECRET_PATTERNS:
-        if any(sign in lowered for sign in hints):
-            text = pattern.sub(replacement, text)
-    return text
+    """Return `text` with its secrets replaced by MASK, in time linear in its length."""
+    spans = find_secrets(text)
+    if not spans:
+        return text
+    encoded = text.encode("utf-8", "surrogatepass")
+    parts, position = [], 0
+    for start, end in spans:
+        parts += [encoded[position:start], _MASK]
+        position = end
+    return b"".join([*parts, encoded[position:]]).decode("utf-8", "surrogatepass")
 
 
 def cut_text(text: str, max_length: int = MAX_TEXT_LENGTH) -> str:
@@ -80,11 +51,67 @@ def to_storable(value: Any) -> Any:
     cannot represent would make the gate deny the call.
     """
     if isinstance(value, str):
-        return mask_text(cut_text(value)) if len(value) > 7 else value
+        return mask_text(cut_text(value)) if len(value) >= MIN_TEXT_LENGTH else value
     if isinstance(value, int | float) and not -_MAX_NUMBER <= value <= _MAX_NUMBER:
         return value if isinstance(value, float) and math.isfinite(value) else str(value)
     if isinstance(value, dict):
-        return {str(key): to_storable(item) for key, item in value.items()}
+        named = mask_named(value)
+        return {str(key): to_storable(item) for key, item in named.items()}
     if isinstance(value, list):
-        return [to_storable(item) for item in value]
+        return [to_storable(item) for item in _mask_arguments(value)]
     return value
+
+
+def mask_named(value: dict[Any, Any]) -> dict[Any, Any]:
+    """Return an object with the texts masked that stand under the name of a secret.
+
+    `{"name": "API_TOKEN", "value": "…"}`, as lists of variables and headers have it, is one, too.
+    """
+    masked = {
+        key: MASK if isinstance(item, str) and _is_secret(str(key), item) else item
+        for key, item in value.items()
+    }
+    name, item = value.get("name") or value.get("key"), value.get("value")
+    if isinstance(name, str) and isinstance(item, str) and _is_secret(name, item):
+        masked["value"] = MASK
+    return masked
+
+
+def _is_secret(name: str, value: str) -> bool:
+    is_named = len(value) > 2 and is_secret_name(name) and not is_harmless(value)
+    return is_named and (is_header_name(name) or not is_sentence(value))
+
+
+def _mask_arguments(values: list[Any]) -> list[Any]:
+    """Mask what follows an option of a command that is given as a list: `["--password", "…"]`."""
+    if not any(isinstance(value, str) and value.startswith("-") for value in values):
+        return values
+    masked, previous = [], ""
+    for value in values:
+        if not isinstance(value, str):
+            masked.append(value)
+            continue
+        option = previous.lstrip("-") if previous.startswith("--") else ""
+        is_secret = option and not value.startswith("-") and _is_secret(option, value)
+        masked.append(MASK if is_secret else value)
+        previous = value
+    if all(isinstance(value, str) for value in masked):
+        return _mask_words(masked)
+    return masked
+
+
+def _mask_words(words: list[str]) -> list[str]:
+    """Mask the words of one command together, since some options mean a secret for some programs only."""
+    line = " ".join(words)
+    spans = find_secrets(line)
+    if not spans:
+        return words
+    masked, start = [], 0
+    for word in words:
+        text = word.encode("utf-8", "surrogatepass")
+        end = start + len(text)
+        for first, last in reversed([span for span in spans if span[0] < end and span[1] > start]):
+            text = text[: max(0, first - start)] + _MASK + text[last - start :]
+        masked.append(text.decode("utf-8", "surrogatepass"))
+        start = end + 1
+    return masked

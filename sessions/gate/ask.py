@@ -60,7 +60,7 @@ def _build_approval(outcome: GateOutcome) -> Approval:
         call=_describe_call(outcome),
         error_type=decision.error_type or "",
         reason=str(decision.reason or ""),
-        message=decision.error or "",
+        message=to_storable(decision.error or ""),  # it quotes the call
         intent_id=decision.intent_id or "",
         intent_revision=intent.revision if intent else 0,
         workspace_revision=snapshot.workspace_revision,

@@ -172,7 +172,7 @@ def _build_body(outcome: GateOutcome) -> dict[str, Any]:
         body |= {
             "error_type": decision.error_type.value,
             "reason": str(decision.reason),
-            "error": decision.error,
+            "error": to_storable(decision.error),  # it quotes the call
             "offending": list(decision.offending) or None,
         }
     if decision.reads:

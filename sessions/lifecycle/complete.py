@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.db import transaction
 
+from controlplane.shared.masking import to_storable
 from intents import registry
 from sessions.approvals.lifecycle import find_pending, open_request
 from sessions.approvals.reach import ReachRating
@@ -33,7 +34,7 @@ def complete_intent(session: AgentSession, notes: str, actor: str) -> Approval |
         timeout_minutes=context.policy.approval_timeout_minutes,
         reach=ReachRating(Approval.Reach.NARROW, "completes one intent"),
         call={"verification_notes": notes, "criteria": session.intent.acceptance_criteria},
-        message=notes,
+        message=to_storable(notes),
         intent_id=intent.intent_id,
         intent_revision=intent.revision,
         workspace_revision=context.workspace.revision,

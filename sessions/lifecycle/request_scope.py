@@ -7,6 +7,7 @@ import json
 
 from controlplane.policy.globs import parse
 from controlplane.shared.errors import InvalidInputError
+from controlplane.shared.masking import to_storable
 from sessions.approvals.lifecycle import find_pending, open_request
 from sessions.approvals.reach import ReachRating
 from sessions.lifecycle.session_context import load_active_context
@@ -34,7 +35,7 @@ def request_scope(session: AgentSession, patterns: list[str], reason: str) -> Ap
         if is_wide
         else ReachRating(Approval.Reach.MEDIUM, "permanent until edited"),
         call={"patterns": patterns, "reason": reason},
-        message=reason,
+        message=to_storable(reason),
         intent_id=intent.intent_id,
         intent_revision=intent.revision,
         workspace_revision=context.workspace.revision,
