@@ -59,6 +59,7 @@ class Intent(models.Model):
     acceptance_criteria = JsonTextField(default=list)
     dependencies = JsonTextField(default=list, help_text="Ids of intents that must be completed first.")
     references = JsonTextField(default=list)
+    allowed_commands = JsonTextField(default=list, help_text="Kinds of commands, such as `go test`.")
     blocked_reason = models.TextField(blank=True, default="")
     extra = JsonTextField(default=dict)
     version = models.PositiveIntegerField(default=1)

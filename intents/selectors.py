@@ -107,6 +107,7 @@ def serialize_intent(intent: Intent) -> dict[str, Any]:
         "acceptance_criteria": intent.acceptance_criteria,
         "dependencies": intent.dependencies,
         "references": intent.references,
+        "allowed_commands": intent.allowed_commands,
         "blocked_reason": intent.blocked_reason or None,
         "extra": intent.extra,
         "version": intent.version,

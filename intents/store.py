@@ -20,7 +20,14 @@ from intents.models import Intent, IntentRevision, RegistryDocument
 from traces.ledger.append import NewEntry, append_many
 
 BATCH_SIZE = 250  # rows per INSERT
-LIST_FIELDS = ("owned_scope", "constraints", "acceptance_criteria", "dependencies", "references")
+LIST_FIELDS = (
+    "owned_scope",
+    "constraints",
+    "acceptance_criteria",
+    "dependencies",
+    "references",
+    "allowed_commands",
+)
 TEXT_FIELDS = ("name", "description", "raw_status", "owner", "created_at", "updated_at", "blocked_reason")
 
 

@@ -24,6 +24,7 @@ def to_core_intent(row: IntentRow) -> SelectedIntent:
         revision=row.version,
         blocked_reason=row.blocked_reason or "",
         constraints=tuple(row.constraints),
+        allowed_commands=tuple(row.allowed_commands),
     )
 
 

@@ -61,6 +61,9 @@ class Worktree:
             return resolve_lexically(path)
         return _resolve_links(self.root, path)
 
+    def resolve_outside(self, path: str) -> str | None:
+        return os.path.realpath(path) if path.startswith("/") else None
+
     def exists(self, path: str) -> bool | None:
         if self.root is not None:
             return os.path.lexists(self.root / path)

@@ -9,9 +9,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from controlplane.policy import messages
+from controlplane.policy import messages, outside
 from controlplane.policy.calls.edit_result import list_file_changes
 from controlplane.policy.calls.targets import CallTargets, find_targets
+from controlplane.policy.effects import Effect, PartEffect, Permission
 from controlplane.policy.evaluation import Evaluation, EvaluationContext, Violation
 from controlplane.policy.model import (
     Conflict,
@@ -24,12 +25,11 @@ from controlplane.policy.model import (
     Snapshot,
     Target,
     ToolClass,
-    Unknown,
 )
 from controlplane.policy.paths import content_hashes
 from controlplane.policy.paths.canonical import to_printable
 from controlplane.policy.paths.resolve import ResolvedTarget, UnresolvedPath, resolve_targets
-from controlplane.policy.rules import constraints, path_rules, stale_files
+from controlplane.policy.rules import constraints, effect_rules, path_rules, stale_files
 from controlplane.policy.rules.path_rules import DenialCode
 
 MUTATION_CLASSES = ("AST_REFACTOR", "INTENT_EVOLUTION")
@@ -44,13 +44,13 @@ _INACTIVE = {
     IntentStatus.BLOCKED: Reason.BLOCKED,
     IntentStatus.PENDING: Reason.BLOCKED,  # put back by an import: it takes no changes until it is started
 }
-_MAX_UNKNOWN_PARTS = 5  # that a denial names
 
 
 def evaluate(context: EvaluationContext) -> Evaluation:
     """Go through steps 1 to 8. A violation in step 1 or 2, or one in step 5 that nobody may approve, ends
     the walk."""
-    call_targets = find_targets(context.call, context.policy, context.filesystem)
+    hints = context.snapshot.read_only_hints
+    call_targets = find_targets(context.call, context.policy, context.filesystem, hints)
     if call_targets.tool_class is ToolClass.HANDSHAKE:
         return Evaluation(call_targets)
     tool_class, snapshot = call_targets.tool_class, context.snapshot
@@ -137,8 +137,24 @@ def _evaluate_safe(call_targets: CallTargets, context: EvaluationContext) -> Eva
     reads, unresolved = resolve_targets(call_targets.reads, context.call, context.filesystem)
     # A wildcard is expanded when the tool runs: a name that it may stand for counts, if it is a path at all.
     matched, _ = resolve_targets(call_targets.wildcard_names, context.call, context.filesystem)
-    violations = tuple(_check_reads(4, reads + matched, unresolved, context))
+    violations = (
+        *_check_reads(4, reads + matched, unresolved, context),
+        *_check_effects(4, _list_enforced(call_targets, context), context),
+    )
     return Evaluation(call_targets, violations, reads=_to_targets(reads))
+
+
+def _list_enforced(call_targets: CallTargets, context: EvaluationContext) -> list[PartEffect]:
+    """Return the effects of a safe call that policy decides about.
+
+    A web tool of the client asks by itself: here only `deny` refuses it.
+    """
+    return [
+        effect
+        for effect in call_targets.effects
+        if effect.effect is Effect.FETCHES
+        or effect_rules.find_permission(effect, context.snapshot) is Permission.DENY
+    ]
 
 
 def _check_reads(
@@ -148,7 +164,11 @@ def _check_reads(
     context: EvaluationContext,
 ) -> Iterator[Violation]:
     permitted = Reason.OUTSIDE_WORKSPACE if context.policy.reads_outside_workspace == "allow" else None
-    denied = [each for each in unresolved if each.error.reason is not permitted]
+    denied = [
+        each
+        for each in outside.list_refused(unresolved, context, writing=False)
+        if each.error.reason is not permitted
+    ]
     yield from _check_unresolved(step, denied, context)
     names = (path_rules.find_ignored_name(each.target, context.rules, context.filesystem) for each in reads)
     ignored = tuple(name for name in names if name is not None)
@@ -170,7 +190,8 @@ def _evaluate_destructive(
     matched, _ = resolve_targets(call_targets.wildcard_names, context.call, context.filesystem)
     writes = _with_moved_content(writes, context)
     if unresolved:
-        violations += _check_unresolved(6, unresolved, context)
+        refused = outside.list_refused(unresolved, context, writing=True)
+        violations += _check_unresolved(6, refused, context)
     if reads or unresolved_reads:
         violations += _check_reads(6, reads + matched, unresolved_reads, context)
     violations += _check_scope(writes, context)
@@ -180,7 +201,7 @@ def _evaluate_destructive(
     if context.policy.conflicts != "allow":
         violations += _check_conflicts(conflicts, context)
     violations += _check_workspace_rules(writes, call_targets.input, context)
-    violations += _check_unknown(call_targets.unknown, context)
+    violations += _check_effects(6, call_targets.effects, context)
     return Evaluation(call_targets, tuple(violations), _to_targets(writes), _to_targets(reads), conflicts)
 
 
@@ -227,12 +248,17 @@ def _check_scope(writes: Iterable[ResolvedTarget], context: EvaluationContext) -
         yield _violation(6, code, context.snapshot, offending=tuple(dict.fromkeys(paths)))
 
 
-def _check_unknown(unknown: tuple[Unknown, ...], context: EvaluationContext) -> Iterator[Violation]:
-    if unknown:
-        parts = unknown[:_MAX_UNKNOWN_PARTS]
-        detail = "; ".join(f"{part.reason} [{to_printable(part.text)}]" for part in parts)
-        code = (ErrorType.SCOPE_VIOLATION, Reason.UNKNOWN_TARGET)
-        yield _violation(6, code, context.snapshot, detail=detail)
+def _check_effects(
+    step: int, effects: Iterable[PartEffect], context: EvaluationContext
+) -> Iterator[Violation]:
+    """Yield what nobody has permitted: first what nobody may approve, then what a person is asked about."""
+    refused = effect_rules.find_refused(effects, context.snapshot)
+    for is_final in (True, False):
+        parts = tuple(part for part, word in refused if (word is Permission.DENY) is is_final)
+        if parts:
+            error = messages.render_effects(parts, is_final=is_final)
+            code = (ErrorType.SCOPE_VIOLATION, Reason.UNKNOWN_TARGET)
+            yield Violation(step, *code, error, refused=parts, is_final=is_final)
 
 
 # --- steps 7 and 8 -----------------------------------------------------------------------------

@@ -27,10 +27,11 @@ from controlplane.policy.model import (
     Snapshot,
     ToolCall,
     ToolClass,
+    Unknown,
     Verdict,
 )
 from controlplane.policy.paths.filesystem import Filesystem, UnknownFilesystem
-from controlplane.policy.rules import path_rules
+from controlplane.policy.rules import effect_rules, path_rules
 
 log = logging.getLogger(__name__)
 
@@ -100,6 +101,8 @@ def is_approvable(violation: Violation, policy: Policy) -> bool:
     Conflicts have a policy of their own, all else goes by error type. Never waived: a path outside the
     workspace and, of the errors about intents, all but `none_selected`.
     """
+    if violation.is_final:
+        return False
     if violation.reason in CONFLICT_ERROR_TYPES:
         return policy.conflicts == "ask"
     if violation.error_type not in policy.approvable or violation.reason == Reason.OUTSIDE_WORKSPACE:
@@ -141,6 +144,11 @@ def _find_grant(
             grant, violation, paths, digest, ignore_case=ignore_case
         ):
             return grant
+    if violation.refused:
+        sessions = [grant for grant in live if grant.kind != "once" and grant.kinds]
+        if effect_rules.grants_cover(violation.refused, sessions):
+            kinds = {effect.kind for effect in violation.refused}
+            return next(grant for grant in sessions if not kinds.isdisjoint(grant.kinds))
     once = (g for g in live if g.kind == "once" and g.digest == digest and _is_unspent(g, context.call))
     return next(once, None)
 
@@ -183,11 +191,25 @@ def _decision(
         tool_class=evaluation.call_targets.tool_class,
         targets=evaluation.targets,
         reads=evaluation.reads,
-        unknown=evaluation.call_targets.unknown,
+        unknown=_list_unknown(evaluation),
+        effects=evaluation.call_targets.effects,
+        refused=evaluation.refused,
         conflicts=evaluation.conflicts,
         intent_id=context.snapshot.selected_intent_id,
         **fields,
     )
+
+
+def _list_unknown(evaluation: Evaluation) -> tuple[Unknown, ...]:
+    """Return the parts that a person is shown: what is unknown, and what nobody has permitted."""
+    unknown = evaluation.call_targets.unknown
+    named = {(part.text, part.start) for part in unknown}
+    refused = (
+        Unknown(effect.part, effect.why, effect.start, effect.end)
+        for effect in evaluation.refused
+        if (effect.part, effect.start) not in named
+    )
+    return (*unknown, *refused)
 
 
 def _override(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from controlplane.policy.calls.targets import CallTargets
+from controlplane.policy.effects import PartEffect
 from controlplane.policy.model import Conflict, ErrorType, Policy, Snapshot, Target, ToolCall
 from controlplane.policy.paths.filesystem import Filesystem
 from controlplane.policy.rules.path_rules import PathRules, compile_rules
@@ -31,13 +32,18 @@ class EvaluationContext:
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """One rule that a call breaks. `step` is the step of the contract that found it."""
+    """One rule that a call breaks. `step` is the step of the contract that found it.
+
+    `refused`: the parts whose effects nobody has permitted. `is_final`: policy lets nobody approve it.
+    """
 
     step: int
     error_type: ErrorType
     reason: str
     error: str
     offending: tuple[str, ...] = ()
+    refused: tuple[PartEffect, ...] = ()
+    is_final: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,3 +55,7 @@ class Evaluation:
     targets: tuple[Target, ...] = ()
     reads: tuple[Target, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
+
+    @property
+    def refused(self) -> tuple[PartEffect, ...]:
+        return tuple(effect for violation in self.violations for effect in violation.refused)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from controlplane.policy.effects import Effect, PartEffect
 from controlplane.policy.model import ErrorType, Reason
+from controlplane.policy.paths.canonical import to_printable
 
 MUST_CITE = "You must cite a valid active Intent ID."
 _NEW_SESSION = "A session keeps its intent for life: start a new session and call select_active_intent there."
 _MAX_PATHS = 20
+_MAX_PARTS = 5
 
 _NOT_AUTHORIZED = "Scope Violation: {intent} is not authorized to edit [{paths}]."
 
@@ -110,6 +113,42 @@ TEXTS: Mapping[tuple[ErrorType, str], str] = {
         "The gate failed while it checked this call, so the call is denied. Send it again; if it fails again,"
         " tell whoever runs the gate."
     ),
+}
+
+
+def render_effects(parts: Sequence[PartEffect], *, is_final: bool) -> str:
+    """Return the text of a denial of effects: each part, what it does, and a way that exists."""
+    shown = parts[:_MAX_PARTS]
+    detail = "; ".join(f"{part.why} [{to_printable(part.part)}]" for part in shown)
+    if all(part.effect is Effect.UNKNOWN for part in shown):
+        text = f"Scope Violation: what this call would change cannot be known: {detail}."
+    else:
+        effects = ", ".join(dict.fromkeys(part.effect.value for part in shown))
+        text = f"Scope Violation: {detail}. Effect: {effects}."
+    if is_final:
+        return f"{text} Policy denies that here, and nobody can approve it. Go on without it."
+    ways = dict.fromkeys(_WAYS[part.effect] for part in shown)
+    return f"{text} {' '.join(ways)}"
+
+
+# A way that exists for each effect, as the agent is told it.
+_ASK = "A person decides: wait for the approval, or go on with other work."
+_WAYS: Mapping[Effect, str] = {
+    **dict.fromkeys(Effect, _ASK),
+    Effect.UNKNOWN: (
+        "Do it with a file tool or a plainer command that names its files, or wait for a person to approve"
+        " it."
+    ),
+    Effect.RUNS_PROJECT: (
+        "It runs code of the workspace: wait for a person to approve it; the approval may cover the kind."
+    ),
+    Effect.RECORDS: (
+        "It changes git's own files: wait for a person to approve it; the approval may cover the whole kind."
+    ),
+    Effect.DISCARDS: (
+        "Work that is not committed may be lost: commit or stash it first, or wait for a person to approve."
+    ),
+    Effect.BROWSES: "Use a host that policy lists, or wait for a person to approve it.",
 }
 
 

@@ -12,6 +12,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Protocol
 
+from controlplane.policy.effects import DEFAULT_PERMISSIONS, CommandRule, Effect, PartEffect, Permission
+
 
 class Verdict(StrEnum):
     ALLOW = "allow"
@@ -140,6 +142,18 @@ DEFAULT_APPROVABLE = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """A folder outside the workspace that policy opens.
+
+    `pattern` is a path glob in which `~` is the agent's home. `access`: read, or write (scratch space, which
+    may be read too).
+    """
+
+    pattern: str
+    access: str = "read"  # read | write
+
+
+@dataclass(frozen=True, slots=True)
 class Policy:
     """A workspace's policy; the defaults are the product's defaults (contract 4, policy keys)."""
 
@@ -155,11 +169,17 @@ class Policy:
     case_insensitive_paths: bool = False
     tool_classes: tuple[tuple[str, ToolClass], ...] = ()  # (name or glob of a tool, its class)
     safe_commands: tuple[str, ...] = ()
+    effects: tuple[tuple[Effect, Permission], ...] = tuple(DEFAULT_PERMISSIONS.items())
+    hosts: tuple[str, ...] = ()  # patterns of hosts that commands may read from
+    places: tuple[Place, ...] = ()
     protected_paths: tuple[str, ...] = DEFAULT_PROTECTED_PATHS
     approvable: frozenset[ErrorType] = DEFAULT_APPROVABLE
     approval_timeout_minutes: int = 60
     conflicts: str = "allow"  # allow | ask | deny: what another agent changed, or another intent owns
     freeze_after_denials: int = 0  # different denied calls for one target; 0 = never
+
+    def permission_for(self, effect: Effect) -> Permission:
+        return next((permission for word, permission in self.effects if word is effect), Permission.ALLOW)
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +207,7 @@ class SelectedIntent:
     revision: int = 1
     blocked_reason: str = ""
     constraints: tuple[Any, ...] = ()  # text, or a mapping with a `type` (machine-checked)
+    allowed_commands: tuple[str, ...] = ()  # kinds
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +216,7 @@ class Grant:
 
     `once` covers the call with this digest, one time (a retry under the same `used_by` call id too).
     `session` covers, until `expires_at`, the calls with this digest, and denials of the same error type whose
-    offending paths all match `patterns`.
+    offending paths all match `patterns`, and parts of other calls whose kind is one of `kinds`.
     """
 
     grant_id: str
@@ -203,6 +224,7 @@ class Grant:
     error_type: ErrorType
     digest: str
     patterns: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
     expires_at: datetime | None = None
     used_by: str | None = None
     used: bool = False
@@ -241,6 +263,9 @@ class Snapshot:
     ignore_files: tuple[str, ...] = ()  # the texts of the files on disk, which count beside it
     grants: tuple[Grant, ...] = ()
     rejected_paths: tuple[RejectedPath, ...] = ()
+    command_rules: tuple[CommandRule, ...] = ()  # of the workspace
+    # MCP tools whose server says whether they only read, as `mcp:server.tool`.
+    read_only_hints: Mapping[str, bool] = field(default_factory=dict)
     owners: OwnerLookup | None = None  # of the intents in progress
 
 
@@ -310,7 +335,8 @@ class Decision:
     `verdict` is what policy says. `offending` are the paths that caused a denial. `grant_id` names the
     grant that turned a denial into an allow, and `denial` is what it overrode. `digest` binds approvals
     to this exact call: tool, canonical input, directory, known hashes of the targets, intent revision;
-    it is "" where the call broke no rule, because nothing has to be approved there.
+    it is "" where the call broke no rule, because nothing has to be approved there. `effects` are those of
+    every part of a command, and `refused` those of them that nobody has permitted.
     """
 
     verdict: Verdict
@@ -327,6 +353,8 @@ class Decision:
     grant_id: str | None = None
     denial: Denial | None = None
     conflicts: tuple[Conflict, ...] = ()
+    effects: tuple[PartEffect, ...] = ()
+    refused: tuple[PartEffect, ...] = ()
     digest: str = ""
 
     @property

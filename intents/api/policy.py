@@ -10,9 +10,18 @@ from rest_framework.response import Response
 from controlplane.api.errors import ErrorAnswer
 from controlplane.api.fields import BoolField, IntField, StrField
 from controlplane.api.views import WorkspaceView
+from controlplane.policy.effects import Permission
 from controlplane.policy.model import ToolClass
 from intents.api import schema
 from intents.rules import policy
+
+
+class OpenedFolder(schema.Body):
+    """A folder outside the workspace."""
+
+    pattern = StrField(help_text="A glob; `~` is the agent's home.")
+    access = s.ChoiceField(choices=["read", "write"])
+
 
 CLASSES = [ToolClass.SAFE.value, ToolClass.DESTRUCTIVE.value]
 
@@ -47,6 +56,12 @@ class PolicyAnswer(schema.Body):
         child=s.ChoiceField(choices=CLASSES), help_text="By tool name or glob; the first match wins."
     )
     safe_commands = s.ListField(child=StrField(), help_text="Shell commands that count as safe: `npm test`.")
+    effects = s.DictField(
+        child=s.ChoiceField(choices=[word.value for word in Permission]),
+        help_text="What commands may do, by effect; those that are left out keep their defaults.",
+    )
+    hosts = s.ListField(child=StrField(), help_text="Hosts that commands may read from: `*.example.org`.")
+    places = OpenedFolder(many=True, help_text="Folders outside the workspace that agents may use.")
     protected_paths = s.ListField(
         child=StrField(), help_text="Globs of paths that need a scope pattern without wildcards."
     )

@@ -19,6 +19,8 @@ TEXTS = {"child": StrField(), "required": False}
 SCOPE = "Glob patterns, relative to the workspace: `src/**`, `!src/legacy/**`."
 CONSTRAINTS = "Texts, or mappings with a `type` that the gate checks."
 
+KINDS = "Kinds of commands that the intent may run without asking, such as `go test` or `git push`."
+
 
 class IntentFields(Body):
     """The fields that a client may set, named as in the document."""
@@ -34,6 +36,7 @@ class IntentFields(Body):
         child=StrField(), required=False, help_text="Ids of intents that must be completed first."
     )
     references = s.ListField(child=s.JSONField(), required=False, help_text="Texts, or mappings.")
+    allowed_commands = s.ListField(child=StrField(), required=False, help_text=KINDS)
     blocked_reason = StrField(required=False, allow_blank=True, allow_null=True)
     extra = s.DictField(required=False, help_text="Fields of your own; stored and exported.")
 
@@ -70,6 +73,7 @@ class IntentAnswer(Body):
     acceptance_criteria = s.ListField(child=StrField())
     dependencies = s.ListField(child=StrField())
     references = s.ListField(child=s.JSONField())
+    allowed_commands = s.ListField(child=StrField(), help_text=KINDS)
     blocked_reason = StrField(allow_null=True)
     extra = s.DictField(help_text="Fields that the product has no rule for.")
     version = IntField(help_text="The number of the newest revision.")

@@ -26,6 +26,7 @@ KNOWN_FIELDS = frozenset(
         "name",
         "description",
         "owner",
+        "allowed_commands",
         "blocked_reason",
         "created_at",
         "updated_at",

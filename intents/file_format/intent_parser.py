@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from controlplane.policy.effects import MAX_KINDS, find_kind_problem
 from controlplane.policy.globs import parse
 from controlplane.policy.model import IntentStatus
 from controlplane.policy.rules.constraints import find_problem, find_reason_unchecked
@@ -70,6 +71,7 @@ class IntentParser:
             acceptance_criteria=self._text_list("acceptance_criteria"),
             dependencies=self._dependencies(),
             references=self._all_references(),
+            allowed_commands=self._allowed_commands(),
             extra=self._extra,
         )
         self._check_doubtful(values)
@@ -253,6 +255,21 @@ class IntentParser:
         message = f"The mapping is read as the id {intent_id!r}; the rest is left out."
         self._repair(message, "dependencies", item.line)
         return intent_id
+
+    def _allowed_commands(self) -> tuple[str, ...]:
+        entry = self._fields.get("allowed_commands")
+        items = self._items("allowed_commands", entry)
+        if len(items) > MAX_KINDS:
+            message = f"allowed_commands holds more than {MAX_KINDS} kinds."
+            self._error(DiagnosticType.INVALID_FIELD, message, "allowed_commands")
+        return tuple(self._kind(item) for item in items[:MAX_KINDS])
+
+    def _kind(self, item: YamlNode) -> str:
+        kind = item.value if isinstance(item, YamlScalar) else None
+        problem = find_kind_problem(kind)
+        if problem is not None:
+            self._error(DiagnosticType.INVALID_FIELD, problem, "allowed_commands", item.line)
+        return kind or ""
 
     def _all_references(self) -> tuple[Any, ...]:
         references: list[Any] = []

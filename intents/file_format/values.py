@@ -34,6 +34,7 @@ class IntentValues:
     acceptance_criteria: tuple[str, ...] = ()
     dependencies: tuple[str, ...] = ()
     references: tuple[Any, ...] = ()
+    allowed_commands: tuple[str, ...] = ()
     blocked_reason: str = ""
     extra: Mapping[str, Any] = field(default_factory=dict)
 
@@ -61,6 +62,7 @@ class IntentValues:
             "acceptance_criteria": list(self.acceptance_criteria),
             "dependencies": list(self.dependencies),
             "references": list(self.references),
+            "allowed_commands": list(self.allowed_commands),
             "blocked_reason": self.blocked_reason,
             DEVIATIONS_FIELD: self.list_deviations(),
         }

@@ -46,6 +46,9 @@ class IntentForm(forms.Form):
     acceptance_criteria = JsonLinesField(help_text=_("One per line."))
     dependencies = JsonLinesField(help_text=_("Ids of intents that must be completed first, one per line."))
     references = JsonLinesField(help_text=_("Documents and addresses, one per line."))
+    allowed_commands = JsonLinesField(
+        help_text=_("Kinds of commands that it may run without asking, such as go test. One per line.")
+    )
     version = forms.IntegerField(required=False, widget=forms.HiddenInput)
 
     def __init__(self, *args: Any, intent: Intent | None = None, **kwargs: Any) -> None:
@@ -79,5 +82,6 @@ def build_initial(intent: Intent) -> dict[str, Any]:
         "acceptance_criteria": to_lines(intent.acceptance_criteria),
         "dependencies": to_lines(intent.dependencies),
         "references": to_lines(intent.references),
+        "allowed_commands": to_lines(intent.allowed_commands),
         "version": intent.version,
     }

@@ -66,6 +66,8 @@ def render_intent_xml(intent: IntentValues, context: PromptContext) -> str:
     _add_list(root, "owned_scope", "pattern", intent.owned_scope)
     _add_list(root, "constraints", "constraint", intent.constraints)
     _add_list(root, "acceptance_criteria", "criterion", intent.acceptance_criteria)
+    if intent.allowed_commands:
+        _add_list(root, "allowed_commands", "command", intent.allowed_commands)
     _add_list(root, "references", "reference", intent.references)
     _add_elements(root, "recent_history", "entry", [_history_entry(item) for item in context.history])
     _add_elements(root, "files", "file", [_file_entry(item) for item in context.files])

@@ -6,6 +6,7 @@ from typing import Any
 
 from controlplane.policy.model import ACTION_HINTS, Decision, ErrorType, SessionState, Verdict
 from controlplane.policy.paths.canonical import to_printable
+from sessions.approvals.effects import render_effects
 from sessions.approvals.representations import represent_approval_briefly
 from sessions.gate.outcome import GateOutcome
 
@@ -28,6 +29,7 @@ EMPTY_ANSWER: dict[str, Any] = {
     "classification": None,
     "targets": [],
     "intent_id": None,
+    "effects": [],
     "approval": None,
     "override": None,
     "context": None,
@@ -66,6 +68,7 @@ def render_decision(
         "classification": decision.tool_class.value.lower(),
         "targets": [target.path for target in decision.targets],
         "intent_id": decision.intent_id,
+        "effects": render_effects(decision.effects),
     }
     if decision.conflicts:  # the field is left out where nobody else works on a target
         answer["conflicts"] = render_conflicts(decision)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from controlplane.policy.effects import suggest_kinds
 from controlplane.policy.messages import render_rejected_again
 from controlplane.policy.model import Verdict
 from controlplane.shared.masking import to_storable
 from intents.selectors import find_owners
+from sessions.approvals.effects import render_effects
 from sessions.approvals.lifecycle import build_approval, find_latest, find_pending
 from sessions.approvals.reach import rate_reach
 from sessions.approvals.rejections import format_rejection
@@ -83,5 +85,8 @@ def _describe_call(outcome: GateOutcome) -> dict[str, Any]:
             {"text": to_storable(part.text), "why": part.reason, "start": part.start, "end": part.end}
             for part in decision.unknown
         ],
+        "effects": render_effects(decision.effects),
+        "refused": render_effects(decision.refused),
+        "kinds": list(suggest_kinds(decision.refused)),
         "nearest_pattern": decision.nearest_pattern,
     }

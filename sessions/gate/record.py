@@ -15,6 +15,7 @@ from controlplane.shared.database.sqlite_lock import write_transaction
 from controlplane.shared.integrity import is_violation
 from controlplane.shared.masking import to_storable
 from controlplane.shared.tokens import Bearer
+from sessions.approvals.effects import render_effects
 from sessions.gate.answers import render_conflicts
 from sessions.gate.ask import attach_approval
 from sessions.gate.follow_up import follow_up
@@ -179,6 +180,8 @@ def _build_body(outcome: GateOutcome) -> dict[str, Any]:
         body["reads"] = [target.path for target in decision.reads]
     if decision.conflicts:
         body["conflicts"] = render_conflicts(decision)
+    if decision.effects:
+        body["effects"] = render_effects(decision.effects)
     if decision.unknown:
         body["unknown"] = [{"text": to_storable(part.text), "why": part.reason} for part in decision.unknown]
     if outcome.approval is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rest_framework import serializers as s
 
 from controlplane.api.fields import BoolField, StrField
+from controlplane.policy.effects import Effect
 from sessions.api_schema import STATES, Body
 from sessions.models import Approval
 
@@ -14,6 +15,16 @@ class ApprovalBrief(Body):
     status = s.ChoiceField(choices=Approval.Status.values)
     url = StrField()
     expires_at = s.DateTimeField()
+
+
+class EffectAnswer(Body):
+    """What one part of a call does (contract 7)."""
+
+    part = StrField()
+    kind = StrField(allow_null=True, help_text="Program and subcommand; null where nobody can tell.")
+    effect = s.ChoiceField(choices=[effect.value for effect in Effect])
+    risk = s.ChoiceField(choices=["none", "low", "medium", "high"])
+    why = StrField()
 
 
 class GateAnswer(Body):
@@ -31,6 +42,7 @@ class GateAnswer(Body):
     classification = s.ChoiceField(choices=["safe", "destructive", "handshake"], allow_null=True)
     targets = s.ListField(child=StrField())
     intent_id = StrField(allow_null=True)
+    effects = EffectAnswer(many=True, help_text="Of every part of a shell command, and of an external tool.")
     approval = ApprovalBrief(allow_null=True)
     override = s.DictField(allow_null=True, help_text="The grant that turned a denial into allow.")
     context = StrField(

@@ -35,6 +35,9 @@ class LocalFilesystem(UnknownFilesystem):
         inside = at.relative_to(self.root).as_posix()
         return ResolvedPath(Location.INSIDE, "" if inside == "." else inside)
 
+    def resolve_outside(self, path: str) -> str | None:
+        return os.path.realpath(path) if path.startswith("/") else None
+
     def exists(self, path: str) -> bool | None:
         return os.path.lexists(self.root / path)
 

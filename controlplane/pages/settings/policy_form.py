@@ -89,6 +89,33 @@ class ToolClassesField(LinesField):
         return super().prepare_value(value)
 
 
+class EffectsField(LinesField):
+    """A mapping of effects to permissions, one `effect: permission` per line."""
+
+    def to_python(self, value: str | None) -> Any:
+        rows = (line.partition(":") for line in super().to_python(value))
+        return {effect.strip(): permission.strip().lower() for effect, _, permission in rows}
+
+    def prepare_value(self, value: Any) -> str:
+        if isinstance(value, Mapping):
+            value = [f"{effect}: {permission}" for effect, permission in value.items()]
+        return super().prepare_value(value)
+
+
+class PlacesField(LinesField):
+    """A list of places, one `pattern: access` per line."""
+
+    def to_python(self, value: str | None) -> Any:
+        # The last colon separates: a pattern may begin with a drive.
+        rows = (line.rpartition(":") for line in super().to_python(value))
+        return [{"pattern": pattern.strip(), "access": access.strip().lower()} for pattern, _, access in rows]
+
+    def prepare_value(self, value: Any) -> str:
+        if isinstance(value, list):
+            value = [f"{place['pattern']}: {place['access']}" for place in value]
+        return super().prepare_value(value)
+
+
 class PolicyForm(forms.Form):
     """Every key of a policy document; `document` is the stored one, with all its keys."""
 
@@ -201,6 +228,20 @@ class PolicyForm(forms.Form):
         label=_("Safe commands"),
         help_text=_("One pattern per line, such as npm test. They run without an intent."),
     )
+    effects = EffectsField(
+        label=_("What commands may do"),
+        help_text=_(
+            "One effect per line, such as runs_project: allow. contain asks where the client cannot contain."
+        ),
+    )
+    hosts = LinesField(
+        label=_("Hosts that commands may read from"),
+        help_text=_("One per line, such as github.com or *.example.org. Others ask."),
+    )
+    places = PlacesField(
+        label=_("Places outside the workspace"),
+        help_text=_("One per line: a glob, a colon, read or write. ~ is the agent's home."),
+    )
     approvable = ChoicesField(
         label=_("Denials that a person may approve"),
         help_text=_("The others stay denied, and nobody is asked."),
@@ -260,7 +301,7 @@ class PolicyForm(forms.Form):
                 "require_mutation_class",
             ),
         ),
-        (_("Tools and commands"), ("tool_classes", "safe_commands")),
+        (_("Tools and commands"), ("tool_classes", "safe_commands", "effects", "hosts", "places")),
         (_("Approvals"), ("approvable", "approval_timeout_minutes", "freeze_after_denials")),
     )
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from controlplane.policy.calls.toolsets.kinds import AgentTool
+from controlplane.policy.effects import PartEffect
 from controlplane.policy.model import Policy, ToolCall, Unknown
 from controlplane.policy.paths.filesystem import Filesystem
 from controlplane.policy.paths.raw_path import RawPath
@@ -30,10 +31,11 @@ class RawTargets:
     """The paths that the input of a call names, collected while it is read.
 
     `wildcard_names` are names that wildcards among the reads may stand for: they are matched against
-    `.intentignore` only.
+    `.intentignore` only. `effects` are those of the parts of a command, or of an external tool.
     """
 
     writes: list[RawPath] = field(default_factory=list)
     reads: list[RawPath] = field(default_factory=list)
     unknown: list[Unknown] = field(default_factory=list)
+    effects: list[PartEffect] = field(default_factory=list)
     wildcard_names: list[RawPath] = field(default_factory=list)

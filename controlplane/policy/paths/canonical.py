@@ -86,6 +86,54 @@ def canonicalize(
     return _invalid(raw, problem) if problem else _apply_dots(raw, dotted)
 
 
+def to_absolute(raw: object, *, root: str | None, cwd: str | None) -> str | None:
+    """Return where a path outside the workspace lies: `/tmp/x`, `~/x`, `c:/x`, with `..` applied as text.
+
+    None where that is not known, or where the spelling could mean something else.
+    """
+    parsed_root = _parse_root(root)
+    if not isinstance(raw, str) or not raw or parsed_root is None:
+        return None
+    windows = parsed_root.windows
+    spelling = None if _HOME.match(cwd or "") else _spell_home(raw)
+    if spelling is None or _find_spelling_problem(raw, windows=windows):
+        return None
+    if spelling[:1] == "~":
+        segments: list[str] | None = _split(spelling, windows=windows)
+    else:
+        segments = _to_absolute(raw, cwd or "", parsed_root) if parsed_root.segments is not None else None
+    top = 1 if windows or spelling[:1] == "~" else 0
+    stack = _apply_dots_as_text(segments or [".."], top)
+    if (
+        stack is None
+        or stack[:1] == ["//"]
+        or _find_name_problem(stack[top:], windows=parsed_root.on_windows)
+    ):
+        return None
+    return "/".join(stack) if top else "/" + "/".join(stack)
+
+
+def _spell_home(raw: str) -> str | None:
+    """Return the path with `~` for the agent's own home; None where it names somebody else's."""
+    home = _HOME.match(raw)
+    if home is None:
+        return raw
+    return "~" + raw[home.end() :] if raw[home.end() : home.end() + 1] in {"", "/", "\\"} else None
+
+
+def _apply_dots_as_text(segments: list[str], top: int) -> list[str] | None:
+    """Return the segments without `..`; None where they climb above the first `top` ones."""
+    stack: list[str] = []
+    for segment in segments:
+        if segment != "..":
+            stack.append(segment)
+        elif len(stack) > top:
+            stack.pop()
+        else:
+            return None
+    return stack
+
+
 def fold_case(path: str) -> str:
     """Return the form in which two paths are the same on a file system that ignores case.
 

@@ -41,6 +41,9 @@ class Filesystem(Protocol):
         that does not exist yet is kept as it is.
         """
 
+    def resolve_outside(self, path: str) -> str | None:
+        """Return where an absolute path outside the workspace leads on this machine; None if not known."""
+
     def exists(self, path: str) -> bool | None:
         """Return whether the file is there."""
 
@@ -77,6 +80,9 @@ class UnknownFilesystem:
 
     def resolve(self, path: str) -> ResolvedPath:
         return resolve_lexically(path)
+
+    def resolve_outside(self, path: str) -> str | None:
+        return None
 
     def exists(self, path: str) -> bool | None:
         return None

@@ -34,6 +34,8 @@ class UnresolvedPath:
 
     path: str
     error: InvalidPath
+    raw_path: RawPath
+    leaves_by_link: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,18 +61,18 @@ def resolve_target(
     else:
         canonical = canonicalize(raw, root=call.root, cwd=raw_path.cwd, writing=writing)
     if isinstance(canonical, InvalidPath):
-        return UnresolvedPath(to_printable(raw if isinstance(raw, str) else repr(raw)), canonical)
+        return UnresolvedPath(to_printable(raw if isinstance(raw, str) else repr(raw)), canonical, raw_path)
     # With its `..`: behind a link, `link/..` is the parent of the link's destination.
     resolved = filesystem.resolve(canonical.dotted)
     if resolved.location is not Location.INSIDE:
         reason, text = _LINK_ERRORS[resolved.location]
         error = InvalidPath(reason, f"The path [{canonical.path}] {text}.")
-        return UnresolvedPath(canonical.path, error)
+        return UnresolvedPath(canonical.path, error, raw_path, leaves_by_link=True)
     physical = resolved.path
     if call.links and physical == canonical.path:
         destination = _follow_reported_links(canonical.path, call)
         if isinstance(destination, InvalidPath):
-            return UnresolvedPath(canonical.path, destination)
+            return UnresolvedPath(canonical.path, destination, raw_path, leaves_by_link=True)
         physical = destination
     physical_path = None if physical == canonical.path else physical
     return ResolvedTarget(raw_path, Target(canonical.path, raw_path.op, raw_path.recursive, physical_path))

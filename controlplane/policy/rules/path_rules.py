@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -11,6 +11,12 @@ from controlplane.policy.globs.scope import Scope
 from controlplane.policy.model import ErrorType, Reason, Snapshot, Target
 from controlplane.policy.paths.canonical import fold_case
 from controlplane.policy.paths.filesystem import Filesystem
+from controlplane.policy.rules.protected_files import (
+    ALWAYS_PROTECTED,
+    ANYWHERE,
+    DECIDING_FILES,
+    OWN_FILES,
+)
 
 DenialCode = tuple[ErrorType, Reason]
 
@@ -47,9 +53,12 @@ class PathRules:
 
         A scope that names the path without wildcards opens it.
         """
-        return self.protected.matches(path) and not (
-            self.scope is not None and self.scope.names_exactly(path)
-        )
+        is_protected = self.protected.matches(path) or _is_always_protected(path)
+        return is_protected and not (self.scope is not None and self.scope.names_exactly(path))
+
+    def protects_outside(self, path: str) -> bool:
+        """Return whether a path outside the workspace decides what an agent may do: `x/.git/config`."""
+        return _OUTSIDE.matches(path)
 
     def has_protected_below(self, directory: str) -> bool:
         """Return whether something below a directory is protected by name."""
@@ -73,8 +82,36 @@ class PathRules:
         return self.scope.nearest(path) if self.scope is not None else None
 
 
+def _list_directories(patterns: Iterable[str]) -> tuple[str, ...]:
+    """Return the directories whose content patterns match: each could be replaced with another."""
+    return tuple(pattern.removesuffix("/**") for pattern in patterns if pattern.endswith("/**"))
+
+
+_ALWAYS = (*OWN_FILES, *ANYWHERE)
+_ALWAYS_SCOPE = Scope.from_patterns((*_ALWAYS, *_list_directories(_ALWAYS)), case_insensitive=True)
+# The first names of what is always protected: most paths have none of them, which is cheap to see.
+_ALWAYS_NAMES = frozenset(
+    fold_case(pattern.removeprefix("**/").split("/")[0]) for pattern in (*OWN_FILES, *ANYWHERE)
+)
+
+
+def _is_always_protected(path: str) -> bool:
+    named = not _ALWAYS_NAMES.isdisjoint(fold_case(path).split("/"))
+    return named and _ALWAYS_SCOPE.matches(path)
+
+
+# In a place, an agent's own folder holds plans and memory too: only what decides is protected there.
+_OUTSIDE = Scope.from_patterns(
+    tuple(f"**/{pattern}" for pattern in (*DECIDING_FILES, *_list_directories(DECIDING_FILES))),
+    case_insensitive=True,
+)
+
+
 def compile_rules(snapshot: Snapshot) -> PathRules:
-    """Return the rules of a snapshot; compiled once for each policy, scope and ignore file."""
+    """Return the rules of a snapshot; compiled once for each policy, scope and ignore file.
+
+    The policy adds to what is always protected, and takes nothing away.
+    """
     policy, intent = snapshot.policy, snapshot.intent
     owned_scope = intent.owned_scope if intent is not None else None
     if owned_scope == () and policy.empty_scope == "allow":
@@ -92,13 +129,13 @@ def _compile(
     ignore_files: tuple[str, ...],
 ) -> PathRules:
     scope = None if owned_scope is None else Scope.from_patterns(owned_scope, case_insensitive=ignore_case)
-    # `dir/**` matches all below a directory but not the directory, which could be replaced with another.
-    directories = tuple(pattern.removesuffix("/**") for pattern in protected if pattern.endswith("/**"))
+    directories = _list_directories(protected)
     return PathRules(
         scope=scope,
         # Without case everywhere: on macOS and Windows `.GIT` is the directory `.git`.
         protected=Scope.from_patterns((*protected, *directories), case_insensitive=True),
-        protected_parents=frozenset(name for pattern in protected for name in _list_parents(pattern)),
+        protected_parents=frozenset(name for pattern in protected for name in _list_parents(pattern))
+        | _ALWAYS_PARENTS,
         ignore=IgnoreRuleSet.parse(ignore_files),
         folded_ignore=IgnoreRuleSet.parse(map(fold_case, ignore_files)) if ignore_case else None,
         has_empty_scope=scope is not None and scope.is_empty,
@@ -115,6 +152,9 @@ def _list_parents(pattern: str) -> Iterator[str]:
     segments = fold_case(pattern[:end]).split("/")
     for count in range(1, len(segments)):
         yield "/".join(segments[:count])
+
+
+_ALWAYS_PARENTS = frozenset(name for pattern in ALWAYS_PROTECTED for name in _list_parents(pattern))
 
 
 def find_write_objection(

@@ -13,8 +13,11 @@ from typing import Any
 
 from controlplane.policy.calls.toolsets import MUTATING_NAMES
 from controlplane.policy.calls.toolsets.icp import ICP
+from controlplane.policy.effects import DEFAULT_PERMISSIONS, Effect, Permission
 from controlplane.policy.globs import parse as globs
-from controlplane.policy.model import DEFAULT_APPROVABLE, ErrorType, Policy, ToolClass
+from controlplane.policy.hosts import find_host_problem
+from controlplane.policy.model import DEFAULT_APPROVABLE, ErrorType, Place, Policy, ToolClass
+from controlplane.policy.rules.places import find_place_problem
 
 MAX_ENTRIES = 500
 MAX_PATTERN = 512  # characters
@@ -72,8 +75,10 @@ def to_document(policy: Policy) -> dict[str, Any]:
 
 
 def _as_json(value: Any, key: str) -> Any:
-    if key == "tool_classes":
-        return {name: cls.value for name, cls in value}
+    if key in {"tool_classes", "effects"}:
+        return {str(name): word.value for name, word in value}
+    if key == "places":
+        return [{"pattern": place.pattern, "access": place.access} for place in value]
     if isinstance(value, frozenset):
         return sorted(value)
     return list(value) if isinstance(value, tuple) else value
@@ -169,6 +174,44 @@ _TOOL_CLASSES = _KeyRule(
     lambda value: tuple((name, ToolClass(word)) for name, word in value.items()),
 )
 
+
+def _find_effects_problem(value: Any) -> str | None:
+    if not isinstance(value, Mapping):
+        return "It must be an object."
+    for effect, permission in value.items():
+        if effect not in DEFAULT_PERMISSIONS:
+            return f"{effect!r} is not an effect that a policy decides about."
+        if not isinstance(permission, str) or permission not in list(Permission):
+            return f"{effect}: {permission!r} is not a permission."
+    return None
+
+
+def _to_effects(value: Mapping[str, str]) -> tuple[tuple[Effect, Permission], ...]:
+    """Return every effect with its permission: those that are left out keep the product's defaults."""
+    return tuple(
+        (effect, Permission(value.get(effect, default))) for effect, default in DEFAULT_PERMISSIONS.items()
+    )
+
+
+_EFFECTS = _KeyRule(
+    f"{{{' | '.join(DEFAULT_PERMISSIONS)}: {' | '.join(Permission)}}}; reads and writes go by path",
+    _find_effects_problem,
+    _to_effects,
+)
+
+
+def _find_places_problem(value: Any) -> str | None:
+    if not isinstance(value, list) or len(value) > MAX_ENTRIES:
+        return f"It must be a list of at most {MAX_ENTRIES} places."
+    return next(filter(None, map(find_place_problem, value)), None)
+
+
+_PLACES = _KeyRule(
+    '[{"pattern": "/tmp/**", "access": "read" | "write"}]; folders outside the workspace without credentials',
+    _find_places_problem,
+    lambda value: tuple(Place(place["pattern"], place.get("access", "read")) for place in value),
+)
+
 _KEYS: Mapping[str, _KeyRule] = {
     "enforcement": _choice("enforce", "monitor", "off"),
     "when_unavailable": _choice("deny_all", "deny_destructive"),
@@ -184,6 +227,9 @@ _KEYS: Mapping[str, _KeyRule] = {
     "safe_commands": _list_of(
         _find_command_problem, "a list of command patterns, like `npm test` or `pytest *`"
     ),
+    "effects": _EFFECTS,
+    "hosts": _list_of(find_host_problem, "a list of host names, like `github.com` or `*.example.org`"),
+    "places": _PLACES,
     "protected_paths": _list_of(_find_glob_problem, "a list of globs, relative to the workspace"),
     "approvable": _KeyRule(
         ", ".join(sorted(APPROVABLE_TYPES)),

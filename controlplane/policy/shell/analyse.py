@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from controlplane.policy.effects import Effect, PartEffect
 from controlplane.policy.model import Unknown
 from controlplane.policy.paths.filesystem import Filesystem, UnknownFilesystem
 from controlplane.policy.shell.bash.interpreter import Interpreter
@@ -83,7 +84,9 @@ def _analyse(analyser: Analyser, command: str, cwd: str | None, context: Analysi
     try:
         return analyser(command, context, state)
     except UnclearCommandError as error:
-        return ShellAnalysis(safe=False, unknown=(_to_unknown(command, error),))
+        unknown = _to_unknown(command, error)
+        effect = PartEffect(unknown.text, "", Effect.UNKNOWN, unknown.reason, unknown.start, unknown.end)
+        return ShellAnalysis(safe=False, unknown=(unknown,), effects=(effect,))
 
 
 def _to_unknown(command: str, error: UnclearCommandError) -> Unknown:

@@ -34,7 +34,7 @@ def _run_safe_command(call: ProgramCall) -> CommandOutcome:
         outcome = _dispatch(call)
     except UnclearCommandError:
         outcome = CommandOutcome.from_state(call.state)
-    recorder.drop_unknown(mark)
+    recorder.trust(mark)
     recorder.has_run_program = True
     return outcome
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from controlplane.policy.effects import LOOKING, Effect, PartEffect
 from controlplane.policy.model import Unknown
 from controlplane.policy.paths.filesystem import Filesystem, Location
 from controlplane.policy.shell.command_text import CommandText
@@ -54,6 +55,17 @@ class Mark:
 
     ops: int
     unknown: int
+    claims: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    """An effect of the part at hand, before its text is known."""
+
+    kind: str
+    effect: Effect
+    why: str
+    is_listed: bool = False
 
 
 class Recorder:
@@ -70,6 +82,7 @@ class Recorder:
         self.jump_count = 0  # uses of `break` and `continue`
         self.exports_variables = False  # such as may change what a program of the workspace does
         self.exec_redirects = 0  # uses of `exec` without a program, which may redirect standard input
+        self.has_acted = False  # a program ran whose effects are no list of paths
         self.has_run_program = False  # the part at hand runs code that the analysis does not know
         self.filled_variables: set[str] = set()  # set by `read` to text from outside
         self.created_directories: set[str] = set()
@@ -81,6 +94,8 @@ class Recorder:
         self._reads: dict[ShellPath, None] = {}
         self._unknown: dict[Unknown, None] = {}
         self._parts: list[CommandPart] = []
+        self._claims: list[_Claim] = []
+        self._effects: dict[PartEffect, None] = {}
         self._commands = 0
 
     def count_command(self) -> None:
@@ -128,22 +143,38 @@ class Recorder:
     def mark(self) -> Mark:
         """Begin a part."""
         self.has_run_program = False
-        return Mark(len(self._ops), len(self._unknown))
+        return Mark(len(self._ops), len(self._unknown), len(self._claims))
 
     def has_written(self, mark: Mark) -> bool:
         return len(self._ops) > mark.ops
 
-    def drop_unknown(self, mark: Mark) -> None:
+    def trust(self, mark: Mark) -> None:
         """Forget what was unknown since `mark`: the policy lists the command as safe."""
         for unknown in list(self._unknown)[mark.unknown :]:
             del self._unknown[unknown]
+        trusted = [replace(claim, is_listed=True) for claim in self._claims[mark.claims :]]
+        self._claims[mark.claims :] = trusted
+
+    def claim(self, kind: str, effect: Effect, why: str) -> None:
+        """Record an effect of the part at hand; `kind` is "" for a dangerous form of a command."""
+        self._claims.append(_Claim(kind, effect, why))
+        self.has_acted |= effect not in LOOKING
 
     def add_part(self, location: Span, mark: Mark) -> None:
         """Record a simple command whose effects stand behind `mark`."""
         start, end = self._offsets(location)
-        part = CommandPart(self.source.text[start:end], start, end, self._verdict(mark))
+        text = self.source.text[start:end]
+        part = CommandPart(text, start, end, self._verdict(mark))
         if part not in self._parts[-8:]:  # each round of a loop repeats its commands
             self._parts.append(part)
+        claims = self._claims[mark.claims :]
+        if not claims and len(self._unknown) == mark.unknown:
+            writes = len(self._ops) > mark.ops
+            claims = [_WRITES if writes else _READS]
+        del self._claims[mark.claims :]
+        for claim in claims:
+            effect = PartEffect(text, claim.kind, claim.effect, claim.why, start, end, claim.is_listed)
+            self._effects[effect] = None
 
     def _verdict(self, mark: Mark) -> str:
         if self.has_run_program:
@@ -162,7 +193,8 @@ class Recorder:
 
     @property
     def has_unknown(self) -> bool:
-        return bool(self._unknown)
+        """Whether something ran that may have changed anything."""
+        return bool(self._unknown) or self.has_acted
 
     def is_directory(self, path: CommandPath) -> bool:
         """Return whether the disk says that a path is a directory.
@@ -224,8 +256,14 @@ class Recorder:
         """Return everything that was recorded, parts in the order of the text."""
         self._check_links()
         parts = sorted(self._parts, key=lambda part: (part.start, -part.end))
+        unknown = (
+            PartEffect(part.text, "", Effect.UNKNOWN, part.reason, part.start, part.end)
+            for part in self._unknown
+        )
+        effects = (*self._effects, *unknown)
         return ShellAnalysis(
-            safe=not self._writes and not self._unknown,
+            safe=not self._writes and all(each.effect in LOOKING or each.is_listed for each in effects),
+            effects=tuple(sorted(effects, key=lambda each: (each.start or 0, -(each.end or 0)))),
             writes=tuple(self._writes),
             reads=tuple(self._reads),
             unknown=tuple(self._unknown),
@@ -253,6 +291,10 @@ class Recorder:
 
     def _offsets(self, location: Span) -> tuple[int, int]:
         return self.source.offset(location[0]), self.source.offset(location[1])
+
+
+_READS = _Claim("", Effect.READS, "only reads")
+_WRITES = _Claim("", Effect.WRITES, "changes the files that it names")
 
 
 def _may_follow(link: _Link, path: ShellPath, key: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from controlplane.policy.effects import PartEffect
 from controlplane.policy.model import Unknown
 
 Span = tuple[int, int]  # byte offsets in a command: start, end
@@ -44,7 +45,7 @@ class ShellAnalysis:
     """What a command would do.
 
     `safe`: every part is a known read-only command, nothing is written, nothing is unknown.
-    `writes` is complete only where `unknown` is empty.
+    `writes` is complete only where `unknown` is empty. `effects` has every part, also what is unknown.
     """
 
     safe: bool
@@ -52,6 +53,7 @@ class ShellAnalysis:
     reads: tuple[ShellPath, ...] = ()
     unknown: tuple[Unknown, ...] = ()
     parts: tuple[CommandPart, ...] = ()
+    effects: tuple[PartEffect, ...] = ()
 
 
 class UnclearCommandError(Exception):

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from controlplane.policy.effects import DEFAULT_PERMISSIONS
 from controlplane.policy.model import ErrorType, Policy, ToolClass
 from controlplane.policy.rules import policy_document
 from controlplane.policy.rules.policy_document import InvalidPolicyError
@@ -19,6 +20,9 @@ FULL = {
     "case_insensitive_paths": True,
     "tool_classes": {"mcp__github__get_*": "SAFE", "Read": "DESTRUCTIVE", "Lookup": "SAFE"},
     "safe_commands": ["pytest *", "npm test"],
+    "effects": {"runs_project": "allow", "sends": "deny"},
+    "hosts": ["github.com", "*.example.org"],
+    "places": [{"pattern": "/tmp/**", "access": "write"}],
     "protected_paths": [".git/**", "infra/{a,b}/*.tf"],
     "approvable": ["SCOPE_VIOLATION", "CONSTRAINT_VIOLATION"],
     "approval_timeout_minutes": 1,
@@ -51,6 +55,7 @@ def test_a_policy_is_written_as_it_was_read():
     assert policy_document.to_document(policy_document.parse(FULL)) == {
         **FULL,
         "approvable": ["CONSTRAINT_VIOLATION", "SCOPE_VIOLATION"],
+        "effects": DEFAULT_PERMISSIONS | FULL["effects"],
     }
 
 

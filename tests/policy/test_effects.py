@@ -1,0 +1,43 @@
+"""Kinds, effects and who permits them: `controlplane.policy.effects`."""
+
+from __future__ import annotations
+
+import pytest
+
+from controlplane.policy.effects import (
+    DEFAULT_PERMISSIONS,
+    RISKS,
+    Effect,
+    PartEffect,
+    find_kind_problem,
+    suggest_kinds,
+)
+
+
+def part(kind, effect=Effect.RUNS_CODE):
+    return PartEffect("x", kind, effect, "why")
+
+
+def test_every_effect_has_a_risk_and_policy_decides_about_all_but_reads_and_writes():
+    assert set(RISKS) == set(Effect)
+    assert set(DEFAULT_PERMISSIONS) == set(Effect) - {Effect.READS, Effect.WRITES}
+    assert part("x", Effect.SENDS).risk == "high"
+
+
+def test_a_card_offers_the_kinds_of_what_was_refused():
+    assert suggest_kinds([part("go test"), part("git push"), part("go test")]) == ("go test", "git push")
+
+
+def test_a_part_without_a_kind_can_only_be_granted_as_it_is():
+    assert suggest_kinds([part("go test"), part("")]) == ()
+    assert suggest_kinds([]) == ()
+
+
+@pytest.mark.parametrize("kind", ["go test", "mcp:linear.get_issue", "./tool", "git push --force"])
+def test_a_kind(kind):
+    assert find_kind_problem(kind) is None
+
+
+@pytest.mark.parametrize("kind", ["", " ", None, 7, "go  test", "go *", "a\nb", "x" * 201, " go"])
+def test_what_is_no_kind(kind):
+    assert find_kind_problem(kind)
