@@ -3,7 +3,7 @@ import contextlib
 import os
 import sys
 
-from django.core.management import execute_from_command_line
+from controlplane.management.command_line import CommandLine
 
 READER_GONE, INTERRUPTED = 128 + 13, 128 + 2  # as a shell tells of SIGPIPE and SIGINT
 
@@ -12,7 +12,7 @@ def main() -> int:
     """Runs a command. Whoever reads may stop reading (`| head`), whoever waits may stop waiting (Ctrl-C)."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "controlplane.settings")
     try:
-        execute_from_command_line(sys.argv)
+        CommandLine(sys.argv).execute()
         sys.stdout.flush()
     except BrokenPipeError:
         _write_no_more()

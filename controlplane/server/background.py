@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import threading
 from collections.abc import Awaitable, Callable, MutableMapping
@@ -72,6 +73,7 @@ class Lifespan:
         while True:
             message = await receive()
             if message["type"] == "lifespan.startup":
+                gc.freeze()  # what the start created stays: no collection needs to look at it
                 background.start()
                 readiness.start()
                 await send({"type": "lifespan.startup.complete"})
