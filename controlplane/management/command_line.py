@@ -1,7 +1,7 @@
 """The command line: Django's, without checks that no command but a few needs.
 
-The checks of routes and templates import every view with all that views need, which takes several times as long
-as most commands.
+The checks of routes and templates import every view with all that views need, which takes several times as
+long as most commands.
 """
 
 from __future__ import annotations

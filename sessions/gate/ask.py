@@ -73,7 +73,7 @@ def _describe_call(outcome: GateOutcome) -> dict[str, Any]:
     """Return what the reviewer's card is built from."""
     call, decision = outcome.request.call, outcome.decision
     return {
-        "input": to_storable(call.input),
+        "input": outcome.stored_call.input,
         "cwd": call.cwd,
         "root": call.root,
         "targets": [
@@ -82,8 +82,8 @@ def _describe_call(outcome: GateOutcome) -> dict[str, Any]:
         ],
         "offending": list(decision.offending),
         "unknown": [
-            {"text": to_storable(part.text), "why": part.reason, "start": part.start, "end": part.end}
-            for part in decision.unknown
+            {"text": text, "why": part.reason, "start": part.start, "end": part.end}
+            for text, part in zip(outcome.stored_call.unknown, decision.unknown, strict=True)
         ],
         "effects": render_effects(decision.effects),
         "refused": render_effects(decision.refused),

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from django.utils import timezone
 
 from controlplane.policy.model import Decision, ErrorType, SessionState, ToolClass, Verdict
+from controlplane.shared.masking import to_storable
 from sessions.gate.request import GateRequest
 from sessions.gate.snapshot import SessionSnapshot
 from sessions.lifecycle.open import SEEN_EVERY
@@ -24,6 +26,14 @@ COUNTED_ERROR_TYPES = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
+class StoredCall:
+    """The texts of a call as they may be stored: masked and cut."""
+
+    input: Any
+    unknown: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class GateOutcome:
     """A request, the snapshot it was decided on, the decision, and how it is answered."""
 
@@ -35,6 +45,19 @@ class GateOutcome:
     approval: Approval | None = None
     content_hashes: Mapping[str, str] = field(default_factory=dict)  # of the files that an allowed call reads
     decision_id: str | None = None  # of the ledger entry; None until it is recorded
+    stored: StoredCall | None = None  # what the record and the approval keep of the call
+
+    def with_stored_call(self) -> GateOutcome:
+        """Mask the call for the record. It may take a while, so it is done before the database is locked."""
+        if self.stored is not None:
+            return self
+        unknown = tuple(to_storable(part.text) for part in self.decision.unknown)
+        return replace(self, stored=StoredCall(to_storable(self.request.call.input), unknown))
+
+    @property
+    def stored_call(self) -> StoredCall:
+        assert self.stored is not None  # `record_outcome` begins with it
+        return self.stored
 
     @property
     def is_selection(self) -> bool:

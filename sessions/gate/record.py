@@ -57,6 +57,7 @@ def record_together(decided: Sequence[Decided]) -> list[GateOutcome | None]:
     1 statement a decision (2 on SQLite), in one round trip on PostgreSQL. An error fails them all: nothing
     is recorded then, and the caller records each alone.
     """
+    decided = [replace(item, outcome=item.outcome.with_stored_call()) for item in decided]
     entries = [_build_entry(item.bearer, item.outcome) for item in decided]
     prepared = [
         (prepare(entry), _condition(item.outcome)) for entry, item in zip(entries, decided, strict=True)
@@ -73,6 +74,7 @@ def record_outcome(bearer: Bearer, outcome: GateOutcome) -> GateOutcome | None:
     """Commit a decision with all that follows from it; None when its snapshot no longer holds."""
     asks = outcome.answered is Verdict.ASK
     # Masking and hashing need no database: done before SQLite's lock makes every other writer wait.
+    outcome = outcome.with_stored_call()
     prepared = None if asks else _prepare(bearer, outcome)
     if prepared is not None and connection.vendor == "postgresql" and not outcome.has_follow_up:
         return _append(outcome, *prepared)  # a single statement is a transaction of its own
@@ -157,7 +159,7 @@ def _build_body(outcome: GateOutcome) -> dict[str, Any]:
     intent = snapshot.core.intent
     body: dict[str, Any] = {
         "tool": call.tool,
-        "input": to_storable(call.input),
+        "input": outcome.stored_call.input,
         "cwd": call.cwd,
         "root": call.root if session.root and call.root != session.root else None,
         "tool_use_id": call.call_id,
@@ -183,7 +185,10 @@ def _build_body(outcome: GateOutcome) -> dict[str, Any]:
     if decision.effects:
         body["effects"] = render_effects(decision.effects)
     if decision.unknown:
-        body["unknown"] = [{"text": to_storable(part.text), "why": part.reason} for part in decision.unknown]
+        texts = outcome.stored_call.unknown
+        body["unknown"] = [
+            {"text": text, "why": part.reason} for text, part in zip(texts, decision.unknown, strict=True)
+        ]
     if outcome.approval is not None:
         body["approval_id"] = outcome.approval.public_id
     if decision.grant_id:

@@ -12,7 +12,7 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
 from django.db import DatabaseError, InterfaceError, connection
@@ -28,7 +28,11 @@ from sessions.gate.record import Decided, record_alone, record_together
 log = logging.getLogger(__name__)
 
 MAX_GROUP = 32  # decisions of one transaction
-SLOW_THREADS = 2
+SLOW_THREADS = 1
+YIELD_FACTOR = 3.0  # for each second of a dear call three are left to cheap calls of others, if there are any
+MAX_YIELD_SECONDS = 0.5
+RECENT_SECONDS = 0.25
+MAX_SERVED = 1_000
 GROUP_SECONDS = 0.004  # after deciding for so long, those that are ready are recorded
 DATABASE_ERRORS = (DatabaseError, InterfaceError)
 
@@ -66,23 +70,21 @@ class Job:
 
 
 class Lane:
-    """`hand_over` takes a job whose decision needs more than its own row; without it the lane records all.
+    """A queue and the threads that work it off."""
 
-    `learn` is told what small calls cost, for whoever chooses their lane.
-    """
+    # Takes a job whose decision needs more than its own row; without it the lane records all.
+    hand_over: Callable[[Job], None] | None = None
+    # Is told what small calls cost, for whoever chooses their lane.
+    learn: Callable[[Payer, float], None] | None = None
+    # Another lane: while that one serves other workspaces, this one rests after each call. On SQLite a call
+    # holds the one lock of writers, and everywhere Python's.
+    yields_to: Lane | None = None
 
-    def __init__(
-        self,
-        name: str,
-        threads: int,
-        *,
-        max_group: int,
-        hand_over: Callable[[Job], None] | None = None,
-        learn: Callable[[Payer, float], None] | None = None,
-    ) -> None:
+    def __init__(self, name: str, threads: int, *, max_group: int) -> None:
         self.queue: FairQueue[Job] = FairQueue()
         self.busy_since: list[float | None] = [None] * threads
-        self._max_group, self._hand_over, self._learn = max_group, hand_over, learn
+        self._max_group = max_group
+        self._served: dict[Hashable, float] = {}  # workspace -> when a call of it was last taken
         self._threads = [
             threading.Thread(target=self._run, args=(number,), name=f"{name} {number}", daemon=True)
             for number in range(threads)
@@ -101,10 +103,15 @@ class Lane:
         now = time.monotonic()
         return all(since is not None and now - since > seconds for since in self.busy_since)
 
+    def has_served_others(self, workspace: Hashable) -> bool:
+        """Whether calls of another workspace came here in the last moments."""
+        oldest = time.monotonic() - RECENT_SECONDS
+        return any(at > oldest for other, at in tuple(self._served.items()) if other != workspace)
+
     def _run(self, number: int) -> None:
         limit_waits()
         while (taken := self.queue.take()) is not None:
-            self.busy_since[number] = time.monotonic()
+            began = self.busy_since[number] = time.monotonic()
             jobs = [taken[1]]
             try:
                 self._work(jobs)
@@ -112,18 +119,20 @@ class Lane:
                 log.exception("the gate's lane failed")
             self.busy_since[number] = None
             self._settle(jobs)
+            if self.yields_to is not None and self.yields_to.has_served_others(taken[0].workspace):
+                time.sleep(min(YIELD_FACTOR * (time.monotonic() - began), MAX_YIELD_SECONDS))
         connection.close()
 
     def _work(self, jobs: list[Job]) -> None:
         connection.close_if_unusable_or_obsolete()  # the database may have restarted since the last group
         ready = self._decide(jobs)
         while ready:
-            if self._hand_over is not None:
+            if self.hand_over is not None:
                 moved = [job for job in ready if job.decided is not None and not job.decided.is_plain]
                 for job in moved:
                     jobs.remove(job)
                     self.queue.give_back(job.caller, job.seconds)
-                    self._hand_over(job)
+                    self.hand_over(job)
                 ready = [job for job in ready if job not in moved]
             _record(ready)
             ready = [job for job in ready if job.decided is not None]
@@ -146,13 +155,16 @@ class Lane:
             job = taken[1] if taken is not None else None
             if job is not None:
                 jobs.append(job)
+        if len(self._served) > MAX_SERVED:
+            self._served.clear()
+        self._served |= {job.caller.workspace: time.monotonic() for job in jobs}
         return [job for job in jobs if job.decided is not None]
 
     def _settle(self, jobs: Sequence[Job]) -> None:
         for job in jobs:
             self.queue.give_back(job.caller, job.seconds)
-            if self._learn is not None and job.is_small:
-                self._learn(job.caller, job.seconds)
+            if self.learn is not None and job.is_small:
+                self.learn(job.caller, job.seconds)
         if jobs:
             loop = jobs[0].future.get_loop()
             if not loop.is_closed():
@@ -208,11 +220,11 @@ class Lanes:
     """The two lanes of one process."""
 
     def __init__(self) -> None:
-        self.fast = Lane("gate", 1, max_group=MAX_GROUP, hand_over=self._hand_over)
-        self.slow = Lane("gate, slow", SLOW_THREADS, max_group=1, learn=self.fast.queue.learn)
-
-    def _hand_over(self, job: Job) -> None:
-        self.slow.submit(job)
+        self.fast = Lane("gate", 1, max_group=MAX_GROUP)
+        self.slow = Lane("gate, slow", SLOW_THREADS, max_group=1)
+        self.fast.hand_over = self.slow.submit
+        self.slow.learn = self.fast.queue.learn
+        self.slow.yields_to = self.fast
 
     def close(self) -> None:
         self.slow.close()

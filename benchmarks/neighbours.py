@@ -1,0 +1,103 @@
+"""A call of one workspace while another sends the dearest calls as fast as it can.
+
+The bars: its median at most three times slower than alone, its 99th percentile at most ten times.
+
+    python benchmarks/neighbours.py [--seconds 6] [--quick]
+
+The neighbour is a process of its own with four connections; both are measured in the same run. Prints one JSON
+object a line; exit status 1 when a bar does not hold.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks.gate import Server, connect, drive, report, request, seeded
+
+MEDIAN, TAIL = 3.0, 10.0
+CONNECTIONS = 4
+GATE = "/api/v1/gate"
+DEAREST = {
+    "patch": ("apply_patch", {"input": "*** Begin Patch\n" + "*** Add File: src/area0/f.ts\n+x\n" * 25_000}),
+    "text": ("Write", {"file_path": "src/area0/a.ts", "content": 'password: "' * 80_000}),
+    "command": ("Bash", {"command": "cat {a,b,c,d}{1..9}{x,y,z}.txt; " * 150}),
+    "long command": ("Bash", {"command": "echo a && " * 6_000 + "true"}),
+    "fields": ("mcp__x__y", {f"k{number}": "v" for number in range(50_000)}),
+    "asks": ("Write", {"file_path": "docs/x.md", "content": "x" * 100}),
+}
+
+
+def send_forever(port: int, token: str, name: str) -> None:
+    """Send calls of one kind, each a new one, on four connections until the process is ended."""
+    tool, tool_input = DEAREST[name]
+
+    def client(index: int) -> None:
+        connection = connect(port)
+        while True:
+            call = {"session_id": "bench-0", "tool": tool, "input": tool_input}
+            body = {**call, "tool_use_id": f"{index}-{time.time_ns()}"}
+            request(connection, "POST", GATE, json.dumps(body).encode(), token)
+
+    threads = [threading.Thread(target=client, args=(index,)) for index in range(CONNECTIONS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def measure(port: int, tokens: tuple[str, str], name: str, seconds: float) -> tuple[float, float]:
+    """How many times slower the median and the 99th percentile are beside the neighbour."""
+    mine, theirs = tokens
+    alone = drive(port, mine, GATE, seconds, 1, "alone")[1]
+    command = [sys.executable, __file__, "--neighbour", name, "--port", str(port)]
+    neighbour = subprocess.Popen(command, env={**os.environ, "TOKEN": theirs}, stderr=subprocess.DEVNULL)
+    time.sleep(1.5)
+    beside = drive(port, mine, GATE, seconds, 1, "beside")[1]
+    neighbour.send_signal(signal.SIGKILL)
+    neighbour.wait()
+    time.sleep(1)
+    median = statistics.median(beside) / statistics.median(alone)
+    tails = [statistics.quantiles(times, n=100)[98] for times in (beside, alone)]
+    return median, tails[0] / tails[1]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=6)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--neighbour", choices=DEAREST)
+    parser.add_argument("--port", type=int, default=0)
+    options = parser.parse_args()
+    if options.neighbour:
+        send_forever(options.port, os.environ["TOKEN"], options.neighbour)
+        return
+    held = True
+    with tempfile.TemporaryDirectory() as data:
+        server = Server(data)
+        server.manage("migrate", "-v0")
+        with server:
+            tokens = seeded(server, 10, 0)["token"], seeded(server, 10, 0)["token"]
+            drive(server.port, tokens[0], GATE, 1, 1, "warm up")
+            for name in DEAREST:
+                median, tail = measure(server.port, tokens, name, 2 if options.quick else options.seconds)
+                held &= report(
+                    f"neighbours/{name}/median", median, "ratio", f"<= {MEDIAN}", holds=median <= MEDIAN
+                )
+                held &= report(f"neighbours/{name}/p99", tail, "ratio", f"<= {TAIL}", holds=tail <= TAIL)
+    sys.exit(0 if held else 1)
+
+
+if __name__ == "__main__":
+    main()
