@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 
 from controlplane.policy.decision import decide
+from controlplane.policy.effects import suggest_kinds
 from controlplane.policy.model import (
     Decision,
     Grant,
@@ -207,12 +208,17 @@ def _count(tally: Tally, decision: Decision) -> None:
 
 def list_causes(decision: Decision) -> list[tuple[str, str]]:
     """Return kind and effect of what asked; the reason where the call names no such part."""
-    return [(str(decision.reason), "")]
+    causes = [(part.kind or f"no kind: {part.part[:40]}", part.effect.value) for part in decision.refused]
+    return causes or [(str(decision.reason), "")]
 
 
 def approve_by_default(snapshot: Snapshot, decision: Decision) -> Snapshot:
-    """Return the snapshot after a person has let this call through for the session."""
-    if decision.error_type is None:
+    """Return the snapshot after a person has taken the card's default choice.
+
+    That is the session and the kinds of the parts that nobody had permitted, or else this very call.
+    """
+    kinds = suggest_kinds(decision.refused)
+    if decision.error_type is None or not kinds:
         return snapshot
-    grant = Grant(decision.digest, "session", decision.error_type, decision.digest)
+    grant = Grant(decision.digest, "session", decision.error_type, decision.digest, kinds=kinds)
     return replace(snapshot, grants=(*snapshot.grants, grant))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from django.db import transaction
 
@@ -19,9 +21,12 @@ class MissingRecommendations:
     ignored: tuple[str, ...]
     protected_paths: tuple[str, ...]
     safe_commands: tuple[str, ...]
+    effects: Mapping[str, str]
+    hosts: tuple[str, ...]
+    places: tuple[Mapping[str, str], ...]
 
     def __bool__(self) -> bool:
-        return bool(self.ignored or self.protected_paths or self.safe_commands)
+        return any(getattr(self, name) for name in self.__slots__)
 
 
 def find_missing(workspace: Workspace, starter: Starter) -> MissingRecommendations:
@@ -33,6 +38,14 @@ def find_missing(workspace: Workspace, starter: Starter) -> MissingRecommendatio
         ignored=tuple(line for line in rules if line not in present_lines),
         protected_paths=tuple(path for path in starter.protected_paths if path not in protected),
         safe_commands=tuple(command for command in starter.safe_commands if command not in safe),
+        # Only what the workspace leaves to the product's defaults: its own word on an effect stays.
+        effects={
+            effect: permission
+            for effect, permission in starter.effects.items()
+            if effect not in workspace.policy.get("effects", {})
+        },
+        hosts=tuple(host for host in starter.hosts if host not in policy["hosts"]),
+        places=_find_missing_places(starter, policy["places"]),
     )
 
 
@@ -46,8 +59,23 @@ def apply_recommendations(workspace: Workspace, starter: Starter, *, actor: str)
             text = "\n".join((present, *missing.ignored, "")) if present else starter.intentignore
             intentignore.save_intentignore(locked, text, actor=actor)
         policy = read_policy(locked)
-        additions = {"protected_paths": missing.protected_paths, "safe_commands": missing.safe_commands}
-        changes = {key: [*policy[key], *added] for key, added in additions.items() if added}
+        additions = {
+            "protected_paths": missing.protected_paths,
+            "safe_commands": missing.safe_commands,
+            "hosts": missing.hosts,
+            "places": missing.places,
+        }
+        changes: dict[str, Any] = {key: [*policy[key], *added] for key, added in additions.items() if added}
+        if missing.effects:
+            changes["effects"] = {**locked.policy.get("effects", {}), **missing.effects}
         if changes:
             change_policy(locked, changes, actor=actor)
     return missing
+
+
+def _find_missing_places(
+    starter: Starter, present: Iterable[Mapping[str, str]]
+) -> tuple[Mapping[str, str], ...]:
+    """Return the places whose pattern the workspace does not name: its own word on a folder stays."""
+    patterns = {place["pattern"] for place in present}
+    return tuple(place for place in starter.places if place["pattern"] not in patterns)

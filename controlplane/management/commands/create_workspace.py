@@ -11,7 +11,7 @@ from controlplane.management.accounts import find_or_create_account, make_superu
 from controlplane.management.commands.add_member import set_role
 from controlplane.models import Role, Workspace
 from controlplane.shared.errors import InvalidInputError
-from controlplane.shared.starters import STARTERS, Starter, detect_starter
+from controlplane.shared.starters import AGENT_STARTERS, SECRETS_STARTER, STARTERS, Starter, detect_starter
 from controlplane.shared.workspaces import NewWorkspace, create_workspace
 from intents.rules.recommendations import apply_recommendations, find_missing
 
@@ -29,8 +29,8 @@ class Command(BaseCommand):
         )
         parser.add_argument(
             "--starter",
-            default="generic",
-            choices=["none", "auto", *STARTERS],
+            default="secrets",
+            choices=["none", "secrets", "auto", *STARTERS, *AGENT_STARTERS],
             help=(
                 "Recommended settings. By default .intentignore names secrets (.env*, keys) and nothing else"
                 " is set; none: not even that; auto: all that fits the files of the local root."
@@ -60,7 +60,7 @@ class Command(BaseCommand):
             self.stdout.write(f"  {role:<9} {token}")
         if options["superuser"]:
             self.stdout.write(f"{options['superuser']} is its admin and may enter /admin/.")
-        if options["starter"] in {"none", "generic"}:
+        if options["starter"] in {"none", "secrets"}:
             self._recommend(created.workspace)
 
     def _create(self, options: dict[str, Any]) -> NewWorkspace:
@@ -89,12 +89,17 @@ class Command(BaseCommand):
             (".intentignore", missing_settings.ignored),
             ("protected_paths", missing_settings.protected_paths),
             ("safe_commands", missing_settings.safe_commands),
+            ("effects", [f"{name}: {word}" for name, word in missing_settings.effects.items()]),
+            ("hosts", missing_settings.hosts),
+            ("places", [place["pattern"] for place in missing_settings.places]),
         ):
             self.stdout.write(f"  {name:<16}{', '.join(values) or 'nothing more'}")
 
 
 def choose_starter(workspace: Workspace, kind: str) -> Starter:
     """Return the starter of a kind; `auto` recognises it in the local root, and is generic without one."""
+    if kind == "secrets":
+        return SECRETS_STARTER
     if kind != "auto":
-        return STARTERS[kind]
+        return STARTERS.get(kind) or AGENT_STARTERS[kind]
     return detect_starter(Path(workspace.local_root)) if workspace.local_root else STARTERS["generic"]

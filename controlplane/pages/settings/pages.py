@@ -25,7 +25,7 @@ from controlplane.pages.settings import tokens as issued_tokens
 from controlplane.pages.settings.policy_form import PolicyForm
 from controlplane.policy.globs.intentignore import IgnoreRules
 from controlplane.shared.access import MemberRequest, display_name, has_role, member_page
-from controlplane.shared.starters import STARTERS, detect_starter
+from controlplane.shared.starters import AGENT_STARTERS, STARTERS, detect_starter
 from intents.errors import InvalidIntentignoreError
 from intents.rules import intentignore as ignorefile
 from intents.rules import recommendations
@@ -123,10 +123,13 @@ def _policy_page(request: MemberRequest, form: PolicyForm, status: int = 200) ->
 def _list_starters(workspace: Workspace) -> list[dict[str, Any]]:
     """Return recommended settings that the workspace lacks; those for its own kind of project first."""
     detected = detect_starter(Path(workspace.local_root)) if workspace.local_root else None
-    kinds = sorted(STARTERS.values(), key=lambda starter: starter is not detected)
+    own_kind = detected.kind if detected is not None else ""
+    kinds = sorted(STARTERS.values(), key=lambda starter: starter.kind != own_kind)
+    kinds = [detected if detected and starter.kind == own_kind else starter for starter in kinds]
+    kinds += AGENT_STARTERS.values()
     rows = [(starter, recommendations.find_missing(workspace, starter)) for starter in kinds]
     return [
-        {"starter": starter, "missing": missing, "detected": starter is detected}
+        {"starter": starter, "missing": missing, "detected": starter.kind == own_kind}
         for starter, missing in rows
         if missing
     ]
@@ -135,7 +138,8 @@ def _list_starters(workspace: Workspace) -> list[dict[str, Any]]:
 @require_POST
 @member_page(Role.ADMIN)
 def apply_starter(request: MemberRequest) -> HttpResponse:
-    starter = STARTERS.get(request.POST.get("starter", ""))
+    kind = request.POST.get("starter", "")
+    starter = STARTERS.get(kind) or AGENT_STARTERS.get(kind)
     if starter is None:
         raise Http404
     recommendations.apply_recommendations(request.workspace, starter, actor=get_actor(request))

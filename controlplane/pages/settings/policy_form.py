@@ -7,113 +7,25 @@ The form turns posted text into the values of a policy document. Whether a value
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from django import forms
 from django.forms import BoundField
-from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from controlplane.pages.settings.policy_fields import (
+    ChoiceField,
+    ChoicesField,
+    Label,
+    LinesField,
+    NumberField,
+    Option,
+    PairsField,
+    PlacesField,
+    SwitchField,
+    ToolClassesField,
+)
 from controlplane.policy.rules.policy_document import find_problems
-
-Label = str | Promise
-MAX_NUMBER_DIGITS = 11  # more is left as text, which the rules refuse
-
-
-@dataclass(frozen=True, slots=True)
-class Option:
-    """The label of a choice, with a sentence on what choosing it does."""
-
-    label: Label
-    explanation: Label
-
-    def __str__(self) -> str:
-        return str(self.label)
-
-
-class PolicyField(forms.Field):
-    """A field that accepts anything: the policy's rules judge the value."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(required=False, **options)
-
-    def validate(self, value: Any) -> None:
-        pass
-
-
-class ChoiceField(PolicyField, forms.ChoiceField):
-    widget = forms.RadioSelect
-
-
-class ChoicesField(PolicyField, forms.MultipleChoiceField):
-    widget = forms.CheckboxSelectMultiple
-
-
-class SwitchField(PolicyField, forms.BooleanField):
-    widget = forms.CheckboxInput
-
-
-class NumberField(PolicyField):
-    widget = forms.NumberInput
-
-    def to_python(self, value: str | None) -> int | str:
-        text = (value or "").strip()
-        is_number = text.isascii() and text.isdigit() and len(text) <= MAX_NUMBER_DIGITS
-        return int(text) if is_number else text
-
-
-class LinesField(PolicyField):
-    """A list of texts, one per line."""
-
-    widget = forms.Textarea
-
-    def to_python(self, value: str | None) -> Any:
-        return [line.strip() for line in (value or "").splitlines() if line.strip()]
-
-    def prepare_value(self, value: Any) -> str:
-        return value if isinstance(value, str) else "\n".join(value or ())
-
-
-class ToolClassesField(LinesField):
-    """A mapping of tool names or globs to classes, one `name: CLASS` per line."""
-
-    def to_python(self, value: str | None) -> Any:
-        # The last colon separates: names of MCP tools may hold colons, classes never do.
-        rows = (line.rpartition(":") for line in super().to_python(value))
-        return {name.strip(): tool_class.strip().upper() for name, _, tool_class in rows}
-
-    def prepare_value(self, value: Any) -> str:
-        if isinstance(value, Mapping):
-            value = [f"{name}: {tool_class}" for name, tool_class in value.items()]
-        return super().prepare_value(value)
-
-
-class EffectsField(LinesField):
-    """A mapping of effects to permissions, one `effect: permission` per line."""
-
-    def to_python(self, value: str | None) -> Any:
-        rows = (line.partition(":") for line in super().to_python(value))
-        return {effect.strip(): permission.strip().lower() for effect, _, permission in rows}
-
-    def prepare_value(self, value: Any) -> str:
-        if isinstance(value, Mapping):
-            value = [f"{effect}: {permission}" for effect, permission in value.items()]
-        return super().prepare_value(value)
-
-
-class PlacesField(LinesField):
-    """A list of places, one `pattern: access` per line."""
-
-    def to_python(self, value: str | None) -> Any:
-        # The last colon separates: a pattern may begin with a drive.
-        rows = (line.rpartition(":") for line in super().to_python(value))
-        return [{"pattern": pattern.strip(), "access": access.strip().lower()} for pattern, _, access in rows]
-
-    def prepare_value(self, value: Any) -> str:
-        if isinstance(value, list):
-            value = [f"{place['pattern']}: {place['access']}" for place in value]
-        return super().prepare_value(value)
 
 
 class PolicyForm(forms.Form):
@@ -200,6 +112,13 @@ class PolicyForm(forms.Form):
             ("allow", Option(_("Allowed"), _("Any file on their machine. Writing there stays denied."))),
         ),
     )
+    places = PlacesField(
+        label=_("Folders outside the workspace"),
+        help_text=_(
+            "One pattern per line, a colon and read or write: ~/.claude/plans/**: write. ~ is the home of "
+            "whoever runs the agent. Credentials are in no place."
+        ),
+    )
     protected_paths = LinesField(
         label=_("Protected paths"),
         help_text=_(
@@ -228,19 +147,16 @@ class PolicyForm(forms.Form):
         label=_("Safe commands"),
         help_text=_("One pattern per line, such as npm test. They run without an intent."),
     )
-    effects = EffectsField(
+    effects = PairsField(
         label=_("What commands may do"),
         help_text=_(
-            "One effect per line, such as runs_project: allow. contain asks where the client cannot contain."
+            "One effect per line, a colon and allow, contain, ask or deny. contain: allowed where the client "
+            "can contain the run, else a person is asked. Reads and writes of files go by scope."
         ),
     )
     hosts = LinesField(
         label=_("Hosts that commands may read from"),
-        help_text=_("One per line, such as github.com or *.example.org. Others ask."),
-    )
-    places = PlacesField(
-        label=_("Places outside the workspace"),
-        help_text=_("One per line: a glob, a colon, read or write. ~ is the agent's home."),
+        help_text=_("One per line, such as github.com or *.example.org. Other addresses count as browsing."),
     )
     approvable = ChoicesField(
         label=_("Denials that a person may approve"),
@@ -295,13 +211,14 @@ class PolicyForm(forms.Form):
             (
                 "empty_scope",
                 "reads_outside_workspace",
+                "places",
                 "protected_paths",
                 "case_insensitive_paths",
                 "require_content_hash",
                 "require_mutation_class",
             ),
         ),
-        (_("Tools and commands"), ("tool_classes", "safe_commands", "effects", "hosts", "places")),
+        (_("Tools and commands"), ("effects", "hosts", "tool_classes", "safe_commands")),
         (_("Approvals"), ("approvable", "approval_timeout_minutes", "freeze_after_denials")),
     )
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from controlplane.models import Workspace
-from controlplane.pages.settings.policy_form import ChoiceField, PolicyForm
+from controlplane.pages.settings.policy_fields import ChoiceField
+from controlplane.pages.settings.policy_form import PolicyForm
 from controlplane.policy.model import Policy
 from controlplane.policy.rules.policy_document import APPROVABLE_TYPES, find_problems, to_document
 from tests.builders import intent, signed_in
