@@ -1,10 +1,15 @@
-"""The registry of a workspace: intents, their revisions, and what else the registry file says."""
+"""The registry of a workspace: intents, their revisions, what else the registry file says, command rules."""
 
 from __future__ import annotations
 
+import uuid
 from datetime import datetime
+from typing import Any
 
 from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from controlplane.models import Workspace
 from controlplane.policy.model import IntentStatus, Registry
@@ -12,6 +17,10 @@ from intents.json_field import JsonTextField
 from intents.statuses import FINAL_STATUSES, SELECTABLE_STATUSES
 
 STATUS_CHOICES = [(status.value, status.value.replace("_", " ").capitalize()) for status in IntentStatus]
+
+
+def new_public_id() -> str:
+    return uuid.uuid4().hex
 
 
 class IntentQuerySet(models.QuerySet["Intent"]):
@@ -134,3 +143,71 @@ class RegistryDocument(models.Model):
 
     def __str__(self) -> str:
         return f"registry file of {self.workspace}"
+
+
+class WorkspaceRuleQuerySet(models.QuerySet["WorkspaceRule"]):
+    def for_workspace(self, workspace_id: int) -> WorkspaceRuleQuerySet:
+        return self.filter(workspace_id=workspace_id)
+
+    def live(self) -> WorkspaceRuleQuerySet:
+        """Rules that nobody has taken back."""
+        return self.filter(removed_at=None)
+
+    def add(self, workspace: Workspace, **fields: Any) -> WorkspaceRule:
+        """Create a rule, and raise the revision of its workspace, which the caller has locked."""
+        rule = self.create(workspace=workspace, workspace_revision=workspace.revision + 1, **fields)
+        Workspace.objects.filter(pk=workspace.pk).apply_change()
+        return rule
+
+    def remove(self, rule: WorkspaceRule, by: str) -> bool:
+        """Take a rule back inside the caller's transaction; False when somebody was first."""
+        removed = self.live().filter(pk=rule.pk).update(removed_at=timezone.now(), removed_by=by[:200])
+        return bool(removed and Workspace.objects.filter(pk=rule.workspace_id).apply_change())
+
+
+class WorkspaceRule(models.Model):
+    """What a workspace says to a kind of command, whoever runs it: allow, ask or deny.
+
+    `number` counts the rules of the workspace and is never given twice; `workspace_revision` is the revision
+    that the rule made. `learned_from` says which past decisions suggested it, `{}` where a person wrote it.
+    `uses` counts the calls that ran because of it; nothing is decided by it.
+    """
+
+    class Permission(models.TextChoices):
+        ALLOW = "allow", _("Allow")
+        ASK = "ask", _("Ask")
+        DENY = "deny", _("Deny")
+
+    public_id = models.CharField(max_length=32, unique=True, default=new_public_id, editable=False)
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="command_rules")
+    number = models.PositiveIntegerField()
+    kind = models.CharField(max_length=200, help_text="Program and subcommand, such as `go test`.")
+    permission = models.CharField(max_length=10, choices=Permission.choices, default=Permission.ALLOW)
+    owner = models.CharField(max_length=200, help_text="A name that outlives the person.")
+    reason = models.TextField(blank=True, default="")
+    approval_id = models.CharField(max_length=32, blank=True, default="", help_text="That it was given with.")
+    learned_from = JsonTextField(default=dict)
+    workspace_revision = models.PositiveBigIntegerField(default=0)
+    created_at: models.DateTimeField[datetime, datetime] = models.DateTimeField()
+    removed_at: models.DateTimeField[datetime | None, datetime | None] = models.DateTimeField(
+        null=True, blank=True
+    )
+    removed_by = models.CharField(max_length=200, blank=True, default="")
+    uses = models.PositiveBigIntegerField(default=0)
+    last_used_at: models.DateTimeField[datetime | None, datetime | None] = models.DateTimeField(
+        null=True, blank=True
+    )
+
+    objects = WorkspaceRuleQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["workspace", "-number"]
+        constraints = [
+            models.UniqueConstraint(fields=["workspace", "number"], name="one_rule_a_number"),
+            models.UniqueConstraint(
+                fields=["workspace", "kind"], condition=Q(removed_at=None), name="one_live_rule_a_kind"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"rule {self.number}: {self.permission} {self.kind}"

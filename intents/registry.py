@@ -92,13 +92,21 @@ def complete(intent: Intent, *, actor: str, reason: str = "") -> Intent:
     return move(intent, IntentStatus.COMPLETED, actor=actor, reason=reason)
 
 
-def add_scope_patterns(intent: Intent, patterns: Iterable[str], *, actor: str, reason: str) -> Intent:
-    """Widen the scope by the patterns that it lacks. Raises InvalidIntentError."""
+def widen(
+    intent: Intent, patterns: Iterable[str], kinds: Iterable[str] = (), *, actor: str, reason: str
+) -> Intent:
+    """Add the patterns and the kinds of commands that the intent lacks. Raises InvalidIntentError."""
     with _lock(intent, actor, reason) as changes:
-        scope = list(intent.owned_scope)
-        scope += [pattern for pattern in dict.fromkeys(patterns) if pattern not in scope]
-        _edit(intent, {"owned_scope": scope}, changes)
+        fields = {
+            "owned_scope": _append_missing(intent.owned_scope, patterns),
+            "allowed_commands": _append_missing(intent.allowed_commands, kinds),
+        }
+        _edit(intent, fields, changes)
     return intent
+
+
+def _append_missing(items: list[str], additions: Iterable[str]) -> list[str]:
+    return [*items, *(item for item in dict.fromkeys(additions) if item not in items)]
 
 
 @contextmanager

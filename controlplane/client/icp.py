@@ -6,6 +6,7 @@
     python3 icp.py doctor
     python3 icp.py reconcile [A..B | --base REF --head REF] [--intent ID] [--session ID] [--json] [--notes]
     python3 icp.py sync [--dir .orchestration] [--dry-run] [--prefer registry|folder]
+    python3 icp.py tools AGENT [SERVER…]  asks its MCP servers once which tools only read
     python3 icp.py hook AGENT EVENT       reads the hook's stdin; installed as ~/.config/icp/hook AGENT EVENT
     python3 icp.py hook mcp AGENT         the MCP server, for clients that start a program
 
@@ -26,6 +27,7 @@ from controlplane.client.commands.doctor import doctor
 from controlplane.client.commands.hook import run_hook
 from controlplane.client.commands.mcp_bridge import serve_mcp
 from controlplane.client.commands.reconcile import add_reconcile_arguments
+from controlplane.client.commands.server_tools import add_tools_arguments
 from controlplane.client.commands.sync import add_sync_arguments
 
 
@@ -52,6 +54,7 @@ def run_command(arguments: list[str]) -> int:
     add_disconnect_arguments(commands.add_parser("disconnect"))
     add_reconcile_arguments(commands.add_parser("reconcile"))
     add_sync_arguments(commands.add_parser("sync"))
+    add_tools_arguments(commands.add_parser("tools"))
     commands.add_parser("doctor").set_defaults(run=doctor)
     options = parser.parse_args(arguments)
     try:

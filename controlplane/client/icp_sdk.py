@@ -109,9 +109,17 @@ class ControlPlane:
             raise Refused(200, str(answer.get("error")), answer)
         return answer
 
-    def request_scope(self, patterns: list[str], reason: str) -> dict[str, Any]:
-        """Request a wider scope. Return the approval that a person decides on."""
-        return self._session("request-scope", {"patterns": patterns, "reason": reason})
+    def request_scope(
+        self, patterns: list[str], reason: str, *, kinds: list[str] | None = None, access: str = "write"
+    ) -> dict[str, Any]:
+        """Ask once for patterns to write and kinds of commands, or for places to read (`access="read"`).
+
+        Return the approval that a person decides on.
+        """
+        body = {"patterns": patterns, "reason": reason}
+        if kinds or access != "write":
+            body |= {"kinds": kinds or [], "access": access}
+        return self._session("request-scope", body)
 
     def complete_intent(self, notes: str) -> dict[str, Any]:
         return self._session("complete-intent", {"verification_notes": notes})
@@ -255,8 +263,10 @@ class AsyncControlPlane:
     async def select_intent(self, intent_id: str) -> dict[str, Any]:
         return await asyncio.to_thread(self.sync.select_intent, intent_id)
 
-    async def request_scope(self, patterns: list[str], reason: str) -> dict[str, Any]:
-        return await asyncio.to_thread(self.sync.request_scope, patterns, reason)
+    async def request_scope(
+        self, patterns: list[str], reason: str, *, kinds: list[str] | None = None, access: str = "write"
+    ) -> dict[str, Any]:
+        return await asyncio.to_thread(self.sync.request_scope, patterns, reason, kinds=kinds, access=access)
 
     async def complete_intent(self, notes: str) -> dict[str, Any]:
         return await asyncio.to_thread(self.sync.complete_intent, notes)

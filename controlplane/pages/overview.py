@@ -20,6 +20,7 @@ from intents.models import Intent
 from intents.rules.policy import read_policy
 from sessions.agent_titles import agent_title
 from sessions.approvals.card.subjects import describe_subject
+from sessions.interruptions.pages import MIN_CALLS, compute_recent_figures
 from sessions.models import AgentSession, Approval
 from traces.models import Checkpoint, EntryKind, LedgerEntry
 
@@ -64,12 +65,13 @@ class CallCount:
 @require_safe
 @member_page()
 def overview(request: MemberRequest) -> HttpResponse:
-    """Render the overview. 8 queries in addition to the frame's."""
+    """Render the overview. 17 queries in addition to the frame's."""
     workspace = request.workspace
     now = timezone.now()
     calls = count_calls_since(workspace.pk, now - DAY)
     policy = read_policy(workspace)
     idle = timedelta(minutes=policy["session_idle_minutes"])
+    interruptions = compute_recent_figures(workspace.pk)
     context = {
         "figures": _compute_figures(workspace, calls, idle, now),
         "waiting": [_waiting_row(approval) for approval in _waiting(workspace, now)],
@@ -77,6 +79,8 @@ def overview(request: MemberRequest) -> HttpResponse:
         "agents": list(_list_agents(workspace, calls, policy["enforcement"], now)),
         "denials": list_top_denials(calls),
         "enforcement": policy["enforcement"],
+        "interruptions": interruptions,
+        "has_enough_calls": interruptions.calls >= MIN_CALLS,
         "sealed": Checkpoint.objects.filter(workspace_id=workspace.pk).aggregate(most=Max("size"))["most"],
     }
     return render(request, "overview.html", context)

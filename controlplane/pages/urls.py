@@ -15,6 +15,7 @@ urlpatterns = [
             [
                 path("", overview.overview, name="overview"),
                 path("approvals/", include("sessions.approvals.urls")),
+                path("interruptions/", include("sessions.interruptions.urls")),
                 path("sessions/", include("sessions.pages.urls")),
                 path("explain/", explain_pages.explain, name="explain"),
                 path("explain/preview/", explain_pages.preview, name="explain-preview"),

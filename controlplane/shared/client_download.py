@@ -23,7 +23,8 @@ MODULES = (
     "config/json_edit", "config/atomic_write", "config/config_files", "config/hook_entries",
     "config/mcp_servers", "config/codex_trust", "config/folder_trust", "config/install",
     "commands/mcp_bridge", "commands/canaries", "commands/doctor", "http_request", "commands/git_changes",
-    "commands/git_notes", "commands/reconcile", "commands/sync", "commands/connect", "icp",
+    "commands/git_notes", "commands/reconcile", "commands/sync",
+    "commands/server_tools", "commands/connect", "icp",
 )  # fmt: skip
 VERSION_DIGITS = 12
 PACKAGE = "controlplane.client"

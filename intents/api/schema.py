@@ -17,6 +17,7 @@ STATUSES = [status.value for status in IntentStatus]
 TEXTS = {"child": StrField(), "required": False}
 
 SCOPE = "Glob patterns, relative to the workspace: `src/**`, `!src/legacy/**`."
+KINDS = "Kinds of commands that its sessions may run without asking: `go test`, `git push`."
 CONSTRAINTS = "Texts, or mappings with a `type` that the gate checks."
 
 KINDS = "Kinds of commands that the intent may run without asking, such as `go test` or `git push`."

@@ -18,7 +18,8 @@ class IntentValues:
     """All that a document says about one intent.
 
     `raw_status` is the document's own word where it differs from `status`, else "". Timestamps are the
-    texts of the document. A constraint is a text, or a mapping with a `type`. `extra` holds unknown fields.
+    texts of the document. `allowed_commands` are kinds of commands (`go test`). A constraint is a text, or a
+    mapping with a `type`. `extra` holds unknown fields.
     """
 
     intent_id: str

@@ -58,6 +58,7 @@ def build_intent_details(intent: Intent, others: list[Intent]) -> dict[str, Any]
         "created_at": field_rules.parse_timestamp(intent.created_at) or intent.registered_at,
         "updated_at": field_rules.parse_timestamp(intent.updated_at) or intent.changed_at,
         "scope": intent.owned_scope,
+        "allowed_commands": intent.allowed_commands,
         "references": [_to_text(reference) for reference in intent.references],
         "extra": [(name, _to_text(value)) for name, value in intent.extra.items()],
         "constraints": [_describe_constraint(item) for item in intent.constraints],

@@ -100,4 +100,5 @@ def _to_core(intent: Intent) -> SelectedIntent:
         owned_scope=tuple(intent.owned_scope),
         revision=intent.version,
         constraints=tuple(intent.constraints),
+        allowed_commands=tuple(intent.allowed_commands),
     )

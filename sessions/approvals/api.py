@@ -114,7 +114,11 @@ class DecideView(ApprovalViewBase):
     def _build_decider(self) -> Decider:
         bearer = self.bearer
         return Decider(
-            name=bearer.name, user_id=bearer.person_id, token_id=bearer.token_id, actor=bearer.actor
+            name=bearer.name,
+            user_id=bearer.person_id,
+            token_id=bearer.token_id,
+            actor=bearer.actor,
+            is_admin=bearer.has_role("admin"),
         )
 
 
@@ -122,8 +126,15 @@ def to_decision_input(data: dict[str, Any]) -> DecisionInput:
     return DecisionInput(
         action=data["action"],
         grant=data["grant"],
-        patterns=tuple(data.get("patterns") or ()),
+        # Before plans had kinds, an empty list of patterns stood for all that was asked for.
+        patterns=_to_tuple(data.get("patterns") or (None if data.get("kinds") is None else [])),
+        kinds=_to_tuple(data.get("kinds")),
         minutes=data.get("minutes"),
+        tool_reads_only=data.get("tool_reads_only", False),
         comment=data.get("comment", ""),
         lesson=data["lesson"],
     )
+
+
+def _to_tuple(texts: list[str] | None) -> tuple[str, ...] | None:
+    return None if texts is None else tuple(texts)

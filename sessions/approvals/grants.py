@@ -1,7 +1,8 @@
-"""Apply what an approval gives: this call once, a rule for the session, or a wider scope."""
+"""Apply what an approval gives: this call once, a rule for session, intent or workspace, or a wider scope."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 from django.db import transaction
@@ -9,54 +10,69 @@ from django.utils import timezone
 
 from controlplane.policy.globs import parse
 from controlplane.policy.globs.scope import Scope
-from controlplane.policy.model import Reason
+from controlplane.policy.model import ErrorType, Reason
+from controlplane.shared.errors import NotPermittedError
 from intents import registry
 from intents.errors import InvalidIntentError, StatusMoveRefusedError
 from intents.models import Intent
 from intents.selectors import find_intent
 from sessions.approvals.decision_input import Decider, DecisionInput, GrantTerms
+from sessions.approvals.kinds import plans
+from sessions.approvals.kinds.command_kinds import NO_KIND, choose_kinds, make_rules, suggest_approval_kinds
 from sessions.core_values import load_policy
 from sessions.errors import IntentChangedError, IntentGoneError, InvalidGrantError
 from sessions.models import AgentSession, Approval, ApprovalGrant
 from traces.ledger.append import NewEntry, append
 
 MAX_MINUTES = 7 * 24 * 60
-GRANT_KINDS = ("once", "session", "scope")
+GRANT_KINDS = ("once", "session", "intent", "workspace", "scope")
 SCOPE_REASONS = frozenset({"not_in_scope", "empty_scope", "protected_path"})
 UNKNOWN_TARGETS = "Some targets of this call are unknown, so no pattern can cover it."
 
 
-def validate_grant(approval: Approval, decision: DecisionInput) -> GrantTerms:
-    """Return the terms of the grant. Raise InvalidGrantError with the reason when it is impossible."""
+def validate_grant(approval: Approval, decision: DecisionInput, decider: Decider) -> GrantTerms:
+    """Return the terms of the grant.
+
+    Raise InvalidGrantError with the reason when it is impossible, NotPermittedError for a rule by a reviewer.
+    """
     if approval.kind == Approval.Kind.COMPLETION:
         return GrantTerms("once")
-    kind = "scope" if approval.kind == Approval.Kind.SCOPE else decision.grant
+    if approval.kind == Approval.Kind.SCOPE:
+        return plans.validate_plan_grant(approval, decision)
+    kind = decision.grant
     reason = find_grant_obstacle(approval, kind)
     if reason:
         raise InvalidGrantError(reason)
-    if kind == "once":
-        return GrantTerms("once")
-    patterns = decision.patterns or list_default_patterns(approval)
-    _validate_patterns(approval, patterns)
-    if kind == "scope" and decision.minutes:
+    if kind == "workspace" and not decider.is_admin:
+        raise NotPermittedError("Only an admin can make a rule for the workspace.")
+    kinds = choose_kinds(approval, kind, decision)
+    if kind in {"once", "workspace"}:
+        return GrantTerms(kind, kinds=kinds)
+    if decision.minutes and kind != "session":
         raise InvalidGrantError(
             "minutes: only the grant session has an end; a wider scope is permanent until edited."
         )
-    return GrantTerms(kind, patterns, decision.minutes)
+    patterns = (decision.patterns or ()) if kinds else decision.patterns or list_default_patterns(approval)
+    _validate_patterns(approval, patterns, must_cover=not kinds)
+    return GrantTerms(kind, patterns, kinds, minutes=decision.minutes)
 
 
 def find_grant_obstacle(approval: Approval, kind: str) -> str | None:
     """Return why this kind of grant is impossible for the approval; None when it is possible."""
     if kind not in GRANT_KINDS:
         return f"grant must be one of {', '.join(GRANT_KINDS)}."
-    if kind != "scope":
-        return None
+    if kind in {"intent", "scope"} and not approval.intent_id:
+        return "The session has no intent whose scope could be widened."
+    if kind == "workspace" and approval.kind == Approval.Kind.CALL and not suggest_approval_kinds(approval):
+        return NO_KIND
+    return _find_scope_obstacle(approval) if kind == "scope" else None
+
+
+def _find_scope_obstacle(approval: Approval) -> str | None:
     if approval.call.get("unknown"):
         return UNKNOWN_TARGETS
     if approval.kind == Approval.Kind.CALL and approval.reason not in SCOPE_REASONS:
         return "Only a call outside the scope can widen it."
-    if not approval.intent_id:
-        return "The session has no intent whose scope could be widened."
     return None
 
 
@@ -87,6 +103,10 @@ def apply_grant(approval: Approval, grant: GrantTerms, decider: Decider) -> None
 
     Raise IntentGoneError or IntentChangedError.
     """
+    if grant.kind == "workspace":
+        make_rules(approval, grant.kinds, decider)
+        # The rules say nothing about paths: the very call is let through once, whatever else it does.
+        grant = replace(grant, kind="once", kinds=())
     if approval.kind != Approval.Kind.COMPLETION and grant.kind != "scope":
         _create_grant(approval, grant)
         return
@@ -104,7 +124,7 @@ def _change_intent(intent: Intent, approval: Approval, grant: GrantTerms, decide
         registry.complete(intent, actor=decider.actor, reason=approval.call.get("verification_notes", ""))
         return
     reason = f"approval {approval.public_id}"
-    registry.add_scope_patterns(intent, list(grant.patterns), actor=decider.actor, reason=reason)
+    registry.widen(intent, grant.patterns, grant.kinds, actor=decider.actor, reason=reason)
 
 
 def _create_grant(approval: Approval, grant: GrantTerms) -> None:
@@ -112,9 +132,12 @@ def _create_grant(approval: Approval, grant: GrantTerms) -> None:
     ApprovalGrant.objects.give(
         approval,
         kind=grant.kind,
-        error_type=approval.error_type,
+        error_type=approval.error_type or ErrorType.SCOPE_VIOLATION.value,
         digest=approval.digest,
         patterns=list(grant.patterns),
+        kinds=list(grant.kinds),
+        places=list(grant.places),
+        intent_id=approval.intent_id if grant.kind == "intent" else "",
         expires_at=expires_at,
     )
 
@@ -156,13 +179,15 @@ def revoke(grant: ApprovalGrant, actor: str) -> bool:
                         "grant_id": grant.public_id,
                         "approval_id": grant.approval.public_id,
                         "patterns": grant.patterns,
+                        "kinds": grant.kinds,
+                        "places": grant.places,
                     },
                 )
             )
     return revoked
 
 
-def _validate_patterns(approval: Approval, patterns: tuple[str, ...]) -> None:
+def _validate_patterns(approval: Approval, patterns: tuple[str, ...], *, must_cover: bool) -> None:
     if patterns and approval.call.get("unknown"):
         raise InvalidGrantError(f"patterns: {UNKNOWN_TARGETS}")
     for pattern in patterns:
@@ -174,6 +199,8 @@ def _validate_patterns(approval: Approval, patterns: tuple[str, ...]) -> None:
     ignore_case = load_policy(approval.workspace).case_insensitive_paths
     scope = Scope.from_patterns(patterns, case_insensitive=ignore_case)
     # A grant that misses one of the paths would look given and still leave the agent blocked.
+    if not must_cover:
+        return
     uncovered = [path for path in approval.call.get("offending", ()) if not scope.matches(path)]
     if approval.kind == Approval.Kind.CALL and uncovered and not approval.call.get("unknown"):
         raise InvalidGrantError(f"patterns: none of them matches {uncovered[0]}, which the call changes.")

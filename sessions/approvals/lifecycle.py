@@ -15,6 +15,7 @@ from django.utils import timezone
 from controlplane.shared.masking import to_storable
 from sessions.approvals.decision_input import Decider, DecisionInput, GrantTerms
 from sessions.approvals.grants import apply_grant, validate_grant
+from sessions.approvals.kinds.mcp_judgement import judge_called_tool, validate_judgement
 from sessions.approvals.reach import ReachRating
 from sessions.approvals.rejection_lesson import save_lesson, validate_lesson
 from sessions.errors import AlreadyDecidedError, AlreadyExtendedError, OwnRequestError
@@ -80,7 +81,9 @@ def decide(approval: Approval, decider: Decider, decision: DecisionInput) -> App
     _require_pending(approval)
     is_approved = decision.action == "approve"
     # Validated before the write: a malformed pattern leaves the approval pending.
-    grant = validate_grant(approval, decision) if is_approved else GrantTerms()
+    grant = validate_grant(approval, decision, decider) if is_approved else GrantTerms()
+    if decision.tool_reads_only:
+        validate_judgement(approval, decider)
     with transaction.atomic():
         if not _save_decision(
             approval,
@@ -95,6 +98,8 @@ def decide(approval: Approval, decider: Decider, decision: DecisionInput) -> App
         record_approval(approval, "decided", decider.actor)
         if is_approved:
             apply_grant(approval, grant, decider)
+            if decision.tool_reads_only:
+                judge_called_tool(approval, decider)
         else:  # no grant raises the revision, so cached snapshots would still ask for this call
             AgentSession.objects.filter(pk=approval.session_id).apply_change()
             save_lesson(approval, decider, decision)
@@ -175,6 +180,8 @@ def record_approval(approval: Approval, event: str, actor: str) -> None:
                 "decider": approval.decider,
                 "grant": approval.grant_kind,
                 "patterns": approval.patterns,
+                "kinds": approval.kinds,
+                "refused": approval.refused,
                 "minutes": approval.minutes,
                 "comment": to_storable(approval.comment),
             },
@@ -218,7 +225,8 @@ def _save_decision(
             decider=decider.name,
             comment=decision.comment,
             grant_kind=grant.kind,
-            patterns=list(grant.patterns),
+            patterns=list(grant.patterns or grant.places),
+            kinds=list(grant.kinds),
             minutes=grant.minutes,
         )
     )

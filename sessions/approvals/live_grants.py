@@ -21,7 +21,8 @@ MAX_GRANTS = 100
 class GrantRow:
     pattern: str
     recipient: str
-    until: datetime | None  # None: the session ends
+    until: datetime | None  # None: `end` says when
+    end: str
     used: int
     by: str
     revoke_url: str | None
@@ -43,13 +44,20 @@ def count_open_sessions(workspace: Workspace) -> int:
     return AgentSession.objects.filter(workspace=workspace).not_ended().count()
 
 
-def _build_row(grant: ApprovalGrant, workspace: Workspace, role: Role) -> GrantRow:
-    agent = agent_title(grant.session.agent_name)
+def _describe_recipient(grant: ApprovalGrant) -> str:
+    if grant.kind == ApprovalGrant.Kind.INTENT:
+        return f"every session of {grant.intent_id}"
     once = grant.kind == ApprovalGrant.Kind.ONCE
+    return f"{agent_title(grant.session.agent_name)}, {'this call once' if once else 'its session'}"
+
+
+def _build_row(grant: ApprovalGrant, workspace: Workspace, role: Role) -> GrantRow:
     return GrantRow(
-        pattern=", ".join(grant.patterns) or describe_subject(grant.approval).object,
-        recipient=f"{agent}, {'this call once' if once else 'its session'}",
-        until=grant.expires_at,
+        pattern=", ".join((*grant.kinds, *grant.patterns, *grant.places))
+        or describe_subject(grant.approval).object,
+        recipient=_describe_recipient(grant),
+        until=grant.ends_at,
+        end="the intent closes" if grant.kind == ApprovalGrant.Kind.INTENT else "the session ends",
         used=1 if grant.used_at else 0,
         by=grant.approval.decider,
         revoke_url=reverse("approvals:revoke", args=[workspace.slug, grant.public_id])

@@ -27,6 +27,7 @@ from sessions.approvals.card.build import NO_DRAFT, Card, CardViewer, DecisionDr
 from sessions.approvals.card.receipts import describe_outcome
 from sessions.approvals.decision_input import Decider, DecisionInput
 from sessions.approvals.grants import MAX_MINUTES, revoke
+from sessions.approvals.kinds.command_kinds import GRANTS_BY_KIND
 from sessions.approvals.live_grants import count_open_sessions, find_grant, list_grant_rows
 from sessions.approvals.queue import Queue, find_next_id, load_queue
 from sessions.approvals.rejection_lesson import find_lesson_id
@@ -40,26 +41,36 @@ REFRESH_QUEUE = "icp:approval"  # the event that the queue listens to
 class DecideForm(forms.Form):
     action = forms.ChoiceField(choices=[("approve", _("Approve")), ("reject", _("Reject"))])
     grant = forms.ChoiceField(
-        choices=[(value, value) for value in ("once", "session", "minutes", "scope")], required=False
+        choices=[(value, value) for value in ("once", "session", "minutes", "intent", "workspace", "scope")],
+        required=False,
     )
     minutes = forms.IntegerField(min_value=1, max_value=MAX_MINUTES, required=False)
     preset = forms.CharField(max_length=500, required=False)
     comment = forms.CharField(max_length=MAX_COMMENT_LENGTH, required=False)
+    tool_reads_only = forms.BooleanField(required=False)
+    # The card of a plan has a box for each pattern and kind: none that is ticked is an answer as well.
+    plan = forms.BooleanField(required=False)
     lesson = forms.BooleanField(required=False)
 
-    def to_decision_input(self, patterns: list[str]) -> DecisionInput:
+    def to_decision_input(self, patterns: list[str], kinds: list[str]) -> DecisionInput:
         """Convert the form. Raise InvalidInputError for one that no page sends."""
         if not self.is_valid():
             name, messages = next(iter(self.errors.items()))
             raise InvalidInputError(f"{name}: {messages[0]}")
         data = self.cleaned_data
-        is_timed = data["grant"] == "minutes"
+        is_timed, is_plan = data["grant"] == "minutes", data["plan"]
+        chosen_patterns = tuple(filter(None, patterns[:MAX_PATTERNS]))
+        chosen_kinds = tuple(filter(None, kinds[:MAX_PATTERNS]))
+        grant = "session" if is_timed else data["grant"] or "once"
         return DecisionInput(
             action=data["action"],
-            grant="session" if is_timed else data["grant"] or "once",
-            patterns=tuple(pattern for pattern in patterns[:MAX_PATTERNS] if pattern),
+            grant=grant,
+            patterns=chosen_patterns if is_plan else chosen_patterns or None,
+            # The card names its kinds whatever the choice; they mean nothing for the call alone.
+            kinds=chosen_kinds if is_plan or (chosen_kinds and grant in GRANTS_BY_KIND) else None,
             minutes=data["minutes"] if is_timed else None,
             comment=" ".join(filter(None, (data["preset"], data["comment"]))),
+            tool_reads_only=data["tool_reads_only"],
             lesson=data["lesson"],
         )
 
@@ -102,7 +113,9 @@ def decide_approval(request: MemberRequest, approval_id: str) -> HttpResponse:
     draft = DecisionDraft(request.POST.get("grant", ""), request.POST.get("comment", "")[:MAX_COMMENT_LENGTH])
 
     def submit(approval: Approval) -> None:
-        decision = DecideForm(request.POST).to_decision_input(request.POST.getlist("patterns"))
+        decision = DecideForm(request.POST).to_decision_input(
+            request.POST.getlist("patterns"), request.POST.getlist("kinds")
+        )
         lifecycle.decide(approval, _build_decider(request), decision)
 
     return _run_action(request, approval_id, submit, draft)

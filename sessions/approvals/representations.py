@@ -7,6 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.urls import reverse
 
+from sessions.approvals.kinds.command_kinds import suggest_approval_kinds
 from sessions.models import Approval
 from sessions.representations import format_time
 
@@ -37,6 +38,11 @@ def represent_approval(approval: Approval) -> dict[str, Any]:
         "decided_by": approval.decider or None,
         "grant": approval.grant_kind or None,
         "patterns": approval.patterns or approval.call.get("patterns", []),
+        "kinds": approval.kinds or approval.call.get("kinds", []),
+        "access": approval.call.get("access"),
+        "effects": approval.call.get("effects", []),
+        "refused": approval.refused,
+        "suggested_kinds": list(suggest_approval_kinds(approval)),
         "minutes": approval.minutes,
         "comment": approval.comment or None,
     }

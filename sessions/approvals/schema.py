@@ -5,13 +5,30 @@ from __future__ import annotations
 from rest_framework import serializers as s
 
 from controlplane.api.fields import BoolField, IntField, StrField
+from controlplane.policy.effects import MAX_KIND_LENGTH, Effect
 from sessions.api_schema import Body
+from sessions.approvals.grants import GRANT_KINDS
 from sessions.models import Approval
 
 
 class ReachAnswer(Body):
     level = s.ChoiceField(choices=["narrow", "medium", "wide"])
     why = StrField()
+
+
+class EffectAnswer(Body):
+    part = StrField(help_text="The part of the command, as the agent wrote it.")
+    kind = StrField(
+        allow_null=True, help_text="Program and subcommand; null where nobody can tell, or it is dangerous."
+    )
+    effect = s.ChoiceField(choices=list(Effect))
+    risk = s.ChoiceField(choices=["none", "low", "medium", "high"])
+    why = StrField()
+
+
+class RefusedPart(Body):
+    kind = StrField()
+    effect = s.ChoiceField(choices=list(Effect))
 
 
 class ApprovalAnswer(Body):
@@ -38,6 +55,13 @@ class ApprovalAnswer(Body):
     decided_by = StrField(allow_null=True)
     grant = StrField(allow_null=True)
     patterns = s.ListField(child=StrField())
+    kinds = s.ListField(child=StrField(), help_text="Kinds that were granted; before that, requested.")
+    access = StrField(allow_null=True, help_text="Of a plan: read or write.")
+    effects = EffectAnswer(many=True, help_text="What each part of the command does.")
+    refused = RefusedPart(many=True, help_text="The parts that nobody had permitted.")
+    suggested_kinds = s.ListField(
+        child=StrField(), help_text="What the card offers until the session ends; empty: this call alone."
+    )
     minutes = IntField(allow_null=True)
     comment = StrField(allow_null=True)
 
@@ -55,10 +79,24 @@ class ApprovalPage(Body):
 
 class DecideBody(Body):
     action = s.ChoiceField(choices=["approve", "reject"])
-    grant = s.ChoiceField(choices=["once", "session", "scope"], default="once")
+    grant = s.ChoiceField(
+        choices=GRANT_KINDS,
+        default="once",
+        help_text="`session`: until it ends, or for `minutes`; `intent`: until it closes, in each session; "
+        "`workspace`: a rule for all, by an admin; `scope`: a revision of the intent.",
+    )
     patterns = s.ListField(child=StrField(max_length=512), required=False, max_length=50)
+    kinds = s.ListField(
+        child=StrField(max_length=MAX_KIND_LENGTH),
+        required=False,
+        max_length=50,
+        help_text="The kinds of commands that the grant covers instead of the very call.",
+    )
     minutes = IntField(required=False, allow_null=True, min_value=1, max_value=7 * 24 * 60)
     comment = StrField(required=False, allow_blank=True, max_length=4000, help_text="Text for the agent.")
+    tool_reads_only = BoolField(
+        default=False, help_text="Say that the MCP tool of this call only reads, for all; by an admin."
+    )
     lesson = BoolField(
         default=False, help_text="Keep the `comment` of a rejection as a lesson about its files."
     )

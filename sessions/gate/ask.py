@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from controlplane.policy.effects import suggest_kinds
 from controlplane.policy.messages import render_rejected_again
-from controlplane.policy.model import Verdict
+from controlplane.policy.model import Decision, Verdict
 from controlplane.shared.masking import to_storable
 from intents.selectors import find_owners
 from sessions.approvals.effects import render_effects
@@ -66,6 +65,7 @@ def _build_approval(outcome: GateOutcome) -> Approval:
         intent_id=decision.intent_id or "",
         intent_revision=intent.revision if intent else 0,
         workspace_revision=snapshot.workspace_revision,
+        refused=_list_refused(decision),
     )
 
 
@@ -85,8 +85,12 @@ def _describe_call(outcome: GateOutcome) -> dict[str, Any]:
             {"text": text, "why": part.reason, "start": part.start, "end": part.end}
             for text, part in zip(outcome.stored_call.unknown, decision.unknown, strict=True)
         ],
-        "effects": render_effects(decision.effects),
-        "refused": render_effects(decision.refused),
-        "kinds": list(suggest_kinds(decision.refused)),
         "nearest_pattern": decision.nearest_pattern,
+        "effects": render_effects(decision.effects),
     }
+
+
+def _list_refused(decision: Decision) -> list[dict[str, str]]:
+    """Return kind and effect of each part that nobody has permitted, each pair once."""
+    pairs = dict.fromkeys((part.kind, part.effect.value) for part in decision.refused)
+    return [{"kind": kind, "effect": effect} for kind, effect in pairs]

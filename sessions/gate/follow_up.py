@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from controlplane.policy.model import SessionState
 from controlplane.shared.tokens import Bearer
+from intents.rules.command_rules import count_uses
 from sessions.approvals.grants import spend_once_grant
 from sessions.approvals.lifecycle import open_approval
 from sessions.gate import snapshot_cache
@@ -27,6 +28,8 @@ def follow_up(bearer: Bearer, outcome: GateOutcome) -> bool:
         open_approval(approval, outcome.decision_id or "")
     if outcome.decision.grant_id and not _use_grant(outcome):
         return False
+    if outcome.used_rules:
+        count_uses(session.workspace_id, outcome.used_rules, timezone.now())
     if outcome.is_counted_denial:
         alert_on_repeated_denials(outcome)
     if outcome.state is not outcome.snapshot.core.state:

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from controlplane.policy.model import Decision, ErrorType, SessionState, ToolClass, Verdict
 from controlplane.shared.masking import to_storable
+from intents.rules.command_rules import find_used_kinds
 from sessions.gate.request import GateRequest
 from sessions.gate.snapshot import SessionSnapshot
 from sessions.lifecycle.open import SEEN_EVERY
@@ -83,6 +84,11 @@ class GateOutcome:
         return self.answered is not Verdict.ALLOW and self.decision.error_type in COUNTED_ERROR_TYPES
 
     @property
+    def used_rules(self) -> frozenset[str]:
+        """The kinds that ran because of a rule of the workspace."""
+        return find_used_kinds(self.decision, self.snapshot.core)
+
+    @property
     def has_follow_up(self) -> bool:
         """Whether anything but the decision itself must be written."""
         return bool(
@@ -90,5 +96,6 @@ class GateOutcome:
             or self.answered is Verdict.ASK
             or self.decision.grant_id
             or self.is_touch_due
+            or self.used_rules
             or self.state is not self.snapshot.core.state
         )

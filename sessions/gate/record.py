@@ -184,6 +184,8 @@ def _build_body(outcome: GateOutcome) -> dict[str, Any]:
         body["conflicts"] = render_conflicts(decision)
     if decision.effects:
         body["effects"] = render_effects(decision.effects)
+    if decision.refused:
+        body["refused"] = sorted({part.kind for part in decision.refused})
     if decision.unknown:
         texts = outcome.stored_call.unknown
         body["unknown"] = [

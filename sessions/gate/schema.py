@@ -5,8 +5,8 @@ from __future__ import annotations
 from rest_framework import serializers as s
 
 from controlplane.api.fields import BoolField, StrField
-from controlplane.policy.effects import Effect
 from sessions.api_schema import STATES, Body
+from sessions.approvals.schema import EffectAnswer
 from sessions.models import Approval
 
 
@@ -15,16 +15,6 @@ class ApprovalBrief(Body):
     status = s.ChoiceField(choices=Approval.Status.values)
     url = StrField()
     expires_at = s.DateTimeField()
-
-
-class EffectAnswer(Body):
-    """What one part of a call does (contract 7)."""
-
-    part = StrField()
-    kind = StrField(allow_null=True, help_text="Program and subcommand; null where nobody can tell.")
-    effect = s.ChoiceField(choices=[effect.value for effect in Effect])
-    risk = s.ChoiceField(choices=["none", "low", "medium", "high"])
-    why = StrField()
 
 
 class GateAnswer(Body):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
 from typing import Any
@@ -13,13 +13,15 @@ from django.utils import timezone
 from controlplane.models import Token, Workspace
 from controlplane.policy.globs.owner_index import OwnerIndex
 from controlplane.policy.globs.scope import Scope
-from controlplane.policy.model import ErrorType, Grant, IntentStatus, Policy, SessionState, Snapshot
+from controlplane.policy.model import ErrorType, Grant, IntentStatus, Place, Policy, SessionState, Snapshot
 from controlplane.shared.sql_names import column, table_name
 from intents.models import Intent
+from intents.rules.command_rules import load_core_rules
 from intents.rules.ignore_files import require_ignore_texts
 from sessions.approvals.rejections import list_rejected_paths
 from sessions.gate.concurrent_changes import ConcurrentChanges, find_concurrent_changes
 from sessions.lifecycle.session_context import load_context
+from sessions.mcp_tools.store import load_read_only_hints
 from sessions.models import AgentSession, ApprovalGrant
 from traces.ledger.append import Condition
 
@@ -76,8 +78,9 @@ def read_snapshot(session: AgentSession) -> SessionSnapshot:
     context = load_context(session)
     session, workspace, policy = context.session, context.workspace, context.policy
     grants = find_live_grants(session) if session.pk is not None else []
+    places = tuple(Place(pattern, "read") for grant in grants for pattern in grant.places)
     core = Snapshot(
-        policy=policy,
+        policy=replace(policy, places=policy.places + places) if places else policy,
         registry=context.registry,
         state=SessionState(session.state),
         frozen=session.frozen,
@@ -87,6 +90,8 @@ def read_snapshot(session: AgentSession) -> SessionSnapshot:
         intentignore=workspace.intentignore,
         ignore_files=require_ignore_texts(workspace.local_root),
         grants=tuple(_to_core_grant(grant) for grant in grants),
+        command_rules=load_core_rules(workspace.pk),
+        read_only_hints=load_read_only_hints(workspace.pk),
         rejected_paths=list_rejected_paths(session, policy) if session.pk is not None else (),
         owners=_load_owners(workspace, policy),
     )
@@ -107,7 +112,7 @@ def find_live_grants(session: AgentSession) -> list[ApprovalGrant]:
 
     A used `once` grant stays, so that the call that spent it is let through again when it is sent again.
     """
-    grants = ApprovalGrant.objects.live(timezone.now()).filter(session=session)
+    grants = ApprovalGrant.objects.live(timezone.now()).for_session(session)
     return list(grants.select_related("approval").order_by("pk"))
 
 
@@ -133,10 +138,12 @@ def _read_owners(workspace_id: int, revision: int, ignore_case: bool) -> OwnerIn
 def _to_core_grant(grant: ApprovalGrant) -> Grant:
     return Grant(
         grant_id=grant.public_id,
-        kind=grant.kind,
+        # Whatever a grant of the intent lets through, it lets through in each of its sessions.
+        kind="once" if grant.kind == ApprovalGrant.Kind.ONCE else "session",
         error_type=ErrorType(grant.error_type),
         digest=grant.digest,
         patterns=tuple(grant.patterns),
+        kinds=tuple(grant.kinds),
         expires_at=grant.ends_at,
         used_by=grant.used_by or None,
         used=grant.used_at is not None,

@@ -25,7 +25,7 @@ from sessions.approvals.representations import represent_approval
 from sessions.core_values import load_policy
 from sessions.lifecycle.available_intents import list_available_intents
 from sessions.lifecycle.complete import complete_intent
-from sessions.lifecycle.request_scope import request_scope
+from sessions.lifecycle.request_scope import ScopeRequest, request_scope
 from sessions.lifecycle.session_context import load_context
 from sessions.models import AgentSession, Approval
 from traces.lessons.store import LessonSection, NewLesson, record_lesson
@@ -86,14 +86,26 @@ def _list_intents(session: AgentSession, arguments: Mapping[str, Any], actor: st
 
 
 def _request_scope(session: AgentSession, arguments: Mapping[str, Any], actor: str) -> HandshakeResult:  # noqa: ARG001
-    _require_intent(session)
-    patterns = arguments.get("patterns")
-    if not isinstance(patterns, list) or not 0 < len(patterns) <= MAX_PATTERNS:
+    access = arguments.get("access") or "write"
+    if access != "read":
+        _require_intent(session)
+    patterns, kinds = _read_texts(arguments, "patterns"), _read_texts(arguments, "kinds")
+    if not patterns and not kinds:
         raise InvalidInputError(f"patterns: must be a list of 1 to {MAX_PATTERNS} globs.")
-    if not all(isinstance(pattern, str) and 0 < len(pattern) <= MAX_PATTERN for pattern in patterns):
-        raise InvalidInputError(f"patterns: each must be a text of 1 to {MAX_PATTERN} characters.")
-    approval = request_scope(session, patterns, _read_text(arguments, "reason"))
+    request = ScopeRequest(patterns, kinds, str(access), _read_text(arguments, "reason"))
+    approval = request_scope(session, request)
     return HandshakeResult(describe_pending(approval), approval)
+
+
+def _read_texts(arguments: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    texts = arguments.get(name)
+    if texts is None:
+        return ()
+    if not isinstance(texts, list) or len(texts) > MAX_PATTERNS:
+        raise InvalidInputError(f"{name}: must be a list of at most {MAX_PATTERNS} texts.")
+    if not all(isinstance(text, str) and 0 < len(text) <= MAX_PATTERN for text in texts):
+        raise InvalidInputError(f"{name}: each must be a text of 1 to {MAX_PATTERN} characters.")
+    return tuple(texts)
 
 
 def _complete(session: AgentSession, arguments: Mapping[str, Any], actor: str) -> HandshakeResult:

@@ -88,7 +88,8 @@ def resume_session(session: AgentSession, actor: str) -> None:
         session.refresh_from_db()
         if resumed:  # else another call of the same conversation was first, or a person ended it
             # Grants for the session ended with it.
-            for grant in ApprovalGrant.objects.live(timezone.now()).filter(session=session, used_at=None):
+            own = ApprovalGrant.objects.live(timezone.now()).filter(session=session, used_at=None)
+            for grant in own.exclude(kind=ApprovalGrant.Kind.INTENT):
                 ApprovalGrant.objects.revoke(grant)
             record_session_event(session, "resumed", actor, resumed_from=previous or None)
 

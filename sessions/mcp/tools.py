@@ -184,10 +184,15 @@ TOOLS: Mapping[str, McpTool] = {
         ("name", "description", "owned_scope"),
     ),
     "request_scope_expansion": McpTool(
-        "Ask a human to widen this session's intent by patterns.",
+        "Ask a human once for what the work needs: patterns to write, kinds of commands, places to read.",
         run_for_intent,
-        {"patterns": texts("Globs to add", 1), "reason": text("Why the work needs them")},
-        ("patterns", "reason"),
+        {
+            "patterns": texts("Globs to write; with access read, folders outside such as ~/notes/**", 1),
+            "kinds": texts("Kinds of commands to run without asking, such as go test", 1),
+            "access": choice("write when absent", ["write", "read"]),
+            "reason": text("Why the work needs them"),
+        },
+        ("reason",),
         needs_intent=True,
     ),
     "complete_intent": McpTool(

@@ -2,6 +2,7 @@
 
 from sessions.models.approvals import UNIQUE_PENDING_APPROVAL, Approval, new_id
 from sessions.models.grants import ApprovalGrant
+from sessions.models.mcp_tools import McpServerTool
 from sessions.models.sessions import AgentSession
 
-__all__ = ["UNIQUE_PENDING_APPROVAL", "AgentSession", "Approval", "ApprovalGrant", "new_id"]
+__all__ = ["UNIQUE_PENDING_APPROVAL", "AgentSession", "Approval", "ApprovalGrant", "McpServerTool", "new_id"]

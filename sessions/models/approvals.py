@@ -116,6 +116,12 @@ class Approval(models.Model):
     )
     grant_kind = models.CharField(max_length=10, blank=True, default="")
     patterns: models.JSONField[list[str], list[str]] = models.JSONField(default=list)
+    kinds: models.JSONField[list[str], list[str]] = models.JSONField(
+        default=list, help_text="Kinds of commands that were granted."
+    )
+    refused: models.JSONField[list[dict[str, str]], list[dict[str, str]]] = models.JSONField(
+        default=list, help_text="Kind and effect of each part that nobody had permitted."
+    )
     minutes: models.PositiveIntegerField[int | None, int | None] = models.PositiveIntegerField(
         null=True, blank=True
     )

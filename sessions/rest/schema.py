@@ -5,6 +5,7 @@ from __future__ import annotations
 from rest_framework import serializers as s
 
 from controlplane.api.fields import BoolField, IntField, StrField
+from controlplane.policy.effects import MAX_KIND_LENGTH
 from sessions.api_schema import STATES, AgentBody, Body
 from sessions.approvals.schema import ApprovalAnswer
 from sessions.gate.monitoring.health import GateHealth
@@ -148,7 +149,19 @@ class PreflightAnswer(Body):
 
 
 class RequestScopeBody(Body):
-    patterns = s.ListField(child=StrField(max_length=512), min_length=1, max_length=50)
+    patterns = s.ListField(
+        child=StrField(max_length=512),
+        required=False,
+        max_length=50,
+        help_text="To write: globs of the workspace. To read: folders outside it, like `~/notes/**`.",
+    )
+    kinds = s.ListField(
+        child=StrField(max_length=MAX_KIND_LENGTH),
+        required=False,
+        max_length=50,
+        help_text="Kinds of commands: `go test`, `git commit`.",
+    )
+    access = s.ChoiceField(choices=["write", "read"], default="write")
     reason = StrField(max_length=2000)
 
 

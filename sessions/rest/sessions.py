@@ -34,7 +34,7 @@ from sessions.lifecycle.open import (
     require_owner,
     resume_session,
 )
-from sessions.lifecycle.request_scope import request_scope
+from sessions.lifecycle.request_scope import ScopeRequest, request_scope
 from sessions.models import AgentSession
 from sessions.representations import count_session_entries, represent_session
 from sessions.rest import schema
@@ -141,12 +141,16 @@ class PreflightView(SessionViewBase):
 
 class RequestScopeView(SessionViewBase):
     @extend_schema(
-        operation_id="sessions_request_scope", summary="Ask a human to widen the intent's scope",
+        operation_id="sessions_request_scope", summary="Ask a human once for what the work will need",
+        description="Patterns to write and kinds of commands, bounded by the intent; or places to read.",
         request=schema.RequestScopeBody, responses=responses_for(201, ApprovalAnswer, 404, 409, 415),
     )  # fmt: skip
     def post(self, request: Request, session_id: str) -> Response:
         data = self.validate(schema.RequestScopeBody)
-        approval = request_scope(self.get_session(session_id), data["patterns"], data["reason"])
+        wanted = ScopeRequest(
+            tuple(data.get("patterns") or ()), tuple(data.get("kinds") or ()), data["access"], data["reason"]
+        )
+        approval = request_scope(self.get_session(session_id), wanted)
         return Response(represent_approval(approval), status=201)
 
 

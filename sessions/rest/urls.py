@@ -4,6 +4,8 @@ from sessions.approvals import api as approvals_api
 from sessions.explain import api as explain_api
 from sessions.explain import replay_api
 from sessions.gate import api as gate_api
+from sessions.interruptions import api as interruptions_api
+from sessions.mcp_tools import api as mcp_tools_api
 from sessions.reconciliation import api as reconciliations_api
 from sessions.rest import sessions
 
@@ -23,6 +25,11 @@ urlpatterns = [
     path("approvals", approvals_api.ApprovalsView.as_view()),
     path("approvals/<str:approval_id>", approvals_api.ApprovalView.as_view()),
     path("approvals/<str:approval_id>/decide", approvals_api.DecideView.as_view()),
+    path("rules", interruptions_api.RulesView.as_view()),
+    path("rules/proposals", interruptions_api.ProposalsView.as_view()),
+    path("rules/<str:rule_id>", interruptions_api.RuleView.as_view()),
+    path("interruptions", interruptions_api.InterruptionsView.as_view()),
+    path("mcp-tools", mcp_tools_api.McpToolsView.as_view()),
     path("reconciliations", reconciliations_api.ReconciliationsView.as_view()),
     path("reconciliations/<str:entry_id>", reconciliations_api.ReconciliationView.as_view()),
 ]

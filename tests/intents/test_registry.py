@@ -112,13 +112,11 @@ def test_an_edit_may_not_close_a_circle(acme):
 
 def test_widening_a_scope_adds_only_what_is_new(acme):
     intent = builders.intent(acme, status="IN_PROGRESS")
-    registry.add_scope_patterns(
-        intent, ["docs/**", "src/auth/**", "docs/**"], actor="rex", reason="approval a-1"
-    )
+    registry.widen(intent, ["docs/**", "src/auth/**", "docs/**"], actor="rex", reason="approval a-1")
     assert intent.owned_scope == ["src/auth/**", "docs/**"]
     assert IntentRevision.objects.get(number=2).reason == "approval a-1"
     with pytest.raises(InvalidIntentError):
-        registry.add_scope_patterns(intent, ["../other/**"], actor="rex", reason="no")
+        registry.widen(intent, ["../other/**"], actor="rex", reason="no")
     assert Intent.objects.get().owned_scope == ["src/auth/**", "docs/**"]
 
 

@@ -20,6 +20,8 @@ WRITERS = {
     "controlplane/models.py": {"apply_change"},
     "sessions/models/sessions.py": {"apply_change", "touch"},
     "sessions/models/grants.py": {"spend", "revoke", "end_reported"},
+    "intents/models.py": {"remove"},
+    "sessions/models/mcp_tools.py": {"change"},
 }
 DECISIVE = {
     "Workspace": {"revision", "policy", "intentignore", "local_root"},
@@ -29,7 +31,10 @@ DECISIVE = {
     },
     "ApprovalGrant": {
         "session", "kind", "error_type", "digest", "patterns", "expires_at", "used_at", "used_by", "revoked_at",
+        "kinds", "places", "intent_id",
     },
+    "WorkspaceRule": {"kind", "permission", "removed_at"},
+    "McpServerTool": {"server", "name", "read_only_hint", "reads_only_by"},
 }  # fmt: skip
 RAW_WRITE = re.compile(
     r"(?is)\b(update|delete\s+from)\s+\S*(workspace|agentsession|approvalgrant)\b|revision\s*=\s*\S*revision\s*\+"

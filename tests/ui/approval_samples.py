@@ -84,7 +84,23 @@ def scope_request():
     return styleguide.edit_sample(NOW) | {"kind": "scope", "object_is": "text", "preview": preview}
 
 
+def plan():
+    preview = {
+        "note": "1 patterns, 2 kinds",
+        "added": None,
+        "adds": [{"pattern": "docs/**", "files": [HOSTILE], "more": 0, "owners": HOSTILE}],
+        "kinds": [{"kind": "go test", "now": "by policy", "history": "12 of 12 approved"}],
+        "replay": {"questions": 38, "spared": 31, "left": HOSTILE},
+        "is_plan": True,
+        "complete": True,
+        "sentence": "These are all the files it would add.",
+    }
+    wider = {"kinds": ("go test",), "called_tool": "mcp:linear.digest"}
+    return styleguide.edit_sample(NOW) | {"kind": "scope", "preview": preview, "wider": wider}
+
+
 PAGES = {
+    "approvals/plan": ("approvals/approval_list.html", lambda: approvals(plan())),
     "approvals/edit": ("approvals/approval_list.html", lambda: approvals(styleguide.edit_sample(NOW))),
     "approvals/shell": ("approvals/approval_list.html", lambda: approvals(styleguide.shell_sample(NOW))),
     "approvals/scope": ("approvals/approval_list.html", lambda: approvals(scope_request())),

@@ -13,7 +13,7 @@ from controlplane.policy.model import Policy
 from controlplane.policy.rules.policy_document import to_document
 from intents.lessons.lesson_list import LessonRow
 from intents.lessons.pages import LessonForm
-from tests.ui import approval_samples, explain_samples, intent_samples, trace_samples
+from tests.ui import approval_samples, explain_samples, intent_samples, interruption_samples, trace_samples
 from tests.ui.hostile import AGO, HOSTILE, INTENT, NOW, PAGER, SEALED
 from traces.lessons.store import Lesson, LessonSource, Retirement
 from traces.timeline.minimap import Slot
@@ -214,6 +214,21 @@ def ledger_settings():
     }
 
 
+def mcp_tools():
+    tool = {
+        "id": 1,
+        "server": HOSTILE,
+        "name": HOSTILE,
+        "hint": True,
+        "is_doubtful": True,
+        "reads_only_by": HOSTILE,
+        "runs_freely": True,
+        "listed_at": AGO,
+    }
+    other = tool | {"hint": None, "reads_only_by": "", "runs_freely": False}
+    return {"tools": [tool, other, other | {"hint": False}], "may_edit": True}
+
+
 def overview():
     rest, ending, _ = styleguide.queue_samples(NOW)
     waiting = [item | {"agent": "Codex"} for item in (rest, ending)]
@@ -226,6 +241,8 @@ def overview():
         "object_is": "command",
     }
     return {
+        "interruptions": interruption_samples.figures(),
+        "has_enough_calls": True,
         "figures": {
             "waiting": 2,
             "oldest": AGO,
@@ -324,8 +341,11 @@ PAGES = {
     "settings/members": ("settings/members.html", members),
     "settings/tokens": ("settings/tokens.html", tokens),
     "settings/outlets": ("settings/outlets.html", outlets),
+    "settings/mcp-tools": ("settings/mcp_tools.html", mcp_tools),
     "settings/ledger": ("settings/ledger.html", ledger_settings),
     "overview": ("overview.html", overview),
+    "interruptions": ("interruptions/interruptions.html", interruption_samples.page),
+    "interruptions-empty": ("interruptions/interruptions.html", interruption_samples.empty_page),
     "connect": ("connect/connect.html", connect),
     "lessons": ("lessons/lesson_list.html", lessons),
     "no-workspace": ("no_workspace.html", lambda: {"workspace": None}),

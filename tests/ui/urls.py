@@ -35,6 +35,12 @@ urlpatterns = [
         ),
     ),
     path(
+        "w/<slug:slug>/interruptions/",
+        group(
+            "interruptions", **{"page": "", "make-rule": "rules/", "take-back": "rules/<rule_id>/take-back/"}
+        ),
+    ),
+    path(
         "w/<slug:slug>/intents/",
         group(
             "intents",
@@ -86,6 +92,7 @@ urlpatterns = [
             tokens="tokens/",
             outlets="outlets/",
             ledger="ledger/",
+            **{"mcp-tools": "mcp-tools/"},
         ),
     ),
 ]

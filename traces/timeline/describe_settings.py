@@ -70,5 +70,7 @@ NOUNS: dict[str, tuple[str, str, Callable[[Body], str]]] = {  # what, the name's
     "outlet": ("Outlet", "url", _describe_outlet),
     "anchor": ("Anchor", "target", lambda body: _text(body, "kind")),
     "intentignore": (".intentignore", "", _nothing),
+    "rule": ("Command rule", "kind", lambda body: _text(body, "permission")),
+    "mcp_tool": ("MCP tools", "server", lambda body: _text(body, "tool")),
     "policy": ("Policy", "", _list_changed_keys),
 }

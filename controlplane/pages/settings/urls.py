@@ -1,6 +1,6 @@
 from django.urls import path
 
-from controlplane.pages.settings import ledger, outlets, pages
+from controlplane.pages.settings import ledger, mcp_tools, outlets, pages
 
 app_name = "settings"
 
@@ -11,5 +11,6 @@ urlpatterns = [
     path("members/", pages.member_list, name="members"),
     path("tokens/", pages.token_list, name="tokens"),
     path("outlets/", outlets.outlet_list, name="outlets"),
+    path("mcp-tools/", mcp_tools.mcp_tool_list, name="mcp-tools"),
     path("ledger/", ledger.ledger, name="ledger"),
 ]

@@ -26,9 +26,11 @@ from sessions.approvals.card.ownership import Ownership, load_ownership
 from sessions.approvals.card.previews import Preview, build_preview
 from sessions.approvals.card.receipts import Receipt, build_receipt
 from sessions.approvals.card.stop_reason import StopReason, explain_stop
-from sessions.approvals.card.subjects import ApprovalSubject, describe_subject, list_paths
+from sessions.approvals.card.subjects import describe_subject, list_paths
 from sessions.approvals.decision_input import Decider
 from sessions.approvals.grants import find_grant_obstacle
+from sessions.approvals.kinds.command_kinds import suggest_approval_kinds
+from sessions.approvals.kinds.mcp_judgement import find_called_tool
 from sessions.approvals.lifecycle import require_other_decider
 from sessions.approvals.queue import AgentLabel
 from sessions.errors import OwnRequestError
@@ -54,6 +56,14 @@ class CardReach:
 @dataclass(frozen=True, slots=True)
 class DecisionEffects:
     reject: str
+
+
+@dataclass(frozen=True, slots=True)
+class WiderChoice:
+    """What the wider grants cover: kinds of commands; the MCP tool that an admin may say only reads."""
+
+    kinds: tuple[str, ...]
+    called_tool: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +96,7 @@ class Card:
     preview: Preview
     why: StopReason
     grants: list[GrantOffer]
+    wider: WiderChoice
     effects: DecisionEffects
     ids: list[CardId]
     state: str
@@ -105,8 +116,17 @@ class CardViewer:
     user: Any
     role: Role
 
+    @property
+    def is_admin(self) -> bool:
+        return has_role(self.role, Role.ADMIN)
+
     def to_decider(self, name: str) -> Decider:
-        return Decider(name=name, user_id=self.user.pk, actor=f"user:{self.user.pk}:{name}")
+        return Decider(
+            name=name,
+            user_id=self.user.pk,
+            actor=f"user:{self.user.pk}:{name}",
+            is_admin=self.is_admin,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +158,7 @@ def build_card(
     owners = ownership.find_owners(list_paths(approval), excluded_id=approval.intent_id)
     preview = build_preview(approval, workspace, intent)
     state = get_card_state(approval, viewer)
-    files = _list_known_files(approval, workspace)
+    inputs = _build_offer_inputs(approval, subject.kind, intent, ownership)
     return Card(
         id=approval.public_id,
         kind=subject.kind,
@@ -156,7 +176,8 @@ def build_card(
         near_end=approval.expires_at - timezone.now() < NEAR_EXPIRY,
         preview=preview,
         why=explain_stop(approval, owners),
-        grants=list_offers(_build_offer_inputs(approval, subject, intent, files, ownership), draft.grant),
+        grants=list_offers(inputs, draft.grant, is_admin=viewer.is_admin),
+        wider=_build_wider_choice(approval, viewer),
         effects=DecisionEffects(describe_rejection_effect(approval)),
         ids=_list_ids(approval),
         state=state,
@@ -194,13 +215,18 @@ def _list_known_files(approval: Approval, workspace: Workspace) -> KnownFiles | 
 
 def _build_offer_inputs(
     approval: Approval,
-    subject: ApprovalSubject,
+    kind: str,
     intent: Intent | None,
-    files: KnownFiles | None,
     ownership: Ownership,
 ) -> OfferInputs:
+    files = _list_known_files(approval, approval.workspace)
     scope = tuple(intent.owned_scope) if intent else ()
-    return OfferInputs(approval, subject.kind, scope, intent.version if intent else 0, files, ownership)
+    return OfferInputs(approval, kind, scope, intent.version if intent else 0, files, ownership)
+
+
+def _build_wider_choice(approval: Approval, viewer: CardViewer) -> WiderChoice:
+    called_tool = find_called_tool(approval) if viewer.is_admin else ""
+    return WiderChoice(suggest_approval_kinds(approval), called_tool)
 
 
 def _is_irreversible(approval: Approval, preview: Preview) -> bool:

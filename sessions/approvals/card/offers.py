@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from intents.known_files import KnownFiles
 from sessions.approvals.card.ownership import Ownership, PathOwner
 from sessions.approvals.card.previews.scope_and_completion import build_addition
 from sessions.approvals.grants import find_grant_obstacle, list_default_patterns
+from sessions.approvals.kinds.command_kinds import suggest_approval_kinds
+from sessions.approvals.kinds.plans import is_for_reading, is_plan, list_requested
 from sessions.models import Approval
 
 GRANT_MINUTES = 30
@@ -16,6 +18,8 @@ BUTTONS: Mapping[str, str] = {
     "once": "Approve once",
     "session": "Approve for the session",
     "minutes": f"Approve for {GRANT_MINUTES} min",
+    "intent": "Approve for the intent",
+    "workspace": "Make it a rule",
     "scope": "Widen the scope",
 }
 NOUNS: Mapping[str, str] = {"shell": "command", "edit": "edit", "stale": "edit", "delete": "deletion"}
@@ -23,7 +27,7 @@ NOUNS: Mapping[str, str] = {"shell": "command", "edit": "edit", "stale": "edit",
 
 @dataclass(frozen=True, slots=True)
 class GrantOffer:
-    value: str  # once | session | minutes | scope
+    value: str  # once | session | minutes | intent | workspace | scope
     label: str
     button: str
     effect: str
@@ -56,20 +60,24 @@ class OfferInputs:
         return NOUNS.get(self.kind, "call")
 
 
-def list_offers(inputs: OfferInputs, chosen: str = "") -> list[GrantOffer]:
+def list_offers(inputs: OfferInputs, chosen: str = "", *, is_admin: bool = False) -> list[GrantOffer]:
     """Return every kind of grant, impossible ones disabled with the reason; exactly one is checked."""
     if inputs.approval.kind == Approval.Kind.COMPLETION:
         return [_offer_completion(inputs)]
     if inputs.approval.kind == Approval.Kind.SCOPE:
-        return [_offer_scope(inputs, checked=True)]
-    builders = {
+        return _list_plan_offers(inputs, chosen)
+    builders: dict[str, Callable[..., GrantOffer]] = {
         "once": _offer_once,
         "session": _offer_until_session_end,
         "minutes": _offer_for_minutes,
+        **(KIND_BUILDERS if suggest_approval_kinds(inputs.approval) else {}),
         "scope": _offer_scope,
     }
+    default = "session" if suggest_approval_kinds(inputs.approval) else "once"
     obstacles = {value: _find_obstacle(inputs.approval, value) for value in builders}
-    chosen = chosen if chosen in builders and not obstacles[chosen] else "once"
+    if not is_admin and "workspace" in builders:
+        obstacles["workspace"] = "Only an admin can make a rule for the workspace."
+    chosen = chosen if chosen in builders and not obstacles[chosen] else default
     return [
         _build_disabled(value, reason)
         if (reason := obstacles[value])
@@ -89,6 +97,8 @@ def _build_disabled(value: str, reason: str) -> GrantOffer:
 LABELS: Mapping[str, str] = {
     "session": "Until the session ends",
     "minutes": f"For {GRANT_MINUTES} minutes",
+    "intent": "Until the intent closes",
+    "workspace": "Always, in this workspace",
     "scope": "Widen the scope",
 }
 
@@ -115,6 +125,9 @@ def _offer_once(inputs: OfferInputs, *, checked: bool) -> GrantOffer:
 
 
 def _offer_for_session(inputs: OfferInputs, value: str, until: str, *, checked: bool) -> GrantOffer:
+    kinds = suggest_approval_kinds(inputs.approval)
+    if kinds:
+        return _offer_kinds(inputs, value, until, checked=checked)
     patterns = list_default_patterns(inputs.approval)
     if patterns:
         effect = f"Calls of this session held for the same reason on these paths run without asking {until}."
@@ -139,6 +152,59 @@ def _offer_until_session_end(inputs: OfferInputs, *, checked: bool) -> GrantOffe
 
 def _offer_for_minutes(inputs: OfferInputs, *, checked: bool) -> GrantOffer:
     return _offer_for_session(inputs, "minutes", f"for {GRANT_MINUTES} minutes", checked=checked)
+
+
+def _offer_kinds(inputs: OfferInputs, value: str, until: str, *, checked: bool) -> GrantOffer:
+    kinds = ", ".join(suggest_approval_kinds(inputs.approval))
+    return GrantOffer(
+        value,
+        LABELS[value],
+        BUTTONS[value],
+        f"{kinds} runs without asking {until}, with other arguments too. Dangerous forms still ask, and files"
+        f" outside the scope stay closed.{_describe_unchanged_intent(inputs)}",
+        kinds,
+        f"with any harmless arguments, {until}",
+        checked=checked,
+    )
+
+
+def _offer_until_intent_closes(inputs: OfferInputs, *, checked: bool) -> GrantOffer:
+    until = f"in every session of {inputs.approval.intent_id} until it closes"
+    return _offer_kinds(inputs, "intent", until, checked=checked)
+
+
+def _offer_rule(inputs: OfferInputs, *, checked: bool) -> GrantOffer:
+    return _offer_kinds(
+        inputs, "workspace", "in every session, until the rule is taken back", checked=checked
+    )
+
+
+KIND_BUILDERS = {"intent": _offer_until_intent_closes, "workspace": _offer_rule}
+
+
+def _list_plan_offers(inputs: OfferInputs, chosen: str) -> list[GrantOffer]:
+    """Return how long a plan may hold: with its intent (the default), with the session, or for some time."""
+    approval = inputs.approval
+    values = (["scope"] if approval.intent_id else []) + ["session", "minutes"]
+    chosen = chosen if chosen in values else values[0]
+    if approval.intent_id and not is_plan(approval):
+        return [_offer_scope(inputs, checked=True)]
+    return [_offer_plan(inputs, value, checked=value == chosen) for value in values]
+
+
+def _offer_plan(inputs: OfferInputs, value: str, *, checked: bool) -> GrantOffer:
+    approval = inputs.approval
+    patterns, kinds = list_requested(approval)
+    subject = ", ".join((*patterns, *kinds))
+    if value == "scope":
+        if is_for_reading(approval):
+            effect = f"Every session of {approval.intent_id} may read {subject} until the intent closes."
+        else:
+            effect = f"{approval.intent_id} gets {subject} as revision {inputs.version + 1}."
+        return GrantOffer(value, LABELS["intent"], "Approve plan", effect, subject, checked=checked)
+    until = "until the session ends" if value == "session" else f"for {GRANT_MINUTES} minutes"
+    effect = f"This session alone gets {subject} {until}.{_describe_unchanged_intent(inputs)}"
+    return GrantOffer(value, LABELS[value], "Approve plan", effect, subject, checked=checked)
 
 
 def _offer_scope(inputs: OfferInputs, *, checked: bool) -> GrantOffer:

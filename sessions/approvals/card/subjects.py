@@ -10,6 +10,7 @@ from controlplane.policy.calls.resolve_tool import ResolvedTool, resolve_tool
 from controlplane.policy.calls.toolsets.kinds import ToolKind
 from controlplane.policy.model import ErrorType, ToolCall
 from sessions.approvals.card.command import extract_command
+from sessions.approvals.kinds.plans import is_plan, list_requested
 from sessions.models import Approval
 
 # What the tool does: (kind of row, verb).
@@ -53,8 +54,11 @@ def list_paths(approval: Approval) -> list[str]:
 def describe_subject(approval: Approval) -> ApprovalSubject:
     """Describe the approval. 0 queries when the session was fetched with it."""
     if approval.kind == Approval.Kind.SCOPE:
-        patterns = approval.call.get("patterns", [])
-        return ApprovalSubject("scope", f"Widen {approval.intent_id}", "+ " + abbreviate(patterns), "text")
+        patterns, kinds = list_requested(approval)
+        verb = f"Widen {approval.intent_id}"
+        if is_plan(approval):
+            verb = f"Plan for {approval.intent_id}" if approval.intent_id else "Plan for this session"
+        return ApprovalSubject("scope", verb, "+ " + abbreviate([*patterns, *kinds]), "text")
     if approval.kind == Approval.Kind.COMPLETION:
         title = f"Complete {approval.intent_id}"
         return ApprovalSubject("completion", title, title, "text")

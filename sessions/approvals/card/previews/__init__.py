@@ -6,8 +6,10 @@ from controlplane.models import Workspace
 from intents.models import Intent
 from sessions.approvals.card.file_contents import WorkspaceFiles
 from sessions.approvals.card.previews.calls import PreviewInputs, preview_call
+from sessions.approvals.card.previews.plans import preview_plan
 from sessions.approvals.card.previews.scope_and_completion import preview_completion, preview_scope
 from sessions.approvals.card.previews.values import Criterion, FilePreview, PatternAddition, Preview
+from sessions.approvals.kinds.plans import is_plan
 from sessions.core_values import load_policy
 from sessions.models import Approval
 
@@ -15,11 +17,13 @@ __all__ = ["Criterion", "FilePreview", "PatternAddition", "Preview", "build_prev
 
 
 def build_preview(approval: Approval, workspace: Workspace, intent: Intent | None) -> Preview:
-    """Build the preview in at most 1 query. `intent` is the session's, at its newest revision.
+    """Build the preview in at most 1 query, 5 for a plan. `intent` is the session's, at its newest revision.
 
     Files are read from the local root now, so they may differ from those that the gate checked.
     """
     scope = tuple(intent.owned_scope) if intent else ()
+    if approval.kind == Approval.Kind.SCOPE and is_plan(approval):
+        return preview_plan(approval, workspace, intent)
     if approval.kind == Approval.Kind.SCOPE:
         return preview_scope(approval, workspace, scope)
     if approval.kind == Approval.Kind.COMPLETION:

@@ -27,8 +27,8 @@ def preview_scope(approval: Approval, workspace: Workspace, scope: tuple[str, ..
     )
 
 
-def build_addition(pattern: str, files: list[str]) -> PatternAddition:
-    return PatternAddition(pattern, tuple(files[:MAX_FILES]), max(0, len(files) - MAX_FILES))
+def build_addition(pattern: str, files: list[str], owners: str = "") -> PatternAddition:
+    return PatternAddition(pattern, tuple(files[:MAX_FILES]), max(0, len(files) - MAX_FILES), owners)
 
 
 def preview_completion(approval: Approval, criteria: Iterable[object]) -> Preview:

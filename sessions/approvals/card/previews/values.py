@@ -22,6 +22,25 @@ class PatternAddition:
     pattern: str
     files: tuple[str, ...]
     more: int = 0
+    owners: str = ""  # ids of other intents that own some of them
+
+
+@dataclass(frozen=True, slots=True)
+class KindAddition:
+    """A kind of command that a plan asks for: what is said to it now, and how people decided before."""
+
+    kind: str
+    now: str
+    history: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlanReplay:
+    """Questions of the last 30 days: how many there were, how many a plan would have spared, what is left."""
+
+    questions: int
+    spared: int
+    left: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +60,9 @@ class Preview:
     files: tuple[FilePreview, ...] = ()
     command: CommandView | None = None
     adds: tuple[PatternAddition, ...] = ()
+    kinds: tuple[KindAddition, ...] = ()
+    replay: PlanReplay | None = None
+    is_plan: bool = False
     criteria: tuple[Criterion, ...] = ()
     input: str = ""
 

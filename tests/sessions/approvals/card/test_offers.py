@@ -44,9 +44,18 @@ def test_what_would_not_help_is_not_offered(at_work, drawn):
     assert {value for value, offer in mixed.items() if not offer.enabled} == {"scope"}
     assert "unknown" in mixed["scope"].disabled_reason
     assert "This exact command" in mixed["session"].effect
-    unknown = offers(drawn(ask(at_work, "Bash", command="git push")))
+    unknown = offers(drawn(ask(at_work, "Bash", command='"$TOOL" --all')))
     assert {value for value, offer in unknown.items() if not offer.enabled} == {"scope"}
     assert "This exact command" in unknown["session"].effect
+
+
+def test_a_kind_is_offered_until_the_session_ends_the_intent_closes_or_for_ever(at_work, drawn):
+    found = offers(drawn(ask(at_work, "mcp__linear__create_issue", title="x")))
+    assert list(found) == ["once", "session", "minutes", "intent", "workspace", "scope"]
+    assert [value for value, offer in found.items() if offer.checked] == ["session"]
+    assert found["session"].pattern == "mcp:linear.create_issue"
+    assert "every session of INT-001" in found["intent"].effect
+    assert found["workspace"].disabled_reason == "Only an admin can make a rule for the workspace."
 
 
 def test_a_choice_that_was_refused_stays_chosen(at_work, drawn):

@@ -1,0 +1,1 @@
+"""Grants that are wider than one call: kinds of commands, plans, a word about an MCP tool."""

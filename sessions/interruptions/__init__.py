@@ -1,0 +1,1 @@
+"""How often people are asked, by what, and which rules past decisions suggest."""

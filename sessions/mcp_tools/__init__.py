@@ -1,0 +1,1 @@
+"""Which tools of MCP servers only read: what servers list, what admins say."""
