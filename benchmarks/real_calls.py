@@ -217,7 +217,7 @@ def approve_by_default(snapshot: Snapshot, decision: Decision) -> Snapshot:
 
     That is the session and the kinds of the parts that nobody had permitted, or else this very call.
     """
-    kinds = suggest_kinds(decision.refused)
+    kinds = suggest_kinds(part.kind for part in decision.refused)
     if decision.error_type is None or not kinds:
         return snapshot
     grant = Grant(decision.digest, "session", decision.error_type, decision.digest, kinds=kinds)

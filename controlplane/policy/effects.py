@@ -98,13 +98,21 @@ class PartEffect:
         return RISKS[self.effect]
 
 
-def suggest_kinds(refused: Iterable[PartEffect]) -> tuple[str, ...]:
+def suggest_kinds(kinds: Iterable[str]) -> tuple[str, ...]:
     """Return the kinds that a grant for the session should cover by default: those of the refused parts.
 
-    Empty where one of them has no kind: then only the very call can be granted.
+    Empty where one of them has no kind, or is a dangerous form: then only the very call is offered.
     """
-    kinds = tuple(dict.fromkeys(effect.kind for effect in refused))
-    return () if "" in kinds else kinds
+    distinct = tuple(dict.fromkeys(kinds))
+    return () if any(not kind or is_dangerous_form(kind) for kind in distinct) else distinct
+
+
+def is_dangerous_form(kind: str) -> bool:
+    """Return whether a kind names a dangerous form of a command by its option: `git push --force`.
+
+    A person may grant it by name; no card and no rule offers it.
+    """
+    return any(word.startswith("-") for word in kind.split()[1:])
 
 
 def find_kind_problem(kind: object) -> str | None:

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 
 from django.utils import timezone
 
+from controlplane.policy.effects import is_dangerous_form
 from controlplane.shared.errors import ConflictError
 from intents.models import WorkspaceRule
 from intents.rules.command_rules import NewRule
@@ -51,6 +52,8 @@ class RuleProposal:
     @property
     def obstacle(self) -> str:
         """Why no rule is offered; "" where one is."""
+        if is_dangerous_form(self.kind):
+            return "never offered: a dangerous form"
         if self.rejected:
             return f"{self.rejected} like it rejected"
         if self.approved < MIN_APPROVALS:

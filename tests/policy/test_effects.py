@@ -10,6 +10,7 @@ from controlplane.policy.effects import (
     Effect,
     PartEffect,
     find_kind_problem,
+    is_dangerous_form,
     suggest_kinds,
 )
 
@@ -25,11 +26,12 @@ def test_every_effect_has_a_risk_and_policy_decides_about_all_but_reads_and_writ
 
 
 def test_a_card_offers_the_kinds_of_what_was_refused():
-    assert suggest_kinds([part("go test"), part("git push"), part("go test")]) == ("go test", "git push")
+    assert suggest_kinds(["go test", "git push", "go test"]) == ("go test", "git push")
 
 
 def test_a_part_without_a_kind_can_only_be_granted_as_it_is():
-    assert suggest_kinds([part("go test"), part("")]) == ()
+    assert suggest_kinds(["go test", ""]) == ()
+    assert suggest_kinds(["go test", "git push --force"]) == ()
     assert suggest_kinds([]) == ()
 
 
@@ -41,3 +43,17 @@ def test_a_kind(kind):
 @pytest.mark.parametrize("kind", ["", " ", None, 7, "go  test", "go *", "a\nb", "x" * 201, " go"])
 def test_what_is_no_kind(kind):
     assert find_kind_problem(kind)
+
+
+@pytest.mark.parametrize(
+    ("kind", "dangerous"),
+    [
+        ("git push --force", True),
+        ("git tag -d", True),
+        ("git push", False),
+        ("make deploy", False),
+        ("-", False),
+    ],
+)
+def test_a_dangerous_form_is_told_by_its_option(kind, dangerous):
+    assert is_dangerous_form(kind) is dangerous

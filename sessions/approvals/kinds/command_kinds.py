@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from controlplane.policy.effects import MAX_KINDS, find_kind_problem
+from controlplane.policy.effects import MAX_KINDS, find_kind_problem, suggest_kinds
 from intents.models import WorkspaceRule
 from intents.rules.command_rules import NewRule, add_rule, remove_rule
 from sessions.approvals.decision_input import Decider, DecisionInput
@@ -18,8 +18,7 @@ def suggest_approval_kinds(approval: Approval) -> tuple[str, ...]:
 
     Empty where one of these parts has no kind. It cannot be told what the part is, or it is a dangerous form.
     """
-    kinds = tuple(dict.fromkeys(part["kind"] for part in approval.refused))
-    return () if "" in kinds else kinds
+    return suggest_kinds(part["kind"] for part in approval.refused)
 
 
 def choose_kinds(approval: Approval, grant: str, decision: DecisionInput) -> tuple[str, ...]:

@@ -105,9 +105,12 @@ def test_what_one_person_approved_or_anybody_rejected_is_not_offered(acme, at_wo
     past(acme, "gh release create", number=3, by="Ana")
     past(acme, "gh release create", status="REJECTED", by="Ana")
     past(acme, "scp", number=3)
+    past(acme, "git push --force", number=8)
+    past(acme, "git push --force", number=8, by="Ana")
     reasons = {row.kind: row.obstacle for row in list_proposals(acme.pk)}
     assert reasons["ssh"] == "needs a second person"
     assert reasons["gh release create"] == "1 like it rejected"
+    assert reasons["git push --force"] == "never offered: a dangerous form"
     assert reasons["scp"] == "needs 7 more approvals"
 
 
