@@ -236,6 +236,7 @@ AGENT_PLACES = {
     "codex": (
         ("~/.codex/skills/**", "read"),
         ("~/.codex/prompts/**", "read"),
+        ("~/.codex/plugins/**", "read"),
         ("~/.codex/AGENTS.md", "read"),
         ("~/.codex/memories/**", "write"),
         ("~/.agents/skills/**", "read"),

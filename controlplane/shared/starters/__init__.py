@@ -12,7 +12,7 @@ from pathlib import Path
 
 from controlplane.shared.starters.agents import AGENT_STARTERS
 from controlplane.shared.starters.projects import PROJECT_STARTERS
-from controlplane.shared.starters.remotes import find_remote_hosts
+from controlplane.shared.starters.remotes import find_remote_hosts, find_work_trees
 from controlplane.shared.starters.starter import Starter
 
 __all__ = ["AGENT_STARTERS", "SECRETS_STARTER", "STARTERS", "Starter", "detect_starter"]
@@ -30,4 +30,4 @@ def detect_starter(root: Path) -> Starter:
         names = set()
     matches = (starter for starter in PROJECT_STARTERS if names.intersection(starter.marker_files))
     starter = next(matches, STARTERS["generic"])
-    return replace(starter, remotes=find_remote_hosts(root))
+    return replace(starter, remotes=find_remote_hosts(root), work_trees=find_work_trees(root))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
 from controlplane.policy.effects import Effect, Permission
 from controlplane.policy.model import DEFAULT_PROTECTED_PATHS
-from controlplane.policy.rules.places import list_recommended
+from controlplane.policy.rules.places import find_place_problem, list_recommended
 
 # Secrets, in .gitignore syntax: neither read nor written. Examples without secrets stay readable.
 SECRETS = (
@@ -66,6 +67,11 @@ EFFECTS = {
 }
 
 
+def escape(path: str) -> str:
+    """Return a pattern that matches this path and nothing else."""
+    return re.sub(r"([*?\[\]{}\\!])", r"\\\1", path)
+
+
 @dataclass(frozen=True, slots=True)
 class Starter:
     """Recommendations for one kind of project, recognised by `marker_files` at the top of a repository.
@@ -81,6 +87,7 @@ class Starter:
     safe_commands: tuple[str, ...] = ()
     registries: tuple[str, ...] = ()
     remotes: tuple[str, ...] = ()  # hosts of the repository's own remotes
+    work_trees: tuple[str, ...] = ()  # other work trees of the repository, as folders
     agent: str = ""
     only_secrets: bool = False
 
@@ -105,8 +112,10 @@ class Starter:
         """Folders outside the workspace: scratch space, caches of dependencies, the agents' own folders."""
         if self.only_secrets:
             return []
-        places = list_recommended((self.agent,) if self.agent else ())
-        return [{"pattern": place.pattern, "access": place.access} for place in places]
+        recommended = list_recommended((self.agent,) if self.agent else ())
+        places = [{"pattern": place.pattern, "access": place.access} for place in recommended]
+        trees = [{"pattern": f"{escape(folder)}/**", "access": "read"} for folder in self.work_trees]
+        return [*places, *(place for place in trees if find_place_problem(place) is None)]
 
     @property
     def policy(self) -> dict[str, Any]:

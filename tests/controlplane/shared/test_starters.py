@@ -13,7 +13,7 @@ from controlplane.policy.globs.intentignore import IgnoreRules
 from controlplane.policy.globs.scope import Scope
 from controlplane.policy.rules import policy_document
 from controlplane.policy.shell import analyse
-from controlplane.shared.starters import STARTERS, detect_starter
+from controlplane.shared.starters import AGENT_STARTERS, STARTERS, detect_starter
 from intents.rules import recommendations
 from tests import builders
 from traces.models import LedgerEntry
@@ -140,3 +140,45 @@ def test_an_admin_takes_over_recommendations_on_the_policy_page(acme, ada, rex):
     assert "Apply for Rust" not in page.get("/w/acme/settings/").content.decode()
     assert page.post("/w/acme/settings/starter/", {"starter": "cobol"}).status_code == 404
     assert builders.signed_in(rex).post("/w/acme/settings/starter/", {"starter": "go"}).status_code == 403
+
+
+def test_a_local_repository_adds_its_remotes_and_its_other_work_trees(tmp_path):
+    git = tmp_path / ".git"
+    (git / "worktrees" / "fix").mkdir(parents=True)
+    (git / "worktrees" / "fix" / "gitdir").write_text("/home/ada/shop-[fix]/.git\n")
+    (git / "worktrees" / "bad").mkdir()
+    (git / "config").write_text(
+        '[remote "origin"]\n\turl = git@git.example.org:ada/shop.git\n'
+        '[remote "up"]\n\turl = https://ada@code.example.com/shop\n\turl = ../elsewhere\n'
+    )
+    starter = detect_starter(tmp_path)
+    assert starter.hosts[:2] == ("git.example.org", "code.example.com")
+    assert {"pattern": "/home/ada/shop-\\[fix\\]/**", "access": "read"} in starter.places
+
+
+@pytest.mark.parametrize("agent", AGENT_STARTERS)
+def test_a_starter_for_an_agent_opens_its_own_folders_alone(agent):
+    starter = AGENT_STARTERS[agent]
+    assert starter.places
+    assert (starter.effects, starter.hosts, starter.intentignore) == ({}, (), "")
+    policy_document.parse({"places": starter.places})
+
+
+@pytest.mark.parametrize("starter", STARTERS.values(), ids=STARTERS)
+def test_a_starter_lets_tests_and_commits_run_and_names_its_registries(starter):
+    policy = policy_document.parse(starter.policy)
+    assert starter.effects == {"runs_project": "allow", "records": "allow"}
+    assert "github.com" in policy.hosts
+    assert any(place.access == "write" for place in policy.places)
+
+
+@pytest.mark.django_db
+def test_a_workspaces_own_word_on_an_effect_or_a_folder_stays(acme):
+    acme.policy = {"effects": {"records": "ask"}, "places": [{"pattern": "/tmp/**", "access": "read"}]}
+    acme.save()
+    recommendations.apply_recommendations(acme, STARTERS["go"], actor="test")
+    acme.refresh_from_db()
+    assert acme.policy["effects"] == {"records": "ask", "runs_project": "allow"}
+    places = [place for place in acme.policy["places"] if place["pattern"] == "/tmp/**"]
+    assert places == [{"pattern": "/tmp/**", "access": "read"}]
+    assert "proxy.golang.org" in acme.policy["hosts"]
