@@ -30,7 +30,7 @@ def find_remote_hosts(root: Path) -> tuple[str, ...]:
 
 
 def find_work_trees(root: Path) -> tuple[str, ...]:
-    """Return the folders of the other work trees, as `.git/worktrees` names them; none where it is unreadable."""
+    """Return the folders of the other work trees, none where git's list of them is unreadable."""
     try:
         entries = sorted((root / ".git" / "worktrees").iterdir())[:MAX_WORK_TREES]
     except OSError:
