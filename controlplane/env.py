@@ -6,6 +6,7 @@ configuration is worse than one that does not run.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import sys
@@ -35,6 +36,8 @@ class Environment:
     public_url: str
     allowed_hosts: tuple[str, ...]
     rate_per_minute: int  # requests a token may send in a minute, 0 = no limit
+    idle_hours: int  # after which a sign-in ends, 0 = never
+    sqlite_sync: str  # SQLite's `synchronous`: NORMAL or FULL
     private_targets: bool  # whether webhooks may go to private addresses and plain http
 
     @property
@@ -56,6 +59,8 @@ def read_environment(base_dir: Path) -> Environment:
         public_url=public_url,
         allowed_hosts=_read_allowed_hosts(public_url),
         rate_per_minute=_read_integer("ICP_RATE_PER_MINUTE", default=30_000, low=0, high=10**9),
+        idle_hours=_read_integer("ICP_IDLE_HOURS", default=12, low=0, high=24 * 14),
+        sqlite_sync=_read_sqlite_sync(),
         private_targets=_read_boolean("ICP_PRIVATE_TARGETS"),
     )
 
@@ -75,7 +80,7 @@ def read_or_create_secret(path: Path) -> str:
 def _read_data_dir(base_dir: Path) -> Path:
     path = Path(os.environ.get("ICP_DATA_DIR") or base_dir / "var").absolute()
     try:
-        path.mkdir(parents=True, exist_ok=True)
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         stop("ICP_DATA_DIR", f"cannot create the directory {path}: {error.strerror}")
     if not os.access(path, os.W_OK):
@@ -112,7 +117,22 @@ def _read_database(data_dir: Path) -> dict[str, object]:
         "NAME"
     ):
         stop("ICP_DATABASE_URL", "only postgres://… and sqlite:///… are supported, with a database name")
+    if engine == "django.db.backends.sqlite3":
+        _create_private_file(Path(str(database["NAME"])))
     return database
+
+
+def _create_private_file(path: Path) -> None:
+    """Create SQLite's file readable by its owner only; its log and index get the same mode from it."""
+    with contextlib.suppress(OSError):  # it exists, or its folder does not: SQLite says so
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+
+
+def _read_sqlite_sync() -> str:
+    mode = (os.environ.get("ICP_SQLITE_SYNC") or "normal").upper()
+    if mode not in {"NORMAL", "FULL"}:
+        stop("ICP_SQLITE_SYNC", "write normal or full")
+    return mode
 
 
 def _read_redis_url() -> str | None:

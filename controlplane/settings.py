@@ -50,6 +50,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "controlplane.server.middleware.end_idle_sign_ins",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
@@ -83,7 +84,7 @@ SQLITE_OPTIONS = {
     "transaction_mode": "IMMEDIATE",
     "timeout": WAIT_SECONDS,
     "init_command": (
-        "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON;"
+        f"PRAGMA journal_mode=WAL; PRAGMA synchronous={ENV.sqlite_sync}; PRAGMA foreign_keys=ON;"
         "PRAGMA recursive_triggers=ON; PRAGMA cache_size=-32000; PRAGMA temp_store=MEMORY;"
         "PRAGMA wal_autocheckpoint=4000;"
     ),
@@ -146,6 +147,7 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = (
 
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = ENV.https
 SESSION_COOKIE_SAMESITE = "Lax"
+SIGN_IN_IDLE_SECONDS = ENV.idle_hours * 3600
 SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if ENV.https else None
 SECURE_HSTS_SECONDS = 31_536_000 if ENV.https else 0

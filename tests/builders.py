@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +10,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from controlplane.models import Membership, Role, Token, Workspace
+from controlplane.server.middleware import LAST_USED
 from controlplane.shared.tokens import create_token
 from intents import registry
 from intents.models import Intent
@@ -69,6 +71,9 @@ def person(name: str, workspace: Workspace | None = None, role: Role = Role.REVI
 def signed_in(user: User) -> Client:
     client = Client()
     client.force_login(user)
+    session = client.session
+    session[LAST_USED] = int(time.time())  # as the sign-in page notes it
+    session.save()
     return client
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from http import HTTPStatus
 from math import ceil
 from typing import Any
@@ -18,6 +19,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST, require_safe
 
 from controlplane.models import Membership
+from controlplane.server.middleware import LAST_USED
 from controlplane.shared.rate_limit import TokenBuckets
 
 THEMES = ("system", "light", "dark")
@@ -52,6 +54,11 @@ class ThrottledAuthenticationForm(AuthenticationForm):
 class SignIn(LoginView):
     redirect_authenticated_user = True
     authentication_form = ThrottledAuthenticationForm
+
+    def form_valid(self, form: AuthenticationForm) -> HttpResponse:
+        response = super().form_valid(form)
+        self.request.session[LAST_USED] = int(time.time())
+        return response
 
     def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
         """Answer 429 to throttled attempts."""

@@ -6,6 +6,7 @@ guess about anything else could hide the change that a reviewer must see.
 
 from __future__ import annotations
 
+import json
 import math
 from typing import Any
 
@@ -18,6 +19,8 @@ MAX_TEXT_LENGTH = 200_000  # characters of one field
 _MAX_NUMBER = 2**53 - 1
 CUT_MARK = "… [cut: {left} more characters are not stored]"
 
+MAX_VALUES = 5_000
+TOO_MANY = "too_many_values"  # the name of the one text that stands for more
 MIN_TEXT_LENGTH = 8  # of a text that could hold a secret
 
 
@@ -47,18 +50,38 @@ def is_cut(text: str) -> bool:
 def to_storable(value: Any) -> Any:
     """Return a JSON value with every text in it masked and cut.
 
+    What holds more than `MAX_VALUES` becomes one text: a rule for each of its texts would take seconds.
     A number that JSON readers disagree on (RFC 8259, section 6) becomes text: an entry that canonical JSON
     cannot represent would make the gate deny the call.
     """
+    if isinstance(value, dict | list) and _count_values(value) > MAX_VALUES:
+        return {TOO_MANY: mask_text(cut_text(json.dumps(value, ensure_ascii=False)))}
+    return _to_storable(value)
+
+
+def _count_values(value: Any) -> int:
+    """Count the values of a JSON value, up to a little over `MAX_VALUES`."""
+    pending, count = [value], 0
+    while pending and count + len(pending) <= MAX_VALUES:
+        current = pending.pop()
+        count += 1
+        if isinstance(current, dict):
+            pending.extend(current.values())
+        elif isinstance(current, list):
+            pending.extend(current)
+    return count + len(pending)
+
+
+def _to_storable(value: Any) -> Any:
     if isinstance(value, str):
         return mask_text(cut_text(value)) if len(value) >= MIN_TEXT_LENGTH else value
     if isinstance(value, int | float) and not -_MAX_NUMBER <= value <= _MAX_NUMBER:
         return value if isinstance(value, float) and math.isfinite(value) else str(value)
     if isinstance(value, dict):
         named = mask_named(value)
-        return {str(key): to_storable(item) for key, item in named.items()}
+        return {str(key): _to_storable(item) for key, item in named.items()}
     if isinstance(value, list):
-        return [to_storable(item) for item in _mask_arguments(value)]
+        return [_to_storable(item) for item in _mask_arguments(value)]
     return value
 
 

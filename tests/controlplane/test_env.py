@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import stat
 
 import pytest
@@ -18,6 +19,8 @@ VARIABLES = (
     "SECRET_KEY",
     "RATE_PER_MINUTE",
     "PRIVATE_TARGETS",
+    "IDLE_HOURS",
+    "SQLITE_SYNC",
 )
 
 
@@ -87,3 +90,26 @@ def test_an_https_address_is_known_and_its_host_allowed(start):
     env = start(PUBLIC_URL="https://icp.example.org/", ALLOWED_HOSTS="a.example.org, b.example.org")
     assert env.https
     assert {"icp.example.org", "a.example.org", "b.example.org"} <= set(env.allowed_hosts)
+
+
+def test_the_data_folder_and_the_database_are_readable_by_their_owner_only(start, tmp_path):
+    start()
+    assert stat.S_IMODE((tmp_path / "data").stat().st_mode) == 0o700
+    assert stat.S_IMODE((tmp_path / "data/icp.sqlite3").stat().st_mode) == 0o600
+
+
+def test_the_log_of_the_database_is_no_more_readable_than_it(start, tmp_path):
+    start()
+    with sqlite3.connect(tmp_path / "data/icp.sqlite3") as database:
+        database.execute("PRAGMA journal_mode=WAL")
+        database.execute("CREATE TABLE t (x)")
+        modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in (tmp_path / "data").glob("icp.*")}
+    assert set(modes.values()) == {0o600}
+    assert "icp.sqlite3-wal" in modes
+
+
+def test_what_is_stored_at_a_loss_of_power_can_be_chosen(start):
+    assert start().sqlite_sync == "NORMAL"
+    assert start(SQLITE_SYNC="full").sqlite_sync == "FULL"
+    with pytest.raises(SystemExit, match="ICP_SQLITE_SYNC"):
+        start(SQLITE_SYNC="off")

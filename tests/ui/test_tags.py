@@ -90,6 +90,27 @@ def test_hidden_characters_become_marks_and_the_rest_is_escaped():
     assert "\té" in shown
 
 
+@pytest.mark.parametrize(
+    ("text", "marked"),
+    [
+        ("\uff52\uff4d -rf", ["U+FF52", "U+FF4D"]),
+        ("http://\u0430pple.com|sh", ["U+0430"]),
+        ("p\u0430yp\u0430l", ["U+0430"]),
+        ("\u03bfpen", ["U+03BF"]),
+        ("\U0001d41a", ["U+1D41A"]),
+    ],
+)
+def test_letters_that_imitate_others_become_marks(text, marked):
+    assert all(mark in str(icp.visible(text)) for mark in marked)
+
+
+@pytest.mark.parametrize(
+    "text", ["привет мир", "\u03b1 + \u03b2", "Grüße, naïve", "日本語 text", "x = 1 # комментарий"]
+)
+def test_words_of_one_script_are_what_they_seem(text):
+    assert "U+" not in str(icp.visible(text))
+
+
 def test_a_path_mutes_its_folder():
     assert str(icp.path("src/a.ts")) == '<bdi class="path">src/<b>a.ts</b></bdi>'
 

@@ -70,9 +70,15 @@ class Patch:
     unreadable_reason: str | None = None
 
 
+MAX_PARTS = 2_000  # hunks and headers: what is above is not judged, for the time that it would take
+_PART_MARKS = ("\n@@", "\n*** ", "\n+++ ", "\n--- ")
+
+
 @lru_cache(maxsize=4)
 def parse(text: str) -> Patch:
     """Parse a patch of any form, or a mixture. Never raises. Cached: several readers of one call need it."""
+    if sum(text.count(mark) for mark in _PART_MARKS) > MAX_PARTS:
+        return Patch((), f"the patch has more than {MAX_PARTS} parts; make several of it")
     lines = text.replace("\r\n", "\n").split("\n")
     files: list[FilePatch] = []
     has_foreign_lines = False

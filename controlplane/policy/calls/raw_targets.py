@@ -11,8 +11,26 @@ from controlplane.policy.model import Policy, ToolCall, Unknown
 from controlplane.policy.paths.filesystem import Filesystem
 from controlplane.policy.paths.raw_path import RawPath
 
-MAX_PATHS = 2000  # of one call: bounds the time that it may take
-TOO_MANY_PATHS = f"The call names more than {MAX_PATHS} paths; make several calls of it."
+# What is above these is not judged, for the time that it would take: a person decides.
+MAX_PATHS = 500  # of one call
+MAX_VALUES = 5_000  # texts, numbers, lists and objects of an input
+TOO_MANY_PATHS = f"the call names more than {MAX_PATHS} paths; make several calls of it"
+TOO_MANY_VALUES = f"the input holds more than {MAX_VALUES} values; make several calls of it"
+
+
+def has_too_many_values(value: Any) -> bool:
+    """Return whether a JSON value holds more than `MAX_VALUES`, and look at no more than that."""
+    pending, count = [value], 0
+    while pending:
+        current = pending.pop()
+        count += 1
+        if isinstance(current, dict):
+            pending.extend(current.values())
+        elif isinstance(current, list):
+            pending.extend(current)
+        if count + len(pending) > MAX_VALUES:
+            return True
+    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,3 +57,4 @@ class RawTargets:
     unknown: list[Unknown] = field(default_factory=list)
     effects: list[PartEffect] = field(default_factory=list)
     wildcard_names: list[RawPath] = field(default_factory=list)
+    is_unread: bool = False  # too large to be read, so whatever the tool may do is possible

@@ -15,7 +15,14 @@ from controlplane.policy.calls.input_readers import (
     describe_unknown_tool,
     read_unknown_tool,
 )
-from controlplane.policy.calls.raw_targets import MAX_PATHS, TOO_MANY_PATHS, RawTargets, ToolInput
+from controlplane.policy.calls.raw_targets import (
+    MAX_PATHS,
+    TOO_MANY_PATHS,
+    TOO_MANY_VALUES,
+    RawTargets,
+    ToolInput,
+    has_too_many_values,
+)
 from controlplane.policy.calls.resolve_tool import (
     ResolvedTool,
     classify_without_input,
@@ -25,6 +32,7 @@ from controlplane.policy.calls.resolve_tool import (
 from controlplane.policy.calls.toolsets.kinds import READING_KINDS, ToolKind
 from controlplane.policy.effects import LOOKING, Effect, PartEffect
 from controlplane.policy.model import Policy, ToolCall, ToolClass, Unknown
+from controlplane.policy.paths.canonical import to_printable
 from controlplane.policy.paths.filesystem import Filesystem, UnknownFilesystem
 from controlplane.policy.paths.raw_path import RawPath
 
@@ -61,9 +69,9 @@ def find_targets(
     """Return class and targets of a call; a shell whose input cannot be understood is destructive."""
     resolved = resolve_tool(call)
     tool_class = classify_without_input(resolved, policy)
-    targets = _read_input(call, resolved, policy, filesystem)
-    if isinstance(targets, RawTargets) and _count_paths(targets) > MAX_PATHS:
-        targets = TOO_MANY_PATHS
+    targets = _read_within_limits(call, resolved, policy, filesystem)
+    if isinstance(targets, RawTargets) and targets.is_unread and tool_class is not ToolClass.HANDSHAKE:
+        tool_class = ToolClass.DESTRUCTIVE
     if isinstance(targets, str):
         tool_class = tool_class or ToolClass.DESTRUCTIVE
         return CallTargets(tool_class, input_error=targets, input=resolved.input)
@@ -152,6 +160,19 @@ def _count_paths(targets: RawTargets) -> int:
 
 def _is_reader(resolved: ResolvedTool) -> bool:
     return resolved.tool is not None and resolved.tool.kind in READING_KINDS
+
+
+def _read_within_limits(
+    call: ToolCall, resolved: ResolvedTool, policy: Policy, filesystem: Filesystem
+) -> RawTargets | str:
+    """Read the input; one that is too large to be judged is unknown as a whole."""
+    too_many = TOO_MANY_VALUES if has_too_many_values(resolved.input) else ""
+    targets = RawTargets() if too_many else _read_input(call, resolved, policy, filesystem)
+    if targets == TOO_MANY_PATHS or (isinstance(targets, RawTargets) and _count_paths(targets) > MAX_PATHS):
+        too_many = TOO_MANY_PATHS
+    if not too_many:
+        return targets
+    return RawTargets(unknown=[Unknown(to_printable(str(resolved.name)), too_many)], is_unread=True)
 
 
 def _read_input(

@@ -11,6 +11,8 @@ from controlplane.shared.secret_rules import forms, gitleaks, private_keys
 from controlplane.shared.secret_rules.assignments import assignment_rules
 from controlplane.shared.secret_rules.rule import Rule, Span
 
+MAX_MATCHES = 2_000  # of one rule in one text
+
 
 class SecretRules:
     """All rules, and one automaton that finds which of their hints a text holds, in a single pass."""
@@ -54,7 +56,11 @@ def find_secrets(text: str) -> list[Span]:
 
 
 def _find(rule: Rule, encoded: bytes) -> Iterator[Span]:
-    for match in rule.pattern.finditer(encoded):
+    """Yield what a rule finds. A text with thousands of matches is masked from there on, not read on."""
+    for number, match in enumerate(rule.pattern.finditer(encoded)):
+        if number == MAX_MATCHES:
+            yield match.start(), len(encoded)
+            return
         span = rule.find_span(match)
         if span is not None:
             yield span

@@ -117,6 +117,20 @@ def test_values_are_masked_by_their_names_and_by_the_command_they_belong_to(valu
     assert to_storable(value) == masked
 
 
+def test_what_holds_thousands_of_values_is_masked_as_one_text():
+    stored = to_storable({"rows": ["password: hunter22"] * 6_000})
+    assert list(stored) == ["too_many_values"]
+    assert "hunter22" not in stored["too_many_values"]
+    assert to_storable(stored) == stored
+
+
+def test_a_text_with_thousands_of_matches_is_masked_to_its_end():
+    text = "password: hunter22\n" * 3_000 + "the end"
+    masked = mask_text(text)
+    assert "hunter22" not in masked
+    assert "the end" not in masked
+
+
 # Each makes some rule begin again and again without coming to an end.
 PIECES = [
     "password=", "eyJ", "a://b:", "-----BEGIN A", "-----BEGIN A PRIVATE KEY-----", "-----END A PRIVATE KEY-----", "bearer ",

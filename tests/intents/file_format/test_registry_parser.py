@@ -97,3 +97,23 @@ active_intents:
         "INVALID_STATUS",
         "INVALID_DEPENDENCY",
     }
+
+
+ONE = "- id: INT-{0}\n  name: Some\n  status: PENDING\n  owned_scope:\n  - src/{0}/**\n"
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        "active_intents:\n" + "".join(ONE.format(number) for number in range(20_000)),
+        "active_intents: [" + ", ".join(f"{{id: INT-{number}, name: x}}" for number in range(20_000)) + "]",
+        json.dumps({"active_intents": [{"id": f"INT-{number}", "name": "x"} for number in range(20_000)]}),
+    ],
+    ids=["block", "flow", "json"],
+)
+def test_twenty_thousand_intents_are_refused_before_a_tree_is_built(document):
+    with bounded(5):  # building the tree takes some hundred
+        parsed = parse_registry(document.encode())
+    assert [error.message for error in parsed.report.errors] == [
+        "The file holds more than 5,000 intents. Split it."
+    ]

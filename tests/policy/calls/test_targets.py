@@ -144,12 +144,26 @@ def test_a_reading_tool_that_is_distrusted_may_change_what_it_names():
     assert effect.unknown
 
 
-def test_a_call_may_not_name_thousands_of_paths():
-    many = call("apply_patch", {"patch": "".join(f"*** Add File: src/f{n}\n" for n in range(2001))})
-    assert said(judge(many, snapshot("**"))) == ("deny", "HOOK_BLOCKED", "invalid_input")
-    assert found(many).input_error == "The call names more than 2000 paths; make several calls of it."
-    enough = call("apply_patch", {"patch": "".join(f"*** Add File: src/f{n}\n" for n in range(2000))})
+def test_a_person_decides_about_a_call_that_names_many_hundred_paths():
+    many = call("apply_patch", {"patch": "".join(f"*** Add File: src/f{n}\n" for n in range(501))})
+    assert said(judge(many, snapshot("**"))) == ("ask", "SCOPE_VIOLATION", "unknown_target")
+    assert found(many).unknown[0].reason == "the call names more than 500 paths; make several calls of it"
+    enough = call("apply_patch", {"patch": "".join(f"*** Add File: src/f{n}\n" for n in range(500))})
     assert said(judge(enough, snapshot("**"))) == ("allow", None, None)
+
+
+@pytest.mark.parametrize(
+    ("tool", "tool_input"),
+    [
+        ("Read", {f"k{number}": "src/a" for number in range(5_001)}),
+        ("Write", {"file_path": "src/a", "content": "", "x": [0] * 5_001}),
+        ("Bash", {"command": "true", "x": [[0]] * 2_501}),
+        ("mcp__any__tool", {"x": [{"a": 1}] * 2_501}),
+        ("MultiEdit", {"file_path": "src/a", "edits": [{"old_string": "a", "new_string": "b"}] * 1_700}),
+    ],
+)
+def test_a_person_decides_about_a_call_with_thousands_of_values(tool, tool_input):
+    assert said(judge(call(tool, tool_input), snapshot("**"))) == ("ask", "SCOPE_VIOLATION", "unknown_target")
 
 
 # --- shells ---------------------------------------------------------------------------------------
