@@ -16,6 +16,8 @@ from tests.policy.builders import NOW, bash, call, no_intent, snapshot
 from tests.policy.local_filesystem import LocalFilesystem
 from tests.policy.test_attacks import AGENTS, ATTACKS, FILES, LINKS, TOOL_ATTACKS
 
+PERMITTED = Path(__file__).parent / "data" / "permitted_commands.json"
+
 
 @dataclass(frozen=True, slots=True)
 class Attack:
@@ -27,21 +29,36 @@ class Attack:
     filesystem: Filesystem
 
 
-def list_allowed(folder: Path, policy: Policy, grants: tuple[Grant, ...]) -> tuple[int, list[str]]:
+def list_allowed(
+    folder: Path, policy: Policy, grants: tuple[Grant, ...] = (), permitted: frozenset[str] = frozenset()
+) -> tuple[int, list[str]]:
     """Return how many attacks were tried, and which of them were allowed.
 
-    `grants` are what the session was given before the attack.
+    `grants` are what the session was given before the attack. `permitted` are commands that policy and grants
+    allow on purpose.
     """
     # The cases lie in a temporary folder, which starters open as scratch space: what is outside of a
     # workspace there would be open as well.
     policy = replace(policy, places=tuple(place for place in policy.places if not _holds(place, folder)))
     tried, allowed = 0, []
     for attack in _list_attacks(folder):
+        if _read_command(attack) in permitted:
+            continue
         state = replace(attack.snapshot, policy=_merge(policy, attack.snapshot.policy), grants=grants)
         tried += 1
         if decide(attack.call, state, NOW, attack.filesystem).verdict is Verdict.ALLOW:
             allowed.append(attack.name)
     return tried, allowed
+
+
+def load_permitted() -> frozenset[str]:
+    return frozenset(json.loads(PERMITTED.read_text())["commands"])
+
+
+def _read_command(attack: Attack) -> str:
+    data = attack.call.input
+    command = data.get("command") if isinstance(data, dict) else None
+    return command.strip() if isinstance(command, str) else ""
 
 
 def _holds(place: Place, folder: Path) -> bool:

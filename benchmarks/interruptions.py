@@ -70,11 +70,18 @@ def measure(calls: Path, workspace: Path) -> Result:
 
 
 def _try_attacks(policy, folder: Path, result: Result) -> None:
-    """Try every attack in a session without a grant, and in one that has all the grants of the replay."""
+    """Try every attack under the default policy; then under the starter's, without a grant and with all those
+    of the replay."""
     from benchmarks import attacks  # noqa: PLC0415
+    from controlplane.policy.model import Policy  # noqa: PLC0415
 
-    for name, grants in (("bare", ()), ("granted", tuple(result.grants))):
-        tried, allowed = attacks.list_allowed(folder / name, policy, grants)
+    permitted = attacks.load_permitted()
+    for name, *terms in (
+        ("default", Policy()),
+        ("bare", policy, (), permitted),
+        ("granted", policy, tuple(result.grants), permitted),
+    ):
+        tried, allowed = attacks.list_allowed(folder / name, *terms)
         result.tried += tried
         result.allowed.update(allowed)
 
