@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Collection, Mapping
 from typing import IO, Any
 
@@ -12,6 +13,7 @@ from rest_framework.request import Request
 
 from controlplane.api.bodies import read_media_type
 from controlplane.api.errors import ApiError
+from controlplane.shared.errors import UnavailableError
 
 JSON_TYPE = "application/json"
 YAML_TYPES = ("application/yaml", "text/yaml", "application/x-yaml", "text/plain", JSON_TYPE)
@@ -20,6 +22,12 @@ MARKDOWN_TYPES = ("text/markdown", "text/plain")
 JSON_LINES_TYPES = ("application/x-ndjson", "application/jsonl", "application/x-jsonlines", "text/plain")
 
 CHUNK_BYTES = 64 * 1024
+# The body has arrived: whoever reads it for longer works on what it says, and holds a thread.
+MAX_READ_SECONDS = 30
+TOO_SLOW = (
+    f"This body takes longer than {MAX_READ_SECONDS} seconds, so nothing of it was stored. Send it in parts, "
+    "or use the command on the server."
+)
 
 
 class RawBodyParser(BaseParser):
@@ -49,7 +57,8 @@ def open_body(request: Request, media_types: Collection[str]) -> Callable[[int],
     """Return `read(size)` over a body that is streamed past DRF's parsers.
 
     Raises UnsupportedMediaType (415) for a type that is not in `media_types`, `ApiError` (413) for a body
-    over the upload limit. A request without a content type passes.
+    over the upload limit. `read` raises UnavailableError (503) once its reader has worked on the body for
+    `MAX_READ_SECONDS`. A request without a content type passes.
     """
     media_type = read_media_type(request)
     if media_type and media_type not in media_types:
@@ -58,7 +67,14 @@ def open_body(request: Request, media_types: Collection[str]) -> Callable[[int],
     if int(request.META.get("CONTENT_LENGTH") or 0) > limit:
         raise ApiError(413, "TOO_LARGE", f"The body is over {limit:,} bytes. Send it in parts.")
     read: Callable[[int], bytes] = request._request.read  # noqa: SLF001 - DRF has no public way to stream
-    return read
+    ends = time.monotonic() + MAX_READ_SECONDS
+
+    def read_in_time(size: int) -> bytes:
+        if time.monotonic() > ends:
+            raise UnavailableError(TOO_SLOW)
+        return read(size)
+
+    return read_in_time
 
 
 def read_body(request: Request, media_types: Collection[str]) -> bytes:

@@ -9,17 +9,21 @@ import hashlib
 import json
 from typing import Any
 
+from django.db.models import BinaryField, Case, F, When
+from django.db.models.functions import Length
+
 from controlplane.policy.model import Decision
 from sessions.gate import snapshot_cache
 from sessions.gate.outcome import COUNTED_ERROR_TYPES, GateOutcome
 from sessions.lifecycle.end import freeze_session
 from sessions.models import AgentSession
-from traces.ledger.append import NewEntry, append, read_body
+from traces.ledger.append import NewEntry, append
 from traces.models import LedgerEntry
 
 ALERT_AFTER = 3  # different calls denied for one subject
 MAX_DENIALS_READ = 50  # of the session, the newest
 MAX_PATHS = 20  # of one call
+MAX_BODY_READ = 64 * 1024  # bytes of a denial's body
 ACTOR = "gate"
 
 
@@ -50,13 +54,18 @@ def _find_attempts(session: AgentSession) -> list[tuple[set[tuple[str, str]], st
         outcome__in=["deny", "ask"],
         error_type__in=[kind.value for kind in COUNTED_ERROR_TYPES],
     )
-    bodies = [
-        read_body(entry) or {} for entry in rows.select_related("body").order_by("-pk")[:MAX_DENIALS_READ]
-    ]
-    return [
-        (_find_subjects(body.get("offending") or [], body.get("reason", "")), _serialize_call(body))
-        for body in bodies
-    ]
+    # A long body is told apart by its size: to read fifty of them would take seconds, in a transaction.
+    short_body = Case(When(size__lte=MAX_BODY_READ, then=F("body__body")), output_field=BinaryField())
+    newest = rows.annotate(size=Length("body__body")).annotate(short_body=short_body).order_by("-pk")
+    values = newest.values_list("short_body", "reason", "size")[:MAX_DENIALS_READ]
+    return [_read_attempt(body, reason, size) for body, reason, size in values]
+
+
+def _read_attempt(body: Any, reason: str, size: int | None) -> tuple[set[tuple[str, str]], str]:
+    if body is None:
+        return _find_subjects([], reason), f"{size} bytes"
+    denial = json.loads(bytes(body))
+    return _find_subjects(denial.get("offending") or [], denial.get("reason", "")), _serialize_call(denial)
 
 
 def _find_subjects(offending: list[str], reason: str) -> set[tuple[str, str]]:

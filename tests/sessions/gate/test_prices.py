@@ -80,3 +80,18 @@ def test_no_call_costs_more_than_a_few_hundred_ordinary_ones(acme, agent, tool, 
     assert reply.status == 200, answer
     assert answer["decision"] in {"allow", "ask", "deny"}
     assert answer["reason"] != "internal_error"
+
+
+@pytest.mark.django_db
+def test_refusals_of_long_calls_do_not_make_later_ones_dear(acme, agent):
+    """Who counts refusals reads what they were about, but not fifty texts of a megabyte."""
+    builders.intent(acme)
+    agent.select("INT-001")
+    for number in range(12):
+        agent.gate(
+            "Write", file_path=f"docs/{number}.md", content="x" * 190_000, a="y" * 190_000, b="z" * 190_000
+        )
+    bearer = find_bearer(agent.secret)
+    call = {"session_id": "s-1", "tool": "Write", "input": {"file_path": "docs/last.md", "content": "x"}}
+    with bounded(10):  # unbounded it takes some 10 more for each of fifty
+        run_steps(GateCall().steps(bearer, json.dumps(call).encode(), ""), record_alone)
