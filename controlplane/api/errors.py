@@ -29,6 +29,7 @@ from controlplane.shared.errors import (
     UnavailableError,
     VersionMismatchError,
 )
+from controlplane.shared.metrics import DATABASE_ERRORS
 
 log = logging.getLogger(__name__)
 
@@ -124,6 +125,7 @@ def _describe(error: Exception) -> tuple[int, str, str, dict[str, Any]]:
         return 403, "PERMISSION_DENIED", "Not permitted.", {}
     if isinstance(error, DatabaseError | InterfaceError) and is_unavailable(error):
         text = describe_database_error(error)
+        DATABASE_ERRORS.inc()
         log.error("request failed: %s", text)  # no traceback: an outage would write one for each request
         return 503, "UNAVAILABLE", text, {}
     log.error("request failed", exc_info=error)

@@ -11,6 +11,7 @@ from typing import Any
 
 from django.db import close_old_connections
 
+from controlplane.server.gauges import measure
 from controlplane.server.health import readiness
 from sessions.approvals.lifecycle import expire_overdue
 from sessions.gate.monitoring.health import alert_on_partial_hooks
@@ -33,6 +34,7 @@ LOOPS: tuple[tuple[str, float, Callable[[], Any]], ...] = (  # name, seconds bet
     ("tell outlets", 1.0, deliver_all),
     ("anchor ledgers", 1.0, send_due_heads),
     ("watch sessions", 60.0, alert_on_partial_hooks),
+    ("measure", 15.0, measure),
 )
 
 

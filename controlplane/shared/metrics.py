@@ -26,6 +26,18 @@ GATE_SECONDS = Histogram(
 )
 ANCHORS = Gauge("icp_ledger_anchors", "Anchors of ledgers by health.", ["health"], registry=REGISTRY)
 OUTLETS = Gauge("icp_outlets", "Outlets by health.", ["health"], registry=REGISTRY)
+GATE_WAITING = Gauge("icp_gate_waiting", "Gate calls that wait for a lane.", ["lane"], registry=REGISTRY)
+VIEWS_WAITING = Gauge("icp_views_waiting", "Requests that wait for a thread.", registry=REGISTRY)
+VIEWS_RUNNING = Gauge("icp_views_running", "Threads that answer a request.", registry=REGISTRY)
+REFUSED = Counter("icp_gate_refused", "Gate calls denied for lack of time.", registry=REGISTRY)
+DATABASE_ERRORS = Counter(
+    "icp_database_errors", "Requests that the database could not serve.", registry=REGISTRY
+)
+DISK_FREE = Gauge("icp_disk_free_bytes", "Room on the disk of the data folder.", registry=REGISTRY)
+PENDING_APPROVALS = Gauge("icp_approvals_pending", "Approvals that wait for a person.", registry=REGISTRY)
+UNSEALED_AGE = Gauge(
+    "icp_ledger_unsealed_seconds", "Age of the oldest entry that no head covers.", registry=REGISTRY
+)
 
 # Resolved once: a lookup by label takes a lock, and the gate counts every call.
 _DECISIONS = {decision: GATE_DECISIONS.labels(decision) for decision in ("allow", "deny", "ask")}

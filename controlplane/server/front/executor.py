@@ -14,6 +14,7 @@ from controlplane.server.front.callers import identify, read_headers
 from controlplane.server.front.fair_queue import FairQueue
 from controlplane.shared.database.limits import LONG_SECONDS, limit_waits
 from controlplane.shared.errors import UnavailableError
+from controlplane.shared.metrics import VIEWS_RUNNING, VIEWS_WAITING
 
 MAX_RUNNING = 6  # threads that one workspace, or one address without a token, may hold at a time
 QUEUE_SECONDS = 10  # a request that found no thread by then is refused
@@ -36,6 +37,7 @@ class FairExecutor(Executor):
 
     def __init__(self, threads: int) -> None:
         self._queue: FairQueue[Task] = FairQueue(max_running=min(threads, MAX_RUNNING))
+        VIEWS_WAITING.set_function(lambda: self._queue.size)
         for number in range(threads):
             threading.Thread(target=self._run, name=f"views {number}", daemon=True).start()
 
@@ -58,7 +60,9 @@ class FairExecutor(Executor):
         limit_waits(LONG_SECONDS)
         while (taken := self._queue.take()) is not None:
             caller, task = taken
-            self._queue.give_back(caller, _run_task(task))
+            with VIEWS_RUNNING.track_inprogress():
+                spent = _run_task(task)
+            self._queue.give_back(caller, spent)
 
 
 def _run_task(task: Task) -> float:

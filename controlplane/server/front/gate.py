@@ -10,7 +10,7 @@ import asyncio
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from urllib.parse import parse_qs
 
 from django.conf import settings
@@ -23,6 +23,7 @@ from controlplane.server.front.fair_queue import Payer
 from controlplane.server.front.lane import Job, Lane, Lanes
 from controlplane.server.front.replies import CLOSE, RawReply, render_refused_call, to_json
 from controlplane.shared.errors import UnavailableError
+from controlplane.shared.metrics import GATE_WAITING, REFUSED
 from controlplane.shared.tokens import Bearer
 from sessions.adapters.hook_call import Event
 from sessions.adapters.parse import event_name_in
@@ -115,7 +116,10 @@ class GateApp:
     @cached_property
     def lanes(self) -> Lanes:
         """Threads that start with the first call, not with the import of the application."""
-        return Lanes()
+        lanes = Lanes()
+        for name, lane in (("fast", lanes.fast), ("slow", lanes.slow)):
+            GATE_WAITING.labels(name).set_function(partial(getattr, lane.queue, "size"))
+        return lanes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         gate_call = find_gate_call(scope)
@@ -127,7 +131,10 @@ class GateApp:
             return
         resumed = next((value for name, value in reversed(scope["headers"]) if name == RESUMED_HEADER), b"")
         reply = await self.run(gate_call, bearer, body, resumed.decode("latin-1"))
-        await (reply or gate_call.refuse(UnavailableError(NO_TIME))).send_to(send)
+        if reply is None:
+            REFUSED.inc()
+            reply = gate_call.refuse(UnavailableError(NO_TIME))
+        await reply.send_to(send)
 
     async def run(self, gate_call: GateCall, bearer: Bearer, body: bytes, resumed: str) -> RawReply | None:
         """Return the reply; None when there is no time for one."""

@@ -21,7 +21,7 @@ from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 GATE_SECONDS = 4  # for a statement of the gate
-LONG_SECONDS = 30  # for a statement of a page or an export
+LONG_SECONDS = 15  # for a statement of a page or an export
 GRACE_SECONDS = 1  # the server ends a statement by itself in time, unless it hangs
 LOOK_SECONDS = 0.5
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from prometheus_client.parser import text_string_to_metric_families
 
+from controlplane.server.gauges import measure
 from controlplane.shared import metrics
+from tests import builders
 
 
 def read_metrics(client):
@@ -26,7 +28,14 @@ def test_the_metrics_are_those_that_operators_know(client, settings):
         names = {name for name, *_ in read_metrics(client)}
     finally:
         metrics.OUTLETS.clear()
-    assert names - {"icp_ledger_anchors"} == {
+    assert names - {"icp_ledger_anchors", "icp_gate_waiting"} == {
+        "icp_views_waiting",
+        "icp_views_running",
+        "icp_gate_refused_total",
+        "icp_database_errors_total",
+        "icp_disk_free_bytes",
+        "icp_approvals_pending",
+        "icp_ledger_unsealed_seconds",
         "icp_gate_decisions_total",
         "icp_gate_seconds_bucket",
         "icp_gate_seconds_sum",
@@ -48,3 +57,14 @@ def test_a_decision_is_counted_by_its_outcome_and_its_time(client):
         ("icp_gate_seconds_count",): 1,
     }.items():
         assert after[key] - before[key] == change, key
+
+
+def test_what_waits_is_measured(client, acme, agent):
+    builders.intent(acme)
+    agent.select("INT-001")
+    agent.gate("Write", file_path="docs/a.md", content="x")
+    measure()
+    values = read_metrics(client)
+    assert values["icp_approvals_pending",] == 1
+    assert values["icp_ledger_unsealed_seconds",] > 0
+    assert values["icp_disk_free_bytes",] > 0
