@@ -20,6 +20,7 @@ _MAX_NUMBER = 2**53 - 1
 CUT_MARK = "… [cut: {left} more characters are not stored]"
 
 MAX_VALUES = 5_000
+SECRET_COLLECTIONS = frozenset({"secrets", "passwords"})
 TOO_MANY = "too_many_values"  # the name of the one text that stands for more
 MIN_TEXT_LENGTH = 8  # of a text that could hold a secret
 
@@ -79,10 +80,24 @@ def _to_storable(value: Any) -> Any:
         return value if isinstance(value, float) and math.isfinite(value) else str(value)
     if isinstance(value, dict):
         named = mask_named(value)
-        return {str(key): _to_storable(item) for key, item in named.items()}
+        return {
+            str(key): _mask_all(item) if str(key).lower() in SECRET_COLLECTIONS else _to_storable(item)
+            for key, item in named.items()
+        }
     if isinstance(value, list):
         return [_to_storable(item) for item in _mask_arguments(value)]
     return value
+
+
+def _mask_all(value: Any) -> Any:
+    """Mask every text of a collection of secrets."""
+    if isinstance(value, str):
+        return value if is_harmless(value) else MASK
+    if isinstance(value, dict):
+        return {str(key): _mask_all(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_mask_all(item) for item in value]
+    return _to_storable(value)
 
 
 def mask_named(value: dict[Any, Any]) -> dict[Any, Any]:

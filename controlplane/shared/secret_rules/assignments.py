@@ -18,7 +18,7 @@ from controlplane.shared.secret_rules.rule import Rule, Span, compile_pattern
 
 HINTS = (
     "pass", "pwd", "secret", "token", "key", "credential", "auth", "cookie", "pat", "dsn", "sas", "webhook",
-    "connection", "session", "x-", "api-",
+    "connection", "session", "x-", "api-", "--pw", "bearer",
 )  # fmt: skip
 # A text in quotes, with the quotes escaped as often as it is nested; its end may be cut off.
 QUOTED = r"\\{0,7}(?:\"(?P<double>(?:[^\"\\\n]|\\[^\"\n])+)|'(?P<single>[^'\n\\]+)|`(?P<tick>[^`\n\\]+))"
@@ -28,6 +28,7 @@ AFTER_NAME = r"(?:\\{0,7}[\"'`])?\]?\)?[ \t]{0,5}(?::=|=>|\?=|[:=])[ \t]{0,5}"
 VALUE = rf"(?:{QUOTED}|{BARE})"
 LIST = r"[\"'][ \t]{0,5},[ \t]{0,5}"
 NEXT = r"(?:\"(?P<next_double>[^\"\n]+)\"|'(?P<next_single>[^'\n]+)')"  # the next text of a list
+QUOTE = r"\\{0,7}[\"']"
 MIN_VALUE = 3
 MIN_HEADER = 6
 MIN_PLAIN = 8  # characters of a bare word of letters only: a shorter one is as likely a name
@@ -38,13 +39,16 @@ VALUES = (b"double", b"single", b"tick", b"bare", b"next_double", b"next_single"
 def assignment_rules() -> list[Rule]:
     """Return the rules; their order does not matter, since what they find is united."""
     setting = r"(?:\bENV|\bARG|\bsetx|\bset -g?x|\baws configure set|\bconfig set|\bsecrets? (?:set|put))\s+"
-    option = rf"(?:^|[\s\"',\[])--?(?P<name>{NAME}|(?i:[\w-]{{0,40}}(?:pass|auth))|pw)"
+    option = rf"(?:^|[\s\"',\[])--?(?P<name>{NAME}|(?i:[\w-]{{0,40}}(?:pass|auth|bearer))|pw)"
     call = r"(?i:setenv|putenv|setRequestHeader|add_?header|setHeader|\.header|\.set)\(\s{0,5}\\{0,3}[\"']"
+    attribute = rf"(?i:key|name)={QUOTE}"
     separator = r"\\{0,3}[\"']\s{0,5},\s{0,5}"
     return [
         _rule("variable", rf"\b(?P<name>{VARIABLE})=(?:{QUOTED}|{BARE})", _variable),
         _rule("field", rf"(?P<name>{NAME}|\b{VARIABLE}){AFTER_NAME}{VALUE}", _field),
-        _rule("setting", rf"{setting}(?P<name>{NAME}|{VARIABLE})\s+{VALUE}", _variable),
+        _rule("setting", rf"{setting}(?:\S*[:/])?(?P<name>{NAME}|{VARIABLE})\s+{VALUE}", _variable),
+        _rule("attribute", rf"{attribute}(?P<name>{NAME}|{VARIABLE}){QUOTE}\s+(?i:value)={VALUE}", _field),
+        _rule("block", rf"(?P<name>{NAME}):[ \t]*[>|][-+0-9]*[ \t]*\n\s+{BARE}", _variable),
         _rule(
             "option", rf"{option}(?:(?:=|[ \t]{{1,5}}){VALUE}|[\"'][ \t]{{0,5}},[ \t]{{0,5}}{NEXT})", _option
         ),
@@ -122,7 +126,8 @@ def _header(match: Any) -> Span | None:
     secret = (rest or scheme).strip()
     if len(secret) < MIN_HEADER or is_harmless(secret):
         return None
-    if group == "bare" and not rest and (is_code(secret) or secret.isalpha()):
+    is_header_line = "-" in name  # and so no code
+    if group == "bare" and not rest and (secret.isalpha() or (is_code(secret) and not is_header_line)):
         return None
     if rest and not scheme.replace("-", "").isalnum():
         return None

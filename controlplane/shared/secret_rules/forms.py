@@ -15,7 +15,7 @@ from controlplane.shared.secret_rules.rule import Rule, Span, compile_pattern
 FILE = Path(__file__).with_name("forms.toml")
 MIN_SHORT, MIN_DIGITS = 20, 2
 MIN_WORD = 16  # letters: "basic authentication" is no credential
-_WORDS = re.compile(rb"[a-z]+(?:[_-][a-z]+)*")  # `icp_gate_seconds` is no token
+_WORDS = re.compile(rb"[a-z]+(?:[._-][a-z]+)*")  # `icp_gate_seconds` is no token
 ARGUMENTS = r"(?:\s[^\n|;&]*?)?\s(?:[^\n|;&]*?\s)?"
 
 
@@ -63,4 +63,11 @@ def _openssl(match: Any) -> Span | None:
     return None if is_source else span_of_value(match)
 
 
-CHECKS = {"": span_of_value, "credentials": _credentials, "openssl": _openssl}
+def _mixed(match: Any) -> Span | None:
+    """No word: it holds digits, or letters of both cases."""
+    secret = match[b"secret"]
+    is_word = secret.isalpha() and (secret.islower() or secret.isupper() or secret.istitle())
+    return None if is_word else span_of_value(match)
+
+
+CHECKS = {"": span_of_value, "mixed": _mixed, "credentials": _credentials, "openssl": _openssl}

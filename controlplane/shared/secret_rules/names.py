@@ -10,7 +10,7 @@ LAST_WORDS = (
     r"|(?:access|account|admin|api|app|application|auth|client|consumer|decryption|deploy|encryption|functions?"
     r"|host|license|master|private|secret|service|session|shared[_-]?access|signing|storage|subscription|vault"
     r"|webhook)[_-]?key|connection[_-]?string|(?:secret|access)[_-]?key[_-]?(?:id|base)"
-    r"|[_-]pass|[_-]pat|webhook[_-]?url|[_-]dsn)"
+    r"|[_-]pass|(?-i:[a-z]Pass)|[_-]pat|webhook[_-]?url|[_-]dsn)"
 )
 NAME = rf"(?i:[\w.-]{{0,60}}{LAST_WORDS}(?:[_-]?\d{{1,2}}|[_-]?base64)?)"
 # Environment variables end with more: KEY alone says little in code, and much in `export STRIPE_KEY=`.
@@ -33,17 +33,20 @@ _PUBLIC_NAME = re.compile(
 _HARMLESS = re.compile(
     r"(?i)(?:true|false|null|none|nil|undefined|string|str|text|bytes|password|passwd|token|secret|bool|boolean|int"
     r"|integer|number|float|object|any|unknown|never|required|optional|yes|no|bearer|basic|oauth|env|todo|redacted"
-    r"|and|or|to|from|is|in|of|for|with|the|file|stdin|prompt|auto|webhook|cookie|session|lax|strict|default|example|placeholder|changeme|id|name|value|key|x+|\*+|\.+|-+|…+|#+)\Z"
+    r"|and|or|to|from|is|in|of|for|with|the|file|stdin|prompt|auto|webhook|cookie|session|lax|strict"
+    r"|default|example|placeholder|changeme|id|name|value|key|x+|\*+|\.+|-+|…+|#+)\Z"
 )
 # A variable, a placeholder of a template or a shell: what names a secret, and is none.
 _REFERENCE = re.compile(
-    r"(?:\$[\w({$].*|%\w+%|\{\{.*|.*[…:]|<[^>]*>?|\[[^\]]*\]?|%[({s].*|#\{.*|@\{?\w+.*|•.*)\Z", re.DOTALL
+    r"(?:\$(?:\w+|\{[^}]*\}|\(.*|\{\{.*)|%\w+%|\{\{.*|.*[…:]|<[^>]*>?|\[[^\]]*\]?|%[({s].*|#\{.*|@\{?\w+.*|•.*)\Z",
+    re.DOTALL,
 )
 _ATTRIBUTE = re.compile(r"[A-Za-z_][A-Za-z_]*(?:(?:\.|->|::)[A-Za-z_]\w*)+\Z")
 _IDENTIFIER = re.compile(
     r"(?:_?[a-z]+(?:_[a-z]+)+_?|_[a-z]+|[A-Z][A-Z]*_[A-Z_]+|[A-Za-z]*[a-z][A-Z][A-Za-z]*|[A-Z][a-z]+)\Z"
 )
 _WEAK_NAME = re.compile(r"\A[A-Z0-9_]*(?:KEY|COOKIE|AUTH|PAT|SAS|WEBHOOK|DSN)\d*\Z")
+_STRONG_NAME = re.compile(r"(?:SECRET|API|ACCESS|PRIVATE|ENCRYPTION|SIGNING|ACCOUNT)_?KEY\d*\Z")
 _SENTENCE = re.compile(r"[^\d]*\s[^\d]*[.?!:…]\Z|[A-Z][^\d]*\s[^\d]*\Z|.*\{.*\}", re.DOTALL)
 
 
@@ -74,7 +77,7 @@ def is_code(value: str) -> bool:
 
 def is_weak_name(name: str) -> bool:
     """Return whether a name holds secrets less often than other texts: a constant like `CLIENT_KEY`."""
-    return _WEAK_NAME.search(name) is not None
+    return _WEAK_NAME.search(name) is not None and _STRONG_NAME.search(name) is None
 
 
 def is_sentence(value: str) -> bool:
