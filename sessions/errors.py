@@ -80,6 +80,15 @@ class AlreadyDecidedError(ConflictError):
         super().__init__(error, approval_status=approval_status, decided_by=decided_by)
 
 
+class NotOpenedError(ConflictError):
+    """A batch would approve what cannot be undone, and the decider has not looked at it."""
+
+    error_type = "NOT_OPENED"
+
+    def __init__(self) -> None:
+        super().__init__("This cannot be undone. Open its card before you approve it.")
+
+
 class AlreadyExtendedError(ConflictError):
     """An approval's deadline moves once only."""
 

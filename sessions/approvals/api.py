@@ -15,9 +15,11 @@ from controlplane.api.pagination import PAGE_PARAMETERS, paginate, read_integer
 from controlplane.api.views import WorkspaceView
 from sessions.api_schema import responses_for
 from sessions.approvals import lifecycle, schema
+from sessions.approvals.batch.decide import decide_all
 from sessions.approvals.decision_input import Decider, DecisionInput
 from sessions.approvals.rejection_lesson import find_lesson_id
-from sessions.approvals.representations import represent_approval
+from sessions.approvals.representations import represent_approval, represent_missing, represent_result
+from sessions.approvals.triage.openings import record_opening
 from sessions.live.hold_open import HOLD_HEADER, MAX_WAIT_SECONDS, RESUMED
 from sessions.models import Approval
 
@@ -40,10 +42,20 @@ class ApprovalViewBase(WorkspaceView):
         """Find a visible approval and expire it if its deadline has passed. Raise ApiError 404."""
         approval = self.list_visible().filter(public_id=approval_id).first()
         if approval is None:
-            raise ApiError(404, "NOT_FOUND", f"There is no approval {approval_id} in this workspace.")
+            raise ApiError(404, "NOT_FOUND", represent_missing(approval_id)["error"])
         if approval.status == Approval.Status.PENDING and lifecycle.expire(approval):
             approval.refresh_from_db()
         return approval
+
+    def build_decider(self) -> Decider:
+        bearer = self.bearer
+        return Decider(
+            name=bearer.name,
+            user_id=bearer.person_id,
+            token_id=bearer.token_id,
+            actor=bearer.actor,
+            is_admin=bearer.has_role("admin"),
+        )
 
 
 class ApprovalsView(ApprovalViewBase):
@@ -81,6 +93,8 @@ class ApprovalView(ApprovalViewBase):
     def get(self, request: Request, approval_id: str) -> Response:
         seconds = read_integer(request, "wait_seconds", 0, low=0, high=MAX_WAIT_SECONDS)
         approval = self.get_approval(approval_id)
+        if self.bearer.has_role("reviewer"):
+            record_opening([approval], self.build_decider())
         is_pending = approval.status == Approval.Status.PENDING
         is_resumed = RESUMED in request.META
         headers = (
@@ -91,9 +105,11 @@ class ApprovalView(ApprovalViewBase):
         return Response(represent_approval(approval), headers=headers)
 
 
-class DecideView(ApprovalViewBase):
+class DecisionViewBase(ApprovalViewBase):
     required_role = "reviewer"
 
+
+class DecideView(DecisionViewBase):
     @extend_schema(
         operation_id="approvals_decide", summary="Approve or reject; the first one wins",
         request=schema.DecideBody,
@@ -107,19 +123,33 @@ class DecideView(ApprovalViewBase):
         body = schema.DecideBody(data=request.data)
         body.is_valid(raise_exception=True)
         approval = lifecycle.decide(
-            self.get_approval(approval_id), self._build_decider(), to_decision_input(body.validated_data)
+            self.get_approval(approval_id), self.build_decider(), to_decision_input(body.validated_data)
         )
         return Response(represent_approval(approval) | {"lesson_id": find_lesson_id(approval) or None})
 
-    def _build_decider(self) -> Decider:
-        bearer = self.bearer
-        return Decider(
-            name=bearer.name,
-            user_id=bearer.person_id,
-            token_id=bearer.token_id,
-            actor=bearer.actor,
-            is_admin=bearer.has_role("admin"),
-        )
+
+class DecideManyView(DecisionViewBase):
+    @extend_schema(
+        operation_id="approvals_decide_many", summary="Approve or reject several; a result for each",
+        description=(
+            "Each is decided by itself, so one that fails stops none of the others. What cannot be undone "
+            "or foreseen (deletions, completions, unknown targets, wide reach) is approved only after the "
+            "same token or person has opened it: on its card, or with `GET /api/v1/approvals/{id}`."
+        ),
+        request=schema.BatchDecideBody, responses=responses_for(200, schema.BatchAnswer, 415),
+    )  # fmt: skip
+    def post(self, request: Request) -> Response:
+        body = schema.BatchDecideBody(data=request.data)
+        body.is_valid(raise_exception=True)
+        ids = list(dict.fromkeys(body.validated_data["ids"]))
+        found = {row.public_id: row for row in self.list_visible().filter(public_id__in=ids)}
+        decision = to_decision_input(body.validated_data)
+        known = [found[approval_id] for approval_id in ids if approval_id in found]
+        results = {
+            result.approval.public_id: represent_result(result)
+            for result in decide_all(known, self.build_decider(), decision)
+        }
+        return Response({"results": [results.get(each) or represent_missing(each) for each in ids]})
 
 
 def to_decision_input(data: dict[str, Any]) -> DecisionInput:
@@ -132,7 +162,7 @@ def to_decision_input(data: dict[str, Any]) -> DecisionInput:
         minutes=data.get("minutes"),
         tool_reads_only=data.get("tool_reads_only", False),
         comment=data.get("comment", ""),
-        lesson=data["lesson"],
+        lesson=data.get("lesson", False),
     )
 
 

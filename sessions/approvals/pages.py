@@ -20,7 +20,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from controlplane.models import Role
-from controlplane.shared.access import MemberRequest, display_name, member_page
+from controlplane.shared.access import MemberRequest, display_name, has_role, member_page
 from controlplane.shared.errors import DomainError, InvalidInputError
 from sessions.approvals import lifecycle
 from sessions.approvals.card.build import NO_DRAFT, Card, CardViewer, DecisionDraft, build_card
@@ -31,6 +31,7 @@ from sessions.approvals.kinds.command_kinds import GRANTS_BY_KIND
 from sessions.approvals.live_grants import count_open_sessions, find_grant, list_grant_rows
 from sessions.approvals.queue import Queue, find_next_id, load_queue
 from sessions.approvals.rejection_lesson import find_lesson_id
+from sessions.approvals.triage.openings import record_opening
 from sessions.models import Approval
 
 MAX_COMMENT_LENGTH = 2000
@@ -102,6 +103,8 @@ def approval_card(request: MemberRequest, approval_id: str) -> HttpResponse:
         context = {"queue": queue, "fragment": "queue", "approval": {"id": approval_id}}
         return render(request, "approvals/_queue.html", context)
     approval = _get_approval(request, approval_id)
+    if has_role(request.role, Role.REVIEWER):
+        record_opening([approval], _build_decider(request))
     if fragment == "card":
         return render(request, "approvals/_card.html", {"approval": _build_card(request, approval)})
     return _render_page(request, approval)

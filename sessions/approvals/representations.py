@@ -7,6 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.urls import reverse
 
+from sessions.approvals.batch.decide import BatchResult
 from sessions.approvals.kinds.command_kinds import suggest_approval_kinds
 from sessions.models import Approval
 from sessions.representations import format_time
@@ -55,6 +56,33 @@ def represent_approval_briefly(approval: Approval) -> dict[str, Any]:
         "status": approval.status,
         "url": approval_url(approval),
         "expires_at": format_time(approval.expires_at),
+    }
+
+
+def represent_result(result: BatchResult) -> dict[str, Any]:
+    """Render what became of one approval of a batch."""
+    approval, error = result.approval, result.error
+    return {
+        "id": approval.public_id,
+        "ok": error is None,
+        "status": approval.status,
+        "decided_by": approval.decider or None,
+        "grant": approval.grant_kind or None,
+        "error": error.error if error else None,
+        "error_type": error.error_type if error else None,
+    }
+
+
+def represent_missing(approval_id: str) -> dict[str, Any]:
+    """Render the result for an id that is no approval of the workspace."""
+    return {
+        "id": approval_id,
+        "ok": False,
+        "status": None,
+        "decided_by": None,
+        "grant": None,
+        "error": f"There is no approval {approval_id} in this workspace.",
+        "error_type": "NOT_FOUND",
     }
 
 

@@ -7,6 +7,7 @@ from rest_framework import serializers as s
 from controlplane.api.fields import BoolField, IntField, StrField
 from controlplane.policy.effects import MAX_KIND_LENGTH, Effect
 from sessions.api_schema import Body
+from sessions.approvals.batch.decide import MAX_APPROVALS
 from sessions.approvals.grants import GRANT_KINDS
 from sessions.models import Approval
 
@@ -75,6 +76,30 @@ class DecidedAnswer(ApprovalAnswer):
 class ApprovalPage(Body):
     results = ApprovalAnswer(many=True)
     next = StrField(allow_null=True)
+
+
+class BatchDecideBody(Body):
+    ids = s.ListField(child=StrField(max_length=64), min_length=1, max_length=MAX_APPROVALS)
+    action = s.ChoiceField(choices=["approve", "reject"])
+    grant = s.ChoiceField(choices=GRANT_KINDS, default="once")
+    minutes = IntField(required=False, allow_null=True, min_value=1, max_value=7 * 24 * 60)
+    comment = StrField(required=False, allow_blank=True, max_length=4000, help_text="Text for the agents.")
+
+
+class BatchResultAnswer(Body):
+    id = StrField()
+    ok = BoolField(help_text="Whether the answer took effect.")
+    status = StrField(allow_null=True, help_text="Of the approval now; null where there is none of this id.")
+    decided_by = StrField(allow_null=True)
+    grant = StrField(allow_null=True)
+    error = StrField(allow_null=True)
+    error_type = StrField(
+        allow_null=True, help_text="NOT_FOUND, NOT_OPENED, ALREADY_DECIDED or another one of `decide`."
+    )
+
+
+class BatchAnswer(Body):
+    results = BatchResultAnswer(many=True, help_text="One for each id, in the order of the request.")
 
 
 class DecideBody(Body):

@@ -142,3 +142,17 @@ class Approval(models.Model):
 
     def __str__(self) -> str:
         return f"{self.public_id} {self.status}"
+
+
+class ApprovalOpening(models.Model):
+    """A look at a card by somebody who may decide it; `opener` is `user:ID` or `token:ID`."""
+
+    approval = models.ForeignKey(Approval, on_delete=models.CASCADE, related_name="openings")
+    opener = models.CharField(max_length=40)
+    opened_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["approval", "opener"], name="opening_once")]
+
+    def __str__(self) -> str:
+        return f"{self.approval_id} opened by {self.opener}"

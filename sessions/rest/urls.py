@@ -23,6 +23,7 @@ urlpatterns = [
     path("sessions/<str:session_id>/end", sessions.EndSessionView.as_view()),
     path("sessions/<str:session_id>/traces", sessions.SessionTraceView.as_view()),
     path("approvals", approvals_api.ApprovalsView.as_view()),
+    path("approvals/decide", approvals_api.DecideManyView.as_view()),
     path("approvals/<str:approval_id>", approvals_api.ApprovalView.as_view()),
     path("approvals/<str:approval_id>/decide", approvals_api.DecideView.as_view()),
     path("rules", interruptions_api.RulesView.as_view()),

@@ -1,0 +1,1 @@
+"""Decide several approvals with one answer, each with a result of its own."""

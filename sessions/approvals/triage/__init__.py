@@ -1,0 +1,1 @@
+"""What a reviewer has looked at before a decision."""
