@@ -54,8 +54,13 @@ WORDS = {
 }
 
 
+# Work that is not committed may be lost, also in scope: contract 7 asks, the older case allows.
+SUPERSEDED = {"sh-066": {"decision": "ask", "error_type": "UNKNOWN_TARGETS"}}
+
+
 def load(name: str) -> list[dict]:
-    return json.loads((FOLDER / f"{name}.json").read_text())
+    cases = json.loads((FOLDER / f"{name}.json").read_text())
+    return [case | {"expect": case["expect"] | SUPERSEDED.get(case["id"], {})} for case in cases]
 
 
 def filled_in(value, base: Path):

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from controlplane.policy.effects import LOOKING, Effect
+from controlplane.policy.shell.command_kinds.classify import classify
+from controlplane.policy.shell.command_kinds.table import ROWS
+from controlplane.policy.shell.command_kinds.words import CommandKind
 from controlplane.policy.shell.program_call import ProgramCall
 from controlplane.policy.shell.programs.builtins import BUILTINS
 from controlplane.policy.shell.programs.registry import PROGRAMS, program_name
 from controlplane.policy.shell.programs.windows import CMDLETS
 from controlplane.policy.shell.programs.wrappers import WRAPPERS
-from controlplane.policy.shell.result import UnclearCommandError
+from controlplane.policy.shell.result import UnclearCommandError, UnknownUsageError
 from controlplane.policy.shell.safe_commands import is_safe_command
 from controlplane.policy.shell.state import CommandOutcome
 
+# Programs of third parties that run the command behind them, and shorten or record what it prints.
+PASS_THROUGH = frozenset({"rtk", "chronic", "unbuffer", "caffeinate"})
 SHELL_COMMANDS = {**WRAPPERS, **BUILTINS}
 
 
@@ -45,10 +51,37 @@ def _dispatch(call: ProgramCall) -> CommandOutcome:
     if shell_command is not None:
         return shell_command(call)
     program = PROGRAMS.get(call.name) or CMDLETS.get(call.name.lower())
+    if call.name in PASS_THROUGH:
+        call.recorder.claim(call.name, Effect.RUNS_CODE, f"{call.name} passes the command on")
+        return call.run_nested(call.args)
     if program is None:
         call.recorder.has_run_program = True
-        raise UnclearCommandError(f"{call.name[:40] or 'an empty name'} is not a known command")
+        reason = f"{call.name[:40] or 'an empty name'} is not a known command"
+        return _claim_kind(call, UnknownUsageError(reason), is_known=call.name in ROWS)
     if program.verdict == "runs":
         call.recorder.has_run_program = True
-    program.record_effects(call)
+    try:
+        program.record_effects(call)
+    except UnknownUsageError as error:
+        return _claim_kind(call, error, is_known=True)
+    return CommandOutcome.from_state(call.state)
+
+
+def _claim_kind(call: ProgramCall, error: UnknownUsageError, *, is_known: bool) -> CommandOutcome:
+    """Record the kind and effect of a command that is no list of paths. Raise the error where it has none."""
+    recorder = call.recorder
+    finding = classify(call.name, call.args, recorder.root or "", is_known=is_known)
+    if finding is None:
+        raise error
+    if recorder.exports_variables:
+        # `export GOFLAGS=-exec=…`: what the options say is not all that the program is told.
+        finding = CommandKind(
+            "", Effect.UNKNOWN, f"{call.name[:40]} with exported variables that it may listen to"
+        )
+    if finding.effect not in LOOKING:
+        recorder.has_run_program = True
+    recorder.claim(finding.kind, finding.effect, finding.why)
+    for word in finding.writes:
+        directory = any(recorder.may_be_directory(path) for path in call.resolve(word))
+        call.write(word, recursive=directory)
     return CommandOutcome.from_state(call.state)

@@ -261,12 +261,15 @@ class Recorder:
             for part in self._unknown
         )
         effects = (*self._effects, *unknown)
+        # What a person is shown as not known beforehand: also what has a kind, but no list of files.
+        acting = [each for each in self._effects if each.effect not in _BY_PATH and not each.is_listed]
+        stated = (Unknown(each.part, each.why, each.start, each.end) for each in acting)
         return ShellAnalysis(
             safe=not self._writes and all(each.effect in LOOKING or each.is_listed for each in effects),
             effects=tuple(sorted(effects, key=lambda each: (each.start or 0, -(each.end or 0)))),
             writes=tuple(self._writes),
             reads=tuple(self._reads),
-            unknown=tuple(self._unknown),
+            unknown=tuple(dict.fromkeys((*self._unknown, *stated))),
             parts=tuple(parts),
         )
 
@@ -293,6 +296,7 @@ class Recorder:
         return self.source.offset(location[0]), self.source.offset(location[1])
 
 
+_BY_PATH = LOOKING | {Effect.WRITES}
 _READS = _Claim("", Effect.READS, "only reads")
 _WRITES = _Claim("", Effect.WRITES, "changes the files that it names")
 

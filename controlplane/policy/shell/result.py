@@ -66,3 +66,7 @@ class UnclearCommandError(Exception):
         super().__init__(reason)
         self.reason = reason
         self.span = span
+
+
+class UnknownUsageError(UnclearCommandError):
+    """The tables of readers and writers do not have this use of a program; the table of kinds may."""

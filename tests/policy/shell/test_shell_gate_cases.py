@@ -10,6 +10,7 @@ import pytest
 
 from controlplane.policy.paths.filesystem import UnknownFilesystem
 from controlplane.policy.shell import analyse
+from tests.policy import gate_cases
 
 CASES = Path(__file__).parents[2] / "data" / "gate_cases"
 STD = json.loads((CASES / "workspaces" / "std.json").read_text())
@@ -41,8 +42,7 @@ class CaseFilesystem(UnknownFilesystem):
 
 
 def cases(name):
-    rows = json.loads((CASES / f"shell-{name}.json").read_text())
-    return [pytest.param(case, id=case["id"]) for case in rows]
+    return [pytest.param(case, id=case["id"]) for case in gate_cases.load(f"shell-{name}")]
 
 
 def substitute(text):

@@ -13,7 +13,7 @@ from tree_sitter import Node
 from controlplane.policy.shell.bash.number_variables import is_line_count
 from controlplane.policy.shell.bash.walker import Walker
 from controlplane.policy.shell.result import Span, UnclearCommandError
-from controlplane.policy.shell.variables import is_inert
+from controlplane.policy.shell.variables import check_inert, is_inert
 
 ARITHMETIC = frozenset(
     [
@@ -52,11 +52,17 @@ def check_arithmetic(node: Node, walker: Walker) -> None:
             raise UnclearCommandError("arithmetic that may run code", span)
         if current.type in ("variable_name", "word"):
             _check_number(walker.tree.node_text(current), walker, span)
-        elif SETS.search(walker.tree.data, *span) and walker.variables.loops & set(
-            NAME.findall(walker.tree.node_text(current))
-        ):
-            raise UnclearCommandError("arithmetic that changes a loop's variable", span)
+        elif SETS.search(walker.tree.data, *span):
+            _check_set_names(set(NAME.findall(walker.tree.node_text(current))), walker, span)
         stack.extend(current.children)
+
+
+def _check_set_names(names: set[str], walker: Walker, span: Span) -> None:
+    """Check the names in arithmetic that sets any: `((PATH = 1))` changes which programs run."""
+    if walker.variables.loops & names:
+        raise UnclearCommandError("arithmetic that changes a loop's variable", span)
+    for name in sorted(names):
+        check_inert(name, span)
 
 
 def _check_number(name: str, walker: Walker, span: Span) -> None:

@@ -215,7 +215,8 @@ def _read_expansion(node: Node, context: WordContext, *, quoted: bool) -> Iterat
         return
     # Without quotes bash splits the value at blanks and matches its wildcards: only plain text stays itself.
     if constant is None or not (quoted or PLAIN.fullmatch(constant.text or " ")):
-        is_single = (quoted and "@" not in name) or is_number(node, name, context.walker)
+        # `"$@"` and `"${a[@]}"` are several words; a quoted `$(…)` is one, whatever stands in it.
+        is_single = (quoted and not (is_variable and "@" in name)) or is_number(node, name, context.walker)
         yield DYNAMIC if is_single else SPLIT
         return
     for char in constant.text:

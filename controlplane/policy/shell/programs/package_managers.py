@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 
 from controlplane.policy.shell.options import OptionSpec, build_spec, parse_options
 from controlplane.policy.shell.program_call import CustomProgram, KnownProgram, ProgramCall, record_operands
-from controlplane.policy.shell.result import UnclearCommandError
+from controlplane.policy.shell.result import UnclearCommandError, UnknownUsageError
 from controlplane.policy.shell.word import Word
 
 NPM_LIST_OPTIONS = (
@@ -120,7 +120,7 @@ def _run_query(call: ProgramCall) -> None:
     subcommands = QUERIES.get(ALIASES.get(call.name, call.name), {})
     spec = subcommands.get(words[0] or "") if words else None
     if spec is None:
-        raise UnclearCommandError(f"what this {call.name} command changes is not known")
+        raise UnknownUsageError(f"what this {call.name} command changes is not known")
     parsed = parse_options(call.args[1:], spec)
     if call.name == "npm" and words[0] in REGISTRY_QUERIES:
         _check_packages(parsed.operands[:1])

@@ -11,17 +11,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import translate
 
+from controlplane.policy.effects import Effect
 from controlplane.policy.shell.lexical_path import CommandPath, change_directory
 from controlplane.policy.shell.options import ParsedOptions, build_spec, parse_options
 from controlplane.policy.shell.program_call import CustomProgram, ProgramCall, record_option_files
 from controlplane.policy.shell.programs.copy import move, parse_route
 from controlplane.policy.shell.programs.git.options import READING, WRITING
 from controlplane.policy.shell.programs.git.repositories import check_repository
-from controlplane.policy.shell.result import UnclearCommandError
+from controlplane.policy.shell.result import UnclearCommandError, UnknownUsageError
 from controlplane.policy.shell.state import State
 from controlplane.policy.shell.wildcards import MAX_MATCHES, SPECIAL
 from controlplane.policy.shell.word import Word
 
+OVERWRITES = "overwrites files of the work tree, with what is not committed in them"
 GLOBAL_OPTIONS = build_spec(
     "-P -C= --no-pager --no-optional-locks --literal-pathspecs", "-*", marks="stops_at_operand"
 )
@@ -36,12 +38,19 @@ def _git(call: ProgramCall) -> None:
     command, *args = parsed.operands
     call = replace(call, args=tuple(args), state=_change_directories(call, parsed.values("-C")))
     check_repository(call, call.state.directories or ())
-    spec = READING.get(command.value or "") or WRITING.get(command.value or "")
+    try:
+        _run_subcommand(call, command.value or "")
+    except UnclearCommandError as error:
+        raise UnknownUsageError(error.reason, error.span) from error
+
+
+def _run_subcommand(call: ProgramCall, command: str) -> None:
+    spec = READING.get(command) or WRITING.get(command)
     if spec is None:
         raise UnclearCommandError("this git command changes the repository")
-    parsed = parse_options(args, spec)
+    parsed = parse_options(call.args, spec)
     record_option_files(call, parsed, spec)
-    HANDLERS.get(command.value or "", _read_subcommand)(call, parsed)
+    HANDLERS.get(command, _read_subcommand)(call, parsed)
 
 
 def _change_directories(call: ProgramCall, words: Sequence[Word]) -> State:
@@ -188,11 +197,22 @@ def _write_paths(call: ProgramCall, words: Sequence[Word], op: str) -> None:
 def _checkout(call: ProgramCall, parsed: ParsedOptions) -> None:
     """Run `git checkout --`: the operands behind `--` are files for certain."""
     if not parsed.after_double_dash:
+        # `git checkout main` and `git checkout src/a.ts` look alike: a file of this disk counts as one.
+        files = [word for word in parsed.operands if word.value and _is_file(call, word)]
+        _write_paths(call, files, "write")
         raise UnclearCommandError("this git command may change the whole work tree")
+    call.recorder.claim("git checkout --", Effect.DISCARDS, OVERWRITES)
     _write_paths(call, parsed.after_double_dash, "write")
 
 
+def _is_file(call: ProgramCall, word: Word) -> bool:
+    recorder = call.recorder
+    return recorder.on_disk and any(recorder.filesystem.exists(path.key) for path in call.resolve(word))
+
+
 def _restore(call: ProgramCall, parsed: ParsedOptions) -> None:
+    if not parsed.has("--staged", "-S") or parsed.has("--worktree", "-W"):
+        call.recorder.claim("git restore", Effect.DISCARDS, OVERWRITES)
     _write_paths(call, parsed.operands, "write")
 
 

@@ -1,0 +1,227 @@
+"""Find kind and effect of a command in the table; what no row covers has no kind."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from controlplane.policy.effects import Effect
+from controlplane.policy.shell.command_kinds.option_reader import OptionReader
+from controlplane.policy.shell.command_kinds.row import FLAG, PATH, TableRow
+from controlplane.policy.shell.command_kinds.scripts import OUTWARD, find_script
+from controlplane.policy.shell.command_kinds.special import SPECIAL_PROGRAMS
+from controlplane.policy.shell.command_kinds.table import ROWS
+from controlplane.policy.shell.command_kinds.words import (
+    Arguments,
+    CommandKind,
+    is_inner_path,
+    is_plain,
+    to_names,
+)
+from controlplane.policy.shell.word import Word
+
+# Programs that run another one: how many of their first words name them, and the options that do no harm.
+WRAPPERS: dict[tuple[str, ...], str] = {
+    ("npx",): "--yes -y --no --no-install --bun --",
+    ("uvx",): "",
+    ("pipx", "run"): "",
+    ("bunx",): "--bun --silent",
+    ("pnpm", "exec"): "--",
+    ("pnpm", "dlx"): "",
+    ("yarn", "exec"): "--",
+    ("yarn", "dlx"): "-q",
+    ("npm", "exec"): "--yes -y --no --",
+    ("bun", "x"): "--bun",
+    ("uv", "run"): "--frozen --no-sync --locked --all-extras --no-dev --dev --all-groups -q --quiet --",
+    ("poetry", "run"): "",
+    ("pipenv", "run"): "",
+    ("pdm", "run"): "",
+    ("rye", "run"): "",
+    ("bundle", "exec"): "",
+    ("mise", "exec"): "--",
+    ("mise", "x"): "--",
+    ("direnv", "exec", "."): "",
+}
+# Those among them that download what they do not find.
+DOWNLOADERS = frozenset({"npx", "uvx", "pipx", "bunx", "pnpm", "yarn", "npm", "bun"})
+# Options that may stand between a program and its subcommand; `:` takes a path of the workspace.
+BEFORE_SUBCOMMAND = {
+    "git": {"-C": PATH, "--no-pager": FLAG, "-P": FLAG, "--no-optional-locks": FLAG},
+    "pnpm": {"--filter": "=", "-F": "=", "-r": FLAG, "--recursive": FLAG, "-w": FLAG, "--silent": FLAG,
+             "--workspace-root": FLAG, "--if-present": FLAG, "--parallel": FLAG, "--stream": FLAG, "-C": PATH,
+             "-s": FLAG},
+    "npm": {"--silent": FLAG, "-s": FLAG, "--workspace": "=", "-w": "=", "--workspaces": FLAG,
+            "--prefix": PATH},
+    "yarn": {"--silent": FLAG, "-s": FLAG, "--cwd": PATH},
+    "bun": {"--silent": FLAG, "--bun": FLAG, "--cwd": PATH, "--filter": "=", "-F": "="},
+    "cargo": {"+nightly": FLAG, "+stable": FLAG, "-q": FLAG, "--quiet": FLAG},
+    "make": {"-C": PATH, "-s": FLAG},
+    "gh": {"-R": "=", "--repo": "="},
+    "mise": {"-q": FLAG, "--quiet": FLAG},
+    "gradlew": {"-q": FLAG, "--quiet": FLAG},
+    "gradle": {"-q": FLAG, "--quiet": FLAG},
+    "docker": {}, "turbo": {},
+}  # fmt: skip
+ALIASES = {"python3": "python", "pip3": "pip", "tmux-list": "tmux", "docker-compose": "docker compose"}
+LOCAL_FOLDERS = re.compile(
+    r"(?:\./)?(?:\.?venv/bin|node_modules/\.bin|vendor/bin|bin)/|\./(?=gradlew|mvnw|manage)"
+)
+PROTECTED_BRANCH = re.compile(
+    r"(?:.*:)?(?:refs/heads/)?(?:main|master|trunk|production|prod|release(?:[/-].*)?)"
+)
+MAX_WRAPPED = 4
+# What a dangerous form of a command does: `git tag -d`, `make deploy`.
+FORM_EFFECTS = {Effect.RECORDS: Effect.DISCARDS, Effect.RUNS_PROJECT: Effect.SENDS}
+# They change the shell itself, and with it what the rest of the command means.
+SHELL_BUILTINS = to_names(
+    ". : alias bg bind builtin caller command compgen complete compopt coproc declare dirs disown",
+    "enable eval exec fc fg function getopts hash history jobs let local logout mapfile popd pushd",
+    "readarray readonly set shopt source suspend times trap typeset ulimit umask unalias unset wait",
+    "function select autoload emulate",
+)
+SHELLS = frozenset(
+    {"bash", "sh", "zsh", "dash", "ksh", "env", "eval", "exec", "xargs", "find", "git", "rm", "python3"}
+)
+
+
+def classify(name: str, args: Sequence[Word], root: str, *, is_known: bool) -> CommandKind | None:
+    """Return what a command is; None where nobody can tell.
+
+    `is_known`: the program is in one of the tables, so that an unknown use of it has no kind.
+    """
+    if not name.strip() or name in SHELL_BUILTINS:
+        return None
+    outer = texts = Arguments(_normalize(name), tuple(args), root)
+    for _ in range(MAX_WRAPPED):
+        inner = _unwrap(_skip_options(texts))
+        if inner is None:
+            break
+        texts = inner
+    special = SPECIAL_PROGRAMS.get(texts.program)
+    found = special(texts) if special is not None else None
+    found = found or _find_row(texts) or find_script(texts)
+    if found is None and texts is not outer and outer.program in DOWNLOADERS:
+        return _find_downloaded(outer, texts)
+    return found or (None if is_known else _find_unknown(texts))
+
+
+def _find_downloaded(outer: Arguments, inner: Arguments) -> CommandKind:
+    """Return the kind of a package that is fetched and run: `npx cowsay`."""
+    why = f"{outer.program} may download {inner.program[:40]} and run it"
+    is_name = re.fullmatch(r"(?:@[\w.-]+/)?[\w.-]+", inner.program) is not None
+    kind = f"{outer.program} {inner.program}" if is_name and inner.are_generic() else ""
+    return CommandKind(kind, Effect.INSTALLS, why)
+
+
+def _normalize(name: str) -> str:
+    """Return the program behind `.venv/bin/pytest`, `./gradlew` or `python3.12`."""
+    plain = LOCAL_FOLDERS.sub("", name, count=1) if LOCAL_FOLDERS.match(name) else name
+    if re.fullmatch(r"python3\.\d+", plain):
+        return "python"
+    return ALIASES.get(plain, plain)
+
+
+def _unwrap(texts: Arguments) -> Arguments | None:
+    """Return the command that a wrapper runs; None where this is no wrapper, or it has unknown options."""
+    for words, options in sorted(WRAPPERS.items(), key=lambda item: -len(item[0])):
+        if texts.starts_with(words):
+            rest = list(texts.words[len(words) - 1 :])
+            while rest and rest[0].value in options.split():
+                rest.pop(0)
+            if not rest or not rest[0].value or rest[0].value.startswith("-"):
+                return None
+            return Arguments(_normalize(rest[0].value), tuple(rest[1:]), texts.root)
+    return None
+
+
+def _find_row(texts: Arguments) -> CommandKind | None:
+    texts = _skip_options(texts)
+    for row in ROWS.get(texts.program.split()[0], ()):
+        words = row.words
+        if texts.starts_with(words):
+            return _apply(row, texts.words[len(words) - len(texts.program.split()) :], texts)
+    return None
+
+
+def _skip_options(texts: Arguments) -> Arguments:
+    """Leave out harmless options in front of the subcommand."""
+    known = BEFORE_SUBCOMMAND.get(texts.program, {})
+    rest = list(texts.words)
+    while rest and rest[0].value:
+        name, equals, value = rest[0].value.partition("=")
+        role = known.get(name)
+        if role is None:
+            break
+        taken = 1 if role == FLAG or equals else 2
+        argument = value if equals else (rest[1].value if len(rest) > 1 else None)
+        if role == PATH and not is_inner_path(argument, texts.root):
+            break
+        rest = rest[taken:]
+    return Arguments(texts.program, tuple(rest), texts.root)
+
+
+def _apply(row: TableRow, words: Sequence[Word], texts: Arguments) -> CommandKind:
+    """Return the row's kind where all arguments are ones that it covers, else a finding without a kind."""
+    reader = OptionReader(row, list(words), texts.root)
+    operands = reader.read_all()
+    problem = reader.problem or _check_operands(row, operands, texts.root)
+    if problem:
+        return CommandKind("", Effect.UNKNOWN, problem)
+    writes = (*reader.outputs, *(operands if reader.writes_operands else ()))
+    forms = tuple(dict.fromkeys((*reader.forms, *_find_operand_forms(row, operands))))
+    if not forms:
+        return CommandKind(row.kind, row.effect, row.why, writes)
+    effect = FORM_EFFECTS.get(row.effect, row.effect)
+    return CommandKind(" ".join((row.kind, *forms)), effect, f"{row.why}: {' '.join(forms)}", writes)
+
+
+def _check_operands(row: TableRow, operands: Sequence[Word], root: str) -> str:
+    fixed = row.operands.rstrip("*")
+    for index, word in enumerate(operands):
+        if index >= len(fixed) and not row.operands.endswith("*"):
+            return f"{row.kind} with more arguments than are known"
+        role, value = fixed[min(index, len(fixed) - 1)], word.value or ""
+        is_package = row.words[0] == "go" and "." in value.split("/")[0].strip(".")  # github.com/x/y@latest
+        if role in {"p", "w"} and (is_package or not is_inner_path(value, root)):
+            return f"{row.kind} names a path outside of the workspace"
+        if role == "r" and not re.fullmatch(r"[\w][\w.-]*", value):
+            return f"{row.kind} names another repository than a remote"
+        if not is_plain(value) or (role == "-" and row.effect is Effect.RUNS_PROJECT and "=" in value):
+            return f"{row.kind} with an argument that is not plain"
+    return ""
+
+
+def _find_operand_forms(row: TableRow, operands: Sequence[Word]) -> list[str]:
+    """Return the dangerous forms that operands make: a forced refspec, a deletion, a protected branch."""
+    if row.effect is Effect.RUNS_PROJECT and "-" in row.operands:
+        return [word.value or "" for word in operands if OUTWARD.search(word.value or "")]
+    if row.kind != "git push":
+        return []
+    forms = []
+    for word in operands[1:]:
+        value = word.value or ""
+        if value.startswith("+"):
+            forms.append("--force")
+        if value.startswith(":"):
+            forms.append("--delete")
+        if PROTECTED_BRANCH.fullmatch(value.lstrip("+")):
+            forms.append(value.lstrip("+").rpartition(":")[2].rpartition("/")[2])
+    return forms
+
+
+def _find_unknown(texts: Arguments) -> CommandKind | None:
+    """Return a kind for a program that no table knows, as long as its arguments are plain ones."""
+    name = texts.program
+    if any(word.value in ROWS or word.value in SHELLS for word in texts.words):
+        return CommandKind("", Effect.RUNS_CODE, f"{name[:40]} may run another program")
+    if not re.fullmatch(r"[\w@.+/-]{1,80}", name):
+        return None
+    path = name if "/" in name else ""
+    if path and not is_inner_path(path, texts.root):
+        return CommandKind("", Effect.RUNS_CODE, f"{name[:40]} is a program outside of the workspace")
+    why = f"{name[:40]} is not a known command"
+    if not texts.are_generic():
+        return CommandKind("", Effect.RUNS_CODE, why)
+    first = texts.words[0].value if texts.words else ""
+    sub = first if first and re.fullmatch(r"[a-z][\w:-]{0,30}", first) and not path else ""
+    return CommandKind(f"{name} {sub}".strip(), Effect.RUNS_CODE, why)

@@ -1,0 +1,120 @@
+"""Programs whose effect hangs on their arguments in a way of their own: forges, remote shells, privileges."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+
+from controlplane.policy.effects import Effect
+from controlplane.policy.shell.command_kinds.words import Arguments, CommandKind, to_names
+
+PRIVILEGED = (
+    "sudo doas su runas pkexec chroot mount umount dd mkfs fdisk parted shutdown reboot halt crontab at batch"
+    " iptables ufw sysctl insmod modprobe useradd usermod passwd visudo setcap nsenter unshare systemd-run"
+)
+RUN_GIVEN_CODE = (
+    "fish pwsh powershell nu osascript expect script watch parallel entr tclsh sqlite3 psql mysql"
+    " redis-cli mongosh gdb lldb strace screen nohup setsid"
+)
+
+GH_VALUES = to_names(
+    "-X --method -q --jq -t --template -H --header --hostname -f -F --field --raw-field --input --cache",
+    "-p --preview",
+)
+GH_FLAGS = frozenset({"--paginate", "--slurp", "-i", "--include", "--silent", "--verbose"})
+GH_SENDING = frozenset({"-f", "-F", "--field", "--raw-field", "--input"})
+READ_METHODS = frozenset({"GET", "HEAD"})
+
+
+def _find_privileged(texts: Arguments) -> CommandKind:
+    return CommandKind("", Effect.MACHINE, f"{texts.program} changes the machine or runs with other rights")
+
+
+def _find_given_code(texts: Arguments) -> CommandKind:
+    return CommandKind("", Effect.RUNS_CODE, f"{texts.program} runs what it is given")
+
+
+def _find_ssh(texts: Arguments) -> CommandKind:
+    """Return `ssh HOST`: whatever runs there runs there. Options that run something here have no kind."""
+    rest = list(texts.values)
+    while rest and rest[0] and rest[0].startswith("-"):
+        option = rest.pop(0) or ""
+        if option in {"-p", "-l", "-i"} and rest:
+            rest.pop(0)
+        elif option not in {"-q", "-T", "-t", "-tt", "-v", "-C", "-4", "-6"}:
+            return CommandKind("", Effect.SENDS, f"ssh with {option[:20]} is not known")
+    host = rest[0] if rest else None
+    if not host or not re.fullmatch(r"[\w.@-]+", host):
+        return CommandKind("", Effect.SENDS, "ssh to a host that is not known")
+    return CommandKind(f"ssh {host}", Effect.SENDS, f"runs commands on {host}")
+
+
+def _find_gh(texts: Arguments) -> CommandKind | None:
+    """Return `gh api` by its method and query, and any other command that changes something there."""
+    values = list(texts.values)
+    if values[:1] == ["api"]:
+        return _find_gh_api(values[1:])
+    known = [value for value in values[:2] if value and re.fullmatch(r"[a-z][a-z-]*", value)]
+    verb = known[1] if len(known) > 1 else ""
+    if verb in GH_CHANGES:
+        kind = f"gh {known[0]} {verb}"
+        return CommandKind(kind, Effect.SENDS, "changes something on the forge")
+    return None
+
+
+GH_CHANGES = to_names(
+    "create edit close merge comment review reopen ready delete lock unlock pin unpin rerun cancel",
+    "enable disable upload set remove transfer rename archive fork sync item-add item-edit",
+    "item-create note approve update run",
+)
+
+
+def _find_gh_api(values: list[str | None]) -> CommandKind:
+    method, sends, paths, fields = "", False, [], []
+    rest = list(values)
+    while rest:
+        value = rest.pop(0)
+        if value is None:
+            return CommandKind("", Effect.SENDS, "gh api with an argument that is known only when it runs")
+        name, equals, attached = value.partition("=")
+        if not value.startswith("-"):
+            paths.append(value)
+        elif name in GH_FLAGS:
+            continue
+        elif value.startswith("-X") and len(value) > 2:
+            method = value[2:].lstrip("=")
+        elif name in GH_VALUES:
+            argument = attached if equals else (rest.pop(0) if rest else None)
+            method = (argument or "?") if name in {"-X", "--method"} else method
+            sends |= name in GH_SENDING
+            fields.append(argument or "@")
+        else:
+            return CommandKind("", Effect.SENDS, f"gh api with {name[:20]} is not known")
+    if paths[:1] == ["graphql"]:
+        return _find_graphql(fields)
+    method = method.upper() or ("POST" if sends else "GET")
+    if method in READ_METHODS:
+        return CommandKind("gh api GET", Effect.FETCHES, "reads from the forge")
+    return CommandKind(
+        f"gh api {method}" if method.isalpha() else "", Effect.SENDS, "changes something on the forge"
+    )
+
+
+def _find_graphql(fields: list[str]) -> CommandKind:
+    queries = [field.partition("=")[2] for field in fields if field.startswith("query=")]
+    hidden = any("=@" in field or field.startswith("@") for field in fields)
+    if len(queries) == 1 and not hidden and not re.search(r"\bmutation\b", queries[0]):
+        return CommandKind("gh api graphql query", Effect.FETCHES, "reads from the forge")
+    return CommandKind(
+        "gh api graphql mutation" if queries and not hidden else "",
+        Effect.SENDS,
+        "changes something on the forge",
+    )
+
+
+SPECIAL_PROGRAMS: Mapping[str, Callable[[Arguments], CommandKind | None]] = {
+    **dict.fromkeys(PRIVILEGED.split(), _find_privileged),
+    **dict.fromkeys(RUN_GIVEN_CODE.split(), _find_given_code),
+    "ssh": _find_ssh,
+    "gh": _find_gh,
+}
