@@ -8,9 +8,9 @@ from controlplane.policy.shell.command_kinds.table import ROWS
 HEAD = """# Commands by kind and effect
 
 What the gate knows about commands that are no plain readers or writers of files. A row is a kind: grants,
-intents and rules name it. It covers the options that stand there and no other: anything else asks as a call
-of its own. `=` takes any text, `:` a path of the workspace, `>` a file that is written, `?` an attached value,
-`^` makes the operands files that are written, `!` makes a kind of its own.
+intents and rules name it. It covers the options that stand there and no other: anything else asks alone.
+`=` takes any text, `:` a path of the workspace, `>` a file that is written, `?` an attached value; `^` makes
+the operands files that are written, `!` makes a kind of its own.
 
 Made from the table by `python -m controlplane.policy.shell.command_kinds.render > docs/commands.md`.
 """

@@ -27,7 +27,7 @@ LOG_OPTIONS = (
     "--left-right --left-only --right-only --cherry --cherry-pick --cherry-mark --walk-reflogs --no-walk? "
     "--source --full-history --simplify-merges --ancestry-path? --boundary --count --parents --children "
     "--notes? --no-notes --show-pulls --dense --sparse --relative-date --min-parents= --max-parents= "
-    "--log-size"
+    "--log-size --not"
 )
 
 LIST_OPTIONS = (
