@@ -1,4 +1,4 @@
-"""Background loops: seal, count, deliver to outlets, anchor, expire approvals, watch sessions."""
+"""Background loops: seal, verify, count, deliver to outlets, anchor, expire approvals, watch sessions."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from traces.anchors.schedule import send_due_heads
 from traces.counts.counters import count_all
 from traces.ledger.sealing import seal_all
 from traces.outlets.delivery import deliver_all
+from traces.verification.slices import check_due_ledgers
 
 # A thread that computes keeps Python's lock for so long while others wait for it. At the usual 5 ms a cheap
 # call, which takes the lock some ten times, would take 50 ms beside a dear one.
@@ -33,6 +34,7 @@ LOOPS: tuple[tuple[str, float, Callable[[], Any]], ...] = (  # name, seconds bet
     ("expire approvals", 1.0, expire_overdue),
     ("tell outlets", 1.0, deliver_all),
     ("anchor ledgers", 1.0, send_due_heads),
+    ("verify ledgers", 1.0, check_due_ledgers),
     ("watch sessions", 60.0, alert_on_partial_hooks),
     ("measure", 15.0, measure),
 )

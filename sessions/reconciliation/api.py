@@ -14,7 +14,7 @@ from controlplane.api.pagination import PAGE_PARAMETERS, paginate, read_boolean
 from controlplane.api.views import WorkspaceView
 from sessions.api_schema import responses_for
 from sessions.reconciliation import schema
-from sessions.reconciliation.reconcile import list_subjects, reconcile
+from sessions.reconciliation.reconcile import reconcile
 from sessions.representations import format_time
 from traces.entries.reconciliations import list_reconciliations, record_reconciliation
 from traces.ledger.append import read_body
@@ -58,9 +58,7 @@ class ReconciliationsView(WorkspaceView):
         found = reconcile(self.workspace, schema.build_range(dict(body.validated_data)))
         if read_boolean(request, "dry_run"):
             return Response({"id": None, "received_at": None, **found})
-        entry, new = record_reconciliation(
-            self.bearer.workspace_id, found, list_subjects(found), actor=self.actor
-        )
+        entry, new = record_reconciliation(self.bearer.workspace_id, found, actor=self.actor)
         return Response(_answer(entry), status=201 if new else 200)
 
 

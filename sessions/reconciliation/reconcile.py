@@ -20,7 +20,6 @@ from intents.models import Intent
 from intents.rules.ignore_files import list_ignore_texts
 from sessions.core_values import load_policy, to_core_intent
 from sessions.reconciliation.evidence import Evidence, TraceRecord, gather_evidence
-from traces.entries.reconciliations import SubjectKey
 from traces.entry_schema import to_canonical_path
 
 MAX_FILES = 10_000
@@ -129,17 +128,6 @@ def reconcile(workspace: Workspace, diff: DiffRange) -> dict[str, Any]:
     rules = CurrentRules(workspace, intents)
     findings = [_classify(file, diff, evidence, rules) for file in files]
     return _render_answer(diff, findings)
-
-
-def list_subjects(answer: Mapping[str, Any]) -> set[SubjectKey]:
-    """Return the sessions and intents that an answer names."""
-    items = [answer, *answer["findings"], *answer["explained"]]
-    return {
-        (subject, item[f"{subject}_id"])
-        for item in items
-        for subject in ("session", "intent")
-        if item[f"{subject}_id"]
-    }
 
 
 def _render_answer(diff: DiffRange, findings: Sequence[Finding]) -> dict[str, Any]:

@@ -10,9 +10,9 @@ from django.urls import reverse
 from tests import builders
 from tests.sessions.adapters import captured
 from traces.counts.counters import count_sealed
-from traces.entries.projections import rebuild_projections
 from traces.ledger.sealing import seal
 from traces.models import TraceFile
+from traces.verification.repair import rebuild_projections
 
 pytestmark = pytest.mark.django_db
 

@@ -13,10 +13,7 @@ from contextlib import contextmanager
 from django.db import connection
 from django.test import TransactionTestCase
 
-SQLITE_TRIGGERS = (
-    "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' "
-    "AND (tbl_name LIKE 'traces_ledger%%' OR tbl_name = 'traces_checkpoint')"
-)
+SQLITE_TRIGGERS = "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name LIKE 'traces_%%'"
 POSTGRESQL_TRIGGERS = (
     "SELECT tgrelid::regclass::text, tgname FROM pg_trigger "
     "WHERE NOT tgisinternal AND tgname LIKE 'traces\\_%%'"

@@ -20,8 +20,8 @@ from traces.ledger import checkpoints, merkle, proofs
 from traces.ledger.missing_bodies import MissingBodies, find_archive
 from traces.ledger.redaction import find_redaction, redact
 from traces.ledger.sealing import count_unsealed, seal
-from traces.ledger.verify import verify
 from traces.models import Checkpoint, EntryKind, LedgerBody, LedgerEntry, LedgerLeaf
+from traces.verification.verify import verify
 
 MAX_SIZE = 2**53 - 1
 

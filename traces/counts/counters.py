@@ -147,6 +147,56 @@ def recount(workspace_id: int) -> None:
     Counted.objects.filter(workspace_id=workspace_id).delete()
 
 
+def discount_files(entry: LedgerEntry) -> None:
+    """Take the files of an entry out of the counts, inside the transaction that deletes their rows.
+
+    Without this the numbers would go on naming redacted paths. 2 queries where it is not counted yet.
+    """
+    counted = Counted.objects.select_for_update().filter(pk=entry.workspace_id).first()
+    leaf = LedgerLeaf.objects.filter(entry=entry).first()
+    if counted is None or leaf is None or leaf.seq >= counted.leaves:
+        return
+    files = list(TraceFile.objects.filter(entry=entry).values_list("path", "intent_id", "mutation_class"))
+    evolved = {file[:2] for file in files if file[2] == EVOLUTION_CLASS}
+    for path, intent_id in {file[:2] for file in files}:
+        others = TraceFile.objects.filter(workspace_id=entry.workspace_id, path=path, intent_id=intent_id)
+        last = (
+            others.exclude(entry=entry)
+            .filter(entry__leaf__seq__lt=counted.leaves)
+            .aggregate(last=Max("changed_at"))["last"]
+        )
+        rows = FileCount.objects.filter(
+            workspace_id=entry.workspace_id, path_hash=compute_path_hash(path), intent_id=intent_id
+        )
+        rows.update(
+            entries=F("entries") - 1,
+            evolved=F("evolved") - int((path, intent_id) in evolved),
+            last_changed=to_microseconds(last) if last else 0,
+        )
+        rows.filter(entries__lte=0).delete()
+    _move_to_no_folder(entry)
+
+
+def _move_to_no_folder(entry: LedgerEntry) -> None:
+    """Count an entry without its folder, as it reads once its files are gone."""
+    (counted,) = load_counted_entries([entry.pk])
+    if not counted.values.folder:
+        return
+    anonymous = counted.values._replace(folder="")
+    second = int(counted.received_at.timestamp())
+    rows = []
+    for span in SPANS:
+        bucket = second - second % span
+        old = EntryCount.objects.filter(
+            workspace_id=entry.workspace_id, span=span, bucket=bucket, digest=_compute_digest(counted.values)
+        )
+        old.update(entries=F("entries") - 1)
+        old.filter(entries__lte=0).delete()
+        key: RowValues = {"workspace_id": entry.workspace_id, "span": span, "bucket": bucket}
+        rows.append(key | {"digest": _compute_digest(anonymous)} | anonymous._asdict() | {"entries": 1})
+    insert_rows(EntryCount, rows, on_conflict=ADD_ENTRIES)
+
+
 def list_uncounted(workspace_id: int, limit: int) -> list[int]:
     """Return row ids of entries that are not counted yet, newest first, at most `limit`. 3 queries."""
     leaves = Counted.objects.filter(workspace_id=workspace_id).values_list("leaves", flat=True).first() or 0

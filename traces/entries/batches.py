@@ -15,7 +15,7 @@ from typing import Any
 from django.db import IntegrityError, connection, transaction
 
 from traces.entries.deduplicate import SubmittedEntry
-from traces.entries.projections import build_rows
+from traces.entries.projections import seal_rows
 from traces.entries.record import StoreOptions, StoreResult, classify_batch, store_with_retry, to_ledger_entry
 from traces.ledger.append import COLUMNS, prepare
 from traces.ledger.bulk_insert import PackedRow, column_names, insert_packed, reserve_ids, row_format
@@ -103,10 +103,10 @@ def build_batch(
     batch = Batch([], [], [], [], [], [], [], [], [], [])
     for index, submitted in enumerate(entries):
         parsed = submitted.parse()
-        prepared = prepare(to_ledger_entry(workspace_id, submitted, parsed, options), received_at)
-        rows = build_rows(
-            workspace_id, parsed, row_form.format_time(parsed.changed_at), imported=options.imported
-        )
+        changed_at = row_form.format_time(parsed.changed_at)
+        sealed = seal_rows(workspace_id, parsed, imported=options.imported, changed_at=changed_at)
+        prepared = prepare(to_ledger_entry(workspace_id, submitted, parsed, sealed, options), received_at)
+        rows = sealed.rows
         batch.lines.append(submitted.line)
         batch.ids.append(prepared.row["entry_id"])
         batch.bodies.append(prepared.body)

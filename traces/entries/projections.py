@@ -1,20 +1,33 @@
-"""Project trace entries into tables for queries. Projections can be rebuilt from the bodies."""
+"""Project trace entries into tables for queries.
+
+The rows follow from the entry alone, and their digest is sealed in its envelope: whoever changes them later
+is found by `traces.verification`, also when the body is archived. The digest is salted, because an envelope
+outlives a redaction and short paths could be guessed from it. The salt is derived from that of the body and
+stands in the row of the first file, which a redaction deletes.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from operator import itemgetter
 
-from django.db import transaction
+import orjson
 
-from traces.counts.counters import find_top_directory, recount
-from traces.entry_schema import ParsedEntry, parse_entry
-from traces.ledger.append import read_body
+from traces.counts.counters import find_top_directory
+from traces.entry_schema import ParsedEntry
+from traces.ledger.append import SALT_SIZE, format_instant
 from traces.ledger.insert_rows import RowValues, insert_rows
-from traces.models import EntryKind, LedgerEntry, TraceEntry, TraceFile, TraceRange
+from traces.models import TraceEntry, TraceFile, TraceRange
 
-BATCH_SIZE = 250
+ROWS_FORMAT = "1"  # of what is hashed; a new column needs a new format, since old digests stay as they are
+FILE_FIELDS = (
+    "path", "session_id", "intent_id", "mutation_class", "content_hash", "deleted", "lead_folder", "symbols",
+)  # fmt: skip
+_file_fields = itemgetter(*FILE_FIELDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +48,58 @@ class ProjectionRows:
     files: list[tuple[RowValues, list[RowValues]]]
 
 
+@dataclass(frozen=True, slots=True)
+class SealedRows:
+    """The rows of an entry that is not appended yet, their digest for its envelope, and its body's salt."""
+
+    rows: ProjectionRows
+    digest: str
+    body_salt: bytes
+
+
+def seal_rows(
+    workspace_id: int, parsed: ParsedEntry, *, imported: bool, changed_at: str | None = None
+) -> SealedRows:
+    """Build the rows of an entry and their digest. `changed_at` is the time in the form of the writer."""
+    body_salt = os.urandom(SALT_SIZE)
+    salt = derive_salt(body_salt) if parsed.files else b""  # without a file no row keeps it, or needs it
+    rows = build_rows(workspace_id, parsed, changed_at or parsed.changed_at, imported=imported, salt=salt)
+    return SealedRows(rows, compute_digest(rows, parsed.changed_at, salt), body_salt)
+
+
+def derive_salt(body_salt: bytes) -> bytes:
+    """Return the salt of the digest of rows. It tells nothing about the salt of the body."""
+    return hashlib.sha256(b"rows" + body_salt).digest()[:SALT_SIZE]
+
+
+def compute_digest(rows: ProjectionRows, changed_at: datetime, salt: bytes) -> str:
+    """Return what the envelope seals: the format of the rows and their salted hash."""
+    files = [[_file_fields(row), [list(lines.values()) for lines in ranges]] for row, ranges in rows.files]
+    entry = rows.entry
+    values = [format_instant(changed_at), entry["revision_id"], entry["imported"], files]
+    return f"{ROWS_FORMAT}:{hashlib.sha256(salt + orjson.dumps(values)).hexdigest()}"
+
+
 def write_projections(traces: Iterable[RecordedTrace]) -> None:
     """Insert the rows of these entries, inside the caller's transaction. 3 statements."""
+    write_rows(
+        (
+            trace.id,
+            build_rows(trace.workspace_id, trace.parsed, trace.parsed.changed_at, imported=trace.imported),
+        )
+        for trace in traces
+    )
+
+
+def write_rows(rows_by_entry: Iterable[tuple[int, ProjectionRows]]) -> None:
+    """Insert rows that are built already, inside the caller's transaction. 3 statements."""
     entries: list[RowValues] = []
     files: list[RowValues] = []
     ranges: list[list[RowValues]] = []
-    for trace in traces:
-        rows = build_rows(trace.workspace_id, trace.parsed, trace.parsed.changed_at, imported=trace.imported)
-        entries.append({"entry_id": trace.id} | rows.entry)
+    for entry_id, rows in rows_by_entry:
+        entries.append({"entry_id": entry_id} | rows.entry)
         for file, of_it in rows.files:
-            files.append({"entry_id": trace.id} | file)
+            files.append({"entry_id": entry_id} | file)
             ranges.append(of_it)
     insert_rows(TraceEntry, entries)
     ids = insert_rows(TraceFile, files, returning=True)
@@ -53,7 +108,12 @@ def write_projections(traces: Iterable[RecordedTrace]) -> None:
 
 
 def build_rows(
-    workspace_id: int, parsed: ParsedEntry, changed_at: datetime | str, *, imported: bool
+    workspace_id: int,
+    parsed: ParsedEntry,
+    changed_at: datetime | str,
+    *,
+    imported: bool,
+    salt: bytes = b"",
 ) -> ProjectionRows:
     """Build the rows of a parsed entry, without the row ids, which only inserting assigns.
 
@@ -80,35 +140,7 @@ def build_rows(
             "imported": imported,
             "lead_folder": "" if files else find_top_directory(file.path),
             "symbols": file.symbols,
+            "salt": b"" if files else salt,
         }
         files.append((row, [lines._asdict() for lines in file.ranges]))
     return ProjectionRows(entry, files)
-
-
-def rebuild_projections(workspace_id: int) -> int:
-    """Rebuild the rows of a workspace from the bodies. Return the number of entries read.
-
-    Only these tables know which entries were imported, so that is kept. Rows of archived entries stay,
-    since their bodies are not in the database.
-    """
-    with transaction.atomic():
-        traces = TraceEntry.objects.filter(workspace_id=workspace_id)
-        imported = set(traces.filter(imported=True).values_list("entry_id", flat=True))
-        TraceFile.objects.filter(workspace_id=workspace_id, entry__body__isnull=False).delete()
-        traces.filter(entry__body__isnull=False).delete()
-        entries = (
-            LedgerEntry.objects.for_workspace(workspace_id).of_kind(EntryKind.TRACE).select_related("body")
-        )
-        batch: list[RecordedTrace] = []
-        count = 0
-        for entry in entries.order_by("pk").iterator(chunk_size=BATCH_SIZE):
-            body = read_body(entry)
-            if body is not None:
-                count += 1
-                batch.append(RecordedTrace(entry.pk, workspace_id, parse_entry(body), entry.pk in imported))
-            if len(batch) == BATCH_SIZE:
-                write_projections(batch)
-                batch = []
-        write_projections(batch)
-        recount(workspace_id)
-    return count

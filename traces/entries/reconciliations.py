@@ -6,7 +6,7 @@ The body of an entry of this kind is the complete answer: `base`, `head`, `count
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,9 +37,7 @@ class SubjectFindings:
     more: int
 
 
-def record_reconciliation(
-    workspace_id: int, body: dict[str, Any], subjects: Iterable[SubjectKey], *, actor: str
-) -> tuple[LedgerEntry, bool]:
+def record_reconciliation(workspace_id: int, body: dict[str, Any], *, actor: str) -> tuple[LedgerEntry, bool]:
     """Record a reconciliation, once for the same range and result. 3 statements.
 
     Return the entry and whether it is new.
@@ -62,12 +60,24 @@ def record_reconciliation(
                 ReconciledSubject(
                     entry_id=appended.id, workspace_id=workspace_id, subject=subject, subject_id=subject_id
                 )
-                for subject, subject_id in sorted(set(subjects))[:MAX_SUBJECTS]
+                for subject, subject_id in list_subjects(body)
             ]
             ReconciledSubject.objects.bulk_create(rows, batch_size=250)
     entry = find_by_key(workspace_id, key)
     assert entry is not None  # appended here, or found by the append
     return entry, appended is not None
+
+
+def list_subjects(body: Mapping[str, Any]) -> list[SubjectKey]:
+    """Return the sessions and intents that a reconciliation names, at most `MAX_SUBJECTS`."""
+    items = [body, *body["findings"], *body["explained"]]
+    subjects = {
+        (subject, item[f"{subject}_id"])
+        for item in items
+        for subject in ("session", "intent")
+        if item[f"{subject}_id"]
+    }
+    return sorted(subjects)[:MAX_SUBJECTS]
 
 
 def list_reconciliations(workspace_id: int) -> QuerySet[LedgerEntry]:

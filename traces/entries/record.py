@@ -14,7 +14,7 @@ from django.db import IntegrityError, connection, transaction
 from controlplane.shared.database.sqlite_lock import write_transaction
 from traces.entries.deduplicate import ConflictingEntry, EntryT, SubmittedEntry, classify_entries
 from traces.entries.mutation_class_check import check_claimed_class
-from traces.entries.projections import RecordedTrace, write_projections
+from traces.entries.projections import SealedRows, seal_rows, write_rows
 from traces.entry_schema import (
     COMPUTED_CLASS_FIELD,
     DELETED,
@@ -177,14 +177,12 @@ def _append_entries(
     workspace_id: int, new: Sequence[SubmittedEntry], options: StoreOptions
 ) -> tuple[AppendedEntry, ...]:
     parsed_entries = [entry.parse() for entry in new]
+    sealed_rows = [seal_rows(workspace_id, parsed, imported=options.imported) for parsed in parsed_entries]
     appended = append_many(
-        to_ledger_entry(workspace_id, entry, parsed, options)
-        for entry, parsed in zip(new, parsed_entries, strict=True)
+        to_ledger_entry(workspace_id, entry, parsed, sealed, options)
+        for entry, parsed, sealed in zip(new, parsed_entries, sealed_rows, strict=True)
     )
-    write_projections(
-        RecordedTrace(entry.id, workspace_id, parsed, options.imported)
-        for entry, parsed in zip(appended, parsed_entries, strict=True)
-    )
+    write_rows((entry.id, sealed.rows) for entry, sealed in zip(appended, sealed_rows, strict=True))
     return tuple(appended)
 
 
@@ -199,13 +197,14 @@ def record_mutation(workspace_id: int, mutation: Mutation, author: MutationAutho
     parsed = parse_entry(entry)
     with write_transaction():
         class_check = check_claimed_class(mutation.mutation_class, mutation.computed_class)
-        new = to_ledger_entry(workspace_id, SubmittedEntry(entry), parsed, StoreOptions(author.actor))
+        sealed = seal_rows(workspace_id, parsed, imported=False)
+        new = to_ledger_entry(workspace_id, SubmittedEntry(entry), parsed, sealed, StoreOptions(author.actor))
         appended = append(
             replace(new, idempotency_key=key, agent=author.agent or new.agent, reason=class_check)
         )
         if appended is None:
             return _find_earlier_report(workspace_id, key or "", entry)
-        write_projections([RecordedTrace(appended.id, workspace_id, parsed)])
+        write_rows([(appended.id, sealed.rows)])
         if mutation.problems:
             file = entry["files"][0]["relative_path"]
             lesson = NewLesson(file, mutation.problems, None, author.session_id, author.intent_id)
@@ -270,9 +269,9 @@ def _find_newest_hashes(workspace_id: int, paths: list[str]) -> dict[str, str]:
 
 
 def to_ledger_entry(
-    workspace_id: int, entry: SubmittedEntry, parsed: ParsedEntry, options: StoreOptions
+    workspace_id: int, entry: SubmittedEntry, parsed: ParsedEntry, sealed: SealedRows, options: StoreOptions
 ) -> NewEntry:
-    """Convert a parsed trace entry to a ledger entry."""
+    """Convert a parsed trace entry to a ledger entry that seals the digest of its rows."""
     return NewEntry(
         workspace_id=workspace_id,
         kind=EntryKind.TRACE,
@@ -285,6 +284,8 @@ def to_ledger_entry(
         agent=parsed.model,
         reason=options.source,
         actor=options.actor,
+        rows_digest=sealed.digest,
+        salt=sealed.body_salt,
     )
 
 

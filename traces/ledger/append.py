@@ -56,7 +56,8 @@ INSERT_BODY = f"INSERT INTO {BODY_TABLE} ({', '.join(column_names(LedgerBody))})
 class NewEntry:
     """An entry to append. `body` is any JSON object; `idempotency_key` makes a retry a no-op.
 
-    `encoded` holds the canonical bytes of `body` where the caller has them already.
+    `encoded` holds the canonical bytes of `body` where the caller has them already. `rows_digest` is that of
+    the rows which the entry is projected to; whoever derives its salt from the body's chooses that salt here.
     Without `entry_id` a time-ordered UUID is generated. Texts over `TEXT_LIMITS` are cut.
     """
 
@@ -74,6 +75,8 @@ class NewEntry:
     error_type: str = ""
     reason: str = ""
     actor: str = ""
+    rows_digest: str = ""
+    salt: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +192,7 @@ def prepare(entry: NewEntry, received_at: datetime | None = None) -> PreparedEnt
     """
     received_at = received_at or datetime.now(UTC)
     # The envelope outlives a redaction: without a salt its digest would let anybody guess short bodies.
-    salt = os.urandom(SALT_SIZE)
+    salt = entry.salt or os.urandom(SALT_SIZE)
     body = entry.encoded or canonical_json.encode(entry.body)
     digest = hashlib.sha256(salt + body).digest()
     identity = {
@@ -201,7 +204,8 @@ def prepare(entry: NewEntry, received_at: datetime | None = None) -> PreparedEnt
     texts = {
         name: text[:limit] for (name, limit), text in zip(TEXT_LIMITS.items(), _texts(entry), strict=True)
     }
-    envelope = canonical_json.encode_flat(build_envelope(identity | texts, received_at, digest))
+    sealed = identity | texts | {"rows_digest": entry.rows_digest}
+    envelope = canonical_json.encode_flat(build_envelope(sealed, received_at, digest))
     texts.pop("actor")
     row = identity | texts | {
         "received_at": received_at,

@@ -1,13 +1,13 @@
 """Redact an entry: delete its body, and record who did it and why.
 
 The envelope and its position in the tree stay, so everything still verifies. Projections of the body (files,
-lines) are deleted with it.
+lines) are deleted with it, and counts no longer name them.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from django.db import transaction
 
@@ -17,6 +17,8 @@ from traces.ledger.append import AppendedEntry, NewEntry, append, find_by_key
 from traces.models import EntryKind, LedgerBody, LedgerEntry, TraceFile
 
 KEY_PREFIX = "redaction:"  # of a redaction's idempotency key, followed by the row id of the redacted entry
+
+_forgetters: list[Callable[[LedgerEntry], None]] = []
 
 
 def redact(entry: LedgerEntry, *, reason: str, actor: str) -> AppendedEntry | None:
@@ -42,9 +44,17 @@ def redact(entry: LedgerEntry, *, reason: str, actor: str) -> AppendedEntry | No
             )
         )
         if appended:
+            for forget in _forgetters:
+                forget(entry)
             LedgerBody.objects.filter(entry=entry).delete()
             TraceFile.objects.filter(entry=entry).delete()
     return appended
+
+
+def before_redaction(forget: Callable[[LedgerEntry], None]) -> None:
+    """Register what takes an entry out of tables above the ledger, while its rows are still there."""
+    if forget not in _forgetters:
+        _forgetters.append(forget)
 
 
 def list_redacted_ids(workspace_id: int) -> set[int]:

@@ -1,6 +1,7 @@
 """The tables of the ledger and of what is derived from it."""
 
 from traces.models.anchors import AnchorKind, LedgerAnchor
+from traces.models.checks import LedgerCheck
 from traces.models.counts import Counted, EntryCount, FileCount
 from traces.models.ledger import (
     ARCHIVABLE_KINDS,
@@ -26,6 +27,7 @@ __all__ = [
     "LedgerAnchor",
     "LedgerArchive",
     "LedgerBody",
+    "LedgerCheck",
     "LedgerEntry",
     "LedgerLeaf",
     "LedgerTile",

@@ -1,4 +1,9 @@
-"""What queries need of entry bodies, in columns. Projections are no evidence: they can be rebuilt."""
+"""What queries need of entry bodies, in columns.
+
+Projections are a function of the entries. Triggers refuse UPDATE and, but for a redaction, DELETE;
+verification compares every row with the body or with the digest in the envelope, and names the entry where
+they differ.
+"""
 
 from __future__ import annotations
 
@@ -36,6 +41,7 @@ class TraceFile(models.Model):
     `lead_folder` is the top folder of an entry's first row and "" on its others, so that the list shows each
     entry in one folder only.
     `symbols` are those of the complete file after the change, as JSON, "" where they are not known.
+    `salt`, on an entry's first row only, is that of the digest of its rows which the envelope seals.
     """
 
     entry = models.ForeignKey(LedgerEntry, on_delete=models.PROTECT, related_name="files")
@@ -50,6 +56,7 @@ class TraceFile(models.Model):
     imported = models.BooleanField()
     lead_folder = models.CharField(max_length=200, default="")
     symbols = models.TextField(default="")
+    salt = models.BinaryField(default=b"")
 
     class Meta:
         indexes = [

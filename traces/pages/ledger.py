@@ -16,8 +16,9 @@ from traces.anchors.schedule import read_anchored_heads
 from traces.archives.archive import list_newest_archives
 from traces.ledger import checkpoints, proofs, standalone_verifier
 from traces.ledger.sealing import count_unsealed, seal
-from traces.ledger.verify import VerificationReport, verify
-from traces.models import Checkpoint
+from traces.models import Checkpoint, LedgerCheck
+from traces.verification.report import VerificationReport
+from traces.verification.verify import verify
 
 MAX_ARCHIVES = 10  # the newest; the settings list more
 MAX_VERIFY = 200_000  # entries; more take too long for a page
@@ -75,4 +76,5 @@ def _build_context(request: MemberRequest) -> dict[str, Any]:
         "kept": len(anchored_heads),
         "unread": anchor_errors,
         "small": small,
+        "check": LedgerCheck.objects.filter(pk=workspace_id).first(),
     }

@@ -10,7 +10,7 @@ from tests.traces.builders import AWAY, HOME, append, append_many, decision, tam
 from traces.anchors.anchor_file import anchor_to_file, read_anchor_file
 from traces.ledger import checkpoints, proofs
 from traces.ledger.sealing import seal
-from traces.ledger.verify import verify
+from traces.verification.verify import verify
 
 pytestmark = pytest.mark.django_db
 

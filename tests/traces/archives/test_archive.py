@@ -17,13 +17,14 @@ from tests.traces.builders import append_many, decision, tamper
 from traces.archives import archive
 from traces.archives.archive_format import ArchiveError, ArchiveReader, compute_file_digest
 from traces.entries.deduplicate import SubmittedEntry
-from traces.entries.projections import rebuild_projections
 from traces.entries.record import StoreOptions, store_entries
 from traces.ledger import append, checkpoints, proofs
 from traces.ledger.redaction import redact
 from traces.ledger.sealing import seal
-from traces.ledger.verify import _merge_ranges, verify
 from traces.models import LedgerArchive, LedgerBody, LedgerEntry, LedgerLeaf, TraceFile, TraceRange
+from traces.verification.removed_bodies import _merge_ranges
+from traces.verification.repair import rebuild_projections
+from traces.verification.verify import verify
 
 pytestmark = pytest.mark.django_db
 ACTOR = "test"

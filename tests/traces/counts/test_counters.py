@@ -10,11 +10,11 @@ from tests.traces.browser.samples import NOW, record, trace
 from tests.traces.builders import AWAY, HOME
 from traces.counts import counters
 from traces.counts.counters import Counters, count_sealed, find_top_directory, list_uncounted, recount
-from traces.entries.projections import rebuild_projections
 from traces.entries.record import Mutation, MutationAuthor, build_trace_entry
 from traces.ledger.append import NewEntry
 from traces.ledger.sealing import seal
 from traces.models import Counted, EntryCount, FileCount, TraceFile
+from traces.verification.repair import rebuild_projections
 
 pytestmark = pytest.mark.django_db
 

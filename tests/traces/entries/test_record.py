@@ -11,7 +11,7 @@ from django.db import transaction
 from controlplane.api.errors import get_status_code
 from controlplane.shared.errors import DomainError
 from tests.traces.builders import AWAY, HOME
-from traces.entries import deduplicate, projections
+from traces.entries import deduplicate
 from traces.entries.deduplicate import SubmittedEntry
 from traces.entries.record import (
     Mutation,
@@ -25,6 +25,7 @@ from traces.ledger.append import read_body
 from traces.ledger.redaction import redact
 from traces.lessons.store import NewLesson, load_lessons, record_lesson
 from traces.models import LedgerEntry, TraceEntry, TraceFile, TraceRange
+from traces.verification.repair import rebuild_projections
 
 pytestmark = pytest.mark.django_db
 
@@ -241,7 +242,7 @@ def test_the_projections_are_rebuilt_from_the_bodies():
     post(entry("old"), imported=True)
     names = ("entry_id", "path", "intent_id", "content_hash", "imported", "changed_at")
     before = list(TraceFile.objects.order_by("pk").values_list(*names))
-    assert projections.rebuild_projections(HOME) == 2
+    assert rebuild_projections(HOME) == 2
     assert list(TraceFile.objects.order_by("pk").values_list(*names)) == before
     assert TraceRange.objects.count() == 2
 

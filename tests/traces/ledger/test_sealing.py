@@ -12,8 +12,8 @@ from tests.traces.builders import AWAY, HOME, append, append_many, decision
 from traces.ledger import merkle, proofs, sealing
 from traces.ledger.checkpoints import is_signed_by, load_public_key, parse_checkpoint
 from traces.ledger.sealing import Sealer, SealResult, seal
-from traces.ledger.verify import verify
 from traces.models import Checkpoint, LedgerEntry, LedgerLeaf, LedgerTile
+from traces.verification.verify import verify
 
 pytestmark = pytest.mark.django_db
 

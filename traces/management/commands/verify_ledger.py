@@ -14,9 +14,10 @@ from traces.anchors.schedule import read_anchored_heads
 from traces.archives.archive import check_archive
 from traces.archives.archive_format import ArchiveError
 from traces.ledger.checkpoints import NoteError
-from traces.ledger.verify import VerificationReport, verify
 from traces.management.error_text import describe_error
 from traces.management.workspace_argument import select_workspaces
+from traces.verification.report import VerificationReport
+from traces.verification.verify import verify
 
 
 class Command(BaseCommand):

@@ -11,8 +11,8 @@ from tests.traces.data import DATA
 from tests.traces.interchange.imports.samples import bring, entry, line_of, traces, types
 from traces.interchange.post_entries import post_entries
 from traces.ledger.append import read_body
-from traces.ledger.verify import verify
 from traces.models import EntryKind, LedgerEntry, TraceFile
+from traces.verification.verify import verify
 
 pytestmark = pytest.mark.django_db
 

@@ -10,9 +10,9 @@ from tests.traces.builders import HOME
 from tests.traces.data import DATA
 from tests.traces.interchange.samples import bring, lines
 from traces.ledger.append import read_body
-from traces.ledger.verify import verify
 from traces.models import EntryKind, LedgerEntry
 from traces.timeline.describe_entries import describe
+from traces.verification.verify import verify
 
 pytestmark = pytest.mark.django_db
 

@@ -14,8 +14,8 @@ from traces.ledger import append as ledger
 from traces.ledger import checkpoints, proofs
 from traces.ledger.redaction import redact
 from traces.ledger.sealing import seal
-from traces.ledger.verify import verify
 from traces.models import LedgerBody, LedgerEntry
+from traces.verification.verify import verify
 
 pytestmark = pytest.mark.django_db
 

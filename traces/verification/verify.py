@@ -1,7 +1,8 @@
 """Verify a workspace's ledger from the evidence alone: hashes, positions, tiles, signed heads.
 
-Every entry is read once, in order, in constant memory. Problems are located as exactly as the evidence
-allows: an entry, a tile, or the first signed head that the entries no longer lead to.
+Then verify what is read instead of it: the rows of projections against the entry that each belongs to, and
+counts against those rows. Every entry is read once, in order, in constant memory. Problems are located as
+exactly as the evidence allows: an entry, a tile, or the first signed head that the entries no longer lead to.
 """
 
 from __future__ import annotations
@@ -10,12 +11,12 @@ import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from traces.ledger import merkle
 from traces.ledger.append import TEXT_LIMITS, format_instant
-from traces.ledger.archive_seal import parse_seal
 from traces.ledger.checkpoints import (
     NoteError,
     SignedNote,
@@ -24,58 +25,14 @@ from traces.ledger.checkpoints import (
     parse_checkpoint,
 )
 from traces.ledger.proofs import TILE_WIDTH, find_head, split_hashes
-from traces.ledger.redaction import list_redacted_ids
-from traces.models import (
-    ARCHIVABLE_KINDS,
-    Checkpoint,
-    EntryKind,
-    LedgerArchive,
-    LedgerBody,
-    LedgerEntry,
-    LedgerLeaf,
-    LedgerTile,
-)
+from traces.models import Checkpoint, EntryKind, LedgerBody, LedgerEntry, LedgerLeaf, LedgerTile
+from traces.verification.counts import find_changed_counts
+from traces.verification.registry import list_projections
+from traces.verification.removed_bodies import RemovedBodies, load_removed_bodies
+from traces.verification.report import VerificationReport
 
 CHUNK = 1000
-MAX_PROBLEMS = 100
-
-
-@dataclass(frozen=True, slots=True)
-class IntegrityProblem:
-    """`kind` is stable, for programs. `entry_id` and `seq` are set where the problem is one entry."""
-
-    kind: str
-    text: str
-    entry_id: str | None = None
-    seq: int | None = None
-
-
-@dataclass(slots=True)
-class VerificationReport:
-    """`checked` counts sealed entries, `unsealed` the others; `root` is of the tree as recomputed.
-
-    `redacted` and `archived` count entries whose bodies are missing for a recorded reason.
-    """
-
-    workspace_id: int
-    size: int = 0
-    root: str = ""
-    checked: int = 0
-    unsealed: int = 0
-    redacted: int = 0
-    archived: int = 0
-    checkpoints: int = 0
-    problems: list[IntegrityProblem] = field(default_factory=list)
-    problem_count: int = 0
-
-    @property
-    def ok(self) -> bool:
-        return self.problem_count == 0
-
-    def add(self, kind: str, text: str, entry: LedgerEntry | None = None, seq: int | None = None) -> None:
-        self.problem_count += 1
-        if len(self.problems) < MAX_PROBLEMS:
-            self.problems.append(IntegrityProblem(kind, text, entry.entry_id if entry else None, seq))
+PROJECTION_CHANGED = "PROJECTION_CHANGED"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,32 +44,23 @@ class ExpectedHead:
     source: str
 
 
-@dataclass(frozen=True, slots=True)
-class RemovedBodies:
-    """What explains missing bodies: row ids that were redacted, ranges [first, end) that are archived."""
-
-    redacted: set[int]
-    archived: list[tuple[int, int]]
-
-    def in_archive(self, entry: LedgerEntry, seq: int | None) -> bool:
-        return (
-            seq is not None
-            and entry.kind in ARCHIVABLE_KINDS
-            and any(first <= seq < end for first, end in self.archived)
-        )
-
-
 def verify(workspace_id: int, *, outside: Sequence[str] = ()) -> VerificationReport:
     """Verify everything. `outside` holds checkpoints, as text, that were kept outside the database."""
     report = VerificationReport(workspace_id)
     newest = find_head(workspace_id)
     report.size = newest.size if newest else 0
     heads = _load_heads(report, outside)
-    removed = RemovedBodies(list_redacted_ids(workspace_id), _load_archived_ranges(report))
+    removed = load_removed_bodies(report)
     _check_tree(report, heads, removed)
-    for entry in _read_unsealed(workspace_id):
-        report.unsealed += 1
-        _check_entry(report, entry, None, removed)
+    unsealed = _read_unsealed(workspace_id)
+    while entries := list(islice(unsealed, CHUNK)):
+        report.unsealed += len(entries)
+        check_entries(report, [(entry, None) for entry in entries], removed)
+    for projection in list_projections():
+        for text in projection.find_strays(workspace_id):
+            report.add(PROJECTION_CHANGED, text)
+    for text in find_changed_counts(workspace_id):
+        report.add(PROJECTION_CHANGED, text)
     return report
 
 
@@ -121,14 +69,15 @@ def _check_tree(
 ) -> None:
     frontier: list[bytes] = []
     tiles = _TileCheck(report)
-    for leaf in _read_leaves(report):
-        _check_entry(report, leaf.entry, leaf.seq, removed)
-        leaf_hash = merkle.leaf_hash(bytes(leaf.entry.envelope))
-        tiles.add(leaf, leaf_hash)
-        merkle.extend_frontier(frontier, report.checked, leaf_hash)
-        report.checked += 1
-        for head in heads.pop(report.checked, []):
-            _check_head(report, head, merkle.fold_roots(frontier), heads)
+    for leaves in read_leaves(report):
+        check_entries(report, [(leaf.entry, leaf.seq) for leaf in leaves], removed)
+        for leaf in leaves:
+            leaf_hash = merkle.leaf_hash(bytes(leaf.entry.envelope))
+            tiles.add(leaf, leaf_hash)
+            merkle.extend_frontier(frontier, report.checked, leaf_hash)
+            report.checked += 1
+            for head in heads.pop(report.checked, []):
+                _check_head(report, head, merkle.fold_roots(frontier), heads)
     report.root = merkle.fold_roots(frontier).hex()
     if report.checked < report.size:
         text = f"the newest signed head covers {report.size} entries, only {report.checked} are there"
@@ -139,33 +88,48 @@ def _check_tree(
         )
 
 
-def _read_leaves(report: VerificationReport) -> Iterator[LedgerLeaf]:
-    """Yield sealed entries in order, up to the size of the head. Stop at the first gap."""
+def read_leaves(report: VerificationReport, limit: int = CHUNK) -> Iterator[list[LedgerLeaf]]:
+    """Yield sealed entries in order, `limit` at a time, up to the size of the head. Stop at the first gap."""
     rows = LedgerLeaf.objects.filter(workspace_id=report.workspace_id).select_related("entry__body")
     while report.checked < report.size:
-        chunk = list(rows.filter(seq__gte=report.checked, seq__lt=report.size).order_by("seq")[:CHUNK])
-        if not chunk:
+        chunk = list(rows.filter(seq__gte=report.checked, seq__lt=report.size).order_by("seq")[:limit])
+        whole = [leaf for at, leaf in enumerate(chunk, start=report.checked) if leaf.seq == at]
+        if whole:
+            yield whole
+        if len(whole) < len(chunk):
+            text = f"entries #{report.checked} to #{chunk[len(whole)].seq - 1} are gone"
+            report.add("ENTRIES_MISSING", text, seq=report.checked)
+        if len(whole) < len(chunk) or not chunk:
             return
-        for leaf in chunk:
-            if leaf.seq != report.checked:
-                text = f"entries #{report.checked} to #{leaf.seq - 1} are gone"
-                report.add("ENTRIES_MISSING", text, seq=report.checked)
-                return
-            yield leaf
+
+
+def check_entries(
+    report: VerificationReport,
+    entries: Sequence[tuple[LedgerEntry, int | None]],
+    removed: RemovedBodies,
+) -> None:
+    """Check entries, which come with their positions, and the rows that are projected from them."""
+    readable = [entry for entry, seq in entries if _check_entry(report, entry, seq, removed)]
+    positions = {entry.pk: seq for entry, seq in entries}
+    for projection in list_projections():
+        for entry, text in projection.find_changes(readable, removed.redacted):
+            report.add(PROJECTION_CHANGED, text, entry, positions[entry.pk])
 
 
 def _check_entry(
     report: VerificationReport, entry: LedgerEntry, seq: int | None, removed: RemovedBodies
-) -> None:
+) -> bool:
+    """Report what is wrong with an entry. Return whether its envelope is the one that was hashed."""
     envelope = bytes(entry.envelope)
     if merkle.leaf_hash(envelope) != bytes(entry.leaf_hash):
         report.add("ENTRY_CHANGED", "its envelope is not the one that was hashed", entry, seq)
-        return
+        return False
     fields = json.loads(envelope)
     changed = [name for name, value in _read_columns(entry).items() if fields.get(name, "") != value]
     if changed:
         report.add("COPY_CHANGED", f"columns differ from the envelope: {', '.join(changed)}", entry, seq)
     _check_body(report, entry, seq, removed)
+    return True
 
 
 def _check_body(
@@ -257,35 +221,6 @@ def _load_heads(report: VerificationReport, outside: Sequence[str]) -> dict[int,
         if note and note.size:
             heads[note.size].append(ExpectedHead(note.size, note.root, "the checkpoint from outside"))
     return heads
-
-
-def _load_archived_ranges(report: VerificationReport) -> list[tuple[int, int]]:
-    """Return the ranges that archives cover by their signed seals. A row with a bad seal does not count."""
-    ranges = []
-    for row in LedgerArchive.objects.filter(workspace_id=report.workspace_id).order_by("pk"):
-        try:
-            seal = parse_seal(row.note)
-        except ValueError as error:
-            report.add("ARCHIVE_CHANGED", f"the seal of archive {row.name} cannot be read: {error}")
-            continue
-        if not seal.ours:
-            report.add("BAD_SIGNATURE", f"archive {row.name} is sealed by no key of this installation")
-        elif (seal.log, seal.first, seal.end) != (log_origin(row.workspace_id), row.first_seq, row.end_seq):
-            report.add("ARCHIVE_CHANGED", f"archive {row.name} says something else than what was sealed")
-        else:
-            ranges.append((seal.first, seal.end))
-    return _merge_ranges(ranges)
-
-
-def _merge_ranges(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Merge adjacent and overlapping ranges: a year of nightly archives becomes one."""
-    merged: list[tuple[int, int]] = []
-    for first, end in sorted(ranges):
-        if merged and first <= merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
-        else:
-            merged.append((first, end))
-    return merged
 
 
 def _parse_head(report: VerificationReport, text: str, source: str) -> SignedNote | None:
